@@ -3,7 +3,12 @@
 option(SOTTO_STATIC_PROGRAM "Put the library into the program" OFF)
 set(SOTTO_LINKED $<IF:$<BOOL:${SOTTO_STATIC_PROGRAM}>,sotto_static,sotto_shared>)
 file(GLOB SOTTO_CLI_SOURCES CONFIGURE_DEPENDS cli/*.c cli/*/*.c)
-add_executable(sotto ${SOTTO_CLI_SOURCES})
+list(FILTER SOTTO_CLI_SOURCES EXCLUDE REGEX "/cli/main.c$")
+# Compiled once: for the program, for its copy with old defects (cmake/tests.cmake) and for the test of its options.
+add_library(sotto_cli OBJECT ${SOTTO_CLI_SOURCES})
+target_include_directories(sotto_cli PUBLIC cli include)
+target_compile_definitions(sotto_cli PUBLIC SOTTO_VERSION="${PROJECT_VERSION}")
+add_executable(sotto cli/main.c $<TARGET_OBJECTS:sotto_cli>)
 target_include_directories(sotto PRIVATE cli)
 target_link_libraries(sotto PRIVATE ${SOTTO_LINKED} m)
 # An installed program finds its library beside it; where the system looks anyway (/usr), it names no place.

@@ -1,11 +1,14 @@
-# Each tests/KIND/MODULE/test_*.c is one cmocka program, linked with the objects so that it sees internals.
+# The tests of a module are one program: all files tests/KIND/MODULE/*.c, with the objects, so that they see internals. A file
+# test_NAME.c is a group of tests and a test of ctest, KIND/test_NAME; its tags (TEST_GROUP in tests/support/test.h) are labels.
+# A file in tests/KIND/alone is a program of its own: it answers calls of the system itself.
 find_package(cmocka REQUIRED)
 if(NOT TARGET cmocka::cmocka)
   add_library(cmocka::cmocka INTERFACE IMPORTED)
   target_link_libraries(cmocka::cmocka INTERFACE ${CMOCKA_LIBRARIES})
 endif()
-# Tests run side by side, so a thread that waits must not spin on a core that another test needs.
-set(SOTTO_TEST_ENVIRONMENT OMP_WAIT_POLICY=passive)
+# Tests run side by side, so a thread that waits must not spin on a core that another test needs. No test reads or writes the
+# user's cache of measured times: there is none.
+set(SOTTO_TEST_ENVIRONMENT OMP_WAIT_POLICY=passive SOTTO_CACHE_DIR=/dev/null)
 set(SOTTO_TEST_TIMEOUT 600)
 if(CMAKE_CROSSCOMPILING)
   set(SOTTO_TEST_TIMEOUT 7200) # emulated
@@ -16,101 +19,102 @@ endif()
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL aarch64 AND CMAKE_C_COMPILER_ID STREQUAL GNU AND CMAKE_C_COMPILER_VERSION VERSION_LESS 13)
   set(SOTTO_TEST_OPTIONS -fno-tree-vectorize)
 endif()
-set(SOTTO_TEST_KINDS unit known property statistical fuzz end_to_end)
-foreach(kind IN LISTS SOTTO_TEST_KINDS)
-  file(GLOB sources CONFIGURE_DEPENDS tests/${kind}/*/test_*.c)
-  foreach(source IN LISTS sources)
-    get_filename_component(name ${source} NAME_WE)
-    add_executable(${name} ${source})
-    target_compile_options(${name} PRIVATE ${SOTTO_TEST_OPTIONS})
-    target_include_directories(${name} PRIVATE include src tests)
-    target_link_libraries(${name} PRIVATE sotto_internals cmocka::cmocka)
-    target_compile_definitions(${name} PRIVATE SOTTO_TEST_DIR="${CMAKE_SOURCE_DIR}/tests"
-                               $<$<BOOL:${SOTTO_COVERAGE}>:SOTTO_COVERAGE>)
-    add_test(NAME ${kind}/${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-    set_tests_properties(${kind}/${name} PROPERTIES LABELS ${kind} TIMEOUT ${SOTTO_TEST_TIMEOUT} ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT}")
-  endforeach()
-endforeach()
-# sotto_label(LABEL TEST...): of whatever kind the tests are
-function(sotto_label label)
-  foreach(name IN LISTS ARGN)
-    set(found)
-    foreach(kind IN LISTS SOTTO_TEST_KINDS)
-      if(TEST ${kind}/${name})
-        set(found ${kind}/${name})
+add_library(sotto_test_main OBJECT tests/support/test_main.c)
+target_include_directories(sotto_test_main PRIVATE tests)
+# sotto_test(LABEL NAME COMMAND...): each is timed (tools/timed), and the landing lists those over budget (tools/check-budgets).
+function(sotto_test label name)
+  add_test(NAME ${name} COMMAND ${CMAKE_SOURCE_DIR}/tools/timed ${CMAKE_BINARY_DIR}/processor-times ${name} ${ARGN} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
+  set_tests_properties(${name} PROPERTIES LABELS "${label}" TIMEOUT ${SOTTO_TEST_TIMEOUT} SKIP_RETURN_CODE 77
+                       ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT}")
+endfunction()
+# sotto_test_program(NAME SOURCE...)
+function(sotto_test_program program)
+  add_executable(${program} ${ARGN} $<TARGET_OBJECTS:sotto_test_main>)
+  target_compile_options(${program} PRIVATE $<$<CONFIG:Release>:-O1> ${SOTTO_TEST_OPTIONS})
+  target_include_directories(${program} PRIVATE include src tests)
+  target_link_libraries(${program} PRIVATE sotto_internals cmocka::cmocka)
+  target_compile_definitions(${program} PRIVATE SOTTO_TEST_DIR="${CMAKE_SOURCE_DIR}/tests"
+                             $<$<BOOL:${SOTTO_COVERAGE}>:SOTTO_COVERAGE>)
+  foreach(source IN LISTS ARGN)
+    get_filename_component(group ${source} NAME_WE)
+    if(group MATCHES "^test_(.*)")
+      string(REGEX MATCH "tests/([a-z_]+)/" kind ${source})
+      set(kind ${CMAKE_MATCH_1})
+      string(REGEX MATCH "^test_(.*)" only ${group})
+      sotto_test(${kind} ${kind}/${group} $<TARGET_FILE:${program}> --only ${CMAKE_MATCH_1})
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+      file(STRINGS ${source} tags REGEX "\\.tags = \"")
+      if(tags MATCHES "\\.tags = \"([a-z -]+)\"")
+        string(REPLACE " " ";" tags ${CMAKE_MATCH_1})
+        set_property(TEST ${kind}/${group} APPEND PROPERTY LABELS ${tags})
       endif()
-    endforeach()
-    if(NOT found)
-      message(FATAL_ERROR "the label ${label} lists ${name}, which is no test")
     endif()
-    set_property(TEST ${found} APPEND PROPERTY LABELS ${label})
   endforeach()
 endfunction()
-
-# What tools/check-matrix runs: tests with results that depend on instruction set or threads, and those that depend on dtype too
-# (others compare dtypes, or go through the instruction sets, by themselves).
-set(SOTTO_MATRIX_DTYPE test_embed_views test_leaves test_pretrain test_pretrain_ranks test_pretrain_learns test_talos_runs test_train test_train_ranks)
-set(SOTTO_MATRIX
-    test_embed_blocks test_attriguard test_backends test_conv_bf16 test_conv_phases test_conv_point test_conv_shortcut test_conv_stride2 test_coins test_convex test_convex_exp test_convex_sgd test_depthwise test_dp_sgd test_dp_sgd_resume test_encoder
-    test_dpsgd_ranks test_dpsgd_steps test_example_clipping test_example_part test_example_sums test_examples test_federated test_fft test_fine_tune test_floored_noise test_freeze test_generator test_generator_attacks test_golden_step test_gradient_penalty test_gradients test_head test_head_bits
-    test_head_batch_train test_head_golden test_head_private test_input_gradient test_knn test_label_attacks test_layers test_losses test_ensemble test_model
-    test_model_attacks test_plan_influence test_plan_norms test_plan_sketch test_private_ranks test_moment_heads test_moments test_head_delta test_network test_network_attacks test_noisy_attacks
-    test_noisy_inputs test_olympus test_optimizer test_optimizer_ranks test_plan test_pretrained test_pretrained_certificates test_residual_noise test_residual_sde test_scattering test_sensitivity
-    test_shadow_heads test_shadow_pool test_snapshots test_standardise test_stolen_layers test_talos test_talos_bounded test_transposed test_tree test_white_box test_white_box_known test_winograd)
-sotto_label(matrix ${SOTTO_MATRIX} ${SOTTO_MATRIX_DTYPE})
-sotto_label(matrix-dtype ${SOTTO_MATRIX_DTYPE})
-# Tests of over 2 seconds: an emulated machine has no time for them (tools/check-systems).
-set(SOTTO_LONG
-    test_account_edges test_accounting_grid test_accountant_crosscheck test_autotune test_backends test_bad_parameters test_ball_memory test_balls
-    test_certificates test_certified test_composition_rules test_conditions test_data_import test_dp_edges test_dp_failures test_dp_sgd test_dp_sgd_resume
-    test_encoder_import test_events test_fixed_sampling test_floored_certificate test_floored_polynomials test_forgery test_golden_step test_head_private
-    test_label_release test_layers test_ledger test_ledger_faults test_mechanisms test_network_attacks test_noisy_inputs test_pld test_pld_errors test_pld_known test_pld_whole
-    test_pretrain test_pretrain_ranks test_privacy_accounting test_private_ranks test_release_doubles test_release_kinds test_reservations test_residual_sde test_silent_trainers test_stop
-    test_stop_stages test_talos_runs test_train test_verification test_verify)
-sotto_label(long ${SOTTO_LONG})
-# Many sums through code that other tests run too: not repeated under sanitizers on each landing (make asan CUT=1).
-sotto_label(long-sums test_accounting_grid test_certified test_pld test_pld_errors test_pld_known test_pld_whole test_privacy_accounting)
-# They make archives; the library loads libarchive only when it reads one.
-foreach(name test_compare test_data_attribute test_data_binary test_data_bundle test_data_fetch test_data_images test_data_import test_data_pictures test_encoding test_encoding_rows test_idc test_stop_stages test_svhn)
-  if(TARGET PkgConfig::SOTTO_LIBARCHIVE)
-    target_link_libraries(${name} PRIVATE PkgConfig::SOTTO_LIBARCHIVE)
+file(GLOB sources CONFIGURE_DEPENDS tests/*/*/*.c)
+list(FILTER sources INCLUDE REGEX "/tests/(unit|known|property|statistical|end_to_end)/")
+set(modules)
+foreach(source IN LISTS sources)
+  get_filename_component(module ${source} DIRECTORY)
+  get_filename_component(module ${module} NAME)
+  if(module STREQUAL alone)
+    get_filename_component(program ${source} NAME_WE)
+    sotto_test_program(${program} ${source})
+  else()
+    list(APPEND modules ${module})
+    list(APPEND sources_of_${module} ${source})
   endif()
 endforeach()
-# They answer the library's question whether to go on (tests/support/stop_questions.h); one knows the number in the library's name.
-foreach(name test_call_size test_stop test_stop_files test_stop_layers test_stop_stages)
-  target_link_options(${name} PRIVATE LINKER:--wrap=context_check,--wrap=context_stopped)
+list(REMOVE_DUPLICATES modules)
+foreach(module IN LISTS modules)
+  sotto_test_program(test_${module} ${sources_of_${module}})
 endforeach()
+
+# Some make archives; the library loads libarchive only when it reads one.
+if(TARGET PkgConfig::SOTTO_LIBARCHIVE)
+  foreach(module audit data stop)
+    target_link_libraries(test_${module} PRIVATE PkgConfig::SOTTO_LIBARCHIVE)
+  endforeach()
+endif()
+# They answer the library's question whether to go on (tests/support/stop_questions.h), and know the number in the library's name.
+target_link_options(test_stop PRIVATE LINKER:--wrap=context_check,--wrap=context_stopped)
 target_compile_definitions(test_stop PRIVATE SOTTO_TEST_SOVERSION=$<TARGET_PROPERTY:sotto_shared,SOVERSION>)
 # It reads the rows of the program's verbs.
-set(SOTTO_CLI_ROWS ${SOTTO_CLI_SOURCES})
-list(FILTER SOTTO_CLI_ROWS EXCLUDE REGEX "/cli/main.c$")
-target_sources(test_option_rows PRIVATE ${SOTTO_CLI_ROWS})
-target_include_directories(test_option_rows PRIVATE cli)
-target_compile_definitions(test_option_rows PRIVATE SOTTO_VERSION="${PROJECT_VERSION}")
+target_sources(test_options PRIVATE $<TARGET_OBJECTS:sotto_cli>)
+target_include_directories(test_options PRIVATE cli)
 # These compile kernels themselves, as cmake/library.cmake does.
-set_property(TARGET test_head_gradient test_floored_certificate APPEND PROPERTY COMPILE_OPTIONS -Wno-psabi)
+set_property(SOURCE tests/property/head/test_head_gradient.c tests/property/dp/test_floored_certificate.c APPEND PROPERTY COMPILE_OPTIONS -O2 -Wno-psabi)
 
-# tests/fuzz/fuzz_*.c define LLVMFuzzerTestOneInput; the ordinary build links a driver that replays the corpus. libFuzzer
-# replays it too (-runs=0): clang's checks stop at more than gcc's, an offset added to a null pointer among others.
+# tests/fuzz/fuzz_*.c define LLVMFuzzerTestOneInput. The ordinary build links all of them into one program that replays a
+# corpus through the target of a name. libFuzzer replays it too (-runs=0): clang's checks stop at more than gcc's, an offset added
+# to a null pointer among others.
 file(GLOB fuzzers CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
 add_custom_target(fuzzers)
+set(SOTTO_FUZZ_ROWS)
 foreach(source IN LISTS fuzzers)
   get_filename_component(name ${source} NAME_WE)
   string(REPLACE "fuzz_" "" parser ${name})
   if(SOTTO_FUZZ)
     add_executable(${name} ${source})
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-    set(replay -runs=0)
+    target_include_directories(${name} PRIVATE include src tests)
+    target_link_libraries(${name} PRIVATE sotto_internals)
+    add_dependencies(fuzzers ${name})
+    sotto_test(fuzz fuzz/${name} $<TARGET_FILE:${name}> -runs=0 ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${parser})
   else()
-    add_executable(${name} ${source} tests/fuzz/replay.c)
-    set(replay)
+    set_source_files_properties(${source} PROPERTIES COMPILE_DEFINITIONS LLVMFuzzerTestOneInput=${name})
+    string(APPEND SOTTO_FUZZ_ROWS "ROW(${parser})\n")
+    sotto_test(fuzz fuzz/${name} $<TARGET_FILE:test_fuzz> ${parser} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${parser})
   endif()
-  add_dependencies(fuzzers ${name})
-  add_test(NAME fuzz/${name} COMMAND ${name} ${replay} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${parser})
-  set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz TIMEOUT 600)
-  target_include_directories(${name} PRIVATE include src tests)
-  target_link_libraries(${name} PRIVATE sotto_internals)
 endforeach()
+if(NOT SOTTO_FUZZ)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/replay/replay_rows.inc CONTENT "${SOTTO_FUZZ_ROWS}")
+  add_executable(test_fuzz ${fuzzers} tests/fuzz/replay.c)
+  target_compile_options(test_fuzz PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_include_directories(test_fuzz PRIVATE include src tests ${CMAKE_BINARY_DIR}/replay)
+  target_link_libraries(test_fuzz PRIVATE sotto_internals)
+  add_dependencies(fuzzers test_fuzz)
+endif()
 
 # The web server of the download tests.
 add_executable(range_server tests/support/range_server.c)
@@ -118,12 +122,12 @@ target_include_directories(range_server PRIVATE tests)
 # The model that the tests of --target-command ask.
 add_executable(serve_model tests/support/serve_model.c)
 target_link_libraries(serve_model PRIVATE m)
-add_dependencies(test_target_command serve_model)
-target_compile_definitions(test_target_command PRIVATE SERVE_MODEL="$<TARGET_FILE:serve_model>")
+add_dependencies(test_attack serve_model)
+target_compile_definitions(test_attack PRIVATE SERVE_MODEL="$<TARGET_FILE:serve_model>")
 
 # The program with old defects, of which SOTTO_PLANTED brings one back: `sotto selftest --falsify` must catch every one. A call of a
 # wrapped function goes to tests/planted, so that no defect lives in the sources of the product.
-add_executable(sotto_planted ${SOTTO_CLI_SOURCES} tests/planted/planted.c tests/planted/planted_ranks.c)
+add_executable(sotto_planted cli/main.c $<TARGET_OBJECTS:sotto_cli> tests/planted/planted.c tests/planted/planted_ranks.c)
 target_include_directories(sotto_planted PRIVATE include src cli)
 target_link_libraries(sotto_planted PRIVATE sotto_internals)
 target_compile_definitions(sotto_planted PRIVATE SOTTO_VERSION="${PROJECT_VERSION}")
@@ -132,70 +136,34 @@ foreach(function sotto_dp_release_double sotto_head_train_private split_provenan
   target_link_options(sotto_planted PRIVATE -Wl,--wrap=${function})
 endforeach()
 
+# Shell scripts: what they read of the build, and how much they draw, stands in the environment (tests/support/effort.bash).
+set(SOTTO_CLI_ENVIRONMENT ${SOTTO_TEST_ENVIRONMENT} SOTTO=$<TARGET_FILE:sotto> SOTTO_PLANTED_PROGRAM=$<TARGET_FILE:sotto_planted> SOTTO_BUILD=${CMAKE_BINARY_DIR}
+  SOTTO_RANGE_SERVER=$<TARGET_FILE:range_server> SOTTO_SERVE_MODEL=$<TARGET_FILE:serve_model> SOTTO_SHARED=${CMAKE_SOURCE_DIR}/../shared)
 find_program(BATS bats)
 file(GLOB scripts CONFIGURE_DEPENDS tests/cli/*.bats)
-foreach(script IN LISTS scripts)
-  get_filename_component(name ${script} NAME_WE)
-  if(BATS)
-    add_test(NAME cli/${name} COMMAND ${BATS} ${script})
-    set_tests_properties(cli/${name} PROPERTIES LABELS cli TIMEOUT 1800
-      ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>;SOTTO_PLANTED_PROGRAM=$<TARGET_FILE:sotto_planted>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_RANGE_SERVER=$<TARGET_FILE:range_server>;SOTTO_SERVE_MODEL=$<TARGET_FILE:serve_model>;SOTTO_SHARED=${CMAKE_SOURCE_DIR}/../shared")
-  endif()
-endforeach()
-# Where nothing is known of earlier runs, the longest begin first, so that none of them is alone at the end.
-foreach(name cli/selftest cli/interrupt cli/neighbours cli/identity property/test_pld property/test_dp_sgd)
+if(BATS)
+  foreach(script IN LISTS scripts)
+    get_filename_component(name ${script} NAME_WE)
+    sotto_test(cli cli/${name} ${BATS} ${script})
+    set_tests_properties(cli/${name} PROPERTIES TIMEOUT 1800 ENVIRONMENT "${SOTTO_CLI_ENVIRONMENT}")
+  endforeach()
+endif()
+# What takes long and is alone at the end otherwise begins first.
+foreach(name cli/selftest cli/neighbours cli/identity property/test_pld property/test_dp_sgd python/package)
   if(TEST ${name})
     set_tests_properties(${name} PROPERTIES COST 100)
   endif()
 endforeach()
-if(BATS)
-  add_test(NAME slow/planted COMMAND ${BATS} ${CMAKE_SOURCE_DIR}/tests/cli/planted.bats)
-  set_tests_properties(slow/planted PROPERTIES LABELS slow TIMEOUT 7200
-    ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO_PLANTED_PROGRAM=$<TARGET_FILE:sotto_planted>;SOTTO_PLANTED_TIMES=20")
-  # Images that are more than memory: 27.6 GB on disk, or skipped.
-  add_test(NAME slow/large_store COMMAND ${BATS} ${CMAKE_SOURCE_DIR}/tests/cli/large_store.bats)
-  set_tests_properties(slow/large_store PROPERTIES LABELS slow TIMEOUT 7200
-    ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>;SOTTO_LARGE_IMAGES=1000000")
-  add_test(NAME slow/mpi_network COMMAND ${BATS} ${CMAKE_SOURCE_DIR}/tests/cli/mpi_network.bats)
-  set_tests_properties(slow/mpi_network PROPERTIES LABELS slow TIMEOUT 600
-    ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_MPI_NETWORK=1")
-  add_test(NAME slow/mpi_bits COMMAND ${BATS} ${CMAKE_SOURCE_DIR}/tests/cli/mpi_bits.bats)
-  set_tests_properties(slow/mpi_bits PROPERTIES LABELS slow TIMEOUT 7200
-    ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>;SOTTO_PLANTED_PROGRAM=$<TARGET_FILE:sotto_planted>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_MPI_BITS=all")
-  add_test(NAME slow/mpi_neighbours COMMAND ${BATS} ${CMAKE_SOURCE_DIR}/tests/cli/mpi_neighbours.bats)
-  set_tests_properties(slow/mpi_neighbours PROPERTIES LABELS slow TIMEOUT 3600
-    ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>;SOTTO_PLANTED_PROGRAM=$<TARGET_FILE:sotto_planted>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_MPI_NEIGHBOURS=all")
-  add_test(NAME slow/mpi_kills COMMAND ${BATS} -f "killed ranks" ${CMAKE_SOURCE_DIR}/tests/cli/mpi_private.bats)
-  set_tests_properties(slow/mpi_kills PROPERTIES LABELS slow TIMEOUT 7200
-    ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_RANK_KILLS=100")
-endif()
 # The Python package against the library just built, without pip or network. (A sanitizer would have to be in the interpreter.)
 if(NOT SOTTO_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
-  add_test(NAME python/package COMMAND ${CMAKE_SOURCE_DIR}/python/tests/run $<TARGET_FILE:sotto_shared> ${CMAKE_BINARY_DIR}/python)
-  set_tests_properties(python/package PROPERTIES LABELS python SKIP_RETURN_CODE 77 TIMEOUT 1200
-    ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>")
+  sotto_test(python python/package ${CMAKE_SOURCE_DIR}/python/tests/run $<TARGET_FILE:sotto_shared> ${CMAKE_BINARY_DIR}/python)
+  set_tests_properties(python/package PROPERTIES TIMEOUT 1200 ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>")
 endif()
-# Exact noise again, with 24 times as many draws.
-add_test(NAME slow/floored_law COMMAND test_floored_law)
-set_tests_properties(slow/floored_law PROPERTIES LABELS slow TIMEOUT 3600 ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO_FLOORED_ROUNDS=24")
-# Intervals of audits again, with 2,000 audits a cell and three seeds.
-add_test(NAME slow/audit_coverage COMMAND test_audit_coverage_of_rates)
-set_tests_properties(slow/audit_coverage PROPERTIES LABELS slow TIMEOUT 7200 ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO_COVERAGE_AUDITS=2000;SOTTO_COVERAGE_SEEDS=3")
-add_test(NAME check/includes COMMAND ${CMAKE_SOURCE_DIR}/tools/check-includes ${CMAKE_SOURCE_DIR})
-add_test(NAME check/symbols COMMAND ${CMAKE_SOURCE_DIR}/tools/check-symbols $<TARGET_FILE:sotto_shared> ${SOTTO_STATIC})
-add_test(NAME check/globals COMMAND ${CMAKE_SOURCE_DIR}/tools/check-globals ${CMAKE_BINARY_DIR})
-add_test(NAME check/calls COMMAND ${CMAKE_SOURCE_DIR}/tools/check-calls ${CMAKE_BINARY_DIR})
-set_tests_properties(check/includes check/calls check/symbols check/globals PROPERTIES LABELS check)
-add_test(NAME check/headers COMMAND ${CMAKE_SOURCE_DIR}/tools/check-headers ${CMAKE_SOURCE_DIR})
-add_test(NAME check/docs COMMAND ${CMAKE_SOURCE_DIR}/tools/check-docs ${CMAKE_SOURCE_DIR})
-add_test(NAME check/words COMMAND ${CMAKE_SOURCE_DIR}/tools/check-words ${CMAKE_SOURCE_DIR})
-add_test(NAME check/bats COMMAND ${CMAKE_SOURCE_DIR}/tools/check-bats ${CMAKE_SOURCE_DIR})
-add_test(NAME check/nan COMMAND ${CMAKE_SOURCE_DIR}/tools/check-nan ${CMAKE_SOURCE_DIR})
-add_test(NAME check/python COMMAND ${CMAKE_SOURCE_DIR}/tools/check-python ${CMAKE_SOURCE_DIR})
+foreach(check includes headers docs words bats nan python)
+  sotto_test(check check/${check} ${CMAKE_SOURCE_DIR}/tools/check-${check} ${CMAKE_SOURCE_DIR})
+endforeach()
+sotto_test(check check/symbols ${CMAKE_SOURCE_DIR}/tools/check-symbols $<TARGET_FILE:sotto_shared> ${SOTTO_STATIC})
+sotto_test(check check/globals ${CMAKE_SOURCE_DIR}/tools/check-globals ${CMAKE_BINARY_DIR})
+sotto_test(check check/calls ${CMAKE_SOURCE_DIR}/tools/check-calls ${CMAKE_BINARY_DIR})
 # After a change of wording: tools/error-texts > tests/golden/errors.txt, and look at the difference.
-add_test(NAME check/error-texts COMMAND sh -c "tools/error-texts | diff -u tests/golden/errors.txt -" WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-set_tests_properties(check/headers check/docs check/words check/bats check/nan check/python check/error-texts PROPERTIES LABELS check)
-
-# No test reads or writes the user's cache of measured times: there is none.
-get_property(tests DIRECTORY PROPERTY TESTS)
-set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT SOTTO_CACHE_DIR=/dev/null)
+sotto_test(check check/error-texts sh -c "cd '${CMAKE_SOURCE_DIR}' && tools/error-texts | diff -u tests/golden/errors.txt -")

@@ -3,9 +3,7 @@
 #ifndef TESTS_CONV_CASE_H
 #define TESTS_CONV_CASE_H
 
-#define NN_REAL double
-#include "nn/ref/ref_conv.c"
-#undef NN_REAL
+#include "support/conv_reference.h"
 
 #include "nn/conv/conv_bf16.h"
 #include "nn/kernel/bf16.h"

@@ -3,9 +3,7 @@
 #ifndef TESTS_CONV_F32_H
 #define TESTS_CONV_F32_H
 
-#define NN_REAL double
-#include "nn/ref/ref_conv.c"
-#undef NN_REAL
+#include "support/conv_reference.h"
 
 #include "base/cpu.h"
 #include "nn/backend.h"
@@ -240,17 +238,17 @@ static inline void passes_may_be_left_out_of(passes *run, passes *one, const str
     tensors_free(&a), tensors_free(&b);
 }
 
-/** At every level of this CPU; a return value of main(). */
-#define RUN_AT_EVERY_LEVEL(tests)                                                                            \
-    do {                                                                                                     \
-        int failed = 0;                                                                                      \
-        for (int level = cpu_best_isa(); level >= 0; level--) {                                              \
-            setenv("SOTTO_ISA", cpu_isa_name((enum cpu_isa)level), 1);                                       \
-            printf("level %s: %s, 1 to 3 threads\n", cpu_isa_name((enum cpu_isa)level),                      \
-                   has_kernels() ? "f32" : "no kernels");                                                    \
-            failed += cmocka_run_group_tests(tests, NULL, NULL);                                             \
-        }                                                                                                    \
-        return failed;                                                                                       \
-    } while (0)
+/* A group runs at every level of this CPU, the best first. */
+static inline int level_next(void)
+{
+    static int level = -2; /* none yet */
+    level = level == -2 ? (int)cpu_best_isa() : level - 1;
+    if (level < 0)
+        return 0;
+    setenv("SOTTO_ISA", cpu_isa_name((enum cpu_isa)level), 1);
+    printf("level %s: %s, 1 to 3 threads\n", cpu_isa_name((enum cpu_isa)level),
+           has_kernels() ? "f32" : "no kernels");
+    return 1;
+}
 
 #endif

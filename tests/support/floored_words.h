@@ -66,9 +66,8 @@ static inline void floored_draw(double *k, uint64_t *doubt, const uint64_t *word
 /** A cmocka test around a body that computes in balls. */
 #define FLOORED_TEST(name)                                                                                   \
     static sotto_status name##_body(void *arg);                                                              \
-    static void name(void **state)                                                                           \
+    TEST(name)                                                                                               \
     {                                                                                                        \
-        (void)state;                                                                                         \
         assert_int_equal(ball_run(name##_body, NULL, NULL), SOTTO_OK);                                       \
     }                                                                                                        \
     static sotto_status name##_body(void *arg __attribute__((unused)))

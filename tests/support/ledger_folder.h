@@ -50,6 +50,4 @@ static inline sotto_status release_once(double scale)
     return status;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-
 #endif

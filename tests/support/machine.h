@@ -1,10 +1,9 @@
 /* machine.h - the dtype, backend and number of threads that a test runs with. Tests state them: what `auto`
  * means depends on the machine. A group of tests runs in f32 and, where this CPU has it, in bf16:
  *
- *     while (machine_next())
- *         failed += cmocka_run_group_tests(tests, set_up, tear_down);
+ *     TEST_GROUP(.next = machine_next)
  *
- * or once after machine_set(NN_F32). Unless the environment says otherwise: oneDNN's direct sums (without
+ * or in f32 alone: TEST_GROUP(.start = machine_f32). Unless the environment says otherwise: oneDNN's direct sums (without
  * oneDNN the reference kernels) and two threads. tools/check-matrix sets SOTTO_TEST_DTYPE (this one only),
  * SOTTO_TEST_BACKEND and SOTTO_TEST_THREADS; nothing else in the tests reads them. */
 #ifndef TESTS_MACHINE_H
@@ -46,6 +45,11 @@ static inline void machine_set(enum nn_dtype type)
     }
     machine.context.threads = atoi(machine_asked("SOTTO_TEST_THREADS", "2"));
     par_set_threads(machine.context.threads);
+}
+
+static inline void machine_f32(void)
+{
+    machine_set(NN_F32);
 }
 
 /* The next dtype to test in; 0: no more. */

@@ -1,42 +1,20 @@
-/* Stopping a call. Every question whether to go on passes through this file (the linker's --wrap), so a call is stopped at
- * any question that it asks, and the questions are counted against the work between them. No clock takes part. For a
- * program of one .c file, behind cmocka.h. */
+/* Stopping a call. Every question whether to go on passes through this file (the linker's --wrap:
+ * tests/unit/stop/stop_questions.c), so a call is stopped at any question that it asks, and the questions are counted against
+ * the work between them. No clock takes part. */
 #ifndef TESTS_STOP_QUESTIONS_H
 #define TESTS_STOP_QUESTIONS_H
 
+#include "support/test.h"
 #include "base/status.h"
 
+#include <signal.h>
 #include <stddef.h>
 
-static volatile sig_atomic_t stop;
-static size_t asked, stop_at; /* the question that is answered by a stop; 0: none */
+extern volatile sig_atomic_t stop;
+extern size_t asked, stop_at; /* the question that is answered by a stop; 0: none */
+extern const struct sotto_context context;
 
-int __real_context_stopped(const struct sotto_context *ctx);
-int __wrap_context_stopped(const struct sotto_context *ctx);
-sotto_status __real_context_check(const struct sotto_context *ctx, const char *format, ...);
-sotto_status __wrap_context_check(const struct sotto_context *ctx, const char *format, ...);
-
-static void count(const struct sotto_context *ctx)
-{
-    if (ctx && ctx->stop == &stop && ++asked == stop_at)
-        stop = 1;
-}
-
-int __wrap_context_stopped(const struct sotto_context *ctx)
-{
-    count(ctx);
-    return __real_context_stopped(ctx);
-}
-
-sotto_status __wrap_context_check(const struct sotto_context *ctx, const char *format, ...)
-{
-    count(ctx);
-    return __real_context_check(ctx, "%s", format);
-}
-
-static const struct sotto_context context = {.threads = 1, .stop = &stop};
-
-static void reset(size_t at)
+static inline void reset(size_t at)
 {
     stop = 0;
     asked = 0;

@@ -1,10 +1,6 @@
 /* The main job end to end on a small synthetic set: an overfit head leaks, noise takes the leak away and costs accuracy,
  * nothing measured is called proved. The same folder is then run again: everything is reused, nothing is charged twice. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "base/sha256.h"
@@ -81,9 +77,8 @@ static void hash_of(char hex[SHA256_HEX], const char *folder, const char *name)
     assert_int_equal(sha256_file(hex, path), SOTTO_OK);
 }
 
-static void the_story_holds(void **state)
+TEST(the_story_holds)
 {
-    (void)state;
     char folder[128], path[256];
     struct json *report = NULL;
     run_experiment(folder, sizeof folder);
@@ -112,9 +107,8 @@ static void the_story_holds(void **state)
     json_free(report);
 }
 
-static void every_certificate_verifies_against_the_ledger(void **state)
+TEST(every_certificate_verifies_against_the_ledger)
 {
-    (void)state;
     char folder[128], ledger[256], name[64], file[256];
     snprintf(folder, sizeof folder, "%s/run", root);
     assert_int_equal(path_join(ledger, sizeof ledger, folder, "ledger.jsonl"), SOTTO_OK);
@@ -130,9 +124,8 @@ static void every_certificate_verifies_against_the_ledger(void **state)
     }
 }
 
-static void running_again_reuses_everything(void **state)
+TEST(running_again_reuses_everything)
 {
-    (void)state;
     const char *files[] = {"models/encoder.safetensors", "protected/overfit-p1.safetensors", "run.json",
                            NULL};
     enum { FILES = sizeof files / sizeof *files };
@@ -148,9 +141,8 @@ static void running_again_reuses_everything(void **state)
     }
 }
 
-static void a_lost_release_is_drawn_again_and_charged_again(void **state)
+TEST(a_lost_release_is_drawn_again_and_charged_again)
 {
-    (void)state;
     char folder[128], path[256], before[SHA256_HEX], after[SHA256_HEX];
     struct stat small, large;
     snprintf(folder, sizeof folder, "%s/run", root);
@@ -167,13 +159,4 @@ static void a_lost_release_is_drawn_again_and_charged_again(void **state)
     assert_true(large.st_size > small.st_size);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_story_holds),
-        cmocka_unit_test(every_certificate_verifies_against_the_ledger),
-        cmocka_unit_test(running_again_reuses_everything),
-        cmocka_unit_test(a_lost_release_is_drawn_again_and_charged_again),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(.set_up = setup, .tear_down = teardown)

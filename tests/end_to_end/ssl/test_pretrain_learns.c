@@ -1,12 +1,7 @@
 /* Short runs must learn. Every class is an arrangement of four blobs; an image shows its class's arrangement
  * somewhere else, with blob strengths of its own. SimCLR learns to find an arrangement wherever it is, which
  * the untrained network cannot. For rotation every image is also brighter at its top. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/machine.h"
 #include "nn/nn.h"
 #include "rng/rng.h"
@@ -98,9 +93,8 @@ static const struct sotto_dataset images = {.name = "pictures",
                                             .width = SIDE,
                                             .images = pixels};
 
-static void simclr_learns(void **state)
+TEST(simclr_learns)
 {
-    (void)state;
     struct sotto_pretrain_result first, last;
     draw(0);
     struct sotto_encoder *random, *trained = train(&first, &last, &images, "simclr", 30);
@@ -113,20 +107,12 @@ static void simclr_learns(void **state)
     sotto_encoder_free(random);
 }
 
-static void rotation_learns(void **state)
+TEST(rotation_learns)
 {
-    (void)state;
     struct sotto_pretrain_result first, last;
     draw(2);
     sotto_encoder_free(train(&first, &last, &images, "rotation", 8));
     assert_true(last.loss < 1.0 && last.accuracy > 0.6); /* chance: 1.386 and 0.25 */
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(simclr_learns), cmocka_unit_test(rotation_learns)};
-    int failed = 0;
-    while (machine_next())
-        failed += cmocka_run_group_tests(tests, NULL, NULL);
-    return failed;
-}
+TEST_GROUP(.next = machine_next, .tags = "matrix matrix-dtype")

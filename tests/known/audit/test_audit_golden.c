@@ -1,10 +1,6 @@
 /* Scores, areas and intervals against tests/golden/audit.json (tools/golden_audit.py: numpy and scipy,
  * float64). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "audit/score/class_threshold.h"
 #include "audit/measure/epsilon_bounds.h"
@@ -68,9 +64,8 @@ static void check_side(const struct score_attack *a, const char *side)
     }
 }
 
-static void scores_equal_the_reference(void **state)
+TEST(scores_equal_the_reference)
 {
-    (void)state;
     size_t compared = 0;
     for (size_t i = 0; attack_table[i]; i++) {
         if (!attack_applies(attack_table[i], NEED_OUTPUTS | NEED_LABELS | NEED_LOSSES))
@@ -173,9 +168,8 @@ static void compare(const struct world *w, const struct score_attack *a, const c
 }
 
 /* Some records have fewer than 2 IN or OUT models: those take the class's mean. */
-static void reference_attacks_equal_the_reference(void **state)
+TEST(reference_attacks_equal_the_reference)
 {
-    (void)state;
     struct world *w = world_load();
     size_t compared = 0;
     for (size_t i = 0; attack_table[i]; i++)
@@ -188,9 +182,8 @@ static void reference_attacks_equal_the_reference(void **state)
     free(w);
 }
 
-static void population_attacks_equal_the_reference(void **state)
+TEST(population_attacks_equal_the_reference)
 {
-    (void)state;
     struct world *w = world_load();
     compare(w, attack_find("population"), "population", 1e-12);
     compare(w, attack_find("rmia-population"), "population", 1e-12);
@@ -200,9 +193,8 @@ static void population_attacks_equal_the_reference(void **state)
 }
 
 /* Votes are counted one pair at a time there; here by ranks. */
-static void attacks_on_views_equal_the_reference(void **state)
+TEST(attacks_on_views_equal_the_reference)
 {
-    (void)state;
     struct world *w = world_load();
     w->in.views = w->z.views = (size_t)json_number(json_find(golden, "views.views"));
     w->in.view_signals = w->view_signals, w->in.view_reference = w->view_reference;
@@ -221,9 +213,8 @@ static void attacks_on_views_equal_the_reference(void **state)
 }
 
 /* With features: signals that depend on the first of them. A loss l has signal -ln(e^l - 1). */
-static void quantile_regression_sees_features(void **state)
+TEST(quantile_regression_sees_features)
 {
-    (void)state;
     struct world *w = world_load();
     double expected[MOST], found[MOST];
     size_t width = (size_t)json_number(json_find(golden, "population.width"));
@@ -251,9 +242,8 @@ static void quantile_regression_sees_features(void **state)
     free(w);
 }
 
-static void shadow_attacks_equal_the_reference(void **state)
+TEST(shadow_attacks_equal_the_reference)
 {
-    (void)state;
     static const char *const metrics[] = {"confidence", "entropy", "modified-entropy"};
     struct world *w = world_load();
     for (size_t i = 0; i < 3; i++) {
@@ -275,9 +265,8 @@ static void shadow_attacks_equal_the_reference(void **state)
     free(w);
 }
 
-static void bounds_equal_the_reference(void **state)
+TEST(bounds_equal_the_reference)
 {
-    (void)state;
     const struct json *list = json_find(golden, "one_run");
     assert_int_equal(json_count(list), 7);
     for (size_t i = 0; i < json_count(list); i++) {
@@ -300,9 +289,8 @@ static void bounds_equal_the_reference(void **state)
     }
 }
 
-static void areas_equal_the_reference(void **state)
+TEST(areas_equal_the_reference)
 {
-    (void)state;
     const struct json *attacks = json_find(golden, "attacks");
     for (const char *name = json_first_key(attacks); name; name = json_next_key(attacks, name)) {
         double member[MOST], nonmember[MOST], expected[3];
@@ -321,9 +309,8 @@ static void areas_equal_the_reference(void **state)
     }
 }
 
-static void intervals_equal_the_reference(void **state)
+TEST(intervals_equal_the_reference)
 {
-    (void)state;
     const struct json *list = json_find(golden, "clopper_pearson");
     assert_int_equal(json_count(list), 27);
     for (size_t i = 0; i < json_count(list); i++) {
@@ -337,9 +324,8 @@ static void intervals_equal_the_reference(void **state)
     }
 }
 
-static void quantiles_equal_the_reference(void **state)
+TEST(quantiles_equal_the_reference)
 {
-    (void)state;
     const struct json *list = json_find(golden, "student");
     assert_int_equal(json_count(list), 21);
     for (size_t i = 0; i < json_count(list); i++) {
@@ -350,19 +336,4 @@ static void quantiles_equal_the_reference(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scores_equal_the_reference),
-        cmocka_unit_test(reference_attacks_equal_the_reference),
-        cmocka_unit_test(population_attacks_equal_the_reference),
-        cmocka_unit_test(attacks_on_views_equal_the_reference),
-        cmocka_unit_test(quantile_regression_sees_features),
-        cmocka_unit_test(shadow_attacks_equal_the_reference),
-        cmocka_unit_test(bounds_equal_the_reference),
-        cmocka_unit_test(areas_equal_the_reference),
-        cmocka_unit_test(intervals_equal_the_reference),
-        cmocka_unit_test(quantiles_equal_the_reference),
-    };
-    return cmocka_run_group_tests(tests, read_golden, free_golden);
-}
+TEST_GROUP(.set_up = read_golden, .tear_down = free_golden)

@@ -1,10 +1,6 @@
 /* The test of a trade-off curve in one run, its bounds, the Bayesian interval and privacy profiles against
  * tests/golden/one_run.json (tools/golden_one_run.py: NumPy, SciPy, plain convolution). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "audit/measure/bayes_interval.h"
 #include "audit/measure/curve_test.h"
@@ -44,9 +40,8 @@ static struct guessed guessed_of(const struct json *row)
     return (struct guessed){(size_t)number(row, 0), (size_t)number(row, 1), (size_t)number(row, 2)};
 }
 
-static void bounds_agree(void **state)
+TEST(bounds_agree)
 {
-    (void)state;
     const struct json *list = json_find(golden, "bounds");
     assert_int_equal(json_count(list), 9);
     for (size_t i = 0; i < json_count(list); i++) {
@@ -61,10 +56,9 @@ static void bounds_agree(void **state)
 }
 
 /* Curves as the accountant tells them, against closed forms: p-values may only be larger, and hardly are. */
-static void p_values_agree(void **state)
+TEST(p_values_agree)
 {
     static const char *const mechanisms[] = {"gaussian", "logistic", "laplace"};
-    (void)state;
     const struct json *list = json_find(golden, "p_values");
     assert_int_equal(json_count(list), 21);
     for (size_t i = 0; i < json_count(list); i++) {
@@ -87,9 +81,8 @@ static void p_values_agree(void **state)
     }
 }
 
-static void bayesian_intervals_agree(void **state)
+TEST(bayesian_intervals_agree)
 {
-    (void)state;
     const struct json *list = json_find(golden, "bayes");
     assert_int_equal(json_count(list), 6);
     for (size_t i = 0; i < json_count(list); i++) {
@@ -113,9 +106,8 @@ static double delta_at(const struct sotto_privacy_profile *p, double epsilon)
     return p->delta[i - 1] + share * (p->delta[i] - p->delta[i - 1]);
 }
 
-static void compositions_agree(void **state)
+TEST(compositions_agree)
 {
-    (void)state;
     const struct json *list = json_find(golden, "compositions");
     assert_int_equal(json_count(list), 4);
     for (size_t i = 0; i < json_count(list); i++) {
@@ -139,10 +131,4 @@ static void compositions_agree(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bounds_agree), cmocka_unit_test(p_values_agree),
-                                       cmocka_unit_test(bayesian_intervals_agree),
-                                       cmocka_unit_test(compositions_agree)};
-    return cmocka_run_group_tests(tests, read_golden, free_golden);
-}
+TEST_GROUP(.set_up = read_golden, .tear_down = free_golden)

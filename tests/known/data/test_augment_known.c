@@ -1,11 +1,6 @@
 /* Views against PyTorch's grid_sample (vectors and origin: augment_vectors.h, made by
  * tools/golden_augment.py). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/worse.h"
 #include "data/augment/augment.h"
 #include "augment_vectors.h"
@@ -22,9 +17,8 @@ static double farthest(const float *got, const float *expected)
     return worst;
 }
 
-static void the_oracle_matches_pytorch(void **state)
+TEST(the_oracle_matches_pytorch)
 {
-    (void)state;
     float got[3 * PIXELS];
     for (int i = 0; i < VECTORS; i++) {
         augment_reference(got, vector_image, 3, VECTOR_HEIGHT, VECTOR_WIDTH, vector_views + i);
@@ -32,9 +26,8 @@ static void the_oracle_matches_pytorch(void **state)
     }
 }
 
-static void the_kernels_match_pytorch(void **state)
+TEST(the_kernels_match_pytorch)
 {
-    (void)state;
     float got[3 * PIXELS], scratch[7 * VECTOR_WIDTH];
     for (int isa = 0; isa <= (int)cpu_best_isa(); isa++)
         for (int i = 0; i < VECTORS; i++) {
@@ -46,9 +39,8 @@ static void the_kernels_match_pytorch(void **state)
 
 /* Written out by hand: a row 0 51 102 153 (0 .2 .4 .6), moved right by one pixel, shows its first pixel
  * twice. */
-static void a_shift_reflects(void **state)
+TEST(a_shift_reflects)
 {
-    (void)state;
     const uint8_t row[4] = {0, 51, 102, 153};
     const float expected[2][4] = {{0, 0, .2f, .4f}, {.2f, 0, 0, .2f}};
     for (int i = 0; i < 2; i++) {
@@ -59,14 +51,4 @@ static void a_shift_reflects(void **state)
         for (int x = 0; x < 4; x++)
             assert_true(fabsf(got[3 * x + i] - expected[i][x]) < 1e-7f);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_oracle_matches_pytorch),
-        cmocka_unit_test(the_kernels_match_pytorch),
-        cmocka_unit_test(a_shift_reflects),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* Our intervals beside those of dp-accounting 0.6.0 and prv-accountant 0.2.0 on 235 points, and beside closed
  * forms with 60 digits. Origin: tools/golden_accounting.py. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/accounting_grid.h"
 
 enum { MOST = 400 };
@@ -41,9 +36,8 @@ static void complain(int i, const char *what, double bound)
              bound);
 }
 
-static void every_point_has_an_answer(void **state)
+TEST(every_point_has_an_answer)
 {
-    (void)state;
     assert_true(count >= 200);
     for (int i = 0; i < count; i++)
         if (!(ours[i].epsilon.lower >= 0 && ours[i].epsilon.lower <= ours[i].epsilon.upper &&
@@ -51,9 +45,8 @@ static void every_point_has_an_answer(void **state)
             complain(i, "not an interval", NAN);
 }
 
-static void closed_forms_lie_inside(void **state)
+TEST(closed_forms_lie_inside)
 {
-    (void)state;
     int known = 0;
     for (int i = 0; i < count; i++) {
         double exact = rows[i].bound[EXACT];
@@ -66,9 +59,8 @@ static void closed_forms_lie_inside(void **state)
     assert_true(known >= 70);
 }
 
-static void no_upper_end_is_below_a_proved_lower_one(void **state)
+TEST(no_upper_end_is_below_a_proved_lower_one)
 {
-    (void)state;
     static const int lowers[] = {PLD_LOWER, PRV_LOWER}, uppers[] = {PLD_UPPER, RDP_UPPER, PRV_UPPER};
     const double slack = 1e-9; /* theirs are rounded to nearest */
     for (int i = 0; i < count; i++) {
@@ -91,9 +83,8 @@ static void no_upper_end_is_below_a_proved_lower_one(void **state)
  * sixth, Laplace scale 5, 1000 times, delta 1e-15, lies 13 below dp-accounting's own lower estimate. These
  * counts only ever fall. SOTTO_TEST_VERBOSE=1 lists the points. */
 enum { WIDER = 0, ABOVE = 0, REFUTED = 6 };
-static void intervals_are_no_wider(void **state)
+TEST(intervals_are_no_wider)
 {
-    (void)state;
     bool verbose = getenv("SOTTO_TEST_VERBOSE") != NULL;
     int wider = 0, above = 0, distrusted = 0, refuted = 0;
     for (int i = 0; i < count; i++) {
@@ -125,13 +116,4 @@ static void intervals_are_no_wider(void **state)
     assert_true(wider <= WIDER && above <= ABOVE && refuted <= REFUTED);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_point_has_an_answer),
-        cmocka_unit_test(closed_forms_lie_inside),
-        cmocka_unit_test(no_upper_end_is_below_a_proved_lower_one),
-        cmocka_unit_test(intervals_are_no_wider),
-    };
-    return cmocka_run_group_tests(tests, account_for_all, NULL);
-}
+TEST_GROUP(.set_up = account_for_all, .tags = "long long-sums")

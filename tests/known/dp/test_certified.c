@@ -1,11 +1,7 @@
 /* The certified path against known answers. Origin: dp.md 3(g) (logistic: closed forms checked by quadrature,
  * finite sum and contour in 113-bit arithmetic agreeing to 16 digits), 3(d) (analytic Gaussian), 3(b)
  * (sampled Renyi), 3(c) (sampled logistic by connect-the-dots at 1e-5, last digits +-1e-6). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "dp/account/certified_composed.h"
 #include "dp/ball/ball.h"
@@ -31,9 +27,8 @@ static void encloses(struct interval e, double x, double wide)
         fail_msg("[%.17g, %.17g] is %.3g wide, expected %.3g", e.lo, e.hi, (e.hi - e.lo) / x, wide);
 }
 
-static void closed_forms(void **state)
+TEST(closed_forms)
 {
-    (void)state;
     const double delta[][5] = {
         {0.1, 0.0249947929684208, 0.0142351211889275, 0.00640588381974574, 0.00162155163705125},
         {0.5, 0.124353001771596, 0.074290521362663, 0.0350903526361933, 0.00932925791616421},
@@ -68,9 +63,8 @@ static void closed_forms(void **state)
     close_to(ball_renyi(BALL_GAUSSIAN, 0.5, 8), 1, 1e-15);
 }
 
-static void logistic_compositions(void **state)
+TEST(logistic_compositions)
 {
-    (void)state;
     const size_t k[] = {1, 2, 10, 100, 1000};
     const double known[][6] = {
         {0.1, 0.09804802154319, 0.18701862956339, 0.61161637048479, 2.32091241076471, 8.92737173687175},
@@ -84,9 +78,8 @@ static void logistic_compositions(void **state)
                      known[i][j + 1], 1e-11);
 }
 
-static void sampled_renyi_orders(void **state)
+TEST(sampled_renyi_orders)
 {
-    (void)state;
     const struct {
         double rate, multiplier;
         unsigned alpha;
@@ -101,9 +94,8 @@ static void sampled_renyi_orders(void **state)
                  3e-11);
 }
 
-static void grids_enclose_exact_answers(void **state)
+TEST(grids_enclose_exact_answers)
 {
-    (void)state;
     const struct {
         struct ball_step step;
         size_t k;
@@ -125,9 +117,8 @@ static void grids_enclose_exact_answers(void **state)
 
 /* One step has a closed form: coarse grids of random steps must hold it, from both sides. Sampled:
  * delta(eps) = q delta_0(ln((e^eps - 1 + q) / q)), in the larger direction. */
-static void grids_enclose_random_steps(void **state)
+TEST(grids_enclose_random_steps)
 {
-    (void)state;
     uint64_t seed = 5;
     for (int i = 0; i < 24; i++) {
         enum ball_noise noise = (enum ball_noise)(i % 3);
@@ -146,9 +137,8 @@ static void grids_enclose_random_steps(void **state)
 }
 
 /* Two atoms: k Laplace releases, where epsilon is t k minus little. Both atoms lie between grid points. */
-static void laplace_atoms(void **state)
+TEST(laplace_atoms)
 {
-    (void)state;
     struct ball_step step = {BALL_LAPLACE, 1, 10, 1};
     struct interval fine, coarse;
     assert_int_equal(ball_compose_epsilon(&coarse, &step, 20, 1e-5, 2e-3), SOTTO_OK);
@@ -157,9 +147,9 @@ static void laplace_atoms(void **state)
     assert_true(fine.hi < 2 && fine.hi - fine.lo < 2e-5);
 }
 
-static void sampled_gaussian(void **state)
+TEST(sampled_gaussian)
 {
-    (void)state; /* the specification's speed case */
+    /* the specification's speed case */
     struct sotto_sampled s = {.mechanism = "gaussian",
                               .noise_multiplier = 1.1,
                               .sample_rate = 0.01,
@@ -178,9 +168,8 @@ static void sampled_gaussian(void **state)
 }
 
 /* Every account: the certified interval and that in doubles both hold the truth, so they overlap. */
-static void accounts_overlap(void **state)
+TEST(accounts_overlap)
 {
-    (void)state;
     const char *const names[] = {"gaussian", "logistic", "laplace"};
     const struct sotto_sensitivity kinds[] = {
         {.l1 = 1, .l2 = NAN}, {.l1 = NAN, .l2 = 1, .dimension = 100}, {.l1 = 1, .l2 = 0.5, .dimension = 10}};
@@ -208,9 +197,8 @@ static void accounts_overlap(void **state)
 }
 
 /* Calibration in doubles may lie a hair below: the certified end must not. */
-static void certified_calibration_never_overshoots(void **state)
+TEST(certified_calibration_never_overshoots)
 {
-    (void)state;
     const struct sotto_sensitivity s = {.l1 = 1, .l2 = 0.3, .dimension = 20};
     const char *const names[] = {"gaussian", "logistic", "laplace"};
     for (int m = 0; m < 3; m++)
@@ -259,9 +247,8 @@ static void certified_calibration_never_overshoots(void **state)
                      SOTTO_ENOTSUP);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     struct sotto_account a = {.scale = 7};
     struct sotto_sensitivity one = {.l1 = 1, .l2 = 1, .dimension = 1};
     struct sotto_sampled s = {.mechanism = "gaussian",
@@ -284,17 +271,4 @@ static void refusals(void **state)
     assert_true(a.scale == 7 && e.lo == 1 && e.hi == 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(closed_forms),
-                                       cmocka_unit_test(logistic_compositions),
-                                       cmocka_unit_test(sampled_renyi_orders),
-                                       cmocka_unit_test(grids_enclose_exact_answers),
-                                       cmocka_unit_test(grids_enclose_random_steps),
-                                       cmocka_unit_test(laplace_atoms),
-                                       cmocka_unit_test(sampled_gaussian),
-                                       cmocka_unit_test(accounts_overlap),
-                                       cmocka_unit_test(certified_calibration_never_overshoots),
-                                       cmocka_unit_test(refusals)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "long long-sums")

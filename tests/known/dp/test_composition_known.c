@@ -1,9 +1,5 @@
 /* Composition rules: known answers of the specification, dp.md 3(e), and exact small mechanisms. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "dp/account/composition.h"
 
@@ -15,9 +11,9 @@ static void close_to(double got, double expected, double relative)
         fail_msg("got %.17g, expected %.17g", got, expected);
 }
 
-static void known_answers(void **state)
+TEST(known_answers)
 {
-    (void)state; /* delta 1e-5 in total: epsilon, k, optimal, simplified, advanced */
+    /* delta 1e-5 in total: epsilon, k, optimal, simplified, advanced */
     static const double known[][5] = {{0.1, 100, 4.3067913725, 5.298110, 5.850235},
                                       {0.5, 10, 4.9988541204, NAN, NAN},
                                       {1, 10, 9.9997706345, NAN, NAN},
@@ -41,9 +37,8 @@ static void known_answers(void **state)
     }
 }
 
-static void groups_and_parts(void **state)
+TEST(groups_and_parts)
 {
-    (void)state;
     struct sotto_composed c;
     const struct sotto_dp parts[] = {{0.5, 1e-6}, {1, 1e-7}, {0.25, 1e-5}};
     assert_int_equal(sotto_compose_basic(&c, parts, 3, SOTTO_REPLACE_ONE), SOTTO_OK);
@@ -94,9 +89,9 @@ static void groups_and_parts(void **state)
     assert_true(c.delta.upper == 1e-5);
 }
 
-static void too_little_delta(void **state)
+TEST(too_little_delta)
 {
-    (void)state; /* ten times 1e-6 cannot fit into 1e-6 */
+    /* ten times 1e-6 cannot fit into 1e-6 */
     struct sotto_composed c;
     const struct sotto_dp each = {0.5, 1e-6};
     assert_int_equal(sotto_compose_advanced(&c, each, 10, 1e-6, SOTTO_ADD_REMOVE), SOTTO_OK);
@@ -115,9 +110,8 @@ static void too_little_delta(void **state)
     assert_true(isinf(c.epsilon.upper));
 }
 
-static void bad_input(void **state)
+TEST(bad_input)
 {
-    (void)state;
     struct sotto_composed c = {.rule = "untouched"};
     struct sotto_interval i = {7, 7};
     const struct sotto_dp good = {1, 1e-5};
@@ -154,9 +148,9 @@ static void bad_input(void **state)
     assert_true(i.lower == 7);
 }
 
-static void randomised_response(void **state)
+TEST(randomised_response)
 {
-    (void)state; /* by hand: keep with probability 3/4 is ln 3, delta(0) = 1/2, delta(ln 2) = 3/4 - 2/4 */
+    /* by hand: keep with probability 3/4 is ln 3, delta(0) = 1/2, delta(ln 2) = 3/4 - 2/4 */
     const double p[] = {0.75, 0.25}, q[] = {0.25, 0.75}, one_sided[] = {1, 0};
     struct sotto_interval i;
     assert_int_equal(sotto_finite_epsilon(&i, p, q, 2, 0, NULL), SOTTO_OK);
@@ -175,14 +169,4 @@ static void randomised_response(void **state)
     assert_true(isinf(i.upper) && isinf(i.lower)); /* 1/4 of the mass has an infinite loss */
     assert_int_equal(sotto_finite_epsilon(&i, one_sided, p, 2, 0.25, NULL), SOTTO_OK);
     assert_true(i.upper < 1e-14); /* ln((1 - 1/4) / (3/4)) */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_answers),    cmocka_unit_test(groups_and_parts),
-        cmocka_unit_test(too_little_delta), cmocka_unit_test(randomised_response),
-        cmocka_unit_test(bad_input),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,7 @@
  * Origins: direct sums over the laws in long double; dp.md (d) for the classical Gaussian formula; Dong,
  * Durfee and Rogers 2020 for the worst pairs of the exponential mechanism; Kairouz, Oh and Viswanath 2015 for
  * randomised response. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/worse.h"
 #include "dp/account/accountant.h"
 #include "sotto/compose.h"
@@ -56,9 +51,8 @@ static void by_summing(long double (*weight)(long k, long double h), long steps,
     *renyi = logl(moment) / (alpha - 1);
 }
 
-static void discrete_laws_agree_with_sums(void **state)
+TEST(discrete_laws_agree_with_sums)
 {
-    (void)state;
     const struct {
         const char *name;
         long double (*weight)(long k, long double h);
@@ -115,9 +109,8 @@ static void discrete_laws_agree_with_sums(void **state)
 /* Far out, where Euler and Maclaurin take over: a discrete Gaussian of many steps is as good as the
  * continuous one; 1 / (24 sigma^2) apart. And a count (one step) under discrete Laplace is randomised
  * response. */
-static void discrete_laws_at_their_limits(void **state)
+TEST(discrete_laws_at_their_limits)
 {
-    (void)state;
     const struct mechanism *g = mechanism_find("discrete-gaussian");
     for (double e = 0; e < 6; e += 0.7) {
         struct interval d = g->integer->delta(1e6, iv(1e-6), e),
@@ -146,9 +139,9 @@ static void discrete_laws_at_their_limits(void **state)
 
 /* --- the classical formula --- */
 
-static void the_classical_formula_fails_where_it_fails(void **state)
+TEST(the_classical_formula_fails_where_it_fails)
 {
-    (void)state; /* dp.md (d) */
+    /* dp.md (d) */
     const double first[][2] = {{0.1, 5.7426}, {1e-2, 6.7718}, {1e-3, 7.4635}, {1e-5, 8.4198}, {1e-8, 9.3743}};
     const double reached[][2] = {{0.1, 2.636e-9}, {1, 4.114e-8}, {8, 7.971e-6}, {10, 2.265e-5}};
     const double analytic[][2] = {{0.1, 30.749566131978}, {0.5, 7.031826675583}, {1, 3.730631634816},
@@ -203,9 +196,8 @@ static void the_classical_formula_fails_where_it_fails(void **state)
 /* --- exponential mechanism --- */
 
 /* Two candidates with log-odds that move by t: all pairs of Dong, Durfee and Rogers, lemma 3.1, by q. */
-static void the_exponential_mechanism_is_as_bad_as_logistic_noise(void **state)
+TEST(the_exponential_mechanism_is_as_bad_as_logistic_noise)
 {
-    (void)state;
     const struct mechanism *m = mechanism_find("exponential");
     for (double t = 0.2; t < 5; t *= 1.7)
         for (double e = 0; e < t; e += t / 7) {
@@ -260,9 +252,8 @@ static double flips(const int q[3], int first, int second)
 
 /* All neighbours among scores 0 to 3, which move by at most 1: pure epsilon 1, for one choice and for two of half the epsilon
  * each; nearly reached, and above what the exponential mechanism's curve allows. */
-static void permute_and_flip_is_pure_and_no_more(void **state)
+TEST(permute_and_flip_is_pure_and_no_more)
 {
-    (void)state;
     double worst[2] = {0}, distance = 0, all = 0;
     const int known[3] = {2, 0, 3};
     for (int i = 0; i < 3; i++)
@@ -290,9 +281,8 @@ static void permute_and_flip_is_pure_and_no_more(void **state)
 
 /* --- randomised response, K-norm --- */
 
-static void randomised_response_is_its_own_pair(void **state)
+TEST(randomised_response_is_its_own_pair)
 {
-    (void)state;
     const struct mechanism *m = mechanism_find("randomised-response");
     for (double t = 0.1; t < 6; t *= 2) {
         double p = exp(t) / (1 + exp(t));
@@ -316,9 +306,8 @@ static void randomised_response_is_its_own_pair(void **state)
     close_to(a.epsilon.upper, 9.9997706345, 1e-10);
 }
 
-static void knorm_needs_a_dimension_and_l2_only(void **state)
+TEST(knorm_needs_a_dimension_and_l2_only)
 {
-    (void)state;
     struct sotto_sensitivity s = {.l1 = NAN, .l2 = 0.5};
     struct sotto_account a;
     double scale;
@@ -346,9 +335,9 @@ static const struct sotto_account *of(const struct sotto_account *a, size_t coun
     return NULL;
 }
 
-static void the_chooser_by_the_table(void **state)
+TEST(the_chooser_by_the_table)
 {
-    (void)state; /* dp.md (g): standard deviation for (1, 1e-5) in total, unit sensitivity */
+    /* dp.md (g): standard deviation for (1, 1e-5) in total, unit sensitivity */
     const struct {
         size_t k;
         double gaussian, logistic;
@@ -388,17 +377,4 @@ static void the_chooser_by_the_table(void **state)
     assert_int_equal(count, 4); /* pure: logistic, Laplace, discrete Laplace, K-norm */
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(discrete_laws_agree_with_sums),
-        cmocka_unit_test(discrete_laws_at_their_limits),
-        cmocka_unit_test(the_classical_formula_fails_where_it_fails),
-        cmocka_unit_test(the_exponential_mechanism_is_as_bad_as_logistic_noise),
-        cmocka_unit_test(permute_and_flip_is_pure_and_no_more),
-        cmocka_unit_test(randomised_response_is_its_own_pair),
-        cmocka_unit_test(knorm_needs_a_dimension_and_l2_only),
-        cmocka_unit_test(the_chooser_by_the_table),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "long")

@@ -1,11 +1,7 @@
 /* Known answers of privacy-loss distributions. Origins: dp.md 3(g) (logistic, Laplace; 113-bit arithmetic,
  * and a connect-the-dots program of its own), performance.md section 8 (dp_accounting and prv_accountant, run
  * side by side; delta = 1e-5, add-remove). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "dp/account/account_pld.h"
 #include "dp/account/accountant.h"
@@ -28,9 +24,9 @@ static void contains(struct interval got, double expected, double width)
         fail_msg("[%.12g, %.12g] against %.12g, width at most %g", got.lo, got.hi, expected, width);
 }
 
-static void logistic_composition_is_exact_elsewhere(void **state)
+TEST(logistic_composition_is_exact_elsewhere)
 {
-    (void)state; /* dp.md (g), delta = 1e-5 */
+    /* dp.md (g), delta = 1e-5 */
     static const double known[][3] = {
         {0.1, 1, 0.09804802154319},   {0.1, 2, 0.18701862956339},     {0.1, 10, 0.61161637048479},
         {0.1, 100, 2.32091241076471}, {0.1, 1000, 8.92737173687175},  {0.5, 1, 0.49602884777313},
@@ -45,9 +41,9 @@ static void logistic_composition_is_exact_elsewhere(void **state)
                  2e-5 * known[i][2]);
 }
 
-static void gaussian_composition_is_a_gaussian(void **state)
+TEST(gaussian_composition_is_a_gaussian)
 {
-    (void)state; /* performance.md 8: analytic, (sigma, T) */
+    /* performance.md 8: analytic, (sigma, T) */
     static const double known[][3] = {{1, 1, 4.377178095681133},
                                       {10, 100, 4.377178095681133},
                                       {5, 1, 0.7255217508577958},
@@ -57,9 +53,9 @@ static void gaussian_composition_is_a_gaussian(void **state)
                  2e-5 * known[i][2]);
 }
 
-static void laplace_composition(void **state)
+TEST(laplace_composition)
 {
-    (void)state; /* performance.md 8: pessimistic at 1e-4; k = 1 exact: 1/b + 2 ln(1 - delta) */
+    /* performance.md 8: pessimistic at 1e-4; k = 1 exact: 1/b + 2 ln(1 - delta) */
     static const double known[][3] = {{1, 10, 9.989962316985142},   {1, 100, 68.25295109156812},
                                       {5, 10, 1.989962316985142},   {5, 100, 9.381916771805832},
                                       {20, 10, 0.4899623169851427}, {20, 100, 1.9477086075450263}};
@@ -81,9 +77,9 @@ static struct interval sampled(const char *mechanism, double shift, double rate,
     return e;
 }
 
-static void sampled_logistic(void **state)
+TEST(sampled_logistic)
 {
-    (void)state; /* dp.md (g): upper values at h = 1e-5, last digits +-1e-6 */
+    /* dp.md (g): upper values at h = 1e-5, last digits +-1e-6 */
     static const double known[][5] = {{0.01, 1, 1000, 0.700614, 0.670113},
                                       {0.01, 2, 1000, 1.755471, 1.573468},
                                       {0.1, 1, 100, 2.565516, 2.215781}};
@@ -129,9 +125,8 @@ static const double table[][5] = {
     {2.0, 0.1, 10000, 36.00369782816873, 36.00370378367221},
 };
 
-static void sampled_gaussian(void **state)
+TEST(sampled_gaussian)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const double *r = table[i];
         struct sotto_sampled s = {.mechanism = "gaussian",
@@ -153,9 +148,9 @@ static void sampled_gaussian(void **state)
     }
 }
 
-static void replaced_records(void **state)
+TEST(replaced_records)
 {
-    (void)state; /* a program of its own: cell masses from scipy's ndtr, losses split linearly to a grid of
+    /* a program of its own: cell masses from scipy's ndtr, losses split linearly to a grid of
                     2e-4, numpy's FFT; right to about 1e-5 relative. And without sampling, a doubled shift. */
     static const double known[][3] = {
         {0.01, 1000, 2.477819996}, {0.1, 1000, 40.060642498}, {0.5, 100, 69.342649480}};
@@ -190,9 +185,9 @@ static void replaced_records(void **state)
                 a.epsilon.upper < exact.epsilon.upper * (1 + 1e-7));
 }
 
-static void finer_references(void **state)
+TEST(finer_references)
 {
-    (void)state; /* prv_accountant, eps_error 0.005: estimates, right to about 1e-6 */
+    /* prv_accountant, eps_error 0.005: estimates, right to about 1e-6 */
     static const double known[][4] = {{1.0, 0.01, 1000, 1.828237234684473},
                                       {0.8, 0.01, 1000, 3.1410144664240716},
                                       {2.0, 0.1, 1000, 8.279290798954221},
@@ -204,16 +199,4 @@ static void finer_references(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(logistic_composition_is_exact_elsewhere),
-        cmocka_unit_test(gaussian_composition_is_a_gaussian),
-        cmocka_unit_test(laplace_composition),
-        cmocka_unit_test(sampled_logistic),
-        cmocka_unit_test(sampled_gaussian),
-        cmocka_unit_test(replaced_records),
-        cmocka_unit_test(finer_references),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "long long-sums")

@@ -1,11 +1,7 @@
 /* Known answers of the accountants. Origins: specification logistic-mechanism.md (closed forms, checked there
  * by quadrature), dp.md 3(d) (analytic Gaussian after Balle and Wang 2018), 3(g) (logistic), papers.md B.8
  * and B.2 (calibration). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "dp/account/accountant.h"
 #include "dp/account/sampled_renyi.h"
@@ -24,9 +20,9 @@ static const struct mechanism *m_of(const char *name)
     return mechanism_find(name);
 }
 
-static void logistic_hockey_stick(void **state)
+TEST(logistic_hockey_stick)
 {
-    (void)state; /* dp.md (g): delta at eps = 0, a/4, a/2, 3a/4 */
+    /* dp.md (g): delta at eps = 0, a/4, a/2, 3a/4 */
     const double known[][5] = {
         {0.1, 0.0249947929684208, 0.0142351211889275, 0.00640588381974574, 0.00162155163705125},
         {0.5, 0.124353001771596, 0.074290521362663, 0.0350903526361933, 0.00932925791616421},
@@ -41,9 +37,9 @@ static void logistic_hockey_stick(void **state)
         }
 }
 
-static void logistic_epsilon(void **state)
+TEST(logistic_epsilon)
 {
-    (void)state; /* dp.md (g): eps at delta = 1e-5, one release */
+    /* dp.md (g): eps at delta = 1e-5, one release */
     const double known[][2] = {
         {0.1, 0.09804802154319}, {0.5, 0.49602884777313}, {1, 0.99496526660881}, {2, 1.99411030000470}};
     for (size_t i = 0; i < 4; i++) {
@@ -53,9 +49,9 @@ static void logistic_epsilon(void **state)
     }
 }
 
-static void logistic_shift_for_a_target(void **state)
+TEST(logistic_shift_for_a_target)
 {
-    (void)state; /* dp.md (g): calibration */
+    /* dp.md (g): calibration */
     const double known[][3] = {{1, 1e-5, 1.0050421056354},
                                {1, 1e-6, 1.00159148887287},
                                {0.1, 1e-5, 0.101970167966689},
@@ -72,9 +68,9 @@ static void logistic_shift_for_a_target(void **state)
     }
 }
 
-static void logistic_renyi(void **state)
+TEST(logistic_renyi)
 {
-    (void)state; /* dp.md (g) */
+    /* dp.md (g) */
     const double alpha[] = {1.5, 2, 4, 8, 32};
     const double at_1[] = {0.240229013917, 0.308993675776, 0.50395089945, 0.678660662626, 0.881146465129};
     const double at_half[] = {0.0618596072403, 0.0816573819736, 0.152059754752, 0.24630695587, 0.39643927107};
@@ -89,9 +85,9 @@ static void logistic_renyi(void **state)
     close_to(m_of("logistic")->renyi_ball(iv(1), 1e12, 8).hi, 8.0 / 6, 1e-9);
 }
 
-static void logistic_composition(void **state)
+TEST(logistic_composition)
 {
-    (void)state; /* dp.md (g): eps at delta = 1e-5 after k = 2, 10, 100, 1000; finite sum and contour in 113
+    /* dp.md (g): eps at delta = 1e-5 after k = 2, 10, 100, 1000; finite sum and contour in 113
                     bits agree there */
     const double k[] = {2, 10, 100, 1000}, a[] = {0.1, 0.5, 1, 2};
     const double known[4][4] = {{0.18701862956339, 0.61161637048479, 2.32091241076471, 8.92737173687175},
@@ -117,9 +113,9 @@ static void logistic_composition(void **state)
     }
 }
 
-static void logistic_by_l2(void **state)
+TEST(logistic_by_l2)
 {
-    (void)state; /* papers.md B.2: delta 1e-5, Delta_2 = 1, all by RDP */
+    /* papers.md B.2: delta 1e-5, Delta_2 = 1, all by RDP */
     const double known[][2] = {{0.5, 4.427}, {1, 2.335}, {2, 1.241}, {5, 0.550}, {10, 0.306}};
     struct sotto_sensitivity s = {.l1 = NAN, .l2 = 1};
     for (size_t i = 0; i < 5; i++) {
@@ -137,9 +133,9 @@ static void logistic_by_l2(void **state)
     assert_true(fabs(scale - 0.149) < 5e-4);
 }
 
-static void gaussian_calibration(void **state)
+TEST(gaussian_calibration)
 {
-    (void)state; /* dp.md (d) */
+    /* dp.md (d) */
     const double known[][3] = {{0.1, 1e-5, 30.749566131978}, {0.5, 1e-5, 7.031826675583},
                                {1, 1e-5, 3.730631634816},    {2, 1e-5, 1.993812445644},
                                {4, 1e-5, 1.081161849520},    {8, 1e-5, 0.600229072199},
@@ -164,9 +160,9 @@ static void gaussian_calibration(void **state)
     }
 }
 
-static void gaussian_delta_of_the_classical_formula(void **state)
+TEST(gaussian_delta_of_the_classical_formula)
 {
-    (void)state; /* dp.md (d): what sigma_c = sqrt(2 ln(1.25/delta))/eps really achieves at delta = 1e-5 */
+    /* dp.md (d): what sigma_c = sqrt(2 ln(1.25/delta))/eps really achieves at delta = 1e-5 */
     const double known[][2] = {{0.1, 2.636e-9}, {1, 4.114e-8}, {8, 7.971e-6}, {10, 2.265e-5}};
     for (size_t i = 0; i < 4; i++) {
         double sigma = sqrt(2 * log(1.25e5)) / known[i][0];
@@ -174,9 +170,8 @@ static void gaussian_delta_of_the_classical_formula(void **state)
     }
 }
 
-static void laplace_closed_forms(void **state)
+TEST(laplace_closed_forms)
 {
-    (void)state;
     const struct mechanism *m = m_of("laplace");
     close_to(m->delta(iv(2), 1).hi, 1 - exp(-0.5), 1e-14); /* 1 - e^((eps-a)/2) */
     close_to(m->epsilon(iv(1), 1e-5).hi, 1 + 2 * log1p(-1e-5), 1e-14);
@@ -185,17 +180,16 @@ static void laplace_closed_forms(void **state)
     close_to(m->renyi(iv(1e-6), 2).hi, 1e-12 * (1 - 1e-6 / 3), 1e-8); /* a^2 - a^3/3 near 0 */
 }
 
-static void conversions(void **state)
+TEST(conversions)
 {
-    (void)state;
     close_to(zcdp_epsilon(0.1, 1e-5), 1.914, 5e-4); /* dp.md (k): rho = .1 is (1.914, 1e-5)-DP */
     /* dp.md (b): Gaussian at sigma 4.530877117 by RDP is exactly (1, 1e-6) */
     close_to(zcdp_epsilon(1 / (2 * 4.530877117 * 4.530877117), 1e-6), 1, 1e-8);
 }
 
-static void the_mechanism_with_least_noise(void **state)
+TEST(the_mechanism_with_least_noise)
 {
-    (void)state; /* dp.md (g): standard deviation for (1, 1e-5) in total, unit sensitivity, k releases */
+    /* dp.md (g): standard deviation for (1, 1e-5) in total, unit sensitivity, k releases */
     const struct {
         size_t k;
         const char *winner;
@@ -223,9 +217,9 @@ static void the_mechanism_with_least_noise(void **state)
     assert_int_equal(sotto_choose(a, &count, &s, (struct sotto_dp){-1, 0}, 1, NULL), SOTTO_EINVAL);
 }
 
-static void sampled_iterations(void **state)
+TEST(sampled_iterations)
 {
-    (void)state; /* dp.md (b): Renyi divergence of the sampled Gaussian at (q, sigma, alpha) */
+    /* dp.md (b): Renyi divergence of the sampled Gaussian at (q, sigma, alpha) */
     const double known[][4] = {{0.01, 1, 2, 0.000171813422075},
                                {0.01, 1, 4, 0.000363154048911},
                                {0.01, 1, 16, 3.0878507837},
@@ -263,9 +257,8 @@ static void sampled_iterations(void **state)
     assert_true(a.epsilon.upper <= target && a.epsilon.lower > 0);
 }
 
-static void sampled_inputs_are_checked(void **state)
+TEST(sampled_inputs_are_checked)
 {
-    (void)state;
     const struct {
         struct sotto_sampled s;
         sotto_status status;
@@ -360,9 +353,8 @@ static void sampled_inputs_are_checked(void **state)
     assert_true(multiplier == 5);
 }
 
-static void one_sided_noise_is_refused(void **state)
+TEST(one_sided_noise_is_refused)
 {
-    (void)state;
     struct sotto_account a;
     struct sotto_sensitivity s = {.l1 = 1, .l2 = NAN};
     assert_int_equal(sotto_account_release(&a, "exponential-noise", 1, &s, 0, 1, NULL), SOTTO_EINVAL);
@@ -372,9 +364,9 @@ static void one_sided_noise_is_refused(void **state)
         "can produce (delta is at least 1 - exp(-D / scale)); expected laplace, its symmetric form"));
 }
 
-static void special_functions(void **state)
+TEST(special_functions)
 {
-    (void)state; /* mpmath, 20 digits: mills(0), mills(4), mills(30), h(0.1), h(1), h(50) */
+    /* mpmath, 20 digits: mills(0), mills(4), mills(30), h(0.1), h(1), h(50) */
     const double mills[][2] = {
         {0, 1.2533141373155002512}, {4, 0.236652382913560671}, {30, 0.033296419072497213}};
     for (size_t i = 0; i < 3; i++)
@@ -386,26 +378,4 @@ static void special_functions(void **state)
     close_to(log_sinhc(iv(nextafter(0.4, 0))).lo, log(sinh(0.4) / 0.4), 1e-13);
     struct interval left = mills_ratio(iv(nextafter(4, 0))), right = mills_ratio(iv(4));
     assert_true(left.hi >= right.lo && fabs(left.hi / right.lo - 1) < 1e-13);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(logistic_hockey_stick),
-        cmocka_unit_test(logistic_epsilon),
-        cmocka_unit_test(logistic_shift_for_a_target),
-        cmocka_unit_test(logistic_renyi),
-        cmocka_unit_test(logistic_composition),
-        cmocka_unit_test(logistic_by_l2),
-        cmocka_unit_test(gaussian_calibration),
-        cmocka_unit_test(gaussian_delta_of_the_classical_formula),
-        cmocka_unit_test(laplace_closed_forms),
-        cmocka_unit_test(conversions),
-        cmocka_unit_test(the_mechanism_with_least_noise),
-        cmocka_unit_test(sampled_iterations),
-        cmocka_unit_test(sampled_inputs_are_checked),
-        cmocka_unit_test(one_sided_noise_is_refused),
-        cmocka_unit_test(special_functions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Renyi divergence of Poisson-sampled steps. Origins: specification performance.md 8 (dp_accounting, per-step
  * values and epsilon at delta 1e-5), dp.md 3(b) (Opacus' frozen value), quadrature of the definition. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "dp/account/accountant.h"
 #include "dp/account/sampled_renyi.h"
@@ -20,9 +16,8 @@ static void close_to(double got, double expected, double relative)
         fail_msg("got %.17g, expected %.17g", got, expected);
 }
 
-static void divergence_of_a_step(void **state)
+TEST(divergence_of_a_step)
 {
-    (void)state;
     static const double orders[] = {1.5, 2, 4, 8, 16, 32, 64};
     static const struct {
         double q, sigma, renyi[7];
@@ -65,9 +60,8 @@ static double by_quadrature(double q, double sigma, double alpha)
     return log1p(sum * h / (sigma * 2.5066282746310002)) / (alpha - 1);
 }
 
-static void fractional_orders_agree_with_quadrature(void **state)
+TEST(fractional_orders_agree_with_quadrature)
 {
-    (void)state;
     static const double rates[] = {1e-4, 0.01, 0.2, 0.25, 0.26, 0.5, 0.9, 0.999},
                         sigmas[] = {0.3, 0.8, 2, 10};
     static const double orders[] = {1.05, 1.3, 1.5, 2.5, 3.999, 5.1, 12.7};
@@ -85,9 +79,9 @@ static void fractional_orders_agree_with_quadrature(void **state)
             }
 }
 
-static void epsilon_against_peers(void **state)
+TEST(epsilon_against_peers)
 {
-    (void)state; /* dp_accounting's RDP accountant with its default orders: we search all, so we are never
+    /* dp_accounting's RDP accountant with its default orders: we search all, so we are never
                     above */
     static const double known[][4] = {
         {0.8, 0.001, 100, 1.082100438636862},    {0.8, 0.001, 1000, 1.1589041367790003},
@@ -132,14 +126,4 @@ static void epsilon_against_peers(void **state)
     }
     close_to(tenths, 7.32911117143, 1e-11);
     close_to(integers, 7.3298768, 1e-8);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(divergence_of_a_step),
-        cmocka_unit_test(fractional_orders_agree_with_quadrature),
-        cmocka_unit_test(epsilon_against_peers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

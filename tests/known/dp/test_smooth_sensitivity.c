@@ -1,11 +1,6 @@
 /* Smooth sensitivity of a median and propose-test-release: figures to all digits printed, and the two definitions on all
  * small data sets, with controls that must fail. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/worse.h"
 #include "sotto/compose.h"
 #include "sotto/smooth.h"
@@ -28,9 +23,8 @@ static double smooth(const double *x, size_t n, double beta)
 
 static const double eleven[] = {0.45, 0.1, 0.95, 0.2, 0.35, 0.4, 0.42, 0.8, 0.5, 0.55, 0.7};
 
-static void known_figures(void **state)
+TEST(known_figures)
 {
-    (void)state;
     struct sotto_smooth_noise noise;
     near(smooth(eleven, 11, 0.1), 0.349485469, 5e-10);
     near(smooth(eleven, 11, 0.5), 0.091969860, 5e-10);
@@ -79,9 +73,8 @@ static double local(const double *x, size_t n)
 
 /* On every set of 3 to 5 values of the grid: at least the local sensitivity, and e^beta from its neighbours at most. The
  * control: local sensitivity itself is not smooth. */
-static void it_is_smooth_and_above_the_local_one(void **state)
+TEST(it_is_smooth_and_above_the_local_one)
 {
-    (void)state;
     const double beta = 0.3;
     size_t rough = 0;
     for (size_t n = 3; n <= 5; n++) {
@@ -107,9 +100,8 @@ static void it_is_smooth_and_above_the_local_one(void **state)
 }
 
 /* Four zeros and seven ones, and its neighbour: noise scaled to the local sensitivity tells them apart for certain. */
-static void local_sensitivity_gives_sets_away(void **state)
+TEST(local_sensitivity_gives_sets_away)
 {
-    (void)state;
     double a[11] = {0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1}, b[11] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1};
     /* only what one replacement does to the sixth value matters */
     near(a[5], 1, 0);
@@ -119,9 +111,8 @@ static void local_sensitivity_gives_sets_away(void **state)
     near(smooth(b, 11, 0.5), 1, 1e-14);
 }
 
-static void odd_values_are_no_secret_door(void **state)
+TEST(odd_values_are_no_secret_door)
 {
-    (void)state;
     const double wild[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300}, tame[] = {0, 1, 0, 1, 0};
     double s;
     assert_true(smooth(wild, 5, 0.2) == smooth(tame, 5, 0.2));
@@ -144,9 +135,8 @@ static double largest_loss(double factor)
     return most;
 }
 
-static void cauchy_noise_costs_what_it_says(void **state)
+TEST(cauchy_noise_costs_what_it_says)
 {
-    (void)state;
     for (double epsilon = 0.25; epsilon <= 4; epsilon *= 2) {
         struct sotto_smooth_noise noise;
         assert_int_equal(sotto_smooth_noise(&noise, (struct sotto_dp){epsilon, 0}), SOTTO_OK);
@@ -167,9 +157,8 @@ static double tail(double epsilon, double k)
                   : 1 - exp(epsilon * (k - 1)) / (1 + exp(-epsilon));
 }
 
-static void thresholds(void **state)
+TEST(thresholds)
 {
-    (void)state;
     size_t k;
     assert_int_equal(sotto_propose_threshold(&k, (struct sotto_dp){0.5, 1e-6}), SOTTO_OK);
     assert_int_equal(k, 27);
@@ -197,9 +186,8 @@ static void output_law(double *p, const size_t *counts, size_t classes, struct s
 }
 
 /* All sets of 9 labels of 3 classes and all replacements: (epsilon, delta) by the definition. */
-static void propose_test_release_is_private(void **state)
+TEST(propose_test_release_is_private)
 {
-    (void)state;
     enum { N = 9, CLASSES = 3 };
     const struct sotto_dp target = {0.7, 0.02};
     double worst[2] = {0, 0};
@@ -225,9 +213,8 @@ static void propose_test_release_is_private(void **state)
     assert_true(worst[1] > target.delta);
 }
 
-static void distances(void **state)
+TEST(distances)
 {
-    (void)state;
     size_t label, distance;
     static const struct {
         size_t counts[3], label, distance;
@@ -239,19 +226,4 @@ static void distances(void **state)
         assert_int_equal(distance, known[i].distance);
     }
     assert_int_equal(sotto_most_frequent(&label, &distance, known[0].counts, 1), SOTTO_EINVAL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_figures),
-        cmocka_unit_test(it_is_smooth_and_above_the_local_one),
-        cmocka_unit_test(local_sensitivity_gives_sets_away),
-        cmocka_unit_test(odd_values_are_no_secret_door),
-        cmocka_unit_test(cauchy_noise_costs_what_it_says),
-        cmocka_unit_test(thresholds),
-        cmocka_unit_test(propose_test_release_is_private),
-        cmocka_unit_test(distances),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

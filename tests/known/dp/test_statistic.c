@@ -1,9 +1,5 @@
 /* Statistics of records: the sensitivities that are proved, against all tables of a few people. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "dp/release/statistic.h"
 #include "sotto/io.h"
@@ -38,9 +34,8 @@ static sotto_status statistic(double *out, struct sotto_release *r, const struct
     return status;
 }
 
-static void means_of_genotypes(void **state)
+TEST(means_of_genotypes)
 {
-    (void)state;
     static const struct {
         size_t n, loci;
         double l2, sigma;
@@ -70,9 +65,8 @@ static void means_of_genotypes(void **state)
 }
 
 /* Whatever a record holds, it moves a mean by no more than width / n; and no order of records changes a bit. */
-static void a_record_is_clipped(void **state)
+TEST(a_record_is_clipped)
 {
-    (void)state;
     enum { N = 7, WILD = 9 };
     const float wild[WILD] = {0, 1, -1e30f, 1e30f, INFINITY, -INFINITY, NAN, 0.3f, 1e-40f};
     const struct sotto_protect p = {.input = "x.npy", .statistic = "mean", .range = {-3, 1e6}};
@@ -96,9 +90,8 @@ static void a_record_is_clipped(void **state)
 }
 
 /* Sample and aggregate: whatever a record holds, it moves the mean of its own block, (row number) modulo K, and no other. */
-static void a_record_moves_one_block(void **state)
+TEST(a_record_moves_one_block)
 {
-    (void)state;
     enum { N = 11, BLOCKS = 4, WILD = 5 };
     const float wild[WILD] = {0, 1, -1e30f, INFINITY, NAN},
                 plain[N] = {0.5f, 0.25f, 1, 0, 0.75f, 0.5f, 0.25f, 1, 0, 1, 0.5f};
@@ -143,9 +136,8 @@ static size_t all_tables(float *x, size_t people, size_t capacity)
 }
 
 /* Every table of 6, 10 and 20 people, every person, every other genotype. */
-static void chi_squares_move_as_proved(void **state)
+TEST(chi_squares_move_as_proved)
 {
-    (void)state;
     static const char *const names[] = {"chi-square-genotypes", "chi-square-alleles"};
     static const struct {
         size_t n;
@@ -196,9 +188,8 @@ static void chi_squares_move_as_proved(void **state)
     }
 }
 
-static void options_are_checked(void **state)
+TEST(options_are_checked)
 {
-    (void)state;
     const float x[4] = {0, 1, 0.5f, 1};
     double out[4];
     struct {
@@ -256,12 +247,4 @@ static void options_are_checked(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(means_of_genotypes),  cmocka_unit_test(a_record_moves_one_block),
-        cmocka_unit_test(a_record_is_clipped), cmocka_unit_test(chi_squares_move_as_proved),
-        cmocka_unit_test(options_are_checked),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

@@ -1,16 +1,10 @@
 /* The kernels' exponential against libm, over the range that a shifted softmax uses. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/worse.h"
 #include "head/kernel/head_vector.h"
 
-static void exponential_is_accurate_and_flushes(void **state)
+TEST(exponential_is_accurate_and_flushes)
 {
-    (void)state;
     double worst = 0;
     for (float x = 0; x > -69; x -= 0.00037f) {
         vec e = v_exp(v_all(x));
@@ -23,17 +17,9 @@ static void exponential_is_accurate_and_flushes(void **state)
     assert_true(v_exp(v_all(-INFINITY))[0] == 0);
 }
 
-static void tiny_moments_are_flushed(void **state)
+TEST(tiny_moments_are_flushed)
 {
-    (void)state;
     assert_true(v_flush(v_all(1e-31f))[0] == 0);
     assert_true(v_flush(v_all(-1e-31f))[0] == 0);
     assert_true(v_flush(v_all(-1e-29f))[0] == -1e-29f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(exponential_is_accurate_and_flushes),
-                                       cmocka_unit_test(tiny_moments_are_flushed)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Twenty steps of a 6-5-3 head against PyTorch (tools/golden_head.py), for every instruction-set level of
  * this CPU. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "head/train/head_plain.h"
 
@@ -70,9 +66,8 @@ static void compare(const struct golden *g)
     head_plain_clear(&t);
 }
 
-static void steps_match_pytorch(void **state)
+TEST(steps_match_pytorch)
 {
-    (void)state;
     for (int isa = 0; isa < CPU_ISA_COUNT; isa++) {
         setenv("SOTTO_ISA", cpu_isa_name((enum cpu_isa)isa), 1);
         for (size_t i = 0; i < sizeof goldens / sizeof *goldens; i++)
@@ -81,8 +76,4 @@ static void steps_match_pytorch(void **state)
     unsetenv("SOTTO_ISA");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(steps_match_pytorch)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "matrix")

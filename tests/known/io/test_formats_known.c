@@ -1,9 +1,5 @@
 /* Files written by NumPy, safetensors and PyTorch (tools/golden_formats.py); half precision against NumPy. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "io/array/array.h"
 
@@ -48,9 +44,8 @@ static void check_array(const struct sotto_array *a, const char *name)
 
 static const char *const names[] = {"f2", "f4", "f8", "i4", "i8", "u1", "bool"};
 
-static void numpy_arrays_are_read(void **state)
+TEST(numpy_arrays_are_read)
 {
-    (void)state;
     struct sotto_array a = {0};
     char file[32];
     for (size_t n = 0; n < 7; n++) {
@@ -79,9 +74,8 @@ static void numpy_arrays_are_read(void **state)
     sotto_array_clear(&a);
 }
 
-static void numpy_arrays_are_refused_by_name(void **state)
+TEST(numpy_arrays_are_refused_by_name)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"object.npy", "dtype '|O' means pickled Python objects, which could run code; save float32 with "
                        "allow_pickle=False"},
@@ -95,9 +89,8 @@ static void numpy_arrays_are_refused_by_name(void **state)
     }
 }
 
-static void our_npy_bytes_are_numpys(void **state)
+TEST(our_npy_bytes_are_numpys)
 {
-    (void)state;
     char path[] = "/tmp/sotto-test-XXXXXX", ours[1024], theirs[1024];
     int fd = mkstemp(path);
     assert_true(fd >= 0);
@@ -119,9 +112,8 @@ static void our_npy_bytes_are_numpys(void **state)
     unlink(path);
 }
 
-static void numpy_archives_are_read(void **state)
+TEST(numpy_archives_are_read)
 {
-    (void)state;
     for (int deflated = 0; deflated < 2; deflated++) {
         struct sotto_tensors t = {0};
         assert_int_equal(sotto_npz_load(&t, golden(deflated ? "deflated.npz" : "stored.npz")), SOTTO_OK);
@@ -134,9 +126,8 @@ static void numpy_archives_are_read(void **state)
     }
 }
 
-static void safetensors_of_others_are_read(void **state)
+TEST(safetensors_of_others_are_read)
 {
-    (void)state;
     struct sotto_tensors t = {0};
     assert_int_equal(sotto_safetensors_load(&t, golden("numpy.safetensors")), SOTTO_OK);
     assert_int_equal(t.count, 7);
@@ -151,9 +142,8 @@ static void safetensors_of_others_are_read(void **state)
     sotto_tensors_clear(&t);
 }
 
-static void half_precision_is_numpys(void **state)
+TEST(half_precision_is_numpys)
 {
-    (void)state;
     struct sotto_tensors t = {0};
     assert_int_equal(sotto_npz_load(&t, golden("half.npz")), SOTTO_OK);
     const struct sotto_array *wide = sotto_tensors_find(&t, "wide"),
@@ -172,14 +162,4 @@ static void half_precision_is_numpys(void **state)
             assert_int_equal(half_from_double(value), b);
     }
     assert_true(isnan(half_to_float(half_from_double(NAN))));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numpy_arrays_are_read),          cmocka_unit_test(numpy_arrays_are_refused_by_name),
-        cmocka_unit_test(our_npy_bytes_are_numpys),       cmocka_unit_test(numpy_archives_are_read),
-        cmocka_unit_test(safetensors_of_others_are_read), cmocka_unit_test(half_precision_is_numpys),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* The bets of the monitor: f(p) to the digits of the specification, its series near 1, its integral, and the fewest blocks
  * to an alarm. Double precision; no instruction set and no threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "monitor/bet.h"
 
@@ -16,9 +12,8 @@ static void near_to(double found, double expected, double tolerance)
         fail_msg("%.17g; expected %.17g", found, expected);
 }
 
-static void bets_have_the_printed_digits(void **state)
+TEST(bets_have_the_printed_digits)
 {
-    (void)state;
     static const double known[][2] = {
         {.5, .638674}, {.1, 1.263211}, {.01, 4.450992}, {.001, 20.791134}, {1.0 / 401, 10.966675}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -29,9 +24,8 @@ static void bets_have_the_printed_digits(void **state)
 }
 
 /* With u = 1 - p, f = 1/2 + u/6 + u^2/8 + O(u^3). The plain formula loses more than half of its digits. */
-static void near_one_is_a_series(void **state)
+TEST(near_one_is_a_series)
 {
-    (void)state;
     double worst = 0;
     for (double u = 1e-9; u < 2e-5; u *= 3) {
         double p = 1 - u, v = 1 - p, l = log(p), plain = (1 - p + p * l) / (p * l * l);
@@ -45,9 +39,8 @@ static void near_one_is_a_series(void **state)
 }
 
 /* With p = e^-s the integrand is (1 - p (1 + s)) / s^2: Simpson's rule to s = 100, then 1/s^2. */
-static void a_bet_is_fair(void **state)
+TEST(a_bet_is_fair)
 {
-    (void)state;
     enum { STEPS = 20000 };
     double h = 100.0 / STEPS, sum = .5 /* at s = 0: f(1) */;
     for (int i = 1; i <= STEPS; i++) {
@@ -58,9 +51,8 @@ static void a_bet_is_fair(void **state)
 }
 
 /* The recursion against the sum over all starts, and what a benign past costs. */
-static void a_wealth_mixes_all_starts(void **state)
+TEST(a_wealth_mixes_all_starts)
 {
-    (void)state;
     enum { T = 40 };
     static const double p[4] = {.3, .9, .02, .6};
     struct wealth w = {0};
@@ -88,24 +80,11 @@ static void a_wealth_mixes_all_starts(void **state)
     assert_int_equal(blocks, 7); /* 20.79^6 < 3000 x 1001 x 1002 / 20 < 20.79^7; without a past: 3 */
 }
 
-static void fewest_blocks_to_an_alarm(void **state)
+TEST(fewest_blocks_to_an_alarm)
 {
-    (void)state;
     double threshold = log(3 / .001);
     assert_int_equal(bet_fewest(99, threshold), 6);
     assert_int_equal(bet_fewest(200, threshold), 5);
     assert_int_equal(bet_fewest(400, threshold), 4);
     assert_int_equal(bet_fewest(1000, threshold), 3);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bets_have_the_printed_digits),
-        cmocka_unit_test(near_one_is_a_series),
-        cmocka_unit_test(a_bet_is_fair),
-        cmocka_unit_test(a_wealth_mixes_all_starts),
-        cmocka_unit_test(fewest_blocks_to_an_alarm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

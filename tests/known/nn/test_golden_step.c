@@ -1,12 +1,7 @@
 /* One training step against PyTorch 2.13 in float64 (tools/golden_torch.py; tests/golden/): loss, gradients,
  * the updated weights. f32: loss 1e-5, gradients 1e-4 relative L2. bf16: loss 1e-2, gradient as close
  * as PyTorch's in bf16. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/golden.h"
 #include "support/machine.h"
 
@@ -151,9 +146,8 @@ static void update(struct step *s, const struct nn_optimizer_config *config, dou
     nn_optimizer_free(o);
 }
 
-static void simclr_step_matches_pytorch(void **state)
+TEST(simclr_step_matches_pytorch)
 {
-    (void)state;
     const char *const backends[] = {"ref", machine.backend};
     for (size_t b = 0; b < 2; b++) {
         const struct nn_backend *backend;
@@ -170,9 +164,8 @@ static void simclr_step_matches_pytorch(void **state)
     }
 }
 
-static void simclr_step_in_bf16_is_close(void **state)
+TEST(simclr_step_in_bf16_is_close)
 {
-    (void)state;
     const struct nn_backend *backend;
     if (nn_backend_find(&backend, "dnnl") != SOTTO_OK || !nn_backend_supports_bf16(backend)) {
         print_message("skipped: no bf16 on this CPU\n");
@@ -209,9 +202,8 @@ static void check_resnet(const struct resnet_case *c, const struct nn_backend *b
     clear(&s);
 }
 
-static void resnet_steps_match_pytorch(void **state)
+TEST(resnet_steps_match_pytorch)
 {
-    (void)state;
     static const char *const backends[] = {"ref", "dnnl", "winograd"};
     for (size_t b = 0; b < sizeof backends / sizeof *backends; b++)
         for (size_t i = 0; i < sizeof resnets / sizeof *resnets; i++) {
@@ -225,9 +217,8 @@ static void resnet_steps_match_pytorch(void **state)
         }
 }
 
-static void resnet_steps_in_bf16_are_close(void **state)
+TEST(resnet_steps_in_bf16_are_close)
 {
-    (void)state;
     const struct nn_backend *backend;
     if (nn_backend_find(&backend, "dnnl") != SOTTO_OK || !nn_backend_supports_bf16(backend)) {
         print_message("skipped: no bf16 on this CPU\n");
@@ -241,14 +232,4 @@ static void resnet_steps_in_bf16_are_close(void **state)
     }
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(simclr_step_matches_pytorch),
-        cmocka_unit_test(simclr_step_in_bf16_is_close),
-        cmocka_unit_test(resnet_steps_match_pytorch),
-        cmocka_unit_test(resnet_steps_in_bf16_are_close),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.start = machine_f32, .tags = "matrix long")

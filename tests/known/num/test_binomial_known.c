@@ -1,9 +1,5 @@
 /* Limits and p-values of counts, and certified radii of smoothing, against tables (missing-systems.md 3.2, 3.3). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "num/beta.h"
 #include "num/binomial.h"
@@ -16,9 +12,8 @@ static void near(double found, double expected, double digits)
         fail_msg("%.12g, expected %.12g", found, expected);
 }
 
-static void lower_limits_and_radii(void **state)
+TEST(lower_limits_and_radii)
 {
-    (void)state;
     static const struct {
         uint64_t n, k;
         double p, radius; /* radius 0: no radius */
@@ -34,9 +29,8 @@ static void lower_limits_and_radii(void **state)
     }
 }
 
-static void limits_are_rounded_down(void **state)
+TEST(limits_are_rounded_down)
 {
-    (void)state;
     for (uint64_t n = 1; n < 200000; n = n * 3 + 1)
         for (uint64_t k = 0; k <= n; k += n / 7 + 1)
             for (double alpha = .5; alpha > 1e-9; alpha /= 37) {
@@ -48,9 +42,8 @@ static void limits_are_rounded_down(void **state)
             }
 }
 
-static void fair_coins(void **state)
+TEST(fair_coins)
 {
-    (void)state;
     near(fair_coin_p_value(60, 100), .056887934, 1e-9);
     near(fair_coin_p_value(65, 100), .003517642, 1e-9);
     near(fair_coin_p_value(66, 100), .001789930, 1e-9);
@@ -61,9 +54,8 @@ static void fair_coins(void **state)
     near(fair_coin_p_value(10, 10), 2.0 / 1024, 1e-12);
 }
 
-static void quantiles(void **state)
+TEST(quantiles)
 {
-    (void)state;
     near(laplace_quantile_below(.911373111), 1.730173, 1e-6);
     near(logistic_quantile_below(.911373111), 2.330517, 1e-6);
     near(laplace_quantile_below(.990804502), 3.995894, 1e-6);
@@ -78,9 +70,8 @@ static void quantiles(void **state)
     assert_true(s * logistic_quantile_below(.948054) < laplace_quantile_below(.948054));
 }
 
-static void quantiles_are_rounded_down(void **state)
+TEST(quantiles_are_rounded_down)
 {
-    (void)state;
     double (*const below[])(double) = {normal_quantile_below, laplace_quantile_below,
                                        logistic_quantile_below};
     for (int law = 0; law < 3; law++) {
@@ -93,13 +84,4 @@ static void quantiles_are_rounded_down(void **state)
             last = z;
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lower_limits_and_radii),
-                                       cmocka_unit_test(limits_are_rounded_down),
-                                       cmocka_unit_test(fair_coins), cmocka_unit_test(quantiles),
-                                       cmocka_unit_test(quantiles_are_rounded_down)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Weights under torchvision's names: embeddings are those of torchvision 0.28 in float64 (tools/golden_encoders.py), and files
  * that are something else are refused by name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "known/ssl/encoder_vectors.h"
 #include "support/golden.h"
@@ -100,9 +96,8 @@ static void compare(const struct vector_case *c, const float *x)
         }
 }
 
-static void embeddings_are_torchvisions(void **state)
+TEST(embeddings_are_torchvisions)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof vector_cases / sizeof *vector_cases; i++) {
         const struct vector_case *c = &vector_cases[i];
         struct sotto_encoder_import_options o = usual;
@@ -139,9 +134,8 @@ static void embeddings_are_torchvisions(void **state)
 }
 
 /* Halves and doubles of the same values make the same encoder; so do the names of other programs. */
-static void dtypes_and_prefixes_agree(void **state)
+TEST(dtypes_and_prefixes_agree)
 {
-    (void)state;
     static const struct {
         const char *prefix, *names;
     } cases[] = {
@@ -175,9 +169,8 @@ static void dtypes_and_prefixes_agree(void **state)
 }
 
 /* Moments given as numbers, or none: then the row is not there. */
-static void normalisation_is_part_of_the_encoder(void **state)
+TEST(normalisation_is_part_of_the_encoder)
 {
-    (void)state;
     struct sotto_tensors t = {0};
     struct sotto_encoder *imagenet, *numbers, *none;
     struct sotto_encoder_import_options o = usual;
@@ -223,9 +216,8 @@ static struct sotto_tensor *tensor(struct sotto_tensors *t, const char *name)
     return NULL;
 }
 
-static void other_weights_are_refused_by_name(void **state)
+TEST(other_weights_are_refused_by_name)
 {
-    (void)state;
     struct sotto_tensors t = {0};
     struct sotto_encoder_import_options o = usual;
     make_weights(&t, "resnet18", "");
@@ -253,9 +245,8 @@ static void other_weights_are_refused_by_name(void **state)
     sotto_tensors_clear(&t);
 }
 
-static void bad_values_are_refused_by_name(void **state)
+TEST(bad_values_are_refused_by_name)
 {
-    (void)state;
     struct sotto_tensors t = {0};
     make_weights(&t, "mobilenetv2-imagenet", "");
     struct sotto_array *a = &tensor(&t, "features.0.1.running_var")->array;
@@ -288,9 +279,8 @@ static void refuse_options(const struct sotto_encoder_import_options *o, const c
         fail_msg("expected '...%s...', got '%s'", text, sotto_error_text());
 }
 
-static void the_statement_is_required(void **state)
+TEST(the_statement_is_required)
 {
-    (void)state;
     struct sotto_encoder_import_options o = usual;
     char text[SOTTO_IMPORT_STATEMENT + 1] = "public, by ";
     static const char *const bad[] = {NULL, "", "public", "public, by ", "public, by  x", "private", "none"};
@@ -308,9 +298,8 @@ static void the_statement_is_required(void **state)
     refuse_options(&o, "has 160 bytes; expected fewer");
 }
 
-static void bad_options_are_refused(void **state)
+TEST(bad_options_are_refused)
 {
-    (void)state;
     static const char *const moments[] = {"0,0,0",       "0,0,0/1,1",      "0,0,0/1,1,1,1",
                                           "0,0,0/0,1,1", "0,0,nan/1,1,1",  "0,0,0,1,1,1",
                                           "/",           "0,0,0/1,1,1e300"};
@@ -330,18 +319,16 @@ static void bad_options_are_refused(void **state)
 }
 
 /* A file of ours says itself what trained it, which a statement would hide. */
-static void files_of_sotto_are_refused(void **state)
+TEST(files_of_sotto_are_refused)
 {
-    (void)state;
     struct sotto_tensors t = {0};
     assert_int_equal(sotto_tensors_set_metadata(&t, "schema", "sotto.model/1"), SOTTO_OK);
     expect_refused(&t, &usual, SOTTO_EINVAL, "is a file of sotto (sotto.model/1)");
     sotto_tensors_clear(&t);
 }
 
-static void other_files_are_named(void **state)
+TEST(other_files_are_named)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t count;
@@ -363,17 +350,4 @@ static void other_files_are_named(void **state)
     assert_null(e);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(embeddings_are_torchvisions),
-                                       cmocka_unit_test(dtypes_and_prefixes_agree),
-                                       cmocka_unit_test(normalisation_is_part_of_the_encoder),
-                                       cmocka_unit_test(other_weights_are_refused_by_name),
-                                       cmocka_unit_test(bad_values_are_refused_by_name),
-                                       cmocka_unit_test(the_statement_is_required),
-                                       cmocka_unit_test(bad_options_are_refused),
-                                       cmocka_unit_test(files_of_sotto_are_refused),
-                                       cmocka_unit_test(other_files_are_named)};
-    machine_set(NN_F32);
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder, .start = machine_f32, .tags = "long")

@@ -1,10 +1,5 @@
 /* The scattering transform against one made in float64 from filters sampled in space. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/worse.h"
 #include "scattering_vectors.h"
 #include "sotto/ssl.h"
@@ -20,9 +15,8 @@ static const struct sotto_dataset one_image = {.name = "vector",
                                                .width = VECTOR_WIDTH,
                                                .images = vector_image};
 
-static void features_are_the_reference(void **state)
+TEST(features_are_the_reference)
 {
-    (void)state;
     enum { COUNT = sizeof vector_expected / sizeof *vector_expected };
     static const char *const levels[] = {"v2", "v3", "v4"};
     struct sotto_scattering plain = {.groups = SOTTO_NONE};
@@ -38,9 +32,8 @@ static void features_are_the_reference(void **state)
     assert_true(worst < 2e-6); /* 24 x 20 places in f32, features up to 1 */
 }
 
-static void groups_have_mean_0_and_variance_1(void **state)
+TEST(groups_have_mean_0_and_variance_1)
 {
-    (void)state;
     enum { GROUPS = 27, CELLS = 2 * 2, SIZE = 3 * CELLS };
     struct sotto_scattering s = {.groups = GROUPS, .grid = 2};
     float got[81 * CELLS];
@@ -61,11 +54,4 @@ static void groups_have_mean_0_and_variance_1(void **state)
         for (size_t i = 0; i < SIZE; i++)
             assert_true(fabs((raw[i] - mean) / sqrt(square + 1e-5) - (double)got[g * SIZE + i]) < 2e-3);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(features_are_the_reference),
-                                       cmocka_unit_test(groups_have_mean_0_and_variance_1)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

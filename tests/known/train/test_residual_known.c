@@ -1,10 +1,6 @@
 /* Residual perturbation's theorems: tabulated values, the accountant behind the proved one, a counterexample
  * to the step that needs Gaussian mappings, and the complexity factor by simulation. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/status.h"
 #include "rng/rng.h"
@@ -20,9 +16,8 @@ static double relative(double a, double b)
 
 /* pi / R at delta 1e-5 for E = 1, 100, 164 (derived by hand from eps = c + 2 sqrt(c L); rounded as printed
  * there). */
-static void theorem1_needs_the_tabulated_noise(void **state)
+TEST(theorem1_needs_the_tabulated_noise)
 {
-    (void)state;
     static const struct {
         double epsilon, ratio[3], printed;
     } rows[] = {{1, {9.80, 98.0, 125.5}, 5e-3},
@@ -56,9 +51,8 @@ static void theorem1_needs_the_tabulated_noise(void **state)
         }
 }
 
-static void theorem1_is_vacuous_at_the_published_constants(void **state)
+TEST(theorem1_is_vacuous_at_the_published_constants)
 {
-    (void)state;
     struct sotto_residual_theorem1 t = {.radius = 30,
                                         .mapping_bound = 30,
                                         .uses = 100,
@@ -77,9 +71,8 @@ static void theorem1_is_vacuous_at_the_published_constants(void **state)
 
 /* The proved account is the exact curve of one Gaussian of sqrt(uses copies) times the distance; Renyi's
  * closed form is above it. */
-static void inputs_are_accounted_exactly(void **state)
+TEST(inputs_are_accounted_exactly)
 {
-    (void)state;
     struct sotto_residual_input in = {.radius = 2, .noise = 40, .uses = 25, .copies = 4, .delta = 1e-5};
     struct sotto_residual_account a, labels, one;
     struct sotto_sensitivity s = {.l1 = NAN, .l2 = 4 * 10};
@@ -127,9 +120,8 @@ static double bell(double x, const double *v)
 
 /* The step "divergence eps before a mapping, gamma at the threshold for eps, so at most eps / 2 after it"
  * holds for Gaussians of one covariance (the control) and fails for two coins. */
-static void the_mapping_step_needs_gaussians(void **state)
+TEST(the_mapping_step_needs_gaussians)
 {
-    (void)state;
     double p = .01,
            before = log((1 - p) * (1 - p) / p + p * p / (1 - p)); /* coins .99 against .01, order 2 */
     double gamma = sqrt(2 * 2 / before); /* G = 1, alpha = 2: gamma^2 = 2 alpha G^2 / eps */
@@ -143,9 +135,8 @@ static void the_mapping_step_needs_gaussians(void **state)
     assert_true(renyi2(bell, left, right) <= before / 2 * (1 + 1e-6));
 }
 
-static void answers_compose_over_layers_and_queries(void **state)
+TEST(answers_compose_over_layers_and_queries)
 {
-    (void)state;
     struct sotto_residual_answers in = {.branch_bound = 1,
                                         .floor = .5,
                                         .weight_bound = 2,
@@ -186,9 +177,8 @@ static double simulated(double p, double gamma, double u, int paths)
     return sum / paths / exp(p * u);
 }
 
-static void the_complexity_factor_is_simulated(void **state)
+TEST(the_complexity_factor_is_simulated)
 {
-    (void)state;
     double third = 1. / 3;
     assert_true(fabs(sotto_residual_complexity_factor(third, .8, 1) - .9314) < 1e-4);
     assert_true(fabs(sotto_residual_complexity_factor(third, 1, 1) - .895) < 5e-4);
@@ -201,9 +191,8 @@ static void the_complexity_factor_is_simulated(void **state)
 
 /* One record of one number: sup |w e^(uT) x|, p = 1, is bound e^(bound T) |x|. Two opposite records cannot
  * both be fitted: the mean over signs is half of that. */
-static void complexity_of_tiny_classes(void **state)
+TEST(complexity_of_tiny_classes)
 {
-    (void)state;
     double mean, x[] = {.5, -.5};
     struct sotto_interval interval;
     assert_int_equal(sotto_residual_complexity(&mean, &interval, x, 1, 1, 1, 2, 1, 20, 1, NULL), SOTTO_OK);
@@ -224,9 +213,8 @@ static void complexity_of_tiny_classes(void **state)
     assert_true(mean < .6 * few);
 }
 
-static void bad_values_are_named(void **state)
+TEST(bad_values_are_named)
 {
-    (void)state;
     struct sotto_residual_account a;
     struct sotto_residual_input good = {.radius = 1, .noise = 1, .uses = 1, .copies = 1, .delta = 1e-5},
                                 in = good;
@@ -283,17 +271,4 @@ static void bad_values_are_named(void **state)
     assert_int_equal(sotto_residual_complexity(&x, &i, &x, 1, 65, 1, 1, 1, 2, 1, NULL), SOTTO_EINVAL);
     double bad = NAN;
     assert_int_equal(sotto_residual_complexity(&x, &i, &bad, 1, 1, 1, 1, 1, 2, 1, NULL), SOTTO_EINVAL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(theorem1_needs_the_tabulated_noise),
-                                       cmocka_unit_test(theorem1_is_vacuous_at_the_published_constants),
-                                       cmocka_unit_test(inputs_are_accounted_exactly),
-                                       cmocka_unit_test(the_mapping_step_needs_gaussians),
-                                       cmocka_unit_test(answers_compose_over_layers_and_queries),
-                                       cmocka_unit_test(the_complexity_factor_is_simulated),
-                                       cmocka_unit_test(complexity_of_tiny_classes),
-                                       cmocka_unit_test(bad_values_are_named)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Augmentation: every kernel level against the oracle on random views, exact special cases, batches,
  * distributions. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "data/augment/augment.h"
 #include "rng/rng.h"
@@ -22,9 +18,8 @@ static void fill(uint8_t *image, size_t n, uint64_t index)
         image[i] = (uint8_t)rng_u32(&r);
 }
 
-static void every_level_matches_the_oracle(void **state)
+TEST(every_level_matches_the_oracle)
 {
-    (void)state;
     static uint8_t image[3 * MOST];
     static float expected[3 * MOST], got[CPU_ISA_COUNT][3 * MOST + 1], scratch[7 * 40];
     struct rng r = rng_stream(4, RNG_TEST, 0, 0);
@@ -51,9 +46,8 @@ static void every_level_matches_the_oracle(void **state)
     }
 }
 
-static void strength_zero_changes_nothing(void **state)
+TEST(strength_zero_changes_nothing)
 {
-    (void)state;
     static uint8_t image[3 * 1024];
     static float dst[3 * 1024], scratch[7 * 32];
     fill(image, sizeof image, 1);
@@ -67,9 +61,8 @@ static void strength_zero_changes_nothing(void **state)
             assert_true(dst[3 * i + c] == (float)image[c * 1024 + i] * (1 / 255.0f));
 }
 
-static void a_flip_is_exact(void **state)
+TEST(a_flip_is_exact)
 {
-    (void)state;
     static uint8_t image[3 * 32 * 33];
     static float plain[3 * 32 * 33], flipped[3 * 32 * 33], scratch[7 * 33];
     fill(image, sizeof image, 2);
@@ -84,9 +77,8 @@ static void a_flip_is_exact(void **state)
 }
 
 /* The colour affine is per image: a constant image stays constant whatever the geometry does. */
-static void a_constant_image_stays_constant(void **state)
+TEST(a_constant_image_stays_constant)
 {
-    (void)state;
     static uint8_t image[3 * 1024];
     static float dst[3 * 1024], scratch[7 * 32];
     for (size_t c = 0; c < 3; c++)
@@ -101,9 +93,8 @@ static void a_constant_image_stays_constant(void **state)
 
 /* Mean and range of every parameter over 20,000 draws; the standard error of a uniform on (-1, 1) is then
  * .0041. */
-static void parameters_follow_their_laws(void **state)
+TEST(parameters_follow_their_laws)
 {
-    (void)state;
     enum { DRAWS = 20000 };
     double flips = 0, sums[4] = {0}, squares[4] = {0}, scale = 0;
     for (uint64_t i = 0; i < DRAWS; i++) {
@@ -127,9 +118,8 @@ static void parameters_follow_their_laws(void **state)
     assert_true(fabs(flips - .5) < .018 && fabs(scale - 1) < .015);
 }
 
-static void batches_do_not_depend_on_threads(void **state)
+TEST(batches_do_not_depend_on_threads)
 {
-    (void)state;
     enum { N = 21, BYTES = 28 * 28, VIEW = 32 * 32 * 3 };
     static uint8_t images[N * BYTES];
     static float one[2 * N * VIEW], many[2 * N * VIEW];
@@ -159,9 +149,8 @@ static void batches_do_not_depend_on_threads(void **state)
     assert_memory_equal(one + (N + 4) * VIEW, expected, sizeof expected);
 }
 
-static void grey_images_are_padded_and_replicated(void **state)
+TEST(grey_images_are_padded_and_replicated)
 {
-    (void)state;
     static uint8_t image[784];
     static float dst[32 * 32 * 3];
     fill(image, sizeof image, 5);
@@ -180,9 +169,8 @@ static void grey_images_are_padded_and_replicated(void **state)
     augmenter_free(a);
 }
 
-static void quarter_turns(void **state)
+TEST(quarter_turns)
 {
-    (void)state;
     static uint8_t image[3 * 1024], turned[3 * 1024], again[3 * 1024];
     fill(image, sizeof image, 6);
     augment_fit(turned, image, 3, 32, 32, 1);
@@ -199,9 +187,8 @@ static void quarter_turns(void **state)
     assert_memory_equal(again, image, sizeof image);
 }
 
-static void bad_settings_are_named(void **state)
+TEST(bad_settings_are_named)
 {
-    (void)state;
     struct augmenter *a = NULL;
     struct augment_config good = {.strength = strong, .channels = 3, .height = 32, .width = 32, .views = 2},
                           c;
@@ -223,20 +210,4 @@ static void bad_settings_are_named(void **state)
         base_alloc_fail_after(-1);
         assert_null(a);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_level_matches_the_oracle),
-        cmocka_unit_test(strength_zero_changes_nothing),
-        cmocka_unit_test(a_flip_is_exact),
-        cmocka_unit_test(a_constant_image_stays_constant),
-        cmocka_unit_test(parameters_follow_their_laws),
-        cmocka_unit_test(batches_do_not_depend_on_threads),
-        cmocka_unit_test(grey_images_are_padded_and_replicated),
-        cmocka_unit_test(quarter_turns),
-        cmocka_unit_test(bad_settings_are_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Views by SimCLR's recipe: finishing against its definition in double on every level, the linear algebra of
  * colours against the steps they combine, laws of the draws. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "data/augment/augment.h"
 #include "rng/rng.h"
@@ -67,9 +63,8 @@ static void define(double *out, const float *view, size_t height, size_t width,
     }
 }
 
-static void every_level_matches_the_definition(void **state)
+TEST(every_level_matches_the_definition)
 {
-    (void)state;
     static float view[3 * SIDE * SIDE], got[CPU_ISA_COUNT][3 * SIDE * SIDE],
         scratch[3 * SIDE * SIDE + 3 * (SIDE + 2 * AUGMENT_RADIUS_MAX)];
     static double expected[3 * SIDE * SIDE];
@@ -110,9 +105,8 @@ static double hue_of(const double rgb[3])
 }
 
 /* Luma feels brightness and contrast alone, grey stays grey, hue turns by up to a fifth of the circle. */
-static void colours_are_what_they_stand_for(void **state)
+TEST(colours_are_what_they_stand_for)
 {
-    (void)state;
     const float rgb[3] = {.7F, .2F, .4F}, grey[3] = {.5F, .5F, .5F};
     const double before[3] = {(double)rgb[0], (double)rgb[1], (double)rgb[2]};
     double mean = 0.45, turned = 0, most = 0;
@@ -143,9 +137,8 @@ static void colours_are_what_they_stand_for(void **state)
 }
 
 /* Area uniform on (min_area, 1) but for crops that do not fit; inside the image; both flips half the time. */
-static void crops_follow_their_law(void **state)
+TEST(crops_follow_their_law)
 {
-    (void)state;
     double area = 0, flips = 0, heads = 0, blurred = 0, smallest = 1;
     for (uint64_t i = 0; i < DRAWS; i++) {
         struct augment_view v = augment_draw(&paper, 40, 32, 1, 2, i);
@@ -166,9 +159,8 @@ static void crops_follow_their_law(void **state)
 }
 
 /* Without anything to do the view is the image. */
-static void strength_zero_changes_nothing(void **state)
+TEST(strength_zero_changes_nothing)
 {
-    (void)state;
     struct augment_strength none = {.min_area = 1, .recipe = AUGMENT_SIMCLR};
     for (uint64_t i = 0; i < 100; i++) {
         struct augment_view v = augment_draw(&none, 32, 32, 5, 6, i), identity = augment_identity();
@@ -179,9 +171,8 @@ static void strength_zero_changes_nothing(void **state)
     }
 }
 
-static void recipes_have_names(void **state)
+TEST(recipes_have_names)
 {
-    (void)state;
     enum augment_recipe recipe;
     assert_int_equal(augment_recipe_find(&recipe, "simclr"), SOTTO_OK);
     assert_int_equal(recipe, AUGMENT_SIMCLR);
@@ -190,13 +181,4 @@ static void recipes_have_names(void **state)
     assert_int_equal(augment_recipe_find(&recipe, "strong"), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
                         "augmentation 'strong' is unknown; expected one of: keras, simclr");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_level_matches_the_definition),
-        cmocka_unit_test(colours_are_what_they_stand_for), cmocka_unit_test(crops_follow_their_law),
-        cmocka_unit_test(strength_zero_changes_nothing), cmocka_unit_test(recipes_have_names)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* No private row changes how another one is encoded: one cell changes, all other rows keep their bytes.
  * With the encoding that all rows are fitted on as the control, which must fail this. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "data/encoding/encoding.h"
 #include "support/table_files.h"
@@ -88,9 +84,8 @@ static size_t count_changes(const char *const *cells, size_t count, bool schema,
     return changes;
 }
 
-static void declared_encodings_ignore_other_rows(void **state)
+TEST(declared_encodings_ignore_other_rows)
 {
-    (void)state;
     char path[200];
     snprintf(path, sizeof path, "%s/schema.yaml", folder);
     const struct sotto_split_options none = {0}, at_split = {.schema = path};
@@ -98,15 +93,13 @@ static void declared_encodings_ignore_other_rows(void **state)
     assert_int_equal(count_changes(neighbours, NEIGHBOURS - 1, false, at_split), 0);
 }
 
-static void schemas_take_every_cell_in_silence(void **state)
+TEST(schemas_take_every_cell_in_silence)
 {
-    (void)state;
     assert_int_equal(count_changes(missing, MISSING, true, (struct sotto_split_options){0}), 0);
 }
 
-static void encodings_of_public_rows_ignore_private_ones(void **state)
+TEST(encodings_of_public_rows_ignore_private_ones)
 {
-    (void)state;
     char table[200];
     snprintf(table, sizeof table, "%s/public.csv", folder);
     const struct sotto_split_options by_part = {.fit_part = "public"}, by_table = {.fit_table = table};
@@ -119,9 +112,8 @@ static void encodings_of_public_rows_ignore_private_ones(void **state)
     assert_int_equal(count_changes(missing, WITH_LABELS, false, by_table), 0);
 }
 
-static void an_encoding_of_all_rows_does_not(void **state)
+TEST(an_encoding_of_all_rows_does_not)
 {
-    (void)state;
     assert_true(count_changes(neighbours, NEIGHBOURS - 1, false, (struct sotto_split_options){0}) >= 5);
 }
 
@@ -132,9 +124,8 @@ static int by_size(const void *a, const void *b)
 }
 
 /* The sensitivity that the private fit states as proved. */
-static void replacing_one_value_changes_no_score_by_more_than_one(void **state)
+TEST(replacing_one_value_changes_no_score_by_more_than_one)
 {
-    (void)state;
     enum { N = 40, EDGES = 30 };
     double x[N], y[N], sorted[N], edges[EDGES], largest = 0;
     double a[EDGES], b[EDGES];
@@ -157,15 +148,4 @@ static void replacing_one_value_changes_no_score_by_more_than_one(void **state)
     assert_float_equal(largest, 1, 0); /* reached, and not exceeded */
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, table_set_up, table_tear_down)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(declared_encodings_ignore_other_rows),
-        TEST(schemas_take_every_cell_in_silence),
-        TEST(encodings_of_public_rows_ignore_private_ones),
-        TEST(an_encoding_of_all_rows_does_not),
-        TEST(replacing_one_value_changes_no_score_by_more_than_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = table_set_up, .after = table_tear_down)

@@ -1,11 +1,7 @@
 /* Composition rules against exact small mechanisms: random output distributions on a few points, composed by
  * multiplying them out, judged by the definition itself. A rule may never lie below; a rule with a planted
  * error must be caught. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "dp/account/accountant.h"
 #include "dp/account/composition.h"
@@ -64,9 +60,8 @@ static struct sotto_dp guarantee(const struct law *p, const struct law *q, doubl
     return (struct sotto_dp){epsilon_of(p, q, delta).upper, delta};
 }
 
-static void epsilon_and_delta_invert(void **state)
+TEST(epsilon_and_delta_invert)
 {
-    (void)state;
     struct rng r = rng_stream(11, RNG_TEST, 0, 0);
     for (int i = 0; i < 500; i++) {
         struct law p = draw(&r, 2 + rng_below(&r, 3), 1), q = draw(&r, p.n, 1);
@@ -117,17 +112,15 @@ static int sequential(double mistake, int trials)
     return below;
 }
 
-static void sequential_rules_are_never_below_the_truth(void **state)
+TEST(sequential_rules_are_never_below_the_truth)
 {
-    (void)state;
     assert_int_equal(sequential(1, 600), 0);
     assert_true(sequential(0.8, 600) > 10); /* negative control */
 }
 
 /* Optimal composition is reached by randomised response itself. */
-static void optimal_composition_is_exact(void **state)
+TEST(optimal_composition_is_exact)
 {
-    (void)state;
     for (double e = 0.1; e < 4; e *= 2)
         for (size_t k = 1; k <= 8; k++)
             for (double delta = 1e-6; delta < 0.5; delta *= 9) {
@@ -182,18 +175,16 @@ static int groups(double mistake, int trials)
     return below;
 }
 
-static void group_rules_are_never_below_the_truth(void **state)
+TEST(group_rules_are_never_below_the_truth)
 {
-    (void)state;
     assert_int_equal(groups(1, 400), 0);
     assert_true(groups(0.7, 400) > 10);
 }
 
 /* Records of two or three parts are counted by randomised response; a replaced record moves from one part to
  * another, an added one enters one part. */
-static void parallel_composition(void **state)
+TEST(parallel_composition)
 {
-    (void)state;
     struct rng r = rng_stream(14, RNG_TEST, 0, 0);
     int maximum_is_too_small = 0;
     for (int t = 0; t < 300; t++) {
@@ -231,9 +222,8 @@ static void parallel_composition(void **state)
     assert_true(maximum_is_too_small > 50); /* the reason for the sum of two: the maximum fails */
 }
 
-static void mixtures_and_post_processing(void **state)
+TEST(mixtures_and_post_processing)
 {
-    (void)state;
     struct rng r = rng_stream(15, RNG_TEST, 0, 0);
     for (int t = 0; t < 300; t++) {
         struct law a = draw(&r, POINTS, 0.5), b = draw(&r, POINTS, 0.5), c = draw(&r, POINTS, 0.5),
@@ -262,9 +252,8 @@ static void mixtures_and_post_processing(void **state)
 
 /* ln E_Q[(P/Q)^alpha] is convex in alpha, so a chord is never below: what logistic fractional orders rely
  * on. */
-static void chords_lie_above(void **state)
+TEST(chords_lie_above)
 {
-    (void)state;
     const struct mechanism *g = mechanism_find("gaussian"), *l = mechanism_find("logistic");
     for (double q = 0.003; q < 1; q *= 3)
         for (double alpha = 1.25; alpha < 30; alpha *= 1.3) {
@@ -299,9 +288,8 @@ static struct sotto_event random_event(struct rng *r)
 
 /* Whatever the order, whatever is split up, and more events never cost less; every bound holds the lower
  * end. */
-static void events_in_any_order(void **state)
+TEST(events_in_any_order)
 {
-    (void)state;
     struct rng r = rng_stream(16, RNG_TEST, 0, 0);
     for (int t = 0; t < 12; t++) {
         struct sotto_event events[5], turned[5];
@@ -346,9 +334,8 @@ static struct interval laplace_by_logistic(double t, int k, double epsilon)
     return sum;
 }
 
-static void laplace_composition_agrees_with_logistic_compositions(void **state)
+TEST(laplace_composition_agrees_with_logistic_compositions)
 {
-    (void)state;
     static const struct {
         double t;
         size_t k;
@@ -372,18 +359,4 @@ static void laplace_composition_agrees_with_logistic_compositions(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(epsilon_and_delta_invert),
-        cmocka_unit_test(sequential_rules_are_never_below_the_truth),
-        cmocka_unit_test(optimal_composition_is_exact),
-        cmocka_unit_test(group_rules_are_never_below_the_truth),
-        cmocka_unit_test(parallel_composition),
-        cmocka_unit_test(mixtures_and_post_processing),
-        cmocka_unit_test(chords_lie_above),
-        cmocka_unit_test(events_in_any_order),
-        cmocka_unit_test(laplace_composition_agrees_with_logistic_compositions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "long")

@@ -2,12 +2,7 @@
  * where 3 to 40 % of the draws are undecided: there an error bound that is too small by a factor shows as
  * wrong integers, which no statistics of draws would. Controls: bounds 32 times too small, a term left out, a
  * coefficient changed in its 40th bit. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/floored_words.h"
 #include "support/oracle_sweep.h"
 
@@ -150,12 +145,4 @@ FLOORED_TEST(a_changed_coefficient_is_noticed)
     return SOTTO_OK;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settled_floors_are_those_by_balls),
-        cmocka_unit_test(bounds_that_are_too_small_are_noticed),
-        cmocka_unit_test(a_changed_coefficient_is_noticed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "long")

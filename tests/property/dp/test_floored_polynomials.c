@@ -1,12 +1,7 @@
 /* The polynomials of exact noise are as good as its proof says (docs/derivations/exact-noise.md, section 3), by
  * balls: coefficient k of the series minus coefficient k of the polynomial, exactly, is the series of the error; it
  * is evaluated by Horner's rule on small pieces of the whole range. Control: every coefficient, changed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/worse.h"
 #include "dp/ball/ball_private.h"
 #include "dp/noise/floored_polynomials.h"
@@ -121,23 +116,14 @@ static sotto_status change_each(void *arg)
     return SOTTO_OK;
 }
 
-static void polynomials_are_as_good_as_the_proof_says(void **state)
+TEST(polynomials_are_as_good_as_the_proof_says)
 {
-    (void)state;
     assert_int_equal(ball_run(prove, NULL, NULL), SOTTO_OK);
 }
 
-static void changed_coefficients_are_not(void **state)
+TEST(changed_coefficients_are_not)
 {
-    (void)state;
     assert_int_equal(ball_run(change_each, NULL, NULL), SOTTO_OK);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(polynomials_are_as_good_as_the_proof_says),
-        cmocka_unit_test(changed_coefficients_are_not),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "long")

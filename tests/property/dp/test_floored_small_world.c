@@ -2,12 +2,7 @@
  * count and the rest is refinement. Every settled floor holds on its whole cell; all words together, refined by all
  * words of 12 more bits, give every integer the probability it has, but for the cells that an edge runs through;
  * and refinement by a word's own bits gives what the word gives. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/floored_words.h"
 #include "support/worse.h"
 #include "support/oracle_sweep.h"
@@ -201,15 +196,4 @@ FLOORED_TEST(refined_by_its_own_bits_a_word_gives_the_same)
         }
     }
     return SOTTO_OK;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settled_cells_have_one_floor),
-        cmocka_unit_test(all_words_make_up_the_law),
-        cmocka_unit_test(settled_pairs_have_one_floor_each),
-        cmocka_unit_test(refined_by_its_own_bits_a_word_gives_the_same),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

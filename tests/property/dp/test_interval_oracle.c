@@ -1,11 +1,7 @@
 /* Do the double intervals hold the truth? Thousands of arguments each, extremes included, against ball
  * arithmetic (FLINT) with neighbouring doubles as ends. The negative controls are the same
  * functions without their widening. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "dp/ball/ball.h"
 #include "dp/mechanism/mechanism.h"
@@ -43,9 +39,8 @@ static double draw(const struct subject *s, uint64_t *state)
     return s->both_signs && sweep_bits(state) % 2 ? -x : x;
 }
 
-static void functions_hold_the_truth(void **state)
+TEST(functions_hold_the_truth)
 {
-    (void)state;
     uint64_t seed = 1;
     for (size_t i = 0; i < SUBJECTS; i++) {
         double widest = 0;
@@ -62,9 +57,8 @@ static void functions_hold_the_truth(void **state)
     }
 }
 
-static void without_widening_they_do_not(void **state)
+TEST(without_widening_they_do_not)
 {
-    (void)state;
     uint64_t seed = 2;
     for (size_t i = 0; i < SUBJECTS; i++) {
         if (!subjects[i].plain)
@@ -80,9 +74,8 @@ static void without_widening_they_do_not(void **state)
     }
 }
 
-static void ends_of_the_range(void **state)
+TEST(ends_of_the_range)
 {
-    (void)state;
     const double exps[] = {0,      -0.0, 709.782712893384, 709.79, 1e308, -744,
                            -745.2, -800, -1e308,           5e-324, 1e-310};
     for (size_t i = 0; i < sizeof exps / sizeof *exps; i++) {
@@ -106,9 +99,8 @@ static const struct {
 } mechanisms[] = {{"gaussian", BALL_GAUSSIAN}, {"logistic", BALL_LOGISTIC}, {"laplace", BALL_LAPLACE}};
 
 /* Whole formulas: delta, epsilon and Renyi divergence of every mechanism that both sides have. */
-static void formulas_hold_the_truth(void **state)
+TEST(formulas_hold_the_truth)
 {
-    (void)state;
     uint64_t seed = 3;
     for (size_t i = 0; i < 3; i++) {
         const struct mechanism *m = mechanism_find(mechanisms[i].name);
@@ -138,12 +130,4 @@ static void formulas_hold_the_truth(void **state)
                     m->name, t, delta, truth.lo, truth.hi, got.lo, got.hi);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_hold_the_truth), cmocka_unit_test(without_widening_they_do_not),
-        cmocka_unit_test(ends_of_the_range), cmocka_unit_test(formulas_hold_the_truth)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

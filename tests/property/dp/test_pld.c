@@ -1,10 +1,6 @@
 /* Laws of privacy-loss distributions: against quadrature, against the plain convolution, against closed
  * forms, and against themselves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/memory.h"
 #include "dp/account/account_pld.h"
@@ -59,9 +55,8 @@ static void by_quadrature(const struct pair_sampled *s, double epsilon, double *
     }
 }
 
-static void sampled_pairs_agree_with_quadrature(void **state)
+TEST(sampled_pairs_agree_with_quadrature)
 {
-    (void)state;
     struct rng r = rng_stream(5, RNG_EVALUATE, 0, 0);
     for (int i = 0; i < 40; i++) {
         struct pair_sampled s = random_pair(&r);
@@ -111,9 +106,8 @@ static double replaced_in_plane(double q, const double g[2], const double h[2], 
 
 /* docs/derivations/pld.md, section 3: no two contributions within the norm are worse than opposite ones of
  * full length; and the pair of a record that is missing would not do. */
-static void a_replaced_record_is_worst_when_opposite(void **state)
+TEST(a_replaced_record_is_worst_when_opposite)
 {
-    (void)state;
     struct rng r = rng_stream(11, RNG_EVALUATE, 0, 0);
     int close = 0, exceeds = 0;
     for (int i = 0; i < 90; i++) {
@@ -165,9 +159,8 @@ static void drop(struct both *b)
     pld_grid_free(&b->grid);
 }
 
-static void curves_lie_on_their_sides(void **state)
+TEST(curves_lie_on_their_sides)
 {
-    (void)state;
     struct rng r = rng_stream(6, RNG_EVALUATE, 0, 0);
     int tight = 0;
     for (int i = 0; i < 60; i++) {
@@ -194,9 +187,8 @@ static void curves_lie_on_their_sides(void **state)
     assert_true(tight > 300);
 }
 
-static void masses_add_up(void **state)
+TEST(masses_add_up)
 {
-    (void)state;
     struct rng r = rng_stream(8, RNG_EVALUATE, 0, 0);
     for (int i = 0; i < 60; i++) {
         struct pair_sampled s = random_pair(&r);
@@ -232,9 +224,8 @@ static double plain_square(const struct pld *p, double epsilon)
     return (double)(sum + 2 * finite * p->infinite + (long double)p->infinite * p->infinite);
 }
 
-static void composition_contains_the_plain_convolution(void **state)
+TEST(composition_contains_the_plain_convolution)
 {
-    (void)state;
     struct rng r = rng_stream(9, RNG_EVALUATE, 0, 0);
     for (int i = 0; i < 20; i++) {
         struct pair_sampled s = random_pair(&r);
@@ -268,9 +259,8 @@ static struct interval compose(const struct composed_release *items, size_t n, d
     return epsilon;
 }
 
-static void closed_forms_lie_inside(void **state)
+TEST(closed_forms_lie_inside)
 {
-    (void)state;
     struct rng r = rng_stream(10, RNG_EVALUATE, 0, 0);
     for (int i = 0; i < 40; i++) {
         const struct mechanism *m = mechanism_find(names[i % 2]);
@@ -293,9 +283,8 @@ static void closed_forms_lie_inside(void **state)
     }
 }
 
-static void order_and_grouping_do_not_matter(void **state)
+TEST(order_and_grouping_do_not_matter)
 {
-    (void)state;
     struct composed_release a[] = {
         {"gaussian", {0.9, 0.9}, SOTTO_NORM_L2, 0.01, false, 500, SOTTO_SAMPLING_POISSON},
         {"laplace", {0.05, 0.05}, SOTTO_NORM_L1, 1, false, 7, SOTTO_SAMPLING_POISSON},
@@ -309,9 +298,8 @@ static void order_and_grouping_do_not_matter(void **state)
     assert_true(fewer.hi < one.lo);
 }
 
-static void epsilon_is_monotone(void **state)
+TEST(epsilon_is_monotone)
 {
-    (void)state;
     double last = 0;
     for (int i = 0; i < 5; i++) { /* steps */
         struct sotto_sampled s = {.mechanism = "gaussian",
@@ -337,9 +325,8 @@ static void epsilon_is_monotone(void **state)
 }
 
 /* Everything has an answer, and not a wide one where there is room for it. */
-static void extremes(void **state)
+TEST(extremes)
 {
-    (void)state;
     static const struct {
         double sigma, rate, steps, delta, width; /* relative */
     } cases[] = {{1.1, 0.01, 1e4, 1e-15, 1e-4}, {1.1, 0.01, 1e4, 1e-100, 1e-4}, {0.8, 0.1, 1e4, 1e-5, 1e-6},
@@ -365,9 +352,8 @@ static void extremes(void **state)
     }
 }
 
-static void calibration_never_overshoots(void **state)
+TEST(calibration_never_overshoots)
 {
-    (void)state;
     static const double targets[] = {0.5, 3, 20};
     for (int i = 0; i < 3; i++)
         for (int kind = 0; kind < 4; kind++) {
@@ -390,9 +376,8 @@ static void calibration_never_overshoots(void **state)
 
 /* Clipping by L2 with logistic noise has no scalar pair: the upper end is Renyi's, the lower one a
  * shift's. */
-static void the_clipping_norm_matters(void **state)
+TEST(the_clipping_norm_matters)
 {
-    (void)state;
     struct sotto_sampled by_l2 = {.mechanism = "logistic",
                                   .noise_multiplier = 1,
                                   .sample_rate = 0.01,
@@ -415,20 +400,4 @@ static void the_clipping_norm_matters(void **state)
     assert_true(isinf(none.hi) && none.lo > 7.62);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sampled_pairs_agree_with_quadrature),
-        cmocka_unit_test(a_replaced_record_is_worst_when_opposite),
-        cmocka_unit_test(curves_lie_on_their_sides),
-        cmocka_unit_test(masses_add_up),
-        cmocka_unit_test(composition_contains_the_plain_convolution),
-        cmocka_unit_test(closed_forms_lie_inside),
-        cmocka_unit_test(order_and_grouping_do_not_matter),
-        cmocka_unit_test(epsilon_is_monotone),
-        cmocka_unit_test(extremes),
-        cmocka_unit_test(calibration_never_overshoots),
-        cmocka_unit_test(the_clipping_norm_matters),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "long long-sums")

@@ -1,11 +1,6 @@
 /* Noise on whole steps and randomised response, composed: against sums over all outcomes in long double,
  * against closed forms, and the exact losses against the grid of anything else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/worse.h"
 #include "base/memory.h"
 #include "dp/account/account_pld.h"
@@ -82,9 +77,8 @@ static void agree(const char *name, const struct outcomes *o, int k, double delt
     assert_true(e.upper == 0 || delta_behind(o, k, 0, e.upper * (1 - 1e-6)) > delta);
 }
 
-static void compositions_agree_with_sums_over_all_outcomes(void **state)
+TEST(compositions_agree_with_sums_over_all_outcomes)
 {
-    (void)state;
     static const struct {
         const char *name;
         double scale;
@@ -119,9 +113,8 @@ static void compositions_agree_with_sums_over_all_outcomes(void **state)
 }
 
 /* k answers of randomised response are 2^k outcomes. */
-static void randomised_response_by_enumeration(void **state)
+TEST(randomised_response_by_enumeration)
 {
-    (void)state;
     static const double deltas[] = {0.3, 1e-3, 1e-9};
     for (int k = 2; k <= 3; k++)
         for (int j = 0; j < 3; j++) {
@@ -143,9 +136,8 @@ static void randomised_response_by_enumeration(void **state)
 }
 
 /* The same pair in three ways: by the binomial sum, by its two losses, on a grid like any other. */
-static void three_ways_to_the_same_pair(void **state)
+TEST(three_ways_to_the_same_pair)
 {
-    (void)state;
     struct rng r = rng_stream(12, RNG_EVALUATE, 0, 0);
     const struct mechanism *m = mechanism_find("discrete-laplace");
     for (int i = 0; i < 12; i++) {
@@ -164,9 +156,8 @@ static void three_ways_to_the_same_pair(void **state)
     }
 }
 
-static void atoms_lie_inside_what_a_grid_says(void **state)
+TEST(atoms_lie_inside_what_a_grid_says)
 {
-    (void)state;
     struct rng r = rng_stream(13, RNG_EVALUATE, 0, 0);
     for (int i = 0; i < 4; i++) {
         const struct mechanism *m = mechanism_find(i % 2 ? "discrete-gaussian" : "discrete-laplace");
@@ -186,9 +177,8 @@ static void atoms_lie_inside_what_a_grid_says(void **state)
 }
 
 /* A vector of four coordinates with an L2 norm of two steps: one coordinate moves by two, or four by one. */
-static void the_lower_end_of_a_vector_is_reached(void **state)
+TEST(the_lower_end_of_a_vector_is_reached)
 {
-    (void)state;
     static const char *const names[] = {"discrete-gaussian", "discrete-laplace"};
     for (int i = 0; i < 2; i++)
         for (size_t k = 1; k <= 4; k += 3) {
@@ -205,9 +195,8 @@ static void the_lower_end_of_a_vector_is_reached(void **state)
     assert_true(account("discrete-laplace", 1, NAN, 2.2, 2, 0, 1).epsilon.lower == 2);
 }
 
-static void single_releases_are_the_curve_itself(void **state)
+TEST(single_releases_are_the_curve_itself)
 {
-    (void)state;
     for (int i = 0; i < 4; i++) {
         const struct mechanism *m = mechanism_at((size_t)(i % 3));
         double t = 0.3 + i, delta = pow(10, -1 - 3 * i);
@@ -231,9 +220,8 @@ static void single_releases_are_the_curve_itself(void **state)
 
 /* All of k Laplace losses are t with probability 2^-k; what is left of them sets epsilon when delta is
  * small. */
-static void the_largest_loss_is_a_lower_end(void **state)
+TEST(the_largest_loss_is_a_lower_end)
 {
-    (void)state;
     struct sotto_account a = account("laplace", 0.02, 1, 1, 0, 1e-10, 10);
     double exact = 500 + log1p(-1e-10 * 1024);
     assert_true(fabs(a.epsilon.lower - exact) < 1e-10 && a.epsilon.upper >= exact);
@@ -245,9 +233,8 @@ static void the_largest_loss_is_a_lower_end(void **state)
 }
 
 /* Where one release's losses lie too dense for atoms, and where nothing is known but a bound. */
-static void large_scales_have_answers(void **state)
+TEST(large_scales_have_answers)
 {
-    (void)state;
     static const char *const names[] = {"discrete-gaussian", "discrete-laplace"};
     for (int i = 0; i < 2; i++) {
         double l = i ? 3e5 : 2e4, scale = 2e6;
@@ -264,9 +251,8 @@ static void large_scales_have_answers(void **state)
     assert_true(a.epsilon.lower > 7000);
 }
 
-static void different_releases_together(void **state)
+TEST(different_releases_together)
 {
-    (void)state;
     struct part parts[2] = {{.kind = PART_NOISE, .m = mechanism_find("discrete-gaussian"), .count = 5},
                             {.kind = PART_NOISE, .m = mechanism_find("randomised-response"), .count = 3}};
     const struct sotto_sensitivity s = {.l1 = 1, .l2 = NAN, .value_step = 1};
@@ -279,9 +265,8 @@ static void different_releases_together(void **state)
     assert_true(both.lo > 0.999 * both.hi && both.lo > fmax(alone[0].hi, alone[1].hi));
 }
 
-static void memory_that_runs_out_changes_nothing(void **state)
+TEST(memory_that_runs_out_changes_nothing)
 {
-    (void)state;
     const struct sotto_sensitivity s = {.l1 = NAN, .l2 = 2, .dimension = 4, .value_step = 1};
     struct sotto_account a = {.scale = 77};
     long fails = 0;
@@ -295,19 +280,4 @@ static void memory_that_runs_out_changes_nothing(void **state)
     assert_true(fails > 10 && a.scale == 0.5);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compositions_agree_with_sums_over_all_outcomes),
-        cmocka_unit_test(randomised_response_by_enumeration),
-        cmocka_unit_test(three_ways_to_the_same_pair),
-        cmocka_unit_test(atoms_lie_inside_what_a_grid_says),
-        cmocka_unit_test(the_lower_end_of_a_vector_is_reached),
-        cmocka_unit_test(single_releases_are_the_curve_itself),
-        cmocka_unit_test(the_largest_loss_is_a_lower_end),
-        cmocka_unit_test(large_scales_have_answers),
-        cmocka_unit_test(different_releases_together),
-        cmocka_unit_test(memory_that_runs_out_changes_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "long long-sums")

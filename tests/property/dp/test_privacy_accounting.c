@@ -1,10 +1,6 @@
 /* Laws that the accountants must obey everywhere, checked against quadrature, against each other, and on
  * random inputs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "dp/account/accountant.h"
 #include "dp/mechanism/logistic_compose.h"
@@ -16,9 +12,8 @@
 static const double epsilons[] = {1e-3, 0.1, 1, 8, 60, 500};
 static const double deltas[] = {0, 1e-15, 1e-5, 0.05};
 
-static void calibration_never_overshoots_and_wastes_nothing(void **state)
+TEST(calibration_never_overshoots_and_wastes_nothing)
 {
-    (void)state;
     const struct sotto_sensitivity kinds[] = {{.l1 = 0.3, .l2 = NAN},
                                               {.l1 = NAN, .l2 = 0.04},
                                               {.l1 = 0.4, .l2 = 0.04, .dimension = 1290},
@@ -55,9 +50,8 @@ static void calibration_never_overshoots_and_wastes_nothing(void **state)
 }
 
 /* Every row of the table, discrete and dominated ones too, composed and not. */
-static void calibration_never_overshoots_for_any_mechanism(void **state)
+TEST(calibration_never_overshoots_for_any_mechanism)
 {
-    (void)state;
     const struct sotto_sensitivity s = {.l1 = 2, .l2 = 2, .dimension = 5, .value_step = 0.5};
     int checked = 0;
     for (size_t m = 0; mechanism_row(m); m++)
@@ -113,9 +107,8 @@ static void by_quadrature(const struct mechanism *m, double t, double epsilon, d
     *renyi = log(moment) / (alpha - 1);
 }
 
-static void closed_forms_agree_with_quadrature(void **state)
+TEST(closed_forms_agree_with_quadrature)
 {
-    (void)state;
     const double shifts[] = {0.1, 1, 4};
     for (size_t i = 0; mechanism_at(i); i++)
         for (int j = 0; j < 3; j++) {
@@ -133,9 +126,8 @@ static void closed_forms_agree_with_quadrature(void **state)
 }
 
 /* A supremum over events of P - e^eps Q is convex in e^eps (not in eps). */
-static void delta_falls_and_is_convex(void **state)
+TEST(delta_falls_and_is_convex)
 {
-    (void)state;
     for (size_t i = 0; mechanism_row(i); i++) {
         const struct mechanism *m = mechanism_row(i);
         double before = 1, slope_before = -INFINITY;
@@ -154,9 +146,8 @@ static void delta_falls_and_is_convex(void **state)
     }
 }
 
-static void an_l2_ball_is_worst_when_spread(void **state)
+TEST(an_l2_ball_is_worst_when_spread)
 {
-    (void)state;
     struct rng r = rng_stream(1, RNG_TEST, 0, 0);
     const struct mechanism *m = mechanism_find("logistic");
     for (int trial = 0; trial < 300; trial++) {
@@ -182,9 +173,8 @@ static double trade_off(double t, double x)
     return (1 - x) / (1 - x + exp(t) * x);
 }
 
-static void trade_off_curves_chain(void **state)
+TEST(trade_off_curves_chain)
 {
-    (void)state;
     const struct mechanism *m = mechanism_find("logistic");
     for (double a = 0.25; a < 3; a += 0.5)
         for (double b = 0.25; b < 3; b += 0.75)
@@ -202,9 +192,8 @@ static void trade_off_curves_chain(void **state)
     }
 }
 
-static void compositions_agree_and_are_ordered(void **state)
+TEST(compositions_agree_and_are_ordered)
 {
-    (void)state;
     for (double a = 0.05; a < 3; a *= 2.3)
         for (int k = 4; k <= 9; k++)
             for (double part = 0.1; part < 0.9; part += 0.2) {
@@ -234,9 +223,8 @@ static void compositions_agree_and_are_ordered(void **state)
 /* For a large shift the loss of one release is a - Exp(mean 2), so k of them exceed k a - 4k - 49 almost
  * surely and epsilon cannot lie below k a - 4k - 50 at any delta up to 1/2. Rounding errors of huge exponents
  * once did put it there. */
-static void absurd_parameters_give_bounds(void **state)
+TEST(absurd_parameters_give_bounds)
 {
-    (void)state;
     const double shifts[] = {1e-90, 1e-30, 1e-6, 0.01, 1, 30, 1e4, 1e12, 1e90};
     const double ks[] = {2, 7, 30, 1000, 1 << 20}, some[] = {1e-300, 1e-15, 1e-5, 0.5};
     for (int i = 0; i < 9; i++)
@@ -261,9 +249,8 @@ static void absurd_parameters_give_bounds(void **state)
 }
 
 /* Every interval result must hold the value computed in long double from the same inputs. */
-static void intervals_hold_the_truth(void **state)
+TEST(intervals_hold_the_truth)
 {
-    (void)state;
     struct rng r = rng_stream(2, RNG_TEST, 0, 0);
     for (int i = 0; i < 20000; i++) {
         double a = ldexp(rng_unit(&r) - 0.5, (int)rng_below(&r, 40) - 20),
@@ -293,18 +280,4 @@ static void intervals_hold_the_truth(void **state)
     assert_true(isfinite(iv_exp(iv(1000)).lo) && isinf(iv_exp(iv(1000)).hi));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calibration_never_overshoots_and_wastes_nothing),
-        cmocka_unit_test(calibration_never_overshoots_for_any_mechanism),
-        cmocka_unit_test(closed_forms_agree_with_quadrature),
-        cmocka_unit_test(delta_falls_and_is_convex),
-        cmocka_unit_test(an_l2_ball_is_worst_when_spread),
-        cmocka_unit_test(trade_off_curves_chain),
-        cmocka_unit_test(compositions_agree_and_are_ordered),
-        cmocka_unit_test(absurd_parameters_give_bounds),
-        cmocka_unit_test(intervals_hold_the_truth),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "long long-sums")

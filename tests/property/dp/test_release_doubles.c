@@ -1,12 +1,7 @@
 /* Doubles stay doubles until the lattice: what is released of neighbours may not tell them apart by rounding,
  * at any magnitude, for any mechanism and dtype. f2, f4, f8; exact noise; no instruction set or thread count
  * matters. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 
 #include "support/temporary_folder.h"
@@ -77,9 +72,8 @@ static void protect_often(double out[RUNS], double value, enum sotto_dtype dtype
 }
 
 /* The attack that doubles rounded to floats before the noise fall to: {1e9} against {1e9 + 64}. */
-static void neighbours_in_a_file_are_not_told_apart(void **state)
+TEST(neighbours_in_a_file_are_not_told_apart)
 {
-    (void)state;
     static const struct {
         double one, other, l1;
         enum sotto_dtype dtype;
@@ -120,9 +114,8 @@ static void release_wide(double out[WIDTH], const char *mechanism, double value,
 }
 
 /* Every mechanism that adds noise: all coordinates move by half a scale. */
-static void no_mechanism_tells_neighbours_apart(void **state)
+TEST(no_mechanism_tells_neighbours_apart)
 {
-    (void)state;
     static const char *const mechanisms[] = {"logistic", "laplace",          "gaussian",
                                              "knorm",    "discrete-laplace", "discrete-gaussian"};
     static const struct {
@@ -145,9 +138,8 @@ static void no_mechanism_tells_neighbours_apart(void **state)
 }
 
 /* Scores as doubles: 31 and 33 above 1e9 are 2 apart, not 64. */
-static void no_score_is_rounded_before_the_lattice(void **state)
+TEST(no_score_is_rounded_before_the_lattice)
 {
-    (void)state;
     static const double scores[2][2] = {{1e9 + 31, 1e9 + 33}, {1e9 + 33, 1e9 + 31}};
     for (int world = 0; world < 2; world++) {
         int count[2] = {0, 0};
@@ -178,9 +170,8 @@ static double any_scale(struct rng *rng)
 
 /* Exact: within the lattice x and its index differ by at most half a step. x - q r has no rounding error: q r
  * is a double next to x, or equals it. */
-static void the_lattice_is_never_further_than_half_a_step(void **state)
+TEST(the_lattice_is_never_further_than_half_a_step)
 {
-    (void)state;
     struct rng rng = rng_stream(11, RNG_EVALUATE, 0, 0);
     int inside = 0, clamped = 0;
     for (int i = 0; i < 1000000; i++) {
@@ -202,9 +193,8 @@ static void the_lattice_is_never_further_than_half_a_step(void **state)
 
 /* What the account adds for rounding (2^-52 of the scale for each value by L1) covers the indices that
  * neighbours really get, in steps, for the mechanisms on the noise lattice. */
-static void neighbours_stay_within_what_is_accounted(void **state)
+TEST(neighbours_stay_within_what_is_accounted)
 {
-    (void)state;
     enum { N = 16 };
     struct rng rng = rng_stream(12, RNG_EVALUATE, 0, 0);
     int tight = 0;
@@ -239,12 +229,4 @@ static void neighbours_stay_within_what_is_accounted(void **state)
     assert_true(tight > 100);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(neighbours_in_a_file_are_not_told_apart), TEST(no_mechanism_tells_neighbours_apart),
-        TEST(no_score_is_rounded_before_the_lattice), TEST(the_lattice_is_never_further_than_half_a_step),
-        TEST(neighbours_stay_within_what_is_accounted)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = make_folder, .after = remove_folder, .tags = "long")

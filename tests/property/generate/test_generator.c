@@ -1,11 +1,7 @@
 /* Generative models: a resumed run has the bits of an uninterrupted one, samples begin with fewer samples, files keep the
  * model, the evidence lower bound has its closed form. f32, the machine's
  * backend and threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "generate/generator.h"
 #include "rng/rng.h"
@@ -76,9 +72,8 @@ static void same_bytes(const struct sotto_array *a, const struct sotto_array *b)
     assert_memory_equal(a->data, b->data, a->count);
 }
 
-static void resumed_runs_have_the_same_bits(void **state)
+TEST(resumed_runs_have_the_same_bits)
 {
-    (void)state;
     static const char *const models[] = {"dcgan", "wgan-gp", "vae"};
     for (size_t k = 0; k < 3; k++) {
         struct sotto_generator_options o = small(models[k]);
@@ -113,9 +108,8 @@ static void resumed_runs_have_the_same_bits(void **state)
     }
 }
 
-static void samples_begin_with_fewer(void **state)
+TEST(samples_begin_with_fewer)
 {
-    (void)state;
     enum { PIXELS = 32 * 32 };
     static float many[70 * PIXELS], few[5 * PIXELS], z[70 * 100];
     static const char *const models[] = {"dcgan", "wgan-gp", "vae"};
@@ -132,9 +126,8 @@ static void samples_begin_with_fewer(void **state)
     }
 }
 
-static void records_are_padded_with_black(void **state)
+TEST(records_are_padded_with_black)
 {
-    (void)state;
     static float x[32 * 32];
     struct sotto_generator *g;
     const int64_t row = 5;
@@ -148,9 +141,8 @@ static void records_are_padded_with_black(void **state)
 
 /* KL(N((.5, -1), exp(.2, -.4)) || N(0, I)); and for x = 1.5 z + .3 + N(0, .25) at x = 1.1 the bound with the exact posterior is
  * ln p(x) whatever is drawn. */
-static void closed_forms(void **state)
+TEST(closed_forms)
 {
-    (void)state;
     const float mean[] = {.5F, -1}, variance[] = {.2F, -.4F}, exact_mean = .48F,
                 exact_variance = (float)log(.1);
     struct vae_law law = {mean, variance}, exact = {&exact_mean, &exact_variance};
@@ -171,9 +163,8 @@ static void closed_forms(void **state)
 }
 
 /* The loss's gradient with respect to the weights of both halves, by differences. */
-static void gradients_of_the_vae(void **state)
+TEST(gradients_of_the_vae)
 {
-    (void)state;
     enum { BATCH = 4 };
     struct sotto_generator *g;
     assert_int_equal(generator_make(&g, &generator_vae, 1, 2, 7), SOTTO_OK);
@@ -215,9 +206,8 @@ static void refuse(sotto_status found, sotto_status code, const char *text)
     assert_string_equal(sotto_error_text(), text);
 }
 
-static void bad_inputs_are_refused(void **state)
+TEST(bad_inputs_are_refused)
 {
-    (void)state;
     struct sotto_generator *g = NULL;
     struct sotto_generator_options o = small("gan");
     char path[4200];
@@ -247,14 +237,4 @@ static void bad_inputs_are_refused(void **state)
     assert_int_equal(sotto_generator_load(&g, path), SOTTO_EFORMAT);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(resumed_runs_have_the_same_bits),
-                                       cmocka_unit_test(samples_begin_with_fewer),
-                                       cmocka_unit_test(records_are_padded_with_black),
-                                       cmocka_unit_test(closed_forms),
-                                       cmocka_unit_test(gradients_of_the_vae),
-                                       cmocka_unit_test(bad_inputs_are_refused)};
-    machine_set(NN_F32);
-    return cmocka_run_group_tests(tests, set_up, remove_folder);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = remove_folder, .start = machine_f32, .tags = "matrix")

@@ -1,10 +1,6 @@
 /* Attacks on generative models: a model tells of its records but not of others, and searches find what a generator can make.
  * f32, the machine's backend and threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "generate/generator.h"
 #include "rng/rng.h"
@@ -40,9 +36,8 @@ static struct sotto_generator_options small(const char *model, size_t steps, siz
 }
 
 /* Noise cannot be generalised: what was trained on is found, and what was not looks like other noise. */
-static void members_are_found_and_others_are_not(void **state)
+TEST(members_are_found_and_others_are_not)
 {
-    (void)state;
     static const struct {
         const char *model, *attack;
         size_t steps;
@@ -72,9 +67,8 @@ static void members_are_found_and_others_are_not(void **state)
 }
 
 /* The critic of a wgan-gp tells bright records from samples, but its slope is bounded: it rates others as high as the records. */
-static void a_critic_tells_records_from_samples(void **state)
+TEST(a_critic_tells_records_from_samples)
 {
-    (void)state;
     enum { MADE = 32, PIXELS = 32 * 32 };
     static float made[MADE * PIXELS];
     static uint8_t pixels[MADE * PIXELS];
@@ -116,9 +110,8 @@ static void a_critic_tells_records_from_samples(void **state)
 }
 
 /* Of an untrained pair nothing can be learnt. */
-static void an_untrained_pair_tells_nothing(void **state)
+TEST(an_untrained_pair_tells_nothing)
 {
-    (void)state;
     static const struct generator_kind *const kinds[] = {&generator_dcgan, &generator_wgan_gp};
     int64_t rows[ROWS];
     double scores[ROWS];
@@ -138,9 +131,8 @@ static void an_untrained_pair_tells_nothing(void **state)
 }
 
 /* A record that the generator can make, and one that it cannot. */
-static void searches_find_what_the_generator_can_make(void **state)
+TEST(searches_find_what_the_generator_can_make)
 {
-    (void)state;
     static const struct {
         const char *model, *attack;
         size_t queries;
@@ -175,9 +167,8 @@ static void searches_find_what_the_generator_can_make(void **state)
 }
 
 /* An attacker's own discriminator: without knowledge, of a vae that makes mixtures of its few records. */
-static void samples_alone_may_tell(void **state)
+TEST(samples_alone_may_tell)
 {
-    (void)state;
     struct sotto_generator_options o = small("vae", 300, 8);
     struct sotto_imitation_options how = {.samples = 100, .steps = 30};
     struct sotto_generator *g, *own;
@@ -202,9 +193,8 @@ static void samples_alone_may_tell(void **state)
 
 /* With knowledge, where members are brighter: the known ones show it of the others. Two lots of bright records are the control, and
  * so is an attacker whose known records are swapped. */
-static void known_records_teach(void **state)
+TEST(known_records_teach)
 {
-    (void)state;
     enum { BRIGHT = ROWS * 2 / 3, KNOWN = 8 };
     static uint8_t pixels[sizeof images];
     static const int64_t known[2][KNOWN] = {{0, 1, 2, 3, 4, 5, 6, 7}, {32, 33, 34, 35, 36, 37, 38, 39}};
@@ -240,9 +230,8 @@ static void known_records_teach(void **state)
 
 /* Samples that resemble members make up for knowing few of them: they stand on the members' side. On the other side they would
  * turn the attack around. */
-static void samples_stand_with_known_members(void **state)
+TEST(samples_stand_with_known_members)
 {
-    (void)state;
     struct sotto_generator_options o = small("vae", 300, 8);
     struct sotto_imitation_options how = {.samples = 100, .steps = 60};
     const int64_t member[] = {0, 1}, nonmember[] = {16, 17, 18, 19, 20, 21, 22, 23};
@@ -267,9 +256,8 @@ static void samples_stand_with_known_members(void **state)
     sotto_generator_free(g);
 }
 
-static void rows_are_asked_for(void **state)
+TEST(rows_are_asked_for)
 {
-    (void)state;
     struct sotto_generator *g, *own;
     static float image[32 * 32];
     double score;
@@ -287,9 +275,8 @@ static void rows_are_asked_for(void **state)
     sotto_generator_free(g);
 }
 
-static void known_records_are_checked(void **state)
+TEST(known_records_are_checked)
 {
-    (void)state;
     struct sotto_generator *g, *own;
     const int64_t rows[] = {0, ROWS};
     struct sotto_imitation_options how = {.samples = 16, .steps = 1};
@@ -304,9 +291,8 @@ static void known_records_are_checked(void **state)
     sotto_generator_free(g);
 }
 
-static void too_few_queries_are_refused(void **state)
+TEST(too_few_queries_are_refused)
 {
-    (void)state;
     struct sotto_generator *g;
     struct sotto_generator_score_options how = {.queries = 122};
     double score;
@@ -320,18 +306,4 @@ static void too_few_queries_are_refused(void **state)
     sotto_generator_free(g);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(members_are_found_and_others_are_not),
-                                       cmocka_unit_test(a_critic_tells_records_from_samples),
-                                       cmocka_unit_test(an_untrained_pair_tells_nothing),
-                                       cmocka_unit_test(searches_find_what_the_generator_can_make),
-                                       cmocka_unit_test(samples_alone_may_tell),
-                                       cmocka_unit_test(known_records_teach),
-                                       cmocka_unit_test(samples_stand_with_known_members),
-                                       cmocka_unit_test(rows_are_asked_for),
-                                       cmocka_unit_test(known_records_are_checked),
-                                       cmocka_unit_test(too_few_queries_are_refused)};
-    machine_set(NN_F32);
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+TEST_GROUP(.set_up = set_up, .start = machine_f32, .tags = "matrix")

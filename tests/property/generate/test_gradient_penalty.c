@@ -1,10 +1,6 @@
 /* The gradient penalty of WGAN-GP: a known answer, of automatic differentiation, and differences for the critic as it is
  * trained. f32, the machine's backend and threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "generate/generator.h"
 #include "rng/rng.h"
@@ -63,9 +59,8 @@ static void drop(struct pair *p)
     nn_model_free(p->model);
 }
 
-static void known_answer(void **state)
+TEST(known_answer)
 {
-    (void)state;
     static const float h[] = {.3F, -.4F, .9F}, first[] = {.5F, -1, .25F, 1, .5F, -.5F}, bias[] = {.1F, -.2F},
                        last[] = {.8F, -.6F};
     static const double first_gradient[] = {-.280572791, .861759286,  -.260531877,
@@ -95,9 +90,8 @@ static void known_answer(void **state)
 }
 
 /* Answers that do not depend on the record: the norm is 0, and u is 0, not NaN. */
-static void a_constant_critic(void **state)
+TEST(a_constant_critic)
 {
-    (void)state;
     struct nn_model_config config = {.name = "two-units", .kind = &two_units, .input = {3, 1, 1}};
     struct pair p;
     assert_int_equal(nn_model_create(&p.model, &config, 0), SOTTO_OK);
@@ -129,9 +123,8 @@ static double on_these_sides(struct nn_plan *tangent)
     return sum;
 }
 
-static void differences(void **state)
+TEST(differences)
 {
-    (void)state;
     struct sotto_generator *g;
     struct nn_plan *free_sides;
     assert_int_equal(generator_make(&g, &generator_wgan_gp, 1, 2, 7), SOTTO_OK);
@@ -174,9 +167,8 @@ static void differences(void **state)
     sotto_generator_free(g);
 }
 
-static void tangents_are_refused_where_there_is_none(void **state)
+TEST(tangents_are_refused_where_there_is_none)
 {
-    (void)state;
     struct sotto_generator *g;
     struct nn_plan *reader, *tangent = NULL;
     struct nn_plan_config config = {
@@ -192,11 +184,4 @@ static void tangents_are_refused_where_there_is_none(void **state)
     sotto_generator_free(g);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(known_answer), cmocka_unit_test(a_constant_critic),
-                                       cmocka_unit_test(differences),
-                                       cmocka_unit_test(tangents_are_refused_where_there_is_none)};
-    machine_set(NN_F32);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.start = machine_f32, .tags = "matrix")

@@ -1,10 +1,6 @@
 /* The proved sensitivity against what records can really do: random and adversarial neighbours never exceed
  * it, and each condition of the proof, taken away, lets them. Also the gradient behind it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "head/convex/head_convex.h"
 #include "support/head_blobs.h"
@@ -81,9 +77,8 @@ static struct sotto_head_recipe recipe(uint64_t seed)
     return out;
 }
 
-static void no_neighbours_exceed_the_bound(void **state)
+TEST(no_neighbours_exceed_the_bound)
 {
-    (void)state;
     enum { PAIRS = 600 };
     double closest = 0;
     for (uint64_t seed = 0; seed < PAIRS; seed++) {
@@ -104,9 +99,8 @@ static void no_neighbours_exceed_the_bound(void **state)
 
 /* Negative controls. Without clipping (a radius that no record reaches), a record far outside moves the head
  * beyond the bound that holds with it. */
-static void without_clipping_the_bound_breaks(void **state)
+TEST(without_clipping_the_bound_breaks)
 {
-    (void)state;
     size_t broken = 0;
     for (uint64_t seed = 0; seed < 60; seed++) {
         static struct neighbours pair;
@@ -184,9 +178,8 @@ static void reference(long double *gradient, long double *value, const struct he
 
 /* At every instruction-set level and for numbers of records around whole blocks: within the rounding error
  * that the proof grants, which is some 1e-13. */
-static void gradients_are_as_exact_as_the_proof_says(void **state)
+TEST(gradients_are_as_exact_as_the_proof_says)
 {
-    (void)state;
     enum { RECORDS = 2 * CONVEX_BLOCK + 3 };
     static float x[RECORDS * D];
     static int64_t y[RECORDS];
@@ -223,9 +216,8 @@ static void gradients_are_as_exact_as_the_proof_says(void **state)
     unsetenv("SOTTO_ISA");
 }
 
-static void gradients_agree_with_differences(void **state)
+TEST(gradients_agree_with_differences)
 {
-    (void)state;
     static float x[MOST * D];
     static int64_t y[MOST];
     make_blobs(x, y, MOST, D, K, 1.0, 3);
@@ -252,15 +244,4 @@ static void gradients_agree_with_differences(void **state)
         assert_true(fabs((above - below) / 2e-5 - c.gradient[e]) < 1e-8);
     }
     head_convex_clear(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_neighbours_exceed_the_bound),
-        cmocka_unit_test(without_clipping_the_bound_breaks),
-        cmocka_unit_test(gradients_are_as_exact_as_the_proof_says),
-        cmocka_unit_test(gradients_agree_with_differences),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

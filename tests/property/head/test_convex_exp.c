@@ -1,11 +1,7 @@
 /* The exponential behind the convex trainers, at the baseline level: docs/derivations/head.md assumes a
  * relative error of at most 8 units of 2^-53. The other levels are covered by the gradients of
  * test_convex_bound. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #define HEAD_REAL double
 #define HEAD_REAL_IS_DOUBLE
@@ -13,9 +9,8 @@
 #include "head/kernel/head_vector.h"
 #include "rng/rng.h"
 
-static void the_error_is_below_four_units(void **state)
+TEST(the_error_is_below_four_units)
 {
-    (void)state;
     struct rng r = rng_stream(1, RNG_TEST, 0, 0);
     double worst = 0;
     for (int i = 0; i < 200000; i++) {
@@ -32,19 +27,11 @@ static void the_error_is_below_four_units(void **state)
     assert_true(worst < 4 * 0x1p-53);
 }
 
-static void the_ends_are_right(void **state)
+TEST(the_ends_are_right)
 {
-    (void)state;
     vec x = v_all(0), low = v_all(-1e300);
     assert_true(v_exp(x)[0] == 1);
     assert_true(v_exp(low)[0] > 0 && v_exp(low)[0] < 1e-303);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_error_is_below_four_units),
-        cmocka_unit_test(the_ends_are_right),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "matrix")

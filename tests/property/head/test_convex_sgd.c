@@ -1,11 +1,7 @@
 /* The proved sensitivity of "convex-sgd": figures by hand, random and adversarial neighbours below it,
  * controls without clipping above it, the batched loop against a plain one, and what the sampler and the file
  * say. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "head/convex/head_convex.h"
 #include "head/sensitivity/sensitivity_file.h"
@@ -32,9 +28,8 @@ static struct sotto_head_recipe recipe_of(size_t batch, size_t epochs, double st
 }
 
 /* Origin: papers.md B.8 by hand. R = c_b = 1: Lip = 2. */
-static void the_bound_has_the_figures_of_the_paper(void **state)
+TEST(the_bound_has_the_figures_of_the_paper)
 {
-    (void)state;
     struct convex_bound b;
     struct sotto_head_recipe r = recipe_of(500, 1, 0.5, 0.01);
     assert_int_equal(convex_bound_find(&b, &r, 10000, 128, 10), SOTTO_OK);
@@ -134,9 +129,8 @@ static struct sotto_head_recipe random_recipe(uint64_t seed)
     return out;
 }
 
-static void no_neighbours_exceed_the_bound(void **state)
+TEST(no_neighbours_exceed_the_bound)
 {
-    (void)state;
     enum { PAIRS = 400 };
     double closest = 0;
     for (uint64_t seed = 0; seed < PAIRS; seed++) {
@@ -158,9 +152,8 @@ static void no_neighbours_exceed_the_bound(void **state)
 
 /* Negative control: the same recipes with a radius that clips nothing, against the bound of the clipped
  * ones. */
-static void without_clipping_the_bound_breaks(void **state)
+TEST(without_clipping_the_bound_breaks)
 {
-    (void)state;
     size_t broken = 0;
     for (uint64_t seed = 0; seed < 60; seed++) {
         static struct neighbours pair;
@@ -221,9 +214,8 @@ static void plain_loop(long double *w, const struct head_data *d, const struct s
 }
 
 /* Batches smaller and larger than a block of the kernels, with and without a short last one. */
-static void batches_are_taken_as_the_proof_says(void **state)
+TEST(batches_are_taken_as_the_proof_says)
 {
-    (void)state;
     static float x[300 * D];
     static int64_t y[300];
     make_blobs(x, y, 300, D, K, 1.0, 3);
@@ -246,9 +238,8 @@ static void batches_are_taken_as_the_proof_says(void **state)
     }
 }
 
-static void heads_learn_and_their_proof_reads_back(void **state)
+TEST(heads_learn_and_their_proof_reads_back)
 {
-    (void)state;
     static float x[300 * D];
     static int64_t y[300];
     make_blobs(x, y, 300, D, K, 1.0, 3);
@@ -279,9 +270,8 @@ static void heads_learn_and_their_proof_reads_back(void **state)
     sotto_head_free(h);
 }
 
-static void mistakes_are_refused(void **state)
+TEST(mistakes_are_refused)
 {
-    (void)state;
     static const struct {
         size_t batch, epochs;
         double step_size, lambda;
@@ -307,15 +297,4 @@ static void mistakes_are_refused(void **state)
     assert_int_equal(convex_bound_find(&b, &r, 100, D, K), SOTTO_EDOMAIN);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_bound_has_the_figures_of_the_paper),
-        cmocka_unit_test(no_neighbours_exceed_the_bound),
-        cmocka_unit_test(without_clipping_the_bound_breaks),
-        cmocka_unit_test(batches_are_taken_as_the_proof_says),
-        cmocka_unit_test(heads_learn_and_their_proof_reads_back),
-        cmocka_unit_test(mistakes_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "matrix")

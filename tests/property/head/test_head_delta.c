@@ -1,10 +1,6 @@
 /* Heads near a reference: the change that a record makes is that of heads trained one by one, to a thousandth
  * of itself, for every trainer, batch, shape and instruction set; and where no reference is made. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "head/many/head_block.h"
 #include "head/train/head_plain.h"
@@ -84,9 +80,8 @@ static double worst_error(const struct world *w, size_t shift)
     return worst;
 }
 
-static void changes_are_those_of_heads_trained_alone(void **state)
+TEST(changes_are_those_of_heads_trained_alone)
 {
-    (void)state;
     static const struct world worlds[] = {{7, 3, 2, "adam", 8, 5},   {7, 3, 2, "sgd", 8, 5},
                                           {7, 3, 1, "adam", 1, 2},   {13, 10, 2, "adam", 9, 5},
                                           {1, 2, 1, "sgd", 45, 20},  {12, 2, 2, "adam", N, 30},
@@ -105,9 +100,8 @@ static void changes_are_those_of_heads_trained_alone(void **state)
 }
 
 /* Columns of very different sizes, one without any, one with a single large value. */
-static void inputs_of_any_size(void **state)
+TEST(inputs_of_any_size)
 {
-    (void)state;
     static const struct world w = {7, 3, 2, "adam", 9, 5};
     make_blobs(x, y, N, w.d, w.classes, 1.0, 3);
     for (size_t i = 0; i < N; i++) {
@@ -121,9 +115,8 @@ static void inputs_of_any_size(void **state)
         fail_msg("a change is off by %g of itself", error);
 }
 
-static void where_no_reference_is_made(void **state)
+TEST(where_no_reference_is_made)
 {
-    (void)state;
     struct sotto_head_recipe r;
     sotto_head_defaults(&r);
     r.batch = 500;
@@ -137,12 +130,4 @@ static void where_no_reference_is_made(void **state)
     assert_false(head_reference_fits(&(struct head_data){x, y, 10000, 128, 10}, &r));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(changes_are_those_of_heads_trained_alone),
-        cmocka_unit_test(inputs_of_any_size),
-        cmocka_unit_test(where_no_reference_is_made),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "matrix")

@@ -1,10 +1,6 @@
 /* Gradient check of the head's loss: the kernels' own source, compiled in double, against central
  * differences. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #define HEAD_REAL double
 #define HEAD_REAL_IS_DOUBLE
@@ -119,9 +115,8 @@ static double gradient_error(struct problem *p, double tamper)
     return sqrt(error / size);
 }
 
-static void gradients_match_differences(void **state)
+TEST(gradients_match_differences)
 {
-    (void)state;
     const size_t widths[][MAX_LAYERS + 1] = {{5, 3},      {13, 2},       {9, 17},  {6, 5, 3},
                                              {13, 33, 4}, {4, 20, 7, 3}, {3, 1, 2}};
     const size_t layers[] = {1, 1, 1, 2, 2, 3, 2};
@@ -134,9 +129,8 @@ static void gradients_match_differences(void **state)
     }
 }
 
-static void loss_of_uniform_logits_is_log_classes(void **state)
+TEST(loss_of_uniform_logits_is_log_classes)
 {
-    (void)state;
     const size_t width[] = {4, 10};
     struct problem p;
     make(&p, 1, width, 3);
@@ -220,9 +214,8 @@ static void clipped_sum(double *sum, struct problem *p, size_t first, size_t row
     base_free(scratch.row);
 }
 
-static void clipped_sums_match_a_loop_over_records(void **state)
+TEST(clipped_sums_match_a_loop_over_records)
 {
-    (void)state;
     const size_t widths[][MAX_LAYERS + 1] = {{5, 3},        {13, 2},  {6, 5, 3}, {13, 33, 4},
                                              {4, 20, 7, 3}, {16, 10}, {37, 11},  {50, 20, 9}};
     const size_t layers[] = {1, 1, 2, 2, 3, 1, 1, 2};
@@ -368,9 +361,8 @@ static double distance_of(const double *a, const double *b, size_t count)
     return sqrt(square);
 }
 
-static void a_linear_head_is_summed_in_one_pass(void **state)
+TEST(a_linear_head_is_summed_in_one_pass)
 {
-    (void)state;
     const size_t shapes[][2] = {{1, 2},    {5, 3},   {13, 2},  {16, 10}, {37, 11},
                                 {128, 10}, {50, 33}, {700, 4}, {9000, 3}};
     const size_t counts[] = {0, 1, 15, 16, 17, 32, 33, 100, RECORDS};
@@ -416,21 +408,10 @@ static void a_linear_head_is_summed_in_one_pass(void **state)
 }
 
 /* What double sums of n clipped vectors may add to a record's influence fits between the norms. */
-static void clipping_leaves_room_for_rounding(void **state)
+TEST(clipping_leaves_room_for_rounding)
 {
-    (void)state;
     for (double n = 1; n < 1e8; n *= 10) {
         double norm = head_clip_norm(1, (size_t)n), rounding = 2 * n * (n + 8) * 0x1p-53 * norm;
         assert_true(norm + rounding < 1 && norm + rounding > 1 - 1e-13);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(gradients_match_differences),
-                                       cmocka_unit_test(loss_of_uniform_logits_is_log_classes),
-                                       cmocka_unit_test(clipped_sums_match_a_loop_over_records),
-                                       cmocka_unit_test(a_linear_head_is_summed_in_one_pass),
-                                       cmocka_unit_test(clipping_leaves_room_for_rounding)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

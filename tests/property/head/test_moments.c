@@ -1,11 +1,6 @@
 /* Second moments: no neighbour moves the stored vector further than the bound (and the worst ones nearly
  * reach it); without scaling to the domain most do. Heads solve the equations that they should. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "support/worse.h"
 #include "head/private/moments.h"
@@ -106,9 +101,8 @@ static void draw_record(float *x, size_t d, struct rng *r, const float *first)
         }
 }
 
-static void neighbours_stay_within_the_bound(void **state)
+TEST(neighbours_stay_within_the_bound)
 {
-    (void)state;
     static const size_t inputs[] = {1, 2, 5, 17}, classes[] = {2, 3, 40};
     static const double biases[] = {0, 0.3, 1}, clips[] = {1, 0.25, 40};
     const struct moment_trainer *t;
@@ -140,9 +134,8 @@ static void neighbours_stay_within_the_bound(void **state)
 }
 
 /* The pairs of the proof: opposite records of one class, orthogonal or equal ones of two. */
-static void the_worst_neighbours_reach_it(void **state)
+TEST(the_worst_neighbours_reach_it)
 {
-    (void)state;
     static const char *const trainers[] = {"covariance", "functional", "functional-linear"};
     static const double weights[] = {0.2, 1, 1.4, 5};
     for (size_t i = 0; i < 3; i++)
@@ -168,9 +161,8 @@ static void the_worst_neighbours_reach_it(void **state)
                 }
 }
 
-static void published_constants_are_not_exceeded(void **state)
+TEST(published_constants_are_not_exceeded)
 {
-    (void)state;
     struct moment_bound b;
     for (size_t d = 1; d <= 512; d *= 2) {
         double root = sqrt((double)d), many = (double)d;
@@ -189,9 +181,8 @@ static void published_constants_are_not_exceeded(void **state)
 }
 
 /* The negative control: sums of records that were not scaled to the radius of the bound. */
-static void unscaled_records_exceed_the_bound(void **state)
+TEST(unscaled_records_exceed_the_bound)
 {
-    (void)state;
     const struct moment_trainer *t;
     struct rng r = rng_stream(6, RNG_TEST, 4, 0);
     for (size_t i = 0; (t = moment_trainer_at(i)); i++) {
@@ -234,9 +225,8 @@ static struct sotto_head *fit(const char *trainer, struct head_data data, double
 }
 
 /* sum_i (W x_i - u_i) x_i' + lambda n W = 0 for every trainer, K times W being the head. */
-static void heads_solve_their_equations(void **state)
+TEST(heads_solve_their_equations)
 {
-    (void)state;
     enum { MANY = 500, K = 3, Q = D + 1 };
     static float x[MANY * D];
     static int64_t y[MANY];
@@ -275,9 +265,8 @@ static void heads_solve_their_equations(void **state)
 }
 
 /* A radius changes units, nothing else. */
-static void radius_and_scale_cancel(void **state)
+TEST(radius_and_scale_cancel)
 {
-    (void)state;
     enum { MANY = 60 };
     float x[MANY * D], scaled[MANY * D];
     int64_t y[MANY];
@@ -301,9 +290,8 @@ static void radius_and_scale_cancel(void **state)
     sotto_head_free(b);
 }
 
-static void negative_directions_are_trimmed(void **state)
+TEST(negative_directions_are_trimmed)
 {
-    (void)state;
     double products[4] = {4, 0, 0, -1}, cross[2] = {8, 3}, indefinite[4] = {4, 0, 0, -1}, right[2] = {8, 3};
     struct noisy_moments m = {.q = 2, .outputs = 1, .products = products, .cross = cross};
     assert_int_equal(moment_solve_trimmed(&m, 0, 1e-8), SOTTO_OK);
@@ -321,14 +309,4 @@ static void negative_directions_are_trimmed(void **state)
     assert_int_equal(moment_solve_trimmed(&m, 1, 0), SOTTO_EINVAL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(neighbours_stay_within_the_bound),
-                                       cmocka_unit_test(the_worst_neighbours_reach_it),
-                                       cmocka_unit_test(published_constants_are_not_exceeded),
-                                       cmocka_unit_test(unscaled_records_exceed_the_bound),
-                                       cmocka_unit_test(heads_solve_their_equations),
-                                       cmocka_unit_test(radius_and_scale_cancel),
-                                       cmocka_unit_test(negative_directions_are_trimmed)};
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder, .tags = "matrix")

@@ -1,12 +1,7 @@
 /* Objective perturbation: the loss of privacy at any weights and for any two neighbours, Hessians included, stays within
  * what the plan charges, and comes near it; a bound that is a little smaller does not hold. The computed minimum is where
  * the proof needs it, whatever the records are, and the parts of the plan add up. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/worse.h"
 #include "head/private/head_objective.h"
 #include "rng/rng.h"
@@ -139,9 +134,8 @@ static struct worst find_worst(const struct objective_plan *plan, uint64_t seed)
     return worst;
 }
 
-static void the_loss_stays_within_the_plan(void **state)
+TEST(the_loss_stays_within_the_plan)
 {
-    (void)state;
     for (size_t classes = 2; classes <= MOST_CLASSES; classes++)
         for (int i = 0; i < 3; i++) {
             const double epsilon[] = {0.05, 1, 40};
@@ -156,9 +150,8 @@ static void the_loss_stays_within_the_plan(void **state)
 
 /* The determinants: equal probabilities, a record alone against one that counts as nothing: the bound itself. One rank less,
  * or the trace of one entry, is exceeded. */
-static void the_bound_of_the_determinants_is_reached(void **state)
+TEST(the_bound_of_the_determinants_is_reached)
 {
-    (void)state;
     for (size_t classes = 2; classes <= MOST_CLASSES; classes++) {
         struct objective_plan plan;
         double x[N][D + 1] = {{objective_radius, 0, objective_constant}}, v[MOST] = {0};
@@ -174,9 +167,8 @@ static void the_bound_of_the_determinants_is_reached(void **state)
 }
 
 /* By hand: ln(1 + .8 4.36 / (4 20)) and 9 ln(1 + .5 4.36 / (10 3)). */
-static void known_answers(void **state)
+TEST(known_answers)
 {
-    (void)state;
     assert_true(fabs(objective_jacobian(sqrt(4.36), 0.8, 20, 2).hi - 0.04267627428043632) < 1e-14);
     assert_true(fabs(objective_jacobian(sqrt(4.36), 0.5, 3, 10).hi - 0.631329839118736) < 1e-13);
     struct objective_plan plan;
@@ -189,9 +181,8 @@ static void known_answers(void **state)
 }
 
 /* All of epsilon is used, and no more. */
-static void the_parts_add_up(void **state)
+TEST(the_parts_add_up)
 {
-    (void)state;
     struct objective_plan plan;
     for (double epsilon = 1e-3; epsilon < 1000; epsilon *= 2.7)
         for (size_t n = 1; n < 10000000; n = 4 * n + 3)
@@ -231,9 +222,8 @@ static double norm(const double *a, size_t n)
     return sqrt(square);
 }
 
-static void minima_are_found_whatever_the_records_are(void **state)
+TEST(minima_are_found_whatever_the_records_are)
 {
-    (void)state;
     struct rng r = rng_stream(5, RNG_TEST, 42, 0);
     const double epsilons[] = {0.02, 1, 300};
     for (int kind = 0; kind < 6; kind++)
@@ -262,9 +252,8 @@ static void minima_are_found_whatever_the_records_are(void **state)
 }
 
 /* The trainer's gradient is the one whose sensitivity is proved above. */
-static void gradients_are_those_of_the_formula(void **state)
+TEST(gradients_are_those_of_the_formula)
 {
-    (void)state;
     struct rng r = rng_stream(6, RNG_TEST, 43, 0);
     for (size_t classes = 2; classes <= MOST_CLASSES; classes++) {
         struct objective_plan plan;
@@ -293,15 +282,4 @@ static void gradients_are_those_of_the_formula(void **state)
         assert_true(fabs(found - wanted) < 1e-5 * wanted);
         objective_close(&o);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_loss_stays_within_the_plan),
-                                       cmocka_unit_test(the_bound_of_the_determinants_is_reached),
-                                       cmocka_unit_test(known_answers),
-                                       cmocka_unit_test(the_parts_add_up),
-                                       cmocka_unit_test(minima_are_found_whatever_the_records_are),
-                                       cmocka_unit_test(gradients_are_those_of_the_formula)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* The oneDNN backend against the reference on random shapes (f32: 1e-4 relative; bf16: cosine >= .999), and
  * whole networks: loss and gradients in bf16 against f32. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/machine.h"
 #include "nn/backend.h"
 #include "nn/kernel/bf16.h"
@@ -225,21 +221,18 @@ static void compare_convolutions(enum nn_dtype dtype)
     par_set_threads(machine.context.threads);
 }
 
-static void convolutions_agree_in_f32(void **state)
+TEST(convolutions_agree_in_f32)
 {
-    (void)state;
     compare_convolutions(NN_F32);
 }
 
-static void convolutions_agree_in_bf16(void **state)
+TEST(convolutions_agree_in_bf16)
 {
-    (void)state;
     compare_convolutions(NN_BF16);
 }
 
-static void matrix_products_agree(void **state)
+TEST(matrix_products_agree)
 {
-    (void)state;
     const struct nn_backend *fast = dnnl(), *ref = NULL;
     assert_int_equal(nn_backend_find(&ref, "ref"), SOTTO_OK);
     struct rng r = rng_stream(22, RNG_TEST, 0, 0);
@@ -308,9 +301,8 @@ static void one_step(struct trained *out, const struct nn_backend *b, enum nn_dt
     nn_model_free(m);
 }
 
-static void networks_agree(void **state)
+TEST(networks_agree)
 {
-    (void)state;
     static struct trained ref, f32, half, again;
     const struct nn_backend *fast = dnnl(), *slow = NULL;
     assert_int_equal(nn_backend_find(&slow, "ref"), SOTTO_OK);
@@ -330,14 +322,4 @@ static void networks_agree(void **state)
     assert_memory_equal(again.diffs, half.diffs, half.count * sizeof(float));
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolutions_agree_in_f32),
-        cmocka_unit_test(convolutions_agree_in_bf16),
-        cmocka_unit_test(matrix_products_agree),
-        cmocka_unit_test(networks_agree),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.start = machine_f32, .tags = "matrix long")

@@ -1,11 +1,7 @@
 /* Convolutions by pairs of bf16 against the definition in double precision: all passes, kernels, strides, padding
  * and finishes; what threads, other images and the batch may not change; which shapes are refused. bf16, at the level
  * v4bf16; two threads unless said otherwise. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/conv_case.h"
 
 /* Of the root mean square: what sums in f32 may be off by, in the mean of squares, and the largest of many, of which each is off by
@@ -74,9 +70,8 @@ static bool is_rounded_once(const struct conv_desc *d, const struct tensors *t, 
     return all;
 }
 
-static void agrees_with_the_definition(void **state)
+TEST(agrees_with_the_definition)
 {
-    (void)state;
     need_kernels();
     struct rng r = rng_stream(6, RNG_TEST, 0, 0), more = rng_stream(8, RNG_TEST, 0, 0);
     for (size_t s = 0; s < SHAPES_COUNT; s++)
@@ -103,17 +98,15 @@ static void agrees_with_the_definition(void **state)
         }
 }
 
-static void threads_and_other_images_change_no_bit(void **state)
+TEST(threads_and_other_images_change_no_bit)
 {
-    (void)state;
     need_kernels();
     for (size_t s = 0; s < SHAPES_COUNT; s++)
         threads_and_other_images_change_no_bit_of(direct, &SHAPES[s], HELD, rng_stream(7, RNG_TEST, s, 0));
 }
 
-static void other_shapes_are_refused(void **state)
+TEST(other_shapes_are_refused)
 {
-    (void)state;
     need_kernels();                                 /* without them every shape is refused */
     struct shape s = {2, 9, 9, 16, 16, 9, 9, 1, 4}; /* 81 taps */
     struct conv_desc d = describe(&s, false);
@@ -133,10 +126,4 @@ static void other_shapes_are_refused(void **state)
     assert_false(conv_bf16_fits(&d));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_with_the_definition),
-                                       cmocka_unit_test(threads_and_other_images_change_no_bit),
-                                       cmocka_unit_test(other_shapes_are_refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "matrix")

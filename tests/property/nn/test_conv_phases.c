@@ -2,11 +2,7 @@
  * whole numbers every value, on random ones the error, which may not exceed that of conv_winograd.h; what threads, other
  * images and the instruction set may not change; which shapes are refused; failed allocations. f32, at every level of this
  * CPU from v3 (AVX2) on; two threads unless said otherwise. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/conv_f32.h"
 #include "nn/conv/conv_phases.h"
 
@@ -85,9 +81,8 @@ static void filtered_apart(const struct conv_desc *d, struct tensors *t)
 }
 
 /* Results are whole, and rounding on the way (thirds are not exact) is far from a half. */
-static void whole_numbers_come_out(void **state)
+TEST(whole_numbers_come_out)
 {
-    (void)state;
     need_kernels();
     struct rng r = rng_stream(13, RNG_TEST, 0, 0);
     for (size_t s = 0; s < SHAPES_COUNT; s++)
@@ -101,9 +96,8 @@ static void whole_numbers_come_out(void **state)
         }
 }
 
-static void errors_are_those_of_minimal_filtering(void **state)
+TEST(errors_are_those_of_minimal_filtering)
 {
-    (void)state;
     need_kernels();
     struct rng r = rng_stream(14, RNG_TEST, 0, 0);
     double worst[PASSES] = {0}, off[PASSES];
@@ -121,9 +115,8 @@ static void errors_are_those_of_minimal_filtering(void **state)
     print_message("off by at most %.2g, %.2g and %.2g\n", worst[FORWARD], worst[DATA], worst[GRADIENT]);
 }
 
-static void threads_and_other_images_change_no_bit(void **state)
+TEST(threads_and_other_images_change_no_bit)
 {
-    (void)state;
     need_kernels();
     for (size_t s = 0; s < SHAPES_COUNT; s++) {
         struct shape larger = SHAPES[s];
@@ -134,9 +127,8 @@ static void threads_and_other_images_change_no_bit(void **state)
 }
 
 /* Every result is one chain of the same operations, whatever the width of a vector. */
-static void levels_do_not_change_bits(void **state)
+TEST(levels_do_not_change_bits)
 {
-    (void)state;
     need_two_levels();
     for (size_t s = 0; s < SHAPES_COUNT; s++) {
         struct conv_desc d = describe(&SHAPES[s], true);
@@ -144,9 +136,8 @@ static void levels_do_not_change_bits(void **state)
     }
 }
 
-static void passes_may_be_left_out(void **state)
+TEST(passes_may_be_left_out)
 {
-    (void)state;
     need_kernels();
     for (size_t s = 0; s < SHAPES_COUNT; s++) {
         struct conv_desc d = describe(&SHAPES[s], true);
@@ -154,9 +145,8 @@ static void passes_may_be_left_out(void **state)
     }
 }
 
-static void failed_allocations_are_errors(void **state)
+TEST(failed_allocations_are_errors)
 {
-    (void)state;
     need_kernels();
     struct conv_desc d = describe(&SHAPES[0], false);
     struct conv_phases *c = NULL;
@@ -168,9 +158,8 @@ static void failed_allocations_are_errors(void **state)
     }
 }
 
-static void other_shapes_are_refused(void **state)
+TEST(other_shapes_are_refused)
 {
-    (void)state;
     struct conv_desc good = describe(&SHAPES[0], false), d = good;
     assert_int_equal(conv_phases_fits(&good), has_kernels()); /* v2 has none */
     d = good, d.stride = 1;
@@ -196,14 +185,4 @@ static void other_shapes_are_refused(void **state)
     assert_false(conv_phases_fits(&d));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(whole_numbers_come_out),
-                                       cmocka_unit_test(errors_are_those_of_minimal_filtering),
-                                       cmocka_unit_test(threads_and_other_images_change_no_bit),
-                                       cmocka_unit_test(levels_do_not_change_bits),
-                                       cmocka_unit_test(passes_may_be_left_out),
-                                       cmocka_unit_test(failed_allocations_are_errors),
-                                       cmocka_unit_test(other_shapes_are_refused)};
-    RUN_AT_EVERY_LEVEL(tests);
-}
+TEST_GROUP(.next = level_next, .tags = "matrix")

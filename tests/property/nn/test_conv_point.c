@@ -2,11 +2,7 @@
  * random ones the error; numbers that are none; what threads, other images and the instruction set may not change; that
  * nothing is read or written past an end; which shapes are refused; failed allocations. f32, at every level of this CPU from v3
  * (AVX2) on; two threads unless said otherwise. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/conv_f32.h"
 #include "nn/conv/conv_point.h"
 
@@ -79,9 +75,8 @@ static void multiplied_apart(const struct conv_desc *d, struct tensors *t)
 }
 
 /* All sums are whole numbers below 2^24. */
-static void whole_numbers_come_out(void **state)
+TEST(whole_numbers_come_out)
 {
-    (void)state;
     need_kernels();
     struct rng r = rng_stream(13, RNG_TEST, 0, 0);
     for (size_t s = 0; s < SHAPES_COUNT; s++)
@@ -95,9 +90,8 @@ static void whole_numbers_come_out(void **state)
         }
 }
 
-static void errors_are_those_of_chains(void **state)
+TEST(errors_are_those_of_chains)
 {
-    (void)state;
     need_kernels();
     struct rng r = rng_stream(14, RNG_TEST, 0, 0);
     double worst[PASSES] = {0}, off[PASSES];
@@ -115,9 +109,8 @@ static void errors_are_those_of_chains(void **state)
 
 /* NaN and infinity in a source, a gradient and a weight, the last one beside zeros: the same values are NaN, infinite and
  * finite as by the definition. */
-static void what_is_no_number_spreads_as_in_the_definition(void **state)
+TEST(what_is_no_number_spreads_as_in_the_definition)
 {
-    (void)state;
     need_kernels();
     struct rng r = rng_stream(18, RNG_TEST, 0, 0);
     for (size_t s = 0; s < SHAPES_COUNT; s++) {
@@ -135,9 +128,8 @@ static void what_is_no_number_spreads_as_in_the_definition(void **state)
     }
 }
 
-static void threads_and_other_images_change_no_bit(void **state)
+TEST(threads_and_other_images_change_no_bit)
 {
-    (void)state;
     need_kernels();
     for (size_t s = 0; s < SHAPES_COUNT; s++) {
         struct shape larger = SHAPES[s];
@@ -148,9 +140,8 @@ static void threads_and_other_images_change_no_bit(void **state)
 }
 
 /* Every value is one chain of the same operations, whatever the width of a vector. */
-static void levels_do_not_change_bits(void **state)
+TEST(levels_do_not_change_bits)
 {
-    (void)state;
     need_two_levels();
     for (size_t s = 0; s < SHAPES_COUNT; s++) {
         struct conv_desc d = describe(&SHAPES[s], true);
@@ -158,9 +149,8 @@ static void levels_do_not_change_bits(void **state)
     }
 }
 
-static void passes_may_be_left_out(void **state)
+TEST(passes_may_be_left_out)
 {
-    (void)state;
     need_kernels();
     for (size_t s = 0; s < SHAPES_COUNT; s++) {
         struct conv_desc d = describe(&SHAPES[s], false);
@@ -168,9 +158,8 @@ static void passes_may_be_left_out(void **state)
     }
 }
 
-static void failed_allocations_are_errors(void **state)
+TEST(failed_allocations_are_errors)
 {
-    (void)state;
     need_kernels();
     struct conv_desc d = describe(&SHAPES[4], false);
     struct conv_point *c = NULL;
@@ -180,9 +169,8 @@ static void failed_allocations_are_errors(void **state)
     assert_null(c);
 }
 
-static void other_shapes_are_refused(void **state)
+TEST(other_shapes_are_refused)
 {
-    (void)state;
     struct conv_desc good = describe(&SHAPES[4], false), d = good;
     assert_int_equal(conv_point_fits(&good), has_kernels()); /* v2 has none */
     d = good, d.stride = 2;
@@ -210,15 +198,4 @@ static void other_shapes_are_refused(void **state)
     assert_false(conv_point_fits(&d));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(whole_numbers_come_out),
-                                       cmocka_unit_test(errors_are_those_of_chains),
-                                       cmocka_unit_test(what_is_no_number_spreads_as_in_the_definition),
-                                       cmocka_unit_test(threads_and_other_images_change_no_bit),
-                                       cmocka_unit_test(levels_do_not_change_bits),
-                                       cmocka_unit_test(passes_may_be_left_out),
-                                       cmocka_unit_test(failed_allocations_are_errors),
-                                       cmocka_unit_test(other_shapes_are_refused)};
-    RUN_AT_EVERY_LEVEL(tests);
-}
+TEST_GROUP(.next = level_next, .tags = "matrix")

@@ -1,11 +1,7 @@
 /* 1x1 convolutions with a stride in f32 by products of gathered pixels, against the definition in double precision: all
  * passes, alone and adding to a gradient that is there; what threads and other images may not change; which shapes are
  * refused. f32, at every level of this CPU from v3 (AVX2) on, 1 to 3 threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/conv_f32.h"
 #include "nn/conv/conv_shortcut.h"
 
@@ -64,9 +60,8 @@ static void gathered(const struct conv_desc *d, struct tensors *t)
     run(d, t, NULL);
 }
 
-static void all_passes_match_the_definition(void **state)
+TEST(all_passes_match_the_definition)
 {
-    (void)state;
     struct rng r = rng_stream(21, RNG_TEST, 0, 0);
     double off[PASSES];
     for (size_t s = 0; s < shapes(); s++) {
@@ -78,9 +73,8 @@ static void all_passes_match_the_definition(void **state)
     }
 }
 
-static void threads_and_other_images_change_no_bit(void **state)
+TEST(threads_and_other_images_change_no_bit)
 {
-    (void)state;
     for (size_t s = 0; s < shapes(); s++) {
         struct shape larger = SHAPES[s];
         larger.batch++;
@@ -105,9 +99,8 @@ static float *sum_of(const struct conv_desc *d, const struct tensors *all)
 }
 
 /* A gradient that is there is added to; threads and other images change no bit of the sum. */
-static void a_gradient_is_added_to(void **state)
+TEST(a_gradient_is_added_to)
 {
-    (void)state;
     for (size_t s = 0; s < shapes(); s++) {
         struct tensors t;
         struct shape larger = SHAPES[s];
@@ -132,9 +125,8 @@ static void a_gradient_is_added_to(void **state)
     }
 }
 
-static void other_shapes_are_refused(void **state)
+TEST(other_shapes_are_refused)
 {
-    (void)state;
     const struct conv_desc good = describe(&SHAPES[0], 1);
     struct conv_desc d = good;
     assert_true(conv_shortcut_fits(&good) == (shapes() > 0)); /* v2 has none */
@@ -160,11 +152,4 @@ static void other_shapes_are_refused(void **state)
     assert_false(conv_shortcut_fits(&d));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_passes_match_the_definition),
-                                       cmocka_unit_test(threads_and_other_images_change_no_bit),
-                                       cmocka_unit_test(a_gradient_is_added_to),
-                                       cmocka_unit_test(other_shapes_are_refused)};
-    RUN_AT_EVERY_LEVEL(tests);
-}
+TEST_GROUP(.next = level_next, .tags = "matrix")

@@ -2,11 +2,7 @@
  * numbers, where nothing is rounded on the way, all passes, kernels, padding and finishes; on random numbers, their error
  * beside that of direct sums; what threads, other images and the batch may not change; which shapes are refused. bf16, at
  * the level v4bf16; two threads unless said otherwise. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/conv_case.h"
 #include "nn/conv/bf16_kernels.h"
 #include "nn/conv/conv_stride2.h"
@@ -59,9 +55,8 @@ static void filtered(const struct conv_desc *d, size_t images, struct tensors *t
 }
 
 /* Of whole numbers from -4 to 4 all differences, sums and products are exact; only results are rounded, once. */
-static void whole_numbers_come_out_exactly(void **state)
+TEST(whole_numbers_come_out_exactly)
 {
-    (void)state;
     need_kernels();
     struct rng r = rng_stream(9, RNG_TEST, 0, 0);
     for (size_t s = 0; s < SHAPES_COUNT; s++)
@@ -88,9 +83,8 @@ static void whole_numbers_come_out_exactly(void **state)
 }
 
 /* Normal numbers which are rounded on the way in, as both ways do it. */
-static void errors_are_near_those_of_direct_sums(void **state)
+TEST(errors_are_near_those_of_direct_sums)
 {
-    (void)state;
     need_kernels();
     struct rng r = rng_stream(10, RNG_TEST, 0, 0);
     for (size_t s = 0; s < SHAPES_COUNT; s++) {
@@ -113,9 +107,8 @@ static void errors_are_near_those_of_direct_sums(void **state)
     }
 }
 
-static void threads_and_other_images_change_no_bit(void **state)
+TEST(threads_and_other_images_change_no_bit)
 {
-    (void)state;
     need_kernels();
     for (size_t s = 0; s < SHAPES_COUNT; s++)
         threads_and_other_images_change_no_bit_of(filtered, &SHAPES[s], NORMAL,
@@ -123,9 +116,8 @@ static void threads_and_other_images_change_no_bit(void **state)
 }
 
 /* Gradients of 16 MiB and more are written past the caches, those of a few images are not. */
-static void large_gradients_have_the_same_bits(void **state)
+TEST(large_gradients_have_the_same_bits)
 {
-    (void)state;
     need_kernels();
     const struct shape many = {34, 63, 63, 64, 64, 3, 3, 2, 0};
     struct shape few = many;
@@ -154,9 +146,8 @@ static void large_gradients_have_the_same_bits(void **state)
     tensors_free(&a), tensors_free(&b);
 }
 
-static void other_shapes_are_refused(void **state)
+TEST(other_shapes_are_refused)
 {
-    (void)state;
     need_kernels(); /* without them every shape is refused */
     struct conv_desc good = describe(&SHAPES[0], false), d = good;
     d = good, d.stride = 1;
@@ -179,12 +170,4 @@ static void other_shapes_are_refused(void **state)
     assert_false(conv_stride2_fits(&d));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(whole_numbers_come_out_exactly),
-                                       cmocka_unit_test(errors_are_near_those_of_direct_sums),
-                                       cmocka_unit_test(threads_and_other_images_change_no_bit),
-                                       cmocka_unit_test(large_gradients_have_the_same_bits),
-                                       cmocka_unit_test(other_shapes_are_refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "matrix")

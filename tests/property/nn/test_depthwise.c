@@ -1,10 +1,6 @@
 /* Depthwise convolution against its definition in double, both gradients included: kernels, strides, paddings
  * and channel counts with the tails that vector code gets wrong; bf16 against f32. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/cpu.h"
 #include "support/layer_bench.h"
@@ -74,17 +70,15 @@ static const struct layer_spec kernels[] = {
 static const struct nn_shape shapes[] = {{1, 7, 7},  {3, 9, 8},  {16, 7, 10},
                                          {18, 8, 7}, {40, 7, 7}, {48, 4, 5}};
 
-static void depthwise_matches_its_definition(void **state)
+TEST(depthwise_matches_its_definition)
 {
-    (void)state;
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
             check(kernels[k], shapes[s], NN_F32, 1e-6);
 }
 
-static void bf16_rounds_and_no_more(void **state)
+TEST(bf16_rounds_and_no_more)
 {
-    (void)state;
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
         for (size_t s = 2; s < 4; s++)
             check(kernels[k], shapes[s], NN_BF16, 4e-3);
@@ -135,9 +129,8 @@ static void compare_bits(struct layer_spec spec, struct nn_shape shape, enum nn_
 }
 
 /* 16 n channels go row by row, other numbers of them pixel by pixel: f32 and bf16, v2 to the best level, two threads. */
-static void rows_have_the_bits_of_pixels(void **state)
+TEST(rows_have_the_bits_of_pixels)
 {
-    (void)state;
     static const struct nn_shape wide[] = {{16, 7, 10}, {16, 1, 3}, {48, 4, 4}, {32, 5, 3}, {80, 2, 5}};
     const int best = cpu_best_isa();
     for (int level = 0; level <= best; level++) {
@@ -150,9 +143,8 @@ static void rows_have_the_bits_of_pixels(void **state)
     }
 }
 
-static void what_does_not_fit_is_refused(void **state)
+TEST(what_does_not_fit_is_refused)
 {
-    (void)state;
     struct nn_shape out, in = {4, 4, 4};
     struct layer_spec s = {.layer = &layer_depthwise, .path = "d", .kernel = 9, .stride = 1, .no_bias = 1};
     assert_int_equal(s.layer->shape(&out, &s, in), SOTTO_EINVAL);
@@ -167,9 +159,8 @@ static void what_does_not_fit_is_refused(void **state)
 }
 
 /* DP-SGD needs gradients of single records. */
-static void single_records_are_refused(void **state)
+TEST(single_records_are_refused)
 {
-    (void)state;
     struct nn_model *m = NULL;
     struct nn_plan *p = NULL;
     struct nn_model_config config = {
@@ -184,12 +175,4 @@ static void single_records_are_refused(void **state)
     nn_model_free(m);
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(depthwise_matches_its_definition), cmocka_unit_test(bf16_rounds_and_no_more),
-        cmocka_unit_test(rows_have_the_bits_of_pixels), cmocka_unit_test(what_does_not_fit_is_refused),
-        cmocka_unit_test(single_records_are_refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.start = machine_f32, .tags = "matrix")

@@ -1,10 +1,6 @@
 /* What clipping promises, on inputs that try to break it: no record adds more than the norm, one that is not finite adds
  * nothing, and what a record adds is a function of the record alone (property R). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/machine.h"
 #include "support/example_world.h"
 #include "par/par.h"
@@ -17,9 +13,8 @@ static double contribution(struct world *w, double *sum, const struct nn_clip *c
     return norm_of(sum, w->parameters);
 }
 
-static void no_record_adds_more_than_the_norm(void **state)
+TEST(no_record_adds_more_than_the_norm)
 {
-    (void)state;
     const struct nn_model_config *models[] = {&mlp, &residual, &keras, &frozen_norms, &last_block};
     const double sizes[] = {0, 1e-30, 1e-6, 1, 1e6, 1e18, 1e30, 3e38};
     for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
@@ -52,9 +47,8 @@ static void no_record_adds_more_than_the_norm(void **state)
 
 /* A record with a gradient that is not finite adds nothing, and leaves the others alone. (Below a frozen ReLU what is
  * not a number becomes 0, and the gradient is finite.) */
-static void a_record_that_is_not_finite_adds_nothing(void **state)
+TEST(a_record_that_is_not_finite_adds_nothing)
 {
-    (void)state;
     const struct nn_model_config *models[] = {&mlp, &residual, &keras, &frozen_norms};
     const float bad[] = {NAN, INFINITY, -INFINITY};
     for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
@@ -80,9 +74,8 @@ static void a_record_that_is_not_finite_adds_nothing(void **state)
     }
 }
 
-static void no_record_adds_nothing_and_unused_rows_do_not_count(void **state)
+TEST(no_record_adds_nothing_and_unused_rows_do_not_count)
 {
-    (void)state;
     struct world w;
     world_open(&w, &residual, machine.backend, 4, 1);
     double *sum = base_alloc(w.parameters, sizeof *sum), *some = base_alloc(w.parameters, sizeof *some);
@@ -132,9 +125,8 @@ static void add_alone(double *sum, struct world *w, size_t record, size_t place,
     base_free(images), base_free(diffs), base_free(with);
 }
 
-static void a_record_adds_the_same_at_every_place(void **state)
+TEST(a_record_adds_the_same_at_every_place)
 {
-    (void)state;
     static const struct {
         const struct nn_model_config *model;
         size_t examples, views;
@@ -173,9 +165,8 @@ static void a_record_adds_the_same_at_every_place(void **state)
 }
 
 /* A sample in two parts, the second not full, is the sample in one, bit for bit. */
-static void parts_of_a_sample_add_up(void **state)
+TEST(parts_of_a_sample_add_up)
 {
-    (void)state;
     const struct nn_model_config *models[] = {&mlp, &residual, &keras, &frozen_norms, &last_block};
     const struct nn_clip clip = clip_to(NN_CLIP_FLAT, 0.5);
     const uint32_t ends[] = {3, 5}, end = 2;
@@ -204,15 +195,4 @@ static void parts_of_a_sample_add_up(void **state)
     }
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_record_adds_more_than_the_norm),
-        cmocka_unit_test(a_record_that_is_not_finite_adds_nothing),
-        cmocka_unit_test(no_record_adds_nothing_and_unused_rows_do_not_count),
-        cmocka_unit_test(a_record_adds_the_same_at_every_place),
-        cmocka_unit_test(parts_of_a_sample_add_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.start = machine_f32, .tags = "matrix")

@@ -1,10 +1,6 @@
 /* The check before a private training: backends of all kinds of networks pass it and keep their weights; a backend in
  * which a record's bits depend on its place, on the number of records or on their values is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/machine.h"
 #include "nn/loop/example_sums.h"
 #include "nn/model/model.h"
@@ -56,9 +52,8 @@ static sotto_status open_sums(const struct nn_model_config *config, const struct
     return status;
 }
 
-static void backends_without_a_defect_pass(void **state)
+TEST(backends_without_a_defect_pass)
 {
-    (void)state;
     const char *const names[] = {"ref", "dnnl", "winograd"};
     const size_t parts[] = {1, 2, 3, 6, 8, 9, 17, 64};
     for (size_t m = 0; m < MODELS; m++)
@@ -74,9 +69,8 @@ static void backends_without_a_defect_pass(void **state)
             }
 }
 
-static void defects_are_refused(void **state)
+TEST(defects_are_refused)
 {
-    (void)state;
     const size_t parts[] = {3, 7, 8, 9, 16};
     for (size_t m = 0; m < MODELS; m++)
         for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
@@ -93,12 +87,4 @@ static void defects_are_refused(void **state)
             }
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(backends_without_a_defect_pass),
-        cmocka_unit_test(defects_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.start = machine_f32, .tags = "matrix")

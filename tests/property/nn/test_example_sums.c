@@ -1,11 +1,7 @@
 /* Sums of clipped gradients over samples: neighbouring samples differ by at most what is claimed, in whole numbers;
  * the groups of a sample add up to it; parts and threads change no bit. And the same checks find the mistakes that
  * they are for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/machine.h"
 #include "nn/loop/example_sums.h"
 #include "nn/model/model.h"
@@ -136,9 +132,8 @@ static long double largest_move(struct world *w, struct example_sums *s, const s
     return largest;
 }
 
-static void a_record_moves_a_sum_by_no_more_than_is_claimed(void **state)
+TEST(a_record_moves_a_sum_by_no_more_than_is_claimed)
 {
-    (void)state;
     const struct nn_model_config *models[] = {&mlp, &linear, &residual};
     const double rates[] = {0.0005, 0.01, 0.06, 0.5};
     for (size_t m = 0; m < 3; m++) {
@@ -161,9 +156,8 @@ static void a_record_moves_a_sum_by_no_more_than_is_claimed(void **state)
 }
 
 /* All records alike, and as many as a chain takes or one more: float errors add up as badly as they can. */
-static void equal_records_move_a_sum_by_no_more(void **state)
+TEST(equal_records_move_a_sum_by_no_more)
 {
-    (void)state;
     struct world w;
     world_open(&w, &mlp);
     for (size_t i = 1; i < SLOTS; i++)
@@ -215,9 +209,8 @@ static bool groups_add_up(struct world *w, struct example_sums *s, size_t group,
     return same;
 }
 
-static void groups_of_record_numbers_add_up(void **state)
+TEST(groups_of_record_numbers_add_up)
 {
-    (void)state;
     struct world w;
     world_open(&w, &mlp);
     for (double rate = 0.02; rate < 0.2; rate *= 3) {
@@ -230,9 +223,8 @@ static void groups_of_record_numbers_add_up(void **state)
     world_close(&w);
 }
 
-static void parts_and_threads_change_no_bit(void **state)
+TEST(parts_and_threads_change_no_bit)
 {
-    (void)state;
     const struct nn_model_config *models[] = {&mlp, &linear, &residual};
     for (size_t m = 0; m < 3; m++) {
         struct world w;
@@ -264,9 +256,8 @@ static void parts_and_threads_change_no_bit(void **state)
     }
 }
 
-static void an_empty_sample_is_zero_and_a_step_allocates_nothing(void **state)
+TEST(an_empty_sample_is_zero_and_a_step_allocates_nothing)
 {
-    (void)state;
     struct world w;
     struct example_counts counts = {9, 9};
     world_open(&w, &mlp);
@@ -287,15 +278,4 @@ static void an_empty_sample_is_zero_and_a_step_allocates_nothing(void **state)
     world_close(&w);
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_record_moves_a_sum_by_no_more_than_is_claimed),
-        cmocka_unit_test(equal_records_move_a_sum_by_no_more),
-        cmocka_unit_test(groups_of_record_numbers_add_up),
-        cmocka_unit_test(parts_and_threads_change_no_bit),
-        cmocka_unit_test(an_empty_sample_is_zero_and_a_step_allocates_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.start = machine_f32, .tags = "matrix")

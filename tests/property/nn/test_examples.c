@@ -1,14 +1,8 @@
 /* Gradients of single examples against a loop over batches of one, written out in double: norms and clipped
  * sums to 1e-6, for every kind of layer with parameters and for whole models. */
-#define NN_REAL double
-#include "nn/ref/ref_conv.c"
-#undef NN_REAL
+#include "support/conv_reference.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/machine.h"
 #include "nn/conv/winograd_kernels.h"
 #include "support/example_world.h"
@@ -115,9 +109,8 @@ static struct conv_desc conv_of(struct nn_shape src, size_t outputs, size_t kern
                               .bias = bias};
 }
 
-static void stored_layers_match_a_loop_in_double(void **state)
+TEST(stored_layers_match_a_loop_in_double)
 {
-    (void)state;
     check_layer(conv_of((struct nn_shape){3, 12, 11}, 16, 3, 1, 1, 0), 1, 1); /* first of a resnet */
     check_layer(conv_of((struct nn_shape){3, 15, 15}, 64, 3, 2, 0, 1), 1, 1); /* first of keras-simclr */
     check_layer(conv_of((struct nn_shape){16, 16, 16}, 16, 3, 1, 1, 0), 1, 1);
@@ -128,9 +121,8 @@ static void stored_layers_match_a_loop_in_double(void **state)
 
 /* Twice the largest error that conv_winograd.h states. Whole tiles and tiles that stick out, one and several blocks of tiles,
  * views of which one has fewer results than a gradient needs, and what is summed directly though the caller filters. */
-static void filtered_layers_match_a_loop_in_double(void **state)
+TEST(filtered_layers_match_a_loop_in_double)
 {
-    (void)state;
     const int has = winograd_kernels_best()->multiply != NULL; /* not below AVX2 */
     const double tolerance = 2.4e-6;
     check_sums(conv_of((struct nn_shape){16, 32, 32}, 16, 3, 1, 1, 0), 1, 1, 1, tolerance);
@@ -146,9 +138,8 @@ static void filtered_layers_match_a_loop_in_double(void **state)
     check_sums(conv_of((struct nn_shape){32, 8, 8}, 64, 3, 2, 1, 0), 3, 1, 0, 1e-6);
 }
 
-static void ghost_layers_match_a_loop_in_double(void **state)
+TEST(ghost_layers_match_a_loop_in_double)
 {
-    (void)state;
     check_layer(conv_of((struct nn_shape){64, 4, 4}, 64, 3, 1, 1, 0), 1, 0);
     check_layer(conv_of((struct nn_shape){128, 7, 7}, 128, 3, 2, 0, 1), 1, 0);
     check_layer(conv_of((struct nn_shape){19, 5, 5}, 21, 3, 2, 0, 1), 2, 0); /* 8 positions, odd widths */
@@ -159,9 +150,8 @@ static void ghost_layers_match_a_loop_in_double(void **state)
     check_layer(conv_of((struct nn_shape){24, 2, 2}, 32, 1, 2, 0, 0), 1, 0); /* or a quarter of the source */
 }
 
-static void dense_layers_match_a_loop_in_double(void **state)
+TEST(dense_layers_match_a_loop_in_double)
 {
-    (void)state;
     for (int bias = 0; bias <= 1; bias++) {
         check_layer(conv_of((struct nn_shape){600, 1, 1}, 256, 1, 1, 0, bias), 1, 0);
         check_layer(conv_of((struct nn_shape){17, 1, 1}, 5, 1, 1, 0, bias), 1, 0);
@@ -287,9 +277,8 @@ static void check_model(const struct nn_model_config *config, const char *backen
     world_close(&w);
 }
 
-static void whole_models_match_a_loop_over_single_records(void **state)
+TEST(whole_models_match_a_loop_over_single_records)
 {
-    (void)state;
     check_model(&mlp, "ref", 6, 1, 1e-6);
     check_model(&mlp, machine.backend, 6, 1, 1e-6);
     check_model(&small_residual, "ref", 3, 1, 1e-6);
@@ -300,9 +289,8 @@ static void whole_models_match_a_loop_over_single_records(void **state)
     check_model(&bounded, machine.backend, 4, 1, 1e-5);
 }
 
-static void frozen_layers_add_nothing_and_the_others_as_before(void **state)
+TEST(frozen_layers_add_nothing_and_the_others_as_before)
 {
-    (void)state;
     check_model(&frozen_norms, "ref", 3, 1, 1e-5);
     check_model(&frozen_norms, machine.backend, 6, 1, 1e-5);
     check_model(&last_block, machine.backend, 6, 1, 1e-5);
@@ -312,16 +300,14 @@ static void frozen_layers_add_nothing_and_the_others_as_before(void **state)
     check_model(&upper_keras, machine.backend, 4, 1, 1e-5);
 }
 
-static void views_of_a_record_are_one_gradient(void **state)
+TEST(views_of_a_record_are_one_gradient)
 {
-    (void)state;
     check_model(&mlp, "ref", 3, 4, 1e-6);
     check_model(&residual, machine.backend, 3, 2, 1e-5);
 }
 
-static void layers_that_mix_records_are_refused(void **state)
+TEST(layers_that_mix_records_are_refused)
 {
-    (void)state;
     const struct nn_backend *backend;
     struct nn_model *m = NULL;
     struct nn_plan *p = NULL;
@@ -350,9 +336,8 @@ static void layers_that_mix_records_are_refused(void **state)
     nn_model_free(m);
 }
 
-static void a_step_allocates_nothing(void **state)
+TEST(a_step_allocates_nothing)
 {
-    (void)state;
     struct world w;
     world_open(&w, &residual, machine.backend, 4, 1);
     double *sum = base_alloc(w.parameters, sizeof *sum);
@@ -365,19 +350,4 @@ static void a_step_allocates_nothing(void **state)
     world_close(&w);
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stored_layers_match_a_loop_in_double),
-        cmocka_unit_test(filtered_layers_match_a_loop_in_double),
-        cmocka_unit_test(ghost_layers_match_a_loop_in_double),
-        cmocka_unit_test(dense_layers_match_a_loop_in_double),
-        cmocka_unit_test(whole_models_match_a_loop_over_single_records),
-        cmocka_unit_test(views_of_a_record_are_one_gradient),
-        cmocka_unit_test(frozen_layers_add_nothing_and_the_others_as_before),
-        cmocka_unit_test(layers_that_mix_records_are_refused),
-        cmocka_unit_test(a_step_allocates_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.start = machine_f32, .tags = "matrix")

@@ -1,14 +1,8 @@
 /* Gradients of the reference kernels, compiled in double, against central differences (1e-6); then a whole
  * plan in f32 against the same network written out with the double kernels. */
-#define NN_REAL double
-#include "nn/ref/ref_conv.c"
-#undef NN_REAL
+#include "support/conv_reference.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "nn/plan/plan.h"
 #include "rng/rng.h"
 #include <math.h>
@@ -83,9 +77,8 @@ static void check_conv(struct ref_conv_shape z)
     base_free(all);
 }
 
-static void convolution_gradients_match_differences(void **state)
+TEST(convolution_gradients_match_differences)
 {
-    (void)state;
     check_conv((struct ref_conv_shape){
         .N = 2, .H = 7, .W = 5, .C = 3, .K = 4, .R = 3, .S = 3, .P = 3, .Q = 2, .stride = 2});
     check_conv((struct ref_conv_shape){
@@ -134,9 +127,8 @@ static void fill_f32(float *x, size_t n, uint64_t index)
         x[i] = (float)rng_normal(&r);
 }
 
-static void whole_plan_matches_the_network_written_out_in_double(void **state)
+TEST(whole_plan_matches_the_network_written_out_in_double)
 {
-    (void)state;
     struct nn_model *m = NULL;
     struct nn_plan *p = NULL;
     assert_int_equal(nn_model_create(&m,
@@ -202,11 +194,4 @@ static void whole_plan_matches_the_network_written_out_in_double(void **state)
     nn_model_free(m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolution_gradients_match_differences),
-        cmocka_unit_test(whole_plan_matches_the_network_written_out_in_double),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "matrix")

@@ -1,11 +1,7 @@
 /* The gradient of a plan's input against central differences, for networks in which the input has one
  * reader, several readers, or is added to a result; and that asking for it does not change the
  * parameters' gradients. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "nn/model/model.h"
 #include "rng/rng.h"
@@ -80,9 +76,8 @@ static void run_backward(struct subject *s)
     nn_plan_backward(s->plan);
 }
 
-static void follows_differences(void **state)
+TEST(follows_differences)
 {
-    (void)state;
     const double h = 1.0 / 16384; /* small: a ReLU that turns on the way is an error of the difference */
     for (size_t k = 0; k < NETWORKS; k++) {
         struct subject s;
@@ -108,9 +103,8 @@ static void follows_differences(void **state)
 }
 
 /* In bf16: near the gradient of the same network in f32. */
-static void is_near_in_bf16(void **state)
+TEST(is_near_in_bf16)
 {
-    (void)state;
     if (!nn_backend_supports_bf16(machine.kernels))
         skip();
     for (size_t k = 0; k < NETWORKS; k++) {
@@ -133,9 +127,8 @@ static void is_near_in_bf16(void **state)
     machine_set(NN_F32);
 }
 
-static void leaves_the_parameters_alone(void **state)
+TEST(leaves_the_parameters_alone)
 {
-    (void)state;
     for (size_t k = 0; k < NETWORKS; k++) {
         struct subject with, without;
         open_subject(&with, &networks[k], 1);
@@ -151,9 +144,8 @@ static void leaves_the_parameters_alone(void **state)
     }
 }
 
-static void refuses_what_it_cannot_give(void **state)
+TEST(refuses_what_it_cannot_give)
 {
-    (void)state;
     struct nn_model_config noisy = networks[3];
     noisy.radius = 1;
     struct nn_plan_config config = {.batch = BATCH, .backend = machine.kernels, .input_gradient = 1};
@@ -167,14 +159,4 @@ static void refuses_what_it_cannot_give(void **state)
     nn_model_free(m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(follows_differences),
-        cmocka_unit_test(leaves_the_parameters_alone),
-        cmocka_unit_test(is_near_in_bf16),
-        cmocka_unit_test(refuses_what_it_cannot_give),
-    };
-    machine_set(NN_F32);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.start = machine_f32, .tags = "matrix")

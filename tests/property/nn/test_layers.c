@@ -1,11 +1,6 @@
 /* Norm, pooling and dropout layers against their definitions in double: values, and gradients against central
  * differences of the definition; every shape with the tails that vector code gets wrong; bf16 against f32. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/layer_bench.h"
 #include "support/machine.h"
 #include "nn/kernel/kernels.h"
@@ -164,9 +159,8 @@ static const struct nn_shape norm_shapes[] = {{1, 3, 3},  {3, 2, 5},  {16, 3, 2}
                                               {18, 3, 3}, {40, 2, 2}, {64, 1, 1}};
 enum { NORM_SHAPES = sizeof norm_shapes / sizeof *norm_shapes };
 
-static void batch_norm_matches_its_definition(void **state)
+TEST(batch_norm_matches_its_definition)
 {
-    (void)state;
     for (size_t i = 0; i < NORM_SHAPES; i++)
         for (int relu = 0; relu < 3; relu++)
             for (int training = 0; training < 2; training++)
@@ -179,9 +173,8 @@ static void batch_norm_matches_its_definition(void **state)
 
 /** A batch norm adds a residual source before its ReLU, with the bits of three passes; backward takes a gradient that was
  * masked by the sum. f32, 2 threads. */
-static void batch_norm_adds_before_its_relu(void **state)
+TEST(batch_norm_adds_before_its_relu)
 {
-    (void)state;
     struct bench sum, plain;
     struct layer_spec spec = {.layer = &layer_batch_norm, .path = "bn", .relu = 1};
     struct nn_shape shape = {40, 9, 11};
@@ -209,18 +202,16 @@ static void batch_norm_adds_before_its_relu(void **state)
 }
 
 /** A mean 1000 times the deviation costs f32 three digits in the source itself, and no more than that. */
-static void norms_survive_large_means(void **state)
+TEST(norms_survive_large_means)
 {
-    (void)state;
     check((struct layer_spec){.layer = &layer_batch_norm, .path = "bn"}, (struct nn_shape){18, 4, 4}, 6, 1,
           1000, 2e-4);
     check((struct layer_spec){.layer = &layer_group_norm, .path = "gn", .groups = 6},
           (struct nn_shape){18, 4, 4}, 6, 1, 1000, 2e-4);
 }
 
-static void group_norm_matches_its_definition(void **state)
+TEST(group_norm_matches_its_definition)
 {
-    (void)state;
     static const struct {
         struct nn_shape shape;
         size_t groups;
@@ -235,9 +226,8 @@ static void group_norm_matches_its_definition(void **state)
                   cases[i].shape, 3, 1, 0.3, 2e-6);
 }
 
-static void pools_match_their_definition(void **state)
+TEST(pools_match_their_definition)
 {
-    (void)state;
     static const struct {
         size_t kernel, stride, pad;
     } windows[] = {{2, 2, 0}, {2, 1, 0}, {3, 2, 0}, {3, 2, 1}, {3, 1, 1}, {2, 3, 0}, {1, 1, 0}};
@@ -256,9 +246,8 @@ static void pools_match_their_definition(void **state)
           0, 1e-6);
 }
 
-static void tanh_matches_its_definition(void **state)
+TEST(tanh_matches_its_definition)
 {
-    (void)state;
     static const struct nn_shape shapes[] = {{1, 1, 1}, {3, 2, 5}, {16, 3, 2}, {18, 3, 3}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int offset = -2; offset <= 2; offset += 2)
@@ -266,9 +255,8 @@ static void tanh_matches_its_definition(void **state)
 }
 
 /** Ends, zeros and what is no number; absolute error elsewhere, sign included, as kernels.h promises. */
-static void tanh_holds_at_the_ends(void **state)
+TEST(tanh_holds_at_the_ends)
 {
-    (void)state;
     const struct kernels *k = kernels_best();
     const float x[] = {0, -0.0f, INFINITY, -INFINITY, 100, -100, FLT_MAX, FLT_MIN, -FLT_MIN, NAN};
     enum { ENDS = sizeof x / sizeof *x, STEPS = 20001 };
@@ -288,9 +276,8 @@ static void tanh_holds_at_the_ends(void **state)
 }
 
 /** torch.nn.BatchNorm2d keeps 0.9 of the old and 0.1 of the new moments, the variance divided by M - 1. */
-static void running_moments_move_by_a_tenth(void **state)
+TEST(running_moments_move_by_a_tenth)
 {
-    (void)state;
     struct bench b;
     open_bench(&b, (struct layer_spec){.layer = &layer_batch_norm, .path = "bn"}, (struct nn_shape){1, 1, 2},
                2, NN_F32, 0);
@@ -307,9 +294,8 @@ static void running_moments_move_by_a_tenth(void **state)
     close_bench(&b);
 }
 
-static void batch_norm_refuses_a_batch_of_one(void **state)
+TEST(batch_norm_refuses_a_batch_of_one)
 {
-    (void)state;
     struct nn_model *m = NULL;
     struct nn_plan *p = NULL;
     struct nn_model_config config = {.name = "resnet8", .input = {3, 8, 8}, .classes = 10};
@@ -328,9 +314,8 @@ static void batch_norm_refuses_a_batch_of_one(void **state)
 
 /** Values kept and dropped, their share, the same mask backward, another one at another step, none in
  * evaluation. */
-static void dropout_drops_a_keyed_share(void **state)
+TEST(dropout_drops_a_keyed_share)
 {
-    (void)state;
     struct bench b;
     struct nn_shape shape = {40, 25, 25};
     open_bench(&b, (struct layer_spec){.layer = &layer_dropout, .path = "drop", .rate = 0.3}, shape, 4,
@@ -367,9 +352,8 @@ static void dropout_drops_a_keyed_share(void **state)
 
 /** The same numbers in bf16 (8 bits of mantissa): results within 1 % of the f32 layer, the norm of the error
  * within. */
-static void bf16_follows_f32(void **state)
+TEST(bf16_follows_f32)
 {
-    (void)state;
     static const struct layer_spec specs[] = {
         {.layer = &layer_batch_norm, .path = "a", .relu = 1},
         {.layer = &layer_group_norm, .path = "b", .groups = 4},
@@ -410,9 +394,8 @@ static void bf16_follows_f32(void **state)
 }
 
 /** Chunks are fixed and merged in order: one thread or three, the same bits. */
-static void norms_do_not_depend_on_threads(void **state)
+TEST(norms_do_not_depend_on_threads)
 {
-    (void)state;
     static const struct layer_spec specs[] = {
         {.layer = &layer_batch_norm, .path = "a", .relu = 1},
         {.layer = &layer_group_norm, .path = "b", .relu = 1, .groups = 4}};
@@ -442,9 +425,8 @@ static void norms_do_not_depend_on_threads(void **state)
 
 /** Whatever allocation fails while a residual network is planned, the answer is ENOMEM; and a step allocates
  * nothing. */
-static void plans_of_resnets_fail_cleanly_and_steps_allocate_nothing(void **state)
+TEST(plans_of_resnets_fail_cleanly_and_steps_allocate_nothing)
 {
-    (void)state;
     static const char *const norms[] = {"batch", "group"};
     for (size_t k = 0; k < 2; k++) {
         struct nn_model_config config = {
@@ -477,9 +459,8 @@ static void plans_of_resnets_fail_cleanly_and_steps_allocate_nothing(void **stat
     }
 }
 
-static void impossible_layers_are_refused(void **state)
+TEST(impossible_layers_are_refused)
 {
-    (void)state;
     struct nn_shape out, in = {6, 4, 4};
     static const struct {
         struct layer_spec spec;
@@ -506,9 +487,8 @@ static void impossible_layers_are_refused(void **state)
                         "model resnet18: norm 'layer' is unknown; expected batch or group");
 }
 
-static void networks_have_their_published_sizes(void **state)
+TEST(networks_have_their_published_sizes)
 {
-    (void)state;
     static const struct {
         struct nn_model_config config;
         size_t parameters, embedding;
@@ -538,9 +518,8 @@ static void networks_have_their_published_sizes(void **state)
 }
 
 /** Running statistics travel with the model's file. */
-static void running_statistics_are_saved_and_loaded(void **state)
+TEST(running_statistics_are_saved_and_loaded)
 {
-    (void)state;
     struct nn_model *m = NULL, *other = NULL;
     struct nn_model_config config = {.name = "resnet8", .input = {3, 8, 8}, .classes = 3};
     struct sotto_tensors file = {0};
@@ -564,26 +543,4 @@ static void running_statistics_are_saved_and_loaded(void **state)
     nn_model_free(other);
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(batch_norm_matches_its_definition),
-        cmocka_unit_test(batch_norm_adds_before_its_relu),
-        cmocka_unit_test(norms_survive_large_means),
-        cmocka_unit_test(group_norm_matches_its_definition),
-        cmocka_unit_test(pools_match_their_definition),
-        cmocka_unit_test(tanh_matches_its_definition),
-        cmocka_unit_test(tanh_holds_at_the_ends),
-        cmocka_unit_test(running_moments_move_by_a_tenth),
-        cmocka_unit_test(batch_norm_refuses_a_batch_of_one),
-        cmocka_unit_test(dropout_drops_a_keyed_share),
-        cmocka_unit_test(bf16_follows_f32),
-        cmocka_unit_test(norms_do_not_depend_on_threads),
-        cmocka_unit_test(plans_of_resnets_fail_cleanly_and_steps_allocate_nothing),
-        cmocka_unit_test(impossible_layers_are_refused),
-        cmocka_unit_test(networks_have_their_published_sizes),
-        cmocka_unit_test(running_statistics_are_saved_and_loaded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.start = machine_f32, .tags = "matrix long")

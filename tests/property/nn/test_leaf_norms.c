@@ -1,11 +1,6 @@
 /* Norm scope "leaf": leaves that know nothing of each other. The gradient is the sum of gradients of networks that see one leaf each,
  * and the running moments are the mean of theirs; the same bits on any number of threads, a last leaf that is not full included. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/machine.h"
 #include "nn/model/epoch_moments.h"
 #include "nn/model/model.h"
@@ -123,9 +118,8 @@ static void compare(double *gradient, double *moments, const char *scope, size_t
 }
 
 /* Full leaves have the shape of the networks alone, so that only the order of sums differs. */
-static void leaves_know_nothing_of_each_other(void **state)
+TEST(leaves_know_nothing_of_each_other)
 {
-    (void)state;
     double gradient, moments;
     compare(&gradient, &moments, "leaf", 8);
     if (!(gradient < 1e-5) || !(moments < 1e-6))
@@ -137,9 +131,8 @@ static void leaves_know_nothing_of_each_other(void **state)
     assert_true(gradient > 1e-2);
 }
 
-static void threads_change_no_bit(void **state)
+TEST(threads_change_no_bit)
 {
-    (void)state;
     struct world one = {.records = 7}, more;
     open_world(&one, "leaf", 1);
     for (uint64_t k = 0; k < STEPS; k++)
@@ -157,9 +150,8 @@ static void threads_change_no_bit(void **state)
     close_world(&one);
 }
 
-static void what_cannot_be_is_refused(void **state)
+TEST(what_cannot_be_is_refused)
 {
-    (void)state;
     const struct nn_model_config group = {
         .name = "resnet8", .norm = "group", .input = {3, SIDE, SIDE}, .classes = 5};
     const struct {
@@ -191,15 +183,4 @@ static void what_cannot_be_is_refused(void **state)
     assert_string_equal(leaf_order_asked("auto", "batch"), "auto");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(leaves_know_nothing_of_each_other),
-        cmocka_unit_test(threads_change_no_bit),
-        cmocka_unit_test(what_cannot_be_is_refused),
-    };
-    int failed = 0;
-    while (machine_next())
-        failed += cmocka_run_group_tests(tests, NULL, NULL);
-    return failed;
-}
+TEST_GROUP(.next = machine_next)

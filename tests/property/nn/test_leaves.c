@@ -1,11 +1,6 @@
 /* A step in leaves: the gradient of one plan of all records, up to rounding; the same bits on any number of threads, noise and
  * filled-up leaves included; noise that differs from leaf to leaf; which orders there are. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/machine.h"
 #include "support/worse.h"
 #include "nn/model/model.h"
@@ -145,9 +140,8 @@ static double difference(size_t network, uint64_t seed)
 
 /* The least of three: a number so near the threshold of a ReLU that rounding takes it to the other side moves a gradient by a
  * part of its own. In bf16 rounding does so in deep networks with batch norm, whatever the records are. */
-static void leaves_give_the_gradient_of_all_records(void **state)
+TEST(leaves_give_the_gradient_of_all_records)
 {
-    (void)state;
     const double tolerance = machine.type == NN_BF16 ? 0.02 : 2e-5;
     for (size_t k = 0; k < NETWORKS; k++) {
         if (k == NOISY || (k > BATCH_NORM && k != RELATIVE && machine.type == NN_BF16))
@@ -160,9 +154,8 @@ static void leaves_give_the_gradient_of_all_records(void **state)
     }
 }
 
-static void threads_change_no_bit(void **state)
+TEST(threads_change_no_bit)
 {
-    (void)state;
     for (size_t k = 0; k < NETWORKS; k++) {
         struct world one = {.views = views_of(k)};
         char kernels[LEAVES_MACHINE], others[LEAVES_MACHINE];
@@ -203,9 +196,8 @@ static void move_weights(struct world *w)
 }
 
 /* What was made of weights before they moved is made anew, in training and in use, whatever the number of the step. */
-static void weights_that_moved_are_seen(void **state)
+TEST(weights_that_moved_are_seen)
 {
-    (void)state;
     static const size_t tried[] = {0, 1, 3, BATCH_NORM};
     for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
         const size_t k = tried[i];
@@ -234,9 +226,8 @@ static void weights_that_moved_are_seen(void **state)
 }
 
 /* By their place in the step, not in the leaf: equal records get unequal noise. */
-static void every_leaf_has_noise_of_its_own(void **state)
+TEST(every_leaf_has_noise_of_its_own)
 {
-    (void)state;
     struct world w = {.views = 1, .alike = true};
     open_world(&w, &networks[NOISY], "exact", 1);
     step(&w, 1);
@@ -254,9 +245,8 @@ static void every_leaf_has_noise_of_its_own(void **state)
 }
 
 /* One deviation for all leaves, in use as in training. */
-static void in_use_relative_noise_is_that_of_the_step(void **state)
+TEST(in_use_relative_noise_is_that_of_the_step)
 {
-    (void)state;
     struct world whole = {.views = 1, .seed = 1}, cut = whole;
     open_world(&whole, &networks[RELATIVE + 1], "fast", 1);
     open_world(&cut, &networks[RELATIVE + 1], "exact", 2);
@@ -272,9 +262,8 @@ static void in_use_relative_noise_is_that_of_the_step(void **state)
     close_world(&cut);
 }
 
-static void sums_go_by_leaves(void **state)
+TEST(sums_go_by_leaves)
 {
-    (void)state;
     struct leaf_order o;
     static const struct {
         size_t records, leaf;
@@ -290,9 +279,8 @@ static void sums_go_by_leaves(void **state)
 }
 
 /* Batch norm, relative noise, an adversary: on request. Frozen, its moments are constants. */
-static void auto_does_not_wait_for_moments(void **state)
+TEST(auto_does_not_wait_for_moments)
 {
-    (void)state;
     struct leaf_order o;
     struct nn_model_config batch = networks[BATCH_NORM];
     assert_int_equal(leaf_order_resolve(&o, "exact", 0, &batch, 256, 2), SOTTO_OK);
@@ -318,9 +306,8 @@ static void auto_does_not_wait_for_moments(void **state)
     assert_true(o.exact);
 }
 
-static void what_is_no_order_is_refused(void **state)
+TEST(what_is_no_order_is_refused)
 {
-    (void)state;
     struct leaf_order o;
     assert_int_equal(leaf_order_resolve(&o, "quick", 0, &networks[0], 64, 1), SOTTO_EINVAL);
     assert_int_equal(leaf_order_resolve(&o, "exact", 65, &networks[0], 64, 1), SOTTO_EINVAL);
@@ -328,9 +315,8 @@ static void what_is_no_order_is_refused(void **state)
 }
 
 /* All leaves together need less than one plan of all records: gradients of activations are of one leaf at a time. */
-static void leaves_need_no_more_memory(void **state)
+TEST(leaves_need_no_more_memory)
 {
-    (void)state;
     static const size_t tried[] = {0, 1, BATCH_NORM};
     for (size_t i = 0; i < 3; i++) {
         const size_t k = tried[i];
@@ -371,9 +357,8 @@ static sotto_status create_without_memory(const struct nn_model_config *network,
     return status;
 }
 
-static void no_memory_is_an_error(void **state)
+TEST(no_memory_is_an_error)
 {
-    (void)state;
     static const size_t tried[] = {3, BATCH_NORM, RELATIVE + 1};
     for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
         long n = 0;
@@ -385,22 +370,4 @@ static void no_memory_is_an_error(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(leaves_give_the_gradient_of_all_records),
-        cmocka_unit_test(threads_change_no_bit),
-        cmocka_unit_test(weights_that_moved_are_seen),
-        cmocka_unit_test(every_leaf_has_noise_of_its_own),
-        cmocka_unit_test(in_use_relative_noise_is_that_of_the_step),
-        cmocka_unit_test(sums_go_by_leaves),
-        cmocka_unit_test(auto_does_not_wait_for_moments),
-        cmocka_unit_test(what_is_no_order_is_refused),
-        cmocka_unit_test(leaves_need_no_more_memory),
-        cmocka_unit_test(no_memory_is_an_error),
-    };
-    int failed = 0;
-    while (machine_next())
-        failed += cmocka_run_group_tests(tests, NULL, NULL);
-    return failed;
-}
+TEST_GROUP(.next = machine_next, .tags = "matrix matrix-dtype")

@@ -1,11 +1,6 @@
 /* Losses against formulas in double: values and gradients on many shapes, both NT-Xent forms; symmetries;
  * extremes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/machine.h"
 #include "nn/nn.h"
 #include "support/oracle.h"
@@ -36,9 +31,8 @@ static void draw(float *z, size_t n, uint64_t index)
 }
 
 /** Value to 1e-5, gradient to 1e-4 of its norm; the oracle's own differences are good to about 1e-8. */
-static void ntxent_matches_its_formula(void **state)
+TEST(ntxent_matches_its_formula)
 {
-    (void)state;
     static const size_t shapes[][2] = {{2, 1}, {2, 3}, {3, 16}, {5, 7}, {16, 8}, {17, 33}};
     static const float temperatures[] = {0.1f, 0.5f, 1.0f};
     static float z[MAX], diff[MAX];
@@ -62,9 +56,8 @@ static void ntxent_matches_its_formula(void **state)
             }
 }
 
-static void softmax_matches_its_formula(void **state)
+TEST(softmax_matches_its_formula)
 {
-    (void)state;
     static float x32[MAX], diff[MAX];
     static double x[MAX], numeric[MAX];
     for (size_t k = 2; k <= 35; k += 3) {
@@ -86,9 +79,8 @@ static void softmax_matches_its_formula(void **state)
 }
 
 /** Swapping the two views, or reordering the images, changes neither loss nor (reordered) gradient. */
-static void ntxent_ignores_view_and_row_order(void **state)
+TEST(ntxent_ignores_view_and_row_order)
 {
-    (void)state;
     enum { N = 24, D = 20, HALF = N * D };
     static float z[2 * HALF], other[2 * HALF], diff[2 * HALF], diff_other[2 * HALF];
     draw(z, 2 * HALF, 99);
@@ -115,9 +107,8 @@ static void ntxent_ignores_view_and_row_order(void **state)
 
 /** The loss sees directions only: scaling z leaves it alone, and the gradient is orthogonal to z and scales
  * by 1/c. */
-static void ntxent_ignores_length(void **state)
+TEST(ntxent_ignores_length)
 {
-    (void)state;
     enum { N = 9, D = 13 };
     static float z[2 * N * D], scaled[2 * N * D], diff[2 * N * D], diff_scaled[2 * N * D];
     draw(z, 2 * N * D, 5);
@@ -141,9 +132,8 @@ static void ntxent_ignores_length(void **state)
 
 /** Equal views at a tiny temperature: loss 0, accuracy 1. Opposite views: loss 2/T. Nothing over- or
  * underflows. */
-static void ntxent_survives_saturated_logits(void **state)
+TEST(ntxent_survives_saturated_logits)
 {
-    (void)state;
     enum { N = 8, D = 8 };
     static float z[2 * N * D], diff[2 * N * D];
     for (size_t form = 0; form < 2; form++) {
@@ -168,9 +158,8 @@ static void ntxent_survives_saturated_logits(void **state)
 }
 
 /** A collapsed encoder (all projections equal, or all zero) scores ln of the candidates, and no accuracy. */
-static void ntxent_of_a_collapsed_encoder(void **state)
+TEST(ntxent_of_a_collapsed_encoder)
 {
-    (void)state;
     enum { N = 12, D = 4 };
     static float z[2 * N * D], diff[2 * N * D];
     for (size_t form = 0; form < 2; form++)
@@ -187,9 +176,8 @@ static void ntxent_of_a_collapsed_encoder(void **state)
         }
 }
 
-static void nan_and_infinity_reach_the_loss(void **state)
+TEST(nan_and_infinity_reach_the_loss)
 {
-    (void)state;
     enum { N = 4, D = 4 };
     static const float poisons[] = {NAN, INFINITY, 3e38f};
     for (size_t form = 0; form < 2; form++)
@@ -206,9 +194,8 @@ static void nan_and_infinity_reach_the_loss(void **state)
     assert_false(isfinite(loss_softmax_cross_entropy(NULL, logits, &label, 1, 3)));
 }
 
-static void ntxent_refuses_one_image(void **state)
+TEST(ntxent_refuses_one_image)
 {
-    (void)state;
     struct ntxent *w = NULL;
     for (size_t form = 0; form < 2; form++) {
         assert_int_equal(ntxent_create(&w, forms[form], 1, 8, 1, NULL), SOTTO_EINVAL);
@@ -218,9 +205,8 @@ static void ntxent_refuses_one_image(void **state)
     }
 }
 
-static void ntxent_fails_cleanly_without_memory_and_runs_without_allocating(void **state)
+TEST(ntxent_fails_cleanly_without_memory_and_runs_without_allocating)
 {
-    (void)state;
     struct ntxent *w = NULL;
     for (long n = 0; n < 2; n++) {
         base_alloc_fail_after(n);
@@ -237,19 +223,4 @@ static void ntxent_fails_cleanly_without_memory_and_runs_without_allocating(void
     ntxent_free(w);
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ntxent_matches_its_formula),
-        cmocka_unit_test(softmax_matches_its_formula),
-        cmocka_unit_test(ntxent_ignores_view_and_row_order),
-        cmocka_unit_test(ntxent_ignores_length),
-        cmocka_unit_test(ntxent_survives_saturated_logits),
-        cmocka_unit_test(ntxent_of_a_collapsed_encoder),
-        cmocka_unit_test(nan_and_infinity_reach_the_loss),
-        cmocka_unit_test(ntxent_refuses_one_image),
-        cmocka_unit_test(ntxent_fails_cleanly_without_memory_and_runs_without_allocating),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.start = machine_f32, .tags = "matrix")

@@ -1,12 +1,7 @@
 /* An optimizer in segments, one for each rank: the bits of one process alone, by the gradient of each rank's segment alone; each
  * rank's share of state and bytes; checkpoints of one process's bytes, which any number of ranks continues. f32, the best
  * instruction set, one thread a rank; ranks are threads here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/simulated_ranks.h"
 #include "nn/optimizer/optimizer.h"
 #include "rng/rng.h"
@@ -211,9 +206,8 @@ static const char *run_on_rank(const struct sotto_team *team, void *state)
     return p->wrong_segment && wrong && strcmp(wrong, "other values") == 0 ? NULL : wrong;
 }
 
-static void ranks_change_no_bit(void **state)
+TEST(ranks_change_no_bit)
 {
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         struct expected end;
         struct plan p = {.layout = i / 2, .kind = i % 2, .end = &end};
@@ -234,9 +228,8 @@ static void ranks_change_no_bit(void **state)
 }
 
 /* Control. */
-static void the_gradient_of_another_segment_does_not_do(void **state)
+TEST(the_gradient_of_another_segment_does_not_do)
 {
-    (void)state;
     struct expected end;
     struct plan p = {.end = &end, .wrong_segment = true};
     run_alone(&end, &layouts[0], &kinds[0], STEPS);
@@ -246,9 +239,8 @@ static void the_gradient_of_another_segment_does_not_do(void **state)
 }
 
 /* From a state of one process, as its checkpoint has it, on any number of ranks. */
-static void any_number_of_ranks_goes_on(void **state)
+TEST(any_number_of_ranks_goes_on)
 {
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         struct expected start, end;
         struct plan p = {.layout = i / 2, .kind = i % 2, .from = 2, .start = &start, .end = &end};
@@ -281,19 +273,9 @@ static const char *lack_memory(const struct sotto_team *team, void *state)
     return status == SOTTO_ENOMEM ? NULL : "no failure of all";
 }
 
-static void memory_for_a_checkpoint_that_rank_0_lacks_is_an_error_of_all(void **state)
+TEST(memory_for_a_checkpoint_that_rank_0_lacks_is_an_error_of_all)
 {
-    (void)state;
     simulated_ranks(3, 0, lack_memory, NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_change_no_bit),
-        cmocka_unit_test(the_gradient_of_another_segment_does_not_do),
-        cmocka_unit_test(any_number_of_ranks_goes_on),
-        cmocka_unit_test(memory_for_a_checkpoint_that_rank_0_lacks_is_an_error_of_all),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "matrix")

@@ -1,9 +1,5 @@
 /* Internal influence: exact for a linear top and for one with a kink, by hand; which rows can be cut at. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "nn/plan/plan_influence.h"
 #include "rng/rng.h"
@@ -42,9 +38,8 @@ static float *tensor(const struct nn_model *m, const char *name)
 }
 
 /* q = z_0 - (z_0 + z_1) / 2 = relu(2 h - 1) / 2 with z = (relu(2 h - 1), 0): ten of the twenty steps lie above the kink. */
-static void a_kink_by_hand(void **state)
+TEST(a_kink_by_hand)
 {
-    (void)state;
     struct nn_model *m;
     const struct nn_model_config config = {
         .name = "mlp", .input = {1, 1, 1}, .classes = 2, .hidden = {1, 1}, .hidden_count = 2};
@@ -72,9 +67,8 @@ static void a_kink_by_hand(void **state)
 }
 
 /* At the last cut of a network without a kink above it: chi is a row of the last layer, its mean taken off. */
-static void a_linear_top_is_its_weights(void **state)
+TEST(a_linear_top_is_its_weights)
 {
-    (void)state;
     const char *names[] = {"mlp", "cnn"};
     for (size_t k = 0; k < 2; k++) {
         struct nn_model *m;
@@ -108,9 +102,8 @@ static void a_linear_top_is_its_weights(void **state)
 }
 
 /* Nothing may be read around a cut: of a residual network what a block begins with, unless it is also added later. */
-static void cuts_separate_the_network(void **state)
+TEST(cuts_separate_the_network)
 {
-    (void)state;
     const struct {
         const char *name;
         size_t cuts;
@@ -137,13 +130,4 @@ static void cuts_separate_the_network(void **state)
     }
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_kink_by_hand),
-        cmocka_unit_test(a_linear_top_is_its_weights),
-        cmocka_unit_test(cuts_separate_the_network),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.start = machine_f32, .tags = "matrix")

@@ -1,11 +1,7 @@
 /* Batch norms that leave parts of their work to a depthwise convolution beside them: results, gradients, running moments and
  * a second step, with running moments, have the bits of a plan in which each row's result is in memory. MobileNetV2 (both strides),
  * f32 from v2 on, bf16 where this CPU has it, two threads, at the best level one, too; frozen norms; and a plan of leaves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/machine.h"
 #include "base/cpu.h"
 #include "nn/plan/plan.h"
@@ -98,9 +94,8 @@ static void check(struct nn_freeze freeze, struct nn_plan_config config, size_t 
     close_network(&b);
 }
 
-static void shared_norms_have_the_same_bits(void **state)
+TEST(shared_norms_have_the_same_bits)
 {
-    (void)state;
     const int best = cpu_best_isa();
     for (int level = 0; level <= best; level++)
         for (int threads = level == best ? 1 : 2; threads <= 2; threads++) {
@@ -112,17 +107,15 @@ static void shared_norms_have_the_same_bits(void **state)
         }
 }
 
-static void frozen_norms_have_the_same_bits(void **state)
+TEST(frozen_norms_have_the_same_bits)
 {
-    (void)state;
     check((struct nn_freeze){.norms = 1}, (struct nn_plan_config){0}, SHARED);
     check((struct nn_freeze){.blocks = 5}, (struct nn_plan_config){0}, SHARED - 5);
 }
 
 /* Without training. */
-static void answers_have_the_same_bits(void **state)
+TEST(answers_have_the_same_bits)
 {
-    (void)state;
     float answer[2][BATCH * CLASSES];
     size_t bytes[2];
     struct network n = network_of((struct nn_freeze){0}, (struct nn_plan_config){0});
@@ -144,9 +137,8 @@ static void answers_have_the_same_bits(void **state)
     close_network(&n);
 }
 
-static void leaves_share_the_result_alone(void **state)
+TEST(leaves_share_the_result_alone)
 {
-    (void)state;
     struct network n = network_of((struct nn_freeze){0}, (struct nn_plan_config){.leaves = 1});
     assert_int_equal(shared_results(n.plan), SHARED);
     for (size_t i = 0; i < n.plan->row_count; i++) {
@@ -156,13 +148,4 @@ static void leaves_share_the_result_alone(void **state)
     close_network(&n);
 }
 
-int main(void)
-{
-    int failed = 0;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shared_norms_have_the_same_bits), cmocka_unit_test(frozen_norms_have_the_same_bits),
-        cmocka_unit_test(answers_have_the_same_bits), cmocka_unit_test(leaves_share_the_result_alone)};
-    while (machine_next())
-        failed += cmocka_run_group_tests(tests, NULL, NULL);
-    return failed;
-}
+TEST_GROUP(.next = machine_next, .tags = "matrix")

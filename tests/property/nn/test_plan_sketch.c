@@ -1,10 +1,6 @@
 /* Sketches of gradients of single records: right on average (with a control that is wrong by 5 %), and taken of the very
  * gradients that a backward pass of that record alone gives. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "nn/plan/plan_sketch.h"
 #include "rng/rng.h"
@@ -52,9 +48,8 @@ static double errors_from(size_t positions, bool bias, double wrong)
     return fabs(sum - wrong * exact) / sqrt((squares - sum * sum) / DRAWS);
 }
 
-static void the_mean_square_is_that_of_the_gradient(void **state)
+TEST(the_mean_square_is_that_of_the_gradient)
 {
-    (void)state;
     for (size_t positions = 1; positions <= POSITIONS; positions += POSITIONS - 1)
         for (int bias = 0; bias < 2; bias++) {
             assert_true(errors_from(positions, bias, 1) < 3);
@@ -63,9 +58,8 @@ static void the_mean_square_is_that_of_the_gradient(void **state)
 }
 
 /* A = (1, 2)' and so on by hand: G = diff patch', with a bias. */
-static void one_sketch_by_hand(void **state)
+TEST(one_sketch_by_hand)
 {
-    (void)state;
     float a[2 * SKETCH_SIDE] = {[0] = 1, [SKETCH_SIDE] = 2},
                 b[3 * SKETCH_SIDE] = {[1] = 3, [SKETCH_SIDE + 1] = 1, [2 * SKETCH_SIDE + 1] = 10};
     const float diff[] = {5, -1}, patch[] = {2, 4}, result[] = {-1, 0, 3, 6};
@@ -144,9 +138,8 @@ static void compare(const struct layer_sketch *got, struct nn_plan *p, size_t la
     assert_int_equal(l, 0);
 }
 
-static void sketches_are_of_the_records_own_gradients(void **state)
+TEST(sketches_are_of_the_records_own_gradients)
 {
-    (void)state;
     static const char *const names[] = {"mlp", "cnn", "resnet20"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         struct nn_model *m;
@@ -175,9 +168,8 @@ static void sketches_are_of_the_records_own_gradients(void **state)
 }
 
 /* A batch norm in use is the affine map of a frozen one, and what is read of a record does not depend on its neighbours. */
-static void a_batch_norm_is_read_as_it_is_used(void **state)
+TEST(a_batch_norm_is_read_as_it_is_used)
 {
-    (void)state;
     struct layer_sketch got[2][BATCH * 3];
     for (int frozen = 0; frozen < 2; frozen++) {
         struct nn_model *m;
@@ -198,9 +190,8 @@ static void a_batch_norm_is_read_as_it_is_used(void **state)
                         1e-5 * exp(got[1][l].log_gradient));
 }
 
-static void bad_requests_are_refused(void **state)
+TEST(bad_requests_are_refused)
 {
-    (void)state;
     struct nn_model *m;
     struct nn_plan *p = make_plan(&m, "mlp", false);
     struct plan_sketch *s;
@@ -214,12 +205,4 @@ static void bad_requests_are_refused(void **state)
     nn_model_free(m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_mean_square_is_that_of_the_gradient), cmocka_unit_test(one_sketch_by_hand),
-        cmocka_unit_test(sketches_are_of_the_records_own_gradients),
-        cmocka_unit_test(a_batch_norm_is_read_as_it_is_used), cmocka_unit_test(bad_requests_are_refused)};
-    machine_set(NN_F32);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.start = machine_f32, .tags = "matrix")

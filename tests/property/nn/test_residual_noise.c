@@ -1,11 +1,6 @@
 /* Noise inside residual networks: its law, its gradients with the noise frozen, its streams; ensembles
  * against their members; what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/worse.h"
 #include "nn/kernel/bf16.h"
 #include "nn/plan/plan.h"
@@ -47,9 +42,8 @@ static double distance_to_normal(float *z, size_t n, double deviation)
     return worst * sqrt((double)n);
 }
 
-static void numbers_are_standard_normal(void **state)
+TEST(numbers_are_standard_normal)
 {
-    (void)state;
     enum { N = 1 << 19 };
     static float z[N];
     const struct residual_noise_kernels *k = residual_noise_kernels_find();
@@ -77,9 +71,8 @@ static void numbers_are_standard_normal(void **state)
     assert_true(distance_to_normal(z, N, 1.01) > 1.95); /* a hundredth too wide is seen */
 }
 
-static void the_smallest_word_and_all_turns_are_finite(void **state)
+TEST(the_smallest_word_and_all_turns_are_finite)
 {
-    (void)state;
     uint32_t words[NOISE_GROUP] = {0};
     float z[NOISE_GROUP];
     for (size_t i = 0; i < NOISE_GROUP; i += 32)
@@ -100,9 +93,8 @@ static void the_smallest_word_and_all_turns_are_finite(void **state)
 
 /* The floor makes the function jump where x changes sign, so slopes along a line say nothing there: the
  * kernels alone, in both number types. */
-static void floors_are_as_defined(void **state)
+TEST(floors_are_as_defined)
 {
-    (void)state;
     enum { N = 21 };
     const struct residual_noise_kernels *k = residual_noise_kernels_find();
     const float x[N] = {0, -0.0f, .1f, -.1f, .3f, -.3f, .31f, -.31f, 2, -2}, floor = .3f;
@@ -234,9 +226,8 @@ static double gradient_error(const struct nn_model_config *config, uint64_t step
     return worst / size;
 }
 
-static void gradients_hold_with_the_noise_frozen(void **state)
+TEST(gradients_hold_with_the_noise_frozen)
 {
-    (void)state;
     struct nn_model_config c = usual();
     double plain = gradient_error(&c, 7);
     assert_true(plain < .02);
@@ -267,9 +258,8 @@ static void gradients_hold_with_the_noise_frozen(void **state)
 
 /* Without weights between noise and output the variance is that of the rows: the sum over three rows that
  * only pass on, here measured on the input row alone. */
-static void noise_has_the_variance_asked_for(void **state)
+TEST(noise_has_the_variance_asked_for)
 {
-    (void)state;
     struct nn_model_config quiet = usual(), noisy = usual();
     quiet.radius = noisy.radius = 1e6; /* the same rows in both */
     noisy.input_noise = .25;
@@ -305,9 +295,8 @@ static void noise_has_the_variance_asked_for(void **state)
 
 /* The first noisy row of a network with relative noise against the same network without noise: what was added
  * has gamma times the deviation of the whole result, which is distinguished from gamma itself. */
-static void relative_noise_is_in_deviations_of_the_batch(void **state)
+TEST(relative_noise_is_in_deviations_of_the_batch)
 {
-    (void)state;
     for (int half = 0; half <= nn_backend_supports_bf16(backend); half++) {
         struct nn_model_config quiet = usual(), noisy = usual();
         noisy.noise = (struct nn_noise){.kind = NN_NOISE_ADDITIVE, .gamma = .5, .relative = 1};
@@ -339,9 +328,8 @@ static void relative_noise_is_in_deviations_of_the_batch(void **state)
     }
 }
 
-static void inputs_are_clipped(void **state)
+TEST(inputs_are_clipped)
 {
-    (void)state;
     for (int half = 0; half <= nn_backend_supports_bf16(backend); half++) {
         struct nn_model_config c = usual();
         c.radius = 2;
@@ -367,9 +355,8 @@ static void inputs_are_clipped(void **state)
     }
 }
 
-static void streams_depend_on_seed_step_and_row_only(void **state)
+TEST(streams_depend_on_seed_step_and_row_only)
 {
-    (void)state;
     struct nn_model_config c = usual();
     c.noise = (struct nn_noise){.kind = NN_NOISE_ADDITIVE, .gamma = 1};
     float first[BATCH * 4], again[BATCH * 4];
@@ -398,9 +385,8 @@ static void streams_depend_on_seed_step_and_row_only(void **state)
 
 /* An ensemble of noiseless members says the mean of what the members say alone, and trains them by half the
  * gradient each. */
-static void an_ensemble_is_its_members(void **state)
+TEST(an_ensemble_is_its_members)
 {
-    (void)state;
     struct nn_model_config one = usual(), two = usual();
     two.members = 2;
     struct bench e, m[2];
@@ -445,9 +431,8 @@ static void an_ensemble_is_its_members(void **state)
 }
 
 /* One that averages probabilities answers the logarithm of their mean. */
-static void an_ensemble_may_average_probabilities(void **state)
+TEST(an_ensemble_may_average_probabilities)
 {
-    (void)state;
     struct nn_model_config two = usual(), one = usual();
     two.members = 2, two.average_softmax = 1;
     struct bench e, m;
@@ -476,9 +461,8 @@ static void an_ensemble_may_average_probabilities(void **state)
     close_bench(&m);
 }
 
-static void bad_networks_are_refused(void **state)
+TEST(bad_networks_are_refused)
 {
-    (void)state;
     struct nn_model *m = NULL;
 #define REFUSED(change, word)                                                                                \
     do {                                                                                                     \
@@ -508,9 +492,8 @@ static void bad_networks_are_refused(void **state)
 #undef REFUSED
 }
 
-static void deeper_networks_have_their_size(void **state)
+TEST(deeper_networks_have_their_size)
 {
-    (void)state;
     struct nn_model *m = NULL;
     struct nn_model_config c = {.name = "resnet20", .input = {3, 32, 32}, .classes = 10};
     assert_int_equal(nn_model_create(&m, &c, 1), SOTTO_OK);
@@ -527,19 +510,4 @@ static void deeper_networks_have_their_size(void **state)
     nn_model_free(m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_are_standard_normal),
-                                       cmocka_unit_test(floors_are_as_defined),
-                                       cmocka_unit_test(the_smallest_word_and_all_turns_are_finite),
-                                       cmocka_unit_test(gradients_hold_with_the_noise_frozen),
-                                       cmocka_unit_test(noise_has_the_variance_asked_for),
-                                       cmocka_unit_test(relative_noise_is_in_deviations_of_the_batch),
-                                       cmocka_unit_test(inputs_are_clipped),
-                                       cmocka_unit_test(streams_depend_on_seed_step_and_row_only),
-                                       cmocka_unit_test(an_ensemble_is_its_members),
-                                       cmocka_unit_test(an_ensemble_may_average_probabilities),
-                                       cmocka_unit_test(bad_networks_are_refused),
-                                       cmocka_unit_test(deeper_networks_have_their_size)};
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+TEST_GROUP(.set_up = set_up, .tags = "matrix")

@@ -1,11 +1,7 @@
 /* Training whole networks: resume = uninterrupted run, bit for bit; equal seeds, equal bytes; a step
  * allocates nothing; 64 images are learnt by heart by every kind of network, optimizer and schedule;
  * failures leave nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -69,9 +65,8 @@ static void train(char sha256[65], struct sotto_train_result *result, const stru
 }
 
 /* Order exact; 20 records in leaves of 6: the last is filled up. */
-static void threads_change_no_bit(void **state)
+TEST(threads_change_no_bit)
 {
-    (void)state;
     static const char *const models[] = {"cnn", "resnet8", "tanh-cnn"};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         char one[65], many[65], fast[65];
@@ -107,9 +102,8 @@ static void threads_change_no_bit(void **state)
     machine_set(machine.type);
 }
 
-static void resume_gives_the_bits_of_an_uninterrupted_run(void **state)
+TEST(resume_gives_the_bits_of_an_uninterrupted_run)
 {
-    (void)state;
     char whole[65], resumed[65];
     static const struct {
         const char *model, *optimizer, *schedule;
@@ -148,9 +142,8 @@ static void resume_gives_the_bits_of_an_uninterrupted_run(void **state)
     }
 }
 
-static void equal_seeds_give_equal_bytes(void **state)
+TEST(equal_seeds_give_equal_bytes)
 {
-    (void)state;
     char a[65], b[65];
     struct sotto_train_options o = tiny();
     o.crop = 1;
@@ -202,9 +195,8 @@ static size_t learnt_by_heart(const struct sotto_train_options *o)
 /* At least 61 of 64, in f32 and in bf16 alike, and fewer after a twelfth of the epochs. Batch norm needs some
  * 90 steps before its running moments fit. After 48, resnet8 gets 27 to 62 right in f32 and 39 to 57 in bf16,
  * by luck of the seed; after 96 63 or 64 in both (seeds 1 to 8; f32 by winograd, dnnl and ref). */
-static void every_network_learns_64_images_by_heart(void **state)
+TEST(every_network_learns_64_images_by_heart)
 {
-    (void)state;
     static const struct {
         const char *model, *norm, *optimizer, *schedule;
         size_t widths, epochs;
@@ -233,9 +225,8 @@ static void every_network_learns_64_images_by_heart(void **state)
     }
 }
 
-static void more_steps_allocate_nothing_more(void **state)
+TEST(more_steps_allocate_nothing_more)
 {
-    (void)state;
     uint64_t used[2];
     char sha256[65];
     for (int i = 0; i < 2; i++) {
@@ -250,9 +241,8 @@ static void more_steps_allocate_nothing_more(void **state)
     assert_true(used[0] == used[1]);
 }
 
-static void another_runs_checkpoint_is_refused(void **state)
+TEST(another_runs_checkpoint_is_refused)
 {
-    (void)state;
     struct sotto_train_options o = tiny();
     struct sotto_network *n = NULL;
     char sha256[65];
@@ -290,9 +280,8 @@ static void another_runs_checkpoint_is_refused(void **state)
     assert_null(n);
 }
 
-static void divergence_and_stops_leave_nothing(void **state)
+TEST(divergence_and_stops_leave_nothing)
 {
-    (void)state;
     volatile sig_atomic_t stop = 1;
     struct sotto_context ctx = {.threads = 1, .stop = &stop};
     struct sotto_train_options o = tiny();
@@ -311,9 +300,8 @@ static void divergence_and_stops_leave_nothing(void **state)
     assert_null(n);
 }
 
-static void no_memory_is_an_error(void **state)
+TEST(no_memory_is_an_error)
 {
-    (void)state;
     struct sotto_train_options o = tiny();
     struct sotto_network *n = NULL, *back = NULL;
     const char *path = path_of("m.safetensors");
@@ -348,20 +336,4 @@ static void no_memory_is_an_error(void **state)
     sotto_network_free(n);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(resume_gives_the_bits_of_an_uninterrupted_run),
-        cmocka_unit_test(threads_change_no_bit),
-        cmocka_unit_test(equal_seeds_give_equal_bytes),
-        cmocka_unit_test(every_network_learns_64_images_by_heart),
-        cmocka_unit_test(more_steps_allocate_nothing_more),
-        cmocka_unit_test(another_runs_checkpoint_is_refused),
-        cmocka_unit_test(divergence_and_stops_leave_nothing),
-        cmocka_unit_test(no_memory_is_an_error),
-    };
-    int failed = 0;
-    while (machine_next())
-        failed += cmocka_run_group_tests(tests, set_up, tear_down);
-    return failed;
-}
+TEST_GROUP(.set_up = set_up, .tear_down = tear_down, .next = machine_next, .tags = "matrix matrix-dtype long")

@@ -1,10 +1,6 @@
 /* Transposed convolution: a known answer, and the adjoint of convolution; leaky ReLU at its corner; cross-entropy of logits; the
  * gradient of the input alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "nn/backend.h"
 #include "nn/kernel/loss_kernels.h"
@@ -41,9 +37,8 @@ static void open_with_backend(struct bench *b, struct layer_spec spec, struct nn
     }
 }
 
-static void known_answer(void **state)
+TEST(known_answer)
 {
-    (void)state;
     static const float x[] = {1, 2, 3, 4}, w[] = {1, -1, 2, .5F},
                        expected[] = {1, -1, 2, -2, 2, .5F, 4, 1, 3, -3, 4, -4, 6, 1.5F, 8, 2};
     struct bench b;
@@ -70,9 +65,8 @@ static double inner(const float *a, const float *b, size_t n)
 
 /* <conv(a), b> = <a, convT(b)> with the same weights; and gradients by the adjoint: of <convT(b), c> by b it is conv(c), and
  * along its weights w it is <convT_w(b), c>, which is linear in w. */
-static void it_is_the_adjoint(void **state)
+TEST(it_is_the_adjoint)
 {
-    (void)state;
     for (size_t kernel = 3; kernel <= 4; kernel++)
         for (size_t stride = 1; stride <= 2; stride++)
             for (size_t pad = 0; pad <= 1; pad++) {
@@ -113,9 +107,8 @@ static void it_is_the_adjoint(void **state)
             }
 }
 
-static void leaky_at_its_corner(void **state)
+TEST(leaky_at_its_corner)
 {
-    (void)state;
     static const float x[] = {-2, -0.F, 0, 3};
     struct bench b;
     struct layer_spec spec = {.layer = &layer_leaky, .path = "test", .rate = .2};
@@ -135,9 +128,8 @@ static void leaky_at_its_corner(void **state)
 }
 
 /* Against doubles: saturated, tiny and odd numbers of logits, and more than one span of logarithms. */
-static void logistic_loss(void **state)
+TEST(logistic_loss)
 {
-    (void)state;
     enum { MOST = 2500 };
     static float z[MOST], t[MOST], grad[MOST];
     static const size_t widths[] = {1, 15, 16, 17, 1024, 1039, MOST};
@@ -158,9 +150,8 @@ static void logistic_loss(void **state)
 }
 
 /* The gradient of the input is the same when those of the weights are left out, and they stay as they were. */
-static void frozen_passes_leave_weights_alone(void **state)
+TEST(frozen_passes_leave_weights_alone)
 {
-    (void)state;
     struct nn_model *m;
     struct nn_plan *p;
     struct nn_model_config config = {.kind = &model_dcgan_discriminator,
@@ -193,11 +184,4 @@ static void frozen_passes_leave_weights_alone(void **state)
     nn_model_free(m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(known_answer), cmocka_unit_test(it_is_the_adjoint),
-                                       cmocka_unit_test(leaky_at_its_corner), cmocka_unit_test(logistic_loss),
-                                       cmocka_unit_test(frozen_passes_leave_weights_alone)};
-    machine_set(NN_F32);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.start = machine_f32, .tags = "matrix")

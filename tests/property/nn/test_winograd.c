@@ -1,14 +1,8 @@
 /* Minimal filtering against the definition in double precision: all passes, every tile size and finish, images
  * in f32 and in bf16; what the thread count and the level may change; and which shapes are refused. Two threads
  * unless said otherwise; at every level of this CPU from v3 (AVX2: f32 only) on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#define NN_REAL double
-#include "nn/ref/ref_conv.c"
-#undef NN_REAL
+#include "support/test.h"
+#include "support/conv_reference.h"
 
 #include "base/cpu.h"
 #include "nn/conv/conv_winograd.h"
@@ -238,9 +232,8 @@ static void check(const struct conv_desc *d, struct rng *r)
     tensors_free(&t);
 }
 
-static void agrees_with_the_definition(void **state)
+TEST(agrees_with_the_definition)
 {
-    (void)state;
     need_kernels(NN_F32);
     struct rng r = rng_stream(5, RNG_TEST, 0, 0);
     const size_t shapes[][5] = {
@@ -265,9 +258,8 @@ static void agrees_with_the_definition(void **state)
 /* With tiles of 4x4 and points rounded to bf16, products in bf16 would be off by 3.8 to 5 times as much as the
  * direct sum in bf16, with tiles of 2x2 by 1.5 to 2 times; so points and products are f32, and what is left is
  * the rounding of the images, which the direct sum has too. It also rounds the weights. */
-static void bf16_is_no_coarser_than_its_direct_sum(void **state)
+TEST(bf16_is_no_coarser_than_its_direct_sum)
 {
-    (void)state;
     need_kernels(NN_BF16);
     const struct nn_backend *backend;
     if (nn_backend_find(&backend, "dnnl") != SOTTO_OK || !nn_backend_supports_bf16(backend)) {
@@ -339,9 +331,8 @@ static void lower_level_gives_the_same_bits(enum nn_dtype dtype, const char *low
     tensors_free(&b);
 }
 
-static void levels_do_not_change_bits(void **state)
+TEST(levels_do_not_change_bits)
 {
-    (void)state;
     need_kernels(NN_BF16); /* at v3 there is nothing to compare with */
     lower_level_gives_the_same_bits(NN_F32, "v3");
     lower_level_gives_the_same_bits(NN_BF16, "v4");
@@ -391,9 +382,8 @@ static void shared_blocks_have_the_same_bits(enum nn_dtype dtype, size_t batch)
     tensors_free(&b);
 }
 
-static void threads_change_only_the_weights_sums(void **state)
+TEST(threads_change_only_the_weights_sums)
 {
-    (void)state;
     need_kernels(NN_F32);
     for (enum nn_dtype dtype = NN_F32; dtype <= NN_BF16; dtype++) {
         if (!has_kernels(dtype))
@@ -404,9 +394,8 @@ static void threads_change_only_the_weights_sums(void **state)
     }
 }
 
-static void other_shapes_are_refused(void **state)
+TEST(other_shapes_are_refused)
 {
-    (void)state;
     struct conv_desc good = describe(1, 8, 8, 16, 16, 0), d = good;
     assert_int_equal(conv_winograd_fits(&good), has_kernels(NN_F32)); /* v2 has none */
     d = good, d.src_dtype = d.dst_dtype = NN_BF16;
@@ -429,21 +418,20 @@ static void other_shapes_are_refused(void **state)
 
 /* The best level first: oneDNN keeps the limit of its first use, and bf16_is_no_coarser_than_its_direct_sum, the
  * only test to use it, is for that level. */
-int main(void)
+
+/* At every level of this CPU, the best first. */
+static int level_next(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_the_definition),
-        cmocka_unit_test(bf16_is_no_coarser_than_its_direct_sum), cmocka_unit_test(levels_do_not_change_bits),
-        cmocka_unit_test(threads_change_only_the_weights_sums), cmocka_unit_test(other_shapes_are_refused)};
-    int failed = 0;
-    const int best = cpu_best_isa();
-    for (int level = best; level >= 0; level--) {
-        setenv("SOTTO_ISA", cpu_isa_name((enum cpu_isa)level), 1);
-        printf("level %s: %s, 2 threads and 1\n", cpu_isa_name((enum cpu_isa)level),
-               has_kernels(NN_BF16)  ? "f32 and bf16"
-               : has_kernels(NN_F32) ? "f32"
-                                     : "no kernels");
-        failed += cmocka_run_group_tests(tests, NULL, NULL);
-    }
-    return failed;
+    static int level = -2; /* none yet */
+    level = level == -2 ? (int)cpu_best_isa() : level - 1;
+    if (level < 0)
+        return 0;
+    setenv("SOTTO_ISA", cpu_isa_name((enum cpu_isa)level), 1);
+    printf("level %s: %s, 2 threads and 1\n", cpu_isa_name((enum cpu_isa)level),
+           has_kernels(NN_BF16)  ? "f32 and bf16"
+           : has_kernels(NN_F32) ? "f32"
+                                 : "no kernels");
+    return 1;
 }
+
+TEST_GROUP(.next = level_next, .tags = "matrix")

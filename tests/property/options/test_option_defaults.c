@@ -1,9 +1,5 @@
 /* {0} means defaults, for every row of every table; a stated zero stays one, and what is resolved can be stated again. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "options/option_values.h"
 #include "sotto/sotto.h"
@@ -88,9 +84,8 @@ static void expect_default(const union any *o, const struct sotto_option *row)
     }
 }
 
-static void nothing_given_is_every_default(void **state)
+TEST(nothing_given_is_every_default)
 {
-    (void)state;
     for (size_t t = 0; t < TABLES; t++) {
         const struct sotto_option *table = tables[t]();
         union any given = {{0}}, out, of_null, filled = {{0}}, of_filled;
@@ -106,9 +101,8 @@ static void nothing_given_is_every_default(void **state)
 }
 
 /* Also where the range excludes 0: it is then refused, not replaced. */
-static void a_given_zero_stays_zero(void **state)
+TEST(a_given_zero_stays_zero)
 {
-    (void)state;
     size_t marked = 0;
     for (size_t t = 0; t < TABLES; t++)
         for (const struct sotto_option *r = tables[t](); r->name; r++) {
@@ -126,9 +120,8 @@ static void a_given_zero_stays_zero(void **state)
     assert_true(marked > 30);
 }
 
-static void a_resolved_struct_can_be_stated_again(void **state)
+TEST(a_resolved_struct_can_be_stated_again)
 {
-    (void)state;
     for (size_t t = 0; t < TABLES; t++) {
         const struct sotto_option *table = tables[t]();
         for (const struct sotto_option *r = table; r->name; r++) {
@@ -147,9 +140,8 @@ static void a_resolved_struct_can_be_stated_again(void **state)
 }
 
 /* Tiny numbers may count as 0 in a program's floating-point mode; marks are found by their bits. */
-static void marks_and_zeros_are_told_apart(void **state)
+TEST(marks_and_zeros_are_told_apart)
 {
-    (void)state;
     struct sotto_head_recipe r = {.bias = SOTTO_ZERO, .lambda = -0.0, .seed = SOTTO_SEED_ZERO};
     assert_true(SOTTO_ZERO > 0 && isnormal(SOTTO_ZERO)); /* survives a mode that flushes subnormal numbers */
     assert_int_equal(sotto_options_resolve(&r, &r, sotto_head_recipe_options()), SOTTO_OK); /* in place */
@@ -159,9 +151,8 @@ static void marks_and_zeros_are_told_apart(void **state)
     assert_true(sotto_given_seed(0) == SOTTO_SEED_ZERO && sotto_given_seed(7) == 7);
 }
 
-static void members_of_a_later_header_are_refused(void **state)
+TEST(members_of_a_later_header_are_refused)
 {
-    (void)state;
     for (size_t t = 0; t < TABLES; t++) {
         const struct sotto_option *end = tables[t]();
         while (end->name)
@@ -180,9 +171,8 @@ static void members_of_a_later_header_are_refused(void **state)
 }
 
 /* One list of changes serves two structs. */
-static void changes_replace_members_of_the_same_key(void **state)
+TEST(changes_replace_members_of_the_same_key)
 {
-    (void)state;
     const struct sotto_option *table = sotto_shadow_option_table();
     struct sotto_shadow_recipe s = {0};
     struct sotto_head_recipe h = {
@@ -215,9 +205,8 @@ static void changes_replace_members_of_the_same_key(void **state)
 }
 
 /* A head by {0} is the head by the defaults, and its recipe makes it again. */
-static void a_recipe_makes_its_head_again(void **state)
+TEST(a_recipe_makes_its_head_again)
 {
-    (void)state;
     enum { N = 40, D = 3, K = 2 };
     static float x[N * D];
     static int64_t y[N];
@@ -252,16 +241,4 @@ static void a_recipe_makes_its_head_again(void **state)
     assert_int_equal(sotto_head_train(&filled, x, y, N, D, K, &r, NULL), SOTTO_OK);
     assert_string_equal(sotto_head_recipe_hash(filled), hash[0]);
     sotto_head_free(filled);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_given_is_every_default),
-                                       cmocka_unit_test(a_given_zero_stays_zero),
-                                       cmocka_unit_test(a_resolved_struct_can_be_stated_again),
-                                       cmocka_unit_test(marks_and_zeros_are_told_apart),
-                                       cmocka_unit_test(members_of_a_later_header_are_refused),
-                                       cmocka_unit_test(changes_replace_members_of_the_same_key),
-                                       cmocka_unit_test(a_recipe_makes_its_head_again)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

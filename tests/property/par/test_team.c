@@ -1,11 +1,6 @@
 /* What ranks say to each other: all leave with the text of the lowest that failed; rows come to all; a transport that failed is
  * remembered. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/simulated_ranks.h"
 #include "base/status.h"
 
@@ -43,9 +38,8 @@ static const char *agree(const struct sotto_team *team, void *state)
     return team_agree(team, SOTTO_OK) == SOTTO_OK ? NULL : "no agreement after a failure";
 }
 
-static void all_leave_with_the_text_of_the_lowest(void **state)
+TEST(all_leave_with_the_text_of_the_lowest)
 {
-    (void)state;
     for (size_t ranks = 2; ranks <= 4; ranks++)
         for (unsigned failing = 0; failing < 1u << ranks; failing++)
             simulated_ranks(ranks, 0, agree, &failing);
@@ -65,9 +59,8 @@ static const char *ask(const struct sotto_team *team, void *state)
     return NULL;
 }
 
-static void rank_0_answers_for_all(void **state)
+TEST(rank_0_answers_for_all)
 {
-    (void)state;
     bool alone = true;
     for (unsigned yes = 0; yes < 8; yes++)
         simulated_ranks(3, 0, ask, &yes);
@@ -91,9 +84,8 @@ static const char *move_rows(const struct sotto_team *team, void *state)
     return told == 42 ? NULL : "another number";
 }
 
-static void rows_and_numbers_come_to_all(void **state)
+TEST(rows_and_numbers_come_to_all)
 {
-    (void)state;
     size_t uneven[] = {0, 3, 3, 4, 20}, one[] = {0, 5};
     simulated_ranks(4, 0, move_rows, uneven);
     simulated_ranks(1, 0, move_rows, one);
@@ -117,31 +109,17 @@ static const char *fail_late(const struct sotto_team *team, void *state)
     return team_agree(team, fail_alone(0)) == SOTTO_EIO ? NULL : "the failure was forgotten";
 }
 
-static void a_failed_transport_is_remembered(void **state)
+TEST(a_failed_transport_is_remembered)
 {
-    (void)state;
     simulated_ranks(3, 2, fail_late, NULL); /* the first is that of the start */
 }
 
-static void alone_nothing_is_exchanged(void **state)
+TEST(alone_nothing_is_exchanged)
 {
-    (void)state;
     float rows[2] = {1, 2};
     assert_int_equal(sotto_team_size(NULL), 1);
     assert_int_equal(sotto_team_rank(NULL), 0);
     assert_int_equal(team_agree(NULL, SOTTO_EFORMAT), SOTTO_EFORMAT);
     assert_int_equal(team_gather(NULL, rows, sizeof *rows, (const size_t[]){0, 2}), SOTTO_OK);
     sotto_team_close(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_leave_with_the_text_of_the_lowest),
-        cmocka_unit_test(rank_0_answers_for_all),
-        cmocka_unit_test(rows_and_numbers_come_to_all),
-        cmocka_unit_test(a_failed_transport_is_remembered),
-        cmocka_unit_test(alone_nothing_is_exchanged),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

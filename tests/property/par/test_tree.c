@@ -1,11 +1,6 @@
 /* The tree over leaves: any cut of the leaves among ranks and workers, and any number of threads, gives the bits of the tree as
  * it is defined; a sum in the order of the leaves, or of the ranks, does not, so the check can fail. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/simulated_ranks.h"
 #include "par/tree_ranks.h"
 #include "rng/rng.h"
@@ -51,9 +46,8 @@ static void work(struct tree_sums *s, float (*x)[WIDTH], size_t worker, size_t w
     }
 }
 
-static void any_cut_gives_the_bits_of_the_tree(void **state)
+TEST(any_cut_gives_the_bits_of_the_tree)
 {
-    (void)state;
     float x[MOST][WIDTH], total[WIDTH];
     struct arena room = {0}; /* never cleared: each finds what others left there */
     size_t in_order_differs = 0;
@@ -80,9 +74,8 @@ static void any_cut_gives_the_bits_of_the_tree(void **state)
     arena_clear(&room);
 }
 
-static void sums_of_numbers_go_by_the_same_tree(void **state)
+TEST(sums_of_numbers_go_by_the_same_tree)
 {
-    (void)state;
     float x[MOST][WIDTH];
     for (size_t leaves = 1; leaves <= MOST; leaves++) {
         double numbers[MOST] = {0};
@@ -101,9 +94,8 @@ static void sums_of_numbers_go_by_the_same_tree(void **state)
 }
 
 /* Workers need a few places each, not one for each leaf. */
-static void memory_grows_with_the_levels(void **state)
+TEST(memory_grows_with_the_levels)
 {
-    (void)state;
     enum { WIDE = 1 << 12, LEAVES = 256 };
     static float total[WIDE];
     for (size_t workers = 1; workers <= 3; workers++) {
@@ -274,9 +266,8 @@ static float in_order_of_ranks(const float *x, size_t leaves, size_t width, size
     return all;
 }
 
-static void any_cut_among_ranks_gives_the_bits_of_the_tree(void **state)
+TEST(any_cut_among_ranks_gives_the_bits_of_the_tree)
 {
-    (void)state;
     enum { CASES = 60, LEAVES = 64 };
     static float x[LEAVES * LONG], expected[LONG];
     struct rng r = rng_stream(2, RNG_TEST, 0, 0);
@@ -312,13 +303,4 @@ static void any_cut_among_ranks_gives_the_bits_of_the_tree(void **state)
     assert_true(several > CASES / 2 && others > several / 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_cut_gives_the_bits_of_the_tree),
-        cmocka_unit_test(sums_of_numbers_go_by_the_same_tree),
-        cmocka_unit_test(memory_grows_with_the_levels),
-        cmocka_unit_test(any_cut_among_ranks_gives_the_bits_of_the_tree),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "matrix")

@@ -1,11 +1,6 @@
 /* Pre-training: resume = uninterrupted run, bit for bit; equal seeds, equal bytes; a step allocates nothing;
  * every refusal is one clear line. That it learns: end_to_end/test_pretrain_learns.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/pretraining.h"
 
 #include <math.h>
@@ -16,9 +11,8 @@ static int set_up(void **state)
     return open_images(state, "synthetic-images-n14");
 }
 
-static void resume_gives_the_bits_of_an_uninterrupted_run(void **state)
+TEST(resume_gives_the_bits_of_an_uninterrupted_run)
 {
-    (void)state;
     const char *checkpoint = path_of("c.safetensors");
     char whole[65], resumed[65];
     struct sotto_pretrain_result one, two;
@@ -46,9 +40,8 @@ static void resume_gives_the_bits_of_an_uninterrupted_run(void **state)
 }
 
 /* Order exact: on any number of threads, and on another number after a stop. 7 images in leaves of 2: the last is filled up. */
-static void threads_change_no_bit(void **state)
+TEST(threads_change_no_bit)
 {
-    (void)state;
     const char *checkpoint = path_of("c.safetensors");
     static const struct {
         const char *method, *loss, *encoder; /* resnet8: with batch norm */
@@ -83,9 +76,8 @@ static void threads_change_no_bit(void **state)
     machine_set(machine.type);
 }
 
-static void a_finished_run_is_not_repeated(void **state)
+TEST(a_finished_run_is_not_repeated)
 {
-    (void)state;
     const char *checkpoint = path_of("c.safetensors");
     char first[65], again[65];
     struct sotto_pretrain_result one, two;
@@ -99,9 +91,8 @@ static void a_finished_run_is_not_repeated(void **state)
     unlink(checkpoint);
 }
 
-static void equal_seeds_give_equal_bytes(void **state)
+TEST(equal_seeds_give_equal_bytes)
 {
-    (void)state;
     char a[65], b[65], one_thread[65];
     struct sotto_pretrain_options o = tiny();
     o.epochs = 1;
@@ -121,9 +112,8 @@ static void equal_seeds_give_equal_bytes(void **state)
     assert_string_equal(one_thread, b);
 }
 
-static void more_steps_allocate_nothing_more(void **state)
+TEST(more_steps_allocate_nothing_more)
 {
-    (void)state;
     uint64_t used[2];
     char sha256[65];
     for (int i = 0; i < 2; i++) {
@@ -136,9 +126,8 @@ static void more_steps_allocate_nothing_more(void **state)
     assert_true(used[0] == used[1]);
 }
 
-static void metrics_are_logged_once_an_epoch(void **state)
+TEST(metrics_are_logged_once_an_epoch)
 {
-    (void)state;
     char sha256[65];
     const char *checkpoint = path_of("c.safetensors"), *metrics = path_of("metrics.jsonl");
     struct sotto_pretrain_options o = tiny();
@@ -158,9 +147,8 @@ static void metrics_are_logged_once_an_epoch(void **state)
     assert_int_equal(sotto_pretrain(&e, NULL, images, NULL, 0, &o, NULL), SOTTO_ECREATE);
 }
 
-static void bad_options_are_one_clear_line(void **state)
+TEST(bad_options_are_one_clear_line)
 {
-    (void)state;
     struct sotto_pretrain_options o;
     o = tiny(), o.batch = 15;
     expect_error(&o, SOTTO_EINVAL, "batch 15 is larger than the 14 images to train on");
@@ -202,9 +190,8 @@ static void bad_options_are_one_clear_line(void **state)
     expect_error(&o, SOTTO_ECREATE, "/nonexistent/c.safetensors");
 }
 
-static void another_runs_checkpoint_is_refused(void **state)
+TEST(another_runs_checkpoint_is_refused)
 {
-    (void)state;
     const char *checkpoint = path_of("c.safetensors");
     char sha256[65];
     struct sotto_pretrain_options o = tiny();
@@ -233,9 +220,8 @@ static void another_runs_checkpoint_is_refused(void **state)
     unlink(checkpoint);
 }
 
-static void divergence_is_an_error(void **state)
+TEST(divergence_is_an_error)
 {
-    (void)state;
     struct sotto_pretrain_options o = tiny();
     o.lr = 1000;
     expect_error(&o, SOTTO_EDIVERGED, "");
@@ -249,9 +235,8 @@ static void fill_disk(void *user, const char *stage, uint64_t done, uint64_t tot
 }
 
 /* A checkpoint of 6 MiB is written while the run goes on. */
-static void a_disk_that_fills_up_ends_the_run_and_keeps_the_checkpoint(void **state)
+TEST(a_disk_that_fills_up_ends_the_run_and_keeps_the_checkpoint)
 {
-    (void)state;
     const char *checkpoint = path_of("c.safetensors");
     char whole[65], resumed[65];
     struct sotto_pretrain_options o = tiny();
@@ -273,9 +258,8 @@ static void a_disk_that_fills_up_ends_the_run_and_keeps_the_checkpoint(void **st
     unlink(checkpoint);
 }
 
-static void no_memory_is_an_error(void **state)
+TEST(no_memory_is_an_error)
 {
-    (void)state;
     struct sotto_pretrain_options o = tiny();
     o.epochs = 1;
     o.batch = 2;
@@ -294,23 +278,5 @@ static void no_memory_is_an_error(void **state)
     assert_true(failed > 5);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(resume_gives_the_bits_of_an_uninterrupted_run),
-        cmocka_unit_test(threads_change_no_bit),
-        cmocka_unit_test(a_finished_run_is_not_repeated),
-        cmocka_unit_test(equal_seeds_give_equal_bytes),
-        cmocka_unit_test(more_steps_allocate_nothing_more),
-        cmocka_unit_test(metrics_are_logged_once_an_epoch),
-        cmocka_unit_test(bad_options_are_one_clear_line),
-        cmocka_unit_test(another_runs_checkpoint_is_refused),
-        cmocka_unit_test(divergence_is_an_error),
-        cmocka_unit_test(a_disk_that_fills_up_ends_the_run_and_keeps_the_checkpoint),
-        cmocka_unit_test(no_memory_is_an_error),
-    };
-    int failed = 0;
-    while (machine_next())
-        failed += cmocka_run_group_tests(tests, set_up, close_images);
-    return failed;
-}
+TEST_GROUP(.set_up = set_up, .tear_down = close_images, .next = machine_next,
+           .tags = "matrix matrix-dtype long")

@@ -1,11 +1,6 @@
 /* Pre-training on ranks: the bits of one process alone, on any number of ranks and threads; a rank that fails or stops takes all
  * others with it; what cannot run on ranks is refused. With Talos too. Ranks are threads here; tests/cli/mpi.bats has processes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/pretraining.h"
 #include "support/simulated_ranks.h"
 #include "base/memory.h"
@@ -60,9 +55,8 @@ static const char *pretrain_on_rank(const struct sotto_team *team, void *state)
     return wrong;
 }
 
-static void any_number_of_ranks_gives_the_bits_of_one(void **state)
+TEST(any_number_of_ranks_gives_the_bits_of_one)
 {
-    (void)state;
     char alone[65], cut[65];
     const struct {
         const char *method, *encoder, *loss;
@@ -125,9 +119,8 @@ static struct checkpoint_hash hash_checkpoint(const char *path)
 }
 
 /* Weights and checkpoint: the classifier stands in the latter alone. In 7 leaves and in 5, of which the last is not full, and in 2. */
-static void talos_gives_the_bits_of_one_too(void **state)
+TEST(talos_gives_the_bits_of_one_too)
 {
-    (void)state;
     char alone[65], cut[65];
     struct checkpoint_hash expected, found;
     static const struct {
@@ -163,9 +156,8 @@ static void talos_gives_the_bits_of_one_too(void **state)
 }
 
 /* The classifier's optimizer too comes from rank 0, which alone reads the checkpoint. */
-static void talos_goes_on_with_another_number_of_ranks(void **state)
+TEST(talos_goes_on_with_another_number_of_ranks)
 {
-    (void)state;
     char whole[65];
     const struct sotto_talos talos = {.lambda = 2, .attribute = attribute, .alternation = "joint"};
     struct plan p = {.options = small(), .threads = 1, .sha256 = whole};
@@ -185,9 +177,8 @@ static void talos_goes_on_with_another_number_of_ranks(void **state)
     assert_string_equal(hash_checkpoint(p.options.checkpoint).file, expected.file);
 }
 
-static void a_run_goes_on_with_another_number_of_ranks(void **state)
+TEST(a_run_goes_on_with_another_number_of_ranks)
 {
-    (void)state;
     char whole[65];
     struct plan p = {.options = small(), .threads = 1};
     train(whole, NULL, &p.options);
@@ -204,9 +195,8 @@ static void a_run_goes_on_with_another_number_of_ranks(void **state)
 }
 
 /* Within an epoch the checkpoint holds what the leaves of all ranks have seen so far. */
-static void moments_of_leaves_go_on_with_another_number_of_ranks(void **state)
+TEST(moments_of_leaves_go_on_with_another_number_of_ranks)
 {
-    (void)state;
     char whole[65], batch[65];
     struct plan p = {.options = small(), .threads = 1};
     p.options.encoder = "resnet8", p.options.batch = 8, p.options.epochs = 1; /* 5 steps of 4 leaves */
@@ -228,9 +218,8 @@ static void moments_of_leaves_go_on_with_another_number_of_ranks(void **state)
     unlink(p.options.checkpoint);
 }
 
-static void a_rank_that_fails_takes_all_with_it(void **state)
+TEST(a_rank_that_fails_takes_all_with_it)
 {
-    (void)state;
     struct plan p = {.options = small(), .threads = 1, .failure = SOTTO_EINVAL};
     struct sotto_pretrain_options other = small();
     p.other = &other;
@@ -252,9 +241,8 @@ static void a_rank_that_fails_takes_all_with_it(void **state)
     simulated_ranks(3, 0, pretrain_on_rank, &p);
 }
 
-static void what_cannot_run_on_ranks_is_refused(void **state)
+TEST(what_cannot_run_on_ranks_is_refused)
 {
-    (void)state;
     struct plan p = {.options = small(), .threads = 1, .failure = SOTTO_ENOTSUP};
     p.options.order = "fast", p.options.leaf = 0;
     p.text = "order fast cannot run on several ranks";
@@ -286,9 +274,8 @@ static const char *run_out_of_memory(const struct sotto_team *team, void *state)
     return status == SOTTO_OK && (said == SOTTO_OK || said == SOTTO_ENOMEM) ? NULL : sotto_error_text();
 }
 
-static void out_of_memory_on_a_rank_is_an_error_of_all(void **state)
+TEST(out_of_memory_on_a_rank_is_an_error_of_all)
 {
-    (void)state;
     size_t failed = 0;
     for (long n = 0; n < 3000; n += 1 + n / 3) {
         long allocations = n;
@@ -321,9 +308,8 @@ static const char *count_on_rank(const struct sotto_team *team, void *state)
 /* Gradients and values of P weights: 8 P (R - 1) / R bytes of a step, where ranks and leaves are powers of two; embeddings of two
  * views of a batch, 4 x 2 B D (R - 1) / R; and a few numbers of the loss. Segments are whole chunks, so a rank may get more, and
  * another less. */
-static void a_step_receives_what_the_formula_says(void **state)
+TEST(a_step_receives_what_the_formula_says)
 {
-    (void)state;
     enum { BATCH = 16 };
     struct sotto_pretrain_plan plan;
     for (size_t ranks = 2; ranks <= 8; ranks *= 2) {
@@ -345,9 +331,8 @@ static void a_step_receives_what_the_formula_says(void **state)
 
 /* Of f32 moments each rank has its segment; rank 0 writes the checkpoint of one process. resnet8 has 5 chunks of 16,384, less
  * than 7 ranks; its batch norms cut a step into phases. */
-static void checkpoints_have_the_bytes_of_one_process(void **state)
+TEST(checkpoints_have_the_bytes_of_one_process)
 {
-    (void)state;
     static const char *const encoders[] = {"resnet8", "keras-simclr"};
     for (size_t k = 0; k < 2; k++) {
         char alone[65], file[65], other[65];
@@ -367,9 +352,8 @@ static void checkpoints_have_the_bytes_of_one_process(void **state)
     }
 }
 
-static void auto_is_exact_on_ranks(void **state)
+TEST(auto_is_exact_on_ranks)
 {
-    (void)state;
     char exact[65];
     const struct sotto_talos talos = {.lambda = 1, .attribute = attribute, .alternation = "joint"};
     for (int k = 0; k < 2; k++) {
@@ -382,23 +366,5 @@ static void auto_is_exact_on_ranks(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_number_of_ranks_gives_the_bits_of_one),
-        cmocka_unit_test(talos_gives_the_bits_of_one_too),
-        cmocka_unit_test(talos_goes_on_with_another_number_of_ranks),
-        cmocka_unit_test(a_run_goes_on_with_another_number_of_ranks),
-        cmocka_unit_test(moments_of_leaves_go_on_with_another_number_of_ranks),
-        cmocka_unit_test(a_rank_that_fails_takes_all_with_it),
-        cmocka_unit_test(what_cannot_run_on_ranks_is_refused),
-        cmocka_unit_test(out_of_memory_on_a_rank_is_an_error_of_all),
-        cmocka_unit_test(a_step_receives_what_the_formula_says),
-        cmocka_unit_test(checkpoints_have_the_bytes_of_one_process),
-        cmocka_unit_test(auto_is_exact_on_ranks),
-    };
-    int failed = 0;
-    while (machine_next())
-        failed += cmocka_run_group_tests(tests, begin, close_images);
-    return failed;
-}
+TEST_GROUP(.set_up = begin, .tear_down = close_images, .next = machine_next,
+           .tags = "matrix matrix-dtype long")

@@ -1,11 +1,6 @@
 /* What a scattering transform must be: constant images, shifts, distances, energy; and that an image's
  * features depend on nothing but the image. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/worse.h"
 #include "rng/rng.h"
 #include "sotto/ssl.h"
@@ -54,9 +49,8 @@ static void draw_all(void)
         draw(images + i * PIXELS, i);
 }
 
-static void constant_images_have_a_mean_and_nothing_else(void **state)
+TEST(constant_images_have_a_mean_and_nothing_else)
 {
-    (void)state;
     memset(images, 51, PIXELS);
     scatter(features, images, 1, 1);
     for (size_t i = 0; i < WIDTH; i++)
@@ -64,9 +58,8 @@ static void constant_images_have_a_mean_and_nothing_else(void **state)
 }
 
 /* A shift by the step of the outputs shifts the features; here by 4 pixels, away from the borders. */
-static void shifts_by_the_step_shift_the_features(void **state)
+TEST(shifts_by_the_step_shift_the_features)
 {
-    (void)state;
     static uint8_t pair[2 * PIXELS];
     double moved = 0, size = 0;
     memset(pair, 90, sizeof pair);
@@ -97,9 +90,8 @@ static double distance(const float *a, const float *b)
 }
 
 /* Small shifts move features less than pixels: what the low pass is for. */
-static void features_change_less_than_pixels_under_a_shift(void **state)
+TEST(features_change_less_than_pixels_under_a_shift)
 {
-    (void)state;
     static uint8_t pair[2 * PIXELS];
     int smaller = 0;
     for (uint64_t trial = 0; trial < 20; trial++) {
@@ -121,9 +113,8 @@ static void features_change_less_than_pixels_under_a_shift(void **state)
 }
 
 /* 16 |Sx - Sy|^2 <= |x - y|^2, both on the padded grid (an output represents 16 pixels). */
-static void distances_never_grow(void **state)
+TEST(distances_never_grow)
 {
-    (void)state;
     struct scatter_plan plan;
     draw_all();
     for (size_t i = 0; i < PIXELS; i++) /* extremes: an edge, one pixel, a checkerboard against grey */
@@ -153,9 +144,8 @@ static void distances_never_grow(void **state)
 }
 
 /* The filters cover the plane without gain: low pass and wavelets together never exceed 1. */
-static void filters_have_no_gain(void **state)
+TEST(filters_have_no_gain)
 {
-    (void)state;
     enum { N = 36 };
     static float fine[8 * N * N], coarse[8 * N * N];
     double most = 0, least = 1;
@@ -180,9 +170,8 @@ static void filters_have_no_gain(void **state)
     assert_true(least > 0.1);
 }
 
-static void an_image_is_transformed_alone(void **state)
+TEST(an_image_is_transformed_alone)
 {
-    (void)state;
     static float again[IMAGES * WIDTH];
     static const int64_t rows[3] = {39, 0, 17};
     struct sotto_dataset set = set_of(images, IMAGES, 1, SIDE);
@@ -199,9 +188,8 @@ static void an_image_is_transformed_alone(void **state)
 }
 
 /* Channels of a colour image are three grey ones. */
-static void colours_are_planes(void **state)
+TEST(colours_are_planes)
 {
-    (void)state;
     static float grey[6 * WIDTH];
     struct sotto_dataset colour = set_of(images, 2, 3, SIDE);
     struct sotto_scattering plain = {.groups = SOTTO_NONE};
@@ -212,9 +200,8 @@ static void colours_are_planes(void **state)
 }
 
 /* An image and its mirror image have the same features: the mean of both, at the places of the left half. */
-static void a_mirror_changes_nothing(void **state)
+TEST(a_mirror_changes_nothing)
 {
-    (void)state;
     enum { COLUMNS = SIDE / SCATTER_STEP, LEFT = (COLUMNS + 1) / 2, HALF = WIDTH / COLUMNS * LEFT };
     static uint8_t pair[2 * PIXELS];
     static float both[2 * WIDTH], means[2 * HALF];
@@ -242,9 +229,8 @@ static void a_mirror_changes_nothing(void **state)
     assert_memory_equal(means, means + shape[0] * 6, shape[0] * 6 * sizeof *means);
 }
 
-static void odd_sizes_work_and_bad_ones_are_refused(void **state)
+TEST(odd_sizes_work_and_bad_ones_are_refused)
 {
-    (void)state;
     static uint8_t pixels[46 * 46];
     static float out[81 * 12 * 12];
     struct sotto_scattering plain = {.groups = SOTTO_NONE}, fine = {.groups = SOTTO_NONE, .grid = 9},
@@ -268,9 +254,8 @@ static void odd_sizes_work_and_bad_ones_are_refused(void **state)
     assert_int_equal(sotto_scatter(out, &usual, (const int64_t[]){1}, 1, &plain, NULL), SOTTO_EINVAL);
 }
 
-static void it_stops_and_survives_want_of_memory(void **state)
+TEST(it_stops_and_survives_want_of_memory)
 {
-    (void)state;
     struct sotto_dataset set = set_of(images, IMAGES, 1, SIDE);
     struct sotto_scattering plain = {.groups = SOTTO_NONE};
     volatile sig_atomic_t stop = 1;
@@ -283,17 +268,4 @@ static void it_stops_and_survives_want_of_memory(void **state)
     base_alloc_fail_after(-1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(constant_images_have_a_mean_and_nothing_else),
-                                       cmocka_unit_test(shifts_by_the_step_shift_the_features),
-                                       cmocka_unit_test(features_change_less_than_pixels_under_a_shift),
-                                       cmocka_unit_test(distances_never_grow),
-                                       cmocka_unit_test(filters_have_no_gain),
-                                       cmocka_unit_test(an_image_is_transformed_alone),
-                                       cmocka_unit_test(colours_are_planes),
-                                       cmocka_unit_test(a_mirror_changes_nothing),
-                                       cmocka_unit_test(odd_sizes_work_and_bad_ones_are_refused),
-                                       cmocka_unit_test(it_stops_and_survives_want_of_memory)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "matrix")

@@ -1,11 +1,6 @@
 /* Talos: what reaches the encoder is the gradient of L_contrastive - lambda L_C, against the network written
  * out in double; losses against their formulas; turns. The bounded form: test_talos_bounded.c; whole runs: test_talos_runs.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/machine.h"
 #include "nn/kernel/bf16.h"
 #include "nn/loop/checkpoint.h"
@@ -175,9 +170,8 @@ static void check_gradients(double lambda, int relu_logits, const char *backend)
 
 /* Also that a reversal without its sign, or without its scale, would be far outside: the encoder's gradient
  * moves with lambda by as much as the adversary's part weighs. */
-static void the_encoder_descends_on_task_minus_lambda_adversary(void **state)
+TEST(the_encoder_descends_on_task_minus_lambda_adversary)
 {
-    (void)state;
     static const double lambdas[] = {0, 0.5, 1, 7};
     const char *const backends[] = {"ref", machine.backend};
     for (size_t i = 0; i < 4; i++)
@@ -186,9 +180,8 @@ static void the_encoder_descends_on_task_minus_lambda_adversary(void **state)
                 check_gradients(lambdas[i], relu_logits, backends[k]);
 }
 
-static void reversal_is_the_identity_forwards_and_minus_lambda_backwards(void **state)
+TEST(reversal_is_the_identity_forwards_and_minus_lambda_backwards)
 {
-    (void)state;
     struct layer_spec spec = {.layer = &layer_reverse, .rate = 2.5};
     float x[3] = {1, -2, 3}, y[3], dy[3] = {4, 0, -6}, dx[3] = {9, 9, 9};
     bf16 hx[3], hy[3], hdy[3], hdx[3];
@@ -213,9 +206,8 @@ static void reversal_is_the_identity_forwards_and_minus_lambda_backwards(void **
     assert_true(bf16_to_float(hdx[0]) == -10 && bf16_to_float(hdx[2]) == 15);
 }
 
-static void the_adversary_can_learn_alone(void **state)
+TEST(the_adversary_can_learn_alone)
 {
-    (void)state;
     struct written_out w;
     struct nn_model *m = small_model(1);
     struct nn_plan *p = small_plan(m, "ref");
@@ -250,9 +242,8 @@ static void the_adversary_can_learn_alone(void **state)
     nn_model_free(m);
 }
 
-static void plans_know_when_there_is_no_adversary(void **state)
+TEST(plans_know_when_there_is_no_adversary)
 {
-    (void)state;
     struct nn_model *m = small_model(1), *plain = NULL;
     struct nn_plan *p = NULL;
     struct nn_model_config config = {
@@ -279,9 +270,8 @@ static void plans_know_when_there_is_no_adversary(void **state)
 /* ---- losses and turns ---- */
 
 /* (7): the mean over both views of every image, with the image's attribute. */
-static void the_classifiers_loss_is_the_mean_over_both_views(void **state)
+TEST(the_classifiers_loss_is_the_mean_over_both_views)
 {
-    (void)state;
     const int64_t attribute[8] = {2, 0, 1, 1, 0, 2, 0, 1}, rows[3] = {5, 1, 2};
     struct written_out w;
     struct nn_model *m = small_model(1);
@@ -357,16 +347,14 @@ static void check_reading(int of_images)
     nn_model_free(m);
 }
 
-static void the_classifier_reads_what_it_is_to_read(void **state)
+TEST(the_classifier_reads_what_it_is_to_read)
 {
-    (void)state;
     check_reading(0);
     check_reading(1);
 }
 
-static void turns_are_as_published_or_as_released(void **state)
+TEST(turns_are_as_published_or_as_released)
 {
-    (void)state;
     const struct talos_setup published = {.on = true}, released = {.on = true, .two_pass = true},
                              joint = {.on = true, .joint = true};
     assert_int_equal(talos_passes(&published), 1);
@@ -410,9 +398,8 @@ static void teach(float out[LAST_SIZE], size_t calls, size_t steps, double share
     nn_model_free(m);
 }
 
-static void several_steps_are_several_turns_and_nothing_bounds_them(void **state)
+TEST(several_steps_are_several_turns_and_nothing_bounds_them)
 {
-    (void)state;
     float one[LAST_SIZE], three[LAST_SIZE], at_once[LAST_SIZE], bounded[LAST_SIZE];
     teach(one, 1, 1, 0);
     teach(three, 3, 1, 0);
@@ -506,9 +493,8 @@ static void step_in_leaves(float *gradient, float *moved, int threads)
     nn_model_free(m);
 }
 
-static void leaves_descend_as_the_whole_step_does(void **state)
+TEST(leaves_descend_as_the_whole_step_does)
 {
-    (void)state;
     enum { ROOM = 1024 };
     static float gradient[2][ROOM], moved[2][ROOM];
     struct nn_model *m = small_model(1);
@@ -520,19 +506,4 @@ static void leaves_descend_as_the_whole_step_does(void **state)
     assert_memory_equal(moved[0], moved[1], sizeof moved[0]);
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reversal_is_the_identity_forwards_and_minus_lambda_backwards),
-        cmocka_unit_test(the_encoder_descends_on_task_minus_lambda_adversary),
-        cmocka_unit_test(the_adversary_can_learn_alone),
-        cmocka_unit_test(plans_know_when_there_is_no_adversary),
-        cmocka_unit_test(the_classifiers_loss_is_the_mean_over_both_views),
-        cmocka_unit_test(the_classifier_reads_what_it_is_to_read),
-        cmocka_unit_test(turns_are_as_published_or_as_released),
-        cmocka_unit_test(several_steps_are_several_turns_and_nothing_bounds_them),
-        cmocka_unit_test(leaves_descend_as_the_whole_step_does),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.start = machine_f32, .tags = "matrix")

@@ -1,10 +1,5 @@
 /* Talos, the bounded form: its gradient is that of its formula, and none where the classifier is worse than guessing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/machine.h"
 #include "nn/kernel/kernels.h"
 #include "rng/rng.h"
@@ -26,9 +21,8 @@ static double bounded(const struct talos_setup *s, const double *logits, const i
     return mean;
 }
 
-static void the_bounded_form_follows_its_definition(void **state)
+TEST(the_bounded_form_follows_its_definition)
 {
-    (void)state;
     enum { N = 40 };
     struct talos_setup s = {.on = true, .values = VALUES, .share = {0.5, 0.3, 0.2}};
     struct rng r = rng_stream(6, RNG_TEST, 0, 0);
@@ -59,9 +53,8 @@ static void the_bounded_form_follows_its_definition(void **state)
 }
 
 /* A classifier that is as wrong as can be: as published it is pushed on at full strength, bounded no more. */
-static void a_useless_classifier_has_no_gradient(void **state)
+TEST(a_useless_classifier_has_no_gradient)
 {
-    (void)state;
     struct talos_setup s = {.on = true, .values = 2, .share = {0.75, 0.25}};
     const float wrong[4] = {-90, 90, 90, -90};
     const int64_t labels[2] = {0, 1};
@@ -73,12 +66,4 @@ static void a_useless_classifier_has_no_gradient(void **state)
         assert_true(diff[i] == 0);
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_bounded_form_follows_its_definition),
-        cmocka_unit_test(a_useless_classifier_has_no_gradient),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.start = machine_f32, .tags = "matrix")

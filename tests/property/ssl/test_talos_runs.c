@@ -1,11 +1,6 @@
 /* Whole runs with Talos: what each turn moves; resume = uninterrupted run, bit for bit; the classifier's
  * log; refusals. The formulas: test_talos.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/pretraining.h"
 #include "support/sanitizer.h"
 
@@ -26,9 +21,8 @@ static int set_up(void **state)
     return open_images(state, "synthetic-faces-n14");
 }
 
-static void an_odd_epoch_leaves_the_encoder_alone(void **state)
+TEST(an_odd_epoch_leaves_the_encoder_alone)
 {
-    (void)state;
     static const char *const encoders[] = {"keras-simclr", "resnet8"}; /* the second has running statistics */
     for (int k = 0; k < 2; k++) {
         char untouched[65], after[4][65];
@@ -53,9 +47,8 @@ static void an_odd_epoch_leaves_the_encoder_alone(void **state)
 }
 
 /* In the released order the first pass is a plain epoch, if lambda is 0. */
-static void lambda_zero_is_plain_simclr(void **state)
+TEST(lambda_zero_is_plain_simclr)
 {
-    (void)state;
     char plain[65], censored[65], zero[65];
     for (size_t epochs = 1; epochs <= 2; epochs++) { /* joint: all epochs are */
         struct sotto_pretrain_options o = with(epochs == 1 ? "two-pass" : "joint");
@@ -98,9 +91,8 @@ static double distance(const float *a, const float *b)
  * and Adam makes a step of it (up to .03, in one to three seeds of eight at levels v2 and v3), so the least of three seeds counts. In
  * bf16 they do not move at all, or a value by its last place, 2^-8. The classifier at lambda 50 moves them by 1.8 to 9 in both.
  * (The loss is no measure of it: it may go up or down.) */
-static void images_go_along(void **state)
+TEST(images_go_along)
 {
-    (void)state;
     static const char *const reads[] = {"images", "views-of-three"};
     static float plain[VALUES], beside[VALUES], censored[VALUES];
     double close[2] = {INFINITY, INFINITY}, far[2] = {INFINITY, INFINITY};
@@ -126,9 +118,8 @@ static void images_go_along(void **state)
                      far[i]);
 }
 
-static void resume_gives_the_bits_of_an_uninterrupted_run(void **state)
+TEST(resume_gives_the_bits_of_an_uninterrupted_run)
 {
-    (void)state;
     const char *checkpoint = path_of("c.safetensors");
     char whole[65], resumed[65];
     struct sotto_pretrain_result one, two;
@@ -155,9 +146,8 @@ static void resume_gives_the_bits_of_an_uninterrupted_run(void **state)
     }
 }
 
-static void bad_input_is_one_clear_line(void **state)
+TEST(bad_input_is_one_clear_line)
 {
-    (void)state;
     int64_t same[14], wrong[14] = {0, 1, 2, 0, -1};
     struct sotto_dataset *plain = NULL;
     struct sotto_encoder *e = NULL;
@@ -191,9 +181,8 @@ static void bad_input_is_one_clear_line(void **state)
     sotto_dataset_free(plain);
 }
 
-static void another_runs_checkpoint_is_refused(void **state)
+TEST(another_runs_checkpoint_is_refused)
 {
-    (void)state;
     const char *checkpoint = path_of("c.safetensors");
     char sha256[65];
     int64_t other[14] = {0, 1};
@@ -220,9 +209,8 @@ static void another_runs_checkpoint_is_refused(void **state)
     unlink(checkpoint);
 }
 
-static void the_classifier_is_logged_every_epoch(void **state)
+TEST(the_classifier_is_logged_every_epoch)
 {
-    (void)state;
     const char *metrics = path_of("metrics.jsonl");
     char sha256[65];
     for (int i = 0; i < 2; i++) {
@@ -259,17 +247,15 @@ static struct sotto_pretrain_result train_on_tones(double lambda, int bounded, s
     return result;
 }
 
-static void the_classifier_learns(void **state)
+TEST(the_classifier_learns)
 {
-    (void)state;
     assert_true(train_on_tones(0, 0, 9).adversary_accuracy > 0.99);
 }
 
 /* The last epoch is the encoder's. As published it drives the classifier's loss far beyond what guessing
  * costs, ln 2; bounded it stops about there. */
-static void only_the_published_loss_runs_away(void **state)
+TEST(only_the_published_loss_runs_away)
 {
-    (void)state;
     if (THREAD_SANITIZER)
         skip(); /* arithmetic, and minutes: threads are seen in the tests above */
     double published = train_on_tones(20, 0, 40).adversary_loss,
@@ -278,9 +264,8 @@ static void only_the_published_loss_runs_away(void **state)
         fail_msg("published %g, bounded %g", published, bounded);
 }
 
-static void steps_allocate_nothing_and_failures_are_reported(void **state)
+TEST(steps_allocate_nothing_and_failures_are_reported)
 {
-    (void)state;
     uint64_t used[2];
     char sha256[65];
     int failed = 0;
@@ -309,22 +294,5 @@ static void steps_allocate_nothing_and_failures_are_reported(void **state)
     assert_true(failed > 8);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_odd_epoch_leaves_the_encoder_alone),
-        cmocka_unit_test(lambda_zero_is_plain_simclr),
-        cmocka_unit_test(images_go_along),
-        cmocka_unit_test(resume_gives_the_bits_of_an_uninterrupted_run),
-        cmocka_unit_test(bad_input_is_one_clear_line),
-        cmocka_unit_test(another_runs_checkpoint_is_refused),
-        cmocka_unit_test(the_classifier_is_logged_every_epoch),
-        cmocka_unit_test(the_classifier_learns),
-        cmocka_unit_test(only_the_published_loss_runs_away),
-        cmocka_unit_test(steps_allocate_nothing_and_failures_are_reported),
-    };
-    int failed = 0;
-    while (machine_next())
-        failed += cmocka_run_group_tests(tests, set_up, close_images);
-    return failed;
-}
+TEST_GROUP(.set_up = set_up, .tear_down = close_images, .next = machine_next,
+           .tags = "matrix matrix-dtype long")

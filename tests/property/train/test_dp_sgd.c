@@ -1,11 +1,6 @@
 /* Private training of whole networks: it learns and is certified; noise has its size; parts, views, threads and empty
  * samples change nothing that they should not; bad requests are refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/machine.h"
 #include "support/dp_sgd_world.h"
 #include "base/sha256.h"
@@ -111,9 +106,8 @@ static void must_name_its_float_sums(const char *path)
     json_free(c);
 }
 
-static void networks_learn_and_are_certified(void **state)
+TEST(networks_learn_and_are_certified)
 {
-    (void)state;
     static const struct {
         const char *optimizer, *noise, *clipping;
         double lr, momentum, average;
@@ -167,9 +161,8 @@ static void networks_learn_and_are_certified(void **state)
 }
 
 /* Gradients of zero size against noise: weights walk at random by lr * multiplier * C / batch a step. */
-static void noise_has_its_size(void **state)
+TEST(noise_has_its_size)
 {
-    (void)state;
     struct request r = on_blobs();
     size_t count;
     r.o.hidden[0] = 300;
@@ -189,9 +182,8 @@ static void noise_has_its_size(void **state)
 
 /* With the same coins and noise, the size of the parts is a matter of speed: the same bits as long as the longest
  * chain is the same (1 below 8 records, then a power of two up to 64). */
-static void parts_do_not_change_the_run(void **state)
+TEST(parts_do_not_change_the_run)
 {
-    (void)state;
     const char *const clippings[] = {"flat", "quantile"};
     const size_t pairs[][2] = {{1, 7}, {34, 63}, {65, 100}};
     for (size_t c = 0; c < 2; c++)
@@ -213,9 +205,8 @@ static void parts_do_not_change_the_run(void **state)
         }
 }
 
-static void threads_change_no_bit(void **state)
+TEST(threads_change_no_bit)
 {
-    (void)state;
     const struct sotto_context before = machine.context;
     for (int model = 0; model < 2; model++) {
         struct request r = on_blobs();
@@ -249,9 +240,8 @@ static void threads_change_no_bit(void **state)
 }
 
 /* Of images that are all the same under every view, many views are one. */
-static void views_are_averaged(void **state)
+TEST(views_are_averaged)
 {
-    (void)state;
     struct request r = on_blobs();
     static uint8_t flat_images[N];
     struct sotto_dataset flat = blobs;
@@ -282,9 +272,8 @@ static void views_are_averaged(void **state)
 /* The view of a record is its own, wherever it stands in the sample: all records in every step, in two
  * orders, with the same noise, leave the same weights. (A view by place in the sample would let one record
  * change all others', and clipping would bound nothing.) Another seed of augmentation is the control. */
-static void views_belong_to_records(void **state)
+TEST(views_belong_to_records)
 {
-    (void)state;
     enum { ROWS = 24 };
     struct request r = on_blobs();
     int64_t forth[ROWS], back[ROWS];
@@ -315,9 +304,8 @@ static void views_belong_to_records(void **state)
 }
 
 /* Half of these samples are empty. */
-static void empty_samples_are_steps_of_noise(void **state)
+TEST(empty_samples_are_steps_of_noise)
 {
-    (void)state;
     struct request r = on_blobs();
     size_t count;
     r.o.batch = 1;
@@ -332,9 +320,8 @@ static void empty_samples_are_steps_of_noise(void **state)
     base_free(w);
 }
 
-static void bad_requests_have_one_line(void **state)
+TEST(bad_requests_have_one_line)
 {
-    (void)state;
     struct sotto_network *n = NULL;
     struct sotto_certificate *certificate = NULL;
     static const int64_t twice[] = {1, 2, 3, 2}, few[] = {0, 1, 2, 3, 4, 5};
@@ -375,9 +362,8 @@ static void bad_requests_have_one_line(void **state)
 
 /* A backend in which a record's bits depend on other records is refused before anything is charged or written. The same
  * backend without its defect trains. */
-static void a_backend_with_a_defect_costs_nothing(void **state)
+TEST(a_backend_with_a_defect_costs_nothing)
 {
-    (void)state;
     for (int defect = PLANTED_NOTHING; defect < PLANTED_DEFECTS; defect++) {
         struct request r = on_blobs();
         struct sotto_network *n = NULL;
@@ -406,9 +392,8 @@ static void a_backend_with_a_defect_costs_nothing(void **state)
 }
 
 /* Norms of gradient and count together are at most 1, and C moves towards the quantile. */
-static void shares_of_a_quantile(void **state)
+TEST(shares_of_a_quantile)
 {
-    (void)state;
     for (double noise = 0.01; noise < 1e4; noise *= 7)
         for (size_t batch = 1; batch < 100000; batch *= 5) {
             struct dp_sgd_shares s = dp_sgd_shares_of(noise, batch);
@@ -424,18 +409,4 @@ static void shares_of_a_quantile(void **state)
     assert_true(dp_sgd_next_clip(2, 1e300, s.count, 100, 0.5) > 1.8); /* noise cannot carry it away at once */
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(networks_learn_and_are_certified),
-                                       cmocka_unit_test(noise_has_its_size),
-                                       cmocka_unit_test(parts_do_not_change_the_run),
-                                       cmocka_unit_test(threads_change_no_bit),
-                                       cmocka_unit_test(views_are_averaged),
-                                       cmocka_unit_test(views_belong_to_records),
-                                       cmocka_unit_test(empty_samples_are_steps_of_noise),
-                                       cmocka_unit_test(bad_requests_have_one_line),
-                                       cmocka_unit_test(a_backend_with_a_defect_costs_nothing),
-                                       cmocka_unit_test(shares_of_a_quantile)};
-    return cmocka_run_group_tests(tests, make_data, drop_data);
-}
+TEST_GROUP(.set_up = make_data, .tear_down = drop_data, .start = machine_f32, .tags = "matrix long")

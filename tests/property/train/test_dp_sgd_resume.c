@@ -1,10 +1,5 @@
 /* Private training that was interrupted goes on, is charged again, and never for less than it used. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/machine.h"
 #include "support/dp_sgd_world.h"
 #include "base/file.h"
@@ -45,9 +40,8 @@ static void stop_after(const struct request *r, uint64_t steps)
 
 /* A run in blocks that is stopped at the end of one goes on as if nothing had been (seeded, so that this can
  * be seen), at no further charge. */
-static void a_run_goes_on(void **state)
+TEST(a_run_goes_on)
 {
-    (void)state;
     struct request r = on_blobs();
     size_t count;
     r.o.optimizer = "adam";
@@ -70,9 +64,8 @@ static void a_run_goes_on(void **state)
 }
 
 /* Stopped within a block, it is charged for the steps that it draws anew. */
-static void what_is_drawn_anew_is_charged_again(void **state)
+TEST(what_is_drawn_anew_is_charged_again)
 {
-    (void)state;
     struct request r = on_blobs();
     struct sotto_network *n = NULL;
     struct sotto_certificate *certificate = NULL;
@@ -94,9 +87,8 @@ static void what_is_drawn_anew_is_charged_again(void **state)
     sotto_network_free(n);
 }
 
-static void a_resume_that_would_undercount_is_refused(void **state)
+TEST(a_resume_that_would_undercount_is_refused)
 {
-    (void)state;
     struct request r = on_blobs();
     struct sotto_network *n = NULL;
     struct sotto_certificate *certificate = NULL;
@@ -132,9 +124,8 @@ static void a_resume_that_would_undercount_is_refused(void **state)
 }
 
 /* A ledger put back to an earlier state: the run has used 8 steps, of which it holds 5. */
-static void a_ledger_put_back_is_noticed(void **state)
+TEST(a_ledger_put_back_is_noticed)
 {
-    (void)state;
     struct request r = on_blobs();
     struct sotto_network *n = NULL;
     struct sotto_certificate *certificate = NULL;
@@ -155,12 +146,4 @@ static void a_ledger_put_back_is_noticed(void **state)
     base_free(old);
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_run_goes_on),
-                                       cmocka_unit_test(what_is_drawn_anew_is_charged_again),
-                                       cmocka_unit_test(a_resume_that_would_undercount_is_refused),
-                                       cmocka_unit_test(a_ledger_put_back_is_noticed)};
-    return cmocka_run_group_tests(tests, make_data, drop_data);
-}
+TEST_GROUP(.set_up = make_data, .tear_down = drop_data, .start = machine_f32, .tags = "matrix long")

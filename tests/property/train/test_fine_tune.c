@@ -1,12 +1,7 @@
 /* Fine-tuning encoder and head together: equal inputs give equal bytes, the pre-trained encoder stays as it
  * was, training lowers the loss, the two files belong together, and nothing that carries the stamp is
  * released. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "base/file.h"
 #include "head/model/head_model.h"
@@ -76,9 +71,8 @@ static void clear(struct tuned *t)
     sotto_head_free(t->head);
 }
 
-static void equal_inputs_give_equal_bytes(void **state)
+TEST(equal_inputs_give_equal_bytes)
 {
-    (void)state;
     struct sotto_fine_tune_options o = options();
     struct tuned a, b, other;
     char before[SHA256_HEX];
@@ -103,9 +97,8 @@ static void equal_inputs_give_equal_bytes(void **state)
 
 /* Without augmentation the head's answers on the new encoder's embeddings are those of the whole network: so
  * the loss of the last steps shows in them. */
-static void training_lowers_the_loss_and_the_files_belong_together(void **state)
+TEST(training_lowers_the_loss_and_the_files_belong_together)
 {
-    (void)state;
     struct sotto_fine_tune_options o = options();
     struct tuned t;
     float x[N * 128], logits[N * 10];
@@ -125,9 +118,8 @@ static void training_lowers_the_loss_and_the_files_belong_together(void **state)
     clear(&t);
 }
 
-static void the_stamp_travels_and_is_obeyed(void **state)
+TEST(the_stamp_travels_and_is_obeyed)
 {
-    (void)state;
     struct sotto_fine_tune_options o = options();
     struct tuned t;
     struct sotto_encoder *encoder = NULL;
@@ -193,9 +185,8 @@ static void refused(const char *text, const struct sotto_dataset *data, const in
     assert_true(!e && !h);
 }
 
-static void mistakes_are_one_line(void **state)
+TEST(mistakes_are_one_line)
 {
-    (void)state;
     struct sotto_fine_tune_options o = options();
     o.epochs = SOTTO_NONE;
     refused("epochs must be at least 1", images, rows, N, &o);
@@ -221,9 +212,8 @@ static void mistakes_are_one_line(void **state)
     refused("but the encoder was trained on", &other, rows, N, &o);
 }
 
-static void stops_and_failures_leave_nothing(void **state)
+TEST(stops_and_failures_leave_nothing)
 {
-    (void)state;
     volatile sig_atomic_t stop = 1;
     struct sotto_context ctx = {.threads = 1, .stop = &stop};
     struct sotto_fine_tune_options o = options();
@@ -254,15 +244,4 @@ static void stops_and_failures_leave_nothing(void **state)
     sotto_head_free(h);
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_inputs_give_equal_bytes),
-        cmocka_unit_test(training_lowers_the_loss_and_the_files_belong_together),
-        cmocka_unit_test(the_stamp_travels_and_is_obeyed),
-        cmocka_unit_test(mistakes_are_one_line),
-        cmocka_unit_test(stops_and_failures_leave_nothing),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = tear_down, .start = machine_f32, .tags = "matrix")

@@ -1,11 +1,6 @@
 /* Certified inputs on ranks: the weights of one process, charged once by rank 0 alone, labels too; another number of ranks goes on. Ranks
  * are threads here; tests/cli/mpi_private.bats has processes. f32, 1 and 2 threads a rank. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "support/machine.h"
 #include "support/simulated_ranks.h"
@@ -144,9 +139,8 @@ static void train_alone(char sha256[65], const struct plan *p)
     sotto_certificate_free(c);
 }
 
-static void any_number_of_ranks_gives_the_bits_of_one(void **state)
+TEST(any_number_of_ranks_gives_the_bits_of_one)
 {
-    (void)state;
     char alone[65], other[65];
     struct plan p = {.seed = 3, .label_epsilon = 1, .reserve = 1, .sha256 = alone};
     train_alone(alone, &p);
@@ -164,9 +158,8 @@ static void any_number_of_ranks_gives_the_bits_of_one(void **state)
 
 /* Stopped as the second epoch was drawn: it is drawn and charged again, the labels come from the checkpoint. Seeded, so that the bits are
  * those of a run that was not stopped. */
-static void a_run_goes_on_with_another_number_of_ranks(void **state)
+TEST(a_run_goes_on_with_another_number_of_ranks)
 {
-    (void)state;
     char whole[65];
     struct plan p = {.seed = 3, .label_epsilon = 1, .reserve = 1, .threads = 1};
     train_alone(whole, &p);
@@ -182,9 +175,8 @@ static void a_run_goes_on_with_another_number_of_ranks(void **state)
     assert_int_equal(entries("\"event\":\"reserve\""), EPOCHS + 1);
 }
 
-static void what_fails_on_one_rank_fails_on_all(void **state)
+TEST(what_fails_on_one_rank_fails_on_all)
 {
-    (void)state;
     struct plan p = {.seed = 3, .threads = 1, .reserve = 3, .reserve_last = 1, .failure = SOTTO_EINVAL};
     unlink(ledger);
     p.text = "reserve_steps is 1, but 3 on rank 0";
@@ -197,11 +189,4 @@ static void what_fails_on_one_rank_fails_on_all(void **state)
     simulated_ranks(2, 0, train_on_rank, &p);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(any_number_of_ranks_gives_the_bits_of_one),
-                                       cmocka_unit_test(a_run_goes_on_with_another_number_of_ranks),
-                                       cmocka_unit_test(what_fails_on_one_rank_fails_on_all)};
-    machine_set(NN_F32);
-    return cmocka_run_group_tests(tests, set_up, remove_folder);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = remove_folder, .start = machine_f32)

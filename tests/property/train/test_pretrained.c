@@ -1,12 +1,7 @@
 /* Training that starts from a pre-trained encoder: what is frozen stays to the bit, the last layer begins at 0, a wholly
  * frozen encoder costs what a private head on its embeddings costs, and warm-up is charged. What certificates say of it, and
  * what is refused: test_pretrained_certificates.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/pretrained_world.h"
 #include "support/worse.h"
 #include "base/memory.h"
@@ -49,9 +44,8 @@ static void compare(size_t *same, size_t *moved, const struct sotto_network *n)
 /* resnet8 below its last layer: 9 convolutions (two of them shortcuts), 7 norms of 4 tensors. */
 enum { CONVOLUTIONS = 9, NORM_TENSORS = 28, NORM_CHANNELS = 3 * 16 + 2 * 32 + 2 * 64, LAST_BLOCK = 3 };
 
-static void what_is_frozen_stays_to_the_bit(void **state)
+TEST(what_is_frozen_stays_to_the_bit)
 {
-    (void)state;
     const struct {
         const char *freeze;
         size_t moved;
@@ -79,9 +73,8 @@ static void what_is_frozen_stays_to_the_bit(void **state)
 }
 
 /* With a rate that is next to nothing the network is the encoder below a layer of zeros. */
-static void the_last_layer_begins_at_zero(void **state)
+TEST(the_last_layer_begins_at_zero)
 {
-    (void)state;
     struct sotto_train_options o = options_of("norm");
     o.lr = 1e-30;
     struct sotto_network *n = train(&o);
@@ -93,9 +86,8 @@ static void the_last_layer_begins_at_zero(void **state)
 }
 
 /* The network below its last layer sees what 'sotto embed' computes: padding, grey images and running statistics. */
-static void a_frozen_network_is_a_head_on_embeddings(void **state)
+TEST(a_frozen_network_is_a_head_on_embeddings)
 {
-    (void)state;
     struct sotto_train_options o = options_of("all");
     struct sotto_network *n = train(&o), *again = NULL;
     struct sotto_encoder *e = NULL;
@@ -169,9 +161,8 @@ static const float *tensor(const struct sotto_tensors *t, const char *name)
 
 /* Plain, and by DP-SGD at rate 1 with next to no noise: the last layer learns from standardised embeddings, and answers by
  * them, from the file too. Without the option it learns something else. */
-static void a_standardised_network_is_a_head_on_standardised_embeddings(void **state)
+TEST(a_standardised_network_is_a_head_on_standardised_embeddings)
 {
-    (void)state;
     const char *public_x = save_public_embeddings(public_rows);
     float *x = standardised_embeddings(), found[N * CLASSES];
     double *w = base_alloc(CLASSES, (WIDTH + 1) * sizeof *w);
@@ -224,9 +215,8 @@ static void a_standardised_network_is_a_head_on_standardised_embeddings(void **s
 }
 
 /* Attacks read the last layer as a head on the encoder's own embeddings. */
-static void the_last_layer_takes_the_standardisation_in(void **state)
+TEST(the_last_layer_takes_the_standardisation_in)
 {
-    (void)state;
     struct sotto_train_options o = options_of("all");
     o.standardise = save_public_embeddings(public_rows);
     struct sotto_network *n = train(&o);
@@ -296,16 +286,14 @@ static void costs_what_a_private_head_costs(const char *standardise)
     sotto_certificate_free(head);
 }
 
-static void a_frozen_encoder_costs_what_a_private_head_costs(void **state)
+TEST(a_frozen_encoder_costs_what_a_private_head_costs)
 {
-    (void)state;
     costs_what_a_private_head_costs(NULL);
     costs_what_a_private_head_costs(save_public_embeddings(public_rows));
 }
 
-static void warm_up_leaves_the_encoder_and_is_charged(void **state)
+TEST(warm_up_leaves_the_encoder_and_is_charged)
 {
-    (void)state;
     for (int private = 0; private < 2; private ++)
         for (size_t warm_up = 5; warm_up <= 6; warm_up++) { /* of 6 steps */
             struct sotto_train_options o = options_of("norm");
@@ -337,9 +325,8 @@ static void watch(void *user, const char *stage, uint64_t done, uint64_t total, 
 }
 
 /* Stopped before, at and after the end of the warm-up. */
-static void an_interrupted_run_gives_the_same_bytes(void **state)
+TEST(an_interrupted_run_gives_the_same_bytes)
 {
-    (void)state;
     struct sotto_train_options o = options_of("1");
     o.optimizer = "adam";
     o.momentum = 0;
@@ -365,18 +352,4 @@ static void an_interrupted_run_gives_the_same_bytes(void **state)
     sotto_network_free(whole);
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_frozen_stays_to_the_bit),
-        cmocka_unit_test(the_last_layer_begins_at_zero),
-        cmocka_unit_test(a_frozen_network_is_a_head_on_embeddings),
-        cmocka_unit_test(a_standardised_network_is_a_head_on_standardised_embeddings),
-        cmocka_unit_test(the_last_layer_takes_the_standardisation_in),
-        cmocka_unit_test(a_frozen_encoder_costs_what_a_private_head_costs),
-        cmocka_unit_test(warm_up_leaves_the_encoder_and_is_charged),
-        cmocka_unit_test(an_interrupted_run_gives_the_same_bytes),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = tear_down, .start = machine_f32, .tags = "matrix")

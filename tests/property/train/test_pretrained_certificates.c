@@ -1,11 +1,6 @@
 /* Private training from a pre-trained encoder: its certificate says what was trained and what it started from, and an encoder
  * that is not public is refused before anything is charged. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/pretrained_world.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -18,9 +13,8 @@
 
 /* ---- certificates ---- */
 
-static void a_certificate_says_what_was_trained(void **state)
+TEST(a_certificate_says_what_was_trained)
 {
-    (void)state;
     struct sotto_train_options o = options_of("2");
     struct sotto_train_privacy p = privacy_of();
     struct sotto_certificate *c = NULL, *read = NULL;
@@ -48,9 +42,8 @@ static void a_certificate_says_what_was_trained(void **state)
 }
 
 /* The map is public by statement, and its numbers are those of the file. */
-static void a_certificate_says_what_standardised(void **state)
+TEST(a_certificate_says_what_standardised)
 {
-    (void)state;
     struct sotto_train_options o = options_of("all");
     struct sotto_train_privacy p = privacy_of();
     struct sotto_certificate *c = NULL, *read = NULL;
@@ -82,9 +75,8 @@ static void a_certificate_says_what_standardised(void **state)
 }
 
 /* An encoder that was trained privately on the very same records: its epsilon is added, not forgotten, and not refused. */
-static void a_certified_encoder_is_added(void **state)
+TEST(a_certified_encoder_is_added)
 {
-    (void)state;
     enum { RECORDS = 24, IMAGE = 3 * 32 * 32 };
     uint8_t *pixels = base_alloc(RECORDS * IMAGE, 1);
     int64_t classes[RECORDS];
@@ -165,9 +157,8 @@ static void refuse(struct sotto_train_options o, struct sotto_train_privacy p, c
     assert_true(n == NULL && c == NULL && !file_exists(p.spend.ledger));
 }
 
-static void encoders_that_are_not_public_are_refused(void **state)
+TEST(encoders_that_are_not_public_are_refused)
 {
-    (void)state;
     struct sotto_train_options o = options_of("all");
     int64_t one[N];
     o.from = path_of("other.safetensors");
@@ -187,9 +178,8 @@ static void encoders_that_are_not_public_are_refused(void **state)
     sotto_certificate_free(c);
 }
 
-static void rows_that_are_not_public_are_refused(void **state)
+TEST(rows_that_are_not_public_are_refused)
 {
-    (void)state;
     struct sotto_train_options o = options_of("all");
     struct sotto_train_privacy p = privacy_of();
     struct sotto_certificate *c = NULL;
@@ -245,9 +235,8 @@ static void save_imported(const char *path)
 }
 
 /* The normalisation goes into the network, is never trained, and is in its file; the statement goes into the certificate. */
-static void an_imported_encoder_is_trained_and_certified(void **state)
+TEST(an_imported_encoder_is_trained_and_certified)
 {
-    (void)state;
     const char *kept = from;
     static char imported[128], model[128];
     snprintf(imported, sizeof imported, "%s", path_of("imported.safetensors"));
@@ -291,9 +280,8 @@ static void an_imported_encoder_is_trained_and_certified(void **state)
     from = kept;
 }
 
-static void options_that_do_not_go_together_are_refused(void **state)
+TEST(options_that_do_not_go_together_are_refused)
 {
-    (void)state;
     struct sotto_train_options o = options_of("none");
     refuse(o, privacy_of(), "batch norm computes with the mean of the whole batch");
     o = options_of("4");
@@ -329,17 +317,4 @@ static void options_that_do_not_go_together_are_refused(void **state)
     refuse(o, privacy_of(), "absent.safetensors");
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_certificate_says_what_was_trained),
-        cmocka_unit_test(a_certificate_says_what_standardised),
-        cmocka_unit_test(a_certified_encoder_is_added),
-        cmocka_unit_test(encoders_that_are_not_public_are_refused),
-        cmocka_unit_test(rows_that_are_not_public_are_refused),
-        cmocka_unit_test(an_imported_encoder_is_trained_and_certified),
-        cmocka_unit_test(options_that_do_not_go_together_are_refused),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = tear_down, .start = machine_f32, .tags = "matrix")

@@ -1,11 +1,6 @@
 /* DP-SGD on ranks: the weights of one process, one entry in the ledger a run, and a failure after the charge that says so. Ranks are
  * threads here; tests/cli/mpi_private.bats has processes. f32 (others are refused), 1 and 2 threads a rank. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/machine.h"
 #include "support/simulated_ranks.h"
 #include "support/dp_sgd_world.h"
@@ -141,9 +136,8 @@ static struct request seeded(int kind)
     return r;
 }
 
-static void any_number_of_ranks_gives_the_bits_of_one(void **state)
+TEST(any_number_of_ranks_gives_the_bits_of_one)
 {
-    (void)state;
     char alone[65], other[65];
     for (int kind = 0; kind < 3; kind++) {
         struct plan p = {.request = seeded(kind), .sha256 = alone};
@@ -162,9 +156,8 @@ static void any_number_of_ranks_gives_the_bits_of_one(void **state)
 }
 
 /* In blocks, so that a run that is stopped at the end of one draws nothing anew. */
-static void a_run_goes_on_with_another_number_of_ranks(void **state)
+TEST(a_run_goes_on_with_another_number_of_ranks)
 {
-    (void)state;
     char whole[65];
     struct plan p = {.request = seeded(2), .threads = 1};
     p.request.o.batch = N; /* all records: quick to account for */
@@ -185,9 +178,8 @@ static void a_run_goes_on_with_another_number_of_ranks(void **state)
     assert_int_equal(entries(), 3); /* each block once */
 }
 
-static void what_is_drawn_anew_is_charged_again(void **state)
+TEST(what_is_drawn_anew_is_charged_again)
 {
-    (void)state;
     struct plan p = {.request = seeded(0), .threads = 1};
     p.request.o.batch = N;
     p.request.p.steps = 6;
@@ -209,9 +201,8 @@ static void what_is_drawn_anew_is_charged_again(void **state)
 
 /* ---- failures ---- */
 
-static void ranks_that_differ_charge_nothing(void **state)
+TEST(ranks_that_differ_charge_nothing)
 {
-    (void)state;
     struct request other = seeded(0);
     struct plan p = {.request = seeded(0), .threads = 1, .failure = SOTTO_EINVAL, .other = &other};
     unlink(path_of("ledger.jsonl"));
@@ -238,9 +229,8 @@ static void ranks_that_differ_charge_nothing(void **state)
     assert_int_equal(access(path_of("other.jsonl"), F_OK), -1);
 }
 
-static void a_ledger_that_cannot_be_written_ends_all(void **state)
+TEST(a_ledger_that_cannot_be_written_ends_all)
 {
-    (void)state;
     struct plan p = {.request = seeded(0), .threads = 1, .failure = SOTTO_ECREATE};
     p.request.p.spend.ledger = path_of("file/ledger.jsonl"); /* a file is no folder */
     p.text = "rank 0 (";
@@ -326,9 +316,8 @@ static bool equal_files(const char *one, const char *other, const char *suffix)
 }
 
 /* The model, the canaries with their scores (dirac: of an observer of all steps) and the coins are those of one process. */
-static void canaries_on_ranks_are_those_of_one_process(void **state)
+TEST(canaries_on_ranks_are_those_of_one_process)
 {
-    (void)state;
     static const enum sotto_canary_kind kinds[] = {SOTTO_CANARY_DIRAC, SOTTO_CANARY_RANDOM};
     static const char *const suffixes[] = {"", ".coins.json", ".canaries.npz"};
     const struct sotto_context one = {.threads = 1};
@@ -353,9 +342,8 @@ static void canaries_on_ranks_are_those_of_one_process(void **state)
 }
 
 /* Canaries of kind dirac are the same beside any records. */
-static void ranks_with_canaries_among_other_records_charge_nothing(void **state)
+TEST(ranks_with_canaries_among_other_records_charge_nothing)
 {
-    (void)state;
     struct canary_plan p = {.request = seeded(0), .kind = SOTTO_CANARY_DIRAC, .seed = 9};
     const struct sotto_dataset *all = p.request.data;
     struct sotto_dataset other = *all;
@@ -374,9 +362,8 @@ static void ranks_with_canaries_among_other_records_charge_nothing(void **state)
 }
 
 /* Ranks whose sets differ would cut the sample differently, and a record might count twice. */
-static void ranks_with_other_coins_charge_nothing(void **state)
+TEST(ranks_with_other_coins_charge_nothing)
 {
-    (void)state;
     struct canary_plan p = {.request = seeded(0), .kind = SOTTO_CANARY_DIRAC, .seed = 9, .apart = true};
     snprintf(p.output, sizeof p.output, "%s", path_of("apart"));
     p.text = "all ranks must see the same data";
@@ -422,9 +409,8 @@ static const char *run_out_of_memory(const struct sotto_team *team, void *state)
     return status == SOTTO_OK && (said == SOTTO_OK || said == SOTTO_ENOMEM) ? NULL : sotto_error_text();
 }
 
-static void out_of_memory_on_a_rank_is_an_error_of_all(void **state)
+TEST(out_of_memory_on_a_rank_is_an_error_of_all)
 {
-    (void)state;
     size_t failed = 0, charged = 0;
     for (long n = 0; n < 100000; n += 1 + n / 2) {
         long allocations = n;
@@ -439,19 +425,4 @@ static void out_of_memory_on_a_rank_is_an_error_of_all(void **state)
     assert_true(failed > 8 && charged > 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_number_of_ranks_gives_the_bits_of_one),
-        cmocka_unit_test(a_run_goes_on_with_another_number_of_ranks),
-        cmocka_unit_test(what_is_drawn_anew_is_charged_again),
-        cmocka_unit_test(ranks_that_differ_charge_nothing),
-        cmocka_unit_test(a_ledger_that_cannot_be_written_ends_all),
-        cmocka_unit_test(canaries_on_ranks_are_those_of_one_process),
-        cmocka_unit_test(ranks_with_canaries_among_other_records_charge_nothing),
-        cmocka_unit_test(ranks_with_other_coins_charge_nothing),
-        cmocka_unit_test(out_of_memory_on_a_rank_is_an_error_of_all),
-    };
-    machine_set(NN_F32);
-    return cmocka_run_group_tests(tests, make_data, drop_data);
-}
+TEST_GROUP(.set_up = make_data, .tear_down = drop_data, .start = machine_f32, .tags = "matrix long")

@@ -1,10 +1,5 @@
 /* Plain training on ranks: the bits of one process alone; what cannot run on ranks is refused. Ranks are threads here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/machine.h"
 #include "support/simulated_ranks.h"
 #include "support/temporary_folder.h"
@@ -85,9 +80,8 @@ static double train_alone(char sha256[65], const struct sotto_train_options *o)
     return result.accuracy;
 }
 
-static void any_number_of_ranks_gives_the_bits_of_one(void **state)
+TEST(any_number_of_ranks_gives_the_bits_of_one)
 {
-    (void)state;
     char alone[65], cut[65];
     const char *const models[] = {"cnn", "resnet8", "resnet8", "resnet8"}; /* batch norm crosses leaves */
     for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
@@ -136,9 +130,8 @@ static const char *train_a_step(const struct sotto_team *team, void *state)
 }
 
 /* The momentum of each rank's segment is gathered for a checkpoint, and dealt anew to another number of ranks. */
-static void a_run_goes_on_with_another_number_of_ranks(void **state)
+TEST(a_run_goes_on_with_another_number_of_ranks)
 {
-    (void)state;
     static const char *const optimizers[] = {"sgd", "adam"};
     char alone[65], file[65], other[65];
     for (size_t k = 0; k < 2; k++) {
@@ -159,9 +152,8 @@ static void a_run_goes_on_with_another_number_of_ranks(void **state)
     }
 }
 
-static void what_cannot_run_on_ranks_is_refused(void **state)
+TEST(what_cannot_run_on_ranks_is_refused)
 {
-    (void)state;
     struct plan p = {.options = small("cnn")};
     p.options.order = "fast", p.options.leaf = 0;
     p.text = "order fast cannot run on several ranks";
@@ -172,15 +164,4 @@ static void what_cannot_run_on_ranks_is_refused(void **state)
     simulated_ranks(2, 0, train_on_rank, &p);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_number_of_ranks_gives_the_bits_of_one),
-        cmocka_unit_test(a_run_goes_on_with_another_number_of_ranks),
-        cmocka_unit_test(what_cannot_run_on_ranks_is_refused),
-    };
-    int failed = 0;
-    while (machine_next())
-        failed += cmocka_run_group_tests(tests, begin, end);
-    return failed;
-}
+TEST_GROUP(.set_up = begin, .tear_down = end, .next = machine_next, .tags = "matrix matrix-dtype")

@@ -1,11 +1,6 @@
 /* Do the intervals mean what they say? Simulated audits on sets with known truth, counted; every check
  * has a negative control that must fail. Seeds are fixed, so the test gives the same answer every time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/worse.h"
 #include "audit/measure/metrics.h"
 #include "io/json/json.h"
@@ -51,9 +46,8 @@ static size_t covered(size_t m, size_t n, double shift, double truth, double squ
     return hits;
 }
 
-static void exchangeable_sets_cover_one_half(void **state)
+TEST(exchangeable_sets_cover_one_half)
 {
-    (void)state;
     assert_true(fits(covered(200, 200, 0, 0.5, 1), 0.95, 0.95));
     assert_true(fits(covered(40, 150, 0, 0.5, 1), 0.95, 0.95));
     /* Ten of each: the normal approximation would give about 93 %. */
@@ -63,9 +57,8 @@ static void exchangeable_sets_cover_one_half(void **state)
 }
 
 /* Normal scores shifted by d: the area is Phi(d / sqrt 2). */
-static void shifted_sets_cover_the_truth(void **state)
+TEST(shifted_sets_cover_the_truth)
 {
-    (void)state;
     double truth = 0.5 * erfc(-1.5 / 2);
     assert_true(fits(covered(100, 150, 1.5, truth, 1), 0.94, 0.965));
     assert_false(fits(covered(100, 150, 1.5, truth, 0.5), 0.94, 0.965));
@@ -91,9 +84,8 @@ static struct json *audit(uint64_t i, size_t n, double shift)
 
 /* Whole audits of exchangeable sets: the interval of the area holds .5; the bound on epsilon is above 0 in at
  * most 5 %; TPR at the transferred threshold covers the realised rate of that threshold. */
-static void whole_audits_of_exchangeable_sets(void **state)
+TEST(whole_audits_of_exchangeable_sets)
 {
-    (void)state;
     size_t area = 0, epsilon = 0, transferred = 0;
     for (uint64_t i = 0; i < AUDITS; i++) {
         struct json *doc = audit(i, 200, 0);
@@ -113,9 +105,8 @@ static void whole_audits_of_exchangeable_sets(void **state)
 
 /* Choosing the threshold where it is scored, as peers do, claims leakage where there is none: the control
  * must fail. */
-static void thresholds_chosen_in_place_would_lie(void **state)
+TEST(thresholds_chosen_in_place_would_lie)
 {
-    (void)state;
     size_t honest = 0;
     for (uint64_t i = 0; i < AUDITS; i++) {
         double member[100], nonmember[100];
@@ -137,9 +128,8 @@ static void thresholds_chosen_in_place_would_lie(void **state)
 
 /* Randomised response: a record is flagged with probability .75 if member, .25 if not; epsilon is ln 3
  * exactly. */
-static void the_bound_stays_below_the_truth(void **state)
+TEST(the_bound_stays_below_the_truth)
 {
-    (void)state;
     size_t honest = 0, useful = 0;
     for (uint64_t i = 0; i < AUDITS; i++) {
         double member[400], nonmember[400];
@@ -163,16 +153,4 @@ static void the_bound_stays_below_the_truth(void **state)
     }
     assert_true(fits(honest, 0.95, 1));
     assert_true(useful > 0.9 * AUDITS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exchangeable_sets_cover_one_half),
-        cmocka_unit_test(shifted_sets_cover_the_truth),
-        cmocka_unit_test(whole_audits_of_exchangeable_sets),
-        cmocka_unit_test(thresholds_chosen_in_place_would_lie),
-        cmocka_unit_test(the_bound_stays_below_the_truth),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,7 @@
  * (Clopper-Pearson at a threshold from the other half, whose own chance it leaves out).
  *
  * 300 audits a cell; SOTTO_COVERAGE_AUDITS and SOTTO_COVERAGE_SEEDS ask for more. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "num/beta.h"
 #include "rng/rng.h"
@@ -110,9 +106,8 @@ static struct covered count(size_t n, double mu, uint64_t seed)
     return c;
 }
 
-static void each_interval_covers(void **state)
+TEST(each_interval_covers)
 {
-    (void)state;
     const size_t sizes[] = {500, 1000, 5000};
     const double shifts[] = {0, 0.5, 1.5};
     for (uint64_t seed = 1; seed <= seeds(); seed++)
@@ -137,9 +132,8 @@ static void each_interval_covers(void **state)
             }
 }
 
-static void too_few_nonmembers_are_said(void **state)
+TEST(too_few_nonmembers_are_said)
 {
-    (void)state;
     struct sotto_audit_result r = {0};
     int failed = 0;
     char *line = NULL;
@@ -208,9 +202,8 @@ static void gates_share_the_error_over_attacks_of(uint64_t seed)
     assert_true(refuted(old_quiet[1], rounds));
 }
 
-static void gates_share_the_error_over_attacks(void **state)
+TEST(gates_share_the_error_over_attacks)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= seeds(); seed++)
         gates_share_the_error_over_attacks_of(seed);
 }
@@ -258,9 +251,8 @@ static void bounds_share_the_error_of(uint64_t seed)
     assert_true(refuted(half_odds, audits()));
 }
 
-static void bounds_share_the_error(void **state)
+TEST(bounds_share_the_error)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= seeds(); seed++)
         bounds_share_the_error_of(seed);
 }
@@ -293,21 +285,8 @@ static void accuracy_of_attributes_covers_of(uint64_t seed)
     assert_false(refuted(covered, audits()));
 }
 
-static void accuracy_of_attributes_covers(void **state)
+TEST(accuracy_of_attributes_covers)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= seeds(); seed++)
         accuracy_of_attributes_covers_of(seed);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_interval_covers),
-        cmocka_unit_test(too_few_nonmembers_are_said),
-        cmocka_unit_test(gates_share_the_error_over_attacks),
-        cmocka_unit_test(bounds_share_the_error),
-        cmocka_unit_test(accuracy_of_attributes_covers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* The test of a trade-off curve in one run: valid at the edge of each curve, and strong. Mechanisms have exactly the curve that is
  * tested, and the attacker has their privacy losses; wrong procedures must be refuted. Seeds are fixed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "audit/measure/curve_test.h"
 #include "audit/measure/epsilon_bounds.h"
@@ -122,13 +118,12 @@ static bool refuted(size_t count)
     return binomial_lower_limit(count, RUNS, 1e-4) > .05;
 }
 
-static void valid_at_the_edge(void **state)
+TEST(valid_at_the_edge)
 {
     static const struct mechanism_of_test edges[] = {{"gaussian", 1, 1, 1},      {"gaussian", 2.5, 1, 1},
                                                      {"logistic", 1.5, 1, 1},    {"laplace", 1.5, 1, 1},
                                                      {"gaussian", 1, .3, STEPS}, {"laplace", 1, .5, STEPS},
                                                      {"logistic", 1, .5, STEPS}};
-    (void)state;
     for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
         size_t count = rejections(&edges[i], &edges[i], false, RUNS);
         if (refuted(count))
@@ -139,13 +134,12 @@ static void valid_at_the_edge(void **state)
 }
 
 /* Three times the shift; or every record in every step, accounted as sampled. */
-static void leaks_are_found(void **state)
+TEST(leaks_are_found)
 {
     static const struct mechanism_of_test stated[] = {
         {"gaussian", 1, 1, 1}, {"logistic", 1, 1, 1}, {"laplace", 1, 1, 1}, {"gaussian", 1, .3, STEPS}};
     static const struct mechanism_of_test real[] = {
         {"gaussian", 3, 1, 1}, {"logistic", 3, 1, 1}, {"laplace", 3, 1, 1}, {"gaussian", 1, 1, STEPS}};
-    (void)state;
     for (size_t i = 0; i < sizeof stated / sizeof *stated; i++) {
         size_t count = rejections(&real[i], &stated[i], false, FEW);
         if (count < FEW / 2)
@@ -154,10 +148,9 @@ static void leaks_are_found(void **state)
     }
 }
 
-static void a_wrong_procedure_is_refuted(void **state)
+TEST(a_wrong_procedure_is_refuted)
 {
     const struct mechanism_of_test m = {"gaussian", 1, 1, 1}, rounded_up = {"gaussian", .5, 1, 1};
-    (void)state;
     assert_true(refuted(rejections(&m, &m, true, RUNS)));
     assert_true(refuted(rejections(&m, &rounded_up, false, RUNS)));
 }
@@ -176,13 +169,12 @@ static double median_of(double *x, size_t n)
 }
 
 /* N(mu, 1) with epsilon 4.4 and 10 at delta 1e-5: bounds if the curve is Gaussian, medians over 50 runs. */
-static void strong(void **state)
+TEST(strong)
 {
     enum { DRAWS = 50 };
     static const struct {
         double mu, epsilon, expected;
     } cases[] = {{1.0045010345129413, 4.4, 2.6}, {2.000445619560196, 10, 5.6}};
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         const struct mechanism_of_test m = {"gaussian", cases[i].mu, 1, 1};
         double bound[DRAWS], any[DRAWS], steinke[DRAWS];
@@ -204,12 +196,4 @@ static void strong(void **state)
             fail_msg("epsilon %g: median bound %g; expected at least %g", cases[i].epsilon, median,
                      cases[i].expected);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(valid_at_the_edge), cmocka_unit_test(leaks_are_found),
-                                       cmocka_unit_test(a_wrong_procedure_is_refuted),
-                                       cmocka_unit_test(strong)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

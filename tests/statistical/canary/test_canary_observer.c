@@ -1,12 +1,7 @@
 /* The observer of all steps: without a trace of the canaries its bound is 0 as often as the level says; with it, it finds nearly
  * all that the account allows, and never more. Steps are simulated as the account has them: Poisson samples, Gaussian or logistic
  * noise, and no other records. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/worse.h"
 #include "audit/measure/epsilon_bounds.h"
 #include "canary/canaries.h"
@@ -88,9 +83,8 @@ static double audit(enum sotto_canary_relation relation, double leak, const stru
 /* Epsilon 8 at delta 1e-5, zero-out: `sotto account --noise-multiplier .8143532 --sample-rate .0315077 --steps 640`. */
 static const struct canary_step eight = {.amount = 2, .scale = 2 * .8143532, .rate = .0315077, .unit = 1};
 
-static void no_trace_gives_no_bound(void **state)
+TEST(no_trace_gives_no_bound)
 {
-    (void)state;
     enum { RUNS = 200 };
     size_t above = 0;
     for (uint64_t seed = 1; seed <= RUNS; seed++)
@@ -99,9 +93,8 @@ static void no_trace_gives_no_bound(void **state)
     assert_true(above <= 24); /* P(more | 5 %) = 6.6e-5 */
 }
 
-static void the_account_is_nearly_reached_and_kept(void **state)
+TEST(the_account_is_nearly_reached_and_kept)
 {
-    (void)state;
     double least = INFINITY, most = 0;
     for (uint64_t seed = 1; seed <= 5; seed++) {
         const double found = audit(SOTTO_CANARY_OR_NOTHING, 1, &eight, 640, seed);
@@ -111,9 +104,8 @@ static void the_account_is_nearly_reached_and_kept(void **state)
     assert_true(least > 1.5 && most <= 8);
 }
 
-static void logistic_noise_and_two_records(void **state)
+TEST(logistic_noise_and_two_records)
 {
-    (void)state;
     struct canary_step step = eight;
     const double nothing = audit(SOTTO_CANARY_OR_NOTHING, 1, &step, 300, 1),
                  two = audit(SOTTO_CANARY_ONE_OF_TWO, 1, &step, 300, 1);
@@ -124,9 +116,8 @@ static void logistic_noise_and_two_records(void **state)
 
 /* Clipping is off by a factor of eight: more is proved than the account promises. Sampling rate 1, 100 steps, multiplier 20:
  * epsilon 1.994 at delta 1e-5. */
-static void a_leak_is_found(void **state)
+TEST(a_leak_is_found)
 {
-    (void)state;
     struct canary_step step = eight;
     step.scale = 2 * 20, step.rate = 1;
     const double promised = 1.994, honest = audit(SOTTO_CANARY_OR_NOTHING, 1, &step, 100, 3),
@@ -136,9 +127,8 @@ static void a_leak_is_found(void **state)
 }
 
 /* What was seen before a stop is added to what is seen after it. */
-static void the_observer_remembers(void **state)
+TEST(the_observer_remembers)
 {
-    (void)state;
     const struct sotto_canary_request r = {.data = &set,
                                            .n = 2,
                                            .classes = 2,
@@ -163,11 +153,4 @@ static void the_observer_remembers(void **state)
     sotto_canaries_free(c);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_trace_gives_no_bound), cmocka_unit_test(the_account_is_nearly_reached_and_kept),
-        cmocka_unit_test(logistic_noise_and_two_records), cmocka_unit_test(a_leak_is_found),
-        cmocka_unit_test(the_observer_remembers)};
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

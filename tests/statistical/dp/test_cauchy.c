@@ -1,11 +1,6 @@
 /* Exact Cauchy noise against its distribution function, and a median's whole release on neighbouring sets; each with a
  * control that is wrong and must fail. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/worse.h"
 #include "dp/noise/cauchy.h"
 #include "dp/release/release_median.h"
@@ -31,9 +26,8 @@ static double chi_square(const int128 *k, size_t n, double scale)
     return sum;
 }
 
-static void draws_follow_the_law(void **state)
+TEST(draws_follow_the_law)
 {
-    (void)state;
     static const double scales[] = {5e3, 0x1p58};
     struct noise *s;
     int128 *k = calloc(DRAWS, sizeof *k);
@@ -52,9 +46,8 @@ static void draws_follow_the_law(void **state)
 }
 
 /* Small scales have atoms: floor(m h) = 0 with probability atan(1 / m) / pi, and so has -1. */
-static void small_scales_have_their_atoms(void **state)
+TEST(small_scales_have_their_atoms)
 {
-    (void)state;
     struct noise *s;
     int128 *k = calloc(DRAWS, sizeof *k);
     double count[2] = {0};
@@ -83,9 +76,8 @@ static double largest_loss(const struct median_plan *a, const struct median_plan
     return most;
 }
 
-static void neighbours_differ_by_epsilon_at_most(void **state)
+TEST(neighbours_differ_by_epsilon_at_most)
 {
-    (void)state;
     enum { N = 5, LEVELS = 3 };
     for (double epsilon = 0.25; epsilon <= 4; epsilon *= 4) {
         double worst = 0, quartered = 0;
@@ -111,9 +103,8 @@ static void neighbours_differ_by_epsilon_at_most(void **state)
     }
 }
 
-static void plans_follow_the_range_alone(void **state)
+TEST(plans_follow_the_range_alone)
 {
-    (void)state;
     const double x[] = {1, 2, 3}, far[] = {NAN, INFINITY, -1e300};
     struct median_plan a, b;
     assert_int_equal(median_plan(&a, x, 3, 0, 10, 1, NULL), SOTTO_OK);
@@ -125,15 +116,4 @@ static void plans_follow_the_range_alone(void **state)
     assert_int_equal(median_plan(&a, x, 3, 0, 10, 100, NULL), SOTTO_EDOMAIN);
     assert_int_equal(median_plan(&a, x, 3, 0, 0, 1, NULL), SOTTO_EINVAL);
     assert_int_equal(median_plan(&a, x, 0, 0, 1, 1, NULL), SOTTO_EINVAL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(draws_follow_the_law),
-        cmocka_unit_test(small_scales_have_their_atoms),
-        cmocka_unit_test(neighbours_differ_by_epsilon_at_most),
-        cmocka_unit_test(plans_follow_the_range_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,7 @@
  * ones, low bits, tails, pairs; and draws from words of few bits, so that the slow path makes a large share of
  * them. Seeds are fixed: a pass today is a pass tomorrow. Controls: a scale off by 5 %, refinement that repeats
  * itself. SOTTO_FLOORED_ROUNDS=24 takes 10^8 draws of each law (slow/floored_law). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/floored_words.h"
 #include "support/oracle_sweep.h"
 
@@ -96,9 +91,8 @@ static void draw(enum floored_law law, double m, int round)
     noise_close(keys);
 }
 
-static void every_integer_has_its_probability(void **state)
+TEST(every_integer_has_its_probability)
 {
-    (void)state;
     static struct bins right, wrong;
     const double scales[] = {0.3, 5.3, 64.25};
     for (enum floored_law law = 0; law < FLOORED_LAWS; law++)
@@ -117,9 +111,8 @@ static void every_integer_has_its_probability(void **state)
         }
 }
 
-static void large_scales(void **state)
+TEST(large_scales)
 {
-    (void)state;
     static struct bins sizes, low_bits, by_place;
     const double scales[] = {0x1.6a09e667f3bcdp23, 0x1.6a09e667f3bcdp31};
     for (enum floored_law law = 0; law < FLOORED_LAWS; law++)
@@ -149,9 +142,8 @@ static void large_scales(void **state)
         }
 }
 
-static void pairs_are_not_correlated(void **state)
+TEST(pairs_are_not_correlated)
 {
-    (void)state;
     double product = 0, squares = 0, next = 0;
     draw(FLOORED_GAUSSIAN, 0x1p30, 0);
     for (size_t i = 0; i < N; i++)
@@ -214,15 +206,4 @@ FLOORED_TEST(words_of_few_bits_follow_the_law_too)
         assert_true(deviate_of_few(law, 6, 3, repeated_bits) > 10);
     }
     return SOTTO_OK;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_integer_has_its_probability),
-        cmocka_unit_test(large_scales),
-        cmocka_unit_test(pairs_are_not_correlated),
-        cmocka_unit_test(words_of_few_bits_follow_the_law_too),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

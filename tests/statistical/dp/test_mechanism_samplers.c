@@ -3,12 +3,7 @@
  * Kolmogorov-Smirnov where values are many, parity, impossible values; each with a law that is off by 2 %
  * (or otherwise wrong) and must be noticed. Thresholds: z = 4 (Wilson-Hilferty), sqrt(n) D = 1.95 (p = 1e-3),
  * fixed seeds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/worse.h"
 #include "dp/mechanism/mechanism.h"
 #include "dp/noise/floored_noise.h"
@@ -95,9 +90,8 @@ static double integer_z(const struct mechanism *m, double scale, double law_scal
 
 static const char *const discrete[] = {"discrete-laplace", "discrete-gaussian"};
 
-static void whole_numbers_follow_their_law(void **state)
+TEST(whole_numbers_follow_their_law)
 {
-    (void)state;
     const double scales[] = {0.3, 1, 2.718281828459045, 7.25};
     for (int d = 0; d < 2; d++)
         for (int i = 0; i < 4; i++) {
@@ -142,9 +136,8 @@ static double parity_z(const struct mechanism *m, bool wide)
     return (ones - n / 2.0) / sqrt(n / 4.0);
 }
 
-static void large_scales_and_parity(void **state)
+TEST(large_scales_and_parity)
 {
-    (void)state;
     for (int d = 0; d < 2; d++) {
         const struct mechanism *law = mechanism_find(discrete[d]);
         assert_true(integer_ks(law, 12345.678, 12345.678) < 1.95);
@@ -155,9 +148,8 @@ static void large_scales_and_parity(void **state)
 }
 
 /* The sign of zero: 0 must not be twice as likely as the law says (the sign of a geometric variable would be). */
-static void zero_has_no_second_chance(void **state)
+TEST(zero_has_no_second_chance)
 {
-    (void)state;
     const struct mechanism *m = mechanism_find("discrete-laplace");
     double zeros = 0, twice = 0, p = m->integer->cdf(0, 1) - m->integer->cdf(-1, 1);
     struct noise *s = seeded(10);
@@ -207,9 +199,8 @@ static double radius_ks(int n, double law_scale, bool floored, double *direction
     return ks_of_uniforms(u, N);
 }
 
-static void knorm_radius_and_direction(void **state)
+TEST(knorm_radius_and_direction)
 {
-    (void)state;
     double direction;
     for (int floored = 0; floored < 2; floored++) {
         assert_true(radius_ks(1, 0.7, floored, &direction) < 1.95);
@@ -238,9 +229,8 @@ static double blur_ks(double law_scale)
     return ks_of_uniforms(u, N);
 }
 
-static void a_blur_is_exact_laplace_noise(void **state)
+TEST(a_blur_is_exact_laplace_noise)
 {
-    (void)state;
     double ends[] = {-3, 3, 0}, scale;
     struct noise *s = seeded(17);
     assert_true(blur_ks(0.7) < 1.95);
@@ -289,9 +279,8 @@ static double label_z(double law_t)
     return chi_square_z(observed, expected, CLASSES);
 }
 
-static void choices_and_labels_follow_their_law(void **state)
+TEST(choices_and_labels_follow_their_law)
 {
-    (void)state;
     assert_true(fabs(choice_z(4)) < 4);
     assert_true(choice_z(4 * 1.02) > 4);
     assert_true(fabs(label_z(4.0 / 3)) < 4);
@@ -326,26 +315,11 @@ static bool one_of_five(struct noise *s)
     return coin_below(s, 5) == 4;
 }
 
-static void coins_are_exact(void **state)
+TEST(coins_are_exact)
 {
-    (void)state;
     assert_true(fabs(coin_z(third, 1.0 / 3, 1)) < 4);
     assert_true(fabs(coin_z(exp_half, exp(-0.5), 2)) < 4);
     assert_true(fabs(coin_z(exp_five_halves, exp(-2.5), 3)) < 4);
     assert_true(fabs(coin_z(one_of_five, 0.2, 5)) < 4);
     assert_true(fabs(coin_z(third, 1.02 / 3, 1)) > 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_numbers_follow_their_law),
-        cmocka_unit_test(large_scales_and_parity),
-        cmocka_unit_test(zero_has_no_second_chance),
-        cmocka_unit_test(coins_are_exact),
-        cmocka_unit_test(knorm_radius_and_direction),
-        cmocka_unit_test(a_blur_is_exact_laplace_noise),
-        cmocka_unit_test(choices_and_labels_follow_their_law),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* The records of a step: independent coins of the accounted rate, one sample a step. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "sotto/dp.h"
 #include "support/temporary_folder.h"
@@ -95,9 +90,8 @@ static double worst(const struct tally *t, double rate)
     return largest;
 }
 
-static void coins_are_fair_and_independent(void **state)
+TEST(coins_are_fair_and_independent)
 {
-    (void)state;
     static const double rates[] = {0.01, 0.3, 0x1p-5};
     struct tally t;
     for (size_t i = 0; i < 3; i++) {
@@ -108,9 +102,8 @@ static void coins_are_fair_and_independent(void **state)
 }
 
 /* The rate of these is in the last 56 bits of a coin alone. */
-static void small_rates_are_exact(void **state)
+TEST(small_rates_are_exact)
 {
-    (void)state;
     enum { MANY = 1 << 22 };
     static uint32_t rows[MANY];
     const double rate = 0x1p-17;
@@ -128,9 +121,8 @@ static void small_rates_are_exact(void **state)
     assert_true(fabs(all - 1.2 * expected) > 5 * sqrt(expected));
 }
 
-static void a_step_is_sampled_once(void **state)
+TEST(a_step_is_sampled_once)
 {
-    (void)state;
     uint32_t rows[8];
     size_t count = 77;
     double sum = 0;
@@ -152,12 +144,4 @@ static void a_step_is_sampled_once(void **state)
     sotto_dpsgd_session_close(s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step_is_sampled_once),
-        cmocka_unit_test(coins_are_fair_and_independent),
-        cmocka_unit_test(small_rates_are_exact),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

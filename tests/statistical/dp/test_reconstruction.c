@@ -1,9 +1,5 @@
 /* The bound on reconstruction: closed forms, order, an attack that must not pass it, and one on too little noise that must. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "num/beta.h"
 #include "rng/rng.h"
@@ -35,9 +31,8 @@ static void tight(double found, double expected)
 
 /* 1 - f(k): Phi(Phi^-1(k) + mu) for Gaussian noise; logit^-1(logit k + a) for logistic noise of one value; e^epsilon k, up to
  * e^-epsilon / 2, for Laplace noise. */
-static void closed_forms(void **state)
+TEST(closed_forms)
 {
-    (void)state;
     const struct sotto_sensitivity l2 = {.l2 = 1, .l1 = NAN}, one = {.l1 = 1, .l2 = 1};
     static const double z[] = {-3.0902323061678132, -2.3263478740408408, -1.2815515655446004, 0},
                         k[] = {.001, .01, .1, .5};
@@ -50,9 +45,8 @@ static void closed_forms(void **state)
 }
 
 /* A point (epsilon, delta) alone: e^epsilon k + delta, or the other errors' line. */
-static void single_points(void **state)
+TEST(single_points)
 {
-    (void)state;
     double epsilon = 1, delta = 1e-5, bound, before = 0;
     const struct sotto_privacy_profile p = {.epsilon = &epsilon, .delta = &delta, .count = 1}, none = {0};
     assert_int_equal(sotto_reconstruction_bound(&bound, &p, .01), SOTTO_OK);
@@ -88,23 +82,12 @@ static double attack(double sigma, size_t corners, size_t draws, uint64_t seed)
 }
 
 /* Seeded; a true success rate at the bound would pass its lower end in one of 10,000 runs. */
-static void no_attack_passes(void **state)
+TEST(no_attack_passes)
 {
-    (void)state;
     const struct sotto_sensitivity l2 = {.l2 = 1, .l1 = NAN};
     for (size_t corners = 2; corners <= 32; corners *= 4) {
         const double bound = bound_of("gaussian", 1, &l2, 1 / (double)corners);
         assert_true(attack(1, corners, 20000, corners) <= bound);
         assert_true(attack(1. / 3, corners, 20000, corners) > bound); /* noise of a third of what was said */
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_forms),
-        cmocka_unit_test(single_points),
-        cmocka_unit_test(no_attack_passes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

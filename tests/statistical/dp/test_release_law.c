@@ -2,12 +2,7 @@
  * lattice steps. Chi-square on cells of a tenth of a scale, and the lowest bit of the integer that was
  * released; each with a law that is off by 3 %, or bits of a coarser lattice, which must be noticed. z = 4
  * (Wilson-Hilferty), fixed seeds. The samplers themselves: test_floored_law.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 
 #include "dp/mechanism/mechanism.h"
@@ -103,9 +98,8 @@ static void release_zeros(const struct mechanism *m, double scale, bool doubles,
         x[i] = (double)single[i];
 }
 
-static void releases_follow_their_law(void **state)
+TEST(releases_follow_their_law)
 {
-    (void)state;
     for (size_t i = 0; mechanism_at(i); i++) {
         const struct mechanism *m = mechanism_at(i);
         release_zeros(m, 0.1, true, false);
@@ -149,9 +143,8 @@ static double step_on_zeros(const struct mechanism *m, enum call call)
     return step;
 }
 
-static void steps_follow_their_law(void **state)
+TEST(steps_follow_their_law)
 {
-    (void)state;
     static const char *const calls[] = {"doubles", "floats", "lattice steps"};
     for (size_t i = 0; mechanism_at(i); i++)
         for (enum call call = DOUBLES; call <= IN_STEPS; call++) {
@@ -162,11 +155,4 @@ static void steps_follow_their_law(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(releases_follow_their_law),
-        cmocka_unit_test(steps_follow_their_law),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

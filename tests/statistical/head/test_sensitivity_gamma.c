@@ -1,10 +1,6 @@
 /* What a maximum over m pairs says about the next one, by simulation: the maximum of m uniform numbers
  * against a fresh one, and the share of all pairs of a real data set that exceed a sampled maximum. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "head/sensitivity/sensitivity_gamma.h"
 #include "support/head_blobs.h"
@@ -19,9 +15,8 @@ static int plausible(double count, double trials, double p)
 }
 
 /* Any continuous law will do (only ranks matter); the negative control claims the next better m. */
-static void a_new_pair_exceeds_the_maximum_as_often_as_exchangeability_says(void **state)
+TEST(a_new_pair_exceeds_the_maximum_as_often_as_exchangeability_says)
 {
-    (void)state;
     enum { TRIALS = 40000 };
     for (size_t m = 5; m <= 45; m += 20) {
         size_t exceeded = 0;
@@ -39,9 +34,8 @@ static void a_new_pair_exceeds_the_maximum_as_often_as_exchangeability_says(void
 
 /* The maximum of m uniforms leaves a share 1 - max above it; it must be <= b in `confidence` of the
  * samplings. */
-static void the_tolerance_bound_holds_with_its_confidence(void **state)
+TEST(the_tolerance_bound_holds_with_its_confidence)
 {
-    (void)state;
     enum { TRIALS = 40000, M = 60 };
     double b = gamma_tolerance(M, 0.9);
     size_t held = 0, held_tighter = 0;
@@ -60,9 +54,8 @@ static void the_tolerance_bound_holds_with_its_confidence(void **state)
 /* End to end on heads: sample m pairs under many seeds of the pair stream, and see how often a further pair
  * exceeds the maximum. One long sample is cut into blocks of m + 1: the last of each block plays the new
  * pair. */
-static void sampled_maxima_cover_further_pairs(void **state)
+TEST(sampled_maxima_cover_further_pairs)
 {
-    (void)state;
     enum { N = 40, D = 3, K = 2, M = 4, BLOCKS = 150 };
     float x[N * D];
     int64_t y[N];
@@ -81,14 +74,4 @@ static void sampled_maxima_cover_further_pairs(void **state)
         exceeded += all.l2 > first.l2;
     }
     assert_true(plausible((double)exceeded, BLOCKS, gamma_exchangeable(M)));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_new_pair_exceeds_the_maximum_as_often_as_exchangeability_says),
-        cmocka_unit_test(the_tolerance_bound_holds_with_its_confidence),
-        cmocka_unit_test(sampled_maxima_cover_further_pairs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,11 +2,7 @@
  * hides no better than this is found nearly always; what no detector finds, and what dilution and many accounts hide, is
  * found hardly ever, so that neither bound holds for all streams. Seeds are fixed. f32 distances, the best instruction set,
  * one thread. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "num/beta.h"
 #include "rng/rng.h"
@@ -108,16 +104,14 @@ static bool hardly(size_t count)
     return count < STREAMS && 1 - at_least(count + 1, .2) <= .001;
 }
 
-static void bounds_can_fail(void **state)
+TEST(bounds_can_fail)
 {
-    (void)state;
     assert_true(mostly(STREAMS) && !mostly(STREAMS * 9 / 10));
     assert_true(hardly(0) && !hardly(STREAMS / 10) && !hardly(STREAMS));
 }
 
-static void dilution_hides_late(void **state)
+TEST(dilution_hides_late)
 {
-    (void)state;
     assert_true(mostly(found(&(struct attacker){.share = 1, .rows = 1000, .accounts = 1})));
     assert_true(mostly(found(&(struct attacker){.share = .5, .rows = 1000, .accounts = 1})));
     assert_true(mostly(found(&(struct attacker){.share = .2, .rows = 1000, .accounts = 1})));
@@ -125,44 +119,27 @@ static void dilution_hides_late(void **state)
     assert_true(hardly(found(&(struct attacker){.share = .01, .rows = 3000, .accounts = 1})));
 }
 
-static void one_query_for_each_record_is_not_found(void **state)
+TEST(one_query_for_each_record_is_not_found)
 {
-    (void)state;
     assert_true(hardly(found(&(struct attacker){.share = 0, .rows = 3000, .accounts = 1})));
 }
 
-static void shuffled_queries_are_found(void **state)
+TEST(shuffled_queries_are_found)
 {
-    (void)state;
     assert_true(mostly(found(&(struct attacker){.share = 1, .rows = 2000, .accounts = 1, .shuffled = true})));
 }
 
 /* 130 benign blocks lower a wealth of one start to about e^-39, and 20 of an attack would not make up for it; that of all
  * starts falls to 1/131. */
-static void a_benign_past_does_not_hide(void **state)
+TEST(a_benign_past_does_not_hide)
 {
-    (void)state;
     assert_true(mostly(found(&(struct attacker){.share = 1, .rows = 3000, .accounts = 1, .past = 2600})));
 }
 
 /* 25 accounts see two queries of each record and too few of them; the service sees all. */
-static void accounts_hide_from_each_other_only(void **state)
+TEST(accounts_hide_from_each_other_only)
 {
-    (void)state;
     assert_true(mostly(found(&(struct attacker){.share = 1, .rows = 2000, .accounts = 4})));
     assert_true(hardly(found(&(struct attacker){.share = 1, .rows = 1500, .accounts = 25})));
     assert_true(mostly(found(&(struct attacker){.share = 1, .rows = 1500, .accounts = 25, .service = true})));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bounds_can_fail),
-        cmocka_unit_test(dilution_hides_late),
-        cmocka_unit_test(one_query_for_each_record_is_not_found),
-        cmocka_unit_test(shuffled_queries_are_found),
-        cmocka_unit_test(a_benign_past_does_not_hide),
-        cmocka_unit_test(accounts_hide_from_each_other_only),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* Is the promise kept? 200 benign streams, each with a calibration of its own: the share with any alarm, in a life of 60
  * blocks, against alpha by an exact binomial test. Negative controls: attacks alarm, and so does what is not exchangeable.
  * Seeds are fixed. f32 distances, the best instruction set, one thread. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "num/beta.h"
 #include "rng/rng.h"
@@ -133,9 +129,8 @@ static bool kept(size_t hits, double alpha)
     return hits == 0 || beta_cdf(alpha, (double)hits, (double)(STREAMS - hits) + 1).lower >= .001;
 }
 
-static void honest_clients_alarm_with_probability_alpha(void **state)
+TEST(honest_clients_alarm_with_probability_alpha)
 {
-    (void)state;
     static const double levels[] = {.2, .05, .01};
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
         assert_true(kept(alarms(benign, benign, false, false, levels[i], false), levels[i]));
@@ -152,9 +147,8 @@ static bool found(size_t hits, double least)
     return hits > 0 && beta_cdf(least, (double)hits, (double)(STREAMS - hits) + 1).lower <= .001;
 }
 
-static void attacks_alarm(void **state)
+TEST(attacks_alarm)
 {
-    (void)state;
     assert_true(found(alarms(benign, walk, false, false, .001, false), .9));
     assert_true(found(alarms(benign, far_away, false, false, .001, false), .9));
     assert_true(found(alarms(benign, on_the_boundary, false, false, .001, false), .5));
@@ -164,19 +158,8 @@ static void attacks_alarm(void **state)
 }
 
 /* Blocks cut through many clients are of a kind that no bursty client sends. */
-static void a_calibration_shuffled_over_bursty_clients_breaks_the_promise(void **state)
+TEST(a_calibration_shuffled_over_bursty_clients_breaks_the_promise)
 {
-    (void)state;
     assert_false(kept(alarms(bursty, bursty, false, true, .05, false), .05));
     assert_true(kept(alarms(bursty, bursty, true, false, .05, false), .05));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(honest_clients_alarm_with_probability_alpha),
-        cmocka_unit_test(attacks_alarm),
-        cmocka_unit_test(a_calibration_shuffled_over_bursty_clients_breaks_the_promise),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

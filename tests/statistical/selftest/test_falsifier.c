@@ -1,10 +1,6 @@
 /* src/selftest: correct releases survive the attack, every planted bug is caught, and the rate of false
  * alarms is what is stated. All noise is seeded, so a pass today is a pass tomorrow. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "num/beta.h"
 #include "selftest/toys.h"
@@ -45,9 +41,8 @@ static const char *label(const struct toy *toy)
 
 enum { DRAWS = 60000 };
 
-static void correct_releases_survive(void **state)
+TEST(correct_releases_survive)
 {
-    (void)state;
     struct toy_source source = {.ledger = ledger, .seeded = true, .seed = 1};
     struct toy toy;
     struct falsify_verdict v;
@@ -65,9 +60,8 @@ static void correct_releases_survive(void **state)
     assert_true(i >= 19);
 }
 
-static void planted_bugs_are_caught(void **state)
+TEST(planted_bugs_are_caught)
 {
-    (void)state;
     struct toy_source source = {.ledger = ledger, .seeded = true, .seed = 1000};
     struct toy toy;
     struct falsify_verdict v;
@@ -82,9 +76,8 @@ static void planted_bugs_are_caught(void **state)
 }
 
 /* Every mechanism that can release is attacked, and some bug of it is planted. */
-static void every_mechanism_is_attacked(void **state)
+TEST(every_mechanism_is_attacked)
 {
-    (void)state;
     for (size_t m = 0; mechanism_row(m); m++) {
         const struct mechanism *row = mechanism_row(m);
         struct toy toy;
@@ -101,9 +94,8 @@ static void every_mechanism_is_attacked(void **state)
 }
 
 /* Each name of the historical list is there. */
-static void the_list_is_complete(void **state)
+TEST(the_list_is_complete)
 {
-    (void)state;
     const char *const names[] = {"scale off by 20 %",
                                  "L2 sensitivity used for L1",
                                  "noise seed reused",
@@ -150,9 +142,8 @@ static int alarms(int runs, size_t draws, double error, bool peek)
     return count;
 }
 
-static void false_alarms_are_as_rare_as_stated(void **state)
+TEST(false_alarms_are_as_rare_as_stated)
 {
-    (void)state;
     enum { RUNS = 300 };
     const double per_run = 0.3, error = per_run / FALSIFY_TESTS;
     double lower, upper, peeking_lower, ignored;
@@ -162,9 +153,8 @@ static void false_alarms_are_as_rare_as_stated(void **state)
     assert_true(peeking_lower > upper); /* the control: it would be noticed */
 }
 
-static void odd_outputs_do_no_harm(void **state)
+TEST(odd_outputs_do_no_harm)
 {
-    (void)state;
     static double zero[2000], nan_too[2000];
     struct falsify_claim claim = {{0, 1, 2, 3, 4}, {0}, 1};
     struct falsify_outputs same = {{zero, zero}, 1000, 2}, odd = {{zero, nan_too}, 1000, 2};
@@ -178,9 +168,8 @@ static void odd_outputs_do_no_harm(void **state)
     assert_true(v.caught);
 }
 
-static void the_whole_self_test_passes(void **state)
+TEST(the_whole_self_test_passes)
 {
-    (void)state;
     struct sotto_selftest t = {0};
     struct sotto_selftest_options quick = {0}, bad = {.falsify = 1, .draws = 10}, stopped = {.falsify = 1};
     assert_int_equal(sotto_selftest(&t, &quick, NULL), SOTTO_OK);
@@ -194,14 +183,4 @@ static void the_whole_self_test_passes(void **state)
     sotto_selftest_clear(&t);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_ledger, remove_ledger)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(correct_releases_survive),           TEST(planted_bugs_are_caught),
-        TEST(every_mechanism_is_attacked),        TEST(the_list_is_complete),
-        TEST(false_alarms_are_as_rare_as_stated), TEST(odd_outputs_do_no_harm),
-        TEST(the_whole_self_test_passes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = make_ledger, .after = remove_ledger)

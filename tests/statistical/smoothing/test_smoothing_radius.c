@@ -1,9 +1,5 @@
 /* Certified radii of a linear model against its true radius |w.x + b| / ||w||, with the norm that the noise belongs to. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "num/beta.h"
 #include "sotto/sotto.h"
@@ -78,9 +74,8 @@ static int set_up(void **state)
 }
 
 /* Negative control: the radius of k/n instead of its lower limit fails in about half of the runs. */
-static void a_radius_exceeds_the_truth_in_at_most_alpha_of_the_runs(void **state)
+TEST(a_radius_exceeds_the_truth_in_at_most_alpha_of_the_runs)
 {
-    (void)state;
     for (size_t s = 0; s < 3; s++)
         for (int strict = 0; strict < 2 - (s > 0); strict++) {
             double alpha = strict ? .001 : .05;
@@ -112,9 +107,8 @@ static void a_radius_exceeds_the_truth_in_at_most_alpha_of_the_runs(void **state
         }
 }
 
-static void many_copies_come_within_15_percent(void **state)
+TEST(many_copies_come_within_15_percent)
 {
-    (void)state;
     for (size_t s = 0; s < 3; s++)
         for (double sigma = .25; sigma < 2.5; sigma *= 2) { /* p_A between .6 and .999 */
             struct sotto_target *t;
@@ -137,9 +131,8 @@ static void many_copies_come_within_15_percent(void **state)
 }
 
 /* A vote that is given names the class of the smoothed model: x is on one side by .1 deviations. */
-static void a_vote_is_wrong_in_at_most_alpha_of_the_runs(void **state)
+TEST(a_vote_is_wrong_in_at_most_alpha_of_the_runs)
 {
-    (void)state;
     const float near_border[D] = {.01F};
     struct sotto_target *t;
     size_t wrong = 0, answered = 0, majority = 0;
@@ -157,11 +150,4 @@ static void a_vote_is_wrong_in_at_most_alpha_of_the_runs(void **state)
     assert_true(surprise(majority, .05) < 1e-12); /* control: without abstention */
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_radius_exceeds_the_truth_in_at_most_alpha_of_the_runs),
-        cmocka_unit_test(many_copies_come_within_15_percent),
-        cmocka_unit_test(a_vote_is_wrong_in_at_most_alpha_of_the_runs)};
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+TEST_GROUP(.set_up = set_up)

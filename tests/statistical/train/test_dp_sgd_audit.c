@@ -3,12 +3,7 @@
  * and noise. What the guesses prove stays below what the certificate promises; with clipping switched off it
  * does not. Both by seeded noise, so that the outcome is the same every time; the bound fails one honest seed
  * in twenty. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "audit/measure/epsilon_bounds.h"
 #include "support/machine.h"
@@ -126,9 +121,8 @@ static int make_canaries(void **state)
     return make_folder(state);
 }
 
-static void a_run_proves_no_more_than_it_promises(void **state)
+TEST(a_run_proves_no_more_than_it_promises)
 {
-    (void)state;
     double promised, largest = 0;
     for (uint64_t seed = 1; seed <= 5; seed++) {
         double proved = audit(&promised, NULL, seed);
@@ -139,19 +133,12 @@ static void a_run_proves_no_more_than_it_promises(void **state)
     assert_true(largest > 0.1); /* the audit sees something */
 }
 
-static void without_clipping_it_proves_more(void **state)
+TEST(without_clipping_it_proves_more)
 {
-    (void)state;
     const struct dp_sgd_fault unclipped = {.clip = 1e6};
     double promised, proved = audit(&promised, &unclipped, 1);
     if (!(proved > promised))
         fail_msg("proves %g, promises %g", proved, promised);
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_run_proves_no_more_than_it_promises),
-                                       cmocka_unit_test(without_clipping_it_proves_more)};
-    return cmocka_run_group_tests(tests, make_canaries, remove_folder);
-}
+TEST_GROUP(.set_up = make_canaries, .tear_down = remove_folder, .start = machine_f32)

@@ -4,12 +4,7 @@
  * coins, distinguished by their loss (Steinke, Nasr and Jagielski 2023). Many runs, as the falsifier does:
  * with one record and without, distinguished by its loss at a threshold that other runs chose. Seeded: the
  * outcome is the same every time; a bound fails one honest seed in twenty. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "audit/measure/epsilon_bounds.h"
 #include "support/machine.h"
@@ -174,9 +169,8 @@ static double one_run(double *promised, double *accuracy, const struct dp_sgd_fa
     return one_run_epsilon(1e-5, CANARIES, (size_t)2 * EACH, right, 0.95);
 }
 
-static void one_run_proves_no_more_than_is_promised(void **state)
+TEST(one_run_proves_no_more_than_is_promised)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++) {
         double promised, accuracy, proved = one_run(&promised, &accuracy, NULL, seed);
         print_message("one run, seed %d: accuracy %.3f, proves %.3f, promises %.3f\n", (int)seed, accuracy,
@@ -233,9 +227,8 @@ static double many_runs(double *promised, const struct dp_sgd_fault *fault, uint
     return epsilon_of_group(&rates, 1e-5, 1);
 }
 
-static void many_runs_prove_no_more_than_is_promised(void **state)
+TEST(many_runs_prove_no_more_than_is_promised)
 {
-    (void)state;
     const struct dp_sgd_fault unclipped = {.clip = 1e6};
     double promised, proved = many_runs(&promised, NULL, 1);
     print_message("%d runs: prove %.3f, promise %.3f\n", 2 * RUNS, proved, promised);
@@ -245,10 +238,4 @@ static void many_runs_prove_no_more_than_is_promised(void **state)
     assert_true(proved > promised);
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_run_proves_no_more_than_is_promised),
-                                       cmocka_unit_test(many_runs_prove_no_more_than_is_promised)};
-    return cmocka_run_group_tests(tests, make_data, remove_folder);
-}
+TEST_GROUP(.set_up = make_data, .tear_down = remove_folder, .start = machine_f32)

@@ -1,9 +1,5 @@
 /* Metrics of one answer by hand: one that is in between, a certain one that is right, a certain one that is wrong, and a flat one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "attack/query/answer_metrics.h"
 
@@ -18,9 +14,8 @@ static void are(const float *p, int64_t y, const double expected[ANSWER_METRICS]
             fail_msg("metric %d is %g; expected %g", i, (double)found[i], expected[i]);
 }
 
-static void known_answers(void **state)
+TEST(known_answers)
 {
-    (void)state;
     const double most = -log(1.125e-7) / 16; /* what counts as impossible */
     are((const float[]){.7F, .2F, .1F}, 0, (const double[]){.02229218, .7, .26246693, .72984635, .01013545});
     are((const float[]){1, 0, 0}, 0, (const double[]){0, 1, .47140452, 0, 0});
@@ -28,10 +23,4 @@ static void known_answers(void **state)
     const float third = 1.F / 3;
     are((const float[]){third, third, third}, 2,
         (const double[]){.06866327, third, 0, 1, 2. / 3 * .06866327 + 2. / 3 * .02534157});
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(known_answers)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

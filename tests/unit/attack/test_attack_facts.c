@@ -1,10 +1,6 @@
 /* What an attack says of itself: the order and kinds of its facts, and what is left of them without memory. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "attack/attack_facts.h"
 #include "base/memory.h"
@@ -28,9 +24,8 @@ static void add_every_kind(struct facts *f)
     fact_count(f, "records", 13);
 }
 
-static void facts_stand_in_order(void **state)
+TEST(facts_stand_in_order)
 {
-    (void)state;
     struct facts f = {0};
     char *text;
     add_every_kind(&f);
@@ -46,9 +41,8 @@ static void facts_stand_in_order(void **state)
 }
 
 /* A list that lacks one fact is not a shorter list. */
-static void a_lost_fact_loses_the_document(void **state)
+TEST(a_lost_fact_loses_the_document)
 {
-    (void)state;
     for (long n = 0; n < 13; n++) {
         struct facts f = {0};
         base_alloc_fail_after(n);
@@ -57,11 +51,4 @@ static void a_lost_fact_loses_the_document(void **state)
         assert_null(facts_encode(&f));
         facts_clear(&f);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(facts_stand_in_order),
-                                       cmocka_unit_test(a_lost_fact_loses_the_document)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* src/attack: membership of encoders: numbers by hand; a planted leak is found by every attack, exchangeable
  * records are not distinguished; refusals. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "attack/encoder/encoder_scores.h"
 #include "io/json/json.h"
@@ -22,9 +18,8 @@ static void near(double found, double expected, double tolerance)
         fail_msg("%.17g; expected %.17g", found, expected);
 }
 
-static void similarities_by_hand(void **state)
+TEST(similarities_by_hand)
 {
-    (void)state;
     const float views[2 * 3 * 2] = {1, 0, 0, 2, 3, 3, /* second record: */ 0, 0, -1, 0, 1, 0};
     const struct encoder_records r = {views, NULL, 2, 3, 2};
     float s[6];
@@ -44,9 +39,8 @@ static void similarities_by_hand(void **state)
 }
 
 /* One pair of equal views against a bank of one opposite and one orthogonal embedding, temperature 1/2. */
-static void the_contrastive_loss_by_hand(void **state)
+TEST(the_contrastive_loss_by_hand)
 {
-    (void)state;
     const float views[2 * 2] = {1, 0, 2, 0}, bank[2 * 2] = {-1, 0, 0, 5};
     const struct encoder_records r = {views, NULL, 1, 2, 2};
     double score;
@@ -56,9 +50,8 @@ static void the_contrastive_loss_by_hand(void **state)
     near(score, 0, 1e-12);
 }
 
-static void norms_and_their_ratio_by_hand(void **state)
+TEST(norms_and_their_ratio_by_hand)
 {
-    (void)state;
     const float plain[2 * 2] = {3, 4, 0, 0};
     const struct encoder_records r = {NULL, plain, 2, 0, 2};
     const double members[] = {1, 3}, others[] = {-1, 1};
@@ -143,9 +136,8 @@ static double number(const struct json *doc, size_t attack, const char *path)
     return x;
 }
 
-static void a_planted_leak_is_found_by_every_attack(void **state)
+TEST(a_planted_leak_is_found_by_every_attack)
 {
-    (void)state;
     static double scores[5 * 2 * N];
     static const char *const names[] = {"encoder-mi-vector", "encoder-mi-set", "encoder-mi-threshold",
                                         "encoder-contrastive", "encoder-norm-ratio"};
@@ -171,9 +163,8 @@ static void a_planted_leak_is_found_by_every_attack(void **state)
 }
 
 /* The target does not tell its members apart, whatever its attacker learnt from a shadow that does. */
-static void exchangeable_records_are_not_told_apart(void **state)
+TEST(exchangeable_records_are_not_told_apart)
 {
-    (void)state;
     struct sotto_encoder_attack_input in = make_world(0, 0.6, 200);
     struct json *doc = attack(NULL, &in);
     for (size_t k = 0; k < 5; k++)
@@ -181,9 +172,8 @@ static void exchangeable_records_are_not_told_apart(void **state)
     json_free(doc);
 }
 
-static void a_shadow_without_a_leak_teaches_nothing(void **state)
+TEST(a_shadow_without_a_leak_teaches_nothing)
 {
-    (void)state;
     struct sotto_encoder_attack_input in = make_world(0, 0, 300);
     in.bank = in.shadow_bank = NULL, in.bank_n = 0;
     struct json *doc = attack(NULL, &in);
@@ -196,9 +186,8 @@ static void a_shadow_without_a_leak_teaches_nothing(void **state)
 }
 
 /* Two attacks learn nothing, so they need no shadow, and without one they set no threshold. */
-static void without_a_shadow_two_are_left(void **state)
+TEST(without_a_shadow_two_are_left)
 {
-    (void)state;
     for (int with_bank = 0; with_bank < 2; with_bank++)
         for (int leak = 0; leak < 2; leak++) {
             struct sotto_encoder_attack_input in = make_world(leak ? 0.6 : 0, 0.6, leak ? 100 : 200);
@@ -230,9 +219,8 @@ static void refuse(const struct sotto_encoder_attack_input *in, const char *text
     assert_null(json);
 }
 
-static void bad_input_is_refused(void **state)
+TEST(bad_input_is_refused)
 {
-    (void)state;
     struct sotto_encoder_attack_input in = make_world(0, 0, 400);
     in.views = 1;
     refuse(&in, "encoder attack: 1 views of width 12 and 16; expected 2 to 256 views, and widths > 0");
@@ -251,9 +239,8 @@ static void bad_input_is_refused(void **state)
     refuse(&in, "bank: value 3 is not finite; embeddings must be");
 }
 
-static void no_memory_is_an_error(void **state)
+TEST(no_memory_is_an_error)
 {
-    (void)state;
     struct sotto_encoder_attack_input in = make_world(0, 0.6, 500);
     in.member.n = in.nonmember.n = in.shadow_member.n = in.shadow_nonmember.n = 20;
     int failed = 0;
@@ -267,20 +254,4 @@ static void no_memory_is_an_error(void **state)
         sotto_text_free(json);
     }
     assert_true(failed > 10);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(similarities_by_hand),
-        cmocka_unit_test(the_contrastive_loss_by_hand),
-        cmocka_unit_test(norms_and_their_ratio_by_hand),
-        cmocka_unit_test(a_planted_leak_is_found_by_every_attack),
-        cmocka_unit_test(exchangeable_records_are_not_told_apart),
-        cmocka_unit_test(a_shadow_without_a_leak_teaches_nothing),
-        cmocka_unit_test(without_a_shadow_two_are_left),
-        cmocka_unit_test(bad_input_is_refused),
-        cmocka_unit_test(no_memory_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

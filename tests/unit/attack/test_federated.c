@@ -1,10 +1,6 @@
 /* Federated averaging and its attackers: known answers of each part, a planted leak that all must find, controls that none
  * may find. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "attack/federated/federated_score.h"
 #include "support/audit_text.h"
@@ -58,9 +54,8 @@ static struct federation make(const struct head_data *data)
 }
 
 /* 60, 40 and 80 records: shares 1/3, 2/9, 4/9. */
-static void the_mean_is_weighted_by_records(void **state)
+TEST(the_mean_is_weighted_by_records)
 {
-    (void)state;
     struct head_data data = {x, y, N, D, K};
     struct federation f = make(&data);
     float *mean = calloc(f.parameters, sizeof *mean);
@@ -78,9 +73,8 @@ static void the_mean_is_weighted_by_records(void **state)
 }
 
 /* One participant's round is plain training from what was sent, on its records alone; another one's does not change it. */
-static void a_round_is_training_on_own_records(void **state)
+TEST(a_round_is_training_on_own_records)
 {
-    (void)state;
     struct head_data data = {x, y, N, D, K}, own = {x + 60 * D, y + 60, 40, D, K};
     struct federation f = make(&data);
     struct head_plain alone = {0};
@@ -104,9 +98,8 @@ static void a_round_is_training_on_own_records(void **state)
 }
 
 /* Training that starts at the initial weights is training from scratch, bit for bit. */
-static void a_start_is_where_training_goes_on(void **state)
+TEST(a_start_is_where_training_goes_on)
 {
-    (void)state;
     struct head_data data = {x, y, 100, D, K};
     struct head_plain t = {0};
     struct sotto_head_recipe r = recipe;
@@ -128,9 +121,8 @@ static void a_start_is_where_training_goes_on(void **state)
 }
 
 /* The step of ascent against differences of the loss, and its length against the closed form. */
-static void gradients_are_those_of_finite_differences(void **state)
+TEST(gradients_are_those_of_finite_differences)
 {
-    (void)state;
     struct head_data data = {x, y, N, D, K};
     struct federation f = make(&data);
     struct whitebox_features v;
@@ -162,9 +154,8 @@ static const char *const names[ATTACKERS] = {"passive-local", "passive-global", 
                                              "active-global", "isolating",      "isolating-ascent"};
 
 /* Members' labels are remembered: found by all, best by the one that keeps the target apart. */
-static void every_attacker_finds_what_was_remembered(void **state)
+TEST(every_attacker_finds_what_was_remembered)
 {
-    (void)state;
     struct sotto_federated_options o = options();
     struct sotto_audit_result r;
     for (int learnt = 0; learnt < 2; learnt++) {
@@ -186,9 +177,8 @@ static void every_attacker_finds_what_was_remembered(void **state)
 }
 
 /* Records of no participant, a model that never moves: every interval holds .5. Without the change the same seeds are above .9. */
-static void controls_find_nothing(void **state)
+TEST(controls_find_nothing)
 {
-    (void)state;
     for (int still = 0; still < 2; still++) {
         struct sotto_federated_options o = options();
         struct sotto_head_recipe none = recipe;
@@ -206,9 +196,8 @@ static void controls_find_nothing(void **state)
 
 /* The interval of the control over many draws: with few records it holds .5 more often than at 95 %, so that only the lower
  * side is tested. Members whose labels were learnt by heart are the control of this test. */
-static void the_control_covers(void **state)
+TEST(the_control_covers)
 {
-    (void)state;
     enum { DRAWS = 400, MEMBERS = DRAWS / 10 };
     size_t held = 0, held_by_owner = 0;
     struct sotto_head_recipe quick = recipe;
@@ -241,9 +230,8 @@ static void the_control_covers(void **state)
 }
 
 /* Clipped and noisy participants: less is found, and the cost is that of the same sampled steps. */
-static void noise_hides_and_has_a_price(void **state)
+TEST(noise_hides_and_has_a_price)
 {
-    (void)state;
     struct sotto_federated_options o = options();
     struct sotto_audit_result r;
     struct sotto_account account;
@@ -272,9 +260,8 @@ static void noise_hides_and_has_a_price(void **state)
     sotto_text_free(json);
 }
 
-static void threads_change_nothing(void **state)
+TEST(threads_change_nothing)
 {
-    (void)state;
     struct sotto_federated_options o = options();
     struct sotto_audit_result r;
     char *json[2];
@@ -293,9 +280,8 @@ static void threads_change_nothing(void **state)
 }
 
 /* Files are those of the training without an active attacker: the mean of the uploads is the next common model. */
-static void rounds_are_written(void **state)
+TEST(rounds_are_written)
 {
-    (void)state;
     struct sotto_federated_options o = options();
     struct sotto_audit_result r;
     struct sotto_head *common, *upload[3];
@@ -330,9 +316,8 @@ static void refuse(struct sotto_federated_options o, const char *text)
         fail_msg("%s", sotto_error_text());
 }
 
-static void bad_input_is_refused(void **state)
+TEST(bad_input_is_refused)
 {
-    (void)state;
     struct sotto_federated_options o = options();
     const struct sotto_federated_input drawn = {x, y, N, D, K, NULL, {0}},
                                        old = {x, y, N, D, K, NULL, {0, 1}};
@@ -366,18 +351,4 @@ static void bad_input_is_refused(void **state)
     x[7] = 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_mean_is_weighted_by_records),
-                                       cmocka_unit_test(a_round_is_training_on_own_records),
-                                       cmocka_unit_test(a_start_is_where_training_goes_on),
-                                       cmocka_unit_test(gradients_are_those_of_finite_differences),
-                                       cmocka_unit_test(every_attacker_finds_what_was_remembered),
-                                       cmocka_unit_test(controls_find_nothing),
-                                       cmocka_unit_test(the_control_covers),
-                                       cmocka_unit_test(noise_hides_and_has_a_price),
-                                       cmocka_unit_test(threads_change_nothing),
-                                       cmocka_unit_test(rounds_are_written),
-                                       cmocka_unit_test(bad_input_is_refused)};
-    return cmocka_run_group_tests(tests, set_up, remove_folder);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = remove_folder, .tags = "matrix")

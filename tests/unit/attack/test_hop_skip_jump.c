@@ -1,9 +1,5 @@
 /* HopSkipJump on boundaries at a known distance, with targets that count their queries. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "attack/query/hop_skip_jump.h"
 #include "rng/rng.h"
@@ -118,9 +114,8 @@ static double to_plane(const float *x)
     return fabs(z) / sqrt(norm);
 }
 
-static void finds_a_plane_within_two_percent(void **state)
+TEST(finds_a_plane_within_two_percent)
 {
-    (void)state;
     static float x[N * D], nearest[N * D];
     int64_t y[N];
     struct hop_result out[N];
@@ -144,9 +139,8 @@ static void finds_a_plane_within_two_percent(void **state)
     assert_true(j.largest > 500);          /* probes of several records in one call */
 }
 
-static void inside_a_ball_the_distance_is_what_is_left(void **state)
+TEST(inside_a_ball_the_distance_is_what_is_left)
 {
-    (void)state;
     float x[D];
     int64_t y = 1;
     struct hop_result out;
@@ -159,9 +153,8 @@ static void inside_a_ball_the_distance_is_what_is_left(void **state)
     assert_true(out.distance >= 0.15 - 1e-6 && out.distance < 0.15 * 1.1);
 }
 
-static void the_budget_is_never_exceeded(void **state)
+TEST(the_budget_is_never_exceeded)
 {
-    (void)state;
     static float x[N * D];
     int64_t y[N];
     struct hop_result out[N];
@@ -188,9 +181,8 @@ static void the_budget_is_never_exceeded(void **state)
     assert_true(j.target.used <= 500);
 }
 
-static void misclassified_and_unreachable(void **state)
+TEST(misclassified_and_unreachable)
 {
-    (void)state;
     float x[D] = {0}, nearest[D];
     int64_t y = 0;
     struct hop_result out;
@@ -216,9 +208,8 @@ static void misclassified_and_unreachable(void **state)
 }
 
 /* Around an island of one point no step is adversarial: three estimates, then the end. */
-static void ends_when_no_step_is_adversarial(void **state)
+TEST(ends_when_no_step_is_adversarial)
 {
-    (void)state;
     float x[D] = {0}, starts[D];
     int64_t y = 0;
     struct hop_result out;
@@ -234,9 +225,8 @@ static void ends_when_no_step_is_adversarial(void **state)
 }
 
 /* A record's result depends neither on its companions nor on the number of threads. */
-static void companions_change_nothing(void **state)
+TEST(companions_change_nothing)
 {
-    (void)state;
     enum { MANY = 100 };
     static float x[MANY * D];
     static int64_t y[MANY];
@@ -259,9 +249,8 @@ static void companions_change_nothing(void **state)
     assert_memory_not_equal(all, again, 5 * sizeof *all);
 }
 
-static void errors(void **state)
+TEST(errors)
 {
-    (void)state;
     static float x[N * D];
     int64_t y[N];
     struct hop_result out[N];
@@ -281,18 +270,4 @@ static void errors(void **state)
     assert_int_equal(hop_skip_jump(out, NULL, &j.target, x, y, N, &s, NULL), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
                         "hop-skip-jump: the range of column 2 is [0, -1]; expected finite ends in order");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_a_plane_within_two_percent),
-        cmocka_unit_test(inside_a_ball_the_distance_is_what_is_left),
-        cmocka_unit_test(the_budget_is_never_exceeded),
-        cmocka_unit_test(misclassified_and_unreachable),
-        cmocka_unit_test(ends_when_no_step_is_adversarial),
-        cmocka_unit_test(companions_change_nothing),
-        cmocka_unit_test(errors),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Label-only attacks: closed forms, hand-made targets, and the proof that decisions are all they use: a
  * target that gives one-hot answers gets the very same scores. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "attack/query/label_attack.h"
 #include "data/augment/image_moves.h"
@@ -107,9 +103,8 @@ static sotto_status attack(double *scores, char **json, const char *name, struct
 
 static const char *const names[] = {"boundary", "noise", "transfer", "augmentation", "label-combined"};
 
-static void decisions_are_all_they_use(void **state)
+TEST(decisions_are_all_they_use)
 {
-    (void)state;
     for (size_t a = 0; a < sizeof names / sizeof *names; a++) {
         struct judge open = judge(overfit, false), closed = judge(overfit, true);
         double one[2 * N], two[2 * N];
@@ -126,9 +121,8 @@ static void decisions_are_all_they_use(void **state)
     }
 }
 
-static void they_see_an_overfit_head_and_nothing_in_a_stranger(void **state)
+TEST(they_see_an_overfit_head_and_nothing_in_a_stranger)
 {
-    (void)state;
     static float other_x[N * D];
     static int64_t other_y[N];
     struct sotto_head_recipe r = recipe();
@@ -162,9 +156,8 @@ static sotto_status first_column(struct sotto_target *t, float *p, const float *
     return SOTTO_OK;
 }
 
-static void noise_has_its_closed_forms(void **state)
+TEST(noise_has_its_closed_forms)
 {
-    (void)state;
     enum { R = 6, QUERIES = 4000 };
     float bits[R * 3], numbers[R * 3];
     int64_t label[R];
@@ -201,9 +194,8 @@ static void noise_has_its_closed_forms(void **state)
     }
 }
 
-static void boundary_scores_are_distances(void **state)
+TEST(boundary_scores_are_distances)
 {
-    (void)state;
     float rows[3 * 3] = {0, 0.2f, 1, 0.9f, 0, 0.5f, 0.1f, 1, 0};
     int64_t label[3] = {0, 1, 1}; /* the last is decided wrongly */
     double scores[3];
@@ -228,9 +220,8 @@ static void boundary_scores_are_distances(void **state)
     label_setting_clear(&s);
 }
 
-static void transfer_is_the_shadows_loss(void **state)
+TEST(transfer_is_the_shadows_loss)
 {
-    (void)state;
     struct judge j = judge(overfit, true);
     struct sotto_attack_options o;
     struct sotto_head_recipe r = recipe();
@@ -267,9 +258,8 @@ static void transfer_is_the_shadows_loss(void **state)
     sotto_head_free(shadow);
 }
 
-static void budgets_are_shared_out(void **state)
+TEST(budgets_are_shared_out)
 {
-    (void)state;
     struct judge j = judge(overfit, true);
     double scores[2 * N];
     char *json;
@@ -286,9 +276,8 @@ static void budgets_are_shared_out(void **state)
 }
 
 /* Without other records the attack uses random inputs for the threshold of boundary distances. */
-static void a_threshold_without_a_shadow(void **state)
+TEST(a_threshold_without_a_shadow)
 {
-    (void)state;
     struct judge j = judge(overfit, true);
     struct sotto_attack_options o;
     struct sotto_attack_input in = input(&j);
@@ -310,9 +299,8 @@ static void a_threshold_without_a_shadow(void **state)
     sotto_text_free(json);
 }
 
-static void images_move(void **state)
+TEST(images_move)
 {
-    (void)state;
     enum { H = 7, W = 9 };
     struct image_shape s = {2, H, W};
     float image[2 * H * W], moved[2 * H * W];
@@ -349,9 +337,8 @@ static void images_move(void **state)
     assert_true(moved[0] == 0 && moved[1] == image[0]);
 }
 
-static void images_must_be_said_to_be_images(void **state)
+TEST(images_must_be_said_to_be_images)
 {
-    (void)state;
     struct judge j = judge(overfit, true);
     struct sotto_attack_options o;
     struct sotto_head_recipe r = recipe();
@@ -379,9 +366,8 @@ static void images_must_be_said_to_be_images(void **state)
 
 /* What is asked for is what is asked: a twentieth for noise, a label for each move, the rest for
  * distances. */
-static void combined_cuts_its_queries(void **state)
+TEST(combined_cuts_its_queries)
 {
-    (void)state;
     struct judge j = judge(overfit, true);
     double scores[2 * N];
     char *json;
@@ -397,9 +383,8 @@ static void combined_cuts_its_queries(void **state)
 }
 
 /* On a table there are no moves, and the records of a shadow teach what each answer is worth. */
-static void combined_does_without_images(void **state)
+TEST(combined_does_without_images)
 {
-    (void)state;
     struct judge j = judge(overfit, true);
     struct sotto_attack_options o;
     struct sotto_head_recipe r = recipe();
@@ -421,9 +406,8 @@ static void combined_does_without_images(void **state)
     assert_true(e.lower > 0.5);
 }
 
-static void memory_runs_out_cleanly(void **state)
+TEST(memory_runs_out_cleanly)
 {
-    (void)state;
     double scores[2 * N];
     char *json;
     for (size_t a = 0; a < sizeof names / sizeof *names; a++)
@@ -438,21 +422,4 @@ static void memory_runs_out_cleanly(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(decisions_are_all_they_use),
-        cmocka_unit_test(they_see_an_overfit_head_and_nothing_in_a_stranger),
-        cmocka_unit_test(noise_has_its_closed_forms),
-        cmocka_unit_test(boundary_scores_are_distances),
-        cmocka_unit_test(transfer_is_the_shadows_loss),
-        cmocka_unit_test(budgets_are_shared_out),
-        cmocka_unit_test(a_threshold_without_a_shadow),
-        cmocka_unit_test(images_move),
-        cmocka_unit_test(images_must_be_said_to_be_images),
-        cmocka_unit_test(combined_cuts_its_queries),
-        cmocka_unit_test(combined_does_without_images),
-        cmocka_unit_test(memory_runs_out_cleanly),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = tear_down, .tags = "matrix")

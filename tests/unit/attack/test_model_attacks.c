@@ -1,10 +1,6 @@
 /* Attacks on models: every row of the list finds a planted leak and sees nothing between records that are
  * exchangeable; a missing input of an attack is named. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "attack/query/record_overlap.h"
 #include "attack/query_attack.h"
@@ -94,9 +90,8 @@ static struct sotto_estimate area(const char *name, const struct sotto_records *
     return e;
 }
 
-static void every_attack_finds_a_leak_and_no_other(void **state)
+TEST(every_attack_finds_a_leak_and_no_other)
 {
-    (void)state;
     for (size_t i = 0; query_attack_table[i]; i++) {
         const char *name = query_attack_table[i]->name;
         bool decides;
@@ -161,9 +156,8 @@ static struct sotto_estimate poisoned(size_t copies, bool leak)
     return e;
 }
 
-static void poison_makes_records_easier_to_find(void **state)
+TEST(poison_makes_records_easier_to_find)
 {
-    (void)state;
     const struct sotto_estimate clean = poisoned(0, true), worst = poisoned(1, true),
                                 none = poisoned(1, false);
     if (!(worst.lower > clean.upper))
@@ -173,9 +167,8 @@ static void poison_makes_records_easier_to_find(void **state)
 }
 
 /* A member with a label that only those know who saw it is what shadows remember best, in whatever order it was asked about. */
-static void shadows_tell_what_is_memorised(void **state)
+TEST(shadows_tell_what_is_memorised)
 {
-    (void)state;
     static int64_t odd[N];
     memcpy(odd, y, sizeof odd);
     odd[7] = (odd[7] + 2) % K;
@@ -201,9 +194,8 @@ static void shadows_tell_what_is_memorised(void **state)
     }
 }
 
-static void poison_is_for_online_attacks(void **state)
+TEST(poison_is_for_online_attacks)
 {
-    (void)state;
     struct sotto_attack_input in = input(&member, &nonmember);
     struct sotto_attack_options o = options("shokri");
     double scores[2 * N];
@@ -229,9 +221,8 @@ static sotto_status attempt(const struct sotto_attack_input *in, const struct so
     return status;
 }
 
-static void made_up_records_serve_too(void **state)
+TEST(made_up_records_serve_too)
 {
-    (void)state;
     for (int kind = 0; kind <= SOTTO_SHADOW_NOISY; kind++) {
         struct sotto_attack_input in = input(&member, &nonmember);
         struct sotto_attack_options o = options("shokri");
@@ -244,9 +235,8 @@ static void made_up_records_serve_too(void **state)
     }
 }
 
-static void shards_deliver_in_turn(void **state)
+TEST(shards_deliver_in_turn)
 {
-    (void)state;
     struct sotto_attack_input in = input(&member, &nonmember);
     struct sotto_attack_options o = options("shokri");
     double scores[2] = {7, 7};
@@ -267,9 +257,8 @@ static void shards_deliver_in_turn(void **state)
     sotto_target_close(in.target);
 }
 
-static void what_is_missing_is_named(void **state)
+TEST(what_is_missing_is_named)
 {
-    (void)state;
     struct sotto_attack_input in = input(&member, &nonmember);
     struct sotto_attack_options o = options("shocking");
     assert_int_equal(attempt(&in, &o), SOTTO_EUSAGE);
@@ -310,9 +299,8 @@ static void what_is_missing_is_named(void **state)
     sotto_target_close(in.target);
 }
 
-static void overlap_is_counted_and_said(void **state)
+TEST(overlap_is_counted_and_said)
 {
-    (void)state;
     static const float a[] = {1, 2, 3, 4, 0, 1, 1, 2, 5, 6}, b[] = {5, 6, 7, 8, -0.0f, 1, 1, 2};
     size_t shared;
     assert_int_equal(record_overlap(&shared, a, 5, b, 4, 2), SOTTO_OK);
@@ -333,9 +321,8 @@ static void overlap_is_counted_and_said(void **state)
     sotto_target_close(in.target);
 }
 
-static void memory_may_run_out(void **state)
+TEST(memory_may_run_out)
 {
-    (void)state;
     static const char *const names[] = {"shokri", "ml-leaks-1", "ml-leaks-3", "lira"};
     for (size_t a = 0; a < sizeof names / sizeof *names; a++)
         for (long n = 0; n < 400; n = n < 40 ? n + 3 : n + 37) {
@@ -357,16 +344,4 @@ static void memory_may_run_out(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_attack_finds_a_leak_and_no_other),
-                                       cmocka_unit_test(poison_makes_records_easier_to_find),
-                                       cmocka_unit_test(poison_is_for_online_attacks),
-                                       cmocka_unit_test(shadows_tell_what_is_memorised),
-                                       cmocka_unit_test(made_up_records_serve_too),
-                                       cmocka_unit_test(shards_deliver_in_turn),
-                                       cmocka_unit_test(what_is_missing_is_named),
-                                       cmocka_unit_test(overlap_is_counted_and_said),
-                                       cmocka_unit_test(memory_may_run_out)};
-    return cmocka_run_group_tests(tests, set_up, remove_folder);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = remove_folder, .tags = "matrix")

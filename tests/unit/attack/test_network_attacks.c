@@ -1,12 +1,7 @@
 /* Whole networks as targets and as shadows: every attack of the list runs on one and finds a planted leak,
  * shadows come back from the cache bit for bit and in shards, views move images, and what does not fit is
  * one line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "attack/query_attack.h"
 #include "attack/target/target_network.h"
@@ -100,9 +95,8 @@ static double attack(const struct sotto_attack_input *in, const struct sotto_att
     return e.estimate;
 }
 
-static void every_attack_runs_on_a_network(void **state)
+TEST(every_attack_runs_on_a_network)
 {
-    (void)state;
     for (size_t i = 0; query_attack_table[i]; i++) {
         struct sotto_attack_options o = options(query_attack_table[i]->name);
         struct sotto_attack_input in = input();
@@ -117,9 +111,8 @@ static void every_attack_runs_on_a_network(void **state)
 }
 
 /* The target answers what the network says, and counts. */
-static void a_network_answers_and_is_counted(void **state)
+TEST(a_network_answers_and_is_counted)
 {
-    (void)state;
     struct sotto_network *n = NULL;
     struct sotto_attack_input in = input();
     float expected[N * K], got[N * K];
@@ -144,9 +137,8 @@ static void listen(void *user, enum sotto_log_level level, const char *text)
         snprintf(said, sizeof said, "%s", text);
 }
 
-static void shadows_are_cached_and_sharded(void **state)
+TEST(shadows_are_cached_and_sharded)
 {
-    (void)state;
     struct sotto_attack_input in = input();
     struct sotto_attack_options o = options("shokri");
     char cache[128], *text = NULL, *whole = NULL;
@@ -183,9 +175,8 @@ static void shadows_are_cached_and_sharded(void **state)
     sotto_target_close(in.target);
 }
 
-static void views_are_asked_about(void **state)
+TEST(views_are_asked_about)
 {
-    (void)state;
     static const char *const names[] = {"lira", "rmia", "lira-offline", "rmia-offline"};
     for (size_t i = 0; i < 4; i++) {
         struct sotto_attack_input in = input();
@@ -214,9 +205,8 @@ static sotto_status refused(const struct sotto_attack_input *in, const struct so
     return status;
 }
 
-static void what_does_not_fit_is_named(void **state)
+TEST(what_does_not_fit_is_named)
 {
-    (void)state;
     struct sotto_attack_input in = input();
     struct sotto_attack_options o = options("lira");
     struct sotto_train_options n = small_cnn();
@@ -251,9 +241,8 @@ static void what_does_not_fit_is_named(void **state)
 
 /* A target of DP-SGD has shadows of DP-SGD, each with noise of its own and none of them in a ledger that
  * lasts. */
-static void private_targets_have_private_shadows(void **state)
+TEST(private_targets_have_private_shadows)
 {
-    (void)state;
     const char *path = path_of("private.safetensors");
     struct sotto_attack_input in = input();
     struct sotto_attack_options o = options("lira");
@@ -288,9 +277,8 @@ static void private_targets_have_private_shadows(void **state)
 }
 
 /* Shadows for a private recipe that cannot be read must not silently do without the noise. */
-static void noisy_training_is_another_recipe(void **state)
+TEST(noisy_training_is_another_recipe)
 {
-    (void)state;
     const char *path = path_of("noisy.safetensors");
     struct sotto_network *n = NULL;
     struct sotto_attack_input in = input();
@@ -308,9 +296,8 @@ static void noisy_training_is_another_recipe(void **state)
 }
 
 /* A head as the target, networks as shadows: with --mismatch, and images are said. */
-static void networks_shadow_other_targets(void **state)
+TEST(networks_shadow_other_targets)
 {
-    (void)state;
     const char *path = path_of("head.safetensors");
     struct sotto_attack_input in = input();
     struct sotto_attack_options o = options("shokri");
@@ -339,9 +326,8 @@ static void networks_shadow_other_targets(void **state)
     sotto_target_close(in.target);
 }
 
-static void no_memory_is_an_error(void **state)
+TEST(no_memory_is_an_error)
 {
-    (void)state;
     static const char *const names[] = {"lira", "white-box", "stolen-memories", "transfer"};
     for (size_t i = 0; i < 4; i++) {
         struct sotto_train_options n = small_cnn();
@@ -367,19 +353,4 @@ static void no_memory_is_an_error(void **state)
     }
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_attack_runs_on_a_network),
-        cmocka_unit_test(a_network_answers_and_is_counted),
-        cmocka_unit_test(shadows_are_cached_and_sharded),
-        cmocka_unit_test(views_are_asked_about),
-        cmocka_unit_test(what_does_not_fit_is_named),
-        cmocka_unit_test(private_targets_have_private_shadows),
-        cmocka_unit_test(noisy_training_is_another_recipe),
-        cmocka_unit_test(networks_shadow_other_targets),
-        cmocka_unit_test(no_memory_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, set_up, remove_folder);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = remove_folder, .start = machine_f32, .tags = "matrix long")

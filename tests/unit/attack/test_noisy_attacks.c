@@ -1,10 +1,6 @@
 /* Attacks on networks that answer with noise: shadows have the target's noise unless they are asked to be
  * plain, averaged answers are counted and scatter less, and thresholds are reported beside the decision. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "attack/query/attack_net.h"
 #include "attack/shadow/shadow_pool.h"
@@ -91,9 +87,8 @@ static struct json *attack(const struct sotto_attack_input *in, const struct sot
     return doc;
 }
 
-static void shadows_know_of_the_noise_or_not(void **state)
+TEST(shadows_know_of_the_noise_or_not)
 {
-    (void)state;
     static const char *const names[] = {"residual-mia", "lira"};
     for (int plain = 0; plain < 2; plain++)
         for (size_t i = 0; i < 2; i++) {
@@ -110,9 +105,8 @@ static void shadows_know_of_the_noise_or_not(void **state)
         }
 }
 
-static void thresholds_stand_beside_the_decision(void **state)
+TEST(thresholds_stand_beside_the_decision)
 {
-    (void)state;
     struct sotto_attack_input in = input();
     struct sotto_attack_options o = options("residual-mia");
     struct json *doc = attack(&in, &o);
@@ -147,9 +141,8 @@ static double scatter(struct sotto_target *t, size_t repeats)
     return sqrt(sum / (N * K));
 }
 
-static void averaged_answers_scatter_less_and_are_counted(void **state)
+TEST(averaged_answers_scatter_less_and_are_counted)
 {
-    (void)state;
     struct sotto_attack_input in = input();
     double once = scatter(in.target, 1);
     assert_int_equal(sotto_target_used(in.target), 2 * N);
@@ -164,9 +157,8 @@ static void averaged_answers_scatter_less_and_are_counted(void **state)
     sotto_target_close(in.target);
 }
 
-static void shadows_average_their_answers_too(void **state)
+TEST(shadows_average_their_answers_too)
 {
-    (void)state;
     struct sotto_network *n = NULL;
     float p[3][N * K];
     double sum[2] = {0};
@@ -191,9 +183,8 @@ static void shadows_average_their_answers_too(void **state)
 }
 
 /* predict --repeats, either way: the mean of what seeded single answers say, and means differ. */
-static void repeated_answers_are_means(void **state)
+TEST(repeated_answers_are_means)
 {
-    (void)state;
     enum { REPEATS = 4 };
     struct sotto_network *n = NULL;
     static float logits[N * K], probabilities[N * K];
@@ -234,9 +225,8 @@ static void repeated_answers_are_means(void **state)
     sotto_network_free(n);
 }
 
-static void an_averaging_attack_says_so(void **state)
+TEST(an_averaging_attack_says_so)
 {
-    (void)state;
     struct sotto_attack_input in = input();
     struct sotto_attack_options o = options("residual-mia");
     double value;
@@ -250,9 +240,8 @@ static void an_averaging_attack_says_so(void **state)
     sotto_target_close(in.target);
 }
 
-static void plain_shadows_need_networks(void **state)
+TEST(plain_shadows_need_networks)
 {
-    (void)state;
     struct sotto_attack_input in = input();
     struct sotto_attack_options o = options("shokri");
     struct sotto_head_recipe r;
@@ -270,9 +259,8 @@ static void plain_shadows_need_networks(void **state)
 }
 
 /* A rate at which nothing is learnt does not decide, and the better one is named. */
-static void the_best_rate_is_taken(void **state)
+TEST(the_best_rate_is_taken)
 {
-    (void)state;
     enum { ROWS = 200 };
     float rows[ROWS];
     int64_t member[ROWS];
@@ -300,16 +288,4 @@ static void the_best_rate_is_taken(void **state)
     }
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shadows_know_of_the_noise_or_not),
-                                       cmocka_unit_test(thresholds_stand_beside_the_decision),
-                                       cmocka_unit_test(averaged_answers_scatter_less_and_are_counted),
-                                       cmocka_unit_test(shadows_average_their_answers_too),
-                                       cmocka_unit_test(repeated_answers_are_means),
-                                       cmocka_unit_test(an_averaging_attack_says_so),
-                                       cmocka_unit_test(plain_shadows_need_networks),
-                                       cmocka_unit_test(the_best_rate_is_taken)};
-    return cmocka_run_group_tests(tests, set_up, remove_folder);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = remove_folder, .start = machine_f32, .tags = "matrix")

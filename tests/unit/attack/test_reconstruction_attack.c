@@ -1,9 +1,5 @@
 /* Reconstruction by an attacker who knows all records but one: finds them in a plain head, not in noise, never above the bound. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "sotto/sotto.h"
 #include "support/head_blobs.h"
@@ -46,9 +42,8 @@ static struct sotto_reconstruction attack(const struct sotto_head *h,
     return r;
 }
 
-static void a_plain_head_gives_its_records_away(void **state)
+TEST(a_plain_head_gives_its_records_away)
 {
-    (void)state;
     struct sotto_head *h = train("convex");
     const struct sotto_reconstruction_input in = input();
     const struct sotto_reconstruction r = attack(h, &in);
@@ -58,9 +53,8 @@ static void a_plain_head_gives_its_records_away(void **state)
 }
 
 /* The record in another's place was never in the head: names are guesses, and their interval holds the prior. */
-static void records_outside_are_not_found(void **state)
+TEST(records_outside_are_not_found)
 {
-    (void)state;
     struct sotto_head *h = train("convex");
     struct sotto_reconstruction_input in = input();
     static float other[N * D];
@@ -76,9 +70,8 @@ static void records_outside_are_not_found(void **state)
     sotto_head_free(h);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
-    (void)state;
     struct sotto_head *h = train("adam");
     struct sotto_reconstruction_input in = input();
     struct sotto_reconstruction r;
@@ -100,14 +93,4 @@ static void refused(void **state)
     in = input(), in.targets = 0;
     assert_int_equal(sotto_reconstruct(&r, h, &in, NULL), SOTTO_EINVAL);
     sotto_head_free(h);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plain_head_gives_its_records_away),
-        cmocka_unit_test(records_outside_are_not_found),
-        cmocka_unit_test(refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Shadows on halves of a pool, as an experiment trains them: balanced halves, LiRA beats a loss threshold on
  * a head that overfits, and sees nothing where there is nothing to see. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "audit/score/score_attack.h"
 #include "attack/shadow/shadow_pool.h"
@@ -68,9 +64,8 @@ static sotto_status ask(double *signals, const struct halves *h, const struct he
     return shadow_pool_signals(signals, &h->pool, pool, mechanism ? &noise : NULL, ctx);
 }
 
-static void halves_are_balanced_and_signals_repeat(void **state)
+TEST(halves_are_balanced_and_signals_repeat)
 {
-    (void)state;
     struct head_data pool = {x, y, 2 * N, D, K};
     struct sotto_head_recipe r = recipe();
     static struct halves s;
@@ -125,9 +120,8 @@ static struct sotto_estimate area(const char *attack, const struct halves *s, co
     return e;
 }
 
-static void lira_beats_the_loss(void **state)
+TEST(lira_beats_the_loss)
 {
-    (void)state;
     struct head_data pool = {x, y, 2 * N, D, K};
     struct sotto_head_recipe r = recipe();
     static struct halves s;
@@ -150,9 +144,8 @@ static void lira_beats_the_loss(void **state)
     shadow_pool_clear(&s.pool);
 }
 
-static void allocation_failures_are_clean(void **state)
+TEST(allocation_failures_are_clean)
 {
-    (void)state;
     struct head_data pool = {x, y, 2 * N, D, K};
     struct sotto_head_recipe r = recipe();
     sotto_status status;
@@ -174,12 +167,4 @@ static void allocation_failures_are_clean(void **state)
     assert_true(n > 5);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(halves_are_balanced_and_signals_repeat),
-        cmocka_unit_test(lira_beats_the_loss),
-        cmocka_unit_test(allocation_failures_are_clean),
-    };
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+TEST_GROUP(.set_up = set_up, .tags = "matrix")

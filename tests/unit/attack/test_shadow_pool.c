@@ -1,10 +1,6 @@
 /* Shadow models: splits, the same bits as a head trained alone, a cache that is reused, resumed, sharded, and
  * refused when it is not what its name says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "attack/shadow/shadow_pool.h"
 #include "base/file.h"
@@ -51,9 +47,8 @@ static size_t files_in(const char *path)
     return n;
 }
 
-static void splits_are_what_they_say(void **state)
+TEST(splits_are_what_they_say)
 {
-    (void)state;
     uint8_t u[MODELS * N];
     for (int disjoint = 0; disjoint < 2; disjoint++) {
         size_t in = disjoint ? 10 : 50, overlap = 0;
@@ -88,9 +83,8 @@ static void splits_are_what_they_say(void **state)
 }
 
 /* A shadow equals a head trained on the same records by the same recipe. */
-static void a_shadow_is_a_head_trained_alone(void **state)
+TEST(a_shadow_is_a_head_trained_alone)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe(8);
     struct shadow_plan p = plan(&r, NULL);
     struct shadow_pool s;
@@ -121,9 +115,8 @@ static void a_shadow_is_a_head_trained_alone(void **state)
     shadow_pool_clear(&s);
 }
 
-static void the_cache_is_used_and_resumed(void **state)
+TEST(the_cache_is_used_and_resumed)
 {
-    (void)state;
     static const size_t widths[] = {0, 8};
     for (size_t w = 0; w < 2; w++) {
         char cache[128], command[256];
@@ -167,9 +160,8 @@ static void the_cache_is_used_and_resumed(void **state)
     }
 }
 
-static void what_was_tampered_with_is_refused(void **state)
+TEST(what_was_tampered_with_is_refused)
 {
-    (void)state;
     char cache[128], command[512];
     struct sotto_head_recipe r = recipe(8);
     struct shadow_pool s;
@@ -193,9 +185,8 @@ static void what_was_tampered_with_is_refused(void **state)
     assert_non_null(strstr(sotto_error_text(), "its SHA-256 differs from the one in"));
 }
 
-static void signals_do_not_depend_on_threads(void **state)
+TEST(signals_do_not_depend_on_threads)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe(8);
     struct sotto_context many = {.threads = 3};
     struct shadow_plan p = plan(&r, NULL);
@@ -210,9 +201,8 @@ static void signals_do_not_depend_on_threads(void **state)
 }
 
 /* Networks train side by side, one a thread: the weights do not depend on their number. */
-static void networks_keep_their_bits_on_any_threads(void **state)
+TEST(networks_keep_their_bits_on_any_threads)
 {
-    (void)state;
     enum { IMAGES = 40, SIDE = 12 };
     static float images[IMAGES * SIDE * SIDE];
     int64_t label[IMAGES];
@@ -257,9 +247,8 @@ static void networks_keep_their_bits_on_any_threads(void **state)
     shadow_pool_clear(&side);
 }
 
-static void failures(void **state)
+TEST(failures)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe(8);
     struct shadow_plan p = plan(&r, NULL);
     struct shadow_pool s;
@@ -289,15 +278,4 @@ static int set_up(void **state)
     return make_folder(state) || shadow_split_halves(use, MODELS, N, 5) != SOTTO_OK;
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(splits_are_what_they_say),
-                                       cmocka_unit_test(a_shadow_is_a_head_trained_alone),
-                                       cmocka_unit_test(the_cache_is_used_and_resumed),
-                                       cmocka_unit_test(what_was_tampered_with_is_refused),
-                                       cmocka_unit_test(signals_do_not_depend_on_threads),
-                                       cmocka_unit_test(networks_keep_their_bits_on_any_threads),
-                                       cmocka_unit_test(failures)};
-    return cmocka_run_group_tests(tests, set_up, remove_folder);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = remove_folder, .start = machine_f32, .tags = "matrix")

@@ -1,11 +1,7 @@
 /* Intermediate models of a training, and trajectories over them: they are what shorter trainings give, an interrupted run keeps
  * the same, private trainings keep none; the attacks find a planted leak in them and nothing between records that are
  * exchangeable; a file that does not belong is named. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "attack/query/snapshots.h"
 #include "base/file.h"
@@ -85,9 +81,8 @@ static int set_up(void **state)
 }
 
 /* At a constant learning rate the first epochs of a long training are a short one. */
-static void a_snapshot_is_what_a_shorter_training_gives(void **state)
+TEST(a_snapshot_is_what_a_shorter_training_gives)
 {
-    (void)state;
     struct sotto_train_options o = small_mlp();
     struct sotto_network *n = NULL;
     char expected[SHA256_HEX], found[SHA256_HEX], path[256];
@@ -118,9 +113,8 @@ static void watch(void *user, const char *stage, uint64_t done, uint64_t total, 
     s->stop = done >= s->after;
 }
 
-static void an_interrupted_training_keeps_the_same(void **state)
+TEST(an_interrupted_training_keeps_the_same)
 {
-    (void)state;
     struct sotto_train_options o = small_mlp();
     char whole[SHA256_HEX], found[SHA256_HEX];
     o.schedule = "cosine", o.epochs = 6, o.snapshot_every = 2;
@@ -152,9 +146,8 @@ static void an_interrupted_training_keeps_the_same(void **state)
         assert_string_equal(sotto_error_text(), text);                                                       \
     } while (0)
 
-static void bad_options_of_a_training_are_named(void **state)
+TEST(bad_options_of_a_training_are_named)
 {
-    (void)state;
     TRAIN_REFUSES(o.snapshots = path_of("no"), "snapshots: no model is kept; give snapshot_every");
     TRAIN_REFUSES(o.snapshot_every = 2, "snapshot_every needs a folder for the models; give snapshots");
     TRAIN_REFUSES((o.snapshot_every = EPOCHS, o.snapshots = path_of("no")),
@@ -167,9 +160,8 @@ static void bad_options_of_a_training_are_named(void **state)
 }
 
 /* Nothing is charged: the ledger does not come into being. */
-static void a_private_training_keeps_none(void **state)
+TEST(a_private_training_keeps_none)
 {
-    (void)state;
     struct sotto_train_options o = small_mlp();
     struct sotto_train_privacy p;
     struct sotto_network *n = NULL;
@@ -253,9 +245,8 @@ static struct sotto_estimate area(double scores[2 * N], const char *reused, cons
     return e;
 }
 
-static void a_planted_leak_is_found_and_no_other(void **state)
+TEST(a_planted_leak_is_found_and_no_other)
 {
-    (void)state;
     static const char fresh[] = "shadow models: 4 trained, 0 from the cache, 0 missing",
                       cached[] = "shadow models: 0 trained, 4 from the cache, 0 missing";
     for (size_t i = 0; i < 2; i++) {
@@ -272,9 +263,8 @@ static void a_planted_leak_is_found_and_no_other(void **state)
 }
 
 /* What is read of a record at each stop is the answer of the training that ended there. */
-static void trajectories_are_answers_of_shorter_trainings(void **state)
+TEST(trajectories_are_answers_of_shorter_trainings)
 {
-    (void)state;
     struct sotto_network *last = NULL, *shorter = NULL;
     struct snapshots s;
     const struct head_data records = {x, y, N, D, K};
@@ -318,9 +308,8 @@ static void copy(const char *from, const char *to)
         sotto_target_close(in.target);                                                                       \
     } while (0)
 
-static void what_does_not_belong_is_named(void **state)
+TEST(what_does_not_belong_is_named)
 {
-    (void)state;
     struct sotto_train_options t = small_mlp();
     struct sotto_head *h = NULL;
     char unused[SHA256_HEX];
@@ -381,9 +370,8 @@ static void what_does_not_belong_is_named(void **state)
         "other/epoch-000020.safetensors: is no earlier state of the last model, as 'records' differs");
 }
 
-static void memory_may_run_out(void **state)
+TEST(memory_may_run_out)
 {
-    (void)state;
     struct sotto_train_options o = small_mlp();
     o.epochs = 2, o.snapshot_every = 1, o.snapshots = path_of("memory");
     sotto_status status = SOTTO_ENOMEM;
@@ -397,16 +385,4 @@ static void memory_may_run_out(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_snapshot_is_what_a_shorter_training_gives),
-                                       cmocka_unit_test(an_interrupted_training_keeps_the_same),
-                                       cmocka_unit_test(bad_options_of_a_training_are_named),
-                                       cmocka_unit_test(a_private_training_keeps_none),
-                                       cmocka_unit_test(a_planted_leak_is_found_and_no_other),
-                                       cmocka_unit_test(trajectories_are_answers_of_shorter_trainings),
-                                       cmocka_unit_test(what_does_not_belong_is_named),
-                                       cmocka_unit_test(memory_may_run_out)};
-    machine_set(NN_F32);
-    return cmocka_run_group_tests(tests, set_up, remove_folder);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = remove_folder, .start = machine_f32, .tags = "matrix")

@@ -1,10 +1,6 @@
 /* Stolen memories over several layers: a planted memory (a pink border on 20 training images) is found and explained where it is;
  * records that trained nothing are not told from each other; proxies that equal the network displace nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "attack/query/layer_memories.h"
 #include "attack/target/target_network.h"
@@ -81,9 +77,8 @@ static int tear_down(void **state)
 
 static const struct head_data own = {x + 2 * N * D, y + 2 * N, POOL, D, K};
 
-static void a_planted_memory_is_explained_where_it_is(void **state)
+TEST(a_planted_memory_is_explained_where_it_is)
 {
-    (void)state;
     struct layer_memories m;
     const struct sotto_train_options o = recipe();
     size_t found = 0, elsewhere = 0;
@@ -110,9 +105,8 @@ static void a_planted_memory_is_explained_where_it_is(void **state)
 }
 
 /* The parts of a map add up, and a network beside itself remembers nothing. */
-static void proxies_that_are_the_network_displace_nothing(void **state)
+TEST(proxies_that_are_the_network_displace_nothing)
 {
-    (void)state;
     struct layer_memories m;
     const struct sotto_train_options o = recipe();
     const struct head_data few = {x, y, 40, D, K}; /* more than a batch, and no multiple of one */
@@ -163,9 +157,8 @@ static struct sotto_estimate attack(char **text, size_t member, size_t nonmember
     return e;
 }
 
-static void members_are_found_and_others_are_not(void **state)
+TEST(members_are_found_and_others_are_not)
 {
-    (void)state;
     char *text = NULL, *control = NULL;
     const struct sotto_estimate found = attack(&text, 0, N, N, 3),
                                 none = attack(&control, N, N + N / 2, N / 2, 0);
@@ -181,13 +174,4 @@ static void members_are_found_and_others_are_not(void **state)
     sotto_text_free(control);
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_planted_memory_is_explained_where_it_is),
-        cmocka_unit_test(proxies_that_are_the_network_displace_nothing),
-        cmocka_unit_test(members_are_found_and_others_are_not),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = tear_down, .start = machine_f32, .tags = "matrix")

@@ -1,10 +1,6 @@
 /* Made-up records: Algorithm 1 finds the classes that a linear oracle has and reports the one that it cannot
  * reach; marginals and noise change what they say they change. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "attack/shadow/synthesis.h"
 
@@ -51,9 +47,8 @@ static struct head_data table(void)
     return (struct head_data){bits, labels, 100, D, K};
 }
 
-static void climbs_find_what_is_there(void **state)
+TEST(climbs_find_what_is_there)
 {
-    (void)state;
     struct sotto_target t = oracle();
     struct head_data data = table();
     struct feature_space space;
@@ -88,9 +83,8 @@ static void climbs_find_what_is_there(void **state)
     feature_space_clear(&space);
 }
 
-static void marginals_keep_what_a_class_has(void **state)
+TEST(marginals_keep_what_a_class_has)
 {
-    (void)state;
     struct sotto_target t = oracle();
     struct head_data data = table();
     struct synthetic s;
@@ -112,9 +106,8 @@ static void marginals_keep_what_a_class_has(void **state)
     synthetic_clear(&s);
 }
 
-static void noise_redraws_its_share(void **state)
+TEST(noise_redraws_its_share)
 {
-    (void)state;
     struct head_data data = table();
     struct synthetic s;
     size_t changed = 0;
@@ -132,9 +125,8 @@ static void noise_redraws_its_share(void **state)
     assert_int_equal(synthetic_noisy(&s, &data, 0.1, 1), SOTTO_EINVAL);
 }
 
-static void numbers_stay_in_their_range(void **state)
+TEST(numbers_stay_in_their_range)
 {
-    (void)state;
     float x[] = {0, -3, 1, 5, 1, 2.5f};
     int64_t y[] = {0, 1, 0};
     struct head_data data = {x, y, 3, 2, 2};
@@ -153,9 +145,8 @@ static void numbers_stay_in_their_range(void **state)
     feature_space_clear(&s);
 }
 
-static void memory_may_run_out(void **state)
+TEST(memory_may_run_out)
 {
-    (void)state;
     struct sotto_target t = oracle();
     struct head_data data = table();
     struct climb c = climb_defaults(D);
@@ -177,13 +168,4 @@ static void memory_may_run_out(void **state)
         base_alloc_fail_after(-1);
         assert_true(status == SOTTO_ENOMEM || (status == SOTTO_OK && n > 20));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(climbs_find_what_is_there), cmocka_unit_test(marginals_keep_what_a_class_has),
-        cmocka_unit_test(noise_redraws_its_share), cmocka_unit_test(numbers_stay_in_their_range),
-        cmocka_unit_test(memory_may_run_out)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

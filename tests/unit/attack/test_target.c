@@ -1,9 +1,5 @@
 /* Targets: what is counted, what is refused before it is asked, and which answers are not believed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "attack/target/target.h"
 #include "support/head_blobs.h"
@@ -45,9 +41,8 @@ static struct parrot parrot(float a, float b)
     return p;
 }
 
-static void a_head_answers_and_is_counted(void **state)
+TEST(a_head_answers_and_is_counted)
 {
-    (void)state;
     const char *path = path_of("h.safetensors");
     struct sotto_head_recipe r;
     struct sotto_head *h;
@@ -80,9 +75,8 @@ static void a_head_answers_and_is_counted(void **state)
     assert_int_equal(sotto_target_open_head(&t, "no such file"), SOTTO_ENOENT);
 }
 
-static void bad_rows_are_not_asked(void **state)
+TEST(bad_rows_are_not_asked)
 {
-    (void)state;
     struct parrot p = parrot(0.5f, 0.5f);
     float rows[2 * D] = {0}, out[4];
     rows[D + 2] = NAN;
@@ -93,9 +87,8 @@ static void bad_rows_are_not_asked(void **state)
     assert_int_equal(p.asked, 0);
 }
 
-static void answers_must_be_probabilities(void **state)
+TEST(answers_must_be_probabilities)
 {
-    (void)state;
     static const float bad[][2] = {{NAN, 1}, {-0.1f, 1.1f}, {0.6f, 0.6f}, {3, -2}, {0.5f, 0.498f}};
     float row[D] = {0}, out[2];
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -123,9 +116,8 @@ static sotto_status ask_in_process(void *user, float *posteriors, const float *r
     return m->refuse ? m->refuse : sotto_head_predict(posteriors, m->head, rows, n, D, 0, NULL);
 }
 
-static void a_function_answers_and_its_status_passes_through(void **state)
+TEST(a_function_answers_and_its_status_passes_through)
 {
-    (void)state;
     struct sotto_head_recipe r;
     struct in_process m = {NULL, SOTTO_OK};
     struct sotto_target *t = NULL;
@@ -159,9 +151,8 @@ static sotto_status fail_by_sotto(void *user, float *posteriors, const float *ro
     return sotto_head_load(&h, "no such file");
 }
 
-static void the_text_of_the_function_is_kept(void **state)
+TEST(the_text_of_the_function_is_kept)
 {
-    (void)state;
     struct sotto_target *t;
     float got[K], row[D] = {0};
     assert_int_equal(sotto_target_open_function(&t, "mine", fail_by_sotto, NULL, D, K), SOTTO_OK);
@@ -171,9 +162,8 @@ static void the_text_of_the_function_is_kept(void **state)
 }
 
 /* The same model by its file and by a function: an attack finds the same. */
-static void an_attack_sees_no_difference(void **state)
+TEST(an_attack_sees_no_difference)
 {
-    (void)state;
     enum { ALL = 160 };
     static float rows[ALL * D];
     static int64_t label[ALL];
@@ -209,13 +199,4 @@ static void an_attack_sees_no_difference(void **state)
     sotto_head_free(m.head);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_head_answers_and_is_counted),
-                                       cmocka_unit_test(a_function_answers_and_its_status_passes_through),
-                                       cmocka_unit_test(the_text_of_the_function_is_kept),
-                                       cmocka_unit_test(an_attack_sees_no_difference),
-                                       cmocka_unit_test(bad_rows_are_not_asked),
-                                       cmocka_unit_test(answers_must_be_probabilities)};
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

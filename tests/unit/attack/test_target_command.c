@@ -1,10 +1,6 @@
 /* Targets behind commands: the frames of a well-behaved one, and every way in which one can fail. The
  * commands are tests/support/serve_model.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "attack/target/target.h"
 #include "rng/rng.h"
@@ -44,9 +40,8 @@ static const char *reason(void)
     return text ? text + 3 : sotto_error_text();
 }
 
-static void answers_come_back_in_order(void **state)
+TEST(answers_come_back_in_order)
 {
-    (void)state;
     struct sotto_target *t;
     make_rows();
     assert_int_equal(start(&t, "softmax", K, 20, NULL), SOTTO_OK);
@@ -69,9 +64,8 @@ static void answers_come_back_in_order(void **state)
     sotto_target_close(t);
 }
 
-static void a_slow_pipe_is_put_together(void **state)
+TEST(a_slow_pipe_is_put_together)
 {
-    (void)state;
     struct sotto_target *t;
     static float again[N * K];
     assert_int_equal(start(&t, "softmax", K, 20, NULL), SOTTO_OK);
@@ -84,9 +78,8 @@ static void a_slow_pipe_is_put_together(void **state)
 }
 
 /* More than a pipe holds in both directions at once. */
-static void large_frames_do_not_block(void **state)
+TEST(large_frames_do_not_block)
 {
-    (void)state;
     enum { ROWS = 20000 };
     struct sotto_target *t;
     char command[256];
@@ -101,9 +94,8 @@ static void large_frames_do_not_block(void **state)
     free(answers);
 }
 
-static void classes_can_be_learned(void **state)
+TEST(classes_can_be_learned)
 {
-    (void)state;
     struct sotto_target *t;
     assert_int_equal(start(&t, "softmax", 0, 20, NULL), SOTTO_OK);
     assert_int_equal(sotto_target_classes(t), K);
@@ -114,9 +106,8 @@ static void classes_can_be_learned(void **state)
     assert_string_equal(reason(), "answered (1,) i8 to 1 rows; expected (1, classes) f4");
 }
 
-static void labels_become_posteriors_of_one(void **state)
+TEST(labels_become_posteriors_of_one)
 {
-    (void)state;
     struct sotto_target *t;
     static float one[N * K];
     int64_t label[N];
@@ -130,9 +121,8 @@ static void labels_become_posteriors_of_one(void **state)
     sotto_target_close(t);
 }
 
-static void faults_are_named(void **state)
+TEST(faults_are_named)
 {
-    (void)state;
     static const struct {
         const char *mode;
         sotto_status status;
@@ -170,9 +160,8 @@ static void faults_are_named(void **state)
     }
 }
 
-static void what_the_shell_cannot_run_is_said(void **state)
+TEST(what_the_shell_cannot_run_is_said)
 {
-    (void)state;
     struct sotto_target *t;
     assert_int_equal(
         sotto_target_open_command(&t, "exec 2>/dev/null; no-such-program-here", D, K, NULL, NULL), SOTTO_OK);
@@ -193,9 +182,8 @@ static void what_the_shell_cannot_run_is_said(void **state)
         SOTTO_EINVAL);
 }
 
-static void silence_runs_out_of_time(void **state)
+TEST(silence_runs_out_of_time)
 {
-    (void)state;
     struct sotto_target *t;
     assert_int_equal(start(&t, "hang", K, 0.05, NULL), SOTTO_OK);
     assert_int_equal(sotto_target_query(t, p, x, 16), SOTTO_EIO);
@@ -211,9 +199,8 @@ static void silence_runs_out_of_time(void **state)
 }
 
 /* A process that the command left behind is killed with it, and nothing is left unreaped. */
-static void the_whole_group_ends(void **state)
+TEST(the_whole_group_ends)
 {
-    (void)state;
     struct sotto_target *t;
     int pid = 0;
     remove(path_of("pid"));
@@ -251,9 +238,8 @@ static void on_pipe(int number)
 }
 
 /* Whether it was still there when its rows came or not. */
-static void last_words_are_shown(void **state)
+TEST(last_words_are_shown)
 {
-    (void)state;
     static const char *const commands[] = {"echo hello", "exec <&-; echo hello; sleep 0.1",
                                            "sleep 0.1; echo hello"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
@@ -269,9 +255,8 @@ static void last_words_are_shown(void **state)
 
 /* Writing to a dead command raises no SIGPIPE, whatever the process does with the signal, and the signal's
  * handling is left as it was. */
-static void no_signal_escapes(void **state)
+TEST(no_signal_escapes)
 {
-    (void)state;
     struct sotto_target *t;
     struct sigaction mine = {.sa_handler = on_pipe}, before, after;
     float *many = calloc(60000 * D, sizeof *many), *answers = calloc(60000 * K, sizeof *answers);
@@ -296,9 +281,8 @@ static void keep_log(void *user, enum sotto_log_level level, const char *text)
     snprintf(logged, sizeof logged, "%s", text);
 }
 
-static void a_bad_end_is_a_warning(void **state)
+TEST(a_bad_end_is_a_warning)
 {
-    (void)state;
     struct sotto_target *t;
     struct sotto_context ctx = {.log = keep_log};
     assert_int_equal(start(&t, "bad-end", K, 20, &ctx), SOTTO_OK);
@@ -307,9 +291,8 @@ static void a_bad_end_is_a_warning(void **state)
     assert_non_null(strstr(logged, "ended with exit status 5 after its last answer"));
 }
 
-static void a_stop_is_heard(void **state)
+TEST(a_stop_is_heard)
 {
-    (void)state;
     struct sotto_target *t;
     volatile sig_atomic_t stop = 1;
     struct sotto_context ctx = {.stop = &stop};
@@ -318,9 +301,8 @@ static void a_stop_is_heard(void **state)
     sotto_target_close(t);
 }
 
-static void no_memory_leaves_nothing(void **state)
+TEST(no_memory_leaves_nothing)
 {
-    (void)state;
     struct sotto_target *t;
     for (long after = 0; after < 3; after++) {
         base_alloc_fail_after(after);
@@ -335,23 +317,4 @@ static void no_memory_leaves_nothing(void **state)
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_come_back_in_order),
-        cmocka_unit_test(a_slow_pipe_is_put_together),
-        cmocka_unit_test(large_frames_do_not_block),
-        cmocka_unit_test(classes_can_be_learned),
-        cmocka_unit_test(labels_become_posteriors_of_one),
-        cmocka_unit_test(faults_are_named),
-        cmocka_unit_test(what_the_shell_cannot_run_is_said),
-        cmocka_unit_test(silence_runs_out_of_time),
-        cmocka_unit_test(the_whole_group_ends),
-        cmocka_unit_test(no_signal_escapes),
-        cmocka_unit_test(last_words_are_shown),
-        cmocka_unit_test(a_bad_end_is_a_warning),
-        cmocka_unit_test(a_stop_is_heard),
-        cmocka_unit_test(no_memory_leaves_nothing),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

@@ -1,9 +1,5 @@
 /* A disguise around a target: which rows are sent where, that the answers stay what they are, what counts, what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "attack/target/target.h"
 #include "base/memory.h"
@@ -50,9 +46,8 @@ static void disguise(struct sotto_target **t, double dilute, size_t decoys, uint
     assert_int_equal(sotto_target_disguise(t, &o, cover, COVER, seed), SOTTO_OK);
 }
 
-static void answers_stay_what_they_are(void **state)
+TEST(answers_stay_what_they_are)
 {
-    (void)state;
     static float plain[N * K], hidden[N * K];
     struct sotto_target *t = open_target();
     assert_int_equal(sotto_target_query(t, plain, x, N), SOTTO_OK);
@@ -67,9 +62,8 @@ static void answers_stay_what_they_are(void **state)
 }
 
 /* Each row of the attack, in order, has exactly so many rows of cover behind it; the cover goes round. */
-static void decoys_stand_in_fixed_places(void **state)
+TEST(decoys_stand_in_fixed_places)
 {
-    (void)state;
     static float p[N * K];
     struct sotto_target *t = open_target();
     disguise(&t, 1, 49, 1);
@@ -85,9 +79,8 @@ static void decoys_stand_in_fixed_places(void **state)
 
 /* Before a row of the attack stand as many rows of cover as coins say; the law of their number is geometric, so a quarter of the rows
  * follow one another at once. Bounds: four deviations. */
-static void dilution_has_its_share_at_random_places(void **state)
+TEST(dilution_has_its_share_at_random_places)
 {
-    (void)state;
     static float p[N * K], first[MOST];
     struct sotto_target *t = open_target();
     size_t own = 0, alone = 0, rows;
@@ -117,9 +110,8 @@ static void dilution_has_its_share_at_random_places(void **state)
     sotto_target_close(t);
 }
 
-static void cover_counts_against_the_budget(void **state)
+TEST(cover_counts_against_the_budget)
 {
-    (void)state;
     float p[10 * K];
     struct sotto_target *t = open_target();
     sotto_target_set_budget(t, 40);
@@ -147,9 +139,8 @@ static void refuse(sotto_status expected, const struct sotto_disguise_options *o
     sotto_target_close(t);
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+TEST(what_makes_no_sense_is_refused)
 {
-    (void)state;
     refuse(SOTTO_EUSAGE, &(struct sotto_disguise_options){.spread = 2}, 0,
            "2 clients of a target that is no command; expected --target-command with --spread");
     refuse(SOTTO_EUSAGE, &(struct sotto_disguise_options){.dilute = .5}, 0, "give them by --cover");
@@ -168,9 +159,8 @@ static void what_makes_no_sense_is_refused(void **state)
     sotto_target_close(t);
 }
 
-static void without_memory_it_is_an_error(void **state)
+TEST(without_memory_it_is_an_error)
 {
-    (void)state;
     float p[4 * K];
     for (long left = 0;; left++) {
         struct sotto_target *t = open_target(), *plain = t;
@@ -186,15 +176,4 @@ static void without_memory_it_is_an_error(void **state)
         assert_int_equal(asked, SOTTO_ENOMEM);
         assert_true(left < 20);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(answers_stay_what_they_are),
-                                       cmocka_unit_test(decoys_stand_in_fixed_places),
-                                       cmocka_unit_test(dilution_has_its_share_at_random_places),
-                                       cmocka_unit_test(cover_counts_against_the_budget),
-                                       cmocka_unit_test(what_makes_no_sense_is_refused),
-                                       cmocka_unit_test(without_memory_it_is_an_error)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

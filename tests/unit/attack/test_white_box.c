@@ -1,9 +1,5 @@
 /* Inside a head: gradients against finite differences, extremes, and the attacks that look there. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "attack/target/target.h"
 #include "attack/query/whitebox_features.h"
@@ -47,9 +43,8 @@ static double loss_of(struct whitebox_features *v, size_t record)
 }
 
 /* All parameters of a layer are moved one by one; the norm of the differences is the closed form's. */
-static void norms_are_those_of_finite_differences(void **state)
+TEST(norms_are_those_of_finite_differences)
 {
-    (void)state;
     for (size_t hidden = 0; hidden <= 2; hidden++) {
         struct sotto_head_recipe r = recipe(hidden);
         struct sotto_head *h;
@@ -80,9 +75,8 @@ static void norms_are_those_of_finite_differences(void **state)
 }
 
 /* Linear head of two inputs: p and h are known numbers. */
-static void a_hand_made_head(void **state)
+TEST(a_hand_made_head)
 {
-    (void)state;
     struct sotto_head *h;
     struct whitebox_features v;
     size_t width[] = {2, 3};
@@ -133,9 +127,8 @@ static void save_trained(const char *path, const float *on, const int64_t *label
     sotto_head_free(h);
 }
 
-static void they_see_an_overfit_head_and_nothing_in_a_stranger(void **state)
+TEST(they_see_an_overfit_head_and_nothing_in_a_stranger)
 {
-    (void)state;
     static const char *const names[] = {"gradient-norm", "white-box", "stolen-memories"};
     static float other_x[N * D];
     static int64_t other_y[N];
@@ -158,9 +151,8 @@ static void they_see_an_overfit_head_and_nothing_in_a_stranger(void **state)
 }
 
 /* On a linear head with one proxy: the displacement of the record's class, less the mean one. */
-static void stolen_memories_by_hand(void **state)
+TEST(stolen_memories_by_hand)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe(0);
     struct sotto_head *h, *proxy;
     struct rng draw = rng_stream(1, RNG_SPLIT, 5, 0);
@@ -189,9 +181,8 @@ static void stolen_memories_by_hand(void **state)
 }
 
 /* What comes out of gradient-norm is minus the logarithm, and a head of a convex trainer clips first. */
-static void gradient_norm_by_hand(void **state)
+TEST(gradient_norm_by_hand)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe(0);
     struct sotto_head *h;
     double scores[2 * N];
@@ -216,9 +207,8 @@ static void gradient_norm_by_hand(void **state)
     sotto_head_free(h);
 }
 
-static void memory_runs_out_cleanly(void **state)
+TEST(memory_runs_out_cleanly)
 {
-    (void)state;
     static const char *const names[] = {"gradient-norm", "white-box", "stolen-memories"};
     double scores[2 * N];
     char *json;
@@ -251,15 +241,4 @@ static void memory_runs_out_cleanly(void **state)
     sotto_head_free(h);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(norms_are_those_of_finite_differences),
-        cmocka_unit_test(a_hand_made_head),
-        cmocka_unit_test(they_see_an_overfit_head_and_nothing_in_a_stranger),
-        cmocka_unit_test(stolen_memories_by_hand),
-        cmocka_unit_test(gradient_norm_by_hand),
-        cmocka_unit_test(memory_runs_out_cleanly),
-    };
-    return cmocka_run_group_tests(tests, set_up, remove_folder);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = remove_folder, .tags = "matrix")

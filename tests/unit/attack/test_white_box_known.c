@@ -1,10 +1,6 @@
 /* The white-box attack of an attacker which knows half of the members: heads and networks, a planted leak, controls, and the
  * attack network by itself. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "attack/query/branch_net.h"
 #include "attack/query/whitebox_sketch.h"
@@ -82,9 +78,8 @@ static struct sotto_estimate attack(const char *file, const size_t parts[4], dou
     return e;
 }
 
-static void members_are_found_and_strangers_are_not(void **state)
+TEST(members_are_found_and_strangers_are_not)
 {
-    (void)state;
     static const char *const files[] = {"head.safetensors", "network.safetensors"};
     for (size_t k = 0; k < 2; k++) {
         double scores[2 * N], again[2 * N];
@@ -107,9 +102,8 @@ static void members_are_found_and_strangers_are_not(void **state)
     }
 }
 
-static void what_is_read_of_a_head_is_its_closed_form(void **state)
+TEST(what_is_read_of_a_head_is_its_closed_form)
 {
-    (void)state;
     struct sotto_head *h;
     struct whitebox_sketch s;
     struct whitebox_features v;
@@ -138,9 +132,8 @@ static void what_is_read_of_a_head_is_its_closed_form(void **state)
 }
 
 /* Two parts, of which only the product of signs tells: no branch alone, and no linear rule, can. */
-static void the_attack_network_learns_what_joins_its_branches(void **state)
+TEST(the_attack_network_learns_what_joins_its_branches)
 {
-    (void)state;
     enum { ROWS = 400, HALF = ROWS / 2 };
     static float rows[ROWS * 3];
     uint8_t member[ROWS];
@@ -180,9 +173,8 @@ static void refuse(struct sotto_attack_input in, const char *name, sotto_status 
     sotto_target_close(in.target);
 }
 
-static void bad_input_is_refused(void **state)
+TEST(bad_input_is_refused)
 {
-    (void)state;
     const struct sotto_attack_input in = {.member = part(0), .known_member = part(1), .nonmember = part(2)};
     struct sotto_attack_input both = in;
     refuse(in, "white-box", SOTTO_EINVAL,
@@ -202,11 +194,4 @@ static void bad_input_is_refused(void **state)
     x[N * D + 1] = was;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(members_are_found_and_strangers_are_not),
-                                       cmocka_unit_test(what_is_read_of_a_head_is_its_closed_form),
-                                       cmocka_unit_test(the_attack_network_learns_what_joins_its_branches),
-                                       cmocka_unit_test(bad_input_is_refused)};
-    return cmocka_run_group_tests(tests, set_up, remove_folder);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = remove_folder, .tags = "matrix")

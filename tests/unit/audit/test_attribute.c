@@ -1,10 +1,5 @@
 /* src/attack: attribute inference: scores by hand, the classifiers, what is found and what is not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/audit_world.h"
 #include "audit/measure/confusion.h"
 #include "audit/fit/linear_model.h"
@@ -19,9 +14,8 @@ static void near(double found, double expected, double tolerance)
 }
 
 /* Recalls 1/2, 1, 0; F1 2/4, 4/5, 0; class 3 is neither there nor guessed. */
-static void scores_by_hand(void **state)
+TEST(scores_by_hand)
 {
-    (void)state;
     const int64_t truth[] = {0, 0, 1, 1, 2}, guess[] = {0, 1, 1, 1, 0}, other[] = {1, 0, 1, 0, 2};
     struct confusion_scores s;
     struct sotto_estimate gain;
@@ -40,9 +34,8 @@ static void scores_by_hand(void **state)
 }
 
 /* 900 records, 600 right: the percentile interval of the accuracy is near 2/3 -+ 1.96 sqrt(2/9 / 900). */
-static void intervals_have_the_right_width(void **state)
+TEST(intervals_have_the_right_width)
 {
-    (void)state;
     int64_t truth[900], guess[900];
     for (int i = 0; i < 900; i++)
         truth[i] = i % 5, guess[i] = i % 3 ? truth[i] : (truth[i] + 1) % 5;
@@ -55,9 +48,8 @@ static void intervals_have_the_right_width(void **state)
 }
 
 /* Without a ridge, one 0/1 feature and an intercept reproduce the shares of each group exactly. */
-static void regression_reproduces_shares(void **state)
+TEST(regression_reproduces_shares)
 {
-    (void)state;
     enum { N = 60 };
     float x[2 * N];
     int64_t y[N];
@@ -112,9 +104,8 @@ static struct json *infer(const struct sotto_attribute_input *in)
 }
 
 /* Shift 2 at shares .6 and .4: the best rule is right in about 84.5 % (threshold 1 + ln(1.5) / 2). */
-static void a_shown_attribute_is_read_off(void **state)
+TEST(a_shown_attribute_is_read_off)
 {
-    (void)state;
     static struct hidden h;
     struct sotto_attribute_input in = hidden_make(&h, 2, false, 31);
     struct json *doc = infer(&in);
@@ -130,9 +121,8 @@ static void a_shown_attribute_is_read_off(void **state)
     json_free(doc);
 }
 
-static void a_network_is_taken_where_it_helps(void **state)
+TEST(a_network_is_taken_where_it_helps)
 {
-    (void)state;
     static struct hidden h;
     struct sotto_attribute_input in = hidden_make(&h, 5, true, 32);
     struct json *doc = infer(&in);
@@ -141,9 +131,8 @@ static void a_network_is_taken_where_it_helps(void **state)
     json_free(doc);
 }
 
-static void nothing_is_found_in_noise(void **state)
+TEST(nothing_is_found_in_noise)
 {
-    (void)state;
     static struct hidden h;
     struct sotto_attribute_input in = hidden_make(&h, 0, false, 33);
     struct json *doc = infer(&in);
@@ -153,9 +142,8 @@ static void nothing_is_found_in_noise(void **state)
 }
 
 /* An attacker with answers alone already has what the embeddings reveal; the gain is measured against it. */
-static void weaker_attackers_stand_beside(void **state)
+TEST(weaker_attackers_stand_beside)
 {
-    (void)state;
     static struct hidden h;
     static float answers[N * 2], known[N];
     struct sotto_attribute_input in = hidden_make(&h, 2, false, 35);
@@ -199,9 +187,8 @@ static void weaker_attackers_stand_beside(void **state)
     }
 }
 
-static void bad_attributes_are_refused(void **state)
+TEST(bad_attributes_are_refused)
 {
-    (void)state;
     static struct hidden h;
     struct sotto_attribute_input in = hidden_make(&h, 0, false, 34);
     struct sotto_audit_input audit = {.attribute = &in};
@@ -223,9 +210,8 @@ static void bad_attributes_are_refused(void **state)
 
 /* The attacker knows the first 200 rows. In the rest the attribute is inverted, so an attack fitted on the
  * first alone must be wrong about most of the rest; fitted on some of those too, it would not be. */
-static void the_caller_may_say_whom_the_attacker_knows(void **state)
+TEST(the_caller_may_say_whom_the_attacker_knows)
 {
-    (void)state;
     static struct hidden h;
     struct sotto_attribute_input in = hidden_make(&h, 3, false, 36);
     struct sotto_audit_input audit = {.attribute = &in};
@@ -251,9 +237,8 @@ static void the_caller_may_say_whom_the_attacker_knows(void **state)
            "others to test");
 }
 
-static void networks_of_every_depth_are_reported(void **state)
+TEST(networks_of_every_depth_are_reported)
 {
-    (void)state;
     static struct hidden h;
     struct sotto_attribute_input in = hidden_make(&h, 5, true, 37);
     struct sotto_audit_input audit = {.attribute = &in};
@@ -272,21 +257,4 @@ static void networks_of_every_depth_are_reported(void **state)
     expect(SOTTO_EINVAL, &audit, NULL, "attribute: layers must be 3 to 6 (got 2)");
     in.deepest = 7;
     expect(SOTTO_EINVAL, &audit, NULL, "attribute: layers must be 3 to 6 (got 7)");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scores_by_hand),
-        cmocka_unit_test(intervals_have_the_right_width),
-        cmocka_unit_test(regression_reproduces_shares),
-        cmocka_unit_test(a_shown_attribute_is_read_off),
-        cmocka_unit_test(a_network_is_taken_where_it_helps),
-        cmocka_unit_test(nothing_is_found_in_noise),
-        cmocka_unit_test(weaker_attackers_stand_beside),
-        cmocka_unit_test(bad_attributes_are_refused),
-        cmocka_unit_test(the_caller_may_say_whom_the_attacker_knows),
-        cmocka_unit_test(networks_of_every_depth_are_reported),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* src/audit/audit.c: whole audits, thresholds, refusals, errors, allocation failures. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/audit_world.h"
 #include "audit/audit_private.h"
 #include "audit/measure/metrics.h"
@@ -26,9 +21,8 @@ static struct json *audit_scores(const double *member, size_t m, const double *n
     return audit_run(&in, options);
 }
 
-static void swapping_sides_mirrors_the_area(void **state)
+TEST(swapping_sides_mirrors_the_area)
 {
-    (void)state;
     double a[300], b[400];
     struct rng r = rng_stream(7, RNG_TEST, 0, 0);
     for (int i = 0; i < 300; i++)
@@ -42,9 +36,8 @@ static void swapping_sides_mirrors_the_area(void **state)
     json_free(two);
 }
 
-static void constant_scores_are_a_coin(void **state)
+TEST(constant_scores_are_a_coin)
 {
-    (void)state;
     double same[2000];
     for (int i = 0; i < 2000; i++)
         same[i] = 0.25;
@@ -58,9 +51,8 @@ static void constant_scores_are_a_coin(void **state)
     json_free(doc);
 }
 
-static void a_planted_leak_is_found(void **state)
+TEST(a_planted_leak_is_found)
 {
-    (void)state;
     static double member[2000], nonmember[2000];
     struct rng r = rng_stream(8, RNG_TEST, 0, 0);
     for (int i = 0; i < 2000; i++) {
@@ -78,9 +70,8 @@ static void a_planted_leak_is_found(void **state)
 }
 
 /* Draws from a sample without a hit have none either: the interval is then that of the ranks, and not one point. */
-static void no_member_found_is_no_proof_that_none_could_be(void **state)
+TEST(no_member_found_is_no_proof_that_none_could_be)
 {
-    (void)state;
     static double low[2000], high[2000];
     struct rng r = rng_stream(9, RNG_TEST, 0, 0);
     for (int i = 0; i < 2000; i++) {
@@ -101,9 +92,8 @@ static void no_member_found_is_no_proof_that_none_could_be(void **state)
     json_free(all);
 }
 
-static void rates_that_cannot_be_measured_are_refused(void **state)
+TEST(rates_that_cannot_be_measured_are_refused)
 {
-    (void)state;
     double x[999];
     for (int i = 0; i < 999; i++)
         x[i] = i;
@@ -126,9 +116,8 @@ static void rates_that_cannot_be_measured_are_refused(void **state)
     json_free(doc);
 }
 
-static void audits_repeat_bit_for_bit(void **state)
+TEST(audits_repeat_bit_for_bit)
 {
-    (void)state;
     double a[200], b[200];
     struct rng r = rng_stream(9, RNG_TEST, 0, 0);
     for (int i = 0; i < 200; i++)
@@ -149,9 +138,8 @@ static void audits_repeat_bit_for_bit(void **state)
 }
 
 /* Every reported threshold is the choosing half's own, and every rate is counted on the other half. */
-static void thresholds_come_from_the_other_half(void **state)
+TEST(thresholds_come_from_the_other_half)
 {
-    (void)state;
     enum { M = 301, N = 420 };
     double member[M], nonmember[N], m[2][M], n[2][N];
     struct rng r = rng_stream(10, RNG_TEST, 0, 0);
@@ -192,9 +180,8 @@ static void thresholds_come_from_the_other_half(void **state)
     json_free(doc);
 }
 
-static void bad_inputs_are_refused(void **state)
+TEST(bad_inputs_are_refused)
 {
-    (void)state;
     float a[] = {0, 1, 2, 3, 4, 5}, b[] = {0, 1, 2, 3, 4, 5};
     int64_t ya[] = {0, 1, 0}, yb[] = {0, 1, 2};
     struct sotto_audit_input in = {
@@ -238,9 +225,8 @@ static void bad_inputs_are_refused(void **state)
     expect(SOTTO_EINVAL, &in, &options, "audit: delta must be at least 0 and below 1 (got -1)");
 }
 
-static void allocation_failures_are_clean(void **state)
+TEST(allocation_failures_are_clean)
 {
-    (void)state;
     float a[60], b[60];
     int64_t y[20];
     for (int i = 0; i < 60; i++)
@@ -284,20 +270,4 @@ static void allocation_failures_are_clean(void **state)
     } while (status != SOTTO_OK && n < 20000);
     assert_int_equal(status, SOTTO_OK);
     assert_true(n > 20);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(swapping_sides_mirrors_the_area),
-        cmocka_unit_test(constant_scores_are_a_coin),
-        cmocka_unit_test(a_planted_leak_is_found),
-        cmocka_unit_test(no_member_found_is_no_proof_that_none_could_be),
-        cmocka_unit_test(rates_that_cannot_be_measured_are_refused),
-        cmocka_unit_test(audits_repeat_bit_for_bit),
-        cmocka_unit_test(thresholds_come_from_the_other_half),
-        cmocka_unit_test(bad_inputs_are_refused),
-        cmocka_unit_test(allocation_failures_are_clean),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

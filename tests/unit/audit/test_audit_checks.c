@@ -1,11 +1,6 @@
 /* src/attack: what stands around an audit: checks of the two sets, claims, gates, slices, most vulnerable members,
  * spread. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/audit_world.h"
 #include "audit/score/score_attack.h"
 #include "audit/audit_duplicates.h"
@@ -29,9 +24,8 @@ static const char *text_at(const struct json *doc, const char *path)
 
 /* --- checks before claims --- */
 
-static void duplicates_are_counted(void **state)
+TEST(duplicates_are_counted)
 {
-    (void)state;
     const float rows[][2] = {{1, 2}, {1, 2}, {3, 4}, {5, 6}, /* members */
                              {3, 4}, {3, 4}, {7, 8}};
     struct duplicates d;
@@ -61,9 +55,8 @@ static float *features_make(double shift, uint64_t seed)
 }
 
 /* Members shifted by d standard deviations in one coordinate: the best classifier has AUC Phi(d / sqrt 2). */
-static void a_difference_of_the_sets_is_found(void **state)
+TEST(a_difference_of_the_sets_is_found)
 {
-    (void)state;
     struct sotto_estimate e;
     float *alike = features_make(0, 3), *shifted = features_make(1, 4);
     assert_int_equal(distribution_shift_auc(&e, alike, SET, SET, WIDTH, 0.99, 1, NULL), SOTTO_OK);
@@ -78,9 +71,8 @@ static void a_difference_of_the_sets_is_found(void **state)
 
 /* Two classes, 30:70 against 50:50 of 100 each: Pearson's statistic is 8.3333, p = 0.003892 (erfc(sqrt(x /
  * 2))). */
-static void classes_are_compared(void **state)
+TEST(classes_are_compared)
 {
-    (void)state;
     const size_t a[] = {30, 70, 0}, b[] = {50, 50, 0}, one[] = {5, 0, 0};
     near(distribution_shift_classes_p(a, b, 3), erfc(sqrt(8.333333333333334 / 2)),
          4e-4);                                               /* an approximation */
@@ -88,9 +80,8 @@ static void classes_are_compared(void **state)
     near(distribution_shift_classes_p(one, one, 3), 1, 0);
 }
 
-static void every_audit_has_sanity_checks(void **state)
+TEST(every_audit_has_sanity_checks)
 {
-    (void)state;
     struct world *w = calloc(1, sizeof *w);
     assert_non_null(w);
     struct sotto_audit_input in = world_make(w, 1, 21);
@@ -123,9 +114,8 @@ static void every_audit_has_sanity_checks(void **state)
 
 /* Randomised response with flag rates .75 and .25 is (ln 3, 0)-private: the claim stands, a smaller one
  * falls. */
-static void claims_are_tested(void **state)
+TEST(claims_are_tested)
 {
-    (void)state;
     enum { N = 4000 };
     static double member[N], nonmember[N];
     struct rng r = rng_stream(31, RNG_TEST, 0, 0);
@@ -157,9 +147,8 @@ static void claims_are_tested(void **state)
 
 /* With several attacks each gets its share of the error, so the claim is tested at 95 % over all of them
  * together. */
-static void claims_allow_for_the_number_of_attacks(void **state)
+TEST(claims_allow_for_the_number_of_attacks)
 {
-    (void)state;
     struct world *w = calloc(1, sizeof *w);
     assert_non_null(w);
     struct sotto_audit_input in = world_make(w, 1, 22);
@@ -188,9 +177,8 @@ static void expect_gate(const struct json *doc, const char *rule, int failed, co
     sotto_text_free(said);
 }
 
-static void gates_follow_the_worst_attack(void **state)
+TEST(gates_follow_the_worst_attack)
 {
-    (void)state;
     double member[] = {1, 2, 3, 4}, nonmember[] = {0, 0, 0, 0}, even[] = {0, 0, 0, 0};
     struct sotto_audit_scores named[] = {{.name = "mine", .member = member, .nonmember = nonmember},
                                          {.name = "other", .member = even, .nonmember = even}};
@@ -217,9 +205,8 @@ static void gates_follow_the_worst_attack(void **state)
 
 /* --- the most vulnerable records, and how much they vary --- */
 
-static void slices_share_one_threshold(void **state)
+TEST(slices_share_one_threshold)
 {
-    (void)state;
     struct world *w = calloc(1, sizeof *w);
     assert_non_null(w);
     struct sotto_audit_input in = world_make(w, 1, 23);
@@ -247,9 +234,8 @@ static void slices_share_one_threshold(void **state)
     free(w);
 }
 
-static void the_most_vulnerable_are_listed(void **state)
+TEST(the_most_vulnerable_are_listed)
 {
-    (void)state;
     struct world *w = calloc(1, sizeof *w);
     assert_non_null(w);
     struct sotto_audit_input in = world_make(w, 1, 24);
@@ -271,9 +257,8 @@ static void the_most_vulnerable_are_listed(void **state)
 }
 
 /* Every reference model leaks as the target does, so as targets they show about the same area. */
-static void reference_models_play_the_target(void **state)
+TEST(reference_models_play_the_target)
 {
-    (void)state;
     struct world *w = calloc(1, sizeof *w);
     assert_non_null(w);
     struct sotto_audit_input in = world_make(w, 1, 25);
@@ -323,9 +308,8 @@ static void reference_models_play_the_target(void **state)
 }
 
 /* By hand: three runs, five records. */
-static void support_by_hand(void **state)
+TEST(support_by_hand)
 {
-    (void)state;
     const uint8_t trained[3 * 5] = {1, 1, 0, 1, 1, 1, 0, 0, 1, 1, 1, 1, 0, 1, 1},
                               flags[3 * 5] = {1, 1, 1, 0, 1, 1, 0, 0, 1, 1, 0, 1, 0, 1, 1};
     struct audit_support s;
@@ -348,9 +332,8 @@ static void support_by_hand(void **state)
 
 /* --- reference outputs, populations, parameters --- */
 
-static void outputs_of_references_equal_their_signals(void **state)
+TEST(outputs_of_references_equal_their_signals)
 {
-    (void)state;
     struct world *w = calloc(1, sizeof *w);
     float *outputs = calloc((size_t)MODELS * 2 * RECORDS * 2, sizeof *outputs);
     uint8_t *trained = calloc((size_t)MODELS * 2 * RECORDS, 1);
@@ -390,9 +373,8 @@ static void outputs_of_references_equal_their_signals(void **state)
     free(trained);
 }
 
-static void populations_are_checked(void **state)
+TEST(populations_are_checked)
 {
-    (void)state;
     double member[] = {1, 2, 3}, nonmember[] = {2, 3, 4},
            others[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     struct sotto_audit_input in = {.member_losses = member,
@@ -418,9 +400,8 @@ static void populations_are_checked(void **state)
 /* x = (1, 0, 1), released (.75, .5, .5), population (.5, .5, .25). By hand: D = .25, 0, .25, mean 1/6,
  * variance 1/48, so T = sqrt 3 (1/6) / sqrt(1/48) = 2; inner product .5 .25 + 0 + .75 .25; likelihood ln 1.5
  * + ln 1 + ln 2. */
-static void means_by_hand(void **state)
+TEST(means_by_hand)
 {
-    (void)state;
     const float x[] = {1, 0, 1};
     const double released[] = {0.75, 0.5, 0.5}, reference[] = {0.5, 0.5, 0.25};
     struct attack_input in = {
@@ -436,9 +417,8 @@ static void means_by_hand(void **state)
 
 /* Bits with frequencies of their own, the mean of 50 members released: 3,000 features give them away, 3 do
  * not. */
-static void a_released_mean_gives_its_people_away(void **state)
+TEST(a_released_mean_gives_its_people_away)
 {
-    (void)state;
     enum { PEOPLE = 50, BITS = 3000 };
     float *x = calloc((size_t)2 * PEOPLE * BITS, sizeof *x);
     double *means = calloc(2 * BITS, sizeof *means);
@@ -485,9 +465,8 @@ static void a_released_mean_gives_its_people_away(void **state)
     free(means);
 }
 
-static void parameters_are_checked(void **state)
+TEST(parameters_are_checked)
 {
-    (void)state;
     struct world *w = calloc(1, sizeof *w);
     assert_non_null(w);
     struct sotto_audit_input in = world_make(w, 1, 27);
@@ -518,9 +497,8 @@ static void parameters_are_checked(void **state)
 /* IN much narrower than OUT: a signal far above both looks like OUT to the plain ratio; the switch forgives
  * that, and changes nothing below the IN mean. Where both spreads are equal the ratio is (mu_in - mu_out) (s
  * - middle) / sigma^2. */
-static void monotone_lira_never_punishes_confidence(void **state)
+TEST(monotone_lira_never_punishes_confidence)
 {
-    (void)state;
     assert_true(lira_ratio(20, 5, 0.1, 0, 4, false) < 0);
     assert_true(lira_ratio(20, 5, 0.1, 0, 4, true) > lira_ratio(6, 5, 0.1, 0, 4, true));
     for (double s = -3; s <= 5; s += 0.5)
@@ -529,9 +507,8 @@ static void monotone_lira_never_punishes_confidence(void **state)
         near(lira_ratio(s, 3, 2, 1, 2, false), (3 - 1) * (s - 2) / 2, 1e-12);
 }
 
-static void one_run_and_odds_ride_along(void **state)
+TEST(one_run_and_odds_ride_along)
 {
-    (void)state;
     double member[50], nonmember[50];
     for (int i = 0; i < 50; i++)
         member[i] = 100 - i, nonmember[i] = -i;
@@ -552,29 +529,4 @@ static void one_run_and_odds_ride_along(void **state)
     options.one_run_guesses = 51;
     expect(SOTTO_EINVAL, &in, &options,
            "one run: 2 x 51 guesses for 100 records; expected at most one guess per record");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(duplicates_are_counted),
-        cmocka_unit_test(a_difference_of_the_sets_is_found),
-        cmocka_unit_test(classes_are_compared),
-        cmocka_unit_test(every_audit_has_sanity_checks),
-        cmocka_unit_test(claims_are_tested),
-        cmocka_unit_test(claims_allow_for_the_number_of_attacks),
-        cmocka_unit_test(gates_follow_the_worst_attack),
-        cmocka_unit_test(slices_share_one_threshold),
-        cmocka_unit_test(the_most_vulnerable_are_listed),
-        cmocka_unit_test(reference_models_play_the_target),
-        cmocka_unit_test(support_by_hand),
-        cmocka_unit_test(outputs_of_references_equal_their_signals),
-        cmocka_unit_test(populations_are_checked),
-        cmocka_unit_test(means_by_hand),
-        cmocka_unit_test(a_released_mean_gives_its_people_away),
-        cmocka_unit_test(parameters_are_checked),
-        cmocka_unit_test(monotone_lira_never_punishes_confidence),
-        cmocka_unit_test(one_run_and_odds_ride_along),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

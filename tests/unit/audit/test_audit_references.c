@@ -1,10 +1,5 @@
 /* src/attack: reference and shadow models. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/audit_world.h"
 
 #include <math.h>
@@ -24,9 +19,8 @@ static double area_of(const struct sotto_audit_input *in, const char *attack, co
 /* With 8 IN and 8 OUT models a record's threshold errs with variance .25 / 16, so the area is
  * Phi(1 / sqrt(2 (.25 + .25 / 16))) = .915; a loss threshold drowns in the records' own difficulty. Without a
  * leak every interval must hold 1/2. */
-static void references_see_through_difficulty(void **state)
+TEST(references_see_through_difficulty)
 {
-    (void)state;
     static const char *const online[] = {"lira", "lira-pooled", "lira-student", "sablayrolles"},
                              *const offline[] = {"lira-offline", "watson", "rmia", "rmia-offline",
                                                  "reference-rank"};
@@ -76,9 +70,8 @@ static double area_by_pairs(const struct world *w, double a)
 }
 
 /* The a that is best against reference models is used, and told; the target's own members have no part in it. */
-static void rmia_is_tuned_on_reference_models(void **state)
+TEST(rmia_is_tuned_on_reference_models)
 {
-    (void)state;
     struct world *w = calloc(1, sizeof *w);
     assert_non_null(w);
     for (int swapped = 0; swapped < 2; swapped++) {
@@ -108,9 +101,8 @@ static void rmia_is_tuned_on_reference_models(void **state)
 
 /* A shadow that leaks as the target does teaches the network; one with meaningless membership teaches
  * nothing. */
-static void a_network_learns_from_a_shadow(void **state)
+TEST(a_network_learns_from_a_shadow)
 {
-    (void)state;
     struct world *target = calloc(1, sizeof *target), *own = calloc(1, sizeof *own);
     assert_true(target && own);
     struct sotto_audit_input in = world_make(target, 3, 8);
@@ -140,9 +132,8 @@ static void a_network_learns_from_a_shadow(void **state)
     free(own);
 }
 
-static void bad_references_are_refused(void **state)
+TEST(bad_references_are_refused)
 {
-    (void)state;
     struct world *w = calloc(1, sizeof *w);
     assert_non_null(w);
     const struct sotto_audit_input good = world_make(w, 1, 7);
@@ -178,9 +169,8 @@ static void bad_references_are_refused(void **state)
 }
 
 /* Two members and a non-member without OUT models: counted always, named only on demand. */
-static void stand_ins_are_counted_and_named_on_demand(void **state)
+TEST(stand_ins_are_counted_and_named_on_demand)
 {
-    (void)state;
     struct world *w = calloc(1, sizeof *w);
     assert_non_null(w);
     struct sotto_audit_input in = world_make(w, 1, 44);
@@ -213,16 +203,4 @@ static void stand_ins_are_counted_and_named_on_demand(void **state)
     assert_null(json_find(doc, "attacks[0].fallback.member_rows"));
     json_free(doc);
     free(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(references_see_through_difficulty),
-        cmocka_unit_test(rmia_is_tuned_on_reference_models),
-        cmocka_unit_test(a_network_learns_from_a_shadow),
-        cmocka_unit_test(stand_ins_are_counted_and_named_on_demand),
-        cmocka_unit_test(bad_references_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

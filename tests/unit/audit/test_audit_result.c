@@ -1,9 +1,5 @@
 /* The result of an audit as plain values: numbers without a parser, its document and back, documents from anywhere. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "audit/audit_document.h"
 #include "support/audit_world.h"
 
@@ -20,9 +16,8 @@ static void scores_make(double *member, double *nonmember)
     }
 }
 
-static void a_c_user_reads_numbers(void **state)
+TEST(a_c_user_reads_numbers)
 {
-    (void)state;
     double member[SIDE], nonmember[SIDE];
     const double rates[] = {0.05, 0.001};
     scores_make(member, nonmember);
@@ -61,9 +56,8 @@ static void a_c_user_reads_numbers(void **state)
 }
 
 /* Every part of a document comes back: references, indices, bounds and whatever has no struct. */
-static void a_document_and_back(void **state)
+TEST(a_document_and_back)
 {
-    (void)state;
     struct world *w = calloc(1, sizeof *w);
     assert_non_null(w);
     const struct sotto_audit_input in = world_make(w, 1, 5);
@@ -110,9 +104,8 @@ static void refuse(const char *json, const char *text)
 
 #define WITH(attack) "{\"schema\": \"sotto.audit/1\", \"attacks\": [{\"name\": \"a\"," attack "}]}"
 
-static void documents_from_anywhere(void **state)
+TEST(documents_from_anywhere)
 {
-    (void)state;
     struct sotto_audit_result r = {0};
     refuse("[", "audit:1:");
     refuse("{}", "'schema' is not sotto.audit/1");
@@ -142,9 +135,8 @@ static void documents_from_anywhere(void **state)
     sotto_audit_result_free(&r);
 }
 
-static void want_of_memory(void **state)
+TEST(want_of_memory)
 {
-    (void)state;
     static const char json[] =
         WITH("\"tpr_at_fpr\": {\"0.1\": null}, \"parameters\": {\"prior\": 8}, \"roc\": [[0, 0]]");
     struct sotto_audit_result r = {0};
@@ -157,12 +149,4 @@ static void want_of_memory(void **state)
     }
     assert_int_equal(status, SOTTO_OK);
     sotto_audit_result_free(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_c_user_reads_numbers), cmocka_unit_test(a_document_and_back),
-        cmocka_unit_test(documents_from_anywhere), cmocka_unit_test(want_of_memory)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

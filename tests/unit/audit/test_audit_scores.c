@@ -1,9 +1,5 @@
 /* src/attack: scores of single records by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "audit/score/posterior.h"
 
@@ -28,9 +24,8 @@ static double score(const char *name, const double *outputs, size_t classes, int
 
 /* p = (1/2, 1/4, 1/4), label 0: loss ln 2; entropy 1.5 ln 2; modified entropy -(1/2) ln(1/2) - 2 (1/4)
  * ln(3/4). */
-static void scores_by_hand(void **state)
+TEST(scores_by_hand)
 {
-    (void)state;
     const double p[] = {0.5, 0.25, 0.25}, z[] = {3 + log(2), 3, 3}, ln2 = log(2);
     for (int probabilities = 0; probabilities < 2; probabilities++) {
         const double *x = probabilities ? p : z;
@@ -46,9 +41,8 @@ static void scores_by_hand(void **state)
     }
 }
 
-static void saturated_logits_stay_finite(void **state)
+TEST(saturated_logits_stay_finite)
 {
-    (void)state;
     const double z[] = {100, -100, -100}, p[] = {1, 0, 0};
     near(score("loss", z, 3, 0, false), -2 * exp(-200), 1e-300);
     near(score("loss", z, 3, 1, false), -200, 1e-12);
@@ -66,9 +60,8 @@ static void saturated_logits_stay_finite(void **state)
             }
 }
 
-static void the_table_is_well_formed(void **state)
+TEST(the_table_is_well_formed)
 {
-    (void)state;
     for (size_t i = 0; attack_table[i]; i++) {
         assert_non_null(attack_table[i]->run);
         assert_true(attack_table[i]->needs != 0);
@@ -78,9 +71,8 @@ static void the_table_is_well_formed(void **state)
     assert_null(attack_find("no such attack"));
 }
 
-static void losses_and_signals_agree(void **state)
+TEST(losses_and_signals_agree)
 {
-    (void)state;
     const double loss[] = {1e-9, 0.1, 0.693, 1.5, 40};
     for (size_t i = 0; i < 5; i++) { /* p = e^-loss */
         double expected = -loss[i] - log(-expm1(-loss[i]));
@@ -97,9 +89,8 @@ static void losses_and_signals_agree(void **state)
 }
 
 /* Probabilities of 1e-350 are no doubles; their logarithms are. */
-static void base_counts_in_logarithms_where_it_must(void **state)
+TEST(base_counts_in_logarithms_where_it_must)
 {
-    (void)state;
     double losses[2] = {806, 3}, signals[2 * 2] = {-800, -810, -1, 2}, scores[2];
     struct attack_input in = {.losses = losses, .reference = signals, .n = 2, .models = 2};
     assert_int_equal(attack_run(scores, attack_find("base"), &in), SOTTO_OK);
@@ -107,16 +98,4 @@ static void base_counts_in_logarithms_where_it_must(void **state)
     assert_true(fabs(scores[0] - expected) < 1e-9);
     expected = -3 - log((1 / (1 + exp(1)) + 1 / (1 + exp(-2))) / 2);
     assert_true(fabs(scores[1] - expected) < 1e-12);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(base_counts_in_logarithms_where_it_must),
-        cmocka_unit_test(scores_by_hand),
-        cmocka_unit_test(saturated_logits_stay_finite),
-        cmocka_unit_test(the_table_is_well_formed),
-        cmocka_unit_test(losses_and_signals_agree),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

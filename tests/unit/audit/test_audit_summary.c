@@ -1,18 +1,13 @@
 /* src/audit: the summary on a terminal. Columns are as wide as their longest cell and never touch. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "sotto/sotto.h"
 
 #include <string.h>
 
-static void columns_never_touch(void **state)
+TEST(columns_never_touch)
 {
-    (void)state;
     struct sotto_audit_rate rates[] = {
         {.fpr = 0.01, .tpr = {.rate = {6.67e-4, 1.69e-5, 3.71e-3}}},
         {.fpr = 0.01, .tpr = {.rate = {1, 0.9999876, 1}}},
@@ -46,10 +41,4 @@ static void columns_never_touch(void **state)
                         "an-attack-with-a-name-of-forty-characters  0.500 [0.400, 0.600]  1.23e-05 "
                         "[-, 0.00123] %    0.605      0.25\n");
     sotto_text_free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(columns_never_touch)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

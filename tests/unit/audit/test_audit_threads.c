@@ -1,9 +1,5 @@
 /* An audit takes the threads that its caller allows, and no more: this program starts none before. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/audit_world.h"
 #include "support/audit_text.h"
 
@@ -31,9 +27,8 @@ static int threads_alive(void)
     return count;
 }
 
-static void one_thread_is_enough(void **state)
+TEST(one_thread_is_enough)
 {
-    (void)state;
     struct world *w = calloc(1, sizeof *w);
     struct answers *a = calloc(1, sizeof *a);
     assert_non_null(w);
@@ -59,10 +54,4 @@ static void one_thread_is_enough(void **state)
     sotto_text_free(json);
     free(a);
     free(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_thread_is_enough)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

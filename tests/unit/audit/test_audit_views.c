@@ -1,10 +1,6 @@
 /* Several views of each record: one view is what there was before, more views see more, votes follow the
  * definition, and bad views are refused by name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "audit/score/views.h"
 #include "audit/score/posterior.h"
@@ -61,9 +57,8 @@ static const char *const names[] = {
     "lira",       "lira-offline",       "rmia", "lira-views", "lira-offline-views",
     "rmia-views", "rmia-offline-views", NULL};
 
-static void leaks_are_seen_and_nothing_else(void **state)
+TEST(leaks_are_seen_and_nothing_else)
 {
-    (void)state;
     struct seen *s = calloc(1, sizeof *s);
     assert_non_null(s);
     struct sotto_audit_options options = {.names = names};
@@ -82,9 +77,8 @@ static void leaks_are_seen_and_nothing_else(void **state)
 }
 
 /* Noise hides the leak in each view; all views together show it again. */
-static void more_views_see_more(void **state)
+TEST(more_views_see_more)
 {
-    (void)state;
     struct seen *s = calloc(1, sizeof *s);
     assert_non_null(s);
     struct sotto_audit_input in = seen_make(s, 1, 1.5, 32);
@@ -121,9 +115,8 @@ static void more_views_see_more(void **state)
 }
 
 /* Against a population's views, also where reference models play the target. */
-static void a_population_has_views_too(void **state)
+TEST(a_population_has_views_too)
 {
-    (void)state;
     enum { Z = 60 };
     struct seen *s = calloc(1, sizeof *s);
     double *views = calloc((size_t)Z * VIEWS * 2, sizeof *views), outputs[Z * 2] = {0};
@@ -161,9 +154,8 @@ static void a_population_has_views_too(void **state)
 }
 
 /* The record itself as the only view: what LiRA says without views, and the order that RMIA has. */
-static void one_view_is_none(void **state)
+TEST(one_view_is_none)
 {
-    (void)state;
     struct seen *s = calloc(1, sizeof *s);
     assert_non_null(s);
     struct sotto_audit_input in = seen_make(s, 1, 0, 33);
@@ -182,9 +174,8 @@ static void one_view_is_none(void **state)
     free(s);
 }
 
-static void bad_views_are_refused(void **state)
+TEST(bad_views_are_refused)
 {
-    (void)state;
     struct seen *s = calloc(1, sizeof *s);
     assert_non_null(s);
     struct sotto_audit_input in = seen_make(s, 1, 0.1, 34), bad = in;
@@ -215,9 +206,8 @@ static void bad_views_are_refused(void **state)
     free(s);
 }
 
-static void allocation_failures_are_clean(void **state)
+TEST(allocation_failures_are_clean)
 {
-    (void)state;
     struct seen *s = calloc(1, sizeof *s);
     assert_non_null(s);
     struct sotto_audit_input in = seen_make(s, 1, 0.1, 35);
@@ -232,17 +222,4 @@ static void allocation_failures_are_clean(void **state)
         sotto_text_free(json);
     }
     free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(leaks_are_seen_and_nothing_else),
-        cmocka_unit_test(more_views_see_more),
-        cmocka_unit_test(one_view_is_none),
-        cmocka_unit_test(a_population_has_views_too),
-        cmocka_unit_test(bad_views_are_refused),
-        cmocka_unit_test(allocation_failures_are_clean),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* src/audit/measure/bootstrap.c, sorted.c, epsilon_bounds.c: samplers against brute force, sorting, bounds by
  * hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/worse.h"
 #include "audit/measure/bootstrap.h"
 #include "audit/measure/epsilon_bounds.h"
@@ -21,9 +16,8 @@ static void near(double found, double expected, double tolerance)
         fail_msg("%.17g; expected %.17g", found, expected);
 }
 
-static void radix_sort_orders_everything(void **state)
+TEST(radix_sort_orders_everything)
 {
-    (void)state;
     enum { N = 3000 };
     static double x[N], scratch[N], before[N];
     struct rng r = rng_stream(1, RNG_TEST, 0, 0);
@@ -47,9 +41,8 @@ static void radix_sort_orders_everything(void **state)
 }
 
 /* Mean and variance of draws against n p and n p (1 - p), within 5 standard errors. */
-static void binomial_draws_have_their_moments(void **state)
+TEST(binomial_draws_have_their_moments)
 {
-    (void)state;
     enum { DRAWS = 4000 };
     const double ps[] = {0, 0.001, 0.1, 0.5, 0.97, 1};
     const size_t ns[] = {1, 15, 16, 17, 200, 5000};
@@ -70,9 +63,8 @@ static void binomial_draws_have_their_moments(void **state)
 }
 
 /* Share of draws at or below each value, for the short cut and for resampling record by record. */
-static void bootstrap_equals_resampling(void **state)
+TEST(bootstrap_equals_resampling)
 {
-    (void)state;
     enum { M = 40, N = 50, DRAWS = 6000 };
     const double rates[] = {0, 0.02, 0.1, 0.5, 0.99};
     double member[M], nonmember[N];
@@ -111,9 +103,8 @@ static void bootstrap_equals_resampling(void **state)
 }
 
 /* A wrong short cut (the k-th instead of the k+1-th record) must be seen by the test above's measure. */
-static void the_comparison_can_fail(void **state)
+TEST(the_comparison_can_fail)
 {
-    (void)state;
     enum { DRAWS = 6000 };
     double apart = 0, right = 0, wrong = 0;
     for (uint64_t i = 0; i < DRAWS; i++) {
@@ -125,9 +116,8 @@ static void the_comparison_can_fail(void **state)
     assert_true(apart > 2.23 * sqrt(2.0 / DRAWS));
 }
 
-static void bootstrap_intervals_hold_their_estimate(void **state)
+TEST(bootstrap_intervals_hold_their_estimate)
 {
-    (void)state;
     double member[100], nonmember[100];
     struct rng r = rng_stream(7, RNG_TEST, 0, 0);
     for (int i = 0; i < 100; i++)
@@ -150,9 +140,8 @@ static void bootstrap_intervals_hold_their_estimate(void **state)
 
 /* Jagielski et al.: 500 hits of 500 against 0 of 500 at 99 %: ln of two Clopper-Pearson ends, 4.5419 (origin:
  * their figure 1 recomputed in closed form, (alpha/2)^(1/n)). Groups of k divide it. */
-static void groups_share_a_bound(void **state)
+TEST(groups_share_a_bound)
 {
-    (void)state;
     double end = pow(0.005, 1.0 / 500);
     struct rates r = {.tpr = {1, end, 1}, .fpr = {0, 0, 1 - end}};
     near(rates_epsilon(&r, 0), 4.54191581, 1e-8);
@@ -167,9 +156,8 @@ static void groups_share_a_bound(void **state)
     near(epsilon_of_group(&none, 0, 4), 0, 1e-12);
 }
 
-static void one_run_by_hand(void **state)
+TEST(one_run_by_hand)
 {
-    (void)state;
     /* One guess, right: Pr[Bin(1, q) >= 1] = q is never below 1/2: nothing is refuted. */
     near(one_run_epsilon(0, 10, 1, 1, 0.95), 0, 0);
     /* Ten of ten: q^10 = .05, so epsilon = ln(q / (1 - q)). */
@@ -182,9 +170,8 @@ static void one_run_by_hand(void **state)
     near(one_run_p(1, 1e-5, 10, 5, 0), 1, 0);
 }
 
-static void odds_ratio_edges(void **state)
+TEST(odds_ratio_edges)
 {
-    (void)state;
     struct sotto_estimate e;
     assert_int_equal(odds_ratio_interval(&e, 0, 5, 0, 5, 0.95),
                      SOTTO_OK); /* no record flagged: no information */
@@ -197,19 +184,4 @@ static void odds_ratio_edges(void **state)
     assert_int_equal(odds_ratio_interval(&mirrored, 3, 30, 7, 20, 0.9), SOTTO_OK);
     near(e.estimate, -mirrored.estimate, 1e-9);
     near(e.lower, -mirrored.upper, 1e-9);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(radix_sort_orders_everything),
-        cmocka_unit_test(binomial_draws_have_their_moments),
-        cmocka_unit_test(bootstrap_equals_resampling),
-        cmocka_unit_test(the_comparison_can_fail),
-        cmocka_unit_test(bootstrap_intervals_hold_their_estimate),
-        cmocka_unit_test(groups_share_a_bound),
-        cmocka_unit_test(one_run_by_hand),
-        cmocka_unit_test(odds_ratio_edges),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Dates of members and others: a known answer, a split by date that explains every attack, a leak beside such a split, and dates
  * that tell nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "rng/rng.h"
 #include "sotto/sotto.h"
@@ -49,9 +45,8 @@ static const struct sotto_audit_check *audited(struct sotto_audit_result *r, boo
     return NULL;
 }
 
-static void a_split_by_date_explains_what_attacks_find(void **state)
+TEST(a_split_by_date_explains_what_attacks_find)
 {
-    (void)state;
     struct sotto_audit_result r;
     bool explained;
     draw(200, 0, .5, 1);
@@ -65,9 +60,8 @@ static void a_split_by_date_explains_what_attacks_find(void **state)
     sotto_audit_result_free(&r);
 }
 
-static void a_leak_beside_a_split_is_no_matter_of_dates(void **state)
+TEST(a_leak_beside_a_split_is_no_matter_of_dates)
 {
-    (void)state;
     struct sotto_audit_result r;
     bool explained;
     draw(50, 5, 0, 2);
@@ -77,9 +71,8 @@ static void a_leak_beside_a_split_is_no_matter_of_dates(void **state)
 }
 
 /* Of 200 draws the 95 % interval misses one half in more than 26 with a chance below 1e-5. */
-static void equal_dates_are_no_warning(void **state)
+TEST(equal_dates_are_no_warning)
 {
-    (void)state;
     size_t warned = 0;
     for (uint64_t seed = 0; seed < 200; seed++) {
         struct sotto_audit_result r;
@@ -91,9 +84,8 @@ static void equal_dates_are_no_warning(void **state)
     assert_true(warned <= 26);
 }
 
-static void what_cannot_be_is_refused(void **state)
+TEST(what_cannot_be_is_refused)
 {
-    (void)state;
     struct sotto_audit_result r = {0};
     struct sotto_audit_input in = {.member_scores = scores[0],
                                    .nonmember_scores = scores[1],
@@ -105,13 +97,4 @@ static void what_cannot_be_is_refused(void **state)
     dates[1][3] = NAN;
     assert_int_equal(sotto_audit(&r, &in, NULL, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "non-members: row 3"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_split_by_date_explains_what_attacks_find),
-                                       cmocka_unit_test(a_leak_beside_a_split_is_no_matter_of_dates),
-                                       cmocka_unit_test(equal_dates_are_no_warning),
-                                       cmocka_unit_test(what_cannot_be_is_refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Exposure of canaries: known answers, ties, its law without a canary, a control with one, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "num/beta.h"
 #include "rng/rng.h"
@@ -25,9 +21,8 @@ static void near(double found, double expected, double tolerance)
 }
 
 /* The specification has 1e9 candidates: log2 1e9 = 29.897353, and 4.087463 bits less at rank 17. */
-static void known_answers(void **state)
+TEST(known_answers)
 {
-    (void)state;
     enum { N = 1023 };
     double c[N];
     for (int i = 0; i < N; i++)
@@ -63,9 +58,8 @@ static size_t exposed(double shift, double bits, uint64_t seed)
     return count;
 }
 
-static void null_law(void **state)
+TEST(null_law)
 {
-    (void)state;
     for (int t = 1; t <= 5; t += 2) {
         double low, high;
         clopper_pearson(&low, &high, (double)exposed(0, t, 50), 2000, 1 - 2e-4);
@@ -75,23 +69,12 @@ static void null_law(void **state)
     }
 }
 
-static void refused(void **state)
+TEST(refused)
 {
-    (void)state;
     struct sotto_exposure e;
     const double bad[2] = {0, NAN};
     assert_int_equal(sotto_exposure(&e, NAN, bad, 1), SOTTO_EINVAL);
     assert_int_equal(sotto_exposure(&e, 1, bad, 0), SOTTO_EINVAL);
     assert_int_equal(sotto_exposure(&e, 1, bad, 2), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(), "exposure: candidate 1 is nan; expected a finite number");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_answers),
-        cmocka_unit_test(null_law),
-        cmocka_unit_test(refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Attacks on generative models from files: known answers, replayed rows, ties, exchangeable records, sets of records, and what
  * is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "audit/fit/principal.h"
 #include "audit/score/sample_distances.h"
@@ -49,9 +45,8 @@ static void known(const char *attack, double a, double b, double c)
     near(scores[0], a, 1e-8), near(scores[1], b, 1e-8), near(scores[2], c, 1e-8);
 }
 
-static void known_answers(void **state)
+TEST(known_answers)
 {
-    (void)state;
     known("gan-leaks", -.223606798, -1, -.5);
     known("gan-leaks-calibrated", .483499984, -.5, .207106781);
     known("monte-carlo", .2, 0, .2);
@@ -59,9 +54,8 @@ static void known_answers(void **state)
 }
 
 /* Closeness rises as a sample comes nearer, beyond distance 1 too, and a record without samples inside is never above. */
-static void far_samples_count_for_membership(void **state)
+TEST(far_samples_count_for_membership)
 {
-    (void)state;
     float x[] = {0, 100, 200}, g[] = {3, 3.2F, 104, 290};
     struct attack_input in = {.features = x, .n = 3, .width = 1, .generated = g, .generated_n = 4};
     double scores[3];
@@ -89,9 +83,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void distances_agree_with_doubles(void **state)
+TEST(distances_agree_with_doubles)
 {
-    (void)state;
     static float x[N * WIDTH], g[K * WIDTH];
     static double all[N * K];
     double nearest[N], share[N], closeness[N], quantile;
@@ -123,9 +116,8 @@ static void distances_agree_with_doubles(void **state)
 }
 
 /* Components of a few strong directions are those of the covariance. */
-static void components_are_eigenvectors(void **state)
+TEST(components_are_eigenvectors)
 {
-    (void)state;
     enum { ROWS = 300, D = 24, WANTED = 3 };
     static float x[ROWS * D], seen[ROWS * WANTED];
     double covariance[D * D] = {0}, mean[D] = {0}, values[D], scratch[D * D + 3 * D];
@@ -198,9 +190,8 @@ static struct sotto_audit_input make(struct sotto_generative_input *g)
                                       .generative = g};
 }
 
-static void replayed_rows_are_found(void **state)
+TEST(replayed_rows_are_found)
 {
-    (void)state;
     struct sotto_generative_input g;
     struct sotto_audit_input in = make(&g);
     struct sotto_audit_result r;
@@ -219,9 +210,8 @@ static void replayed_rows_are_found(void **state)
     sotto_audit_result_free(&r);
 }
 
-static void ties_are_guesses(void **state)
+TEST(ties_are_guesses)
 {
-    (void)state;
     struct sotto_generative_input g;
     struct sotto_audit_input in = make(&g);
     struct sotto_audit_result r;
@@ -238,9 +228,8 @@ static void ties_are_guesses(void **state)
 }
 
 /* Median radius: half of the records have no sample inside. */
-static void half_of_the_records_tie(void **state)
+TEST(half_of_the_records_tie)
 {
-    (void)state;
     struct sotto_generative_input g;
     struct sotto_audit_input in = make(&g);
     struct sotto_audit_result r;
@@ -250,9 +239,8 @@ static void half_of_the_records_tie(void **state)
     sotto_audit_result_free(&r);
 }
 
-static void the_discriminator_alone_is_enough(void **state)
+TEST(the_discriminator_alone_is_enough)
 {
-    (void)state;
     struct sotto_generative_input g = {.member_discriminator = member_logits,
                                        .nonmember_discriminator = nonmember_logits};
     struct sotto_audit_input in = {.n_member = M, .n_nonmember = M, .generative = &g};
@@ -274,9 +262,8 @@ static void the_discriminator_alone_is_enough(void **state)
     sotto_audit_result_free(&r), sotto_audit_result_free(&decoded);
 }
 
-static void swapped_sides_mirror(void **state)
+TEST(swapped_sides_mirror)
 {
-    (void)state;
     struct sotto_generative_input g;
     struct sotto_audit_input in = make(&g), other = in;
     struct sotto_audit_result a, b;
@@ -290,9 +277,8 @@ static void swapped_sides_mirror(void **state)
 
 /* Of 400 draws of exchangeable records about 95 % of the intervals hold .5; members that the samples are close to are
  * found. */
-static void no_more_is_found_than_there_is(void **state)
+TEST(no_more_is_found_than_there_is)
 {
-    (void)state;
     static const char *const names[] = {"gan-leaks", "gan-leaks-calibrated", "monte-carlo",
                                         "monte-carlo-distance"};
     enum { SIDE = 60, W = 6, G = 90, DRAWS = 400 };
@@ -333,9 +319,8 @@ static void refuse(const struct sotto_audit_input *in, sotto_status code, const 
     assert_string_equal(sotto_error_text(), text);
 }
 
-static void bad_inputs_are_refused(void **state)
+TEST(bad_inputs_are_refused)
 {
-    (void)state;
     struct sotto_generative_input g;
     struct sotto_audit_input in = make(&g);
     generated[3 * D + 2] = NAN;
@@ -365,9 +350,8 @@ static void bad_inputs_are_refused(void **state)
 }
 
 /* One sample, one column, constant records: nothing crashes and nothing is found. */
-static void the_smallest_inputs_run(void **state)
+TEST(the_smallest_inputs_run)
 {
-    (void)state;
     static const float same[4] = {2, 2, 2, 2}, one[1] = {2};
     struct sotto_generative_input g = {.generated = one, .generated_n = 1};
     struct sotto_audit_input in = {.member_features = same,
@@ -382,23 +366,4 @@ static void the_smallest_inputs_run(void **state)
     for (size_t i = 0; i < r.attack_count; i++)
         assert_true(r.attacks[i].auc.area.estimate == .5);
     sotto_audit_result_free(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_answers),
-        cmocka_unit_test(far_samples_count_for_membership),
-        cmocka_unit_test(distances_agree_with_doubles),
-        cmocka_unit_test(components_are_eigenvectors),
-        cmocka_unit_test(replayed_rows_are_found),
-        cmocka_unit_test(ties_are_guesses),
-        cmocka_unit_test(half_of_the_records_tie),
-        cmocka_unit_test(the_discriminator_alone_is_enough),
-        cmocka_unit_test(swapped_sides_mirror),
-        cmocka_unit_test(no_more_is_found_than_there_is),
-        cmocka_unit_test(bad_inputs_are_refused),
-        cmocka_unit_test(the_smallest_inputs_run),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

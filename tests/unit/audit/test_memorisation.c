@@ -1,10 +1,6 @@
 /* Memorisation of single records: Newcombe's intervals, values against a count by hand, from signals and from whole answers, a
  * planted memory, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "audit/measure/newcombe.h"
 #include "support/audit_world.h"
@@ -18,9 +14,8 @@ static void near(double found, double expected, double tolerance)
 }
 
 /* Newcombe 1998, table II, method 10. */
-static void published_intervals(void **state)
+TEST(published_intervals)
 {
-    (void)state;
     static const struct {
         size_t right[2], n[2];
         double d, lower, upper;
@@ -59,9 +54,8 @@ static double coverage(double *plain, double p, double q, size_t n)
 }
 
 /* 95 % on the average of a grid, at least 87 % with 8 models a side and 93 % with 32; the plain interval falls to 56 %. */
-static void intervals_cover(void **state)
+TEST(intervals_cover)
 {
-    (void)state;
     for (size_t n = 8; n <= 32; n *= 4) {
         double least = 1, sum = 0, least_plain = 1, plain;
         for (int i = 1; i < 20; i++)
@@ -95,9 +89,8 @@ static void by_hand(const struct world *w, const struct sotto_audit_memorisation
     near(m->above_half, (double)above / (double)judged, 1e-12);
 }
 
-static void values_agree_with_a_count(void **state)
+TEST(values_agree_with_a_count)
 {
-    (void)state;
     struct world *w = calloc(1, sizeof *w);
     assert_non_null(w);
     for (int leak = 0; leak < 2; leak++) {
@@ -129,9 +122,8 @@ static void values_agree_with_a_count(void **state)
 }
 
 /* Three classes: right with .4 against .3 and .3, which signals alone would not tell. */
-static void whole_answers_decide_what_is_right(void **state)
+TEST(whole_answers_decide_what_is_right)
 {
-    (void)state;
     enum { N = 4, M = 16 };
     static double outputs[M * 2 * N * 3], target[N * 3];
     static uint8_t trained[M * 2 * N];
@@ -166,9 +158,8 @@ static void whole_answers_decide_what_is_right(void **state)
     sotto_audit_result_free(&r);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
-    (void)state;
     struct world *w = calloc(1, sizeof *w);
     assert_non_null(w);
     struct sotto_audit_input in = world_make(w, 1, 7);
@@ -179,16 +170,4 @@ static void refused(void **state)
            "were not; give "
            "their signals and training masks");
     free(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_intervals),
-        cmocka_unit_test(intervals_cover),
-        cmocka_unit_test(values_agree_with_a_count),
-        cmocka_unit_test(whole_answers_decide_what_is_right),
-        cmocka_unit_test(refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* src/audit/measure/metrics.c: curves, thresholds, areas, bounds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "audit/measure/metrics.h"
 #include "num/beta.h"
@@ -17,9 +13,8 @@ static void near(double found, double expected, double tolerance)
         fail_msg("%.17g; expected %.17g", found, expected);
 }
 
-static void area_counts_ties_half(void **state)
+TEST(area_counts_ties_half)
 {
-    (void)state;
     /* Pairs: 3>2 3>1 2=2 2>1 -> (1 + 1 + .5 + 1) / 4. */
     const double member[] = {3, 2}, nonmember[] = {2, 1};
     struct sotto_estimate e;
@@ -28,9 +23,8 @@ static void area_counts_ties_half(void **state)
     assert_true(e.lower >= 0 && e.lower < e.estimate && e.estimate < e.upper && e.upper <= 1);
 }
 
-static void edges_have_intervals(void **state)
+TEST(edges_have_intervals)
 {
-    (void)state;
     double high[10], low[10], same[10];
     for (int i = 0; i < 10; i++)
         high[i] = i + 10, low[i] = i, same[i] = 7;
@@ -48,9 +42,8 @@ static void edges_have_intervals(void **state)
     near(e.lower, 0.025, 1e-15);
 }
 
-static void thresholds_never_exceed_the_rate(void **state)
+TEST(thresholds_never_exceed_the_rate)
 {
-    (void)state;
     struct rng r = rng_stream(5, RNG_TEST, 0, 0);
     for (int round = 0; round < 60; round++) {
         double member[40], nonmember[50];
@@ -76,9 +69,8 @@ static void thresholds_never_exceed_the_rate(void **state)
     }
 }
 
-static void thinned_curves_are_subsets(void **state)
+TEST(thinned_curves_are_subsets)
 {
-    (void)state;
     static double member[5000], nonmember[9000];
     struct rng r = rng_stream(6, RNG_TEST, 0, 0);
     for (int i = 0; i < 5000; i++)
@@ -101,9 +93,8 @@ static void thinned_curves_are_subsets(void **state)
     roc_clear(&c);
 }
 
-static void epsilon_bounds_by_hand(void **state)
+TEST(epsilon_bounds_by_hand)
 {
-    (void)state;
     /* Randomised response with epsilon = ln 3 has TPR .75 and FPR .25: the bound is ln 3 in the limit, never
      * above it. */
     struct rates exact = {.tpr = {.75, .75, .75}, .fpr = {.25, .25, .25}};
@@ -116,9 +107,8 @@ static void epsilon_bounds_by_hand(void **state)
     near(rates_epsilon(&miss_side, 0), log(45), 1e-12);
 }
 
-static void the_beta_function_has_two_good_tails(void **state)
+TEST(the_beta_function_has_two_good_tails)
 {
-    (void)state;
     /* I_x(1, b) = 1 - (1-x)^b and I_x(a, 1) = x^a: both tails keep their digits far out. */
     struct beta_tails t = beta_cdf(1e-20, 1, 3);
     near(t.lower / 3e-20, 1, 1e-12);
@@ -131,17 +121,4 @@ static void the_beta_function_has_two_good_tails(void **state)
         near(beta_cdf(x, 2.5, 7).lower, p, 1e-14);
         near(x, 1 - beta_quantile(1 - p, 7, 2.5), 1e-14);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(area_counts_ties_half),
-        cmocka_unit_test(edges_have_intervals),
-        cmocka_unit_test(thresholds_never_exceed_the_rate),
-        cmocka_unit_test(thinned_curves_are_subsets),
-        cmocka_unit_test(epsilon_bounds_by_hand),
-        cmocka_unit_test(the_beta_function_has_two_good_tails),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* The test of a trade-off curve in one run: its shape, its refusals, and its place in a result. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "audit/measure/bayes_interval.h"
 #include "audit/measure/curve_test.h"
@@ -45,9 +41,8 @@ static struct sotto_privacy_profile gaussian(double mu, const char *adjacency)
 }
 
 /* A point alone is the (epsilon, delta) curve; more right guesses, fewer records without one, or a higher curve reject more. */
-static void the_test_is_monotone(void **state)
+TEST(the_test_is_monotone)
 {
-    (void)state;
     double epsilon = 1.2, delta = 1e-5;
     const struct sotto_privacy_profile one = {&epsilon, &delta, 1, "a point", "zero-out"};
     struct profile_curve curve;
@@ -69,9 +64,8 @@ static void the_test_is_monotone(void **state)
     assert_true(gaussian_epsilon(0, 1e-5) == 0);
 }
 
-static void a_profile_needs_points(void **state)
+TEST(a_profile_needs_points)
 {
-    (void)state;
     double epsilon = -1, delta = .5;
     struct profile_curve curve = {0};
     const struct sotto_privacy_profile none = {.of = "nothing"}, wrong = {&epsilon, &delta, 1, "", ""};
@@ -79,9 +73,8 @@ static void a_profile_needs_points(void **state)
     assert_int_equal(profile_curve_make(&curve, &wrong), SOTTO_EINVAL);
 }
 
-static void a_leak_contradicts_the_curve(void **state)
+TEST(a_leak_contradicts_the_curve)
 {
-    (void)state;
     double member[SIDE], nonmember[SIDE];
     fill(member, nonmember, 20);
     const struct sotto_audit_scores named = {.name = "leak", .member = member, .nonmember = nonmember};
@@ -111,9 +104,8 @@ static void a_leak_contradicts_the_curve(void **state)
 }
 
 /* Coins of inclusion say nothing of a replaced record, and the other way round. */
-static void other_coins_are_refused(void **state)
+TEST(other_coins_are_refused)
 {
-    (void)state;
     static const struct {
         const char *adjacency;
         enum sotto_coins coins;
@@ -147,9 +139,8 @@ static void other_coins_are_refused(void **state)
 }
 
 /* The level is shared: what one attack refutes, it refutes less surely as one of three. */
-static void attacks_share_the_level(void **state)
+TEST(attacks_share_the_level)
 {
-    (void)state;
     double member[SIDE], nonmember[SIDE], nothing[2][SIDE];
     fill(member, nonmember, 18);
     fill(nothing[0], nothing[1], 0);
@@ -168,9 +159,8 @@ static void attacks_share_the_level(void **state)
     sotto_privacy_profile_clear(&p);
 }
 
-static void no_memory_is_an_error(void **state)
+TEST(no_memory_is_an_error)
 {
-    (void)state;
     double member[SIDE], nonmember[SIDE];
     fill(member, nonmember, 20);
     const struct sotto_audit_scores named = {.name = "leak", .member = member, .nonmember = nonmember};
@@ -198,9 +188,8 @@ static void no_memory_is_an_error(void **state)
 }
 
 /* More errors, smaller epsilon; nothing but errors is as telling as none. */
-static void bayesian_intervals_are_ordered(void **state)
+TEST(bayesian_intervals_are_ordered)
 {
-    (void)state;
     struct sotto_estimate last = {INFINITY, INFINITY, INFINITY};
     for (size_t errors = 0; errors < 50; errors += 7) {
         struct sotto_estimate e = bayes_epsilon(100 - errors, 100, errors, 100, 1e-5, .95);
@@ -210,14 +199,4 @@ static void bayesian_intervals_are_ordered(void **state)
         assert_true(fabs(turned.estimate - e.estimate) < 1e-6);
         last = e;
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_test_is_monotone),          cmocka_unit_test(a_profile_needs_points),
-        cmocka_unit_test(a_leak_contradicts_the_curve),  cmocka_unit_test(other_coins_are_refused),
-        cmocka_unit_test(attacks_share_the_level),       cmocka_unit_test(no_memory_is_an_error),
-        cmocka_unit_test(bayesian_intervals_are_ordered)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

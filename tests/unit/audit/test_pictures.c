@@ -1,9 +1,5 @@
 /* Pictures of samples: the file format against bytes written by another program, and who is shown when. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/memory.h"
 #include "io/text/bitmap.h"
@@ -12,9 +8,8 @@
 
 #include <string.h>
 
-static void known_bytes(void **state)
+TEST(known_bytes)
 {
-    (void)state;
     static const uint8_t colour[] = {255, 0, 128, 1, 7, 250}, grey[] = {10, 20};
     char *text = bitmap_uri(colour, 3, 1, 2);
     assert_string_equal(
@@ -58,9 +53,8 @@ static void pictures_of(struct sotto_audit_result *r, size_t channels, size_t si
     assert_int_equal(sotto_audit(r, &in, &o, NULL), SOTTO_OK);
 }
 
-static void records_are_shown_only_when_asked_for(void **state)
+TEST(records_are_shown_only_when_asked_for)
 {
-    (void)state;
     struct sotto_audit_result plain = {0}, with = {0}, none = {0}, again = {0};
     char *text;
     pictures_of(&none, 0, 0, 1); /* not images */
@@ -83,9 +77,8 @@ static void records_are_shown_only_when_asked_for(void **state)
     sotto_audit_result_free(&none), sotto_audit_result_free(&again);
 }
 
-static void shapes_must_fit(void **state)
+TEST(shapes_must_fit)
 {
-    (void)state;
     struct sotto_generative_input g = {
         .generated = samples, .generated_n = SAMPLES, .channels = 2, .height = 4, .width = 2};
     struct sotto_audit_input in = {.member_features = members,
@@ -101,10 +94,4 @@ static void shapes_must_fit(void **state)
                         "1 or 3 channels and as many values");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(known_bytes),
-                                       cmocka_unit_test(records_are_shown_only_when_asked_for),
-                                       cmocka_unit_test(shapes_must_fit)};
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+TEST_GROUP(.set_up = set_up)

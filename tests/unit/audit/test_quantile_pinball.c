@@ -1,11 +1,7 @@
 /* Quantile regression by the pinball loss: by class its answers are order statistics, with features they
  * follow a spread that a Gaussian of constant shape does not, and rates hold for records like the
  * population. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "audit/score/score_attack.h"
 #include "rng/rng.h"
@@ -50,9 +46,8 @@ static size_t above(double score)
     return count;
 }
 
-static void rates_hold_for_people_like_the_population(void **state)
+TEST(rates_hold_for_people_like_the_population)
 {
-    (void)state;
     struct attack_input z = {.losses = of_population, .features = z_features, .n = Z, .width = D},
                         in = {.losses = losses, .features = features, .n = N, .width = D, .population = &z};
     draw(of_population, z_features, Z, 0, 0);
@@ -77,9 +72,8 @@ static void rates_hold_for_people_like_the_population(void **state)
     assert_true(above(2) > N / 20);
 }
 
-static void classes_have_their_order_statistics(void **state)
+TEST(classes_have_their_order_statistics)
 {
-    (void)state;
     enum { K = 3, EACH = 100 };
     int64_t y[4] = {0, 1, 2, 0}, labels[2 * EACH + 5];
     double population[2 * EACH + 5], four[4];
@@ -101,9 +95,8 @@ static void classes_have_their_order_statistics(void **state)
     assert_true(scores[3] > 0.2 && scores[3] < 0.4);
 }
 
-static void constant_signals_do_no_harm(void **state)
+TEST(constant_signals_do_no_harm)
 {
-    (void)state;
     double same[12], asked[3] = {1, 2, 0.5};
     for (size_t i = 0; i < 12; i++)
         same[i] = 1;
@@ -117,12 +110,4 @@ static void constant_signals_do_no_harm(void **state)
     base_alloc_fail_after(-1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rates_hold_for_people_like_the_population),
-        cmocka_unit_test(classes_have_their_order_statistics),
-        cmocka_unit_test(constant_signals_do_no_harm),
-    };
-    return cmocka_run_group_tests(tests, find, NULL);
-}
+TEST_GROUP(.set_up = find)

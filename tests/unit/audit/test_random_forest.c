@@ -1,10 +1,6 @@
 /* Random forest: it fits what it has seen, learns rules that no line draws, says 1/k where there is nothing
  * to learn, and is the same forest on any number of threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "audit/fit/random_forest.h"
 #include "support/head_blobs.h"
@@ -39,9 +35,8 @@ static double accuracy(const struct random_forest *f, const float *rows, const i
     return (double)right / (double)n;
 }
 
-static void it_learns_blobs(void **state)
+TEST(it_learns_blobs)
 {
-    (void)state;
     struct forest_data train = {x, y, N, D, K};
     struct random_forest *f;
     make_blobs(x, y, 2 * N, D, K, 1, 3);
@@ -52,9 +47,8 @@ static void it_learns_blobs(void **state)
 }
 
 /* The parity of two bits: no column says anything alone. */
-static void it_learns_parity(void **state)
+TEST(it_learns_parity)
 {
-    (void)state;
     struct forest_data train = {x, y, N, 4, 2};
     struct random_forest *f;
     for (size_t i = 0; i < 2 * N; i++) {
@@ -68,9 +62,8 @@ static void it_learns_parity(void **state)
     random_forest_free(f);
 }
 
-static void noise_teaches_nothing(void **state)
+TEST(noise_teaches_nothing)
 {
-    (void)state;
     struct forest_data train = {x, y, N, D, 2};
     struct random_forest *f;
     for (size_t i = 0; i < 2 * N; i++) {
@@ -84,9 +77,8 @@ static void noise_teaches_nothing(void **state)
     random_forest_free(f);
 }
 
-static void threads_do_not_change_it(void **state)
+TEST(threads_do_not_change_it)
 {
-    (void)state;
     struct forest_data train = {x, y, N, D, K};
     struct random_forest *f;
     static float one[N * K], other[N * K];
@@ -107,9 +99,8 @@ static void threads_do_not_change_it(void **state)
 
 /* Records that differ in nothing: the shares of their classes. A column of one rare low value still
  * splits. */
-static void what_cannot_be_parted_is_shared(void **state)
+TEST(what_cannot_be_parted_is_shared)
 {
-    (void)state;
     float same[20] = {0}, p[3], rare[40];
     int64_t label[20], of_rare[40];
     struct random_forest *f;
@@ -133,9 +124,8 @@ static void what_cannot_be_parted_is_shared(void **state)
     random_forest_free(f);
 }
 
-static void memory_runs_out_cleanly(void **state)
+TEST(memory_runs_out_cleanly)
 {
-    (void)state;
     struct forest_data train = {x, y, N, D, K};
     make_blobs(x, y, 2 * N, D, K, 1, 5);
     for (long n = 0; n < 80; n++) {
@@ -149,17 +139,4 @@ static void memory_runs_out_cleanly(void **state)
     struct forest_data none = {x, y, 0, D, K};
     struct random_forest *f = NULL;
     assert_int_equal(random_forest_fit(&f, &none, 3, 1, NULL), SOTTO_EINVAL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_learns_blobs),
-        cmocka_unit_test(it_learns_parity),
-        cmocka_unit_test(noise_teaches_nothing),
-        cmocka_unit_test(threads_do_not_change_it),
-        cmocka_unit_test(what_cannot_be_parted_is_shared),
-        cmocka_unit_test(memory_runs_out_cleanly),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* src/audit: references that stay in files give the audit of the same numbers in memory, bit for bit, whatever the numbers'
  * type; files of another shape, with bad values, or cut while they are read are refused by name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/audit_world.h"
 
 #include <math.h>
@@ -80,9 +75,8 @@ static void close_all(struct sotto_rows *rows[FILES])
         sotto_rows_close(rows[i]);
 }
 
-static void files_give_the_audit_of_memory(void **state)
+TEST(files_give_the_audit_of_memory)
 {
-    (void)state;
     static const enum sotto_dtype signals[] = {SOTTO_F8, SOTTO_F4, SOTTO_F8},
                                   masks[] = {SOTTO_U1, SOTTO_B1, SOTTO_B1};
     static struct world w;
@@ -117,9 +111,8 @@ static void expect_of_file(sotto_status status, const struct sotto_audit_input *
     expect(status, in, NULL, line);
 }
 
-static void bad_files_are_refused(void **state)
+TEST(bad_files_are_refused)
 {
-    (void)state;
     static struct world w;
     static double ones[RECORDS * MODELS];
     struct sotto_rows *rows[FILES];
@@ -148,9 +141,8 @@ static void bad_files_are_refused(void **state)
     close_all(rows);
 }
 
-static void a_file_that_is_cut_is_noticed(void **state)
+TEST(a_file_that_is_cut_is_noticed)
 {
-    (void)state;
     static struct world w;
     struct sotto_rows *rows[FILES], *none;
     struct sotto_audit_input in = saved_world(&w, SOTTO_F4, SOTTO_U1), streamed = from_files(&in, rows);
@@ -163,9 +155,8 @@ static void a_file_that_is_cut_is_noticed(void **state)
     assert_null(none);
 }
 
-static void rows_are_read_where_asked(void **state)
+TEST(rows_are_read_where_asked)
 {
-    (void)state;
     static struct world w;
     struct sotto_rows *rows;
     double x[3 * MODELS];
@@ -178,9 +169,8 @@ static void rows_are_read_where_asked(void **state)
     sotto_rows_close(rows);
 }
 
-static void allocation_failures_are_clean(void **state)
+TEST(allocation_failures_are_clean)
 {
-    (void)state;
     static struct world w;
     struct sotto_rows *rows[FILES], *one;
     struct sotto_audit_input in = saved_world(&w, SOTTO_F4, SOTTO_U1), streamed = from_files(&in, rows);
@@ -206,11 +196,4 @@ static void allocation_failures_are_clean(void **state)
     close_all(rows);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_give_the_audit_of_memory), cmocka_unit_test(bad_files_are_refused),
-        cmocka_unit_test(a_file_that_is_cut_is_noticed), cmocka_unit_test(rows_are_read_where_asked),
-        cmocka_unit_test(allocation_failures_are_clean)};
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

@@ -1,10 +1,6 @@
 /* src/audit: summaries of reference signals from one pass for several targets. Expected are plain loops over the
  * models, bit for bit: sums in the models' order, the target's own model left out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "audit/audit_references.h"
 #include "audit/score/posterior.h"
@@ -109,9 +105,8 @@ static void same_bits(const struct reference_summary *found, const struct refere
         assert_true(fabs(found->log_mean - expected->log_mean) <= 1e-12);
 }
 
-static void targets_of_one_pass_are_those_of_loops(void **state)
+TEST(targets_of_one_pass_are_those_of_loops)
 {
-    (void)state;
     static struct world w;
     static double signals[REFERENCE_LANES][N];
     static uint8_t trained[REFERENCE_LANES][N];
@@ -139,9 +134,8 @@ static void targets_of_one_pass_are_those_of_loops(void **state)
     }
 }
 
-static void the_real_target_leaves_none_out(void **state)
+TEST(the_real_target_leaves_none_out)
 {
-    (void)state;
     static struct world w;
     static struct reference_summary summary[N];
     world_make(&w);
@@ -156,9 +150,8 @@ static void the_real_target_leaves_none_out(void **state)
 }
 
 /* An attack sees no difference between a table and the matrix itself. */
-static void attacks_find_the_same(void **state)
+TEST(attacks_find_the_same)
 {
-    (void)state;
     static const char *const names[] = {"lira",         "lira-pooled",  "lira-offline",
                                         "rmia",         "rmia-offline", "base",
                                         "sablayrolles", "watson",       "reference-rank"};
@@ -187,9 +180,8 @@ static void attacks_find_the_same(void **state)
     }
 }
 
-static void failures_are_reported(void **state)
+TEST(failures_are_reported)
 {
-    (void)state;
     static struct world w;
     static struct reference_summary summary[N];
     struct sotto_context one = {.threads = 1};
@@ -209,9 +201,8 @@ static void failures_are_reported(void **state)
 
 /* A target without any signal of its own, taken from a pool in which every record trained half of the models: the models
  * that are left count one IN model less for its members. That must tell nothing. */
-static void base_does_not_count_models(void **state)
+TEST(base_does_not_count_models)
 {
-    (void)state;
     enum { POOL = 8, RECORDS = 6 };
     double signals[RECORDS * POOL], target[RECORDS], scores[RECORDS];
     uint8_t trained[RECORDS * POOL];
@@ -231,13 +222,4 @@ static void base_does_not_count_models(void **state)
     assert_int_equal(attack_run(scores, attack_find("base"), &in), SOTTO_OK);
     for (size_t i = 1; i < RECORDS; i++)
         assert_true(fabs(scores[i] - scores[0]) < 1e-12);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(targets_of_one_pass_are_those_of_loops),
-        cmocka_unit_test(the_real_target_leaves_none_out), cmocka_unit_test(attacks_find_the_same),
-        cmocka_unit_test(base_does_not_count_models), cmocka_unit_test(failures_are_reported)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Rounded posteriors: the step is found, clamped for target and references alike, and said; and arrays that are not what
  * they were called. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "audit/score/resolution.h"
 #include "rng/rng.h"
@@ -51,9 +47,8 @@ static double at_least_1e_7(double x)
     return x + 1e-7;
 }
 
-static void the_step_is_found(void **state)
+TEST(the_step_is_found)
 {
-    (void)state;
     assert_true(step_of(to_4, 0) == 1e-4);
     assert_true(step_of(to_3_float, 0) == 1e-3);
     assert_true(step_of(half_precision, 0) == 0x1p-24);
@@ -135,9 +130,8 @@ static const struct sotto_audit_check *find_check(const struct sotto_audit_resul
     return NULL;
 }
 
-static void rounding_costs_little(void **state)
+TEST(rounding_costs_little)
 {
-    (void)state;
     static struct world w;
     double area[3];
     const double decimals[3] = {0, 4, 3};
@@ -175,9 +169,8 @@ static void losses_audit(struct sotto_audit_result *out, const double *member, c
     assert_int_equal(sotto_audit(out, &in, &options, NULL), SOTTO_OK);
 }
 
-static void arrays_that_are_something_else(void **state)
+TEST(arrays_that_are_something_else)
 {
-    (void)state;
     static struct world w;
     static double a[SIDE], b[SIDE];
     struct sotto_audit_result r = {0};
@@ -204,12 +197,4 @@ static void arrays_that_are_something_else(void **state)
     assert_int_equal(sotto_audit(&r, &in, &(struct sotto_audit_options){.draws = 100}, NULL), SOTTO_OK);
     assert_int_equal(find_check(&r, "logits")->level, SOTTO_CHECK_WARNING);
     sotto_audit_result_free(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_step_is_found),
-                                       cmocka_unit_test(rounding_costs_little),
-                                       cmocka_unit_test(arrays_that_are_something_else)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

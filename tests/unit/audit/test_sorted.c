@@ -1,10 +1,6 @@
 /* Radix sort against a comparison sort, bit for bit: usual scores, ties, signed zeros, infinities, and values that differ in
  * their last bits only, which the upper digits cannot tell apart. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "audit/measure/sorted.h"
 #include "rng/rng.h"
@@ -49,9 +45,8 @@ static double all_sizes(struct rng *r)
     return ldexp(rng_normal(r), (int)rng_below(r, 2000) - 1000);
 }
 
-static void every_list_is_sorted(void **state)
+TEST(every_list_is_sorted)
 {
-    (void)state;
     static double (*const laws[])(struct rng *) = {plain, tied, zeros_and_infinities, last_bits, all_sizes};
     static const size_t sizes[] = {0, 1, 2, 3, 63, 64, 65, 66, 1000, N};
     static double x[N], right[N], scratch[N];
@@ -64,10 +59,4 @@ static void every_list_is_sorted(void **state)
             sort_rising(x, sizes[k], scratch);
             assert_memory_equal(x, right, sizes[k] * sizeof *x);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_list_is_sorted)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

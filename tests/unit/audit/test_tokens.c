@@ -1,9 +1,5 @@
 /* Membership of texts: known answers, a planted leak, exchangeable texts, swapped sides, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "audit/score/score_attack.h"
 #include "rng/rng.h"
@@ -33,9 +29,8 @@ static double score_of(const char *name, const struct sotto_token_input *t)
 
 /* ---- the known answers of the specification ---- */
 
-static void known_answers(void **state)
+TEST(known_answers)
 {
-    (void)state;
     static const double p[10] = {.5, .2, .05, .9, .01, .6, .3, .02, .7, .4};
     float lp[12], mu[12] = {-1.2F, -1.5F, -2, -.4F, -2.5F, -.9F, -1.4F, -2.2F, -.8F, -1.3F},
                   sigma[12] = {.8F, .9F, 1.1F, .5F, 1.4F, .7F, .9F, 1.2F, .6F, .8F}, reference[10],
@@ -66,9 +61,8 @@ static void known_answers(void **state)
 }
 
 /* .1 of 70 tokens are 7 of them: the published code's floor and a ceiling in doubles (8) would differ. */
-static void share_of_tokens_is_exact(void **state)
+TEST(share_of_tokens_is_exact)
 {
-    (void)state;
     float lp[70];
     double args[ATTACK_PARAMS], score;
     for (int i = 0; i < 70; i++)
@@ -85,9 +79,8 @@ static void share_of_tokens_is_exact(void **state)
 }
 
 /* A text of one token, and one that the model is certain of. */
-static void extremes_stay_finite(void **state)
+TEST(extremes_stay_finite)
 {
-    (void)state;
     const float certain[3] = {0, 0, 0}, zero[3] = {0, 0, 0};
     const double bytes = 1;
     const struct sotto_token_input t = {.logprobs = certain,
@@ -147,9 +140,8 @@ static void run(struct sotto_audit_result *r, const struct sotto_audit_input *in
     assert_int_equal(r->attack_count, ATTACKS);
 }
 
-static void leak_is_found_and_sides_mirror(void **state)
+TEST(leak_is_found_and_sides_mirror)
 {
-    (void)state;
     struct sotto_token_input t;
     struct sotto_audit_result r = {0}, mirrored = {0};
     struct sotto_audit_input in = make(&t, 1.5, 3, false);
@@ -169,9 +161,8 @@ static void leak_is_found_and_sides_mirror(void **state)
 
 /* Texts that are exchangeable: the interval of the area holds .5 in 19 of 20 draws. 100 draws; fewer than 85 have a
  * probability of 5e-5. */
-static void exchangeable_texts_are_not_found(void **state)
+TEST(exchangeable_texts_are_not_found)
 {
-    (void)state;
     enum { DRAWS = 100 };
     size_t held[ATTACKS] = {0};
     for (uint64_t d = 0; d < DRAWS; d++) {
@@ -197,9 +188,8 @@ static void refused(struct sotto_token_input *t, sotto_status expected, const ch
         fail_msg("'%s' does not hold '%s'", sotto_error_text(), text);
 }
 
-static void bad_rows_are_named(void **state)
+TEST(bad_rows_are_named)
 {
-    (void)state;
     struct sotto_token_input t;
     make(&t, 0, 1, false);
     lp[5 * LENGTH + 2] = .5F;
@@ -227,17 +217,4 @@ static void bad_rows_are_named(void **state)
     make(&t, 0, 1, false);
     t.mean = NULL;
     refused(&t, SOTTO_EUSAGE, "must be given together");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_answers),
-        cmocka_unit_test(share_of_tokens_is_exact),
-        cmocka_unit_test(extremes_stay_finite),
-        cmocka_unit_test(leak_is_found_and_sides_mirror),
-        cmocka_unit_test(exchangeable_texts_are_not_found),
-        cmocka_unit_test(bad_rows_are_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

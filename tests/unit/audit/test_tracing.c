@@ -1,9 +1,5 @@
 /* Membership in a released mean: p-values, power before an attack, and who may be an outsider. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "audit/score/score_attack.h"
 #include "support/audit_world.h"
@@ -35,9 +31,8 @@ static double score(const char *name, size_t people)
     return s;
 }
 
-static void known_scores(void **state)
+TEST(known_scores)
 {
-    (void)state;
     near(score("homer", 0), 2.444506, 5e-7);
     near(score("tracing", 0), 0.15, 1e-15);
     near(2 * score("mean-likelihood", 0), 1.262592, 5e-7); /* two alleles: twice that of shares */
@@ -49,9 +44,8 @@ static void known_scores(void **state)
          0.06 / 0.12 + 0.015 / 0.105 + 0.03 / 0.1 + 0.04 / 0.12 + 0.005 / 0.1, 1e-12);
 }
 
-static void a_locus_that_cannot_vary_is_left_out(void **state)
+TEST(a_locus_that_cannot_vary_is_left_out)
 {
-    (void)state;
     const float x[] = {0.5f, 0.5f};
     const double r[] = {0, 0.5}, m[] = {0.25, 0.75};
     struct attack_input in = {.features = x, .released_mean = m, .reference_mean = r, .n = 1, .width = 2};
@@ -63,9 +57,8 @@ static void a_locus_that_cannot_vary_is_left_out(void **state)
     near(s, 0.5 * 0.25 / 0.01, 1e-12);
 }
 
-static void power_is_known_beforehand(void **state)
+TEST(power_is_known_beforehand)
 {
-    (void)state;
     static const struct {
         double loci, pool, reference, separation, auc, tpr;
     } known[] = {{30000, 1000, 1000, 3.8730, 0.99692, 0.7831},
@@ -140,9 +133,8 @@ static const struct sotto_audit_attack *found(const struct sotto_audit_result *r
 }
 
 /* Section 2.2 of the specification: homer .829, tracing .846, standardised .862 at 2,000 loci, 400 and 400 people. */
-static void the_standardised_product_is_best(void **state)
+TEST(the_standardised_product_is_best)
 {
-    (void)state;
     struct cohort c;
     struct sotto_audit_result r = {0};
     cohort_open(&c, "synthetic-snps-j2000-n1200", 400);
@@ -172,9 +164,8 @@ static void the_standardised_product_is_best(void **state)
 /* Shares of outsiders with p < .01, over several pools: about .01 with independent loci; far above it with linkage, where
  * the conformal p-value still holds. A pool and a reference shift all outsiders together, so only the mean over pools is
  * .01. */
-static void linkage_refutes_the_normal_p(void **state)
+TEST(linkage_refutes_the_normal_p)
 {
-    (void)state;
     static const char *const names[] = {"synthetic-snps-j1000-n3000", "synthetic-snps-j1000-n3000-l90"};
     enum { PEOPLE = 100, POOLS = 10 };
     double normal[2] = {0}, conformal[2] = {0};
@@ -217,9 +208,8 @@ static void linkage_refutes_the_normal_p(void **state)
     assert_true(conformal[0] <= 0.05 && conformal[1] <= 0.05); /* ranks: exact but for ties */
 }
 
-static void p_values_by_hand(void **state)
+TEST(p_values_by_hand)
 {
-    (void)state;
     char line[256];
     float member[] = {1, 0.5f, 0, 0.5f, 1, 0, 1, 0.5f, 0, 0.5f, 1, 0}, other[24];
     for (size_t i = 0; i < 24; i++)
@@ -256,15 +246,4 @@ static void p_values_by_hand(void **state)
     assert_int_equal(sotto_audit_save_p_values(path_of("q.csv"), &r), SOTTO_EUSAGE);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_scores),
-        cmocka_unit_test(a_locus_that_cannot_vary_is_left_out),
-        cmocka_unit_test(power_is_known_beforehand),
-        cmocka_unit_test(the_standardised_product_is_best),
-        cmocka_unit_test(linkage_refutes_the_normal_p),
-        cmocka_unit_test(p_values_by_hand),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

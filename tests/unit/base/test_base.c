@@ -1,9 +1,5 @@
 /* src/base and src/rng: sizes, arenas, atomic files, hashes, error text, streams. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -19,9 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void sizes_refuse_overflow(void **state)
+TEST(sizes_refuse_overflow)
 {
-    (void)state;
     size_t out = 7;
     assert_false(size_multiply(&out, SIZE_MAX / 2, 3));
     assert_true(size_multiply(&out, 6, 7));
@@ -29,9 +24,8 @@ static void sizes_refuse_overflow(void **state)
     assert_null(base_alloc(SIZE_MAX, 2));
 }
 
-static void arena_measures_then_places(void **state)
+TEST(arena_measures_then_places)
 {
-    (void)state;
     struct arena a = {0};
     assert_null(arena_take(&a, 3, 4));
     assert_null(arena_take(&a, 100, 8));
@@ -46,9 +40,8 @@ static void arena_measures_then_places(void **state)
     assert_string_equal(sotto_error_text(), "too large: its size does not fit in memory");
 }
 
-static void atomic_files_are_whole_or_absent(void **state)
+TEST(atomic_files_are_whole_or_absent)
 {
-    (void)state;
     char folder[] = "/tmp/sotto-test-XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
     assert_int_equal(path_join(path, sizeof path, folder, "a.bin"), SOTTO_OK);
@@ -86,9 +79,8 @@ static void refused(const char *path, const char *problem)
     assert_int_equal(before.st_size, after.st_size);
 }
 
-static void what_is_no_plain_file_is_not_replaced(void **state)
+TEST(what_is_no_plain_file_is_not_replaced)
 {
-    (void)state;
     static const char ledger[] = "{\"schema\":\"sotto.ledger/2\",\"event\":\"release\"}\n";
     char folder[] = "/tmp/sotto-test-XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
@@ -118,9 +110,8 @@ static void keep_log(void *user, enum sotto_log_level level, const char *text)
 }
 
 /* Cells and names of files are quoted in texts: one line, no byte that steers a terminal, and UTF-8 also where it was cut. */
-static void texts_are_one_line_of_utf8(void **state)
+TEST(texts_are_one_line_of_utf8)
 {
-    (void)state;
     static const char given[] = "a\nb\x1b[31m\x7f \xc2\x9b \xff \xe6\x9d\xb1 \xc3";
     static const char wanted[] = "a?b?[31m? ?? ? \xe6\x9d\xb1 ?";
     const struct sotto_context ctx = {.log = keep_log};
@@ -133,9 +124,8 @@ static void texts_are_one_line_of_utf8(void **state)
 }
 
 /* A process that is killed while it holds room leaves no file: there is no name at all, so the folder can be removed. */
-static void held_room_has_no_name(void **state)
+TEST(held_room_has_no_name)
 {
-    (void)state;
     char folder[] = "/tmp/sotto-test-XXXXXX", path[64];
     struct held_file held = {0};
     struct stat during, after;
@@ -154,17 +144,15 @@ static void held_room_has_no_name(void **state)
     assert_int_equal(held.next, 0);
 }
 
-static void sha256_known_answer(void **state)
+TEST(sha256_known_answer)
 {
-    (void)state;
     char hex[SHA256_HEX]; /* FIPS 180-2, "abc" */
     sha256_of(hex, "abc", 3);
     assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
-static void philox_known_answer(void **state)
+TEST(philox_known_answer)
 {
-    (void)state;
     /* Random123 kat_vectors, philox4x32 10, all-zero counter and key: 6627e8d5 e169c58d bc57ac4c 9b00dbd8 */
     struct rng r = {{0, 0}, {0, 0, 0, 0}, {0}, 0};
     assert_int_equal(rng_u32(&r), 0x6627e8d5u);
@@ -173,9 +161,8 @@ static void philox_known_answer(void **state)
     assert_int_equal(rng_u32(&r), 0x9b00dbd8u);
 }
 
-static void streams_are_functions_of_their_key(void **state)
+TEST(streams_are_functions_of_their_key)
 {
-    (void)state;
     struct rng a = rng_stream(1, RNG_ORDER, 2, 3), b = a, c = rng_stream(1, RNG_ORDER, 2, 4);
     uint64_t x = rng_u64(&a);
     assert_true(x == rng_u64(&b));
@@ -198,9 +185,8 @@ static sotto_status fail_from_7(void *arg, size_t chunk, int thread)
     return chunk >= 7 ? status_fail(SOTTO_EINVAL, "chunk %zu", chunk) : SOTTO_OK;
 }
 
-static void parallel_errors_are_the_first_by_chunk(void **state)
+TEST(parallel_errors_are_the_first_by_chunk)
 {
-    (void)state;
     for (int threads = 1; threads <= 4; threads++) {
         assert_int_equal(par_chunks(100, threads, fail_from_7, NULL), SOTTO_EINVAL);
         assert_string_equal(sotto_error_text(), "chunk 7");
@@ -220,9 +206,8 @@ static sotto_status look_around(void *arg, size_t chunk, int thread)
     return thread == 0 ? SOTTO_OK : status_fail(SOTTO_EINTERNAL, "thread %d", thread);
 }
 
-static void a_loop_of_one_thread_is_no_region(void **state)
+TEST(a_loop_of_one_thread_is_no_region)
 {
-    (void)state;
     int levels = 0, before = par_pool_threads();
     par_set_threads(3);
     int pool = par_pool_threads(); /* 1 without OpenMP */
@@ -232,22 +217,4 @@ static void a_loop_of_one_thread_is_no_region(void **state)
     assert_int_equal(par_pool_threads(), pool);
     assert_int_equal(levels, 0);
     par_set_threads(before);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_refuse_overflow),
-        cmocka_unit_test(arena_measures_then_places),
-        cmocka_unit_test(atomic_files_are_whole_or_absent),
-        cmocka_unit_test(what_is_no_plain_file_is_not_replaced),
-        cmocka_unit_test(texts_are_one_line_of_utf8),
-        cmocka_unit_test(held_room_has_no_name),
-        cmocka_unit_test(sha256_known_answer),
-        cmocka_unit_test(philox_known_answer),
-        cmocka_unit_test(streams_are_functions_of_their_key),
-        cmocka_unit_test(parallel_errors_are_the_first_by_chunk),
-        cmocka_unit_test(a_loop_of_one_thread_is_no_region),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* A lock beside a checkpoint: one holder at a time, also while others take and release it; a dead holder counts for nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/checkpoint_lock.h"
 #include "base/file.h"
@@ -18,9 +14,8 @@
 
 enum { PROCESSES = 6, ROUNDS = 300 };
 
-static void one_at_a_time(void **state)
+TEST(one_at_a_time)
 {
-    (void)state;
     char checkpoint[128], file[160], pid[32];
     struct checkpoint_lock first = {0}, second = {0};
     snprintf(checkpoint, sizeof checkpoint, "%s", path_of("a.checkpoint"));
@@ -39,9 +34,8 @@ static void one_at_a_time(void **state)
     assert_int_equal(checkpoint_lock_take(&first, "/nowhere/a.checkpoint"), SOTTO_ECREATE);
 }
 
-static void dead_holders_count_for_nothing(void **state)
+TEST(dead_holders_count_for_nothing)
 {
-    (void)state;
     char checkpoint[128], file[160], ready[128];
     struct checkpoint_lock lock = {0};
     snprintf(checkpoint, sizeof checkpoint, "%s", path_of("b.checkpoint"));
@@ -82,9 +76,8 @@ static int take_and_release(const char *checkpoint, const char *mark)
     return 0;
 }
 
-static void holders_never_overlap(void **state)
+TEST(holders_never_overlap)
 {
-    (void)state;
     char checkpoint[128], mark[128];
     snprintf(checkpoint, sizeof checkpoint, "%s", path_of("c.checkpoint"));
     snprintf(mark, sizeof mark, "%s", path_of("mark"));
@@ -97,12 +90,4 @@ static void holders_never_overlap(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_at_a_time),
-        cmocka_unit_test(dead_holders_count_for_nothing),
-        cmocka_unit_test(holders_never_overlap),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

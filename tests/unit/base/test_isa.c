@@ -1,9 +1,5 @@
 /* SOTTO_ISA: what it limits, what it refuses, and that oneDNN keeps the limit of its first use. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/cpu.h"
 #include "nn/nn.h"
@@ -18,9 +14,8 @@ static int clean(void **state)
     return unsetenv("SOTTO_ISA");
 }
 
-static void a_level_limits_our_kernels(void **state)
+TEST(a_level_limits_our_kernels)
 {
-    (void)state;
     assert_int_equal(cpu_best_isa(), cpu_hardware_isa());
     for (int level = 0; level < CPU_ISA_COUNT; level++) {
         int hardware = (int)cpu_hardware_isa();
@@ -30,9 +25,8 @@ static void a_level_limits_our_kernels(void **state)
     }
 }
 
-static void an_unknown_level_is_refused(void **state)
+TEST(an_unknown_level_is_refused)
 {
-    (void)state;
     static const char *const wrong[] = {"v5", "", "V3", "avx2", "v4bf"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const struct nn_backend *b = NULL;
@@ -70,9 +64,8 @@ static void refused(const char *text)
 }
 
 /* The first use of oneDNN in this program. */
-static void one_dnn_keeps_its_first_limit(void **state)
+TEST(one_dnn_keeps_its_first_limit)
 {
-    (void)state;
     const struct nn_backend *b;
     setenv("SOTTO_ISA", "v2", 1);
     if (nn_backend_find(&b, "dnnl") != SOTTO_OK)
@@ -92,13 +85,9 @@ static void one_dnn_keeps_its_first_limit(void **state)
 #endif
 }
 
-int main(void)
+static void no_level_is_asked(void)
 {
     unsetenv("SOTTO_ISA");
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_level_limits_our_kernels, clean),
-        cmocka_unit_test_teardown(an_unknown_level_is_refused, clean),
-        cmocka_unit_test_teardown(one_dnn_keeps_its_first_limit, clean),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
+
+TEST_GROUP(.start = no_level_is_asked, .after = clean)

@@ -1,9 +1,5 @@
 /* Canaries: what set they make for each kind and relation, coins that are bound before they are seen, and refusals. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/memory.h"
 #include "canary/canaries.h"
@@ -71,9 +67,8 @@ static size_t copies(const struct sotto_dataset *d, size_t row)
 }
 
 static const float public_rows[] = {0, 0, 0, 0, 0, 0, 6, 5, 4, 3, 2, 1, 1, 2, 3, 4, 5, 6, 0, 9, 0, 9, 0, 9};
-static void every_kind_keeps_its_count(void **state)
+TEST(every_kind_keeps_its_count)
 {
-    (void)state;
     for (int kind = SOTTO_CANARY_MISLABELLED; kind <= SOTTO_CANARY_IN_DISTRIBUTION; kind++)
         for (int relation = SOTTO_CANARY_OR_NOTHING; relation <= SOTTO_CANARY_IN_OR_OUT; relation++) {
             struct sotto_canary_request r = request_of(kind, relation);
@@ -99,9 +94,8 @@ static void every_kind_keeps_its_count(void **state)
 }
 
 /* Those that nothing is trained on, under no coin: the set has no two rows alike. */
-static void displaced_rows_are_those_that_are_missing(void **state)
+TEST(displaced_rows_are_those_that_are_missing)
 {
-    (void)state;
     int64_t rows[N - 3];
     bool displaced[N - 3];
     for (size_t i = 0; i < N - 3; i++)
@@ -125,9 +119,8 @@ static void displaced_rows_are_those_that_are_missing(void **state)
     }
 }
 
-static void mislabelled_ones_are(void **state)
+TEST(mislabelled_ones_are)
 {
-    (void)state;
     const struct sotto_canary_request r = request_of(SOTTO_CANARY_MISLABELLED, SOTTO_CANARY_ONE_OF_TWO);
     struct sotto_canaries *c = made(&r);
     const struct sotto_dataset *heads = sotto_canaries_records(c, 1), *tails = sotto_canaries_records(c, 0);
@@ -142,9 +135,8 @@ static void mislabelled_ones_are(void **state)
 }
 
 /* The direction of least variance of rows that vary along all axes but the last. */
-static void directions_of_least_variance(void **state)
+TEST(directions_of_least_variance)
 {
-    (void)state;
     float *found = NULL, rows[8 * 3] = {0};
     for (size_t i = 0; i < 8; i++)
         for (size_t j = 0; j < 3; j++)
@@ -159,9 +151,8 @@ static void directions_of_least_variance(void **state)
 }
 
 /* What is trained on has the same size and the same other records, whatever the coins are. */
-static void sizes_do_not_depend_on_coins(void **state)
+TEST(sizes_do_not_depend_on_coins)
 {
-    (void)state;
     struct sotto_canary_request r = request_of(SOTTO_CANARY_MISLABELLED, SOTTO_CANARY_OR_NOTHING);
     size_t fewest = K, most = 0;
     float first[N * D] = {0};
@@ -225,9 +216,8 @@ static void refused(const struct sotto_coins_request *r, sotto_status code, cons
         fail_msg("'%s' lacks '%s'", sotto_error_text(), text);
 }
 
-static void coins_are_bound(void **state)
+TEST(coins_are_bound)
 {
-    (void)state;
     struct sotto_canary_request r = request_of(SOTTO_CANARY_RANDOM, SOTTO_CANARY_OR_NOTHING);
     const char *coins = path_of("m.coins.json");
     struct sotto_canaries *c = made(&r);
@@ -276,9 +266,8 @@ static void coins_are_bound(void **state)
 }
 
 /* The commitment goes to the ledger, where it must tell nothing: with the same coins and another salt it is another. */
-static void the_commitment_is_salted(void **state)
+TEST(the_commitment_is_salted)
 {
-    (void)state;
     char first[SHA256_HEX], second[SHA256_HEX], heads[] = "0110";
     struct canary_coins c = {.count = 4, .kind = "random", .relation = "in or out", .heads = heads};
     memset(c.records, 'a', 64);
@@ -292,9 +281,8 @@ static void the_commitment_is_salted(void **state)
     assert_string_not_equal(first, second);
 }
 
-static void coins_are_used_once_and_found_again(void **state)
+TEST(coins_are_used_once_and_found_again)
 {
-    (void)state;
     struct sotto_canary_request r = request_of(SOTTO_CANARY_RANDOM, SOTTO_CANARY_OR_NOTHING);
     struct sotto_canaries *c = made(&r), *again = NULL;
     assert_int_equal(sotto_canaries_make(&again, &r), SOTTO_OK); /* the run was interrupted */
@@ -319,9 +307,8 @@ static void coins_are_used_once_and_found_again(void **state)
 }
 
 /* A checkpoint belongs to records and coins, both: one record may be none of the canaries. */
-static void a_set_is_known_by_its_records_and_coins(void **state)
+TEST(a_set_is_known_by_its_records_and_coins)
 {
-    (void)state;
     for (int kind = SOTTO_CANARY_MISLABELLED; kind <= SOTTO_CANARY_DIRAC; kind++) {
         const struct sotto_canary_request r = request_of(kind, SOTTO_CANARY_OR_NOTHING);
         struct sotto_canaries *first = made(&r);
@@ -345,9 +332,8 @@ static void a_set_is_known_by_its_records_and_coins(void **state)
     }
 }
 
-static void what_cannot_be_is_refused(void **state)
+TEST(what_cannot_be_is_refused)
 {
-    (void)state;
     const struct {
         enum sotto_canary_kind kind;
         enum sotto_canary_relation relation;
@@ -374,9 +360,8 @@ static void what_cannot_be_is_refused(void **state)
     }
 }
 
-static void memory_can_run_out_anywhere(void **state)
+TEST(memory_can_run_out_anywhere)
 {
-    (void)state;
     const struct sotto_canary_request r = request_of(SOTTO_CANARY_DIRAC, SOTTO_CANARY_OR_NOTHING);
     struct sotto_canaries *c = NULL;
     long n = 0;
@@ -396,18 +381,4 @@ static void memory_can_run_out_anywhere(void **state)
     sotto_canaries_free(c);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_kind_keeps_its_count),
-                                       cmocka_unit_test(displaced_rows_are_those_that_are_missing),
-                                       cmocka_unit_test(mislabelled_ones_are),
-                                       cmocka_unit_test(directions_of_least_variance),
-                                       cmocka_unit_test(sizes_do_not_depend_on_coins),
-                                       cmocka_unit_test(coins_are_bound),
-                                       cmocka_unit_test(the_commitment_is_salted),
-                                       cmocka_unit_test(coins_are_used_once_and_found_again),
-                                       cmocka_unit_test(a_set_is_known_by_its_records_and_coins),
-                                       cmocka_unit_test(what_cannot_be_is_refused),
-                                       cmocka_unit_test(memory_can_run_out_anywhere)};
-    return cmocka_run_group_tests(tests, make_set, remove_folder);
-}
+TEST_GROUP(.set_up = make_set, .tear_down = remove_folder)

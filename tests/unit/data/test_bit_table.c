@@ -1,9 +1,5 @@
 /* Purchase-100 and Texas-100 as published, on files of a few bytes: right, cut, and wrong in every cell. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "data/format/bit_table.h"
@@ -19,9 +15,8 @@ static sotto_status parse(struct dataset **out, const char *rows, const char *la
     return bit_table_from_memory(*out, &a, labels ? &b : NULL);
 }
 
-static void both_layouts_are_read(void **state)
+TEST(both_layouts_are_read)
 {
-    (void)state;
     static const float bits[] = {0, 1, 1, 1, 0, 0};
     static const char *const rows[] = {"3,0,1,1\n1,1,0,0\n", "3,0,1,1\r\n1,1,0,0", "0,1,1\n1,0,0\n"},
                              *const labels[] = {NULL, NULL, "3\n1\n"};
@@ -37,9 +32,8 @@ static void both_layouts_are_read(void **state)
     }
 }
 
-static void what_is_wrong_is_named_by_line(void **state)
+TEST(what_is_wrong_is_named_by_line)
 {
-    (void)state;
     static const struct {
         const char *rows, *labels, *text;
     } bad[] = {
@@ -65,9 +59,8 @@ static void what_is_wrong_is_named_by_line(void **state)
     }
 }
 
-static void folders_are_recognised(void **state)
+TEST(folders_are_recognised)
 {
-    (void)state;
     static const char purchase[] = "1,0,1,0\n2,1,1,0\n", feats[] = "0,1,0\n1,1,0\n", labels[] = "1\n2\n";
     struct sotto_dataset *one, *two;
     const char *p = path_of("p"), *t = path_of("t");
@@ -83,10 +76,4 @@ static void folders_are_recognised(void **state)
     sotto_dataset_free(two);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(both_layouts_are_read),
-                                       cmocka_unit_test(what_is_wrong_is_named_by_line),
-                                       cmocka_unit_test(folders_are_recognised)};
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

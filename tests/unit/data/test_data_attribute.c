@@ -1,10 +1,6 @@
 /* src/data: the second label of a set, from reading to importing, and the two sets made for attribute
  * inference. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "data/format/cifar.h"
 #include "data/dataset.h"
@@ -76,9 +72,8 @@ static void write_cifar100(void)
     files_write(folder, "c/train.bin", records, sizeof records);
 }
 
-static void cifar100_keeps_the_other_label(void **state)
+TEST(cifar100_keeps_the_other_label)
 {
-    (void)state;
     const int64_t coarse[] = {4, 19}, fine[] = {0, 99};
     write_cifar100();
     struct sotto_dataset *d = open_set(in_folder("c"));
@@ -90,9 +85,8 @@ static void cifar100_keeps_the_other_label(void **state)
     sotto_dataset_free(d);
 }
 
-static void an_import_keeps_the_attribute(void **state)
+TEST(an_import_keeps_the_attribute)
 {
-    (void)state;
     const int64_t coarse[] = {4, 19}, fine[] = {0, 99};
     const struct sotto_import_options options = {.label = "coarse"};
     char *text = NULL;
@@ -112,9 +106,8 @@ static void an_import_keeps_the_attribute(void **state)
     sotto_text_free(text);
 }
 
-static void damage_to_an_imported_attribute_is_noticed(void **state)
+TEST(damage_to_an_imported_attribute_is_noticed)
 {
-    (void)state;
     struct sotto_dataset *d = NULL;
     char *text = NULL;
     const int64_t other[] = {5, 19}, beyond[] = {100, 0}, few[] = {1};
@@ -132,9 +125,8 @@ static void damage_to_an_imported_attribute_is_noticed(void **state)
     expect_error(sotto_dataset_open(&d, "x", NULL), SOTTO_ENOENT, "attribute.npy");
 }
 
-static void a_folder_of_arrays_may_hold_an_attribute(void **state)
+TEST(a_folder_of_arrays_may_hold_an_attribute)
 {
-    (void)state;
     const float x[4] = {1, 2, 3, 4}, real[2] = {0, 1};
     const int64_t y[2] = {0, 1}, a[2] = {2, 0};
     struct sotto_dataset *d = NULL;
@@ -156,9 +148,8 @@ static void a_folder_of_arrays_may_hold_an_attribute(void **state)
                  "attribute.npy: attributes are f4; expected whole numbers");
 }
 
-static void parts_carry_the_attribute(void **state)
+TEST(parts_carry_the_attribute)
 {
-    (void)state;
     const struct sotto_data_part parts[] = {{"a", 30}, {"b", 10}};
     struct sotto_array rows = {0}, column = {0};
     struct sotto_dataset *d = open_set("synthetic-faces-n40-s16");
@@ -175,9 +166,8 @@ static void parts_carry_the_attribute(void **state)
 }
 
 /* Shares as documented, the same within either class of the task: within four standard deviations. */
-static void faces_have_two_unrelated_labels(void **state)
+TEST(faces_have_two_unrelated_labels)
 {
-    (void)state;
     static const double share[] = {.421, .194, .155, .155, .075};
     struct sotto_dataset *d = open_set("synthetic-faces-n4000-s16"),
                          *longer = open_set("synthetic-faces-n4100-s16");
@@ -197,9 +187,8 @@ static void faces_have_two_unrelated_labels(void **state)
     sotto_dataset_free(longer);
 }
 
-static void cifar10_becomes_animals_and_vehicles(void **state)
+TEST(cifar10_becomes_animals_and_vehicles)
 {
-    (void)state;
     static unsigned char records[10 * RECORD_10];
     const int64_t kinds[10] = {1, 1, 0, 0, 0, 0, 0, 0, 1, 1};
     struct sotto_dataset *d = NULL;
@@ -220,9 +209,8 @@ static void cifar10_becomes_animals_and_vehicles(void **state)
     sotto_dataset_free(d);
 }
 
-static void names_and_memory_are_checked(void **state)
+TEST(names_and_memory_are_checked)
 {
-    (void)state;
     struct dataset *d = NULL;
     char name[65];
     memset(name, 'a', sizeof name - 1);
@@ -244,17 +232,4 @@ static void names_and_memory_are_checked(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(cifar100_keeps_the_other_label, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_import_keeps_the_attribute, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(damage_to_an_imported_attribute_is_noticed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_folder_of_arrays_may_hold_an_attribute, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(parts_carry_the_attribute, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(faces_have_two_unrelated_labels, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(cifar10_becomes_animals_and_vehicles, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(names_and_memory_are_checked, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = set_up, .after = tear_down)

@@ -1,10 +1,6 @@
 /* CIFAR-100 and STL-10 in their official layouts, imported from folders and archives; entries that stay in
  * their archive. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "data/format/cifar.h"
 #include "data/format/format.h"
@@ -85,9 +81,8 @@ static void write_cifar100(void)
     files_write_text(folder, "cifar-100-binary/fine_label_names.txt", "apple\n");
 }
 
-static void cifar100_has_fine_labels(void **state)
+TEST(cifar100_has_fine_labels)
 {
-    (void)state;
     const int64_t labels[] = {0, 99, 72};
     write_cifar100();
     struct sotto_dataset *d = open_set(in_folder("cifar-100-binary"));
@@ -105,9 +100,8 @@ static void cifar100_has_fine_labels(void **state)
     sotto_dataset_free(d);
 }
 
-static void cifar100_has_coarse_labels(void **state)
+TEST(cifar100_has_coarse_labels)
 {
-    (void)state;
     const int64_t labels[] = {4, 19, 0};
     write_cifar100();
     assert_int_equal(import("cifar-100-binary", "cifar100", (struct sotto_import_options){.label = "coarse"}),
@@ -124,9 +118,8 @@ static void cifar100_has_coarse_labels(void **state)
                  SOTTO_EUSAGE, "a part cannot be given for the layout 'cifar100'");
 }
 
-static void cifar100_refuses_damage(void **state)
+TEST(cifar100_refuses_damage)
 {
-    (void)state;
     struct sotto_dataset *d;
     static unsigned char record[2 * RECORD_100];
     put_record(record, 4, 5, 1);
@@ -203,18 +196,16 @@ static void check_stl_labelled(const char *name)
     sotto_dataset_free(d);
 }
 
-static void stl_columns_become_rows(void **state)
+TEST(stl_columns_become_rows)
 {
-    (void)state;
     write_stl(2, 1, 4);
     check_stl_labelled(in_folder("stl10_binary"));
     assert_int_equal(import("stl10_binary", "stl10", (struct sotto_import_options){0}), SOTTO_OK);
     check_stl_labelled("stl10");
 }
 
-static void stl_unlabelled_is_a_set_of_its_own(void **state)
+TEST(stl_unlabelled_is_a_set_of_its_own)
 {
-    (void)state;
     write_stl(2, 1, 4);
     assert_int_equal(import("stl10_binary", "pool", (struct sotto_import_options){.part = "unlabelled"}),
                      SOTTO_OK);
@@ -237,9 +228,8 @@ static void stl_unlabelled_is_a_set_of_its_own(void **state)
                  "part 'folds' of STL-10 is unknown; expected labelled (train and test) or unlabelled");
 }
 
-static void names_of_other_sets_are_refused(void **state)
+TEST(names_of_other_sets_are_refused)
 {
-    (void)state;
     write_stl(2, 1, 1);
     expect_error(
         import("stl10_binary", "cifar10", (struct sotto_import_options){0}), SOTTO_EUSAGE,
@@ -250,9 +240,8 @@ static void names_of_other_sets_are_refused(void **state)
     assert_int_equal(import("cifar-100-binary", "my-cifar", (struct sotto_import_options){0}), SOTTO_OK);
 }
 
-static void near_names_are_suggested(void **state)
+TEST(near_names_are_suggested)
 {
-    (void)state;
     struct sotto_dataset *d;
     static const char *const cases[][2] = {{"fashion-minst", "fashion-mnist"},
                                            {"cifar", "cifar10"},
@@ -274,9 +263,8 @@ static void near_names_are_suggested(void **state)
 }
 
 /* A linear ramp keeps its values when it is averaged, away from the edges. */
-static void stl_is_resized_on_the_way(void **state)
+TEST(stl_is_resized_on_the_way)
 {
-    (void)state;
     static unsigned char record[STL_PIXELS];
     for (size_t c = 0; c < 3; c++)
         for (size_t x = 0; x < STL_SIDE; x++)
@@ -303,9 +291,8 @@ static void stl_is_resized_on_the_way(void **state)
     sotto_dataset_free(d);
 }
 
-static void stl_refuses_damage(void **state)
+TEST(stl_refuses_damage)
 {
-    (void)state;
     struct sotto_dataset *d;
     static const unsigned char labels[] = {1, 11, 0};
     write_stl(0, 0, 1);
@@ -352,9 +339,8 @@ static void pack_stl(struct archive_maker *m)
     files_write(folder, "stl10_binary.tar.gz", m->data, m->used);
 }
 
-static void stl_comes_from_its_archive(void **state)
+TEST(stl_comes_from_its_archive)
 {
-    (void)state;
     struct archive_maker m;
     pack_stl(&m);
     assert_int_equal(import("stl10_binary.tar.gz", "stl10", (struct sotto_import_options){0}), SOTTO_OK);
@@ -369,9 +355,8 @@ static void stl_comes_from_its_archive(void **state)
 
 /* With a small memory limit every file of images stays in the archive and is read from there, in any
  * order. */
-static void large_entries_stay_in_the_archive(void **state)
+TEST(large_entries_stay_in_the_archive)
 {
-    (void)state;
     struct archive_maker m;
     struct bundle b;
     struct bundle_limits limits = bundle_default_limits;
@@ -411,9 +396,8 @@ static void large_entries_stay_in_the_archive(void **state)
 }
 
 /* Bytes in memory cannot be read again, so nothing is left there. */
-static void archives_in_memory_are_unpacked_whole(void **state)
+TEST(archives_in_memory_are_unpacked_whole)
 {
-    (void)state;
     struct archive_maker m;
     struct bundle b;
     struct bundle_limits limits = bundle_default_limits;
@@ -426,9 +410,8 @@ static void archives_in_memory_are_unpacked_whole(void **state)
     free(m.data);
 }
 
-static void running_out_of_memory_is_clean(void **state)
+TEST(running_out_of_memory_is_clean)
 {
-    (void)state;
     static const struct sotto_context ctx = {.threads = 1};
     struct archive_maker m;
     pack_stl(&m);
@@ -448,22 +431,4 @@ static void running_out_of_memory_is_clean(void **state)
     free(m.data);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(cifar100_has_fine_labels, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(cifar100_has_coarse_labels, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(cifar100_refuses_damage, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(stl_columns_become_rows, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(stl_unlabelled_is_a_set_of_its_own, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(names_of_other_sets_are_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(near_names_are_suggested, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(stl_is_resized_on_the_way, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(stl_refuses_damage, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(stl_comes_from_its_archive, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(large_entries_stay_in_the_archive, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(archives_in_memory_are_unpacked_whole, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(running_out_of_memory_is_clean, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = set_up, .after = tear_down)

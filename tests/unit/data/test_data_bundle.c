@@ -1,9 +1,5 @@
 /* src/data/bundle*.c and gunzip.c: folders, archives and compressed files, and what they must refuse. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "data/files/bundle.h"
 #include "support/data_files.h"
@@ -12,9 +8,8 @@
 
 static const struct bundle_limits small = {.entries = 3, .bytes = 1000, .expansion = 1000};
 
-static void names_are_utf8_or_not(void **state)
+TEST(names_are_utf8_or_not)
 {
-    (void)state;
     assert_true(text_is_utf8("plain"));
     assert_true(text_is_utf8("\xc3\xa9t\xc3\xa9 \xe6\x97\xa5 \xf0\x9f\x90\xb1"));
     assert_false(text_is_utf8("\xff"));
@@ -25,12 +20,11 @@ static void names_are_utf8_or_not(void **state)
     assert_false(text_is_utf8("\xf4\x90\x80\x80")); /* above 10FFFF */
 }
 
-static void folders_are_listed_in_name_order(void **state)
+TEST(folders_are_listed_in_name_order)
 {
     char folder[64];
     struct bundle b;
     struct bytes bytes;
-    (void)state;
     files_folder(folder);
     files_write_text(folder, "b/2.txt", "two");
     files_write_text(folder, "a/10.txt", "ten");
@@ -49,11 +43,10 @@ static void folders_are_listed_in_name_order(void **state)
     files_remove(folder);
 }
 
-static void folders_refuse(void **state)
+TEST(folders_refuse)
 {
     char folder[64], text[256], path[128];
     struct bundle b = {.count = 77};
-    (void)state;
     files_folder(folder);
     assert_int_equal(bundle_open(&b, folder, NULL), SOTTO_EFORMAT);
     snprintf(text, sizeof text, "%s: the folder holds no files", folder);
@@ -73,11 +66,10 @@ static void folders_refuse(void **state)
     files_remove(folder);
 }
 
-static void links_in_a_circle_end(void **state)
+TEST(links_in_a_circle_end)
 {
     char folder[64], path[128];
     struct bundle b;
-    (void)state;
     files_folder(folder);
     snprintf(path, sizeof path, "%s/again", folder);
     assert_int_equal(symlink(folder, path), 0);
@@ -105,18 +97,16 @@ static void check_two_files(const char *format, const char *filter)
     free(m.data);
 }
 
-static void archives_are_unpacked_in_memory(void **state)
+TEST(archives_are_unpacked_in_memory)
 {
-    (void)state;
     check_two_files("ustar", "none");
     check_two_files("ustar", "gzip");
     check_two_files("ustar", "xz");
     check_two_files("zip", "none");
 }
 
-static void single_files_keep_their_name(void **state)
+TEST(single_files_keep_their_name)
 {
-    (void)state;
     struct bundle b;
     char where[64];
     assert_int_equal(bundle_from_memory(&b, "dir/table.csv", "1,2\n", 4, &small), SOTTO_OK);
@@ -148,9 +138,8 @@ static void refuse_entry(const char *name, const char *text)
     free(m.data);
 }
 
-static void archives_cannot_leave_their_place(void **state)
+TEST(archives_cannot_leave_their_place)
 {
-    (void)state;
     refuse_entry("../evil.png", "x.tar: file name '../evil.png' points outside the archive");
     refuse_entry("a/../../evil.png", "x.tar: file name 'a/../../evil.png' points outside the archive");
     refuse_entry("/etc/evil.png", "x.tar: file name '/etc/evil.png' points outside the archive");
@@ -158,9 +147,8 @@ static void archives_cannot_leave_their_place(void **state)
     refuse_entry("a\n.png", "x.tar: file name 'a\\x0a.png' is not printable UTF-8 text; rename the file");
 }
 
-static void archives_have_limits(void **state)
+TEST(archives_have_limits)
 {
-    (void)state;
     static unsigned char filler[100 << 20];
     struct archive_maker m;
     struct bundle b = {.count = 5};
@@ -191,9 +179,8 @@ static void archives_have_limits(void **state)
     assert_int_equal(b.count, 5);
 }
 
-static void archives_that_are_cut_are_refused(void **state)
+TEST(archives_that_are_cut_are_refused)
 {
-    (void)state;
     static const char *const filters[] = {"gzip", "xz"};
     unsigned char noise[20000];
     for (size_t i = 0; i < sizeof noise; i++)
@@ -215,9 +202,8 @@ static void archives_that_are_cut_are_refused(void **state)
     assert_int_equal(bundle_from_memory(&b, "x", "", 0, &small), SOTTO_EFORMAT);
 }
 
-static void gzip_is_checked(void **state)
+TEST(gzip_is_checked)
 {
-    (void)state;
     unsigned char plain[5000], packed[6000];
     for (size_t i = 0; i < sizeof plain; i++)
         plain[i] = (unsigned char)(i * i >> 3);
@@ -249,21 +235,4 @@ static void gzip_is_checked(void **state)
     packed[size - 6] ^= 1; /* the CRC */
     assert_int_equal(bytes_gunzip(&b, 1 << 20, NULL), SOTTO_EFORMAT);
     assert_string_equal(sotto_error_text(), "gzip data is damaged (incorrect data check)");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_utf8_or_not),
-        cmocka_unit_test(folders_are_listed_in_name_order),
-        cmocka_unit_test(folders_refuse),
-        cmocka_unit_test(links_in_a_circle_end),
-        cmocka_unit_test(archives_are_unpacked_in_memory),
-        cmocka_unit_test(single_files_keep_their_name),
-        cmocka_unit_test(archives_cannot_leave_their_place),
-        cmocka_unit_test(archives_have_limits),
-        cmocka_unit_test(archives_that_are_cut_are_refused),
-        cmocka_unit_test(gzip_is_checked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

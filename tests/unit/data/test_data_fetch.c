@@ -1,9 +1,5 @@
 /* Downloads against a server of our own: whole, continued, cut, wrong; then fetch and import in one go. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "io/json/json.h"
@@ -131,9 +127,8 @@ static void forget(void)
     assert_int_equal(remove(path), 0);
 }
 
-static void whole(void **state)
+TEST(whole)
 {
-    (void)state;
     assert_int_equal(get("ok", BODY), SOTTO_OK);
     check_stored();
     check_log("/ok/f.bin -\n");
@@ -141,9 +136,8 @@ static void whole(void **state)
     check_log("/ok/f.bin -\n");
 }
 
-static void without_recorded_length(void **state)
+TEST(without_recorded_length)
 {
-    (void)state;
     assert_int_equal(get("ok", 0), SOTTO_OK);
     check_stored();
     forget();
@@ -156,44 +150,39 @@ static void without_recorded_length(void **state)
     check_log("/ok/f.bin -\n/nolength/f.bin -\n/ok/f.bin 100000-\n");
 }
 
-static void continued_by_range(void **state)
+TEST(continued_by_range)
 {
-    (void)state;
     leave_part(40000, 0);
     assert_int_equal(get("ok", BODY), SOTTO_OK);
     check_stored();
     check_log("/ok/f.bin 40000-\n");
 }
 
-static void complete_part_needs_no_server(void **state)
+TEST(complete_part_needs_no_server)
 {
-    (void)state;
     leave_part(BODY, 0);
     kill(server, SIGKILL);
     assert_int_equal(get("ok", BODY), SOTTO_OK);
     check_stored();
 }
 
-static void server_without_range_starts_over(void **state)
+TEST(server_without_range_starts_over)
 {
-    (void)state;
     leave_part(40000, 0);
     assert_int_equal(get("norange", BODY), SOTTO_OK);
     check_stored();
     check_log("/norange/f.bin 40000-\n");
 }
 
-static void broken_connections_are_taken_up_again(void **state)
+TEST(broken_connections_are_taken_up_again)
 {
-    (void)state;
     assert_int_equal(get("cut30000", BODY), SOTTO_OK);
     check_stored();
     check_log("/cut30000/f.bin -\n/cut30000/f.bin 30000-\n/cut30000/f.bin 60000-\n/cut30000/f.bin 90000-\n");
 }
 
-static void short_body_is_an_error_and_kept(void **state)
+TEST(short_body_is_an_error_and_kept)
 {
-    (void)state;
     expect_error(get("stop70000", BODY), SOTTO_EIO, "/stop70000/f.bin: the connection broke (");
     assert_string_equal(sotto_error_hint(),
                         "70000 bytes are kept; run the same command again to continue there");
@@ -204,9 +193,8 @@ static void short_body_is_an_error_and_kept(void **state)
     check_log("/stop70000/f.bin -\n/stop70000/f.bin 70000-\n/ok/f.bin 70000-\n");
 }
 
-static void stale_part_is_fetched_once_more(void **state)
+TEST(stale_part_is_fetched_once_more)
 {
-    (void)state;
     leave_part(40000, 1);
     assert_int_equal(get("ok", BODY), SOTTO_OK);
     check_stored();
@@ -217,9 +205,8 @@ static void stale_part_is_fetched_once_more(void **state)
     check_stored();
 }
 
-static void wrong_hash_leaves_nothing(void **state)
+TEST(wrong_hash_leaves_nothing)
 {
-    (void)state;
     files_write(folder, "served/f.bin", body, BODY - 1);
     files_write(folder, "served/g.bin", body + 1, BODY - 1);
     const struct remote_file file = {"g.bin", BODY - 1, body_sha256, NULL};
@@ -229,9 +216,8 @@ static void wrong_hash_leaves_nothing(void **state)
     assert_false(stored("g.bin") || stored("g.bin.part"));
 }
 
-static void other_length_is_refused_before_the_body(void **state)
+TEST(other_length_is_refused_before_the_body)
 {
-    (void)state;
     leave_part(40000, 0);
     expect_error(get("ok", BODY + 5), SOTTO_EFORMAT, "/ok/f.bin: has 100000 bytes; expected 100005");
     assert_false(stored("f.bin"));
@@ -240,9 +226,8 @@ static void other_length_is_refused_before_the_body(void **state)
     assert_false(stored("f.bin.part"));
 }
 
-static void answers_that_are_no_file(void **state)
+TEST(answers_that_are_no_file)
 {
-    (void)state;
     expect_error(get("code404", BODY), SOTTO_ENOENT,
                  "/code404/f.bin: the server answers 404 (no such file); expected");
     expect_error(get("code403", BODY), SOTTO_ENOENT, "the server answers 403; expected the file");
@@ -258,9 +243,8 @@ static void answers_that_are_no_file(void **state)
                         "40000 bytes are kept; run the same command again to continue there");
 }
 
-static void redirections_are_followed_but_not_anywhere(void **state)
+TEST(redirections_are_followed_but_not_anywhere)
 {
-    (void)state;
     assert_int_equal(get("to/ok", BODY), SOTTO_OK);
     check_stored();
     forget();
@@ -268,9 +252,8 @@ static void redirections_are_followed_but_not_anywhere(void **state)
     expect_error(get("to/to/to/to/to/to/to/ok", BODY), SOTTO_ENOENT, "redirects");
 }
 
-static void addresses(void **state)
+TEST(addresses)
 {
-    (void)state;
     assert_int_equal(download_check_url("https://example.org/x.tar.gz", false), SOTTO_OK);
     assert_int_equal(download_check_url("http://example.org/x", true), SOTTO_OK);
     assert_int_equal(download_check_url("http://localhost:8000/x", false), SOTTO_OK);
@@ -286,9 +269,8 @@ static void addresses(void **state)
                      "is not an address that starts with https://");
 }
 
-static void two_at_once_are_refused(void **state)
+TEST(two_at_once_are_refused)
 {
-    (void)state;
     char path[300];
     leave_part(40000, 0);
     snprintf(path, sizeof path, "%s/f.bin.part", kept);
@@ -306,9 +288,8 @@ static void stop_half_way(void *user, const char *stage, uint64_t done, uint64_t
     stop = done > total / 2;
 }
 
-static void stopping_keeps_what_came(void **state)
+TEST(stopping_keeps_what_came)
 {
-    (void)state;
     const struct remote_file file = {"f.bin", BODY, body_sha256, NULL};
     const struct sotto_context ctx = {.stop = &stop, .progress = stop_half_way};
     stop = 0;
@@ -321,17 +302,15 @@ static void stopping_keeps_what_came(void **state)
     check_stored();
 }
 
-static void damaged_file_is_fetched_again(void **state)
+TEST(damaged_file_is_fetched_again)
 {
-    (void)state;
     files_write(folder, "kept/f.bin", body + 1, BODY - 1);
     assert_int_equal(get("ok", BODY), SOTTO_OK);
     check_stored();
 }
 
-static void contents_of_gzip_are_checked(void **state)
+TEST(contents_of_gzip_are_checked)
 {
-    (void)state;
     char path[300];
     snprintf(path, sizeof path, "%s/f.gz", served);
     gzFile gz = gzopen(path, "wb");
@@ -352,9 +331,8 @@ static void contents_of_gzip_are_checked(void **state)
 }
 
 /* A registered set's row: https, or every file checked by SHA-256. */
-static void registered_addresses_are_checkable(void **state)
+TEST(registered_addresses_are_checkable)
 {
-    (void)state;
     size_t seen = 0;
     for (const struct dataset_source *const *s = dataset_sources; *s; s++) {
         const struct dataset_remote *r = (*s)->remote;
@@ -371,9 +349,8 @@ static void registered_addresses_are_checkable(void **state)
     assert_true(seen >= 4);
 }
 
-static void fetch_imports(void **state)
+TEST(fetch_imports)
 {
-    (void)state;
     static const char table[] = "\"1\",0,1\n\"2\",1,1\n";
     char sum[SHA256_HEX], path[300], *text;
     sha256_of(sum, table, strlen(table));
@@ -408,9 +385,8 @@ static void fetch_imports(void **state)
     free(url);
 }
 
-static void failed_import_keeps_the_download(void **state)
+TEST(failed_import_keeps_the_download)
 {
-    (void)state;
     char path[300];
     struct sotto_fetch_options options = {.url = at("ok", "f.bin"), .sha256 = body_sha256};
     expect_error(sotto_data_fetch("x", &options, NULL), SOTTO_EFORMAT, "f.bin: ");
@@ -422,9 +398,8 @@ static void failed_import_keeps_the_download(void **state)
     assert_false(file_exists(path));
 }
 
-static void fetch_refuses(void **state)
+TEST(fetch_refuses)
 {
-    (void)state;
     struct sotto_fetch_options options = {0};
     expect_error(sotto_data_fetch("nobody-knows", NULL, NULL), SOTTO_ENOENT,
                  "data set 'nobody-knows': its download address is unknown");
@@ -450,9 +425,8 @@ static void fetch_refuses(void **state)
 }
 
 /* A mirror of a registered set is held to the recorded length and hash. */
-static void mirrors_are_held_to_the_record(void **state)
+TEST(mirrors_are_held_to_the_record)
 {
-    (void)state;
     char path[300], *text;
     struct sotto_fetch_options options = {.url = at("ok", "f.bin")};
     assert_int_equal(sotto_data_fetch_plan(&text, "stl10", NULL), SOTTO_OK);
@@ -466,36 +440,9 @@ static void mirrors_are_held_to_the_record(void **state)
     remove(path);
 }
 
-int main(void)
+static const char *why_not(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(whole),
-        TEST(without_recorded_length),
-        TEST(continued_by_range),
-        TEST(complete_part_needs_no_server),
-        TEST(server_without_range_starts_over),
-        TEST(broken_connections_are_taken_up_again),
-        TEST(short_body_is_an_error_and_kept),
-        TEST(stale_part_is_fetched_once_more),
-        TEST(wrong_hash_leaves_nothing),
-        TEST(other_length_is_refused_before_the_body),
-        TEST(answers_that_are_no_file),
-        TEST(redirections_are_followed_but_not_anywhere),
-        TEST(addresses),
-        TEST(two_at_once_are_refused),
-        TEST(stopping_keeps_what_came),
-        TEST(damaged_file_is_fetched_again),
-        TEST(contents_of_gzip_are_checked),
-        TEST(registered_addresses_are_checkable),
-        TEST(fetch_imports),
-        TEST(failed_import_keeps_the_download),
-        TEST(fetch_refuses),
-        TEST(mirrors_are_held_to_the_record),
-    };
-    if (!http_available()) {
-        printf("skipped: built without libcurl\n");
-        return 0;
-    }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return http_available() ? NULL : "built without libcurl";
 }
+
+TEST_GROUP(.absent = why_not, .before = set_up, .after = tear_down)

@@ -1,18 +1,13 @@
 /* src/data: single images, folders of images, CIFAR-10 files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "data/format/cifar.h"
 #include "data/image/image.h"
 #include "support/data_files.h"
 #include "sotto/data.h"
 
-static void png_pixels_are_exact(void **state)
+TEST(png_pixels_are_exact)
 {
-    (void)state;
     struct blob png;
     struct image_info info;
     uint8_t planes[12];
@@ -32,9 +27,8 @@ static void png_pixels_are_exact(void **state)
     assert_memory_equal(planes, grey, 6);
 }
 
-static void jpeg_of_one_colour_keeps_it(void **state)
+TEST(jpeg_of_one_colour_keeps_it)
 {
-    (void)state;
     struct blob jpeg;
     struct image_info info;
     uint8_t planes[3 * 16 * 16];
@@ -48,9 +42,8 @@ static void jpeg_of_one_colour_keeps_it(void **state)
 }
 
 /* A flat image stays flat at every size and a ramp keeps its mean: true of any filter that sums to one. */
-static void resize_keeps_flat_images_and_means(void **state)
+TEST(resize_keeps_flat_images_and_means)
 {
-    (void)state;
     uint8_t flat[5 * 7 * 3], ramp[64], out[40 * 40 * 3];
     memset(flat, 123, sizeof flat);
     assert_int_equal(image_resize(out, 40, 40, flat, 5, 7, 3), SOTTO_OK);
@@ -75,9 +68,8 @@ static void refuse_image(const unsigned char *data, size_t size, const char *par
         fail_msg("'%s' does not say '%s'", sotto_error_text(), part);
 }
 
-static void damaged_images_are_refused(void **state)
+TEST(damaged_images_are_refused)
 {
-    (void)state;
     struct blob b;
     refuse_image(NULL, 0, "is empty");
     refuse_image((const unsigned char *)"GIF89a..", 8,
@@ -96,9 +88,8 @@ static void damaged_images_are_refused(void **state)
     refuse_image(b.data, b.size, "");
 }
 
-static void binary_pgm_is_read(void **state)
+TEST(binary_pgm_is_read)
 {
-    (void)state;
     static const unsigned char pgm[] = "P5 # from a camera\n3 2\n255\n\0\1\2\3\4\5";
     uint8_t planes[18];
     size_t size = sizeof pgm - 1;
@@ -141,9 +132,8 @@ static void put_png(const char *folder, const char *name, unsigned height, unsig
     files_write(folder, name, b.data, b.size);
 }
 
-static void splits_classes_and_files_are_in_order(void **state)
+TEST(splits_classes_and_files_are_in_order)
 {
-    (void)state;
     char folder[64];
     files_folder(folder);
     put_png(folder, "top/test/cat/1.png", 2, 2, 1, 50);
@@ -168,9 +158,8 @@ static void splits_classes_and_files_are_in_order(void **state)
     files_remove(folder);
 }
 
-static void numbered_classes_count_as_numbers(void **state)
+TEST(numbered_classes_count_as_numbers)
 {
-    (void)state;
     char folder[64];
     files_folder(folder);
     put_png(folder, "10/a.png", 2, 2, 1, 10);
@@ -186,9 +175,8 @@ static void numbered_classes_count_as_numbers(void **state)
     files_remove(folder);
 }
 
-static void one_class_and_no_class_are_told_apart(void **state)
+TEST(one_class_and_no_class_are_told_apart)
 {
-    (void)state;
     char folder[64], inner[128];
     files_folder(folder);
     put_png(folder, "all/x/1.png", 2, 2, 1, 1);
@@ -206,9 +194,8 @@ static void one_class_and_no_class_are_told_apart(void **state)
     files_remove(folder);
 }
 
-static void odd_sizes_and_colours_are_evened_out(void **state)
+TEST(odd_sizes_and_colours_are_evened_out)
 {
-    (void)state;
     char folder[64];
     struct blob b;
     files_folder(folder);
@@ -231,9 +218,8 @@ static void odd_sizes_and_colours_are_evened_out(void **state)
     files_remove(folder);
 }
 
-static void folders_of_images_refuse(void **state)
+TEST(folders_of_images_refuse)
 {
-    (void)state;
     char folder[64];
     files_folder(folder);
     for (int i = 0; i < 200; i++) { /* more than one chunk */
@@ -261,9 +247,8 @@ static void folders_of_images_refuse(void **state)
     files_remove(folder);
 }
 
-static void threads_do_not_change_images(void **state)
+TEST(threads_do_not_change_images)
 {
-    (void)state;
     char folder[64];
     files_folder(folder);
     for (int i = 0; i < 300; i++) {
@@ -283,9 +268,8 @@ static void threads_do_not_change_images(void **state)
 
 enum { RECORD_10 = 1 + CIFAR_PIXELS };
 
-static void cifar_batches_are_pooled(void **state)
+TEST(cifar_batches_are_pooled)
 {
-    (void)state;
     char folder[64], path[128];
     static unsigned char records[2 * RECORD_10];
     files_folder(folder);
@@ -315,31 +299,10 @@ static void cifar_batches_are_pooled(void **state)
     files_remove(folder);
 }
 
-static void cifar_needs_records(void **state)
+TEST(cifar_needs_records)
 {
-    (void)state;
     size_t records = 5;
     assert_int_equal(cifar_from_memory(&records, &cifar10_layout, (const unsigned char *)"", 0),
                      SOTTO_EFORMAT);
     assert_int_equal(records, 5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(png_pixels_are_exact),
-        cmocka_unit_test(jpeg_of_one_colour_keeps_it),
-        cmocka_unit_test(resize_keeps_flat_images_and_means),
-        cmocka_unit_test(binary_pgm_is_read),
-        cmocka_unit_test(damaged_images_are_refused),
-        cmocka_unit_test(splits_classes_and_files_are_in_order),
-        cmocka_unit_test(numbered_classes_count_as_numbers),
-        cmocka_unit_test(one_class_and_no_class_are_told_apart),
-        cmocka_unit_test(odd_sizes_and_colours_are_evened_out),
-        cmocka_unit_test(folders_of_images_refuse),
-        cmocka_unit_test(threads_do_not_change_images),
-        cmocka_unit_test(cifar_batches_are_pooled),
-        cmocka_unit_test(cifar_needs_records),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* src/data: tables and arrays as sets, imports that are whole or absent, verification, the list. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "data/dataset.h"
@@ -74,9 +70,9 @@ static sotto_status import(const char *file, const char *name, const char *label
     return sotto_data_import(in_folder(file), name, &options, NULL);
 }
 
-static void label_first_is_recognised(void **state)
+TEST(label_first_is_recognised)
 {
-    (void)state; /* Location's form */
+    /* Location's form */
     files_write_text(folder, "t.csv", "\"2\",0,1\n\"10\",1,1\n\"2\",0,0\n");
     struct sotto_dataset *d = open_set(in_folder("t.csv"));
     assert_int_equal(d->n * 10 + d->columns, 32);
@@ -89,9 +85,8 @@ static void label_first_is_recognised(void **state)
     sotto_dataset_free(d);
 }
 
-static void adult_form_is_read(void **state)
+TEST(adult_form_is_read)
 {
-    (void)state;
     files_write_text(folder, "a/adult.data",
                      "39, State-gov, 7, <=50K\n50, ?, 8, >50K\n38, Private, 9, <=50K\n\n");
     files_write_text(folder, "a/adult.test",
@@ -117,9 +112,8 @@ static void adult_form_is_read(void **state)
     json_free(doc);
 }
 
-static void labels_can_be_named(void **state)
+TEST(labels_can_be_named)
 {
-    (void)state;
     files_write_text(folder, "t.csv", "x,kind,y\n1,3,5\n2,4,6\n");
     struct sotto_dataset *d = NULL;
     expect_error(sotto_dataset_open(&d, in_folder("t.csv"), NULL), SOTTO_EINVAL,
@@ -138,9 +132,8 @@ static void labels_can_be_named(void **state)
     sotto_dataset_free(d);
 }
 
-static void tables_refuse(void **state)
+TEST(tables_refuse)
 {
-    (void)state;
     refuse_table("", SOTTO_EFORMAT, "t.csv");
     refuse_table("1,0\n2,1,1\n", SOTTO_EFORMAT, "t.csv:2");
     refuse_table("5\n6\n", SOTTO_EFORMAT, "has one column");
@@ -166,9 +159,8 @@ static void save_array(const char *name, enum sotto_dtype dtype, int ndim, const
     sotto_array_clear(&a);
 }
 
-static void arrays_are_sets(void **state)
+TEST(arrays_are_sets)
 {
-    (void)state;
     const uint8_t pixels[24] = {1, 2, 3, [23] = 9};
     const int64_t labels[2] = {4, 0};
     const double matrix[4] = {1.5, 2, -3, 4};
@@ -202,9 +194,8 @@ static void refuse_pair(const char *x, const char *y, const char *part)
     expect_error(sotto_dataset_open(&d, pair, NULL), SOTTO_EFORMAT, part);
 }
 
-static void arrays_refuse(void **state)
+TEST(arrays_refuse)
 {
-    (void)state;
     const uint8_t pixels[24] = {0};
     const int64_t labels[2] = {-1, 0}, more[3] = {0, 1, 2}, huge[2] = {0, (int64_t)1 << 60};
     const float real[2] = {0, 1};
@@ -237,9 +228,8 @@ static size_t count_files(const char *path)
     return count;
 }
 
-static void imports_are_whole_or_absent(void **state)
+TEST(imports_are_whole_or_absent)
 {
-    (void)state;
     struct sotto_dataset *before, *after;
     struct blob b;
     files_png(&b, 4, 4, 3, 7);
@@ -269,9 +259,8 @@ static void imports_are_whole_or_absent(void **state)
     assert_int_equal(count_files(in_folder("data")), 1);
 }
 
-static void imports_can_resize_and_stop(void **state)
+TEST(imports_can_resize_and_stop)
 {
-    (void)state;
     struct blob b;
     struct sotto_import_options options = {.height = 6, .width = 5}, half = {.height = 6};
     volatile sig_atomic_t stop = 2;
@@ -292,9 +281,8 @@ static void imports_can_resize_and_stop(void **state)
     sotto_dataset_free(d);
 }
 
-static void names_are_checked(void **state)
+TEST(names_are_checked)
 {
-    (void)state;
     static const char *const bad[] = {
         "",    "..", ".x", "a/b",      "A",
         "a b", "-x", "_x", "\xc3\xa9", "0123456789012345678901234567890123456789012345678901234567890123"};
@@ -314,9 +302,8 @@ static sotto_status verify(const char *name)
     return status;
 }
 
-static void verification_notices_one_byte(void **state)
+TEST(verification_notices_one_byte)
 {
-    (void)state;
     struct blob b;
     files_png(&b, 4, 4, 1, 7);
     files_write(folder, "p/a/1.png", b.data, b.size);
@@ -339,9 +326,8 @@ static void verification_notices_one_byte(void **state)
 }
 
 /* However many there are: nothing of them is read before it is used, and a set that is open outlives its removal. */
-static void imported_images_stay_in_their_file(void **state)
+TEST(imported_images_stay_in_their_file)
 {
-    (void)state;
     struct sotto_dataset *made = open_set("synthetic-images-n40"), *d = NULL;
     const size_t bytes = made->n * made->channels * made->height * made->width;
     const size_t shape[4] = {made->n, made->channels, made->height, made->width};
@@ -374,9 +360,8 @@ static void imported_images_stay_in_their_file(void **state)
 }
 
 /* Debian's files with one changed byte: the sums of the unpacked contents must notice. */
-static void fashion_mnist_with_other_contents_fails_verification(void **state)
+TEST(fashion_mnist_with_other_contents_fails_verification)
 {
-    (void)state;
     static const char *const names[] = {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
                                         "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
     const unsigned char images[] = {0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 5},
@@ -397,9 +382,8 @@ static void fashion_mnist_with_other_contents_fails_verification(void **state)
     expect_error(sotto_dataset_open(&d, "fashion-mnist", NULL), SOTTO_EFORMAT, "2 labels for 1 images");
 }
 
-static void damaged_records_of_an_import_are_refused(void **state)
+TEST(damaged_records_of_an_import_are_refused)
 {
-    (void)state;
     struct sotto_dataset *d = NULL;
     files_write_text(folder, "data/x/dataset.json", "{\"schema\": \"sotto.dataset/9\"}");
     expect_error(sotto_dataset_open(&d, "x", NULL), SOTTO_EFORMAT, "schema is 'sotto.dataset/9'");
@@ -413,9 +397,8 @@ static void damaged_records_of_an_import_are_refused(void **state)
                  "labels.npy: shape or type differs from dataset.json");
 }
 
-static void the_list_shows_every_state(void **state)
+TEST(the_list_shows_every_state)
 {
-    (void)state;
     struct json *doc;
     char *text;
     files_write_text(folder, "t.csv", "1,0\n2,1\n");
@@ -441,9 +424,8 @@ static void the_list_shows_every_state(void **state)
     sotto_text_free(text);
 }
 
-static void no_data_folder_is_no_obstacle_to_other_sets(void **state)
+TEST(no_data_folder_is_no_obstacle_to_other_sets)
 {
-    (void)state;
     struct sotto_dataset *d = NULL;
     const char *home = getenv("HOME");
     char kept[4096];
@@ -462,9 +444,8 @@ static void no_data_folder_is_no_obstacle_to_other_sets(void **state)
 }
 
 /* Every registered set: unique valid name, and what is needed to show it. */
-static void sources_are_complete(void **state)
+TEST(sources_are_complete)
 {
-    (void)state;
     for (const struct dataset_source *const *s = dataset_sources; *s; s++) {
         assert_true(dataset_name_is_valid((*s)->name));
         assert_ptr_equal(dataset_source_find((*s)->name), *s);
@@ -499,9 +480,8 @@ static void sweep(const char *file, const char *label)
     files_remove(in_folder("data/swept"));
 }
 
-static void running_out_of_memory_is_clean(void **state)
+TEST(running_out_of_memory_is_clean)
 {
-    (void)state;
     struct archive_maker m;
     struct blob b;
     maker_start(&m, "ustar", "gzip", 1 << 16);
@@ -533,28 +513,4 @@ static void running_out_of_memory_is_clean(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(imported_images_stay_in_their_file),
-        TEST(label_first_is_recognised),
-        TEST(adult_form_is_read),
-        TEST(labels_can_be_named),
-        TEST(tables_refuse),
-        TEST(arrays_are_sets),
-        TEST(arrays_refuse),
-        TEST(imports_are_whole_or_absent),
-        TEST(imports_can_resize_and_stop),
-        TEST(names_are_checked),
-        TEST(verification_notices_one_byte),
-        TEST(fashion_mnist_with_other_contents_fails_verification),
-        TEST(damaged_records_of_an_import_are_refused),
-        TEST(the_list_shows_every_state),
-        TEST(no_data_folder_is_no_obstacle_to_other_sets),
-        TEST(sources_are_complete),
-        TEST(running_out_of_memory_is_clean),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = set_up, .after = tear_down, .tags = "long")

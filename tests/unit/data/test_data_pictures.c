@@ -1,10 +1,6 @@
 /* Images with two labels: UTKFace names, CelebA's table, Places' list, labels.csv, ChestX-ray8's table; each right, and wrong in
  * every way that its reader names. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "data/format/image_facts.h"
 #include "support/data_files.h"
@@ -50,9 +46,8 @@ static void check_row(const struct sotto_dataset *d, size_t row, unsigned start,
     assert_int_equal(d->attribute[row], attribute);
 }
 
-static void utkface_names_are_read(void **state)
+TEST(utkface_names_are_read)
 {
-    (void)state;
     static const char *const wrong[] = {"61_1_20170109.jpg", "117_0_0_1.jpg", "1_2_0_1.jpg",
                                         "1_0_5_1.jpg",       "1_0_0_.jpg",    "1_0_0_1",
                                         "_0_0_1.jpg",        "1_0_0_1.txt",   "00001_0_0_1.jpg"};
@@ -64,9 +59,8 @@ static void utkface_names_are_read(void **state)
         assert_false(utkface_parse(&n, wrong[i]));
 }
 
-static void utkface_becomes_gender_and_race(void **state)
+TEST(utkface_becomes_gender_and_race, .before = set_up, .after = tear_down)
 {
-    (void)state;
     add_image("UTKFace/26_1_3_20170104023102422.png", 10);
     add_image("UTKFace/80_0_0_20170104023102423.png", 20);
     add_image("UTKFace/1_0_3_20170104023102424.png", 30);
@@ -106,9 +100,8 @@ static void utkface_becomes_gender_and_race(void **state)
 static const char celeba[] = "3\n5_o_Clock_Shadow Attractive Male Smiling \n"
                              "000001.png -1  1 -1 1\n000002.png -1 -1  1  1\r\n000003.png 1 1 1 -1\n";
 
-static void celeba_becomes_two_labels_with_its_partition(void **state)
+TEST(celeba_becomes_two_labels_with_its_partition, .before = set_up, .after = tear_down)
 {
-    (void)state;
     files_write_text(folder, "celeba/Anno/list_attr_celeba.txt", celeba);
     files_write_text(folder, "celeba/Eval/list_eval_partition.txt",
                      "000001.png 2\n000002.png 0\n000003.png 0\n");
@@ -145,9 +138,8 @@ static void celeba_refused(const char *text, const char *partition, const char *
     image_facts_clear(&facts);
 }
 
-static void damaged_celeba_is_refused_by_line(void **state)
+TEST(damaged_celeba_is_refused_by_line)
 {
-    (void)state;
     celeba_refused("", NULL, "Male", SOTTO_EFORMAT, "list:1: expected only the number of images");
     celeba_refused("Male\n", NULL, "Male", SOTTO_EFORMAT,
                    ":1: 'Male' is not a number; expected the number of images");
@@ -168,9 +160,8 @@ static void damaged_celeba_is_refused_by_line(void **state)
                    "expected an image name and 0, 1 or 2");
 }
 
-static void places_become_inside_and_category(void **state)
+TEST(places_become_inside_and_category, .before = set_up, .after = tear_down)
 {
-    (void)state;
     add_image("places/abbey/00000001.png", 10);
     add_image("places/attic/00000001.png", 20);
     add_image("places/attic/00000002.png", 30);
@@ -189,9 +180,8 @@ static void places_become_inside_and_category(void **state)
     sotto_dataset_free(d);
 }
 
-static void damaged_lists_are_refused(void **state)
+TEST(damaged_lists_are_refused)
 {
-    (void)state;
     static const char *const wrong[] = {"{}",
                                         "[1]",
                                         "[[\"a.png\",\"x\"]]",
@@ -208,9 +198,8 @@ static void damaged_lists_are_refused(void **state)
     }
 }
 
-static void tables_of_images_are_read(void **state)
+TEST(tables_of_images_are_read, .before = set_up, .after = tear_down)
 {
-    (void)state;
     add_image("a.png", 10);
     add_image("b.png", 20);
     add_image("c.png", 30);
@@ -235,9 +224,8 @@ static void refused_table(const char *text, sotto_status expected, const char *s
         fail_msg("'%s' does not say '%s'", sotto_error_text(), said);
 }
 
-static void damaged_tables_are_refused(void **state)
+TEST(damaged_tables_are_refused, .before = set_up, .after = tear_down)
 {
-    (void)state;
     add_image("x/a.png", 10);
     add_image("y/a.png", 20);
     add_image("b.png", 30);
@@ -256,9 +244,8 @@ static void damaged_tables_are_refused(void **state)
 }
 
 /* The end of a path says which image is meant; part of a component does not count. */
-static void paths_fit_by_their_ends(void **state)
+TEST(paths_fit_by_their_ends, .before = set_up, .after = tear_down)
 {
-    (void)state;
     add_image("one/x/a.png", 10);
     add_image("two/x/a.png", 20);
     add_image("two/xx/a.png", 30);
@@ -276,9 +263,8 @@ static void paths_fit_by_their_ends(void **state)
     sotto_dataset_free(d);
 }
 
-static void options_are_for_layouts_that_have_them(void **state)
+TEST(options_are_for_layouts_that_have_them, .before = set_up, .after = tear_down)
 {
-    (void)state;
     add_image("train/a/x.png", 10);
     add_image("train/b/x.png", 10);
     struct sotto_import_options o = {.attribute = "race"};
@@ -292,9 +278,8 @@ static void options_are_for_layouts_that_have_them(void **state)
     bundle_clear(&b);
 }
 
-static void want_of_memory_is_an_error(void **state)
+TEST(want_of_memory_is_an_error, .before = set_up, .after = tear_down)
 {
-    (void)state;
     add_image("a.png", 10);
     add_image("b.png", 20);
     files_write_text(folder, "labels.csv", "path,label,attribute\na.png,cat,1\nb.png,dog,2\n");
@@ -320,9 +305,8 @@ static const char chest_table[] =
     "00000001_001.png,Emphysema|Cardiomegaly,1,1,58,M,PA,2894,2729,0.143,0.143,\n"
     "00000002_000.png,No Finding,0,2,81,F,PA,2500,2048,0.171,0.171,\n";
 
-static void chest_table_gives_the_first_finding(void **state)
+TEST(chest_table_gives_the_first_finding, .before = set_up, .after = tear_down)
 {
-    (void)state;
     add_image("images_001/images/00000001_000.png", 10);
     add_image("images_001/images/00000001_001.png", 20);
     add_image("images_002/images/00000002_000.png", 30);
@@ -340,9 +324,8 @@ static void chest_table_gives_the_first_finding(void **state)
     sotto_dataset_free(d);
 }
 
-static void wrong_chest_tables_are_named(void **state)
+TEST(wrong_chest_tables_are_named)
 {
-    (void)state;
     struct image_facts f = {0};
     static const char no_finding[] = "Image Index,Finding Labels,Patient Gender\na.png,,M\n";
     assert_int_equal(
@@ -355,25 +338,4 @@ static void wrong_chest_tables_are_named(void **state)
         SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "t.csv has no column 'Weight'"));
     image_facts_clear(&f);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(utkface_names_are_read),
-        TEST(utkface_becomes_gender_and_race),
-        TEST(celeba_becomes_two_labels_with_its_partition),
-        cmocka_unit_test(damaged_celeba_is_refused_by_line),
-        TEST(places_become_inside_and_category),
-        cmocka_unit_test(damaged_lists_are_refused),
-        TEST(tables_of_images_are_read),
-        TEST(damaged_tables_are_refused),
-        TEST(paths_fit_by_their_ends),
-        TEST(options_are_for_layouts_that_have_them),
-        TEST(want_of_memory_is_an_error),
-        TEST(chest_table_gives_the_first_finding),
-        cmocka_unit_test(wrong_chest_tables_are_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

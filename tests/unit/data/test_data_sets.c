@@ -1,9 +1,5 @@
 /* src/data: splits, the made-up sets, IDX bytes, and the real Fashion-MNIST where it is installed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/memory.h"
 #include "data/format/idx.h"
@@ -12,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void split_parts_are_disjoint_and_cover(void **state)
+TEST(split_parts_are_disjoint_and_cover)
 {
-    (void)state;
     const size_t sizes[SOTTO_PARTS] = {40, 30, 20, 10};
     struct sotto_split s, again, other;
     assert_int_equal(sotto_split_make(&s, 100, sizes, 7), SOTTO_OK);
@@ -36,9 +31,8 @@ static void split_parts_are_disjoint_and_cover(void **state)
     assert_null(s.rows[0]);
 }
 
-static void split_refuses_more_than_the_pool(void **state)
+TEST(split_refuses_more_than_the_pool)
 {
-    (void)state;
     const size_t sizes[SOTTO_PARTS] = {60, 30, 20, 0}, huge[SOTTO_PARTS] = {SIZE_MAX, 2, 0, 0};
     struct sotto_split s = {.n = {5}};
     assert_int_equal(sotto_split_make(&s, 100, sizes, 1), SOTTO_EINVAL);
@@ -50,9 +44,8 @@ static void split_refuses_more_than_the_pool(void **state)
 /* Every record is equally likely to be in every part: over 4000 seeds, record 0 of 10 lands in a part of 3
  * about 1200 times (standard deviation 29). A split that ignored its seed, or kept the order, gives 0 or
  * 4000. */
-static void split_is_uniform(void **state)
+TEST(split_is_uniform)
 {
-    (void)state;
     const size_t sizes[SOTTO_PARTS] = {3, 3, 3, 1};
     int hits[SOTTO_PARTS] = {0};
     for (uint64_t seed = 0; seed < 4000; seed++) {
@@ -76,9 +69,8 @@ static struct sotto_dataset *open_set(const char *name, int threads)
     return d;
 }
 
-static void a_longer_synthetic_set_starts_with_the_shorter(void **state)
+TEST(a_longer_synthetic_set_starts_with_the_shorter)
 {
-    (void)state;
     struct sotto_dataset *small = open_set("synthetic-images-n300", 1),
                          *large = open_set("synthetic-images-n700", 2);
     assert_int_equal(small->n, 300);
@@ -94,9 +86,8 @@ static void a_longer_synthetic_set_starts_with_the_shorter(void **state)
     sotto_dataset_free(large);
 }
 
-static void synthetic_names_are_checked(void **state)
+TEST(synthetic_names_are_checked)
 {
-    (void)state;
     struct sotto_dataset *d = NULL;
     assert_int_equal(sotto_dataset_open(&d, "synthetic-images-q5", NULL), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(), "data set 'synthetic-images-q5': cannot read '-q5'");
@@ -106,9 +97,8 @@ static void synthetic_names_are_checked(void **state)
     assert_null(d);
 }
 
-static void unknown_names_come_with_a_hint(void **state)
+TEST(unknown_names_come_with_a_hint)
 {
-    (void)state;
     struct sotto_dataset *d = NULL;
     assert_int_equal(sotto_dataset_open(&d, "no-such-set", NULL), SOTTO_ENOENT);
     assert_string_equal(sotto_error_text(), "data set 'no-such-set' not found");
@@ -117,9 +107,8 @@ static void unknown_names_come_with_a_hint(void **state)
 
 static const unsigned char two_images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6};
 
-static void idx_reads_headers(void **state)
+TEST(idx_reads_headers)
 {
-    (void)state;
     struct idx idx;
     assert_int_equal(idx_from_memory(&idx, two_images, sizeof two_images), SOTTO_OK);
     assert_int_equal(idx.ndim, 3);
@@ -135,9 +124,8 @@ static void idx_refuse(const unsigned char *data, size_t size, const char *text)
     assert_int_equal(idx.ndim, 9);
 }
 
-static void idx_refuses_damage(void **state)
+TEST(idx_refuses_damage)
 {
-    (void)state;
     unsigned char bad[32];
     idx_refuse(two_images, 0, "has 0 bytes; an IDX file has a header of at least 8");
     idx_refuse(two_images, 12, "has 12 bytes; its header alone needs 16");
@@ -155,9 +143,8 @@ static void idx_refuses_damage(void **state)
     idx_refuse(labels, sizeof labels, "header states 5 labels, but the file has 4");
 }
 
-static void fashion_mnist_is_read(void **state)
+TEST(fashion_mnist_is_read)
 {
-    (void)state;
     struct sotto_dataset *d = NULL;
     sotto_status status = sotto_dataset_open(&d, "fashion-mnist", NULL);
     if (status == SOTTO_ENOENT) {
@@ -179,30 +166,12 @@ static void fashion_mnist_is_read(void **state)
     sotto_dataset_free(d);
 }
 
-static void fashion_mnist_is_never_replaced_silently(void **state)
+TEST(fashion_mnist_is_never_replaced_silently)
 {
-    (void)state;
     struct sotto_dataset *d = NULL;
     setenv("SOTTO_FASHION_MNIST", "/nonexistent", 1);
     assert_int_equal(sotto_dataset_open(&d, "fashion-mnist", NULL), SOTTO_ENOENT);
     assert_string_equal(sotto_error_text(), "data set 'fashion-mnist' not found");
     assert_non_null(strstr(sotto_error_hint(), "dataset-fashion-mnist"));
     unsetenv("SOTTO_FASHION_MNIST");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(split_parts_are_disjoint_and_cover),
-        cmocka_unit_test(split_refuses_more_than_the_pool),
-        cmocka_unit_test(split_is_uniform),
-        cmocka_unit_test(a_longer_synthetic_set_starts_with_the_shorter),
-        cmocka_unit_test(synthetic_names_are_checked),
-        cmocka_unit_test(unknown_names_come_with_a_hint),
-        cmocka_unit_test(idx_reads_headers),
-        cmocka_unit_test(idx_refuses_damage),
-        cmocka_unit_test(fashion_mnist_is_read),
-        cmocka_unit_test(fashion_mnist_is_never_replaced_silently),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

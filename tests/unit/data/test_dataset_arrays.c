@@ -1,9 +1,5 @@
 /* Arrays in memory as a set: the same records, classes and SHA-256 as an import of them as .npy files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "data/dataset.h"
@@ -87,9 +83,8 @@ static void equals_the_import(const struct sotto_dataset_arrays *a, const char *
     sotto_dataset_free(imported);
 }
 
-static void sets_equal_their_import(void **state)
+TEST(sets_equal_their_import)
 {
-    (void)state;
     const struct sotto_array x = images(), t = table(), y = labels(), g = attribute();
     equals_the_import(&(struct sotto_dataset_arrays){.values = &x, .labels = &y, .attribute = &g},
                       "images.npy");
@@ -97,9 +92,8 @@ static void sets_equal_their_import(void **state)
                       "features.npy");
 }
 
-static void a_set_does_not_depend_on_the_arrays(void **state)
+TEST(a_set_does_not_depend_on_the_arrays)
 {
-    (void)state;
     const struct sotto_array x = images(), y = labels();
     const char *const names[] = {"a", "b", "c", "d"};
     char dataset_id[] = "mine";
@@ -143,9 +137,8 @@ static void refused(const struct sotto_dataset_arrays *a, sotto_status expected,
         fail_msg("expected '%s', got '%s'", text, sotto_error_text());
 }
 
-static void what_is_no_set_is_refused(void **state)
+TEST(what_is_no_set_is_refused)
 {
-    (void)state;
     struct sotto_array x = images(), t = table(), y = labels(), few = labels(), line = labels(),
                        lying = table();
     const char *const names[] = {"a", "b", "c"};
@@ -174,9 +167,8 @@ static void what_is_no_set_is_refused(void **state)
     numbers[4] = 0;
 }
 
-static void want_of_memory_is_reported(void **state)
+TEST(want_of_memory_is_reported)
 {
-    (void)state;
     const struct sotto_array x = table(), y = labels(), g = attribute();
     const char *const names[] = {"a", "b", "c"};
     const struct sotto_dataset_arrays a = {
@@ -193,13 +185,4 @@ static void want_of_memory_is_reported(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sets_equal_their_import),
-        cmocka_unit_test(a_set_does_not_depend_on_the_arrays),
-        cmocka_unit_test(what_is_no_set_is_refused),
-        cmocka_unit_test(want_of_memory_is_reported),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

@@ -1,10 +1,6 @@
 /* src/data/encoding*: schemas, what they make of cells, how parts are stamped, and queries from new
  * tables. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "io/json/json.h"
@@ -24,9 +20,8 @@ static struct sotto_table_encoding *schema_of(const char *text)
     return e;
 }
 
-static void a_schema_decides_what_cells_become(void **state)
+TEST(a_schema_decides_what_cells_become)
 {
-    (void)state;
     struct sotto_table_encoding *e = schema_of(people_schema);
     assert_int_equal(e->how, SOTTO_ENCODING_DECLARED);
     assert_int_equal(sotto_table_encoding_width(e), 6);
@@ -52,9 +47,8 @@ static void a_schema_decides_what_cells_become(void **state)
     sotto_table_encoding_free(e);
 }
 
-static void bad_schemas_are_refused(void **state)
+TEST(bad_schemas_are_refused)
 {
-    (void)state;
 #define COLUMNS "schema: sotto.schema/1\ncolumns:\n"
 #define LABEL "  - {name: y, type: label, classes: [a, b]}\n"
     static const char *const cases[][2] = {
@@ -112,9 +106,8 @@ static void bad_schemas_are_refused(void **state)
     }
 }
 
-static void a_document_comes_back(void **state)
+TEST(a_document_comes_back)
 {
-    (void)state;
     struct sotto_table_encoding *e = schema_of(people_schema), *copy = NULL;
     char *text = NULL, *again = NULL;
     succeed(sotto_table_encoding_text(&text, e));
@@ -131,9 +124,8 @@ static void a_document_comes_back(void **state)
     sotto_table_encoding_free(copy);
 }
 
-static void damaged_documents_are_refused(void **state)
+TEST(damaged_documents_are_refused)
 {
-    (void)state;
     static const char *const cases[][3] = {
         /* what stands there, what stands there then, the complaint */
         {"sotto.encoding/1", "sotto.encoding/2", "'schema' is 'sotto.encoding/2'"},
@@ -192,9 +184,8 @@ static const float declared_rows[PEOPLE * 6] = {
     -1,  1, 0, 0, 1, 0, 0,     0, 1, 0, 0, 1, 1,     1, 0, 0, 1, 0, -.5F, 0, 1, 0, 1, 0,
     .5F, 1, 0, 0, 0, 1, -.75F, 0, 0, 1, 1, 0, -.25F, 1, 0, 0, 0, 1, .25F, 0, 1, 0, 1, 0};
 
-static void a_schema_at_the_import_or_at_the_split_is_the_same(void **state)
+TEST(a_schema_at_the_import_or_at_the_split_is_the_same)
 {
-    (void)state;
     const struct sotto_split_options at_import = {.one_hot = 1, .seed = 3},
                                      at_split = {.one_hot = 1, .seed = 3, .schema = in_folder("schema.yaml")};
     import_people("declared", 0, NULL, in_folder("schema.yaml"));
@@ -213,9 +204,8 @@ static void a_schema_at_the_import_or_at_the_split_is_the_same(void **state)
     sotto_provenance_clear(&p);
 }
 
-static void fitted_parts_carry_the_stamp(void **state)
+TEST(fitted_parts_carry_the_stamp)
 {
-    (void)state;
     const struct sotto_split_options options = {.one_hot = 1, .seed = 3};
     import_people("raw", 0, NULL, NULL);
     succeed(sotto_data_split(in_folder("f"), "raw", all_of_them, 1, &options, NULL));
@@ -238,9 +228,8 @@ static void fitted_parts_carry_the_stamp(void **state)
     assert_null(sotto_provenance_condition(NULL));
 }
 
-static void parts_as_they_are_say_who_made_the_codes(void **state)
+TEST(parts_as_they_are_say_who_made_the_codes)
 {
-    (void)state;
     struct sotto_import_options options = {.label = "y"};
     files_write_text(folder, "numbers.csv", "x,y\n1,0\n2,1\n3,0\n4,1\n5,0\n6,1\n7,0\n8,1\n");
     files_write_text(folder, "numbers.yaml",
@@ -268,9 +257,8 @@ static void parts_as_they_are_say_who_made_the_codes(void **state)
 }
 
 /* Neither a split nor a training takes codes for numbers. */
-static void codes_and_gaps_need_an_encoding(void **state)
+TEST(codes_and_gaps_need_an_encoding)
 {
-    (void)state;
     struct sotto_import_options options = {.label = "y"};
     struct sotto_dataset *d = NULL;
     struct sotto_network *n = NULL;
@@ -299,9 +287,8 @@ static void codes_and_gaps_need_an_encoding(void **state)
     sotto_array_clear(&x);
 }
 
-static void public_rows_decide_kinds_categories_and_classes(void **state)
+TEST(public_rows_decide_kinds_categories_and_classes)
 {
-    (void)state;
     const struct sotto_data_part parts[] = {{"public", 6}, {"private", 2}};
     const struct sotto_split_options options = {.one_hot = 1, .seed = 3, .fit_part = "public"};
     struct sotto_table_encoding *e = NULL;
@@ -329,9 +316,8 @@ static void public_rows_decide_kinds_categories_and_classes(void **state)
     sotto_table_encoding_free(e);
 }
 
-static void another_table_may_be_the_public_one(void **state)
+TEST(another_table_may_be_the_public_one)
 {
-    (void)state;
     char table[200];
     snprintf(table, sizeof table, "%s/public.csv", folder);
     const struct sotto_split_options options = {.one_hot = 1, .seed = 3, .fit_table = table};
@@ -357,9 +343,8 @@ static void another_table_may_be_the_public_one(void **state)
            "column 'note' is not described by");
 }
 
-static void options_that_contradict_are_refused(void **state)
+TEST(options_that_contradict_are_refused)
 {
-    (void)state;
     import_people("raw", 0, NULL, NULL);
     static const struct {
         struct sotto_split_options options;
@@ -388,9 +373,8 @@ static void options_that_contradict_are_refused(void **state)
            "names the label column");
 }
 
-static void a_schema_must_fit_the_table(void **state)
+TEST(a_schema_must_fit_the_table)
 {
-    (void)state;
     struct sotto_import_options options = {.schema = in_folder("schema.yaml")};
     files_write_text(folder, "t.csv", "age,note,job,ill\n20,a,cook,no\n");
     refuse(sotto_data_import(in_folder("t.csv"), "t", &options, NULL), SOTTO_EFORMAT,
@@ -404,9 +388,8 @@ static void a_schema_must_fit_the_table(void **state)
     refuse(sotto_data_import(in_folder("schema.yaml"), "t", &options, NULL), SOTTO_EFORMAT, "not a layout");
 }
 
-static void private_bounds_are_charged(void **state)
+TEST(private_bounds_are_charged)
 {
-    (void)state;
     char ledger[200];
     snprintf(ledger, sizeof ledger, "%s/ledger.jsonl", folder);
     struct sotto_split_options options = {.one_hot = 1,
@@ -437,9 +420,8 @@ static void private_bounds_are_charged(void **state)
 }
 
 /* Of many entries none may be written when the last ones would exceed the budget. */
-static void a_budget_refuses_before_the_first_entry(void **state)
+TEST(a_budget_refuses_before_the_first_entry)
 {
-    (void)state;
     const struct sotto_split_options options = {
         .one_hot = 1, .private_epsilon = 1.5, .dataset_id = "people", .ledger = in_folder("ledger.jsonl")};
     double scores[2] = {0, 1};
@@ -463,9 +445,8 @@ static void a_budget_refuses_before_the_first_entry(void **state)
     sotto_text_free(after);
 }
 
-static void queries_are_encoded_and_their_mistakes_named(void **state)
+TEST(queries_are_encoded_and_their_mistakes_named)
 {
-    (void)state;
     struct sotto_table_encoding *e = schema_of(people_schema);
     struct sotto_array x = {0};
     files_write_text(folder, "q.csv", "town,job,age\nsouth,cook,40\nnorth,pilot,?\n");
@@ -490,9 +471,8 @@ static void queries_are_encoded_and_their_mistakes_named(void **state)
     sotto_table_encoding_free(e);
 }
 
-static void answers_name_the_classes(void **state)
+TEST(answers_name_the_classes)
 {
-    (void)state;
     struct sotto_table_encoding *e = schema_of(people_schema);
     float p[4] = {.75F, .25F, .5F, .5F};
     struct sotto_array a = {.dtype = SOTTO_F4, .ndim = 2, .shape = {2, 2}, .count = 4, .data = p};
@@ -509,9 +489,8 @@ static void answers_name_the_classes(void **state)
     sotto_table_encoding_free(e);
 }
 
-static void tables_without_header_go_by_position(void **state)
+TEST(tables_without_header_go_by_position)
 {
-    (void)state;
     char text[1024];
     snprintf(text, sizeof text, "%.*sheader: false\n%s", 23, people_schema, people_schema + 23);
     files_write_text(folder, "schema.yaml", text);
@@ -537,27 +516,4 @@ static void tables_without_header_go_by_position(void **state)
     sotto_table_encoding_free(e);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, table_set_up, table_tear_down)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_schema_decides_what_cells_become),
-        TEST(bad_schemas_are_refused),
-        TEST(a_document_comes_back),
-        TEST(damaged_documents_are_refused),
-        TEST(a_schema_at_the_import_or_at_the_split_is_the_same),
-        TEST(fitted_parts_carry_the_stamp),
-        TEST(parts_as_they_are_say_who_made_the_codes),
-        TEST(codes_and_gaps_need_an_encoding),
-        TEST(public_rows_decide_kinds_categories_and_classes),
-        TEST(another_table_may_be_the_public_one),
-        TEST(options_that_contradict_are_refused),
-        TEST(a_schema_must_fit_the_table),
-        TEST(private_bounds_are_charged),
-        TEST(a_budget_refuses_before_the_first_entry),
-        TEST(queries_are_encoded_and_their_mistakes_named),
-        TEST(answers_name_the_classes),
-        TEST(tables_without_header_go_by_position),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = table_set_up, .after = table_tear_down)

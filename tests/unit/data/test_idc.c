@@ -1,18 +1,13 @@
 /* The reader of breast tissue patches: names, folders made up here and imported, what is left out, what is
  * refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "data/format/idc.h"
 #include "support/data_files.h"
 #include "sotto/data.h"
 
-static void names_say_patient_place_and_class(void **state)
+TEST(names_say_patient_place_and_class)
 {
-    (void)state;
     struct idc_name n;
     assert_true(idc_name_read(&n, "8863/1/8863_idx5_x51_y1251_class1.png"));
     assert_int_equal(n.patient, 8863);
@@ -52,9 +47,8 @@ static void make_patches(const char *folder)
     files_write_text(folder, "set/readme.txt", "not a picture");
 }
 
-static void a_folder_becomes_a_set(void **state)
+TEST(a_folder_becomes_a_set)
 {
-    (void)state;
     char folder[64];
     struct sotto_dataset *d = NULL;
     files_folder(folder);
@@ -80,9 +74,8 @@ static void a_folder_becomes_a_set(void **state)
     files_remove(folder);
 }
 
-static void copies_count_once(void **state)
+TEST(copies_count_once)
 {
-    (void)state;
     char folder[64];
     struct blob png;
     struct sotto_dataset *d = NULL;
@@ -113,18 +106,16 @@ static void refused(const char *name, size_t side, const char *expected)
     files_remove(folder);
 }
 
-static void what_contradicts_itself_is_refused(void **state)
+TEST(what_contradicts_itself_is_refused)
 {
-    (void)state;
     refused("1/1/1_idx5_x51_y1_class0.png", 50, "is named class 0 but is in folder 1");
     refused("1/1/cat.png", 50,
             "is not the file name of a patch; expected PATIENT_idx5_xX_yY_class0.png or _class1.png");
     refused(NULL, 49, "none of 1 images has 50x50");
 }
 
-static void memory_runs_out_politely(void **state)
+TEST(memory_runs_out_politely)
 {
-    (void)state;
     char folder[64];
     files_folder(folder);
     make_patches(folder);
@@ -139,13 +130,4 @@ static void memory_runs_out_politely(void **state)
         assert_int_equal(status, SOTTO_ENOMEM);
     }
     files_remove(folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_say_patient_place_and_class), cmocka_unit_test(a_folder_becomes_a_set),
-        cmocka_unit_test(copies_count_once), cmocka_unit_test(what_contradicts_itself_is_refused),
-        cmocka_unit_test(memory_runs_out_politely)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

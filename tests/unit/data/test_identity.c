@@ -1,9 +1,5 @@
 /* src/data/identity.c: digests of records, which names are public, and what arrays say of themselves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "data/dataset.h"
 #include "sotto/sotto.h"
@@ -28,9 +24,8 @@ static void digest(unsigned char (*out)[SOTTO_DIGEST], const struct sotto_datase
     assert_int_equal(sotto_dataset_digests(out, d, rows, n, NULL), SOTTO_OK);
 }
 
-static void a_record_has_one_digest_wherever_it_lies(void **state)
+TEST(a_record_has_one_digest_wherever_it_lies)
 {
-    (void)state;
     const struct sotto_dataset table = {.n = N, .columns = D, .features = x, .labels = y, .classes = 2};
     const int64_t order[N] = {4, 2, 0, 1, 3};
     unsigned char whole[N][SOTTO_DIGEST], arrays[N][SOTTO_DIGEST], turned[N][SOTTO_DIGEST];
@@ -46,9 +41,8 @@ static void a_record_has_one_digest_wherever_it_lies(void **state)
 }
 
 /* Controls: what makes another record of it. */
-static void a_cell_a_label_and_a_shape_are_seen(void **state)
+TEST(a_cell_a_label_and_a_shape_are_seen)
 {
-    (void)state;
     unsigned char before[1][SOTTO_DIGEST], after[1][SOTTO_DIGEST];
     uint8_t pixels[4] = {1, 2, 3, 4};
     sotto_array_digests(before, x, y, 1, D);
@@ -68,9 +62,8 @@ static void a_cell_a_label_and_a_shape_are_seen(void **state)
     assert_memory_not_equal(before, after, SOTTO_DIGEST);
 }
 
-static void public_names_are_those_of_the_list(void **state)
+TEST(public_names_are_those_of_the_list)
 {
-    (void)state;
     assert_true(sotto_dataset_is_public("fashion-mnist"));
     assert_true(sotto_dataset_is_public("synthetic-blobs-n100"));
     assert_false(sotto_dataset_is_public("fashion-mnist-0011223344556677"));
@@ -104,9 +97,8 @@ static struct sotto_dataset *open_pair(const char *features, const char *labels)
     return sotto_dataset_open(&d, pair, NULL) == SOTTO_OK ? d : NULL;
 }
 
-static void arrays_that_are_opened_by_path_keep_their_identity(void **state)
+TEST(arrays_that_are_opened_by_path_keep_their_identity)
 {
-    (void)state;
     const int64_t some[2] = {3, 1};
     struct sotto_provenance p = {.dataset_id = "survey", .n = N, .encoding = SOTTO_ENCODING_FITTED}, q = {0};
     save("X.npy", SOTTO_F4, 2, x, &p);
@@ -123,9 +115,8 @@ static void arrays_that_are_opened_by_path_keep_their_identity(void **state)
     sotto_dataset_free(d);
 }
 
-static void labels_may_tell_what_features_do_not(void **state)
+TEST(labels_may_tell_what_features_do_not)
 {
-    (void)state;
     struct sotto_provenance p = {.dataset_id = "survey", .n = N}, q = {0};
     save("X.npy", SOTTO_F4, 2, x, &q);
     save("y.npy", SOTTO_I8, 1, y, &p);
@@ -140,9 +131,8 @@ static void labels_may_tell_what_features_do_not(void **state)
     sotto_dataset_free(d);
 }
 
-static void arrays_of_other_records_are_refused(void **state)
+TEST(arrays_of_other_records_are_refused)
 {
-    (void)state;
     struct sotto_provenance p = {.dataset_id = "survey", .n = N + 1}, other = {.dataset_id = "other", .n = N};
     save("X.npy", SOTTO_F4, 2, x, &p);
     save("y.npy", SOTTO_I8, 1, y, &(struct sotto_provenance){0});
@@ -156,9 +146,8 @@ static void arrays_of_other_records_are_refused(void **state)
 }
 
 /* A part of a set, made elsewhere from its rows and imported again under another name. */
-static void an_import_of_arrays_keeps_source_and_stamp(void **state)
+TEST(an_import_of_arrays_keeps_source_and_stamp)
 {
-    (void)state;
     static int64_t part_rows[N] = {4, 2, 0, 1, 3};
     struct sotto_import_options named = {.dataset_id = "survey"};
     struct sotto_provenance p = {.dataset_id = "survey",
@@ -199,17 +188,4 @@ static void an_import_of_arrays_keeps_source_and_stamp(void **state)
     sotto_dataset_free(d);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_records, remove_folder)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_record_has_one_digest_wherever_it_lies),
-        TEST(a_cell_a_label_and_a_shape_are_seen),
-        TEST(public_names_are_those_of_the_list),
-        TEST(arrays_that_are_opened_by_path_keep_their_identity),
-        TEST(labels_may_tell_what_features_do_not),
-        TEST(arrays_of_other_records_are_refused),
-        TEST(an_import_of_arrays_keeps_source_and_stamp),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = make_records, .after = remove_folder)

@@ -1,10 +1,6 @@
 /* SVHN's MATLAB files: plain and packed, digits in bytes and in doubles; each right, and wrong in every way that the reader
  * names. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "data/format/mat.h"
 #include "support/data_files.h"
@@ -91,9 +87,8 @@ static void put_set(struct blob *b, int32_t n, unsigned first, const double *dig
     put_array(b, "y", 6, (const int32_t[]){n, 1}, 2, 9, digits, 8 * (size_t)n, packed);
 }
 
-static void digits_become_a_set(void **state)
+TEST(digits_become_a_set, .before = set_up, .after = tear_down)
 {
-    (void)state;
     struct blob train, test;
     put_set(&train, 3, 0, (const double[]){1, 10, 9}, false);
     put_set(&test, 2, 100, (const double[]){10, 5}, true);
@@ -116,9 +111,8 @@ static void digits_become_a_set(void **state)
     sotto_dataset_free(d);
 }
 
-static void types_of_values(void **state)
+TEST(types_of_values)
 {
-    (void)state;
     static const int8_t i8[2] = {-3, 4};
     static const int16_t i16[2] = {-300, 4};
     static const uint16_t u16[2] = {60000, 4};
@@ -155,9 +149,8 @@ static void refuse(const struct blob *b, size_t size, size_t limit, const char *
         fail_msg("'%s' does not say '%s'", sotto_error_text(), text);
 }
 
-static void damaged_files_are_refused(void **state)
+TEST(damaged_files_are_refused)
 {
-    (void)state;
     static const double values[2] = {1, 2};
     struct blob b;
     start(&b);
@@ -191,9 +184,8 @@ static void damaged_files_are_refused(void **state)
     mat_clear(&a);
 }
 
-static void wrong_sets_are_refused(void **state)
+TEST(wrong_sets_are_refused, .before = set_up, .after = tear_down)
 {
-    (void)state;
     struct blob b;
     struct sotto_dataset *d = NULL;
     put_set(&b, 2, 0, (const double[]){1, 11}, false);
@@ -210,15 +202,4 @@ static void wrong_sets_are_refused(void **state)
     files_write(folder, "train_32x32.mat", b.data, b.size);
     assert_int_equal(sotto_dataset_open(&d, folder, NULL), SOTTO_EFORMAT);
     assert_non_null(strstr(sotto_error_text(), "2 labels for 1 images"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(digits_become_a_set, set_up, tear_down),
-        cmocka_unit_test(types_of_values),
-        cmocka_unit_test(damaged_files_are_refused),
-        cmocka_unit_test_setup_teardown(wrong_sets_are_refused, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

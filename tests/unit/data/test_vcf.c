@@ -1,9 +1,5 @@
 /* Genotypes on files of a few lines: right, cut, wrong in every field, and whose columns are whose. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "data/format/vcf.h"
 
@@ -46,9 +42,8 @@ static const char people[] = HEAD "ann\tbob\teve\n" SITE("10", "rs1", "A", "G") 
                                                                                    "1\t50\trs5\tA\tC\t."
                                                                                    "\tPASS\t.\tDP\t3\t4\t5\n";
 
-static void a_file_brings_its_own_loci(void **state)
+TEST(a_file_brings_its_own_loci)
 {
-    (void)state;
     struct dataset *d;
     struct vcf_counts c;
     /* rs3 has three alleles and rs5 no genotypes; what is missing is the mean of the others */
@@ -67,9 +62,8 @@ static void a_file_brings_its_own_loci(void **state)
 }
 
 /* The list decides: order, orientation, what is missing. */
-static void a_public_list_decides_about_columns(void **state)
+TEST(a_public_list_decides_about_columns)
 {
-    (void)state;
     static const char list[] =
         "frequency,id,allele,other\n.9,rs4,T,C\n.25,rs1,G,A\n.3,rs3,C,G\n.125,1:20:C:T,T,C\n";
     struct dataset *d;
@@ -83,9 +77,8 @@ static void a_public_list_decides_about_columns(void **state)
 }
 
 /* A locus that the file has no line for: refused, or what the caller says of the file. */
-static void absent_loci_are_a_choice(void **state)
+TEST(absent_loci_are_a_choice)
 {
-    (void)state;
     static const char list[] = "id,allele,frequency\nrs1,G,.25\nrs9,T,.75\n";
     struct dataset *d;
     struct vcf_counts c;
@@ -103,9 +96,8 @@ static void absent_loci_are_a_choice(void **state)
 
 /* One person is replaced by every other genotype: nobody else's row may move, whichever loci and alternatives the file
  * then has, and whatever is missing. This is what makes 1/n the sensitivity of a mean. */
-static void one_person_moves_one_row(void **state)
+TEST(one_person_moves_one_row)
 {
-    (void)state;
     static const char list[] = "id,allele,other,frequency\nrs1,G,A,.25\n1:20:C:T,T,C,.125\n1:30:G:A,A,G,.2\n";
     /* eve: as she may be; the files list what varies among their people, with the alternatives that occur */
     static const char *const files[] = {
@@ -135,9 +127,8 @@ static void one_person_moves_one_row(void **state)
     dataset_discard(b);
 }
 
-static void lists_are_checked(void **state)
+TEST(lists_are_checked)
 {
-    (void)state;
     static const struct {
         const char *list, *text;
     } bad[] = {
@@ -162,9 +153,8 @@ static void lists_are_checked(void **state)
 }
 
 /* A/T and C/G near 1/2, by the public frequency alone, so that their number is public. */
-static void strands_are_judged_by_the_list(void **state)
+TEST(strands_are_judged_by_the_list)
 {
-    (void)state;
     static const char list[] =
         "id,allele,frequency,other\n"
         "a,A,.5,T\nb,A,.4,T\nc,T,.61,A\nd,C,.45,G\ne,G,.59,C\nf,A,.5,G\ng,AT,.5,T\nh,A,.5,\n";
@@ -181,9 +171,8 @@ static void strands_are_judged_by_the_list(void **state)
     loci_clear(&l);
 }
 
-static void what_is_wrong_is_named_by_line(void **state)
+TEST(what_is_wrong_is_named_by_line)
 {
-    (void)state;
     static const struct {
         const char *file, *text;
     } bad[] = {{"", "x.vcf:1: expected the line of column names, #CHROM to FORMAT and at least one person"},
@@ -220,9 +209,8 @@ static void what_is_wrong_is_named_by_line(void **state)
 }
 
 /* Windows line ends, no last line end, and cuts at every byte: an error or a set, never more. */
-static void every_cut_is_survived(void **state)
+TEST(every_cut_is_survived)
 {
-    (void)state;
     struct dataset *d;
     struct vcf_counts c;
     char text[sizeof people];
@@ -238,19 +226,4 @@ static void every_cut_is_survived(void **state)
         assert_true(status == SOTTO_OK || status == SOTTO_EFORMAT);
         dataset_discard(d);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_brings_its_own_loci),
-        cmocka_unit_test(a_public_list_decides_about_columns),
-        cmocka_unit_test(absent_loci_are_a_choice),
-        cmocka_unit_test(one_person_moves_one_row),
-        cmocka_unit_test(lists_are_checked),
-        cmocka_unit_test(strands_are_judged_by_the_list),
-        cmocka_unit_test(what_is_wrong_is_named_by_line),
-        cmocka_unit_test(every_cut_is_survived),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

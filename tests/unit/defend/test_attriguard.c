@@ -1,10 +1,6 @@
 /* AttriGuard: phase II against numeric optimisers, phase I against what is known in closed form, budgets
  * kept. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "defend/attriguard.h"
 #include "defend/attriguard_sample.h"
@@ -54,9 +50,8 @@ static void random_prior(double *p, size_t n, struct rng *r)
 
 /* All mixtures of three values in steps of 1/300 that keep the budget: none is better, and the best of them
  * is near. */
-static void closed_form_beats_every_mixture_on_a_grid(void **state)
+TEST(closed_form_beats_every_mixture_on_a_grid)
 {
-    (void)state;
     enum { STEPS = 300 };
     struct rng r = rng_stream(3, RNG_TEST, 0, 0);
     for (int round = 0; round < 20; round++) {
@@ -79,9 +74,8 @@ static void closed_form_beats_every_mixture_on_a_grid(void **state)
 
 /* Frank and Wolfe's steps over the same set in 5 dimensions, from the closed form: no way down is found. The
  * set's corners are single values within the budget and pairs that use it up. */
-static void closed_form_has_no_way_down(void **state)
+TEST(closed_form_has_no_way_down)
 {
-    (void)state;
     enum { M = 5 };
     struct rng r = rng_stream(4, RNG_TEST, 0, 0);
     for (int round = 0; round < 200; round++) {
@@ -105,9 +99,8 @@ static void closed_form_has_no_way_down(void **state)
     }
 }
 
-static void edges_of_phase_two(void **state)
+TEST(edges_of_phase_two)
 {
-    (void)state;
     double q[3] = {9, 9, 9}, prior[3] = {0.2, 0.3, 0.5}, cost[3] = {0, 1, 2};
     assert_true(attriguard_sample(q, prior, cost, 3, 1.3)); /* what the prior costs */
     assert_memory_equal(q, prior, sizeof q);
@@ -144,9 +137,8 @@ static struct sotto_defence *fit(const char *name, const float *rows, double bud
 }
 
 /* For a linear classifier of two values the smallest change in the maximum norm is |w x + b| / |w|_1. */
-static void searches_find_the_smallest_change_of_a_linear_classifier(void **state)
+TEST(searches_find_the_smallest_change_of_a_linear_classifier)
 {
-    (void)state;
     static const float weight[2][3] = {{0, 0, 0}, {1, -2, 0.5f}};
     struct sotto_head *h = NULL;
     size_t widths[2] = {3, 2}, count;
@@ -193,9 +185,8 @@ static size_t answer(const struct attriguard *a, const float *row)
 }
 
 /* With enough to spend the classifier answers by the prior, whatever the row: 180 coins at 1/2, 1/3, 1/6. */
-static void rich_defenders_leave_the_prior(void **state)
+TEST(rich_defenders_leave_the_prior)
 {
-    (void)state;
     static const char *const uniform[] = {"prior=0", NULL};
     static const double share[2][V] = {{1.0 / 2, 1.0 / 3, 1.0 / 6}, {1.0 / 3, 1.0 / 3, 1.0 / 3}};
     float out[N * D];
@@ -214,9 +205,8 @@ static void rich_defenders_leave_the_prior(void **state)
     }
 }
 
-static void budgets_are_kept(void **state)
+TEST(budgets_are_kept)
 {
-    (void)state;
     static const double budgets[] = {0, 0.05, 0.3};
     float out[N * D];
     double cost[N];
@@ -233,9 +223,8 @@ static void budgets_are_kept(void **state)
     }
 }
 
-static void tables_stay_tables_and_policies_hold(void **state)
+TEST(tables_stay_tables_and_policies_hold)
 {
-    (void)state;
     static const char *const policy[3][2] = {{"policy=0", NULL}, {"policy=1", NULL}, {"policy=2", NULL}};
     float out[N * D];
     double cost[N];
@@ -256,9 +245,8 @@ static void tables_stay_tables_and_policies_hold(void **state)
     }
 }
 
-static void bad_rows_are_refused(void **state)
+TEST(bad_rows_are_refused)
 {
-    (void)state;
     struct sotto_defence_known known = {x, value, NULL, N, D};
     struct sotto_defence_options o;
     struct sotto_defence *d = NULL;
@@ -273,17 +261,4 @@ static void bad_rows_are_refused(void **state)
     assert_non_null(strstr(sotto_error_text(), "every known row has the protected label 0"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_form_beats_every_mixture_on_a_grid),
-        cmocka_unit_test(closed_form_has_no_way_down),
-        cmocka_unit_test(edges_of_phase_two),
-        cmocka_unit_test(searches_find_the_smallest_change_of_a_linear_classifier),
-        cmocka_unit_test(rich_defenders_leave_the_prior),
-        cmocka_unit_test(budgets_are_kept),
-        cmocka_unit_test(tables_stay_tables_and_policies_hold),
-        cmocka_unit_test(bad_rows_are_refused),
-    };
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+TEST_GROUP(.set_up = set_up, .tags = "matrix")

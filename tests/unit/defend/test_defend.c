@@ -1,10 +1,6 @@
 /* Defences: what every row of the list must keep, MemGuard's two phases, the closed form, records,
  * refusals. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "defend/defence_net.h"
 
@@ -62,9 +58,8 @@ static double distance(const float *a, const float *b)
     return sum;
 }
 
-static void rows_of_the_list_are_complete(void **state)
+TEST(rows_of_the_list_are_complete)
 {
-    (void)state;
     char *text;
     assert_int_equal(sotto_defence_list(&text), SOTTO_OK);
     for (size_t i = 0; defence_table[i]; i++) {
@@ -92,9 +87,8 @@ static void rows_of_the_list_are_complete(void **state)
 
 /* A posterior defence of a classifier of members must keep label, simplex and budget, and be a function of
  * the row. */
-static void posteriors_keep_label_simplex_and_budget(void **state)
+TEST(posteriors_keep_label_simplex_and_budget)
 {
-    (void)state;
     static const double budgets[] = {0, 0.1, 0.5, 2};
     float out[N * K], again[N * K], turned[N * K], back[N * K];
     double cost[N];
@@ -131,9 +125,8 @@ static void posteriors_keep_label_simplex_and_budget(void **state)
 
 /* Over many keys a row's mean distance is what was promised. At 400 draws the mean of a coin times a distance
  * of at most 2 has a standard error of at most 0.05; five of them in 40 rows would be a wonder. */
-static void coins_spend_the_budget_in_expectation(void **state)
+TEST(coins_spend_the_budget_in_expectation)
 {
-    (void)state;
     enum { KEYS = 400, ROWS = 40 };
     double sum[ROWS] = {0}, cost[ROWS];
     float out[ROWS * K];
@@ -152,9 +145,8 @@ static void coins_spend_the_budget_in_expectation(void **state)
     assert_true(spent);
 }
 
-static void coins_are_uniform_and_hold_still(void **state)
+TEST(coins_are_uniform_and_hold_still)
 {
-    (void)state;
     double mean = 0;
     float near[K];
     for (uint64_t key = 0; key < 4000; key++)
@@ -169,9 +161,8 @@ static void coins_are_uniform_and_hold_still(void **state)
     assert_true(defence_coin(3, near, K) != coin);
 }
 
-static void classifier_has_the_right_gradient(void **state)
+TEST(classifier_has_the_right_gradient)
 {
-    (void)state;
     struct sotto_head_recipe recipe;
     struct defence_net net;
     struct defence_look look;
@@ -203,9 +194,8 @@ static void classifier_has_the_right_gradient(void **state)
 }
 
 /* The closed form by hand: 1/5 + .001 for the first class, 1/5 - .001/4 for the others. */
-static void uniform_confidence_is_the_closed_form(void **state)
+TEST(uniform_confidence_is_the_closed_form)
 {
-    (void)state;
     struct sotto_defence *d = fit("uniform-confidence", 2, 0);
     float out[N * K];
     assert_int_equal(sotto_defence_apply(out, NULL, d, p, N, K, NULL), SOTTO_OK);
@@ -244,15 +234,13 @@ static void at_temperature_two(const char *name, size_t warned)
     sotto_defence_free(d);
 }
 
-static void temperature_takes_roots(void **state)
+TEST(temperature_takes_roots)
 {
-    (void)state;
     at_temperature_two("temperature", 0);
 }
 
-static void its_old_name_warns_once(void **state)
+TEST(its_old_name_warns_once)
 {
-    (void)state;
     at_temperature_two("smoothing", 1);
 }
 
@@ -275,9 +263,8 @@ static struct sotto_defence_result measure(const float *after, const float *atta
 
 /* A planted leak: found; hidden by MemGuard from an attacker that does not expect it, but not from one
  * that knows the labels. */
-static void attackers_find_what_is_there(void **state)
+TEST(attackers_find_what_is_there)
 {
-    (void)state;
     float out[N * K];
     struct sotto_defence *d = fit("memguard", 2, 1);
     assert_int_equal(sotto_defence_apply(out, NULL, d, p, N, K, NULL), SOTTO_OK);
@@ -310,9 +297,8 @@ static void attackers_find_what_is_there(void **state)
     sotto_defence_free(d);
 }
 
-static void records_say_what_was_paid(void **state)
+TEST(records_say_what_was_paid)
 {
-    (void)state;
     float out[N * K];
     double cost[N];
     char *json, *text;
@@ -374,9 +360,8 @@ static void refused(const struct sotto_defence_known *k, struct sotto_defence_op
         fail_msg("'%s' does not say '%s'", sotto_error_text(), text);
 }
 
-static void bad_input_is_refused_by_name(void **state)
+TEST(bad_input_is_refused_by_name)
 {
-    (void)state;
     static const char *const unknown[] = {"strength=1", NULL}, *const high[] = {"step=11", NULL},
                              *const part[] = {"epochs=1.5", NULL}, *const bare[] = {"epochs", NULL};
     struct sotto_defence_options o;
@@ -423,9 +408,8 @@ static void bad_input_is_refused_by_name(void **state)
                         "p.npy: rows have 1 column; expected posteriors of at least 2 classes");
 }
 
-static void trials_are_checked(void **state)
+TEST(trials_are_checked)
 {
-    (void)state;
     struct sotto_defence_result r = {0};
     struct sotto_defence_known narrow = {p, member, NULL, N, K - 1}, blind = {p, NULL, NULL, N, K};
     int64_t all[N] = {0};
@@ -444,9 +428,8 @@ static void trials_are_checked(void **state)
 }
 
 /* Every allocation that fails gives ENOMEM and leaves nothing behind. */
-static void want_of_memory_is_an_error(void **state)
+TEST(want_of_memory_is_an_error)
 {
-    (void)state;
     static const char *const quick[] = {"epochs=1", "steps=5", NULL}, *const once[] = {"epochs=1", NULL};
     struct sotto_defence_options o;
     struct sotto_defence_known all = {p, member, label, 40, K};
@@ -502,22 +485,4 @@ static void want_of_memory_is_an_error(void **state)
     sotto_defence_free(d);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_of_the_list_are_complete),
-        cmocka_unit_test(posteriors_keep_label_simplex_and_budget),
-        cmocka_unit_test(coins_spend_the_budget_in_expectation),
-        cmocka_unit_test(coins_are_uniform_and_hold_still),
-        cmocka_unit_test(classifier_has_the_right_gradient),
-        cmocka_unit_test(uniform_confidence_is_the_closed_form),
-        cmocka_unit_test(temperature_takes_roots),
-        cmocka_unit_test(its_old_name_warns_once),
-        cmocka_unit_test(attackers_find_what_is_there),
-        cmocka_unit_test(records_say_what_was_paid),
-        cmocka_unit_test(bad_input_is_refused_by_name),
-        cmocka_unit_test(trials_are_checked),
-        cmocka_unit_test(want_of_memory_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, set_up, remove_folder);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = remove_folder)

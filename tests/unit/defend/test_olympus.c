@@ -1,10 +1,6 @@
 /* Olympus: a planted attribute that is hidden while the task survives,
  * budgets. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "rng/rng.h"
 #include "sotto/defend.h"
@@ -62,9 +58,8 @@ static double accuracy(const float *rows, const int64_t *y)
 
 /* A fresh linear attacker, trained on defended rows, is judged on others: at chance 200 coins stay within .5
  * +- .18 (five deviations); undefended the attacker is nearly always right. The task stays. */
-static void attribute_is_hidden_and_task_survives(void **state)
+TEST(attribute_is_hidden_and_task_survives)
 {
-    (void)state;
     static const char *const quick[] = {"epochs=60", "batch=50", "lr=0.003", NULL};
     float out[N * D];
     struct sotto_defence *d = fit(10, quick);
@@ -76,9 +71,8 @@ static void attribute_is_hidden_and_task_survives(void **state)
 }
 
 /* Root mean square of the change, in deviations of the columns that were known. */
-static void budgets_are_kept(void **state)
+TEST(budgets_are_kept)
 {
-    (void)state;
     static const char *const quick[] = {"epochs=2", NULL};
     static const double budgets[] = {0, 0.1, 100};
     float out[N * D];
@@ -105,9 +99,8 @@ static void budgets_are_kept(void **state)
     }
 }
 
-static void same_seed_same_bits(void **state)
+TEST(same_seed_same_bits)
 {
-    (void)state;
     static const char *const quick[] = {"epochs=2", NULL};
     float out[2][N * D];
     for (int i = 0; i < 2; i++) {
@@ -118,9 +111,8 @@ static void same_seed_same_bits(void **state)
     assert_memory_equal(out[0], out[1], sizeof out[0]);
 }
 
-static void labels_are_needed(void **state)
+TEST(labels_are_needed)
 {
-    (void)state;
     struct sotto_defence_known known = {x, protected_label, NULL, N, D};
     struct sotto_defence_options o;
     struct sotto_defence *d = NULL;
@@ -136,9 +128,8 @@ static void labels_are_needed(void **state)
 
 /* An attacker on attributes in three settings: nearly always right before; the frequency of the commonest
  * value is the lower bound. */
-static void attackers_on_attributes_are_measured(void **state)
+TEST(attackers_on_attributes_are_measured)
 {
-    (void)state;
     struct sotto_defence_known own = {x, protected_label, NULL, N / 2, D};
     struct sotto_defence_trial t = {
         {x + N / 2 * D, protected_label + N / 2, NULL, N / 2, D}, x + N / 2 * D, &own, x, 0, 1, 0, {0}};
@@ -152,14 +143,4 @@ static void attackers_on_attributes_are_measured(void **state)
     sotto_defence_result_free(&r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attribute_is_hidden_and_task_survives),
-        cmocka_unit_test(budgets_are_kept),
-        cmocka_unit_test(same_seed_same_bits),
-        cmocka_unit_test(labels_are_needed),
-        cmocka_unit_test(attackers_on_attributes_are_measured),
-    };
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+TEST_GROUP(.set_up = set_up, .tags = "matrix")

@@ -1,10 +1,6 @@
 /* Seldom branches of the accountants: laws so far apart that hardly anything is left to bound, deltas at a
  * rule's very edge, norms that are missing, names that are no file's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/memory.h"
 #include "dp/ledger/ledger.h"
@@ -17,9 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void a_rate_of_one_is_sampled_training_still(void **state)
+TEST(a_rate_of_one_is_sampled_training_still)
 {
-    (void)state;
     struct sotto_account a;
     char *json = NULL;
     const struct sotto_sampled s = {.mechanism = "gaussian",
@@ -36,9 +31,8 @@ static void a_rate_of_one_is_sampled_training_still(void **state)
 }
 
 /* Everything is lost: epsilon is what one release after the other gives away, and no bound goes astray. */
-static void laws_far_apart(void **state)
+TEST(laws_far_apart)
 {
-    (void)state;
     struct sotto_account a;
     const struct sotto_sensitivity s = {.l1 = 800, .l2 = NAN, .source = SOTTO_SENSITIVITY_GIVEN};
     assert_int_equal(sotto_account_release(&a, "laplace", 1, &s, 1e-5, 2, NULL), SOTTO_OK);
@@ -60,9 +54,8 @@ static void laws_far_apart(void **state)
 
 /* P - Q at epsilon 0 where both mixtures share the records that are not sampled: q times that of the shift by
  * 2 t. */
-static void a_replaced_record_at_epsilon_0(void **state)
+TEST(a_replaced_record_at_epsilon_0)
 {
-    (void)state;
     const struct pair_sampled p = {mechanism_find("laplace"), 0.5, 0.25, PLD_REPLACE};
     struct pair_point at = pair_replaced_point(&p, 0);
     double wanted = 0.25 * -expm1(-0.5); /* total variation of Laplace laws 1 apart */
@@ -70,9 +63,8 @@ static void a_replaced_record_at_epsilon_0(void **state)
 }
 
 /* delta is what the parts use up, to the last bit: whether anything is left cannot be known. */
-static void nothing_is_left_of_delta(void **state)
+TEST(nothing_is_left_of_delta)
 {
-    (void)state;
     struct sotto_composed c;
     int infinite = 0;
     for (int k = 2; k < 40; k++) {
@@ -93,9 +85,8 @@ static void nothing_is_left_of_delta(void **state)
     assert_true(infinite > 0);
 }
 
-static void events_of_one_law(void **state)
+TEST(events_of_one_law)
 {
-    (void)state;
     struct sotto_account a;
     static const char *const names[] = {"knorm", "discrete-gaussian", "discrete-laplace"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -152,9 +143,8 @@ static void events_of_one_law(void **state)
     assert_true(a.epsilon.upper >= 0 && a.epsilon.upper < 1e-6);
 }
 
-static void names_of_ledgers(void **state)
+TEST(names_of_ledgers)
 {
-    (void)state;
     char *path = NULL, name[102];
     memset(name, 'a', 101);
     name[101] = 0;
@@ -169,9 +159,8 @@ static void names_of_ledgers(void **state)
     }
 }
 
-static void a_grid_without_memory(void **state)
+TEST(a_grid_without_memory)
 {
-    (void)state;
     struct pld_grid grid;
     base_alloc_fail_after(0);
     sotto_status status = pld_grid_make(&grid, (struct pld_range){-1, 1}, 0.01);
@@ -179,9 +168,8 @@ static void a_grid_without_memory(void **state)
     assert_int_equal(status, SOTTO_ENOMEM);
 }
 
-static void both_relations_are_those_of_their_own_accounts(void **state)
+TEST(both_relations_are_those_of_their_own_accounts)
 {
-    (void)state;
     struct sotto_sampled s = {.mechanism = "gaussian",
                               .noise_multiplier = 1.1,
                               .sample_rate = 0.05,
@@ -209,9 +197,8 @@ static void both_relations_are_those_of_their_own_accounts(void **state)
     assert_string_equal(fixed.other_adjacency, ""); /* one more or less changes how many are drawn */
 }
 
-static void steps_without_an_adjacency_are_of_a_replaced_record(void **state)
+TEST(steps_without_an_adjacency_are_of_a_replaced_record)
 {
-    (void)state;
     struct sotto_sampled s = {
         .mechanism = "gaussian", .noise_multiplier = 1.1, .sample_rate = 0.05, .steps = 200, .delta = 1e-5};
     struct sotto_account given, replaced, zeroed, added;
@@ -230,9 +217,8 @@ static void steps_without_an_adjacency_are_of_a_replaced_record(void **state)
     assert_int_equal(sotto_account_sampled(&given, &s, NULL), SOTTO_EINVAL);
 }
 
-static void adjacencies_have_names(void **state)
+TEST(adjacencies_have_names)
 {
-    (void)state;
     static const char *const names[] = {"replace-one", "add-remove", "zero-out", "replace-input"};
     for (int i = 0; i < 4; i++) {
         enum sotto_adjacency found = SOTTO_SAME_ADJACENCY;
@@ -245,9 +231,8 @@ static void adjacencies_have_names(void **state)
     assert_string_equal(sotto_adjacency_name(SOTTO_SAME_ADJACENCY), "unknown");
 }
 
-static void the_default_delta_is_a_power_of_ten_below_a_tenth_of_1_over_n(void **state)
+TEST(the_default_delta_is_a_power_of_ten_below_a_tenth_of_1_over_n)
 {
-    (void)state;
     static const struct {
         size_t records;
         double delta;
@@ -262,9 +247,8 @@ static void the_default_delta_is_a_power_of_ten_below_a_tenth_of_1_over_n(void *
 
 /* Neither law has a Renyi bound or a pure epsilon for both: the privacy-loss distribution alone bounds them, and at most by
  * what basic composition at half of delta each gives. */
-static void laws_that_only_the_loss_distribution_bounds(void **state)
+TEST(laws_that_only_the_loss_distribution_bounds)
 {
-    (void)state;
     struct sotto_account a;
     const struct sotto_event both[] = {{.mechanism = "gaussian",
                                         .count = 1,
@@ -282,20 +266,4 @@ static void laws_that_only_the_loss_distribution_bounds(void **state)
     assert_true(a.epsilon.lower > 1.9 && a.epsilon.upper < 2 && a.epsilon.upper - a.epsilon.lower < 1e-5);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rate_of_one_is_sampled_training_still),
-        cmocka_unit_test(laws_far_apart),
-        cmocka_unit_test(laws_that_only_the_loss_distribution_bounds),
-        cmocka_unit_test(a_replaced_record_at_epsilon_0),
-        cmocka_unit_test(nothing_is_left_of_delta),
-        cmocka_unit_test(events_of_one_law),
-        cmocka_unit_test(names_of_ledgers),
-        cmocka_unit_test(both_relations_are_those_of_their_own_accounts),
-        cmocka_unit_test(steps_without_an_adjacency_are_of_a_replaced_record),
-        cmocka_unit_test(adjacencies_have_names),
-        cmocka_unit_test(the_default_delta_is_a_power_of_ten_below_a_tenth_of_1_over_n),
-        cmocka_unit_test(a_grid_without_memory)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "long")

@@ -1,9 +1,5 @@
 /* The comparison of independent ways: it holds, and it finds a value that is off by a little. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "dp/account/accountant_crosscheck.h"
 
@@ -20,17 +16,15 @@ static struct crosscheck measured(double t, size_t count)
     return a;
 }
 
-static void independent_ways_agree(void **state)
+TEST(independent_ways_agree)
 {
-    (void)state;
     assert_int_equal(measured(0.5, 2).exact_count, 2);   /* finite sums */
     assert_int_equal(measured(0.5, 10).exact_count, 4);  /* and contours */
     assert_int_equal(measured(0.1, 100).exact_count, 3); /* the finite sum in doubles has lost its digits */
 }
 
-static void a_wrong_value_is_found(void **state)
+TEST(a_wrong_value_is_found)
 {
-    (void)state;
     struct crosscheck right = measured(0.5, 10), wrong;
     char why[200];
     for (size_t i = 0; i < right.exact_count; i++)
@@ -56,17 +50,10 @@ static void a_wrong_value_is_found(void **state)
     assert_false(agreement_holds(&wrong, why, sizeof why));
 }
 
-static void errors_come_through(void **state)
+TEST(errors_come_through)
 {
-    (void)state;
     struct crosscheck a;
     assert_int_equal(accountant_crosscheck(&a, 1, ((size_t)1 << 32) + 1, 1e-5, NULL), SOTTO_EDOMAIN);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(independent_ways_agree),
-                                       cmocka_unit_test(a_wrong_value_is_found),
-                                       cmocka_unit_test(errors_come_through)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "long")

@@ -1,11 +1,6 @@
 /* Every mechanism, every public function of the privacy core, every parameter: a value that makes no sense
  * gives a status, one line that names it, and leaves the output alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "sotto/sotto.h"
 
@@ -87,9 +82,8 @@ static int reads_l2(const char *name)
            strcmp(name, "objective-perturbation") != 0;
 }
 
-static void accounts_and_calibrations(void **state)
+TEST(accounts_and_calibrations)
 {
-    (void)state;
     int asked = 0;
     const char *name;
     for (size_t m = 0; (name = sotto_mechanism_name(m)); m++)
@@ -134,9 +128,8 @@ static void accounts_and_calibrations(void **state)
 }
 
 /* Sensible in type, absurd in size: an account or a refusal, never a NaN and never a claim below 0. */
-static void absurd_sizes(void **state)
+TEST(absurd_sizes)
 {
-    (void)state;
     const double sizes[] = {1e-100, 1e-50, 1e-9, 1, 1e9, 1e50, 1e100};
     const char *name;
     for (size_t m = 0; (name = sotto_mechanism_name(m)); m++)
@@ -157,9 +150,8 @@ static void absurd_sizes(void **state)
                 }
 }
 
-static void the_chooser(void **state)
+TEST(the_chooser)
 {
-    (void)state;
     for (int slot = EPSILON; slot < SLOTS; slot++)
         for (int i = 0; i < NONSENSE; i++) {
             struct question q = sensible();
@@ -173,9 +165,8 @@ static void the_chooser(void **state)
         }
 }
 
-static void sampled_steps(void **state)
+TEST(sampled_steps)
 {
-    (void)state;
     const char *name;
     for (size_t m = 0; (name = sotto_mechanism_name(m)); m++)
         for (int i = 0; i < NONSENSE; i++)
@@ -219,9 +210,8 @@ static void sampled_steps(void **state)
     refused(sotto_account_sampled(&a, &s, NULL), "mechanism", "NULL", 0);
 }
 
-static void classical_and_measuring(void **state)
+TEST(classical_and_measuring)
 {
-    (void)state;
     const char *name;
     for (int i = 0; i < NONSENSE; i++) {
         struct sotto_classical_gaussian c = {.scale = 77};
@@ -240,9 +230,8 @@ static void classical_and_measuring(void **state)
 }
 
 /* The three doors to noise: no ledger may appear. */
-static void releases(void **state)
+TEST(releases)
 {
-    (void)state;
     const char *name;
     for (size_t m = 0; (name = sotto_mechanism_name(m)); m++)
         for (int slot = 0; slot < SLOTS; slot++)
@@ -274,15 +263,4 @@ static void releases(void **state)
             }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accounts_and_calibrations),
-        cmocka_unit_test(absurd_sizes),
-        cmocka_unit_test(the_chooser),
-        cmocka_unit_test(sampled_steps),
-        cmocka_unit_test(classical_and_measuring),
-        cmocka_unit_test(releases),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "long")

@@ -1,10 +1,6 @@
 /* Ball arithmetic without memory: whichever allocation fails, FLINT's and GMP's own included, the answer is
  * ENOMEM, nothing is left behind, and the next answer is the same as ever. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/memory.h"
 #include "dp/ball/ball_private.h"
@@ -98,17 +94,15 @@ static void sweep(sotto_status (*use)(struct sotto_account *), long least, long 
     assert_true(n >= least);
 }
 
-static void any_allocation_of_an_account_may_fail(void **state)
+TEST(any_allocation_of_an_account_may_fail)
 {
-    (void)state;
     sweep(gaussian, 1000, 100);
     sweep(finite_sum, 1, 100);
     sweep(contour, 1, 100);
 }
 
-static void any_allocation_of_a_grid_may_fail(void **state)
+TEST(any_allocation_of_a_grid_may_fail)
 {
-    (void)state;
     sweep(by_masses, 100, 50);
     sweep(by_frequencies, 10000, 20);
     sweep(with_long_numbers, 100000, 20);
@@ -130,9 +124,8 @@ static sotto_status constant(void *arg)
     return SOTTO_OK;
 }
 
-static void any_allocation_of_a_constant_may_fail(void **state)
+TEST(any_allocation_of_a_constant_may_fail)
 {
-    (void)state;
     struct interval e = {1, 2};
     sotto_status status = SOTTO_ENOMEM;
     long n = 0;
@@ -165,9 +158,8 @@ static sotto_status refused(struct sotto_account *a) /* losses beyond any grid *
     return SOTTO_OK;
 }
 
-static void everything_is_given_back(void **state)
+TEST(everything_is_given_back)
 {
-    (void)state;
     sotto_status (*const uses[])(struct sotto_account *) = {
         gaussian, finite_sum, contour, by_masses, by_frequencies, with_long_numbers, refused};
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
@@ -227,9 +219,8 @@ static sotto_status flint_takes(void *arg)
     return SOTTO_OK;
 }
 
-static void blocks_are_handed_out_once(void **state)
+TEST(blocks_are_handed_out_once)
 {
-    (void)state;
     assert_int_equal(ball_run(take_many, NULL, NULL), SOTTO_OK);
     assert_int_equal(ball_run(flint_takes, NULL, NULL), SOTTO_OK);
     assert_int_equal(ball_run(take_too_much, NULL, NULL), SOTTO_ENOMEM);
@@ -244,9 +235,8 @@ static void blocks_are_handed_out_once(void **state)
 
 /* --- a caller that uses FLINT and GMP itself */
 
-static void the_callers_numbers_are_left_alone(void **state)
+TEST(the_callers_numbers_are_left_alone)
 {
-    (void)state;
     struct sotto_account a;
     arb_t pi, again;
     fmpz_t power;
@@ -281,9 +271,8 @@ static void the_callers_numbers_are_left_alone(void **state)
 
 /* --- memory that is really not there */
 
-static void a_process_without_memory_lives(void **state)
+TEST(a_process_without_memory_lives)
 {
-    (void)state;
     if (ADDRESS_SANITIZER || THREAD_SANITIZER) {
         print_message(
             "skipped: a sanitizer's own allocator ends the process where RLIMIT_AS ends its memory\n");
@@ -307,16 +296,4 @@ static void a_process_without_memory_lives(void **state)
     assert_int_equal(WEXITSTATUS(result), SOTTO_ENOMEM);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_allocation_of_an_account_may_fail),
-        cmocka_unit_test(any_allocation_of_a_grid_may_fail),
-        cmocka_unit_test(any_allocation_of_a_constant_may_fail),
-        cmocka_unit_test(everything_is_given_back),
-        cmocka_unit_test(blocks_are_handed_out_once),
-        cmocka_unit_test(the_callers_numbers_are_left_alone),
-        cmocka_unit_test(a_process_without_memory_lives),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "long")

@@ -1,9 +1,5 @@
 /* The certified path at its edges: places without a value, bounded losses, cuts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/memory.h"
 #include "dp/account/certified_composed.h"
@@ -11,9 +7,8 @@
 #include "support/oracle_sweep.h"
 #include "sotto/dp.h"
 
-static void values_at_the_edge(void **state)
+TEST(values_at_the_edge)
 {
-    (void)state;
     struct interval none = ball_value(BALL_LOG, -1);
     assert_true(none.lo == -INFINITY && none.hi == INFINITY);
     struct interval zero = ball_delta(BALL_LOGISTIC, 1, 1), loud = ball_epsilon(BALL_GAUSSIAN, 1e200, 1e-5);
@@ -40,9 +35,8 @@ static sotto_status compare_erfc(void *arg)
     return SOTTO_OK;
 }
 
-static void erfc_is_within_16_ulp(void **state)
+TEST(erfc_is_within_16_ulp)
 {
-    (void)state;
     assert_int_equal(ball_run(compare_erfc, NULL, NULL), SOTTO_OK);
 }
 
@@ -73,9 +67,8 @@ static sotto_status tails_at_ends(void *arg)
     return SOTTO_OK;
 }
 
-static void tails_across_an_end(void **state)
+TEST(tails_across_an_end)
 {
-    (void)state;
     assert_int_equal(ball_run(tails_at_ends, NULL, NULL), SOTTO_OK);
 }
 
@@ -97,16 +90,14 @@ static sotto_status transform_both_ways(void *arg)
     return SOTTO_OK;
 }
 
-static void there_and_back(void **state)
+TEST(there_and_back)
 {
-    (void)state;
     assert_int_equal(ball_run(transform_both_ways, NULL, NULL), SOTTO_OK);
 }
 
 /* Where the contour is cut before it has converged its interval says so. */
-static void cuts_are_in_the_radius(void **state)
+TEST(cuts_are_in_the_radius)
 {
-    (void)state;
     struct interval cut = ball_contour(0.5, 2, 0.4), exact = ball_finite_sum(0.5, 2, 0.4);
     assert_true(cut.lo <= exact.lo && exact.hi <= cut.hi && cut.hi - cut.lo > 1e-15 * exact.hi);
     struct interval small = ball_contour(1e-3, 10, 1e-3), sum = ball_finite_sum(1e-3, 10, 1e-3);
@@ -127,9 +118,8 @@ static struct interval composed(struct ball_step step, size_t count, double delt
     return e;
 }
 
-static void coarse_grids_still_hold(void **state)
+TEST(coarse_grids_still_hold)
 {
-    (void)state;
     const double grids[] = {0.5, 2, 10};
     const enum ball_noise noises[] = {BALL_GAUSSIAN, BALL_LOGISTIC, BALL_LAPLACE};
     for (int n = 0; n < 3; n++)
@@ -146,9 +136,9 @@ static void coarse_grids_still_hold(void **state)
     assert_true(rare.lo == 0 && rare.hi == 0);
 }
 
-static void many_logistic_releases(void **state)
+TEST(many_logistic_releases)
 {
-    (void)state; /* beyond the contour: a grid; between what 4000 and 6000 give exactly */
+    /* beyond the contour: a grid; between what 4000 and 6000 give exactly */
     struct sotto_sensitivity s = {.l1 = 1, .l2 = NAN};
     struct sotto_account a;
     assert_int_equal(sotto_account_release_certified(&a, "logistic", 100, &s, 1e-5, 5000, NULL), SOTTO_OK);
@@ -157,9 +147,8 @@ static void many_logistic_releases(void **state)
     assert_true(a.epsilon.upper - a.epsilon.lower < 1e-3 * a.epsilon.upper);
 }
 
-static void accounts_without_memory(void **state)
+TEST(accounts_without_memory)
 {
-    (void)state;
     struct sotto_account a = {.scale = 7};
     struct sotto_sensitivity s = {.l1 = 1, .l2 = 0.5, .dimension = 4}, unknown = {.l1 = NAN, .l2 = 1};
     struct sotto_sampled sampled = {.mechanism = "logistic",
@@ -184,12 +173,4 @@ static void accounts_without_memory(void **state)
     assert_string_equal(a.accountant, "zcdp, balls");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_at_the_edge),     cmocka_unit_test(erfc_is_within_16_ulp),
-        cmocka_unit_test(tails_across_an_end),    cmocka_unit_test(there_and_back),
-        cmocka_unit_test(cuts_are_in_the_radius), cmocka_unit_test(coarse_grids_still_hold),
-        cmocka_unit_test(many_logistic_releases), cmocka_unit_test(accounts_without_memory)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "long")

@@ -1,10 +1,6 @@
 /* Exact Cauchy noise, proved rather than sampled: k is a rising function of the words that are drawn, so P(K < k) is the least
  * word that gives k, and words just beside the true quantile decide it to 2^-61. The sampler runs on words of a script. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -52,9 +48,8 @@ static bool decides(double m, double law, int64_t k)
     return draw(m, word - 8, 0) == k - 1 && draw(m, word + 8, 0) == k;
 }
 
-static void every_step_of_the_law_is_where_it_belongs(void **state)
+TEST(every_step_of_the_law_is_where_it_belongs)
 {
-    (void)state;
     static const double scales[] = {1, 2, 3.5, 1000, 0x1p40, 0x1.8p44};
     static const double shares[] = {.01, .3, .5, 1, 2.5, 40};
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++)
@@ -68,9 +63,8 @@ static void every_step_of_the_law_is_where_it_belongs(void **state)
 }
 
 /* Where a word does not decide, the next one does: 3/4 is the quantile of k = m, and 1/2 that of 0. */
-static void a_word_that_does_not_decide_asks_for_more(void **state)
+TEST(a_word_that_does_not_decide_asks_for_more)
 {
-    (void)state;
     const uint64_t half = (uint64_t)1 << 63, quarter = half / 2, most = UINT64_MAX;
     for (int m = 1; m <= 4; m++) {
         assert_int_equal(draw(m, half + quarter, 1), m);
@@ -87,23 +81,12 @@ static void a_word_that_does_not_decide_asks_for_more(void **state)
 }
 
 /* No larger word gives a smaller k. */
-static void it_rises(void **state)
+TEST(it_rises)
 {
-    (void)state;
     int64_t before = INT64_MIN;
     for (uint64_t i = 1; i < 4096; i++) {
         const int64_t k = draw(7.25, i << 52, 0);
         assert_true(k >= before);
         before = k;
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_step_of_the_law_is_where_it_belongs),
-        cmocka_unit_test(a_word_that_does_not_decide_asks_for_more),
-        cmocka_unit_test(it_rises),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

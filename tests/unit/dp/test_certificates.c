@@ -1,11 +1,6 @@
 /* Certificates of iterated runs: finished, interrupted, seeded; and certificates of runs and of single
  * releases that were changed or forged. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/certificate_text.h"
 #include "support/exercise.h"
 #include "support/temporary_folder.h"
@@ -105,9 +100,8 @@ static void must_verify(void)
         fail_msg("%s", sotto_error_text());
 }
 
-static void a_finished_run_can_be_verified(void **state)
+TEST(a_finished_run_can_be_verified)
 {
-    (void)state;
     char name[33];
     struct sotto_dpsgd_request r = reserve_of(6);
     run_for(name, &r, 6, false);
@@ -136,9 +130,8 @@ static void a_finished_run_can_be_verified(void **state)
     must_verify();
 }
 
-static void forgotten_steps_are_charged(void **state)
+TEST(forgotten_steps_are_charged)
 {
-    (void)state;
     char name[33], again[33];
     struct sotto_dpsgd_request r = reserve_of(6);
     run_for(name, &r, 4, true); /* dies; its checkpoint is of step 1 */
@@ -190,9 +183,8 @@ static void save(const char *text)
     assert_int_equal(file_write(certificate, text, strlen(text)), SOTTO_OK);
 }
 
-static void whatever_is_changed_is_noticed(void **state)
+TEST(whatever_is_changed_is_noticed)
 {
-    (void)state;
     static const char *const changes[][2] = {
         {"\"upper\": ", "\"upper\": 0.9e-3, \"was\": "},
         {"\"charged\": 6", "\"charged\": 5"},
@@ -247,9 +239,8 @@ static void whatever_is_changed_is_noticed(void **state)
 }
 
 /* A certificate that agrees with itself but leaves out what was interrupted: only the ledger knows. */
-static void a_reservation_that_is_left_out_is_noticed(void **state)
+TEST(a_reservation_that_is_left_out_is_noticed)
 {
-    (void)state;
     char name[33], hash[65], forged_name[33];
     struct sotto_dpsgd_request r = reserve_of(6);
     run_for(name, &r, 6, true);
@@ -278,9 +269,8 @@ static void a_reservation_that_is_left_out_is_noticed(void **state)
     assert_non_null(strstr(sotto_error_text(), "reservations: the ledger holds 2 of this run, 11 steps"));
 }
 
-static void only_the_same_run_goes_on(void **state)
+TEST(only_the_same_run_goes_on)
 {
-    (void)state;
     char name[33];
     struct sotto_dpsgd_session *s = NULL;
     struct sotto_dpsgd_request good = reserve_of(2), r;
@@ -314,9 +304,8 @@ static void only_the_same_run_goes_on(void **state)
     ledger_close(&l);
 }
 
-static void seeded_noise_certifies_nothing(void **state)
+TEST(seeded_noise_certifies_nothing)
 {
-    (void)state;
     char name[33], other[33];
     struct sotto_dpsgd_request r = reserve_of(2);
     r.spend.insecure = 1;
@@ -337,9 +326,8 @@ static void seeded_noise_certifies_nothing(void **state)
     free(text);
 }
 
-static void clipped_by_l1_and_replaced(void **state)
+TEST(clipped_by_l1_and_replaced)
 {
-    (void)state;
     char name[33];
     struct sotto_dpsgd_request r = reserve_of(3);
     r.sampled.mechanism = "logistic";
@@ -396,9 +384,8 @@ static char *member(const char *path)
 }
 
 /* A good certificate of another release, made to point at this one's entry. */
-static void a_forged_release_is_noticed(void **state)
+TEST(a_forged_release_is_noticed)
 {
-    (void)state;
     release_to(ledger, 2);
     must_verify();
     char *hash = member("ledger.hash"), *commitment = member("input_commitment");
@@ -412,9 +399,8 @@ static void a_forged_release_is_noticed(void **state)
     free(text), free(one), free(two), free(hash), free(commitment), free(fresh), free(theirs);
 }
 
-static void lines_for_people_are_checked(void **state)
+TEST(lines_for_people_are_checked)
 {
-    (void)state;
     static const char *const changes[][3] = {
         {"\"statement\": \"(0.5, 0)", "\"statement\": \"(0.1, 0)", "statement"},
         {"\"statement\": \"proved for", "\"statement\": \"carved for", "sensitivity"},
@@ -435,9 +421,8 @@ static void lines_for_people_are_checked(void **state)
     free(good);
 }
 
-static void memory_that_runs_out(void **state)
+TEST(memory_that_runs_out)
 {
-    (void)state;
     struct sotto_certificate *text = NULL;
     char name[33];
     struct sotto_dpsgd_request r = reserve_of(1);
@@ -475,9 +460,8 @@ static void memory_that_runs_out(void **state)
 
 /* A run that protects inputs says so in its certificate and in the ledger's total, and cannot be passed off
  * as one that protects whole records. */
-static void runs_that_protect_inputs_say_so(void **state)
+TEST(runs_that_protect_inputs_say_so)
 {
-    (void)state;
     char name[33], *text, *total;
     struct sotto_dpsgd_request r = reserve_of(3);
     r.sampled.sample_rate = 1;
@@ -513,16 +497,4 @@ static void runs_that_protect_inputs_say_so(void **state)
     sotto_text_free(text);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, remove_folder)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_finished_run_can_be_verified),  TEST(forgotten_steps_are_charged),
-        TEST(whatever_is_changed_is_noticed),  TEST(a_reservation_that_is_left_out_is_noticed),
-        TEST(only_the_same_run_goes_on),       TEST(seeded_noise_certifies_nothing),
-        TEST(clipped_by_l1_and_replaced),      TEST(a_forged_release_is_noticed),
-        TEST(lines_for_people_are_checked),    TEST(memory_that_runs_out),
-        TEST(runs_that_protect_inputs_say_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = set_up, .after = remove_folder, .tags = "long")

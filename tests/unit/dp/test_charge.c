@@ -1,10 +1,6 @@
 /* src/dp/ledger/charge.c, ledger_registry.c, ledger_records.c: one ledger a data set, wherever it lies; the same records
  * under two identities; two ledgers at once. Exact integers and files: no dtype, backend or thread matters. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "dp/ledger/charge.h"
@@ -96,9 +92,8 @@ static long counted(const char *path)
     return count;
 }
 
-static void a_new_ledger_is_announced_once(void **state)
+TEST(a_new_ledger_is_announced_once)
 {
-    (void)state;
     assert_int_equal(charge("a", NULL, NULL), SOTTO_OK);
     assert_non_null(strstr(told, "opened a new ledger for data set 'a': "));
     assert_non_null(strstr(told, default_of("a")));
@@ -110,9 +105,8 @@ static void a_new_ledger_is_announced_once(void **state)
     assert_int_equal(info.st_mode & 0777, 0600);
 }
 
-static void anonymous_records_are_refused(void **state)
+TEST(anonymous_records_are_refused)
 {
-    (void)state;
     struct sotto_provenance p = {.dataset_id = "survey"};
     const char *id;
     REFUSED(charge(NULL, NULL, NULL), SOTTO_EINVAL, "has no identity");
@@ -125,9 +119,8 @@ static void anonymous_records_are_refused(void **state)
     assert_false(file_exists(path_of("sotto")));
 }
 
-static void a_ledger_stays_where_it_was_first(void **state)
+TEST(a_ledger_stays_where_it_was_first)
 {
-    (void)state;
     const char *own = path_of("own.jsonl"), *other = path_of("other.jsonl");
     assert_int_equal(charge("a", own, NULL), SOTTO_OK);
     assert_int_equal(charge("a", NULL, NULL), SOTTO_OK); /* finds it */
@@ -146,9 +139,8 @@ static void a_ledger_stays_where_it_was_first(void **state)
     REFUSED(charge("a", own, NULL), SOTTO_EUSAGE, "put it back");
 }
 
-static void a_relative_name_is_kept_as_an_absolute_one(void **state)
+TEST(a_relative_name_is_kept_as_an_absolute_one)
 {
-    (void)state;
     char here[4096];
     assert_non_null(getcwd(here, sizeof here));
     assert_int_equal(chdir(folder), 0);
@@ -158,9 +150,8 @@ static void a_relative_name_is_kept_as_an_absolute_one(void **state)
     assert_int_equal(counted(path_of("near.jsonl")), 2);
 }
 
-static void a_public_set_keeps_a_ledger_anywhere(void **state)
+TEST(a_public_set_keeps_a_ledger_anywhere)
 {
-    (void)state;
     struct sotto_source_records source = some(0);
     source.public_set = 1;
     assert_int_equal(charge("blobs", path_of("1.jsonl"), &source), SOTTO_OK);
@@ -169,9 +160,8 @@ static void a_public_set_keeps_a_ledger_anywhere(void **state)
     assert_false(file_exists(path_of("sotto"))); /* no registry */
 }
 
-static void a_move_keeps_the_chain_and_closes_the_old_file(void **state)
+TEST(a_move_keeps_the_chain_and_closes_the_old_file)
 {
-    (void)state;
     struct sotto_source_records move = some(0);
     const char *to = path_of("moved.jsonl");
     assert_int_equal(charge("a", NULL, &move), SOTTO_OK);
@@ -199,9 +189,8 @@ static void a_move_keeps_the_chain_and_closes_the_old_file(void **state)
 }
 
 /* A move that died after the copy: the old file takes charges, and the next move takes the stale copy. */
-static void an_interrupted_move_is_taken_up_again(void **state)
+TEST(an_interrupted_move_is_taken_up_again)
 {
-    (void)state;
     struct sotto_source_records move = {.move_ledger = 1};
     unsigned char *data;
     size_t size;
@@ -214,9 +203,8 @@ static void an_interrupted_move_is_taken_up_again(void **state)
     assert_int_equal(counted(path_of("to.jsonl")), 3);
 }
 
-static void the_same_records_under_two_identities_are_found(void **state)
+TEST(the_same_records_under_two_identities_are_found)
 {
-    (void)state;
     struct sotto_source_records first = some(0), apart = some(N), one_shared = some(2 * N);
     unsigned char mixed[N][SOTTO_DIGEST];
     const char *const same[] = {"a", NULL};
@@ -239,9 +227,8 @@ static void the_same_records_under_two_identities_are_found(void **state)
     assert_int_equal(charge("a", NULL, NULL), SOTTO_OK); /* unknown records: nothing to compare */
 }
 
-static void a_changed_record_is_not_found(void **state)
+TEST(a_changed_record_is_not_found)
 {
-    (void)state;
     struct sotto_source_records all = some(0), changed;
     unsigned char digests[N][SOTTO_DIGEST];
     for (size_t i = 0; i < N; i++)
@@ -252,9 +239,8 @@ static void a_changed_record_is_not_found(void **state)
     assert_int_equal(charge("b", NULL, &changed), SOTTO_OK);
 }
 
-static void only_new_records_are_written_under_a_key_of_the_ledger(void **state)
+TEST(only_new_records_are_written_under_a_key_of_the_ledger)
 {
-    (void)state;
     struct sotto_source_records all = some(0), more = some(N / 2), twin = some(0);
     struct ledger_records a = {0}, b = {0};
     const char *const same[] = {"a", NULL};
@@ -296,9 +282,8 @@ static size_t hashed_after(size_t alike)
     return count;
 }
 
-static void the_number_of_hashes_does_not_tell_whether_records_are_alike(void **state)
+TEST(the_number_of_hashes_does_not_tell_whether_records_are_alike)
 {
-    (void)state;
     struct sotto_source_records one = some(0), other = some(N);
     struct ledger_records r = {0};
     bool meet;
@@ -317,9 +302,8 @@ static void the_number_of_hashes_does_not_tell_whether_records_are_alike(void **
 }
 
 /* As ledgers of earlier versions were: each hash once. */
-static void a_ledger_with_each_hash_once_is_read(void **state)
+TEST(a_ledger_with_each_hash_once_is_read)
 {
-    (void)state;
     struct sotto_source_records once = some(0), other = some(N);
     once.n = 1;
     assert_int_equal(charge("a", NULL, &once), SOTTO_OK);
@@ -330,9 +314,8 @@ static void a_ledger_with_each_hash_once_is_read(void **state)
     assert_int_equal(charge("b", NULL, &other), SOTTO_OK);
 }
 
-static void both_budgets_are_asked_before_either_is_charged(void **state)
+TEST(both_budgets_are_asked_before_either_is_charged)
 {
-    (void)state;
     struct sotto_source_records people_of_both = some(0);
     const char *const same[] = {"a", NULL}, *const itself[] = {"b", NULL}, *const none[] = {"z", NULL};
     assert_int_equal(charge_for("a", NULL, &people_of_both, (struct sotto_dp){1.5, SOTTO_DELTA_PURE}),
@@ -349,9 +332,8 @@ static void both_budgets_are_asked_before_either_is_charged(void **state)
 }
 
 /* Whatever would begin to count anew, or look for records in it, is refused. */
-static void an_emptied_ledger_is_not_a_new_one(void **state)
+TEST(an_emptied_ledger_is_not_a_new_one)
 {
-    (void)state;
     const char lost[] = "a.jsonl: has no entry and is not new, so what was charged to it is lost";
     const char *const same[] = {"a", NULL};
     struct sotto_source_records source = some(0), other = some(0);
@@ -374,9 +356,8 @@ static void an_emptied_ledger_is_not_a_new_one(void **state)
     REFUSED(charge("c", NULL, NULL), SOTTO_EFORMAT, "c.jsonl: has no entry and is not new");
 }
 
-static void an_officers_budget_is_not_widened(void **state)
+TEST(an_officers_budget_is_not_widened)
 {
-    (void)state;
     struct sotto_source_records source = some(0);
     char *path;
     assert_int_equal(sotto_ledger_init(&path, "a", path_of("own.jsonl"), (struct sotto_dp){2.5, 1e-6},
@@ -399,9 +380,8 @@ static void an_officers_budget_is_not_widened(void **state)
             "must be > 0");
 }
 
-static void what_is_shown_adds_up(void **state)
+TEST(what_is_shown_adds_up)
 {
-    (void)state;
     struct sotto_source_records source = some(0);
     struct json *doc = NULL;
     char *text, *table;
@@ -434,9 +414,8 @@ static sotto_status take_text(struct ledger_records *r, const char *text, const 
     return status;
 }
 
-static void damaged_entries_are_refused(void **state)
+TEST(damaged_entries_are_refused)
 {
-    (void)state;
     static const char *const bad[][2] = {
         {"{\"dataset_id\":\"a\",\"key\":\"00\",\"count\":0,\"hashes\":\"\"}", "not 32 hexadecimal digits"},
         {"{\"dataset_id\":\"a\",\"key\":\"00112233445566778899aabbccddeefG\",\"count\":0,\"hashes\":\"\"}",
@@ -467,9 +446,8 @@ static void damaged_entries_are_refused(void **state)
     REFUSED(charge("a", NULL, NULL), SOTTO_EFORMAT, "belongs to data set 'b'");
 }
 
-static void a_ledger_that_is_away_is_named(void **state)
+TEST(a_ledger_that_is_away_is_named)
 {
-    (void)state;
     struct sotto_source_records first = some(0), second = some(N);
     assert_int_equal(charge("a", path_of("away.jsonl"), &first), SOTTO_OK);
     assert_int_equal(unlink(path_of("away.jsonl")), 0);
@@ -480,9 +458,8 @@ static void a_ledger_that_is_away_is_named(void **state)
 }
 
 /* Two processes charge a and b, each with the other's people, in both orders. */
-static void crossed_charges_do_not_wait_for_each_other(void **state)
+TEST(crossed_charges_do_not_wait_for_each_other)
 {
-    (void)state;
     struct sotto_source_records source = some(0);
     const char *const a[] = {"a", NULL}, *const b[] = {"b", NULL};
     assert_int_equal(charge("a", NULL, NULL), SOTTO_OK);
@@ -502,9 +479,8 @@ static void crossed_charges_do_not_wait_for_each_other(void **state)
 }
 
 /* kill -9 at any point: what was released is in both ledgers. */
-static void nothing_released_is_missing_from_either_after_kill_9(void **state)
+TEST(nothing_released_is_missing_from_either_after_kill_9)
 {
-    (void)state;
     struct sotto_source_records source = some(0);
     const char *const same[] = {"a", NULL};
     size_t reported = 0;
@@ -541,9 +517,8 @@ static void nothing_released_is_missing_from_either_after_kill_9(void **state)
     assert_true(reported > 0);
 }
 
-static void allocation_failures_charge_nothing_twice(void **state)
+TEST(allocation_failures_charge_nothing_twice)
 {
-    (void)state;
     struct sotto_source_records source = some(0);
     const char *const same[] = {"a", NULL};
     sotto_status status = SOTTO_ENOMEM;
@@ -562,31 +537,4 @@ static void allocation_failures_charge_nothing_twice(void **state)
     assert_true(counted(path_of("b.jsonl")) >= 1 && counted(default_of("a")) >= counted(path_of("b.jsonl")));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_home, remove_folder)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_new_ledger_is_announced_once),
-        TEST(anonymous_records_are_refused),
-        TEST(a_ledger_stays_where_it_was_first),
-        TEST(a_relative_name_is_kept_as_an_absolute_one),
-        TEST(a_public_set_keeps_a_ledger_anywhere),
-        TEST(a_move_keeps_the_chain_and_closes_the_old_file),
-        TEST(an_interrupted_move_is_taken_up_again),
-        TEST(the_same_records_under_two_identities_are_found),
-        TEST(a_changed_record_is_not_found),
-        TEST(only_new_records_are_written_under_a_key_of_the_ledger),
-        TEST(the_number_of_hashes_does_not_tell_whether_records_are_alike),
-        TEST(a_ledger_with_each_hash_once_is_read),
-        TEST(both_budgets_are_asked_before_either_is_charged),
-        TEST(an_emptied_ledger_is_not_a_new_one),
-        TEST(an_officers_budget_is_not_widened),
-        TEST(what_is_shown_adds_up),
-        TEST(damaged_entries_are_refused),
-        TEST(a_ledger_that_is_away_is_named),
-        TEST(crossed_charges_do_not_wait_for_each_other),
-        TEST(nothing_released_is_missing_from_either_after_kill_9),
-        TEST(allocation_failures_charge_nothing_twice),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = make_home, .after = remove_folder)

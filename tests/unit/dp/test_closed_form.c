@@ -1,17 +1,12 @@
 /* src/dp/account/closed_form.c against the account that searches all bounds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "dp/account/accountant.h"
 
 #include <string.h>
 
-static void curves_invert_and_bound(void **state)
+TEST(curves_invert_and_bound)
 {
-    (void)state;
     int checked = 0;
     for (size_t i = 0; mechanism_row(i); i++) {
         const struct mechanism *m = mechanism_row(i);
@@ -39,9 +34,8 @@ static void curves_invert_and_bound(void **state)
     assert_true(checked >= 8);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     struct sotto_interval e = {7, 7};
     struct sotto_sensitivity l2 = {.l1 = NAN, .l2 = 1}, both = {.l1 = 1, .l2 = 1};
     assert_int_equal(sotto_epsilon(&e, "laplace", 1, &l2, 1e-5), SOTTO_EDOMAIN);
@@ -53,10 +47,4 @@ static void refusals(void **state)
     assert_int_equal(sotto_delta(&e, "laplace", 1, &both, -1), SOTTO_EINVAL);
     assert_int_equal(sotto_delta(&e, "laplace", 1, &both, NAN), SOTTO_EINVAL);
     assert_true(e.lower == 7 && e.upper == 7);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(curves_invert_and_bound), cmocka_unit_test(refusals)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Poisson samples: coins against words read by hand, at every level. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/cpu.h"
 #include "dp/noise/poisson_sample.h"
@@ -21,9 +17,8 @@ enum { N = 10000 };
 static uint8_t bytes[N + 64];
 static uint32_t rows[N], wanted[N];
 
-static void lists_by_every_level(void **state)
+TEST(lists_by_every_level)
 {
-    (void)state;
     struct rng r = rng_stream(1, RNG_TEST, 0, 0);
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)rng_u32(&r);
@@ -43,9 +38,8 @@ static void lists_by_every_level(void **state)
 
 /* The first four words are the key of the coins' first bytes; the last 56 bits of a coin with the first byte
  * of the rate are the upper bits of a word of their own. */
-static void coins_are_compared_with_the_whole_rate(void **state)
+TEST(coins_are_compared_with_the_whole_rate)
 {
-    (void)state;
     static const uint64_t rates[] = {(uint64_t)655 << 48, (uint64_t)1 << 63, 0x00c0ffee12345678,
                                      0xff00000000000001, 0x0400000000000000};
     static uint32_t stream[(N / 1024 + 1) * CHACHA_WORDS];
@@ -80,9 +74,4 @@ static void coins_are_compared_with_the_whole_rate(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lists_by_every_level),
-                                       cmocka_unit_test(coins_are_compared_with_the_whole_rate)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "matrix")

@@ -1,10 +1,6 @@
 /* The seldom branches of the composition code: memory that is out, sizes at their limits, numbers beyond
  * doubles. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/memory.h"
 #include "dp/account/accountant.h"
@@ -17,9 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void memory_is_out(void **state)
+TEST(memory_is_out)
 {
-    (void)state;
     const struct sotto_event events[] = {
         {.mechanism = "laplace", .count = 3, .scale = 2, .l1 = 1, .l2 = NAN},
         {.mechanism = "gaussian", .count = 1, .scale = 9, .l1 = NAN, .l2 = 1}};
@@ -62,9 +57,8 @@ static double upper_of(const struct sotto_event *events, size_t n, double delta)
     return a.epsilon.upper;
 }
 
-static void every_kind_of_mechanism_composes(void **state)
+TEST(every_kind_of_mechanism_composes)
 {
-    (void)state;
     struct sotto_event discrete[] = {
         {.mechanism = "discrete-laplace", .count = 4, .scale = 5, .l1 = 1, .l2 = 1, .value_step = 1},
         {.mechanism = "discrete-gaussian", .count = 4, .scale = 5, .l1 = 1, .l2 = 1, .value_step = 1},
@@ -106,9 +100,8 @@ static void every_kind_of_mechanism_composes(void **state)
     assert_int_equal(sotto_account_events(&a, &sampled, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_EINVAL);
 }
 
-static void orders_at_the_ends(void **state)
+TEST(orders_at_the_ends)
 {
-    (void)state;
     const struct mechanism *g = mechanism_find("gaussian"), *l = mechanism_find("logistic");
     /* no sampling: alpha / (2 sigma^2), and epsilon like the plain Gaussian's */
     assert_true(fabs(sampled_renyi(g, 2, 1, 3).hi - 3.0 / 8) < 1e-15);
@@ -129,9 +122,8 @@ static void orders_at_the_ends(void **state)
     assert_true(wild > 1e100);
 }
 
-static void odd_laws(void **state)
+TEST(odd_laws)
 {
-    (void)state;
     struct sotto_interval d;
     struct sotto_composed c;
     const double p[] = {0.5, 0.5}, low[] = {-0.1, 1.1}, high[] = {3, 0};
@@ -150,9 +142,8 @@ static void odd_laws(void **state)
     assert_true(c.epsilon.upper < 1e-12);
 }
 
-static void lists_of_ledgers_join(void **state)
+TEST(lists_of_ledgers_join)
 {
-    (void)state;
     struct ledger_events a = {0}, b = {0};
     struct sotto_account account;
     static const char *const entries[] = {
@@ -206,9 +197,8 @@ static void lists_of_ledgers_join(void **state)
     ledger_events_free(&full);
 }
 
-static void lists_of_many_events(void **state)
+TEST(lists_of_many_events)
 {
-    (void)state;
     enum { MANY = 100001 };
     struct event_list list;
     char *text = malloc(2 * MANY + 16);
@@ -227,14 +217,4 @@ static void lists_of_many_events(void **state)
     assert_int_equal(events_parse(&list, steps, strlen(steps), "input.json"), SOTTO_OK);
     assert_int_equal(list.events[0].count, 5);
     events_free(&list);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_is_out),         cmocka_unit_test(every_kind_of_mechanism_composes),
-        cmocka_unit_test(orders_at_the_ends),    cmocka_unit_test(odd_laws),
-        cmocka_unit_test(lists_of_ledgers_join), cmocka_unit_test(lists_of_many_events),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

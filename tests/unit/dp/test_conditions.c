@@ -1,11 +1,6 @@
 /* What an epsilon rests on besides the sensitivity, from the request to ledger, certificate and verification;
  * and the nonce of every line, without which a certificate's hash of a line would tell about the records. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/certificate_text.h"
 #include "support/exercise.h"
 
@@ -128,9 +123,8 @@ static void changed_it_does_not_verify(const char *from, const char *to)
 }
 
 /* What else an epsilon rests on: nothing is proved then, however good the sensitivity. */
-static void a_condition_makes_a_run_conditional(void **state)
+TEST(a_condition_makes_a_run_conditional)
 {
-    (void)state;
     char name[33], *total;
     struct sotto_dpsgd_request r = reserve_of(3);
     r.spend.condition = "an encoding that was fitted on these records";
@@ -176,9 +170,8 @@ static void a_condition_makes_a_run_conditional(void **state)
     free(long_text);
 }
 
-static void a_condition_joins_that_of_the_sensitivity(void **state)
+TEST(a_condition_joins_that_of_the_sensitivity)
 {
-    (void)state;
     static const struct {
         enum sotto_sensitivity_source source;
         const char *text;
@@ -213,9 +206,8 @@ static void a_condition_joins_that_of_the_sensitivity(void **state)
 }
 
 /* Certificates carry hashes of lines, which say things of the private data. */
-static void every_line_has_a_nonce_of_its_own(void **state)
+TEST(every_line_has_a_nonce_of_its_own)
 {
-    (void)state;
     struct sotto_release one = release_of(2);
     struct sotto_dpsgd_request r = reserve_of(2);
     char name[33], last[33] = "";
@@ -236,13 +228,4 @@ static void every_line_has_a_nonce_of_its_own(void **state)
     ledger_lines_close(&lines);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, remove_folder)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_condition_makes_a_run_conditional),
-        TEST(a_condition_joins_that_of_the_sensitivity),
-        TEST(every_line_has_a_nonce_of_its_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = set_up, .after = remove_folder, .tags = "long")

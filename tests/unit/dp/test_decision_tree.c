@@ -5,12 +5,7 @@
  * only there; asking it a second time means that the tree below repeats, so such a path only adds to `again`,
  * and the law is what was found divided by 1 - again. Endless chains are cut where less than 1e-18 is left.
  * The results agree with the laws to 1e-12, and with the law of a scale that is 2 % larger they do not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/decision_walker.h"
 
 #include <math.h>
@@ -161,9 +156,8 @@ uint64_t walked_label(struct noise *s, uint64_t truth, uint64_t classes, uint64_
 
 /* The first word decides unless it is the very digit; then the rest of the division decides in the same way.
  * So P(1) = (digit + P(rest)) / 2^64, and by induction p / q. */
-static void a_ratio_is_decided_digit_by_digit(void **state)
+TEST(a_ratio_is_decided_digit_by_digit)
 {
-    (void)state;
     const uint64_t cases[][2] = {{1, 3}, {2, 3},          {1, 2},
                                  {5, 7}, {1, UINT64_MAX}, {UINT64_MAX - 1, UINT64_MAX}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -210,9 +204,8 @@ static long double even_law(long k, double n)
     return k < n ? 1 / (long double)n : 0;
 }
 
-static void below_is_even(void **state)
+TEST(below_is_even)
 {
-    (void)state;
     for (uint64_t n = 1; n <= 9; n++) {
         struct law law;
         word_bits = 5; /* the function masks what it needs */
@@ -239,9 +232,8 @@ static long double exp_law(long k, double x)
     return k ? expl(-(long double)x) : -expm1l(-(long double)x);
 }
 
-static void exponential_coins(void **state)
+TEST(exponential_coins)
 {
-    (void)state;
     const uint64_t cases[][2] = {{0, 5}, {1, 2}, {1, 3}, {2, 3}, {1, 1}, {5, 2}, {7, 3}, {1, 1000}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct law law;
@@ -279,9 +271,8 @@ static long double half_normal_law(long k, double scale)
     return expl(-(long double)k * k / (2 * scale * scale)) / all;
 }
 
-static void half_normal_numbers(void **state)
+TEST(half_normal_numbers)
 {
-    (void)state;
     struct law law;
     half.follow = true;
     walk(&law, run_half_normal, NULL);
@@ -313,9 +304,8 @@ static long double discrete_gaussian(long k, double scale)
 
 /* The sign: one fair bit, and negative zero starts over. The bit is the only bit there, so the loop that
  * starts over is seen at the magnitude. */
-static void discrete_noise(void **state)
+TEST(discrete_noise)
 {
-    (void)state;
     const struct ratio cases[] = {{1, 0, NULL}, {3, 0, NULL}, {3, 1, NULL}, {1, 2, NULL}, {13, 2, NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ratio r = cases[i];
@@ -339,9 +329,8 @@ static long double discrete_laplace(long k, double scale)
 }
 
 /* Each coin is one more step, up to 60 of them; the sign as above. */
-static void integer_laplace_noise(void **state)
+TEST(integer_laplace_noise)
 {
-    (void)state;
     const struct ratio cases[] = {{1, 0, NULL}, {1, 1, NULL}, {3, 2, NULL}, {1, 3, NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ratio r = cases[i];
@@ -395,9 +384,8 @@ static long double choice_law_of_flips(long k, double m)
     return expl(-(long double)flip_gaps[k] / (long double)m) / all;
 }
 
-static void permute_and_flip(void **state)
+TEST(permute_and_flip)
 {
-    (void)state;
     static const double known[] = {.57650691, .37095189, .03860288, .01393831};
     struct law law;
     below_starts_loop = false; /* each round asks for an index of its own */
@@ -432,9 +420,8 @@ static long double label_law(long k, double t)
     return k == 1 ? truth : (1 - truth) / (label_classes - 1);
 }
 
-static void choices_and_labels(void **state)
+TEST(choices_and_labels)
 {
-    (void)state;
     struct law law;
     for (uint64_t m = 1; m < 5; m++) {
         walk(&law, run_choice, &m);
@@ -449,19 +436,4 @@ static void choices_and_labels(void **state)
             assert_true(distance(&law, 0, label_classes - 1, label_law, t) < 1e-15);
             assert_true(distance(&law, 0, label_classes - 1, label_law, t * 1.02) > 1e-4);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_ratio_is_decided_digit_by_digit),
-        cmocka_unit_test(below_is_even),
-        cmocka_unit_test(exponential_coins),
-        cmocka_unit_test(half_normal_numbers),
-        cmocka_unit_test(discrete_noise),
-        cmocka_unit_test(integer_laplace_noise),
-        cmocka_unit_test(choices_and_labels),
-        cmocka_unit_test(permute_and_flip),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

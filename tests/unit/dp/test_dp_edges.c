@@ -1,10 +1,6 @@
 /* The seldom branches of accounts and calibrations: refusals one by one, numbers at the ends of doubles,
  * memory that is out in the middle of a search. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/memory.h"
 #include "dp/account/account_pld.h"
@@ -35,9 +31,8 @@ static struct interval together(const char *mechanism, enum sotto_norm norm, dou
 
 /* No curve of one coordinate: nothing is known from above, and 0 from below where there is no curve at
  * all. */
-static void releases_without_a_curve(void **state)
+TEST(releases_without_a_curve)
 {
-    (void)state;
     struct interval none = together("knorm", SOTTO_NORM_L2, 1),
                     sampled = together("knorm", SOTTO_NORM_L2, 0.5),
                     one = together("logistic", SOTTO_NORM_L2, 1),
@@ -55,9 +50,8 @@ static void refused(sotto_status status, sotto_status expected, const char *text
         fail_msg("'%s' lacks '%s'", sotto_error_text(), text);
 }
 
-static void parameters(void **state)
+TEST(parameters)
 {
-    (void)state;
     struct sotto_account a;
     struct sotto_interval d;
     struct sotto_composed c;
@@ -133,18 +127,16 @@ static void parameters(void **state)
 }
 
 /* A guarantee so weak that the classical formula's noise never falls short of it. */
-static void the_classical_formula_at_large_delta(void **state)
+TEST(the_classical_formula_at_large_delta)
 {
-    (void)state;
     struct sotto_classical_gaussian c;
     assert_int_equal(sotto_gaussian_classical(&c, 1, (struct sotto_dp){1, 0.999}), SOTTO_OK);
     assert_true(c.first_violation > 1);
 }
 
 /* Calibrated until the certified account holds. */
-static void certified_calibrations(void **state)
+TEST(certified_calibrations)
 {
-    (void)state;
     const struct sotto_sensitivity s = {.l1 = 1, .l2 = 1};
     const struct sotto_dp target = {1, 1e-3};
     struct sotto_sampled run = {.mechanism = "gaussian",
@@ -184,9 +176,8 @@ static sotto_status slow_account(struct sotto_account *out, double scale, const 
     return SOTTO_OK;
 }
 
-static void raising_until_it_holds(void **state)
+TEST(raising_until_it_holds)
 {
-    (void)state;
     struct slow slow, *at = &slow;
     struct sotto_account a = {.scale = 7};
     const struct raise r = {slow_account, &at, {1, 1e-5}, "toy"};
@@ -217,9 +208,8 @@ static void raising_until_it_holds(void **state)
 
 /* --- balls */
 
-static void balls(void **state)
+TEST(balls)
 {
-    (void)state;
     struct interval e = {1, 2};
     const struct ball_step quiet = {BALL_GAUSSIAN, 1, 1e14, 1}; /* losses of 1e-14 */
     assert_int_equal(ball_compose_epsilon(&e, &quiet, 1, 1e-5, NAN), SOTTO_OK);
@@ -251,9 +241,8 @@ static double refined(const double *epsilons)
     return scale;
 }
 
-static void refinement_of_odd_curves(void **state)
+TEST(refinement_of_odd_curves)
 {
-    (void)state;
     const double flat[12] = {0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5};
     const double jumps[12] = {0.5, 2, 0.5, 2, 0.5, 2, 0.5, 2, 0.5, 2, 0.5, 2};
     const double falls[12] = {2, 1e-9, 1e-9, 2, 2, 2, 2, 2, 2, 2, 2, 2};
@@ -318,9 +307,8 @@ static void sweep(sotto_status (*use)(void))
     assert_true(n > 1);
 }
 
-static void memory_is_out_in_the_middle(void **state)
+TEST(memory_is_out_in_the_middle)
 {
-    (void)state;
     sweep(calibrate_composed);
     sweep(both_directions);
     sweep(sampled_event);
@@ -332,9 +320,8 @@ static sotto_status agree(void)
     return accountant_crosscheck(&a, 0.5, 2, 1e-3, NULL);
 }
 
-static void an_agreement_without_memory(void **state)
+TEST(an_agreement_without_memory)
 {
-    (void)state;
     struct crosscheck a;
     for (int n = 0; n < 24; n++) { /* the grid in doubles, then balls */
         base_alloc_fail_after(n);
@@ -351,18 +338,4 @@ static void an_agreement_without_memory(void **state)
     assert_non_null(strstr(why, "1 for epsilon"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(releases_without_a_curve),
-        cmocka_unit_test(parameters),
-        cmocka_unit_test(the_classical_formula_at_large_delta),
-        cmocka_unit_test(certified_calibrations),
-        cmocka_unit_test(raising_until_it_holds),
-        cmocka_unit_test(balls),
-        cmocka_unit_test(refinement_of_odd_curves),
-        cmocka_unit_test(memory_is_out_in_the_middle),
-        cmocka_unit_test(an_agreement_without_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "long")

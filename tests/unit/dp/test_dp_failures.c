@@ -1,12 +1,7 @@
 /* src/dp when things go wrong: every allocation of ours and of jansson fails once; every member of a
  * certificate and of a ledger entry is missing or of another kind once; files cannot be written, or only in
  * part. One line each, nothing half-written, nothing forgotten. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "support/failing_jansson.h"
 #include "base/file.h"
@@ -249,15 +244,13 @@ static void sweep_all(bool jansson)
         sweep("compose", use_compose, jansson);
 }
 
-static void our_allocations_may_fail(void **state)
+TEST(our_allocations_may_fail)
 {
-    (void)state;
     sweep_all(false);
 }
 
-static void janssons_allocations_may_fail(void **state)
+TEST(janssons_allocations_may_fail)
 {
-    (void)state;
     json_set_alloc_funcs(jansson_malloc, free);
     sweep_all(true);
     json_set_alloc_funcs(malloc, free);
@@ -307,9 +300,8 @@ static void try_certificate(json_t *document)
     free(text);
 }
 
-static void any_member_of_a_certificate_may_be_wrong(void **state)
+TEST(any_member_of_a_certificate_may_be_wrong)
 {
-    (void)state;
     static const struct {
         const char *name;
         enum sotto_dtype dtype;
@@ -364,9 +356,8 @@ static json_t *last_entry(void)
     return document;
 }
 
-static void any_member_of_an_entry_may_be_wrong(void **state)
+TEST(any_member_of_an_entry_may_be_wrong)
 {
-    (void)state;
     mechanism = "discrete-laplace";
     assert_int_equal(use_release(), SOTTO_OK);
     json_t *document = last_entry();
@@ -434,9 +425,8 @@ static sotto_status release_again(void)
     return status;
 }
 
-static void a_full_disk_releases_nothing(void **state)
+TEST(a_full_disk_releases_nothing)
 {
-    (void)state;
     for (rlim_t bytes = 0; bytes < 700; bytes += 233) {
         unlink(ledger);
         assert_int_equal(limited(bytes, release_again), SOTTO_EIO);
@@ -466,15 +456,13 @@ static void a_full_disk_releases_nothing(void **state)
     base_free(data);
 }
 
-static void a_budget_that_cannot_be_written_releases_nothing(void **state)
+TEST(a_budget_that_cannot_be_written_releases_nothing)
 {
-    (void)state;
     assert_int_equal(limited(10, use_budget), SOTTO_EIO);
 }
 
-static void a_held_ledger_is_waited_for(void **state)
+TEST(a_held_ledger_is_waited_for)
 {
-    (void)state;
     assert_int_equal(release_again(), SOTTO_OK);
     int fd = open(ledger, O_RDONLY | O_CLOEXEC);
     assert_int_equal(flock(fd, LOCK_EX), 0);
@@ -490,9 +478,8 @@ static void a_held_ledger_is_waited_for(void **state)
     assert_true(WIFEXITED(result) && WEXITSTATUS(result) == SOTTO_OK);
 }
 
-static void default_ledgers_are_used(void **state)
+TEST(default_ledgers_are_used)
 {
-    (void)state;
     char path[160];
     struct sotto_release r = request("laplace");
     struct sotto_dpsgd_request run = {.sampled = {.mechanism = "gaussian",
@@ -535,18 +522,4 @@ static void default_ledgers_are_used(void **state)
     free(here);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(our_allocations_may_fail),
-        TEST(janssons_allocations_may_fail),
-        TEST(any_member_of_a_certificate_may_be_wrong),
-        TEST(any_member_of_an_entry_may_be_wrong),
-        TEST(a_full_disk_releases_nothing),
-        TEST(a_budget_that_cannot_be_written_releases_nothing),
-        TEST(a_held_ledger_is_waited_for),
-        TEST(default_ledgers_are_used),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = make_folder, .after = remove_folder, .tags = "long")

@@ -1,11 +1,6 @@
 /* A reservation on ranks: charged once, sampled once, and each coordinate gets noise once. Ranks are threads here; doubles, the best
  * instruction set of the machine, 1 and 2 threads a rank. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "support/worse.h"
 #include "support/simulated_ranks.h"
@@ -138,9 +133,8 @@ static const char *draw_on_rank(const struct sotto_team *team, void *state)
     return wrong;
 }
 
-static void seeded_ranks_give_the_bits_of_one(void **state)
+TEST(seeded_ranks_give_the_bits_of_one)
 {
-    (void)state;
     alone.request = together.request = request(true);
     draw_alone();
     for (size_t ranks = 2; ranks <= MOST; ranks++) {
@@ -174,9 +168,8 @@ static double distance_from_normal(const double *sorted, size_t n, double deviat
 }
 
 /* Noise of the operating system: every coordinate has some, by the same law on all ranks, and none is another rank's. */
-static void noise_of_ranks_is_independent(void **state)
+TEST(noise_of_ranks_is_independent)
 {
-    (void)state;
     enum { RANKS = 3, PART = N / RANKS - 256 };
     together.request = request(false);
     unlink(path_of("l.jsonl"));
@@ -229,9 +222,8 @@ static const char *fail_to_reserve(const struct sotto_team *team, void *state)
     return s ? "a session although nothing was charged" : wrong;
 }
 
-static void a_failed_reservation_is_one_on_all_ranks(void **state)
+TEST(a_failed_reservation_is_one_on_all_ranks)
 {
-    (void)state;
     struct drawn *d = &together;
     d->request = request(false);
     d->request.spend.ledger = path_of("l.jsonl/below.jsonl"); /* a file is no folder */
@@ -278,9 +270,8 @@ static const char *fall_out_of_step(const struct sotto_team *team, void *state)
     return wrong;
 }
 
-static void ranks_out_of_step_draw_nothing(void **state)
+TEST(ranks_out_of_step_draw_nothing)
 {
-    (void)state;
     unlink(path_of("l.jsonl"));
     together.request = request(false);
     together.expected = SOTTO_EINTERNAL;
@@ -288,13 +279,4 @@ static void ranks_out_of_step_draw_nothing(void **state)
     simulated_ranks(3, 0, fall_out_of_step, &together);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(seeded_ranks_give_the_bits_of_one),
-        cmocka_unit_test(noise_of_ranks_is_independent),
-        cmocka_unit_test(a_failed_reservation_is_one_on_all_ranks),
-        cmocka_unit_test(ranks_out_of_step_draw_nothing),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder, .tags = "matrix")

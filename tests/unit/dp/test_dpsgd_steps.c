@@ -1,11 +1,6 @@
 /* Steps of a reservation: the integers that its streams promise, whatever the threads and how far ahead samples
  * are drawn; the lattice, sums that are on it, and values that are none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/verify_json.h"
 #include "support/exercise.h"
 
@@ -75,9 +70,8 @@ static struct noise *keys_of(uint64_t seed)
 }
 
 /* The integers of step after step, on sums that are i / 3, by rint() instead of the pass over chunks. */
-static void steps_have_keys_of_their_own(void **state)
+TEST(steps_have_keys_of_their_own)
 {
-    (void)state;
     static const char *const names[] = {"gaussian", "logistic", "laplace"};
     for (int m = 0; m < 3; m++) {
         struct sotto_dpsgd_session *s = reserve(names[m], 1), *of_floats = reserve(names[m], 2);
@@ -109,9 +103,8 @@ static void steps_have_keys_of_their_own(void **state)
 }
 
 /* These numbers are a promise: no version, instruction set or number of threads changes them. */
-static void known_answers(void **state)
+TEST(known_answers)
 {
-    (void)state;
     static const struct {
         const char *name;
         double half_steps[4];
@@ -137,9 +130,8 @@ static void known_answers(void **state)
 }
 
 /* Nothing is drawn twice: not by another step, another reservation, nor a run that goes on. */
-static void no_stream_is_used_twice(void **state)
+TEST(no_stream_is_used_twice)
 {
-    (void)state;
     enum { DRAWS = 6, VALUES = 500 };
     static double values[DRAWS][VALUES];
     char run[33] = "";
@@ -164,9 +156,8 @@ static void no_stream_is_used_twice(void **state)
 }
 
 /* A child has the reservation, too, but never its noise. */
-static void a_forked_child_draws_other_noise(void **state)
+TEST(a_forked_child_draws_other_noise)
 {
-    (void)state;
     struct sotto_dpsgd_session *s = reserve("gaussian", 1);
     int pipes[2], result;
     assert_int_equal(pipe(pipes), 0);
@@ -219,9 +210,8 @@ static void take_steps(struct taken *t, enum sotto_sampling sampling, int ahead)
     sotto_dpsgd_session_close(s);
 }
 
-static void samples_ahead_change_nothing(void **state)
+TEST(samples_ahead_change_nothing)
 {
-    (void)state;
     static struct taken in_turn, early;
     static const int ahead[] = {1, 3, STEPS};
     for (int sampling = 0; sampling < 2; sampling++) {
@@ -234,9 +224,8 @@ static void samples_ahead_change_nothing(void **state)
     }
 }
 
-static void no_more_samples_than_steps(void **state)
+TEST(no_more_samples_than_steps)
 {
-    (void)state;
     struct sotto_dpsgd_request r = reserve_of("gaussian", 3);
     uint32_t rows[RECORDS];
     size_t count;
@@ -267,9 +256,8 @@ static void no_more_samples_than_steps(void **state)
 
 /* ---- the lattice ---- */
 
-static void lattices_are_chosen_from_public_numbers(void **state)
+TEST(lattices_are_chosen_from_public_numbers)
 {
-    (void)state;
     static const struct {
         double scale, norm;
         size_t dimension, records;
@@ -298,9 +286,8 @@ static void lattices_are_chosen_from_public_numbers(void **state)
 }
 
 /* The account has the step that is really rounded to, and nothing where nothing is rounded. */
-static void accounts_count_the_real_step(void **state)
+TEST(accounts_count_the_real_step)
 {
-    (void)state;
     struct dpsgd_facts f = {.scale = 3, .max_grad_norm = 1, .dimension = 1000000, .lattice_exponent = -30};
     assert_true(run_multiplier(&f) <= 3 / (1 + 1000 * 0x1p-30));
     assert_true(run_multiplier(&f) > 3 / (1 + 1001 * 0x1p-30));
@@ -311,9 +298,8 @@ static void accounts_count_the_real_step(void **state)
     assert_true(run_multiplier(&f) <= 3 && run_multiplier(&f) >= next_down(next_down(3)));
 }
 
-static void sums_on_the_lattice(void **state)
+TEST(sums_on_the_lattice)
 {
-    (void)state;
     struct sotto_dpsgd_request r = reserve_of("gaussian", 2);
     unlink(path_of("l.jsonl"));
     struct sotto_dpsgd_session *rounds = open_steps(&r, 1);
@@ -341,9 +327,8 @@ static void sums_on_the_lattice(void **state)
 
 /* What ledger and certificate say of it; a certificate that claims sums on a lattice which the ledger does not know, or
  * a finer one, fails. */
-static void certificates_name_the_lattice(void **state)
+TEST(certificates_name_the_lattice)
 {
-    (void)state;
     for (int on = 0; on < 2; on++) {
         struct sotto_dpsgd_request r = reserve_of("logistic", 2);
         struct sotto_certificate *c;
@@ -368,9 +353,8 @@ static void certificates_name_the_lattice(void **state)
 /* ---- values that are none ---- */
 
 /* In silence: they count as the end of the lattice, and NaN as 0. */
-static void values_that_noise_would_drown_in(void **state)
+TEST(values_that_noise_would_drown_in)
 {
-    (void)state;
     static const double values[] = {NAN, INFINITY, -INFINITY, 1e300, -1e30, 0x1p60, 1e9};
     struct sotto_dpsgd_session *s = NULL;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
@@ -394,9 +378,8 @@ static void values_that_noise_would_drown_in(void **state)
 }
 
 /* Where the noise is larger than any float, its largest stands for it. */
-static void floats_stay_finite(void **state)
+TEST(floats_stay_finite)
 {
-    (void)state;
     struct sotto_dpsgd_request r = reserve_of("gaussian", 1);
     unlink(path_of("l.jsonl"));
     r.max_grad_norm = 1e50;
@@ -408,9 +391,8 @@ static void floats_stay_finite(void **state)
     sotto_dpsgd_session_close(s);
 }
 
-static void other_rounding_is_refused(void **state)
+TEST(other_rounding_is_refused)
 {
-    (void)state;
     struct sotto_dpsgd_session *s = reserve("gaussian", 1);
     memset(sum, 0, sizeof sum);
     fesetround(FE_UPWARD);
@@ -422,9 +404,8 @@ static void other_rounding_is_refused(void **state)
     sotto_dpsgd_session_close(s);
 }
 
-static void seeded_noise_is_stamped(void **state)
+TEST(seeded_noise_is_stamped)
 {
-    (void)state;
     struct sotto_certificate *c;
     struct sotto_dpsgd_session *s = reserve("gaussian", 1);
     assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
@@ -435,23 +416,4 @@ static void seeded_noise_is_stamped(void **state)
     sotto_dpsgd_session_close(s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_have_keys_of_their_own),
-        cmocka_unit_test(known_answers),
-        cmocka_unit_test(no_stream_is_used_twice),
-        cmocka_unit_test(a_forked_child_draws_other_noise),
-        cmocka_unit_test(samples_ahead_change_nothing),
-        cmocka_unit_test(no_more_samples_than_steps),
-        cmocka_unit_test(lattices_are_chosen_from_public_numbers),
-        cmocka_unit_test(accounts_count_the_real_step),
-        cmocka_unit_test(sums_on_the_lattice),
-        cmocka_unit_test(certificates_name_the_lattice),
-        cmocka_unit_test(values_that_noise_would_drown_in),
-        cmocka_unit_test(floats_stay_finite),
-        cmocka_unit_test(other_rounding_is_refused),
-        cmocka_unit_test(seeded_noise_is_stamped),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder, .tags = "matrix")

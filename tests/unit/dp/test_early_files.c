@@ -1,11 +1,7 @@
 /* Files of version 0.1.0 before there was one noise mode (tests/golden/early): runs with exact and with fast noise,
  * a release by the sampler of constant time, and one on the finer lattice. All are read, shown and verified as
  * they were; a run with exact noise may go on, one with fast noise may not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -48,9 +44,8 @@ static sotto_status verify(const char *certificate, const char *ledger)
     return status;
 }
 
-static void early_certificates_verify(void **state)
+TEST(early_certificates_verify)
 {
-    (void)state;
     static const char *const files[][2] = {{"exact.json", "exact.jsonl"},
                                            {"fast.json", "fast.jsonl"},
                                            {"fixed.json", "fixed.jsonl"},
@@ -62,9 +57,8 @@ static void early_certificates_verify(void **state)
 }
 
 /* A certificate that takes back what its sampler left open, or claims another lattice than its sampler has. */
-static void early_certificates_are_not_changed(void **state)
+TEST(early_certificates_are_not_changed)
 {
-    (void)state;
     static const char *const changes[][4] = {
         {"fast.json", "fast.jsonl", "\"noise_mode\": \"fast\"", "\"noise_mode\": \"exact\""},
         {"exact.json", "exact.jsonl", "\"noise_mode\": \"exact\"", "\"lattice_exponent\": -60"},
@@ -86,9 +80,8 @@ static void early_certificates_are_not_changed(void **state)
     }
 }
 
-static void early_ledgers_are_shown(void **state)
+TEST(early_ledgers_are_shown)
 {
-    (void)state;
     static const char *const ledgers[] = {"exact.jsonl", "fast.jsonl", "fixed.jsonl", "lattice.jsonl"};
     for (size_t i = 0; i < 4; i++) {
         char *json = NULL;
@@ -120,9 +113,8 @@ static void copy(const char *name, const char *to)
 }
 
 /* The certificate charges both parts, on the coarser of their lattices, and rounds although the rest would not. */
-static void an_exact_run_goes_on(void **state)
+TEST(an_exact_run_goes_on)
 {
-    (void)state;
     for (int on_lattice = 0; on_lattice < 2; on_lattice++) {
         struct sotto_dpsgd_session *s = NULL;
         struct sotto_certificate *c;
@@ -151,9 +143,8 @@ static void an_exact_run_goes_on(void **state)
     }
 }
 
-static void a_fast_run_does_not(void **state)
+TEST(a_fast_run_does_not)
 {
-    (void)state;
     struct sotto_dpsgd_session *s = NULL;
     copy("fast.jsonl", path_of("fast.jsonl"));
     struct sotto_dpsgd_request r = rest_of(FAST_RUN, "old-fast", path_of("fast.jsonl"));
@@ -167,12 +158,4 @@ static void a_fast_run_does_not(void **state)
     free(after);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(early_certificates_verify), cmocka_unit_test(early_certificates_are_not_changed),
-        cmocka_unit_test(early_ledgers_are_shown),   cmocka_unit_test(an_exact_run_goes_on),
-        cmocka_unit_test(a_fast_run_does_not),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

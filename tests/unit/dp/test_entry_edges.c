@@ -1,11 +1,6 @@
 /* The edges of what reads entries and events: entries of a run that lack something, entries and events that
  * differ in one thing only, files of events, and every allocation that fails. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/failing_jansson.h"
 #include "base/file.h"
 #include "dp/account/events.h"
@@ -68,9 +63,8 @@ static sotto_status read_run(size_t *charged, bool *seeded, int64_t last)
     return status;
 }
 
-static void an_entry_that_lacks_something(void **state)
+TEST(an_entry_that_lacks_something, .before = set_up, .after = remove_folder)
 {
-    (void)state;
     static const struct {
         const char *from, *to, *message;
         sotto_status status;
@@ -111,9 +105,8 @@ static void an_entry_that_lacks_something(void **state)
     assert_int_equal(read_run(&charged, &seeded, INT64_MAX), SOTTO_ENOENT);
 }
 
-static void entries_that_are_passed_over(void **state)
+TEST(entries_that_are_passed_over, .before = set_up, .after = remove_folder)
 {
-    (void)state;
     static const char *const others[][2] = {{"\"run\"", "\"r\""},
                                             {"\"" RUN "\"", "7"},
                                             {"\"" RUN "\"", "\"another\""},
@@ -175,9 +168,8 @@ static int sweep(sotto_status (*use)(void), bool jansson)
     return i;
 }
 
-static void a_run_is_read_without_memory(void **state)
+TEST(a_run_is_read_without_memory, .before = set_up, .after = remove_folder)
 {
-    (void)state;
     save(ledger, good_entry);
     sweep(use_record, false);
     json_set_alloc_funcs(jansson_malloc, free);
@@ -208,9 +200,8 @@ static sotto_status use_budget(void)
     return status;
 }
 
-static void a_budget_without_memory(void **state)
+TEST(a_budget_without_memory, .before = set_up, .after = remove_folder)
 {
-    (void)state;
     assert_true(sweep(use_budget, false) > 2);
 }
 
@@ -220,9 +211,8 @@ static void count_warnings(void *user, enum sotto_log_level level, const char *t
         ++*(int *)user;
 }
 
-static void a_large_delta_is_warned_about(void **state)
+TEST(a_large_delta_is_warned_about)
 {
-    (void)state;
     int warnings = 0;
     const struct sotto_context ctx = {.log = count_warnings, .user = &warnings};
     ledger_warn_about_delta(0, 0.9, &ctx);
@@ -244,9 +234,8 @@ static sotto_status add_text(struct ledger_events *list, const char *text)
     return status;
 }
 
-static void entries_that_differ_in_one_thing(void **state)
+TEST(entries_that_differ_in_one_thing)
 {
-    (void)state;
     static const char *const groups[][9] = {
         {"{\"mechanism\":\"gaussian\",\"scale\":2,\"sensitivity\":{\"l1\":1,\"l2\":1}}",
          "{\"mechanism\":\"logistic\",\"scale\":2,\"sensitivity\":{\"l1\":1,\"l2\":1}}",
@@ -303,9 +292,8 @@ static bool has_bound(const struct sotto_event *events, size_t n, enum sotto_adj
     return false;
 }
 
-static void events_of_one_law_and_of_several(void **state)
+TEST(events_of_one_law_and_of_several)
 {
-    (void)state;
     static const char exact[] = "exact composition by l1", by_l1[] = "closed form by l1";
     struct sotto_event e[3] = {noise("logistic", 2, 1, 1), noise("logistic", 2, 1, 2),
                                noise("logistic", 2, 1, 1)};
@@ -340,9 +328,8 @@ static void events_of_one_law_and_of_several(void **state)
     assert_false(has_bound(e, 1, SOTTO_REPLACE_ONE, "optimal composition"));
 }
 
-static void groups_of_sampled_steps(void **state)
+TEST(groups_of_sampled_steps)
 {
-    (void)state;
     struct sotto_event e = {.mechanism = "gaussian",
                             .count = 2,
                             .noise_multiplier = 4,
@@ -369,9 +356,8 @@ static void groups_of_sampled_steps(void **state)
     assert_non_null(strstr(sotto_error_text(), "count must lie in 1..2^52 (got 4503599627370497)"));
 }
 
-static void files_of_events(void **state)
+TEST(files_of_events)
 {
-    (void)state;
     enum { MANY = 100001 };
     struct event_list list = {NULL, 0};
     char *many = malloc(2 * MANY + 2);
@@ -394,9 +380,8 @@ static void files_of_events(void **state)
     assert_non_null(strstr(sotto_error_text(), "sample_rate must be greater than 0 and at most 1 (got 0)"));
 }
 
-static void a_file_without_an_ending_is_json(void **state)
+TEST(a_file_without_an_ending_is_json)
 {
-    (void)state;
     static const char text[] = "[{\"mechanism\":\"stated\",\"epsilon\":1,\"adjacency\":\"replace-one\"}]",
                       yaml[] = "- {mechanism: stated, epsilon: 1, adjacency: replace-one}\n";
     struct event_list list = {NULL, 0};
@@ -409,22 +394,4 @@ static void a_file_without_an_ending_is_json(void **state)
     }
     assert_int_equal(events_parse(&list, yaml, sizeof yaml - 1, "events.yml"), SOTTO_OK);
     events_free(&list);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, remove_folder)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(an_entry_that_lacks_something),
-        TEST(entries_that_are_passed_over),
-        TEST(a_run_is_read_without_memory),
-        TEST(a_budget_without_memory),
-        cmocka_unit_test(a_large_delta_is_warned_about),
-        cmocka_unit_test(entries_that_differ_in_one_thing),
-        cmocka_unit_test(events_of_one_law_and_of_several),
-        cmocka_unit_test(groups_of_sampled_steps),
-        cmocka_unit_test(files_of_events),
-        cmocka_unit_test(a_file_without_an_ending_is_json),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

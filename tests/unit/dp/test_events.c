@@ -1,9 +1,5 @@
 /* src/dp/account/events.c and events_file.c: different releases together, the files they come from, every message. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/memory.h"
 #include "dp/account/accountant.h"
@@ -41,9 +37,8 @@ static double upper_of(const struct sotto_event *events, size_t n, double delta,
     return a.epsilon.upper;
 }
 
-static void one_event_is_an_account(void **state)
+TEST(one_event_is_an_account)
 {
-    (void)state;
     const struct sotto_event events[] = {noise("logistic", 5, 1, NAN, 1), noise("logistic", 5, 1, NAN, 10),
                                          noise("gaussian", 5, NAN, 1, 10), noise("laplace", 5, 1, NAN, 10),
                                          noise("logistic", 5, NAN, 1, 10)};
@@ -78,9 +73,8 @@ static void one_event_is_an_account(void **state)
     assert_string_equal(many.adjacency, "add-remove");
 }
 
-static void order_does_not_matter_and_more_is_more(void **state)
+TEST(order_does_not_matter_and_more_is_more)
 {
-    (void)state;
     struct sotto_event events[] = {noise("logistic", 5, 1, 1, 3), noise("gaussian", 5, NAN, 1, 10),
                                    noise("laplace", 9, 1, NAN, 4), stated(0.1, 1e-7, 3)};
     double all = upper_of(events, 4, 1e-5, SOTTO_SAME_ADJACENCY);
@@ -98,9 +92,8 @@ static void order_does_not_matter_and_more_is_more(void **state)
 }
 
 /* Steps beyond those of a run have no lower end of their own; the others beside them keep theirs. */
-static void more_steps_than_a_run(void **state)
+TEST(more_steps_than_a_run)
 {
-    (void)state;
     struct sotto_event e[] = {sampled(1e7, 0.01, (size_t)1 << 40), sampled(1, 0.01, 1000)};
     e[0].mechanism = e[1].mechanism = "logistic";
     struct sotto_sampled run = {.mechanism = "logistic",
@@ -123,9 +116,8 @@ static void more_steps_than_a_run(void **state)
     assert_true(more.epsilon.upper > alone.epsilon.upper);
 }
 
-static void statements_compose(void **state)
+TEST(statements_compose)
 {
-    (void)state;
     struct sotto_event e = stated(0.1, 0, 100);
     struct sotto_account a;
     assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
@@ -157,9 +149,8 @@ static void statements_compose(void **state)
     assert_true(isinf(upper_of(&gaussian, 1, 0, SOTTO_SAME_ADJACENCY)));
 }
 
-static void groups_and_adjacency(void **state)
+TEST(groups_and_adjacency)
 {
-    (void)state;
     struct sotto_event two[] = {noise("gaussian", 5, NAN, 1, 2), noise("laplace", 9, 1, NAN, 1)};
     struct sotto_account a;
     double alone = upper_of(two, 2, 1e-5, SOTTO_REPLACE_ONE);
@@ -207,9 +198,8 @@ static void groups_and_adjacency(void **state)
     assert_int_equal(sotto_account_events(&a, &s, 1, 1e-5, SOTTO_REPLACE_ONE, NULL), SOTTO_ENOTSUP);
 }
 
-static void bad_events(void **state)
+TEST(bad_events)
 {
-    (void)state;
     struct sotto_account a = {.scale = 77};
     struct sotto_event e = noise("gaussian", 1, NAN, 1, 1);
     assert_int_equal(sotto_account_events(&a, &e, 0, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_EINVAL);
@@ -236,9 +226,8 @@ static void bad_events(void **state)
     assert_true(a.scale == 77);
 }
 
-static void event_files(void **state)
+TEST(event_files)
 {
-    (void)state;
     static const struct {
         const char *text, *message; /* NULL: good */
     } cases[] = {
@@ -309,9 +298,8 @@ static void event_files(void **state)
     }
 }
 
-static void events_in_yaml(void **state)
+TEST(events_in_yaml)
 {
-    (void)state;
     static const struct {
         const char *text, *message; /* NULL: good */
     } cases[] = {
@@ -364,9 +352,8 @@ static void events_in_yaml(void **state)
     events_free(&list);
 }
 
-static void opacus_histories(void **state)
+TEST(opacus_histories)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } cases[] = {
@@ -409,18 +396,4 @@ static void opacus_histories(void **state)
                      SOTTO_ENOENT);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_event_is_an_account),
-        cmocka_unit_test(order_does_not_matter_and_more_is_more),
-        cmocka_unit_test(more_steps_than_a_run),
-        cmocka_unit_test(statements_compose),
-        cmocka_unit_test(groups_and_adjacency),
-        cmocka_unit_test(bad_events),
-        cmocka_unit_test(event_files),
-        cmocka_unit_test(events_in_yaml),
-        cmocka_unit_test(opacus_histories),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "long")

@@ -1,12 +1,7 @@
 /* Samples of a fixed size: drawn evenly, accounted for a replaced record, by an account that holds every
  * small case that can be gone through and is met by the worst of them; reserved, certified, composed and
  * refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/worse.h"
 #include "support/exercise.h"
 #include "base/memory.h"
@@ -84,9 +79,8 @@ static double delta_of(double epsilon, int count)
     return sum;
 }
 
-static void no_small_case_exceeds_it(void **state)
+TEST(no_small_case_exceeds_it)
 {
-    (void)state;
     static const char *const names[] = {"gaussian", "logistic", "laplace"};
     struct rng r = rng_stream(1, RNG_TEST, 0, 0);
     for (int m = 0; m < 3; m++)
@@ -121,9 +115,8 @@ static void no_small_case_exceeds_it(void **state)
 }
 
 /* A whole sample is no sample: the sum of all records moves by twice the norm. */
-static void a_rate_of_one_is_the_plain_mechanism(void **state)
+TEST(a_rate_of_one_is_the_plain_mechanism)
 {
-    (void)state;
     for (int m = 0; m < 2; m++) {
         struct sotto_sampled s = steps_of(m ? "logistic" : "gaussian", 3, 1, 1);
         struct sotto_account a, plain;
@@ -142,9 +135,8 @@ static void a_rate_of_one_is_the_plain_mechanism(void **state)
 }
 
 /* Below: the pair of a record that comes, moved by twice the norm. Above: less than a group of two such. */
-static void it_lies_between_what_is_known(void **state)
+TEST(it_lies_between_what_is_known)
 {
-    (void)state;
     const double multipliers[] = {0.8, 1.5}, rates[] = {0.3, 0.02};
     for (size_t i = 0; i < 4; i++)
         for (int m = 0; m < 2; m++) {
@@ -174,9 +166,8 @@ static void it_lies_between_what_is_known(void **state)
         }
 }
 
-static void others_are_refused(void **state)
+TEST(others_are_refused)
 {
-    (void)state;
     struct sotto_account a;
     struct sotto_sampled s = steps_of("gaussian", 1, 0.1, 10);
     s.adjacency = SOTTO_ADD_REMOVE;
@@ -193,9 +184,8 @@ static void others_are_refused(void **state)
 
 /* --- drawing --- */
 
-static void every_set_is_as_likely(void **state)
+TEST(every_set_is_as_likely)
 {
-    (void)state;
     enum { DRAWS = 40000 };
     struct fixed_sample f;
     struct noise *s;
@@ -222,9 +212,8 @@ static void every_set_is_as_likely(void **state)
     noise_close(s);
 }
 
-static void rates_are_rounded_up(void **state)
+TEST(rates_are_rounded_up)
 {
-    (void)state;
     for (size_t n = 1; n < 3000; n += 1 + n / 7)
         for (size_t m = 1; m <= n; m++) {
             struct fixed_sample f;
@@ -249,9 +238,8 @@ static void rates_are_rounded_up(void **state)
     base_alloc_fail_after(-1);
 }
 
-static void names(void **state)
+TEST(names)
 {
-    (void)state;
     enum sotto_sampling sampling;
     assert_string_equal(sotto_sampling_name((enum sotto_sampling)9), "unknown");
     for (int i = 0; i < 2; i++) {
@@ -283,9 +271,8 @@ static double epsilon_in(const char *json, const char *key)
     return strtod(at + strlen(key), NULL);
 }
 
-static void runs_are_certified(void **state)
+TEST(runs_are_certified)
 {
-    (void)state;
     struct sotto_dpsgd_request r = reserve_of(1);
     struct sotto_dpsgd_session *s;
     uint32_t rows[23];
@@ -330,9 +317,8 @@ static void runs_are_certified(void **state)
     sotto_text_free(total);
 }
 
-static void reservations_are_refused(void **state)
+TEST(reservations_are_refused)
 {
-    (void)state;
     struct sotto_dpsgd_session *s;
     struct sotto_dpsgd_request r = reserve_of(1);
     r.spend.ledger = path_of("none.jsonl");
@@ -359,9 +345,8 @@ static void reservations_are_refused(void **state)
     }
 }
 
-static void facts_are_read_back(void **state)
+TEST(facts_are_read_back)
 {
-    (void)state;
     struct dpsgd_facts f = {.mechanism = "gaussian",
                             .scale = 2,
                             .max_grad_norm = 1,
@@ -391,9 +376,8 @@ static sotto_status account_text(struct sotto_account *a, const char *events)
     return sotto_account_events_file(a, path_of("events.json"), 1e-5, SOTTO_SAME_ADJACENCY, NULL);
 }
 
-static void it_composes(void **state)
+TEST(it_composes)
 {
-    (void)state;
     struct sotto_account a, pure;
 #define STEPS "\"mechanism\": \"gaussian\", \"noise_multiplier\": 2, \"sample_rate\": 0.1, \"steps\": 2"
     assert_int_equal(account_text(&a, "{" STEPS ", \"sampling\": \"fixed\"}"), SOTTO_OK);
@@ -427,20 +411,4 @@ static void it_composes(void **state)
     assert_int_equal(sotto_account_events(&pure, &e, 1, 0, SOTTO_SAME_ADJACENCY, NULL), SOTTO_EINVAL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_small_case_exceeds_it),
-        cmocka_unit_test(a_rate_of_one_is_the_plain_mechanism),
-        cmocka_unit_test(it_lies_between_what_is_known),
-        cmocka_unit_test(others_are_refused),
-        cmocka_unit_test(every_set_is_as_likely),
-        cmocka_unit_test(rates_are_rounded_up),
-        cmocka_unit_test(names),
-        cmocka_unit_test(runs_are_certified),
-        cmocka_unit_test(reservations_are_refused),
-        cmocka_unit_test(facts_are_read_back),
-        cmocka_unit_test(it_composes),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder, .tags = "long")

@@ -1,11 +1,7 @@
 /* Exact noise as its callers see it: the same integers at every level, for every number of threads and
  * however positions are cut; known answers; what is refused; and draws too rare to occur by chance: a word of
  * 0, a radius of 0, an undecided draw in either of a pair, two refinements, more noise than fits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/memory.h"
 #include "base/sha256.h"
@@ -38,9 +34,8 @@ static void fill(int64_t *k, const struct floored_noise *f, uint64_t first, size
 
 /* --- one integer for a position --- */
 
-static void known_answers_at_every_level(void **state)
+TEST(known_answers_at_every_level)
 {
-    (void)state;
     static const char *const answers[FLOORED_LAWS] = {
         "3819d0eb59b631d4ba113fd225a89d8dd76d26373514c469809ffce81c7e249f",
         "df80008394c5aec970d32763450624d5ac0d40f893393b34fdc3b32e1266b045",
@@ -60,9 +55,8 @@ static void known_answers_at_every_level(void **state)
     }
 }
 
-static void threads_and_cuts_change_nothing(void **state)
+TEST(threads_and_cuts_change_nothing)
 {
-    (void)state;
     const uint64_t start = ((uint64_t)1 << 40) + 77;
     for (enum floored_law law = 0; law < FLOORED_LAWS; law++) {
         struct floored_noise f = opened(law, 0x1p44, false);
@@ -81,9 +75,8 @@ static void threads_and_cuts_change_nothing(void **state)
     }
 }
 
-static void flat_doubt_changes_no_draw(void **state)
+TEST(flat_doubt_changes_no_draw)
 {
-    (void)state;
     for (enum floored_law law = 0; law < FLOORED_LAWS; law++) {
         struct floored_noise plain = opened(law, 0x1p32, false), flat = opened(law, 0x1p32, true);
         assert_true(flat.bounds.flat > 0 && plain.bounds.flat == 0);
@@ -93,18 +86,16 @@ static void flat_doubt_changes_no_draw(void **state)
     }
 }
 
-static void nothing_is_drawn_for_no_positions(void **state)
+TEST(nothing_is_drawn_for_no_positions)
 {
-    (void)state;
     struct floored_noise f = opened(FLOORED_LAPLACE, 5, false);
     fill(NULL, &f, 3, 0, 2);
 }
 
 /* --- what is refused --- */
 
-static void scales_out_of_range_are_refused(void **state)
+TEST(scales_out_of_range_are_refused)
 {
-    (void)state;
     const double scales[] = {0, -1, 0x1p-31, 0x1.0000000000001p44, INFINITY, NAN};
     struct noise *keys;
     struct floored_noise f;
@@ -115,9 +106,8 @@ static void scales_out_of_range_are_refused(void **state)
     noise_close(keys);
 }
 
-static void other_rounding_is_refused(void **state)
+TEST(other_rounding_is_refused)
 {
-    (void)state;
     const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
     struct floored_noise f = opened(FLOORED_LAPLACE, 5, false), g;
     struct noise *keys;
@@ -133,9 +123,8 @@ static void other_rounding_is_refused(void **state)
     noise_close(keys);
 }
 
-static void want_of_memory_is_an_error(void **state)
+TEST(want_of_memory_is_an_error)
 {
-    (void)state;
     struct floored_noise f = opened(FLOORED_GAUSSIAN, 0x1p44, false);
     base_alloc_fail_after(0);
     sotto_status status = floored_noise_fill(&f, all, 0, 1000, 1);
@@ -173,9 +162,8 @@ static bool doubted(enum floored_law law, double m, uint64_t word, uint64_t angl
     return levels > 0;
 }
 
-static void small_words_and_radii_are_in_doubt(void **state)
+TEST(small_words_and_radii_are_in_doubt)
 {
-    (void)state;
     const double scales[] = {0x1p-30, 1, 0x1p31, 0x1p44};
     const uint64_t diagonal = (uint64_t)1 << 61, first = (uint64_t)1 << 63;
     for (int s = 0; s < 4; s++) {
@@ -191,9 +179,8 @@ static void small_words_and_radii_are_in_doubt(void **state)
 }
 
 /* On an axis one value is 0, an edge; the other is anywhere. */
-static void a_doubt_in_either_of_a_pair_counts(void **state)
+TEST(a_doubt_in_either_of_a_pair_counts)
 {
-    (void)state;
     const uint64_t radius = (uint64_t)1 << 62;
     const double reach = sqrt(2 * log(4)), m = 1000.5 / reach;
     assert_false(doubted(FLOORED_GAUSSIAN, m, radius, (uint64_t)1 << 60)); /* values about 924.3, 382.9 */
@@ -275,9 +262,8 @@ static void open_at(struct floored_noise *f, enum floored_law law, double m)
 
 /* floor(2^a z) >> a is floor(z): the same positions with scales 2^56 and 2^70 times as large, where all draws are in
  * doubt and none, or nearly none, fits 64 bits. */
-static void wide_draws_agree_with_narrow_ones(void **state)
+TEST(wide_draws_agree_with_narrow_ones)
 {
-    (void)state;
     enum { DRAWS = 600 };
     static int128 narrow[DRAWS], wide[DRAWS];
     static int64_t integers[DRAWS];
@@ -301,9 +287,8 @@ static void wide_draws_agree_with_narrow_ones(void **state)
 }
 
 /* 64 bits stop at 2^61, the wide ones at 2^121. */
-static void draws_stop_at_their_ends(void **state)
+TEST(draws_stop_at_their_ends)
 {
-    (void)state;
     enum { DRAWS = 256 };
     static int128 wide[DRAWS];
     static int64_t integers[DRAWS];
@@ -324,9 +309,8 @@ static void draws_stop_at_their_ends(void **state)
 
 /* --- refinement words --- */
 
-static void refinements_are_a_function_of_position_and_round(void **state)
+TEST(refinements_are_a_function_of_position_and_round)
 {
-    (void)state;
     unsigned char key[CHACHA_KEY] = {7};
     uint64_t words[4][2];
     for (int i = 0; i < 4; i++) {
@@ -344,24 +328,4 @@ static void refinements_are_a_function_of_position_and_round(void **state)
     assert_true(words[0][0] == 0xf59ed6f37bba9cde && words[0][1] == 0x3a653f9763dc86e7);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wide_draws_agree_with_narrow_ones),
-        cmocka_unit_test(draws_stop_at_their_ends),
-        cmocka_unit_test(known_answers_at_every_level),
-        cmocka_unit_test(threads_and_cuts_change_nothing),
-        cmocka_unit_test(flat_doubt_changes_no_draw),
-        cmocka_unit_test(nothing_is_drawn_for_no_positions),
-        cmocka_unit_test(scales_out_of_range_are_refused),
-        cmocka_unit_test(other_rounding_is_refused),
-        cmocka_unit_test(want_of_memory_is_an_error),
-        cmocka_unit_test(small_words_and_radii_are_in_doubt),
-        cmocka_unit_test(a_doubt_in_either_of_a_pair_counts),
-        cmocka_unit_test(two_refinements),
-        cmocka_unit_test(a_word_of_0_goes_on),
-        cmocka_unit_test(more_noise_than_fits_is_cut_off),
-        cmocka_unit_test(refinements_are_a_function_of_position_and_round),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "matrix")

@@ -1,12 +1,7 @@
 /* Ten kinds of forgery, at least five of each: refused, or answered with "NOT signed" where every number
  * agrees with every other and only a signature could tell. f32 heads; no instruction set or thread count
  * matters. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/forgery_desk.h"
 
 /* ---- the forgeries ---- */
@@ -423,9 +418,8 @@ static void leave_copy(int i, const struct forgery *f, const char *answer)
         run_shell("rm '%s'/work.jsonl%s", target, "");
 }
 
-static void honest_bundles_verify(void **state)
+TEST(honest_bundles_verify)
 {
-    (void)state;
     for (const char *bundle = "ABCD"; *bundle; bundle++)
         for (int with_ledger = 0; with_ledger < 2; with_ledger++) {
             struct sotto_verification v;
@@ -454,9 +448,8 @@ static void honest_bundles_verify(void **state)
         }
 }
 
-static void ten_kinds_of_forgery(void **state)
+TEST(ten_kinds_of_forgery)
 {
-    (void)state;
     const char *kind = "";
     int kinds = 0, of_kind = 5;
     for (int i = 0; i < FORGERIES; i++) {
@@ -497,9 +490,8 @@ static void ten_kinds_of_forgery(void **state)
 
 /* The same forgeries of certificates that were signed: none keeps the signature, but for later lines of a ledger that are
  * gone. (A forger who lets the library write a new certificate has one without a signature, which --trust refuses.) */
-static void a_signature_refuses_them_all(void **state)
+TEST(a_signature_refuses_them_all)
 {
-    (void)state;
     char key[128];
     strcpy(key, path_of("office.key"));
     assert_int_equal(sotto_key_new(key), SOTTO_OK);
@@ -522,9 +514,8 @@ static void a_signature_refuses_them_all(void **state)
 }
 
 /* What is changed before the noise: protect refuses it. */
-static void unprotected_heads_are_bound_to_their_recipe(void **state)
+TEST(unprotected_heads_are_bound_to_their_recipe)
 {
-    (void)state;
     const char *forged = path_of("forged.safetensors"), *out = path_of("out.safetensors"),
                *book = path_of("never.jsonl");
     struct sotto_head *h;
@@ -560,9 +551,8 @@ static void unprotected_heads_are_bound_to_their_recipe(void **state)
 }
 
 /* A proof that was made for more records than the head has. */
-static void a_proof_is_for_one_head(void **state)
+TEST(a_proof_is_for_one_head)
 {
-    (void)state;
     struct sotto_sensitivity_sample proof, larger;
     struct sotto_head *h;
     struct sotto_protect p =
@@ -581,14 +571,4 @@ static void a_proof_is_for_one_head(void **state)
     assert_false(file_exists(path_of("n.jsonl")));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(honest_bundles_verify),
-        cmocka_unit_test(ten_kinds_of_forgery),
-        cmocka_unit_test(a_signature_refuses_them_all),
-        cmocka_unit_test(unprotected_heads_are_bound_to_their_recipe),
-        cmocka_unit_test(a_proof_is_for_one_head),
-    };
-    return cmocka_run_group_tests(tests, make_bundles, remove_folder);
-}
+TEST_GROUP(.set_up = make_bundles, .tear_down = remove_folder, .tags = "long")

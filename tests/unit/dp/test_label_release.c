@@ -1,11 +1,6 @@
 /* Runs on noisy inputs with labels released by randomised response: the certificate counts both, and is
  * bound to the ledger entry of the labels. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/certificate_text.h"
 #include "support/exercise.h"
 #include "support/temporary_folder.h"
@@ -132,9 +127,8 @@ static double proved(const struct json *c)
     return json_number(json_find(c, "guarantee.proved.epsilon.upper"));
 }
 
-static void inputs_and_labels_add_up(void **state)
+TEST(inputs_and_labels_add_up)
 {
-    (void)state;
     char labels[65], name[33], *total;
     struct sotto_dpsgd_request r = reserve_of(NULL);
     run_for(name, &r);
@@ -160,9 +154,8 @@ static void inputs_and_labels_add_up(void **state)
 }
 
 /* Logistic noise on inputs clipped by L1 has a pure epsilon, to which the labels' is added. */
-static void pure_epsilons_add_up(void **state)
+TEST(pure_epsilons_add_up)
 {
-    (void)state;
     char labels[65], name[33];
     double pure[2];
     release_labels(labels, ledger, label_epsilon, 0);
@@ -179,9 +172,8 @@ static void pure_epsilons_add_up(void **state)
     assert_true(fabs(pure[1] - pure[0] - label_epsilon) < 1e-9);
 }
 
-static void a_resumed_run_keeps_its_labels(void **state)
+TEST(a_resumed_run_keeps_its_labels)
 {
-    (void)state;
     char labels[65], others[65], name[33];
     struct sotto_dpsgd_session *s = NULL;
     release_labels(labels, ledger, label_epsilon, 0);
@@ -204,9 +196,8 @@ static void a_resumed_run_keeps_its_labels(void **state)
     }
 }
 
-static void what_does_not_fit_is_refused(void **state)
+TEST(what_does_not_fit_is_refused)
 {
-    (void)state;
     char labels[65], run_entry[65], name[33], elsewhere[65];
     struct sotto_dpsgd_session *s = NULL;
     release_labels(labels, ledger, label_epsilon, 0);
@@ -235,9 +226,8 @@ static void what_does_not_fit_is_refused(void **state)
 #undef REFUSED
 }
 
-static void seeded_labels_certify_nothing(void **state)
+TEST(seeded_labels_certify_nothing)
 {
-    (void)state;
     char labels[65], name[33];
     release_labels(labels, ledger, label_epsilon, 1);
     struct sotto_dpsgd_request r = reserve_of(labels);
@@ -254,9 +244,8 @@ static void seeded_labels_certify_nothing(void **state)
     sotto_text_free(text);
 }
 
-static void forgeries_are_noticed(void **state)
+TEST(forgeries_are_noticed)
 {
-    (void)state;
     char labels[65], weak[65], seeded[65], name[33], from[96], to[96];
     release_labels(labels, ledger, label_epsilon, 0);
     release_labels(weak, ledger, 2, 0);
@@ -290,9 +279,8 @@ static void forgeries_are_noticed(void **state)
     sotto_text_free(text);
 }
 
-static void memory_that_runs_out(void **state)
+TEST(memory_that_runs_out)
 {
-    (void)state;
     char labels[65], name[33];
     long n;
     release_labels(labels, ledger, label_epsilon, 0);
@@ -318,15 +306,4 @@ static void memory_that_runs_out(void **state)
     assert_int_equal(status, SOTTO_OK);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, remove_folder)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(inputs_and_labels_add_up),
-                                       TEST(pure_epsilons_add_up),
-                                       TEST(a_resumed_run_keeps_its_labels),
-                                       TEST(what_does_not_fit_is_refused),
-                                       TEST(seeded_labels_certify_nothing),
-                                       TEST(forgeries_are_noticed),
-                                       TEST(memory_that_runs_out)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = set_up, .after = remove_folder, .tags = "long")

@@ -1,10 +1,5 @@
 /* src/dp/ledger/ledger.c: the chain, torn lines, budgets, two processes, kill -9 at any point. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/ledger_folder.h"
 #include "base/file.h"
 #include "dp/ledger/ledger_account.h"
@@ -15,9 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static void releases_add_up(void **state)
+TEST(releases_add_up)
 {
-    (void)state;
     struct ledger l;
     for (int i = 0; i < 3; i++)
         assert_int_equal(release_once(2), SOTTO_OK);
@@ -44,9 +38,8 @@ static void write_text(const char *name, const char *text, size_t bytes)
     assert_int_equal(file_write(name, text, bytes), SOTTO_OK);
 }
 
-static void a_changed_ledger_is_refused(void **state)
+TEST(a_changed_ledger_is_refused)
 {
-    (void)state;
     unsigned char *data;
     size_t size;
     struct ledger l;
@@ -94,9 +87,8 @@ static void expect_lost(void)
 }
 
 /* Emptied, or cut within its first line: refused, and left as it is. */
-static void a_ledger_that_lost_all_entries_is_not_a_new_one(void **state)
+TEST(a_ledger_that_lost_all_entries_is_not_a_new_one)
 {
-    (void)state;
     unsigned char *data, *now;
     size_t size, length;
     struct ledger l;
@@ -120,9 +112,8 @@ static void a_ledger_that_lost_all_entries_is_not_a_new_one(void **state)
 }
 
 /* Opened, and then nothing was charged. */
-static void a_new_ledger_may_be_empty_until_its_first_entry(void **state)
+TEST(a_new_ledger_may_be_empty_until_its_first_entry)
 {
-    (void)state;
     char mark[160];
     struct ledger l;
     snprintf(mark, sizeof mark, "%s.new", path);
@@ -148,9 +139,8 @@ static void a_new_ledger_may_be_empty_until_its_first_entry(void **state)
     expect_lost();
 }
 
-static void a_torn_line_is_moved_aside_and_recorded(void **state)
+TEST(a_torn_line_is_moved_aside_and_recorded)
 {
-    (void)state;
     unsigned char *data, *aside;
     size_t size, aside_size;
     assert_int_equal(release_once(2), SOTTO_OK);
@@ -173,9 +163,8 @@ static void a_torn_line_is_moved_aside_and_recorded(void **state)
     base_free(data);
 }
 
-static void a_budget_cannot_be_exceeded_or_raised(void **state)
+TEST(a_budget_cannot_be_exceeded_or_raised)
 {
-    (void)state;
     struct sotto_release r = release_of(2);
     float v[1] = {5};
     struct sotto_certificate *certificate = NULL;
@@ -202,9 +191,8 @@ static void a_budget_cannot_be_exceeded_or_raised(void **state)
     assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EINVAL);
 }
 
-static void two_processes_share_one_chain(void **state)
+TEST(two_processes_share_one_chain)
 {
-    (void)state;
     enum { PROCESSES = 3, EACH = 8 };
     for (int p = 0; p < PROCESSES; p++)
         if (fork() == 0) {
@@ -226,9 +214,8 @@ static void two_processes_share_one_chain(void **state)
 
 /* A child releases as fast as it can and reports each release that came back; it is killed at a random
  * moment. Whatever came back must be in the ledger, and the ledger must go on working. */
-static void nothing_released_is_missing_after_kill_9(void **state)
+TEST(nothing_released_is_missing_after_kill_9)
 {
-    (void)state;
     size_t reported = 0;
     for (int round = 0; round < 12; round++) {
         int pipes[2];
@@ -264,9 +251,8 @@ static void nothing_released_is_missing_after_kill_9(void **state)
 /* Whatever part of a line was written when the process died: everything before it stays charged, the ledger
  * goes on, and the cut is recorded. A line that lacks its newline alone is whole: its noise may have been
  * drawn, so it is charged. */
-static void a_line_cut_at_any_byte_loses_nothing(void **state)
+TEST(a_line_cut_at_any_byte_loses_nothing)
 {
-    (void)state;
     unsigned char *data;
     size_t size;
     assert_int_equal(release_once(2), SOTTO_OK);
@@ -300,9 +286,8 @@ static void a_line_cut_at_any_byte_loses_nothing(void **state)
 }
 
 /* Any one byte of a finished line changed: refused. */
-static void a_garbled_byte_is_noticed(void **state)
+TEST(a_garbled_byte_is_noticed)
 {
-    (void)state;
     unsigned char *data;
     size_t size;
     assert_int_equal(release_once(2), SOTTO_OK);
@@ -319,9 +304,8 @@ static void a_garbled_byte_is_noticed(void **state)
     base_free(data);
 }
 
-static void default_paths(void **state)
+TEST(default_paths)
 {
-    (void)state;
     char *out;
     setenv("XDG_DATA_HOME", "/data", 1);
     assert_int_equal(ledger_default_path(&out, "abc-1.x"), SOTTO_OK);
@@ -342,9 +326,8 @@ static void default_paths(void **state)
     assert_int_equal(ledger_default_path(&out, ""), SOTTO_EINVAL);
 }
 
-static void a_ledger_that_cannot_be_made_is_one_line(void **state)
+TEST(a_ledger_that_cannot_be_made_is_one_line)
 {
-    (void)state;
     snprintf(path, sizeof path, "%s/l.jsonl", folder);
     assert_int_equal(file_write(path, "", 0), SOTTO_OK);
     struct ledger l;
@@ -356,9 +339,8 @@ static void a_ledger_that_cannot_be_made_is_one_line(void **state)
 }
 
 /* Every allocation in a release fails once: ENOMEM, vector untouched, and the ledger stays sound. */
-static void allocation_failures_leave_all_as_it_was(void **state)
+TEST(allocation_failures_leave_all_as_it_was)
 {
-    (void)state;
     sotto_status status = SOTTO_ENOMEM;
     int n;
     for (n = 0; status != SOTTO_OK && n < 2000; n++) {
@@ -382,22 +364,4 @@ static void allocation_failures_leave_all_as_it_was(void **state)
     ledger_close(&l);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(releases_add_up),
-        TEST(a_changed_ledger_is_refused),
-        TEST(a_ledger_that_lost_all_entries_is_not_a_new_one),
-        TEST(a_new_ledger_may_be_empty_until_its_first_entry),
-        TEST(a_torn_line_is_moved_aside_and_recorded),
-        TEST(a_budget_cannot_be_exceeded_or_raised),
-        TEST(two_processes_share_one_chain),
-        TEST(nothing_released_is_missing_after_kill_9),
-        TEST(a_ledger_that_cannot_be_made_is_one_line),
-        TEST(allocation_failures_leave_all_as_it_was),
-        TEST(a_line_cut_at_any_byte_loses_nothing),
-        TEST(a_garbled_byte_is_noticed),
-        TEST(default_paths),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = make_folder, .after = remove_folder, .tags = "long")

@@ -1,11 +1,6 @@
 /* src/dp/ledger/ledger_events.c, ledger_account.c, ledger_import.c: entries composed by their own mechanisms, what
  * cannot be taken again, adjacency, imports, budgets. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "base/file.h"
 #include "dp/certificate/certificate.h"
@@ -86,9 +81,8 @@ static struct sotto_account proved_at(double delta)
     return a;
 }
 
-static void different_releases_compose_tightly(void **state)
+TEST(different_releases_compose_tightly)
 {
-    (void)state;
     for (int i = 0; i < 5; i++) {
         assert_int_equal(append("{\"mechanism\":\"gaussian\",\"scale\":5,\"dimension\":1}"), SOTTO_OK);
         assert_int_equal(append("{\"mechanism\":\"logistic\",\"scale\":5,\"dimension\":1}"), SOTTO_OK);
@@ -103,9 +97,9 @@ static void different_releases_compose_tightly(void **state)
     assert_true(got.epsilon.lower > 0.9 * got.epsilon.upper);
 }
 
-static void what_cannot_be_taken_again_is_a_statement(void **state)
+TEST(what_cannot_be_taken_again_is_a_statement)
 {
-    (void)state; /* an unknown mechanism, the sampler of constant time, whole steps without their step, absurd
+    /* an unknown mechanism, the sampler of constant time, whole steps without their step, absurd
                     facts */
     assert_int_equal(append("{\"mechanism\":\"future\",\"pure_epsilon\":0.5}"), SOTTO_OK);
     assert_true(fabs(proved_at(0).epsilon.upper - 0.5) < 1e-12);
@@ -132,9 +126,8 @@ static void what_cannot_be_taken_again_is_a_statement(void **state)
     assert_true(isinf(a.epsilon.upper) && strcmp(a.accountant, "no bound") == 0);
 }
 
-static void adjacency_is_converted_and_said(void **state)
+TEST(adjacency_is_converted_and_said)
 {
-    (void)state;
     char *json;
     assert_int_equal(
         append(
@@ -153,9 +146,8 @@ static void adjacency_is_converted_and_said(void **state)
     sotto_text_free(json);
 }
 
-static void imports_are_conditional(void **state)
+TEST(imports_are_conditional)
 {
-    (void)state;
     char file[128], *json;
     struct ledger l;
     snprintf(file, sizeof file, "%s/o.json", folder);
@@ -184,9 +176,8 @@ static void imports_are_conditional(void **state)
 }
 
 /* Ten Gaussian releases fit into a budget by composition that they exceed when their zCDP is added up. */
-static void budgets_are_checked_by_composition(void **state)
+TEST(budgets_are_checked_by_composition)
 {
-    (void)state;
     struct sotto_sensitivity s = {.l1 = NAN, .l2 = 1, .dimension = 1};
     struct sotto_account a;
     assert_int_equal(sotto_account_release(&a, "gaussian", 5, &s, 1e-5, 10, NULL), SOTTO_OK);
@@ -209,9 +200,8 @@ static void budgets_are_checked_by_composition(void **state)
     assert_non_null(strstr(sotto_error_text(), "with this release"));
 }
 
-static void allocation_failures_are_reported(void **state)
+TEST(allocation_failures_are_reported)
 {
-    (void)state;
     assert_int_equal(append("{\"mechanism\":\"laplace\",\"scale\":4,\"dimension\":1}"), SOTTO_OK);
     assert_int_equal(append("{\"mechanism\":\"future\",\"pure_epsilon\":0.5}"), SOTTO_OK);
     sotto_status status = SOTTO_ENOMEM;
@@ -229,9 +219,8 @@ static void allocation_failures_are_reported(void **state)
 }
 
 /* A file that cannot be written down completely leaves whole entries only. */
-static void import_without_memory(void **state)
+TEST(import_without_memory)
 {
-    (void)state;
     char file[128];
     snprintf(file, sizeof file, "%s/o.json", folder);
     assert_int_equal(file_write(file, "[[1.5,0.04,250],[2,0.01,100]]", 29), SOTTO_OK);
@@ -253,9 +242,8 @@ static void import_without_memory(void **state)
 }
 
 /* Budget, seeded noise, and the files of events: what the account prints. */
-static void what_is_printed(void **state)
+TEST(what_is_printed)
 {
-    (void)state;
     char *json, file[128];
     struct ledger l;
     struct sotto_account a;
@@ -300,18 +288,4 @@ static void what_is_printed(void **state)
     assert_int_equal(sotto_account_opacus_file(&a, file, 0, SOTTO_ADD_REMOVE, NULL), SOTTO_EFORMAT);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(different_releases_compose_tightly),
-        TEST(what_cannot_be_taken_again_is_a_statement),
-        TEST(adjacency_is_converted_and_said),
-        TEST(imports_are_conditional),
-        TEST(budgets_are_checked_by_composition),
-        TEST(allocation_failures_are_reported),
-        TEST(import_without_memory),
-        TEST(what_is_printed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = make_folder, .after = remove_folder)

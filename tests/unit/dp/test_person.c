@@ -1,11 +1,6 @@
 /* The account of a person with several rows: known answers, the mixture that sampling makes of a person's rows, and ledgers of
  * one unit. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/temporary_folder.h"
 #include "dp/account/person.h"
 #include "sotto/sotto.h"
@@ -14,11 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static void pure_epsilon_is_m_times_that_of_a_record(void **state)
+TEST(pure_epsilon_is_m_times_that_of_a_record)
 {
     struct sotto_account one, person;
     struct sotto_sensitivity s = {.l1 = 0.5, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED};
-    (void)state;
     assert_int_equal(sotto_account_release(&one, "laplace", 2, &s, 0, 1, NULL), SOTTO_OK);
     unit_widen(&s, 7);
     assert_float_equal(s.l1, 3.5, 1e-14);
@@ -38,20 +32,18 @@ static struct sotto_sampled steps_of(double multiplier, double rate, size_t rows
                                   .rows_per_person = rows};
 }
 
-static void gaussian_noise_sees_m_times_the_norm(void **state)
+TEST(gaussian_noise_sees_m_times_the_norm)
 {
     struct sotto_sampled s = steps_of(6, 1, 6);
     struct sotto_account a;
-    (void)state;
     assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
     assert_float_equal(a.epsilon.upper, 4.3771780956812, 1e-6); /* sigma 1, delta 1e-5: mechanisms.md */
     assert_float_equal(a.scale, 6, 0);                          /* the noise stays what it is */
 }
 
-static void some_row_is_sampled(void **state)
+TEST(some_row_is_sampled)
 {
     struct sotto_sampled one = steps_of(2, 0.01, 3), steps = unit_steps(&one), alone = steps_of(2, 0.01, 1);
-    (void)state;
     assert_float_equal(steps.sample_rate, 0.029701, 1e-15);
     assert_true(steps.sample_rate >= 0.029701 && steps.noise_multiplier <= 2. / 3);
     assert_float_equal(steps.noise_multiplier, 2. / 3, 1e-15);
@@ -85,13 +77,12 @@ static double mixture_delta(double epsilon, double sigma, double q, int m, doubl
     return fmax(there, back);
 }
 
-static void sampled_rows_are_covered_and_a_record_is_not_enough(void **state)
+TEST(sampled_rows_are_covered_and_a_record_is_not_enough)
 {
     static const struct {
         double sigma, q;
         int m;
     } cases[] = {{1, 0.1, 2}, {2, 0.02, 3}, {1.5, 0.5, 2}, {4, 0.9, 5}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int replaced = 0; replaced <= 1; replaced++) {
             const double sigma = cases[i].sigma, q = cases[i].q, after = replaced ? -1 : 0;
@@ -108,11 +99,10 @@ static void sampled_rows_are_covered_and_a_record_is_not_enough(void **state)
         }
 }
 
-static void noise_is_found_for_a_person(void **state)
+TEST(noise_is_found_for_a_person)
 {
     struct sotto_sampled s = steps_of(0, 0.05, 4);
     struct sotto_account a;
-    (void)state;
     s.steps = 50;
     s.adjacency = SOTTO_REPLACE_ONE;
     assert_int_equal(sotto_calibrate_sampled(&s.noise_multiplier, &s, 1.5, NULL), SOTTO_OK);
@@ -120,11 +110,10 @@ static void noise_is_found_for_a_person(void **state)
     assert_true(a.epsilon.upper <= 1.5 && a.epsilon.upper > 1.49);
 }
 
-static void what_has_no_account_of_persons_is_refused(void **state)
+TEST(what_has_no_account_of_persons_is_refused)
 {
     struct sotto_sampled s = steps_of(1, 0.1, 2);
     struct sotto_account a;
-    (void)state;
     s.sampling = SOTTO_SAMPLING_FIXED;
     s.adjacency = SOTTO_REPLACE_ONE;
     assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_EINVAL);
@@ -154,11 +143,10 @@ static sotto_status release(struct sotto_certificate **c, const char *mechanism,
     return sotto_dp_release(c, vector, 2, &r, NULL);
 }
 
-static void a_release_is_of_the_person(void **state)
+TEST(a_release_is_of_the_person, .before = make_folder, .after = remove_folder)
 {
     struct sotto_provenance p = of_persons("patient", 4);
     struct sotto_certificate *c;
-    (void)state;
     assert_int_equal(release(&c, "laplace", path_of("l.jsonl"), &p, 0), SOTTO_OK);
     assert_string_equal(sotto_certificate_unit(c), "one person (column patient, at most 4 rows each)");
     assert_non_null(strstr(sotto_certificate_statement(c), "unit of privacy: one person (column patient"));
@@ -169,12 +157,11 @@ static void a_release_is_of_the_person(void **state)
     assert_int_equal(release(&c, "laplace", path_of("l.jsonl"), &p, 3), SOTTO_EINVAL); /* another cap */
 }
 
-static void a_ledger_has_one_unit(void **state)
+TEST(a_ledger_has_one_unit, .before = make_folder, .after = remove_folder)
 {
     struct sotto_provenance p = of_persons("patient", 4), other = of_persons("household", 4),
                             record = of_persons("", 0), fewer = of_persons("patient", 1);
     struct sotto_certificate *c;
-    (void)state;
     assert_int_equal(release(&c, "laplace", path_of("l.jsonl"), &p, 0), SOTTO_OK);
     sotto_certificate_free(c);
     assert_int_equal(release(&c, "laplace", path_of("l.jsonl"), &record, 0), SOTTO_EBUDGET);
@@ -183,11 +170,10 @@ static void a_ledger_has_one_unit(void **state)
     sotto_certificate_free(c);
 }
 
-static void a_stated_cap_proves_nothing(void **state)
+TEST(a_stated_cap_proves_nothing, .before = make_folder, .after = remove_folder)
 {
     struct sotto_provenance p = of_persons("", 0);
     struct sotto_certificate *c;
-    (void)state;
     assert_int_equal(release(&c, "laplace", path_of("l.jsonl"), &p, 2), SOTTO_OK);
     assert_int_equal(sotto_certificate_is_proved(c), 0);
     assert_non_null(
@@ -195,7 +181,7 @@ static void a_stated_cap_proves_nothing(void **state)
     sotto_certificate_free(c);
 }
 
-static void single_records_are_not_persons(void **state)
+TEST(single_records_are_not_persons, .before = make_folder, .after = remove_folder)
 {
     struct sotto_provenance p = of_persons("patient", 4);
     struct sotto_certificate *c;
@@ -205,7 +191,6 @@ static void single_records_are_not_persons(void **state)
                               .target = {.epsilon = 1},
                               .sensitivity = {.l1 = 1, .source = SOTTO_SENSITIVITY_PROVED},
                               .spend = {.provenance = &p, .ledger = path_of("l.jsonl")}};
-    (void)state;
     assert_int_equal(sotto_dp_randomise(&c, labels, 3, 2, &r, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "has an account of single records only"));
     r.mechanism = "smooth-median";
@@ -213,21 +198,4 @@ static void single_records_are_not_persons(void **state)
     r.mechanism = "propose-test-release";
     r.target.delta = 1e-5;
     assert_int_equal(sotto_dp_most_frequent(&label, &c, labels, 3, 2, &r, NULL), SOTTO_EINVAL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pure_epsilon_is_m_times_that_of_a_record),
-        cmocka_unit_test(gaussian_noise_sees_m_times_the_norm),
-        cmocka_unit_test(some_row_is_sampled),
-        cmocka_unit_test(sampled_rows_are_covered_and_a_record_is_not_enough),
-        cmocka_unit_test(noise_is_found_for_a_person),
-        cmocka_unit_test(what_has_no_account_of_persons_is_refused),
-        cmocka_unit_test_setup_teardown(a_release_is_of_the_person, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(a_ledger_has_one_unit, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(a_stated_cap_proves_nothing, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(single_records_are_not_persons, make_folder, remove_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

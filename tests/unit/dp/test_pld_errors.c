@@ -1,9 +1,5 @@
 /* Compositions that are refused, and memory that runs out at every allocation in turn. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/memory.h"
 #include "dp/account/account_pld.h"
@@ -12,9 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-static void bad_input_has_one_clear_line(void **state)
+TEST(bad_input_has_one_clear_line)
 {
-    (void)state;
     struct sotto_account a = {.scale = 77};
     struct sotto_sampled s = {.mechanism = "laplace",
                               .noise_multiplier = 1,
@@ -38,9 +33,8 @@ static void bad_input_has_one_clear_line(void **state)
     assert_true(a.scale == 77);
 }
 
-static void memory_that_runs_out_changes_nothing(void **state)
+TEST(memory_that_runs_out_changes_nothing)
 {
-    (void)state;
     const struct composed_release items[] = {
         {"gaussian", {1, 1}, SOTTO_NORM_L2, 0.1, false, 3, SOTTO_SAMPLING_POISSON},
         {"laplace", {1, 1}, SOTTO_NORM_L1, 1, false, 2, SOTTO_SAMPLING_POISSON}};
@@ -69,9 +63,8 @@ static void memory_that_runs_out_changes_nothing(void **state)
     assert_true(multiplier == 77);
 }
 
-static void absurd_parameters_have_answers(void **state)
+TEST(absurd_parameters_have_answers)
 {
-    (void)state;
     static const double shifts[] = {1e-100, 1e-12, 1e100}, rates[] = {1e-300, 1e-9, 1};
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -86,9 +79,8 @@ static void absurd_parameters_have_answers(void **state)
             }
 }
 
-static void grids_have_limits(void **state)
+TEST(grids_have_limits)
 {
-    (void)state;
     struct pld_grid g = {.n = 77};
     assert_int_equal(pld_grid_make(&g, (struct pld_range){-1, 1}, 1e-9), SOTTO_EDOMAIN);
     assert_true(g.n == 77);
@@ -97,13 +89,4 @@ static void grids_have_limits(void **state)
     pld_grid_free(&g);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_input_has_one_clear_line),
-        cmocka_unit_test(memory_that_runs_out_changes_nothing),
-        cmocka_unit_test(absurd_parameters_have_answers),
-        cmocka_unit_test(grids_have_limits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "long long-sums")

@@ -1,11 +1,6 @@
 /* src/dp/release/protect.c, verify.c, noise_simulate.c, account_json.c through the public API: files in, files out, every
  * refusal. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "base/file.h"
 #include "base/sha256.h"
@@ -66,9 +61,8 @@ static struct sotto_protect ordinary(void)
             .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger, .purpose = "test"}}};
 }
 
-static void all_tensors_are_noised_and_the_certificate_verifies(void **state)
+TEST(all_tensors_are_noised_and_the_certificate_verifies, .before = start, .after = stop)
 {
-    (void)state;
     struct sotto_protect p = ordinary();
     struct sotto_certificate *certificate = NULL;
     char *report = NULL, *line = NULL;
@@ -112,9 +106,8 @@ static void change(const char *from, const char *to)
     base_free(data);
 }
 
-static void every_changed_fact_is_noticed(void **state)
+TEST(every_changed_fact_is_noticed, .before = start, .after = stop)
 {
-    (void)state;
     const struct {
         const char *from, *to, *check;
     } cases[] = {
@@ -156,9 +149,8 @@ static void every_changed_fact_is_noticed(void **state)
     sotto_certificate_free(certificate);
 }
 
-static void refusals_leave_nothing(void **state)
+TEST(refusals_leave_nothing, .before = start, .after = stop)
 {
-    (void)state;
     const struct {
         const char *evidence, *data, *output, *text;
         sotto_status status;
@@ -187,9 +179,8 @@ static void refusals_leave_nothing(void **state)
 }
 
 /* Weights of a network with an encoder that saw private records (io/provenance/statement.h). */
-static void what_carries_no_statement_is_refused(void **state)
+TEST(what_carries_no_statement_is_refused, .before = start, .after = stop)
 {
-    (void)state;
     struct sotto_protect p = ordinary();
     struct sotto_tensors t = {0};
     struct sotto_certificate *certificate = NULL;
@@ -202,9 +193,8 @@ static void what_carries_no_statement_is_refused(void **state)
     assert_null(certificate);
 }
 
-static void allocation_failures_are_reported(void **state)
+TEST(allocation_failures_are_reported, .before = start, .after = stop)
 {
-    (void)state;
     sotto_status status = SOTTO_ENOMEM;
     int n;
     struct sotto_certificate *certificate = NULL;
@@ -229,9 +219,8 @@ static void allocation_failures_are_reported(void **state)
     sotto_text_free(report);
 }
 
-static void measuring_noise_follows_its_law_and_repeats(void **state)
+TEST(measuring_noise_follows_its_law_and_repeats)
 {
-    (void)state;
     enum { N = 100000 };
     static float x[N], y[N];
     const char *names[] = {"logistic", "laplace", "gaussian"};
@@ -257,9 +246,8 @@ static void measuring_noise_follows_its_law_and_repeats(void **state)
     assert_int_equal(sotto_noise_simulate(x, N, "cauchy", 1, 9, 4), SOTTO_EINVAL);
 }
 
-static void accounts_as_json(void **state)
+TEST(accounts_as_json)
 {
-    (void)state;
     struct sotto_account a;
     struct sotto_sensitivity s = {.l1 = NAN, .l2 = 1};
     char *json;
@@ -285,19 +273,4 @@ static void accounts_as_json(void **state)
     assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){0.01, 1e-5}, NULL),
                      SOTTO_EDOMAIN);
     assert_true(scale == 3);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(all_tensors_are_noised_and_the_certificate_verifies),
-        TEST(every_changed_fact_is_noticed),
-        TEST(refusals_leave_nothing),
-        TEST(what_carries_no_statement_is_refused),
-        TEST(allocation_failures_are_reported),
-        cmocka_unit_test(measuring_noise_follows_its_law_and_repeats),
-        cmocka_unit_test(accounts_as_json),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* What protect and verify refuse, one by one: files that hold nothing or something else, heads that do not
  * say where they come from, certificates and ledgers that lack what is compared. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -86,9 +81,8 @@ static const char *tensors(const char *name, size_t first, size_t second, const 
 
 static const char *const nothing[] = {NULL};
 
-static void what_files_hold(void **state)
+TEST(what_files_hold)
 {
-    (void)state;
     const enum sotto_dtype floats[] = {SOTTO_F2, SOTTO_F4, SOTTO_F8};
     for (int i = 0; i < 3; i++) {
         struct sotto_protect p = request("laplace", array("in.npy", floats[i], 3), npy);
@@ -123,9 +117,8 @@ static void what_files_hold(void **state)
     expect(&p, SOTTO_ENOENT, "x");
 }
 
-static void where_heads_come_from(void **state)
+TEST(where_heads_come_from)
 {
-    (void)state;
     const char *const named[] = {"data_fingerprint",
                                  "other",
                                  "recipe_hash",
@@ -181,9 +174,8 @@ static void where_heads_come_from(void **state)
     }
 }
 
-static void releases_without_facts(void **state)
+TEST(releases_without_facts)
 {
-    (void)state;
     struct sotto_certificate *certificate = NULL;
     float v[1] = {1};
     struct sotto_release r = request("laplace", "", "").release;
@@ -237,9 +229,8 @@ static sotto_status verify(const char *text, const char *output)
     return status;
 }
 
-static void certificates_with_odd_facts(void **state)
+TEST(certificates_with_odd_facts)
 {
-    (void)state;
     char text[8192];
     char *discrete = certificate_of("discrete-laplace");
     assert_int_equal(verify(discrete, npy), SOTTO_OK);
@@ -262,9 +253,8 @@ static void certificates_with_odd_facts(void **state)
 }
 
 /* An entry, properly hashed, that keeps neither the nonce nor the hash of the input. */
-static void a_ledger_without_commitments(void **state)
+TEST(a_ledger_without_commitments)
 {
-    (void)state;
     char text[8192], line[600], hash[SHA256_HEX], wanted[100];
     char *gaussian = certificate_of("gaussian");
     const char *entry = "{\"event\":\"torn\",\"index\":0,\"prev\":\""
@@ -283,14 +273,4 @@ static void a_ledger_without_commitments(void **state)
     sotto_text_free(gaussian);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_files_hold),
-        cmocka_unit_test(where_heads_come_from),
-        cmocka_unit_test(releases_without_facts),
-        cmocka_unit_test(certificates_with_odd_facts),
-        cmocka_unit_test(a_ledger_without_commitments),
-    };
-    return cmocka_run_group_tests(tests, name_files, remove_folder);
-}
+TEST_GROUP(.set_up = name_files, .tear_down = remove_folder)

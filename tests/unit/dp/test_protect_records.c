@@ -1,11 +1,7 @@
 /* One release of every record: clipping that is enforced, scales, adjacency, hashes, and what a trainer may say of files
  * that were released. Known answers: the analytic Gaussian mechanism at (1, 1e-5) has scale 3.730631635 times the
  * sensitivity, which is twice the radius; Laplace noise of scale b has pure epsilon 2 R / b. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -100,9 +96,8 @@ static double norm_of(const float *v, enum sotto_norm norm)
     return norm == SOTTO_NORM_L1 ? sum : sqrt(sum);
 }
 
-static void no_row_stays_above_the_radius(void **state)
+TEST(no_row_stays_above_the_radius)
 {
-    (void)state;
     static const double radii[] = {1e-9, 0.003, 1, 1e9};
     size_t clipped = 0, kept = 0;
     for (int norm = SOTTO_NORM_L2; norm <= SOTTO_NORM_L1; norm++)
@@ -126,9 +121,8 @@ static void no_row_stays_above_the_radius(void **state)
 }
 
 /* With next to no noise the rows that were clipped are seen. */
-static void the_clip_is_enforced_in_the_file(void **state)
+TEST(the_clip_is_enforced_in_the_file)
 {
-    (void)state;
     struct sotto_protect_records p = ordinary();
     struct sotto_certificate *c = NULL;
     p.target.epsilon = 0;
@@ -149,9 +143,8 @@ static void the_clip_is_enforced_in_the_file(void **state)
     sotto_certificate_free(c);
 }
 
-static void scales_are_those_of_twice_the_radius(void **state)
+TEST(scales_are_those_of_twice_the_radius)
 {
-    (void)state;
     struct sotto_certificate *c = NULL;
     struct sotto_protect_records p = ordinary();
     release(&c, &p);
@@ -176,9 +169,8 @@ static void scales_are_those_of_twice_the_radius(void **state)
 }
 
 /* Of the noise: mean, deviation and the share within one deviation; a law that is 2 % wider is seen. */
-static void the_noise_has_its_law(void **state)
+TEST(the_noise_has_its_law)
 {
-    (void)state;
     struct sotto_protect_records p = ordinary();
     struct sotto_certificate *c = NULL;
     p.clip = 1e-9; /* next to nothing of the records */
@@ -202,9 +194,8 @@ static void the_noise_has_its_law(void **state)
     assert_true(fabs(1.02 * 1.02 * square / count - 1) > error);
 }
 
-static void without_labels_inputs_are_protected(void **state)
+TEST(without_labels_inputs_are_protected)
 {
-    (void)state;
     struct sotto_protect_records p = ordinary();
     struct sotto_certificate *c = NULL;
     struct sotto_released_inputs r;
@@ -230,9 +221,8 @@ static void verify(int expected, const char *failed)
     sotto_verification_clear(&v);
 }
 
-static void released_labels_make_whole_records_protected(void **state)
+TEST(released_labels_make_whole_records_protected)
 {
-    (void)state;
     struct sotto_protect_records p = ordinary();
     struct sotto_certificate *c = NULL, *read = NULL;
     struct sotto_released_inputs r;
@@ -279,9 +269,8 @@ static void released_labels_make_whole_records_protected(void **state)
     sotto_certificate_free(c);
 }
 
-static void a_hash_of_labels_needs_their_release(void **state)
+TEST(a_hash_of_labels_needs_their_release)
 {
-    (void)state;
     struct sotto_protect_records p = ordinary();
     struct sotto_certificate *c = NULL;
     unsigned char *data;
@@ -304,9 +293,8 @@ static void a_hash_of_labels_needs_their_release(void **state)
     base_free(data);
 }
 
-static void images_become_numbers_from_0_to_1(void **state)
+TEST(images_become_numbers_from_0_to_1)
 {
-    (void)state;
     struct sotto_protect_records p = ordinary();
     struct sotto_certificate *c = NULL;
     struct sotto_array a = {0};
@@ -340,9 +328,8 @@ static void refused(sotto_status expected, const char *text, const struct sotto_
     assert_null(c);
 }
 
-static void what_cannot_be_released_is_not_charged(void **state)
+TEST(what_cannot_be_released_is_not_charged)
 {
-    (void)state;
     struct sotto_protect_records p = ordinary();
     char fresh[96];
     snprintf(fresh, sizeof fresh, "%s/none.jsonl", folder);
@@ -370,18 +357,4 @@ static void what_cannot_be_released_is_not_charged(void **state)
     assert_false(file_exists(fresh));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_row_stays_above_the_radius),
-        cmocka_unit_test(the_clip_is_enforced_in_the_file),
-        cmocka_unit_test(scales_are_those_of_twice_the_radius),
-        cmocka_unit_test(the_noise_has_its_law),
-        cmocka_unit_test(without_labels_inputs_are_protected),
-        cmocka_unit_test(released_labels_make_whole_records_protected),
-        cmocka_unit_test(a_hash_of_labels_needs_their_release),
-        cmocka_unit_test(images_become_numbers_from_0_to_1),
-        cmocka_unit_test(what_cannot_be_released_is_not_charged),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
-}
+TEST_GROUP(.set_up = start, .tear_down = stop)

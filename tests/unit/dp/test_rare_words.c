@@ -1,11 +1,7 @@
 /* The exact samplers where words of 64 bits are equal: paths with probabilities of 2^-64 and (much) less, on
  * words that are written down. Expected answers come from products of whole numbers with all their digits,
  * never from a division; the word after the last shows how many were read. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "dp/noise/lattice.h"
 #include "rng/noise_script.h"
@@ -115,9 +111,8 @@ static void tied_coin(uint64_t p, uint64_t q, int ties, int64_t off)
     all_was_read(s);
 }
 
-static void equal_words_go_on_to_the_next_digit(void **state)
+TEST(equal_words_go_on_to_the_next_digit)
 {
-    (void)state;
     const uint64_t ratios[][2] = {{1, 3}, {2, 3}, {5, 7}, {1234567, 89101112131415}, {MOST / 3, MOST - 58}};
     for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++)
         for (int ties = 0; ties < 4; ties++)
@@ -127,9 +122,8 @@ static void equal_words_go_on_to_the_next_digit(void **state)
 }
 
 /* p / q has one digit: a fraction that begins with it is p / q or more. */
-static void an_equal_word_at_the_end_is_not_below(void **state)
+TEST(an_equal_word_at_the_end_is_not_below)
 {
-    (void)state;
     const uint64_t ratios[][2] = {{1, 2}, {3, 4}, {12345, (uint64_t)1 << 63}, {MOST >> 1, (uint64_t)1 << 63}};
     for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++) {
         uint64_t p = ratios[i][0], q = ratios[i][1], digit = p * (MOST / q + 1);
@@ -159,9 +153,8 @@ static bool exp_by_hand(size_t *read, uint64_t p, uint64_t q, const uint64_t *at
     }
 }
 
-static void coins_of_large_ratios(void **state)
+TEST(coins_of_large_ratios)
 {
-    (void)state;
     const uint64_t ratios[][2] = {{MOST / 2, MOST / 2 + 1},
                                   {MOST - 1, MOST},
                                   {MOST / 5, MOST / 3},
@@ -197,14 +190,4 @@ static void coins_of_large_ratios(void **state)
     s = play();
     assert_true(coin_exp(s, half - 1, half));
     all_was_read(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_words_go_on_to_the_next_digit),
-        cmocka_unit_test(an_equal_word_at_the_end_is_not_below),
-        cmocka_unit_test(coins_of_large_ratios),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

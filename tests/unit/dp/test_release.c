@@ -1,10 +1,5 @@
 /* src/dp/release/release.c, ledger.c, certificate.c: what a release writes, refuses, and leaves behind. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "support/temporary_folder.h"
 
@@ -32,9 +27,8 @@ static struct sotto_release ordinary(const char *ledger)
         .input_sha256 = "00"};
 }
 
-static void a_release_writes_ledger_and_certificate(void **state)
+TEST(a_release_writes_ledger_and_certificate)
 {
-    (void)state;
     const char *path = path_of("a.jsonl");
     struct sotto_release r = ordinary(path);
     float v[3] = {1, 2, 3};
@@ -58,9 +52,8 @@ static void a_release_writes_ledger_and_certificate(void **state)
     sotto_certificate_free(certificate);
 }
 
-static void nothing_is_touched_when_an_input_is_wrong(void **state)
+TEST(nothing_is_touched_when_an_input_is_wrong)
 {
-    (void)state;
     const struct {
         double scale, epsilon, delta, l1;
         float value;
@@ -96,12 +89,4 @@ static void nothing_is_touched_when_an_input_is_wrong(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_release_writes_ledger_and_certificate, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(nothing_is_touched_when_an_input_is_wrong, make_folder,
-                                        remove_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = make_folder, .after = remove_folder)

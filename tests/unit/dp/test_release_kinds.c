@@ -1,12 +1,7 @@
 /* Every kind of release from file to file and back through --verify: noise on whole numbers, K-norm noise, a
  * choice, labels, noise in constant time. What each refuses, and that running out of memory anywhere leaves
  * no output. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "support/temporary_folder.h"
 
@@ -47,9 +42,8 @@ static struct sotto_protect ordinary(const char *mechanism)
                     .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")}}};
 }
 
-static void every_kind_verifies(void **state)
+TEST(every_kind_verifies, .before = make_folder, .after = remove_folder)
 {
-    (void)state;
     const double values[] = {0, 1, 2, 3, 4};
     const struct {
         const char *mechanism, *sampler;
@@ -113,9 +107,8 @@ static void every_kind_verifies(void **state)
 
 /* A certificate with another lattice than its mechanism draws on, or that hides that its sampler was not
  * exact. */
-static void a_wrong_lattice_or_sampler_does_not_verify(void **state)
+TEST(a_wrong_lattice_or_sampler_does_not_verify, .before = make_folder, .after = remove_folder)
 {
-    (void)state;
     const double values[] = {0, 1, 2};
     const struct {
         const char *mechanism, *from, *to, *check;
@@ -170,9 +163,8 @@ struct wrong {
     const char *text;
 };
 
-static void wrong_inputs_are_refused(void **state)
+TEST(wrong_inputs_are_refused, .before = make_folder, .after = remove_folder)
 {
-    (void)state;
     const struct wrong cases[] = {
         {"discrete-laplace", SOTTO_F4, 0.5, 1, 0, 1, 0, 0, SOTTO_EINVAL,
          "release: value 1 of 3 is 0.5; expected a whole multiple of the step"},
@@ -240,9 +232,8 @@ static void wrong_inputs_are_refused(void **state)
 }
 
 /* Several choices differ and cost what one costs; the scale of each grows with their number. */
-static void several_choices_share_one_epsilon(void **state)
+TEST(several_choices_share_one_epsilon, .before = make_folder, .after = remove_folder)
 {
-    (void)state;
     enum { N = 40, K = 5 };
     double scores[N];
     size_t chosen[K];
@@ -269,9 +260,8 @@ static void several_choices_share_one_epsilon(void **state)
 }
 
 /* A mechanism in the wrong release function. */
-static void doors_know_their_mechanisms(void **state)
+TEST(doors_know_their_mechanisms, .before = make_folder, .after = remove_folder)
 {
-    (void)state;
     const char *name;
     for (size_t i = 0; (name = sotto_mechanism_name(i)); i++) {
         struct sotto_release r = ordinary(name).release;
@@ -299,9 +289,8 @@ static void doors_know_their_mechanisms(void **state)
     assert_string_equal(sotto_error_text(), "release: 0 values; expected at least one");
 }
 
-static void out_of_memory_leaves_nothing(void **state)
+TEST(out_of_memory_leaves_nothing, .before = make_folder, .after = remove_folder)
 {
-    (void)state;
     const char *mechanisms[] = {"discrete-gaussian", "knorm", "exponential", "randomised-response",
                                 "logistic"};
     const double values[] = {0, 1, 2};
@@ -336,9 +325,8 @@ static void out_of_memory_leaves_nothing(void **state)
 }
 
 /* Measuring draws the same laws from a seed; nothing is written. */
-static void measuring(void **state)
+TEST(measuring)
 {
-    (void)state;
     enum { N = 20000 };
     static float v[N], again[N];
     const struct {
@@ -365,9 +353,8 @@ static void measuring(void **state)
 }
 
 /* Ratios that the exact samplers take. */
-static void scales_as_ratios(void **state)
+TEST(scales_as_ratios)
 {
-    (void)state;
     const double good[] = {1, 0.1, 3.75, 1e15, 0x1p52, 0x1p-62, 0x1p-9 * 1.1, 123456.789};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         uint64_t m;
@@ -385,9 +372,8 @@ static void scales_as_ratios(void **state)
 }
 
 /* What distance to the law costs: (1 + e^eps) distance out of delta. */
-static void accounts_within_a_distance(void **state)
+TEST(accounts_within_a_distance)
 {
-    (void)state;
     struct sotto_sensitivity s = {.l1 = 1, .l2 = NAN, .dimension = 10};
     struct sotto_account exact, near;
     assert_int_equal(account_on(&exact, "logistic", 1, &s, 1e-5, LATTICE_BITS_FINE, NULL), SOTTO_OK);
@@ -404,9 +390,8 @@ static void accounts_within_a_distance(void **state)
 }
 
 /* delta at every real epsilon, by symmetry below 0. */
-static void curves_at_every_epsilon(void **state)
+TEST(curves_at_every_epsilon)
 {
-    (void)state;
     const char *name;
     for (size_t i = 0; (name = sotto_mechanism_name(i)); i++) {
         const struct mechanism *m = mechanism_find(name);
@@ -424,20 +409,4 @@ static void curves_at_every_epsilon(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_kind_verifies, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(a_wrong_lattice_or_sampler_does_not_verify, make_folder,
-                                        remove_folder),
-        cmocka_unit_test_setup_teardown(wrong_inputs_are_refused, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(several_choices_share_one_epsilon, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(doors_know_their_mechanisms, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(out_of_memory_leaves_nothing, make_folder, remove_folder),
-        cmocka_unit_test(measuring),
-        cmocka_unit_test(scales_as_ratios),
-        cmocka_unit_test(accounts_within_a_distance),
-        cmocka_unit_test(curves_at_every_epsilon),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "long")

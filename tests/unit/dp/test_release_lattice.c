@@ -1,10 +1,5 @@
 /* One release: the integers that a seed promises, what the account adds for the lattice, and values of any size. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 
 #include "dp/account/accountant.h"
@@ -42,9 +37,8 @@ static struct sotto_certificate *release(double *x, size_t n, const struct sotto
 
 /* A promise: no version, instruction set or number of threads changes these numbers. In half steps of the lattice, of
  * 3, 0.3, ...; discrete noise in halves. */
-static void known_answers(void **state)
+TEST(known_answers)
 {
-    (void)state;
     static const struct {
         const char *name;
         bool flat;
@@ -72,9 +66,8 @@ static void known_answers(void **state)
 }
 
 /* Epsilon is that of a sensitivity which is enlarged by hand, for the step that was rounded to. */
-static void accounts_count_the_real_step(void **state)
+TEST(accounts_count_the_real_step)
 {
-    (void)state;
     static const size_t sizes[] = {1, 1000, 1000000};
     for (int i = 0; i < 3; i++) {
         const double n = (double)sizes[i], step = 0x1p-39; /* of scale 1 */
@@ -98,9 +91,8 @@ static void accounts_count_the_real_step(void **state)
 }
 
 /* What a release with flat doubts pays for its coarser lattice is in account, certificate and ledger's total. */
-static void flat_doubt_is_accounted(void **state)
+TEST(flat_doubt_is_accounted)
 {
-    (void)state;
     double x[1000] = {0};
     struct sotto_release r = request("laplace", 1, true);
     r.spend.insecure = 0;
@@ -123,9 +115,8 @@ static void flat_doubt_is_accounted(void **state)
 }
 
 /* Far beyond what 64 bits hold a value keeps its size; at 2^120 steps it ends. */
-static void values_of_any_size(void **state)
+TEST(values_of_any_size)
 {
-    (void)state;
     static const struct {
         double value, comes_out;
     } cases[] = {{1e9, 1e9},       {-1e15, -1e15}, {0x1p80, 0x1p80},
@@ -147,9 +138,8 @@ static void values_of_any_size(void **state)
     }
 }
 
-static void other_values_are_refused(void **state)
+TEST(other_values_are_refused)
 {
-    (void)state;
     struct sotto_certificate *c = NULL;
     double x[2] = {1, NAN};
     struct sotto_release r = request("laplace", 1, false);
@@ -159,14 +149,4 @@ static void other_values_are_refused(void **state)
     assert_int_equal(sotto_dp_release_double(&c, x, 2, &r, NULL), SOTTO_EINVAL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_answers),
-        cmocka_unit_test(accounts_count_the_real_step),
-        cmocka_unit_test(flat_doubt_is_accounted),
-        cmocka_unit_test(values_of_any_size),
-        cmocka_unit_test(other_values_are_refused),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

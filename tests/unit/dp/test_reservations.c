@@ -1,10 +1,5 @@
 /* src/dp/release/reserve.c: a run is charged before its first step, whatever becomes of it; kill -9 at any point. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/ledger_folder.h"
 #include "base/file.h"
 #include "dp/ledger/ledger_account.h"
@@ -62,9 +57,8 @@ static sotto_status step(struct sotto_dpsgd_session *s, double *sum)
     return sotto_dp_step(s, sum);
 }
 
-static void a_run_is_charged_whole_before_its_first_step(void **state)
+TEST(a_run_is_charged_whole_before_its_first_step)
 {
-    (void)state;
     struct sotto_dpsgd_request r = reserve_of(10);
     struct sotto_dpsgd_session *s;
     double sum[3] = {1, 2, 3};
@@ -85,9 +79,8 @@ static void a_run_is_charged_whole_before_its_first_step(void **state)
     assert_true(total() == charged); /* using steps costs nothing more */
 }
 
-static void interrupted_steps_stay_charged(void **state)
+TEST(interrupted_steps_stay_charged)
 {
-    (void)state;
     struct sotto_dpsgd_request r = reserve_of(10);
     struct sotto_dpsgd_session *s;
     double sum[3] = {0};
@@ -103,9 +96,8 @@ static void interrupted_steps_stay_charged(void **state)
     assert_true(both > charged + 0.1 && both < charged + 0.5 + 1e-9);
 }
 
-static void a_reservation_obeys_the_budget(void **state)
+TEST(a_reservation_obeys_the_budget)
 {
-    (void)state;
     struct sotto_dpsgd_request r = reserve_of(100);
     struct sotto_dpsgd_session *s = NULL;
     r.spend.budget = (struct sotto_dp){steps_alone(100) * 1.1, 1e-5};
@@ -120,9 +112,8 @@ static void a_reservation_obeys_the_budget(void **state)
     sotto_dpsgd_session_close(s);
 }
 
-static void reservations_are_checked(void **state)
+TEST(reservations_are_checked)
 {
-    (void)state;
     struct sotto_dpsgd_session *s = NULL;
     struct sotto_dpsgd_request good = reserve_of(10), r;
 #define REFUSED(change, wanted, text)                                                                        \
@@ -161,9 +152,8 @@ static void reservations_are_checked(void **state)
 }
 
 /* Mean square of the noise of many steps against its law (five standard errors), with a control. */
-static void step_noise_has_its_scale(void **state)
+TEST(step_noise_has_its_scale)
 {
-    (void)state;
     enum { STEPS = 4000 };
     struct sotto_dpsgd_request r = reserve_of(STEPS);
     struct sotto_dpsgd_session *s;
@@ -182,9 +172,8 @@ static void step_noise_has_its_scale(void **state)
 }
 
 /* A child trains and reports every step; killed at a random moment. Its whole run was charged before. */
-static void killed_runs_were_charged_before_they_began(void **state)
+TEST(killed_runs_were_charged_before_they_began)
 {
-    (void)state;
     size_t reported = 0;
     for (int round = 0; round < 8; round++) {
         int pipes[2];
@@ -229,9 +218,8 @@ static void killed_runs_were_charged_before_they_began(void **state)
     assert_true(reported > 0);
 }
 
-static void a_reservation_survives_allocation_failures(void **state)
+TEST(a_reservation_survives_allocation_failures)
 {
-    (void)state;
     sotto_status status = SOTTO_ENOMEM;
     int n;
     for (n = 0; status != SOTTO_OK && n < 2000; n += n < 12 ? 1 : 13) { /* most are the account's own */
@@ -250,16 +238,4 @@ static void a_reservation_survives_allocation_failures(void **state)
     assert_true(n > 10);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_run_is_charged_whole_before_its_first_step),
-        TEST(interrupted_steps_stay_charged),
-        TEST(a_reservation_obeys_the_budget),
-        TEST(reservations_are_checked),
-        TEST(step_noise_has_its_scale),
-        TEST(killed_runs_were_charged_before_they_began),
-        TEST(a_reservation_survives_allocation_failures),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = make_folder, .after = remove_folder, .tags = "long")

@@ -1,11 +1,6 @@
 /* The edges of reservations and of what reads them back: entries and certificates that lack something,
  * requests without sense, every allocation that fails, and events that differ in one thing only. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "support/failing_jansson.h"
 #include "base/file.h"
@@ -130,9 +125,8 @@ static void forge_entry(const char *from, const char *to)
 
 /* --- requests and steps */
 
-static void requests_without_sense(void **state)
+TEST(requests_without_sense)
 {
-    (void)state;
     struct sotto_dpsgd_session *s = NULL;
     struct sotto_dpsgd_request good = reserve_of(ledger, 1), r;
 #define REFUSED(change, status, text)                                                                        \
@@ -173,9 +167,8 @@ static void requests_without_sense(void **state)
     ledger_close(&l);
 }
 
-static void steps_out_of_turn(void **state)
+TEST(steps_out_of_turn)
 {
-    (void)state;
     struct sotto_dpsgd_session *s;
     struct sotto_dpsgd_request r = reserve_of(ledger, 0.25);
     uint32_t rows[8];
@@ -216,9 +209,8 @@ static void steps_out_of_turn(void **state)
 }
 
 /* Where 16 bits do not decide, 48 more do: here for one coin in 65,536, and then either way. */
-static void coins_that_need_all_their_bits(void **state)
+TEST(coins_that_need_all_their_bits)
 {
-    (void)state;
     enum { N = 1 << 20 };
     const double rate = 0.25 + 0x1p-17;
     struct sotto_dpsgd_session *s;
@@ -236,9 +228,8 @@ static void coins_that_need_all_their_bits(void **state)
     free(rows);
 }
 
-static void no_purpose_is_none(void **state)
+TEST(no_purpose_is_none)
 {
-    (void)state;
     char id[33];
     struct sotto_dpsgd_request r = reserve_of(ledger, 1);
     r.spend.purpose = NULL;
@@ -252,9 +243,8 @@ static void no_purpose_is_none(void **state)
 
 /* --- certificates */
 
-static void a_certificate_of_a_run_that_is_wrong(void **state)
+TEST(a_certificate_of_a_run_that_is_wrong)
 {
-    (void)state;
     static const char *const changes[][3] = {
         {"\"index\": 0,", "\"index\": \"0\",", NULL}, /* of the reservation */
         {"\"ledger\": {", "\"ledger\": {\"index\": null, \"hash\": \"x\"}, \"old\": {",
@@ -308,9 +298,8 @@ static void a_certificate_of_a_run_that_is_wrong(void **state)
     assert_null(report);
 }
 
-static void a_ledger_that_tells_another_run(void **state)
+TEST(a_ledger_that_tells_another_run)
 {
-    (void)state;
     static const char *const changes[][3] = {
         {"\"first_step\":0", "\"first_step\":\"0\"", "reservations: "},
         {"\"first_step\":0", "\"first_step\":1", "reservations: the ledger holds 1 of this run"},
@@ -335,9 +324,8 @@ static void a_ledger_that_tells_another_run(void **state)
 }
 
 /* Seeded: nothing is claimed, so only the lines are checked, whatever the mechanism is called. */
-static void a_seeded_run_of_an_unknown_mechanism(void **state)
+TEST(a_seeded_run_of_an_unknown_mechanism)
 {
-    (void)state;
     char id[33];
     struct sotto_dpsgd_request r = reserve_of(ledger, 1);
     r.spend.insecure = 1;
@@ -389,9 +377,8 @@ static void must_verify(void)
 
 /* Each names its sampler, its source of noise and its column in its own way; one after the other in a
  * ledger. */
-static void releases_of_all_kinds(void **state)
+TEST(releases_of_all_kinds)
 {
-    (void)state;
     struct sotto_release r = release_of("logistic");
     r.flat_doubt = 1;
     release_by(&r);
@@ -422,9 +409,8 @@ static void releases_of_all_kinds(void **state)
     sotto_text_free(report);
 }
 
-static void a_ledger_that_tells_another_release(void **state)
+TEST(a_ledger_that_tells_another_release)
 {
-    (void)state;
     static const char *const changes[][3] = {
         {"\"input_nonce\"", "\"n\"", "input commitment: "},
         {"\"input_sha256\":", "\"input_sha256\":\"abc\",\"was\":", "input commitment: over the nonce"},
@@ -538,35 +524,16 @@ static void sweep_all(bool jansson)
     sweep(use_verify, jansson);
 }
 
-static void our_allocations_may_fail(void **state)
+TEST(our_allocations_may_fail)
 {
-    (void)state;
     sweep_all(false);
 }
 
-static void janssons_allocations_may_fail(void **state)
+TEST(janssons_allocations_may_fail)
 {
-    (void)state;
     json_set_alloc_funcs(jansson_malloc, free);
     sweep_all(true);
     json_set_alloc_funcs(malloc, free);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, remove_folder)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(requests_without_sense),
-        TEST(steps_out_of_turn),
-        TEST(coins_that_need_all_their_bits),
-        TEST(no_purpose_is_none),
-        TEST(a_certificate_of_a_run_that_is_wrong),
-        TEST(a_ledger_that_tells_another_run),
-        TEST(a_seeded_run_of_an_unknown_mechanism),
-        TEST(releases_of_all_kinds),
-        TEST(a_ledger_that_tells_another_release),
-        TEST(our_allocations_may_fail),
-        TEST(janssons_allocations_may_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = set_up, .after = remove_folder)

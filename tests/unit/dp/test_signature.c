@@ -1,9 +1,5 @@
 /* Signatures: Ed25519 on the first three messages of RFC 8032, section 7.1; keys; and files of which one bit was changed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/ed25519.h"
 #include "base/file.h"
@@ -13,9 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static void signatures_are_those_of_the_rfc(void **state)
+TEST(signatures_are_those_of_the_rfc)
 {
-    (void)state;
     static const struct {
         const char *seed, *key, *message, *signature;
     } rows[] = {
@@ -50,9 +45,8 @@ static void signatures_are_those_of_the_rfc(void **state)
     }
 }
 
-static void digits_are_lower_case_and_all_there(void **state)
+TEST(digits_are_lower_case_and_all_there)
 {
-    (void)state;
     unsigned char two[2];
     assert_true(hex_decode(two, 2, "00ff") && two[0] == 0 && two[1] == 255);
     const char *const bad[] = {"00f", "00ff0", "00FF", "00fg", " 0ff", "", "00 ff"};
@@ -60,9 +54,8 @@ static void digits_are_lower_case_and_all_there(void **state)
         assert_false(hex_decode(two, 2, bad[i]));
 }
 
-static void keys_are_kept_apart(void **state)
+TEST(keys_are_kept_apart)
 {
-    (void)state;
     char one[SOTTO_KEY_TEXT], two[SOTTO_KEY_TEXT];
     int secret;
     struct stat file;
@@ -99,9 +92,8 @@ static void check(bool found, bool valid)
     assert_int_equal(is_valid, valid);
 }
 
-static void one_bit_of_the_file_or_of_its_signature_is_enough(void **state)
+TEST(one_bit_of_the_file_or_of_its_signature_is_enough)
 {
-    (void)state;
     unsigned char content[40], *document;
     size_t size;
     for (size_t i = 0; i < sizeof content; i++)
@@ -136,13 +128,4 @@ static void one_bit_of_the_file_or_of_its_signature_is_enough(void **state)
     check(false, false);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(signatures_are_those_of_the_rfc),
-        cmocka_unit_test(digits_are_lower_case_and_all_there),
-        cmocka_unit_test(keys_are_kept_apart),
-        cmocka_unit_test(one_bit_of_the_file_or_of_its_signature_is_enough),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

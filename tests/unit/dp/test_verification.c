@@ -1,10 +1,5 @@
 /* What a C user learns without a parser: the checks of a verification, and what a certificate's document says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/certificate_text.h"
 #include "support/forgery_desk.h"
 
@@ -27,9 +22,8 @@ static size_t count(const struct sotto_verification *v, enum sotto_verify_outcom
     return n;
 }
 
-static void checks_and_claim(void **state)
+TEST(checks_and_claim)
 {
-    (void)state;
     struct sotto_verification v = {0};
     lay_out('A');
     assert_int_equal(sotto_verify(&v, released, NULL, ledger, NULL), SOTTO_OK);
@@ -54,9 +48,8 @@ static void checks_and_claim(void **state)
     sotto_verification_clear(&v); /* harmless */
 }
 
-static void what_was_not_at_hand(void **state)
+TEST(what_was_not_at_hand)
 {
-    (void)state;
     struct sotto_verification v = {0};
     lay_out('B');
     assert_int_equal(sotto_certificate_verify(&v, certificate, NULL, NULL, NULL), SOTTO_OK);
@@ -69,9 +62,8 @@ static void what_was_not_at_hand(void **state)
     sotto_verification_clear(&v);
 }
 
-static void the_first_failure(void **state)
+TEST(the_first_failure)
 {
-    (void)state;
     struct sotto_verification v = {0};
     lay_out('C');
     edit("\"dimension\": 3", "\"dimension\": 4");
@@ -90,9 +82,8 @@ static void the_first_failure(void **state)
 }
 
 /* The document and the lines are functions of the struct. */
-static void document_and_lines(void **state)
+TEST(document_and_lines)
 {
-    (void)state;
     struct sotto_verify_check checks[] = {
         {"epsilon", SOTTO_VERIFY_PASSED, "certificate says 1, re-derived 1"},
         {"ledger", SOTTO_VERIFY_NOT_MADE, "the ledger, as none was given"},
@@ -147,9 +138,8 @@ static void document_and_lines(void **state)
     sotto_text_free(text);
 }
 
-static void names_of_outcomes(void **state)
+TEST(names_of_outcomes)
 {
-    (void)state;
     assert_string_equal(sotto_verify_outcome_name(SOTTO_VERIFY_PASSED), "passed");
     assert_string_equal(sotto_verify_outcome_name(SOTTO_VERIFY_FAILED), "failed");
     assert_string_equal(sotto_verify_outcome_name(SOTTO_VERIFY_NOT_MADE), "not checked");
@@ -171,9 +161,8 @@ static char *document(void)
 }
 
 /* Every kind of certificate comes back as it was written. */
-static void documents_come_back(void **state)
+TEST(documents_come_back)
 {
-    (void)state;
     for (const char *bundle = "ABCD"; *bundle; bundle++) {
         struct sotto_certificate *c = NULL;
         lay_out(*bundle);
@@ -198,9 +187,8 @@ static sotto_status decode_work(struct sotto_certificate **c)
 }
 
 /* What a reader learns is what the maker of the release was told. */
-static void accessors_agree(void **state)
+TEST(accessors_agree)
 {
-    (void)state;
     struct sotto_certificate *made = NULL, *read = NULL;
     struct sotto_protect p = protect_of(path_of("v.npy"), path_of("w.npy"), path_of("w.jsonl"));
     p.release.records = 500;
@@ -227,9 +215,8 @@ static void accessors_agree(void **state)
     sotto_certificate_free(read);
 }
 
-static void runs_and_conditions(void **state)
+TEST(runs_and_conditions)
 {
-    (void)state;
     struct sotto_certificate *c = NULL;
     lay_out('D');
     assert_int_equal(decode_work(&c), SOTTO_OK);
@@ -245,9 +232,8 @@ static void runs_and_conditions(void **state)
     sotto_certificate_free(c);
 }
 
-static void seeded_noise_has_no_epsilon(void **state)
+TEST(seeded_noise_has_no_epsilon)
 {
-    (void)state;
     struct sotto_certificate *c = NULL;
     lay_out('C');
     struct sotto_protect p = protect_of(path_of("v.npy"), released, path_of("seeded.jsonl"));
@@ -265,9 +251,8 @@ static void seeded_noise_has_no_epsilon(void **state)
     assert_null(c);
 }
 
-static void early_documents(void **state)
+TEST(early_documents)
 {
-    (void)state;
     struct sotto_certificate *c = NULL;
     assert_int_equal(sotto_certificate_load(&c, SOTTO_TEST_DIR "/fuzz/corpus/certificate/good"), SOTTO_OK);
     sotto_certificate_free(c);
@@ -278,9 +263,8 @@ static void early_documents(void **state)
 }
 
 /* Each of these is one lie or one fault; none is taken for a certificate, and none leaves anything behind. */
-static void documents_that_are_refused(void **state)
+TEST(documents_that_are_refused)
 {
-    (void)state;
     static const struct {
         char bundle;
         const char *from, *to, *error;
@@ -323,9 +307,8 @@ static void documents_that_are_refused(void **state)
     }
 }
 
-static void no_documents(void **state)
+TEST(no_documents)
 {
-    (void)state;
     struct sotto_certificate *c = NULL;
     assert_int_equal(sotto_certificate_decode(&c, ""), SOTTO_EFORMAT);
     assert_int_equal(sotto_certificate_decode(&c, "[1, 2"), SOTTO_EFORMAT);
@@ -335,9 +318,8 @@ static void no_documents(void **state)
     assert_null(c);
 }
 
-static void memory_that_runs_out(void **state)
+TEST(memory_that_runs_out)
 {
-    (void)state;
     for (const char *bundle = "BD"; *bundle; bundle++) {
         struct sotto_certificate *c = NULL;
         sotto_status status = SOTTO_ENOMEM;
@@ -353,22 +335,4 @@ static void memory_that_runs_out(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(checks_and_claim),
-        cmocka_unit_test(what_was_not_at_hand),
-        cmocka_unit_test(the_first_failure),
-        cmocka_unit_test(names_of_outcomes),
-        cmocka_unit_test(document_and_lines),
-        cmocka_unit_test(documents_come_back),
-        cmocka_unit_test(accessors_agree),
-        cmocka_unit_test(runs_and_conditions),
-        cmocka_unit_test(seeded_noise_has_no_epsilon),
-        cmocka_unit_test(early_documents),
-        cmocka_unit_test(documents_that_are_refused),
-        cmocka_unit_test(no_documents),
-        cmocka_unit_test(memory_that_runs_out),
-    };
-    return cmocka_run_group_tests(tests, make_bundles, remove_folder);
-}
+TEST_GROUP(.set_up = make_bundles, .tear_down = remove_folder, .tags = "long")

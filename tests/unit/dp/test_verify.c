@@ -1,11 +1,6 @@
 /* sotto verify beyond forgeries: seeded noise, no finite epsilon, files that are damaged or of another kind,
  * names of files, early versions, and memory that runs out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/forgery_desk.h"
 
 static char *text_of_report(const char *file, const char *book, sotto_status expected)
@@ -28,9 +23,8 @@ static void says(const char *file, const char *book, sotto_status expected, cons
     sotto_text_free(text);
 }
 
-static void what_claims_nothing(void **state)
+TEST(what_claims_nothing)
 {
-    (void)state;
     lay_out('C');
     struct sotto_protect p = protect_of(path_of("v.npy"), released, path_of("seeded.jsonl"));
     p.release.spend.insecure = 1;
@@ -45,9 +39,8 @@ static void what_claims_nothing(void **state)
     says(released, p.release.spend.ledger, SOTTO_OK, "no finite epsilon at delta 0");
 }
 
-static void names_of_files(void **state)
+TEST(names_of_files)
 {
-    (void)state;
     char other[160];
     struct sotto_verification v = {0};
     lay_out('A');
@@ -65,9 +58,8 @@ static void names_of_files(void **state)
 }
 
 /* A file that cannot be read is no released file, whatever its hash. */
-static void damaged_files(void **state)
+TEST(damaged_files)
 {
-    (void)state;
     lay_out('A');
     assert_int_equal(overwrite(released, "not tensors", 11), 0);
     match_output();
@@ -84,9 +76,8 @@ static void damaged_files(void **state)
 }
 
 /* Tensors that are neither head nor network, with and without the name of their release. */
-static void tensors_of_no_kind(void **state)
+TEST(tensors_of_no_kind)
 {
-    (void)state;
     struct sotto_tensors t = {0};
     float v[4] = {1, 2, 3, 4};
     lay_out('A');
@@ -102,9 +93,8 @@ static void tensors_of_no_kind(void **state)
 }
 
 /* A head of PyTorch, which has no recipe. */
-static void heads_without_recipe(void **state)
+TEST(heads_without_recipe)
 {
-    (void)state;
     lay_out('B');
     const char *plain = path_of("plain.safetensors");
     run_shell("cp '%s' '%s'", path_of("adam.safetensors"), plain);
@@ -120,9 +110,8 @@ static void heads_without_recipe(void **state)
 
 /* Heads that were computed from one noisy release: recipe, shape and number of records give the
  * sensitivity. */
-static void heads_by_second_moments(void **state)
+TEST(heads_by_second_moments)
 {
-    (void)state;
     struct sotto_head_recipe r;
     struct sotto_head *h;
     struct sotto_head_privacy p = {.target = {3, 1e-5},
@@ -151,9 +140,8 @@ static void heads_by_second_moments(void **state)
     says(released, NULL, SOTTO_OK, "sampling rate and steps, as the number of records is unknown");
 }
 
-static void certificates_that_lack_members(void **state)
+TEST(certificates_that_lack_members)
 {
-    (void)state;
     struct sotto_verification v = {0};
     lay_out('A');
     edit("\"records\": 60,", "");
@@ -169,9 +157,8 @@ static void certificates_that_lack_members(void **state)
 }
 
 /* What fails for want of memory leaves nothing behind. */
-static void memory_that_runs_out(void **state)
+TEST(memory_that_runs_out)
 {
-    (void)state;
     for (const char *bundle = "ACD"; *bundle; bundle++) {
         struct sotto_verification v = {0};
         char *json = NULL, *text = NULL;
@@ -204,17 +191,4 @@ static void memory_that_runs_out(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_claims_nothing),
-        cmocka_unit_test(names_of_files),
-        cmocka_unit_test(damaged_files),
-        cmocka_unit_test(tensors_of_no_kind),
-        cmocka_unit_test(heads_without_recipe),
-        cmocka_unit_test(heads_by_second_moments),
-        cmocka_unit_test(certificates_that_lack_members),
-        cmocka_unit_test(memory_that_runs_out),
-    };
-    return cmocka_run_group_tests(tests, make_bundles, remove_folder);
-}
+TEST_GROUP(.set_up = make_bundles, .tear_down = remove_folder, .tags = "long")

@@ -1,10 +1,6 @@
 /* The convex trainers: figures of the bound, clipping, solver against solver, records of the proof,
  * errors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "head/convex/head_convex.h"
 #include "head/many/head_batch_train.h"
@@ -39,9 +35,8 @@ static struct sotto_head_recipe recipe(const char *trainer)
 
 /* Origin: papers.md B.8 by hand. n 10,000, lambda .01, R = c_b = 1: R' = sqrt 2, Lip = 2, limit 2 * 2 /
  * 100. */
-static void the_bound_has_the_figures_of_the_paper(void **state)
+TEST(the_bound_has_the_figures_of_the_paper)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe("convex");
     struct convex_bound b;
     assert_true(r.step_size <= 2 / 1.02 && r.step_size > 2 / 1.02 - 1e-14);
@@ -72,9 +67,8 @@ static void the_bound_has_the_figures_of_the_paper(void **state)
     assert_true(fabs(wide.exact - b.exact * sqrt(5) * 3) < 1e-14);
 }
 
-static void clipping_never_leaves_the_ball(void **state)
+TEST(clipping_never_leaves_the_ball)
 {
-    (void)state;
     for (uint64_t i = 0; i < 3000; i++) {
         struct rng r = rng_stream(1, RNG_TEST, 7, i);
         size_t d = 1 + (size_t)rng_below(&r, 40);
@@ -101,9 +95,8 @@ static void clipping_never_leaves_the_ball(void **state)
     assert_memory_equal(out, zero, sizeof out);
 }
 
-static void both_solvers_find_the_same_minimum(void **state)
+TEST(both_solvers_find_the_same_minimum)
 {
-    (void)state;
     struct sotto_head_recipe by_steps = recipe("convex"), by_lbfgs = recipe("convex-lbfgs");
     by_steps.steps = 4000;
     by_lbfgs.tolerance = 1e-5;
@@ -131,9 +124,8 @@ static void both_solvers_find_the_same_minimum(void **state)
     head_convex_clear(&b);
 }
 
-static void heads_learn_and_repeat_bit_for_bit(void **state)
+TEST(heads_learn_and_repeat_bit_for_bit)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct sotto_head_recipe r = recipe(i ? "convex" : "convex-lbfgs");
         struct sotto_head *one = NULL, *two = NULL;
@@ -153,9 +145,8 @@ static void heads_learn_and_repeat_bit_for_bit(void **state)
 }
 
 /* Queries are clipped as records were: the head's own layer on clipped features, biases included. */
-static void queries_are_clipped(void **state)
+TEST(queries_are_clipped)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe("convex");
     r.bias = 0.5;
     struct sotto_head *h = NULL;
@@ -179,9 +170,8 @@ static void queries_are_clipped(void **state)
     sotto_head_free(h);
 }
 
-static void many_heads_equal_heads_alone(void **state)
+TEST(many_heads_equal_heads_alone)
 {
-    (void)state;
     enum { HEADS = 5 };
     uint8_t member[N * HEADS];
     float together[HEADS * P], alone[P];
@@ -222,9 +212,8 @@ static void expect(sotto_status code, const char *text, struct sotto_head_recipe
     assert_null(h);
 }
 
-static void what_cannot_be_proved_is_refused(void **state)
+TEST(what_cannot_be_proved_is_refused)
 {
-    (void)state;
     struct sotto_head_recipe good = recipe("convex"), r = good;
     r.hidden_count = 1, r.hidden[0] = 4;
     expect(SOTTO_EINVAL, "supports linear heads only (got", r, N);
@@ -264,9 +253,8 @@ static void listen(void *user, enum sotto_log_level level, const char *text)
 }
 
 /* A refusal or a warning that depended on the records would itself tell about them. */
-static void odd_data_is_trained_on_in_silence(void **state)
+TEST(odd_data_is_trained_on_in_silence)
 {
-    (void)state;
     float same[20 * D];
     int64_t one[20] = {0};
     struct heard heard = {0};
@@ -284,9 +272,8 @@ static void odd_data_is_trained_on_in_silence(void **state)
 
 /* Counting as nothing is one more record that could replace another: the proof holds for it. The file's head
  * is that of the others, with the same n. */
-static void unusable_records_count_as_nothing(void **state)
+TEST(unusable_records_count_as_nothing)
 {
-    (void)state;
     enum { FEW = 40 };
     static const char *const trainers[] = {"convex", "convex-sgd", "convex-lbfgs"};
     static const struct {
@@ -331,9 +318,8 @@ static void unusable_records_count_as_nothing(void **state)
     }
 }
 
-static void stops_and_failing_allocations(void **state)
+TEST(stops_and_failing_allocations)
 {
-    (void)state;
     volatile sig_atomic_t stop = 1;
     struct sotto_context ctx = {.stop = &stop};
     struct sotto_head *h = NULL;
@@ -354,9 +340,8 @@ static void stops_and_failing_allocations(void **state)
     }
 }
 
-static void proofs_are_derived_again_when_read(void **state)
+TEST(proofs_are_derived_again_when_read)
 {
-    (void)state;
     struct sotto_head *h = NULL;
     struct sotto_head_recipe r = recipe("convex");
     struct sotto_sensitivity_sample s, back;
@@ -405,20 +390,4 @@ static void proofs_are_derived_again_when_read(void **state)
     sotto_head_free(h);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_bound_has_the_figures_of_the_paper),
-        cmocka_unit_test(clipping_never_leaves_the_ball),
-        cmocka_unit_test(both_solvers_find_the_same_minimum),
-        cmocka_unit_test(heads_learn_and_repeat_bit_for_bit),
-        cmocka_unit_test(queries_are_clipped),
-        cmocka_unit_test(many_heads_equal_heads_alone),
-        cmocka_unit_test(what_cannot_be_proved_is_refused),
-        cmocka_unit_test(odd_data_is_trained_on_in_silence),
-        cmocka_unit_test(unusable_records_count_as_nothing),
-        cmocka_unit_test(stops_and_failing_allocations),
-        cmocka_unit_test(proofs_are_derived_again_when_read),
-    };
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+TEST_GROUP(.set_up = set_up, .tags = "matrix")

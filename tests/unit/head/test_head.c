@@ -1,9 +1,5 @@
 /* Heads: learning, determinism, answers, every documented error, no allocation while training. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "head/train/head_plain.h"
 #include "support/head_blobs.h"
@@ -41,9 +37,8 @@ static struct sotto_head *train(const struct sotto_head_recipe *r)
     return h;
 }
 
-static void defaults_are_kerass(void **state)
+TEST(defaults_are_kerass)
 {
-    (void)state;
     struct sotto_head_recipe r;
     sotto_head_defaults(&r);
     assert_string_equal(r.trainer, "adam");
@@ -53,9 +48,8 @@ static void defaults_are_kerass(void **state)
     assert_true(r.lr == 1e-3);
 }
 
-static void heads_learn_blobs(void **state)
+TEST(heads_learn_blobs)
 {
-    (void)state;
     for (size_t hidden = 0; hidden <= 37; hidden += 37)
         for (int sgd = 0; sgd < 2; sgd++) {
             struct sotto_head_recipe r = recipe(hidden);
@@ -72,9 +66,8 @@ static void heads_learn_blobs(void **state)
         }
 }
 
-static void permuted_labels_cannot_be_learned(void **state)
+TEST(permuted_labels_cannot_be_learned)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe(0);
     int64_t noise[N];
     struct rng stream = rng_stream(3, RNG_TEST, 0, 0);
@@ -88,9 +81,8 @@ static void permuted_labels_cannot_be_learned(void **state)
     sotto_head_free(h);
 }
 
-static void same_inputs_same_bits(void **state)
+TEST(same_inputs_same_bits)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe(20);
     struct sotto_head *a = train(&r), *b = train(&r);
     size_t count;
@@ -108,9 +100,8 @@ static void same_inputs_same_bits(void **state)
     sotto_head_free(c);
 }
 
-static void hash_sees_values_and_shapes(void **state)
+TEST(hash_sees_values_and_shapes)
 {
-    (void)state;
     char first[SHA256_HEX], second[SHA256_HEX];
     struct head_data data = {x, y, 10, 4, K};
     head_data_sha256(first, &data);
@@ -126,9 +117,8 @@ static void hash_sees_values_and_shapes(void **state)
 }
 
 /* The answers are what PyTorch's nn.Sequential would compute from the parameters in file order. */
-static void predictions_follow_the_parameters(void **state)
+TEST(predictions_follow_the_parameters)
 {
-    (void)state;
     enum { H = 19 };
     struct sotto_head_recipe r = recipe(H);
     r.epochs = 2;
@@ -163,9 +153,8 @@ static void predictions_follow_the_parameters(void **state)
     sotto_head_free(h);
 }
 
-static void probabilities_survive_huge_logits(void **state)
+TEST(probabilities_survive_huge_logits)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe(0);
     r.epochs = 1;
     struct sotto_head *h = train(&r);
@@ -183,9 +172,8 @@ static void probabilities_survive_huge_logits(void **state)
     sotto_head_free(h);
 }
 
-static void training_allocates_nothing(void **state)
+TEST(training_allocates_nothing)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe(20);
     struct head_data data = {x, y, N, D, K};
     struct head_plain t;
@@ -206,9 +194,8 @@ static void expect_failure(sotto_status expected, const char *text, const float 
     assert_ptr_equal(h, (void *)x);
 }
 
-static void bad_data_is_refused_in_one_line(void **state)
+TEST(bad_data_is_refused_in_one_line)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe(0);
     float bad[N * D];
     int64_t labels[N] = {0};
@@ -234,9 +221,8 @@ static void bad_data_is_refused_in_one_line(void **state)
     expect_failure(SOTTO_EINVAL, "features: there are no columns; expected at least 1", x, y, N, 0, K, &r);
 }
 
-static void bad_recipes_name_the_member(void **state)
+TEST(bad_recipes_name_the_member)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe(0);
     r.trainer = "adamw";
     expect_failure(SOTTO_EINVAL, "trainer 'adamw'", x, y, N, D, K, &r);
@@ -261,9 +247,8 @@ static void bad_recipes_name_the_member(void **state)
     expect_failure(SOTTO_EDIVERGED, "head: a weight became infinite or NaN in epoch", huge, y, N, D, K, &r);
 }
 
-static void wrong_width_is_refused(void **state)
+TEST(wrong_width_is_refused)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe(0);
     r.epochs = 1;
     struct sotto_head *h = train(&r);
@@ -278,9 +263,8 @@ static void wrong_width_is_refused(void **state)
     sotto_head_free(h);
 }
 
-static void copies_are_independent(void **state)
+TEST(copies_are_independent)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe(0);
     r.epochs = 1;
     struct sotto_head *h = train(&r), *copy = NULL;
@@ -297,9 +281,8 @@ static void copies_are_independent(void **state)
     sotto_head_free(copy);
 }
 
-static void encoder_hash_is_checked(void **state)
+TEST(encoder_hash_is_checked)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe(0);
     r.epochs = 1;
     struct sotto_head *h = train(&r);
@@ -312,9 +295,8 @@ static void encoder_hash_is_checked(void **state)
     sotto_head_free(h);
 }
 
-static void a_stop_is_honoured(void **state)
+TEST(a_stop_is_honoured)
 {
-    (void)state;
     volatile sig_atomic_t stop = 1;
     struct sotto_context ctx = {.stop = &stop};
     struct sotto_head_recipe r = recipe(0);
@@ -323,9 +305,8 @@ static void a_stop_is_honoured(void **state)
     assert_null(h);
 }
 
-static void out_of_memory_is_reported_wherever_it_strikes(void **state)
+TEST(out_of_memory_is_reported_wherever_it_strikes)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe(8);
     r.epochs = 1;
     struct sotto_head *h = NULL;
@@ -346,24 +327,4 @@ static void out_of_memory_is_reported_wherever_it_strikes(void **state)
     sotto_head_free(h);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults_are_kerass),
-        cmocka_unit_test(heads_learn_blobs),
-        cmocka_unit_test(permuted_labels_cannot_be_learned),
-        cmocka_unit_test(same_inputs_same_bits),
-        cmocka_unit_test(hash_sees_values_and_shapes),
-        cmocka_unit_test(predictions_follow_the_parameters),
-        cmocka_unit_test(probabilities_survive_huge_logits),
-        cmocka_unit_test(training_allocates_nothing),
-        cmocka_unit_test(bad_data_is_refused_in_one_line),
-        cmocka_unit_test(bad_recipes_name_the_member),
-        cmocka_unit_test(wrong_width_is_refused),
-        cmocka_unit_test(copies_are_independent),
-        cmocka_unit_test(encoder_hash_is_checked),
-        cmocka_unit_test(a_stop_is_honoured),
-        cmocka_unit_test(out_of_memory_is_reported_wherever_it_strikes),
-    };
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+TEST_GROUP(.set_up = set_up, .tags = "matrix")

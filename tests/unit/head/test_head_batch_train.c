@@ -1,10 +1,6 @@
 /* Many heads at once on subsets of the records: for any threads the same bits, and those of a head alone
  * (MLPs) or nearly (linear heads); progress; errors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "head/many/head_batch_train.h"
 #include "support/head_blobs.h"
@@ -40,9 +36,8 @@ static struct sotto_head_recipe recipe(size_t hidden)
     return r;
 }
 
-static void many_heads_equal_heads_alone(void **state)
+TEST(many_heads_equal_heads_alone)
 {
-    (void)state;
     for (size_t hidden = 0; hidden <= 8; hidden += 8) {
         struct sotto_head_recipe r = recipe(hidden);
         size_t count = head_parameter_count(&r, D, K);
@@ -74,9 +69,8 @@ static void many_heads_equal_heads_alone(void **state)
 }
 
 /* Records outside a head's subset have no influence on it, whatever they hold. */
-static void absent_records_have_no_influence(void **state)
+TEST(absent_records_have_no_influence)
 {
-    (void)state;
     float other[N * D];
     memcpy(other, x, sizeof other);
     for (size_t i = 0; i < N; i++)
@@ -92,9 +86,8 @@ static void absent_records_have_no_influence(void **state)
     assert_memory_not_equal(before + 6 * P, after + 6 * P, P * sizeof *before); /* negative control */
 }
 
-static void heads_without_records_are_refused(void **state)
+TEST(heads_without_records_are_refused)
 {
-    (void)state;
     uint8_t none[N * 2];
     float parameters[2 * (D + 1) * K];
     struct sotto_head_recipe r = recipe(0);
@@ -104,9 +97,8 @@ static void heads_without_records_are_refused(void **state)
     assert_non_null(strstr(sotto_error_text(), "head 1 of 2 has no training record; expected at least 1"));
 }
 
-static void out_of_memory_is_reported_wherever_it_strikes(void **state)
+TEST(out_of_memory_is_reported_wherever_it_strikes)
 {
-    (void)state;
     static float parameters[HEADS * MOST];
     struct sotto_context ctx = {.threads = 2};
     for (size_t hidden = 0; hidden <= 8; hidden += 8)
@@ -123,13 +115,4 @@ static void out_of_memory_is_reported_wherever_it_strikes(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_heads_equal_heads_alone),
-        cmocka_unit_test(absent_records_have_no_influence),
-        cmocka_unit_test(heads_without_records_are_refused),
-        cmocka_unit_test(out_of_memory_is_reported_wherever_it_strikes),
-    };
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+TEST_GROUP(.set_up = set_up, .tags = "matrix")

@@ -1,10 +1,6 @@
 /* Records of bits: looking only at the ones gives the bits of the dense product, at every level, and only
  * such records are looked at that way. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "head/train/head_plain.h"
 #include "rng/rng.h"
@@ -30,9 +26,8 @@ static int set_up(void **state)
     return 0;
 }
 
-static void ones_alone_give_the_dense_bits(void **state)
+TEST(ones_alone_give_the_dense_bits)
 {
-    (void)state;
     static const char *const levels[] = {"v2", "v3", "v4"}, *const trainers[] = {"adam", "sgd"};
     static const struct {
         size_t count, width[2];
@@ -84,9 +79,8 @@ static bool are_bits(const float *features, size_t n, size_t d)
     return bits != NULL;
 }
 
-static void only_sparse_bits_are_treated_so(void **state)
+TEST(only_sparse_bits_are_treated_so)
 {
-    (void)state;
     static const char *const levels[] = {"v2", "v3", "v4"};
     for (size_t l = 0; l < 3; l++) {
         float few[] = {0, 0, 1, 0, 0, 0}, many[] = {0, 1, 1, 0, 0, 1}, number[] = {0, 0, 1, 0, 2, 0};
@@ -104,9 +98,8 @@ static void only_sparse_bits_are_treated_so(void **state)
 }
 
 /* Every third record, where it lies and copied out. */
-static void a_part_of_a_table_is_as_good_as_a_copy(void **state)
+TEST(a_part_of_a_table_is_as_good_as_a_copy)
 {
-    (void)state;
     enum { PART = N / 3 };
     static float copy[PART * D], there[MOST], apart[MOST];
     static size_t record[PART];
@@ -156,9 +149,8 @@ static void a_part_of_a_table_is_as_good_as_a_copy(void **state)
 }
 
 /* A convex trainer scales its records, so bits cannot represent them. */
-static void scaled_records_are_not_bits(void **state)
+TEST(scaled_records_are_not_bits)
 {
-    (void)state;
     static size_t record[N];
     struct sotto_head_recipe r;
     struct sotto_head *h;
@@ -185,9 +177,8 @@ static void scaled_records_are_not_bits(void **state)
     base_free(bits);
 }
 
-static void a_part_that_cannot_be_learnt_from_is_refused(void **state)
+TEST(a_part_that_cannot_be_learnt_from_is_refused)
 {
-    (void)state;
     size_t one_class[] = {0, 5, 10, 15, 20}, few[] = {1, 2, 3, 4};
     struct head_part part = {.data = &data, .record = one_class, .n = 5};
     assert_int_equal(head_part_check(&part, NULL), SOTTO_EINVAL);
@@ -211,12 +202,4 @@ static void a_part_that_cannot_be_learnt_from_is_refused(void **state)
     free(rows);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ones_alone_give_the_dense_bits),
-                                       cmocka_unit_test(only_sparse_bits_are_treated_so),
-                                       cmocka_unit_test(a_part_of_a_table_is_as_good_as_a_copy),
-                                       cmocka_unit_test(scaled_records_are_not_bits),
-                                       cmocka_unit_test(a_part_that_cannot_be_learnt_from_is_refused)};
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+TEST_GROUP(.set_up = set_up, .tags = "matrix")

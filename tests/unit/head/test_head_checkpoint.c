@@ -1,10 +1,6 @@
 /* src/head/private/head_checkpoint.c: what an interrupted private training of a head left is taken up whole or refused in
  * one line, before anything is charged. float64 arrays; head kernels of this machine's instruction set, one thread. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "support/exercise.h"
@@ -43,9 +39,8 @@ static struct head_checkpoint beginning(void)
     return c;
 }
 
-static void what_is_saved_comes_back(void **state)
+TEST(what_is_saved_comes_back)
 {
-    (void)state;
     struct head_checkpoint saved = example(), c = beginning();
     assert_int_equal(head_checkpoint_save(path_of("c"), &saved), SOTTO_OK);
     assert_int_equal(head_checkpoint_load(&c, path_of("c")), SOTTO_OK);
@@ -83,9 +78,8 @@ static unsigned char *saved_bytes(size_t *size)
     return bytes;
 }
 
-static void every_cut_is_refused(void **state)
+TEST(every_cut_is_refused)
 {
-    (void)state;
     size_t size;
     unsigned char *bytes = saved_bytes(&size);
     const char *path = path_of("cut");
@@ -97,9 +91,8 @@ static void every_cut_is_refused(void **state)
     base_free(bytes);
 }
 
-static void every_flipped_bit_is_refused(void **state)
+TEST(every_flipped_bit_is_refused)
 {
-    (void)state;
     size_t size;
     unsigned char *bytes = saved_bytes(&size);
     const char *path = path_of("flipped");
@@ -112,9 +105,8 @@ static void every_flipped_bit_is_refused(void **state)
     base_free(bytes);
 }
 
-static void other_kinds_and_versions_are_refused(void **state)
+TEST(other_kinds_and_versions_are_refused)
 {
-    (void)state;
     static const char *const schemas[] = {"", "sotto.checkpoint/1", "sotto.head-checkpoint/1"};
     struct sotto_tensors t = {0};
     struct head_checkpoint saved = example();
@@ -133,9 +125,8 @@ static void other_kinds_and_versions_are_refused(void **state)
     refused(path_of("none"), SOTTO_ENOENT, "");
 }
 
-static void another_recipe_shape_or_set_is_refused(void **state)
+TEST(another_recipe_shape_or_set_is_refused)
 {
-    (void)state;
     struct head_checkpoint c = example();
     const char *path = path_of("another");
     strcpy(c.recipe, "aa12");
@@ -200,9 +191,8 @@ static size_t charges(void)
     return count;
 }
 
-static void a_damaged_checkpoint_charges_nothing_and_a_fresh_start_goes_on(void **state)
+TEST(a_damaged_checkpoint_charges_nothing_and_a_fresh_start_goes_on)
 {
-    (void)state;
     unsigned char *bytes;
     size_t size;
     assert_int_equal(train(true), SOTTO_ESTOPPED);
@@ -245,9 +235,8 @@ static void claim(const char *run, size_t step)
     assert_int_equal(head_checkpoint_save(path, &c), SOTTO_OK);
 }
 
-static void a_run_that_the_ledger_does_not_know_is_refused(void **state)
+TEST(a_run_that_the_ledger_does_not_know_is_refused)
 {
-    (void)state;
     assert_int_equal(train(true), SOTTO_ESTOPPED);
     claim(NULL, 51);
     assert_int_equal(train(false), SOTTO_EINVAL);
@@ -270,17 +259,4 @@ static int make_records(void **state)
     return make_folder(state);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_records, remove_folder)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(what_is_saved_comes_back),
-        TEST(every_cut_is_refused),
-        TEST(every_flipped_bit_is_refused),
-        TEST(other_kinds_and_versions_are_refused),
-        TEST(another_recipe_shape_or_set_is_refused),
-        TEST(a_damaged_checkpoint_charges_nothing_and_a_fresh_start_goes_on),
-        TEST(a_run_that_the_ledger_does_not_know_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = make_records, .after = remove_folder)

@@ -1,10 +1,6 @@
 /* "dp-gd": contributions stay within their norm, features are centred and scaled by what was released, the rate follows
  * its rule, the exported head is the one on centred features, and the account of full batches is tight. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "head/private/head_descent.h"
 
@@ -42,9 +38,8 @@ static double norm_of(const double *v, size_t count)
 }
 
 /* Of one record alone, at any size: below and beyond the clipping norm. */
-static void a_contribution_has_norm_1_at_most(void **state)
+TEST(a_contribution_has_norm_1_at_most)
 {
-    (void)state;
     plan(10);
     for (size_t i = 1; i < N; i++)
         y[i] = HEAD_NOTHING;
@@ -61,9 +56,8 @@ static void a_contribution_has_norm_1_at_most(void **state)
 }
 
 /* Without noise, features have mean 0 and root mean square 2, however loose the clipping norm is. */
-static void features_are_centred_and_scaled(void **state)
+TEST(features_are_centred_and_scaled)
 {
-    (void)state;
     for (double clip = 5; clip < 12; clip *= 2) {
         plan(clip);
         for (size_t i = 0; i < N * D; i++)
@@ -83,9 +77,8 @@ static void features_are_centred_and_scaled(void **state)
 }
 
 /* Where noise drowns the mean, there is none, and R stands for the size of the records. */
-static void noise_leaves_no_centre(void **state)
+TEST(noise_leaves_no_centre)
 {
-    (void)state;
     const double released[D + 1] = {1, -2, 3, 1, 1, 50};
     plan(10);
     head_descent_centre(&descent, released, 1, 1e4);
@@ -93,9 +86,8 @@ static void noise_leaves_no_centre(void **state)
     assert_true(descent.scale == 2);
 }
 
-static void the_head_on_records_is_that_on_features(void **state)
+TEST(the_head_on_records_is_that_on_features)
 {
-    (void)state;
     double w[K * (D + 1)], released[D + 1];
     float p[K * (D + 1)];
     plan(20);
@@ -117,9 +109,8 @@ static void the_head_on_records_is_that_on_features(void **state)
         }
 }
 
-static void the_rate_follows_its_rule(void **state)
+TEST(the_rate_follows_its_rule)
 {
-    (void)state;
     struct sotto_head_recipe r = {.trainer = "dp-gd", .steps = 400, .noise_multiplier = 100};
     /* 10 (1000 20 / (100 sqrt(15 4))) .1 / 400 */
     assert_true(fabs(head_descent_rate(&r, 1000, 14, 5) - 0.06454972243679028) < 1e-15);
@@ -130,9 +121,8 @@ static void the_rate_follows_its_rule(void **state)
 }
 
 /* mu = 2 sqrt(T) / z: the noise for one step times sqrt(T), by an account that knows nothing of the formula. */
-static void full_batches_are_accounted_tightly(void **state)
+TEST(full_batches_are_accounted_tightly)
 {
-    (void)state;
     double one, many;
     struct sotto_sampled s = {.mechanism = "gaussian", .sample_rate = 1, .steps = 1, .delta = 1e-5};
     assert_int_equal(sotto_calibrate_sampled(&one, &s, 1, NULL), SOTTO_OK);
@@ -149,13 +139,4 @@ static int clear(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_contribution_has_norm_1_at_most),
-                                       cmocka_unit_test(features_are_centred_and_scaled),
-                                       cmocka_unit_test(noise_leaves_no_centre),
-                                       cmocka_unit_test(the_head_on_records_is_that_on_features),
-                                       cmocka_unit_test(the_rate_follows_its_rule),
-                                       cmocka_unit_test(full_batches_are_accounted_tightly)};
-    return cmocka_run_group_tests(tests, NULL, clear);
-}
+TEST_GROUP(.tear_down = clear)

@@ -1,10 +1,6 @@
 /* Files of heads and of sensitivity samples: round trips, what PyTorch writes, and everything that must be
  * refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -57,9 +53,8 @@ static struct sotto_head *trained(size_t hidden_count)
     return h;
 }
 
-static void round_trips_keep_everything(void **state)
+TEST(round_trips_keep_everything)
 {
-    (void)state;
     for (size_t hidden = 0; hidden <= SOTTO_MAX_HIDDEN; hidden++) {
         struct sotto_head *h = trained(hidden), *back = NULL;
         if (hidden == 1)
@@ -107,9 +102,8 @@ static void pytorch_tensors(struct sotto_tensors *t)
     assert_int_equal(sotto_tensors_set_metadata(t, "format", "pt"), SOTTO_OK);
 }
 
-static void pytorch_heads_load(void **state)
+TEST(pytorch_heads_load)
 {
-    (void)state;
     struct sotto_tensors t = {0};
     struct sotto_head *h = NULL;
     pytorch_tensors(&t);
@@ -139,9 +133,8 @@ static void expect_refused(struct sotto_tensors *t, const char *text)
     sotto_tensors_clear(t);
 }
 
-static void tensors_that_are_no_head_are_refused(void **state)
+TEST(tensors_that_are_no_head_are_refused)
 {
-    (void)state;
     struct sotto_tensors t = {0};
     const float zeros[16] = {0};
     const size_t square[] = {4, 4}, four[] = {4}, one[] = {1}, wide[] = {2, 3}, row[] = {1, 4},
@@ -193,9 +186,8 @@ static void set(struct sotto_tensors *t, const char *key, const char *value)
     sotto_head_free(h);
 }
 
-static void metadata_that_contradicts_itself_is_refused(void **state)
+TEST(metadata_that_contradicts_itself_is_refused)
 {
-    (void)state;
     struct sotto_tensors t = {0};
     char recipe[600];
     set(&t, "format", "sotto.encoder/1");
@@ -220,9 +212,8 @@ static void metadata_that_contradicts_itself_is_refused(void **state)
     expect_refused(&t, "the recipe in the metadata does not match the tensors or its hash");
 }
 
-static void damaged_files_are_refused(void **state)
+TEST(damaged_files_are_refused)
 {
-    (void)state;
     struct sotto_head *h = trained(0), *back = NULL;
     unsigned char *bytes;
     size_t size;
@@ -250,9 +241,8 @@ static struct sotto_sensitivity_sample sampled(void)
     return s;
 }
 
-static void samples_round_trip(void **state)
+TEST(samples_round_trip)
 {
-    (void)state;
     struct sotto_sensitivity_sample s = sampled(), back;
     memset(&back, 0, sizeof back);
     assert_int_equal(sotto_sensitivity_save(path, &s), SOTTO_OK);
@@ -280,9 +270,8 @@ static void expect_sample_refused(const char *from, const char *to, const char *
     sotto_text_free(text);
 }
 
-static void impossible_samples_are_refused(void **state)
+TEST(impossible_samples_are_refused)
 {
-    (void)state;
     expect_sample_refused("sensitivity/1", "sensitivity/2", "schema is 'sotto.sensitivity/2'");
     expect_sample_refused("\"l1\":", "\"l1\":-", "'l1' is -");
     expect_sample_refused("\"l2\":", "\"l2\":9", "out of order");
@@ -295,9 +284,8 @@ static void impossible_samples_are_refused(void **state)
     expect_sample_refused("\"recipe_hash\":\"", "\"recipe_hash\":\"00", "recipe_hash");
 }
 
-static void out_of_memory_is_reported_wherever_it_strikes(void **state)
+TEST(out_of_memory_is_reported_wherever_it_strikes)
 {
-    (void)state;
     struct sotto_head *h = trained(1), *back = NULL;
     struct sotto_sensitivity_sample s = sampled(), loaded;
     for (long n = 0;; n++) {
@@ -321,17 +309,4 @@ static void out_of_memory_is_reported_wherever_it_strikes(void **state)
     sotto_head_free(h);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trips_keep_everything),
-        cmocka_unit_test(pytorch_heads_load),
-        cmocka_unit_test(tensors_that_are_no_head_are_refused),
-        cmocka_unit_test(metadata_that_contradicts_itself_is_refused),
-        cmocka_unit_test(damaged_files_are_refused),
-        cmocka_unit_test(samples_round_trip),
-        cmocka_unit_test(impossible_samples_are_refused),
-        cmocka_unit_test(out_of_memory_is_reported_wherever_it_strikes),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = tear_down)

@@ -1,10 +1,5 @@
 /* Heads by DP-SGD: charged before they begin, noise of the right size, nothing of the records beside the head. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "rng/rng.h"
 #include "sotto/head.h"
@@ -70,9 +65,8 @@ static double ledger_total(void)
     return upper;
 }
 
-static void heads_learn_and_are_certified(void **state)
+TEST(heads_learn_and_are_certified)
 {
-    (void)state;
     static const struct {
         const char *trainer, *noise;
         double lr, momentum;
@@ -117,9 +111,8 @@ static void heads_learn_and_are_certified(void **state)
 }
 
 /* Far more noise than records: the weights walk at random, by lr * multiplier * C / batch a step. */
-static void noise_has_its_size(void **state)
+TEST(noise_has_its_size)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe_of("dp-sgd");
     struct sotto_head_privacy p = privacy_of();
     struct sotto_head *h = NULL;
@@ -153,9 +146,8 @@ static void stop_at_progress(void *user, const char *stage, uint64_t done, uint6
     *(volatile sig_atomic_t *)user = 1;
 }
 
-static void a_stopped_run_stays_charged(void **state)
+TEST(a_stopped_run_stays_charged)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe_of("dp-sgd");
     struct sotto_head_privacy p = privacy_of();
     struct sotto_head *h = NULL;
@@ -175,9 +167,8 @@ static void a_stopped_run_stays_charged(void **state)
     assert_true(h == NULL && certificate == NULL);
 }
 
-static void bad_requests_have_one_line(void **state)
+TEST(bad_requests_have_one_line)
 {
-    (void)state;
     struct sotto_head *h = NULL;
     struct sotto_certificate *certificate = NULL;
 #define REFUSED(change, wanted, text)                                                                        \
@@ -223,10 +214,4 @@ static void bad_requests_have_one_line(void **state)
     assert_int_equal(sotto_sensitivity_run(&sample, x, y, N, D, K, &r, 3, NULL), SOTTO_EINVAL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heads_learn_and_are_certified), cmocka_unit_test(noise_has_its_size),
-        cmocka_unit_test(a_stopped_run_stays_charged), cmocka_unit_test(bad_requests_have_one_line)};
-    return cmocka_run_group_tests(tests, make_blobs, remove_folder);
-}
+TEST_GROUP(.set_up = make_blobs, .tear_down = remove_folder, .tags = "matrix long")

@@ -1,10 +1,6 @@
 /* The largest change of a head when one of its own records changes: by hand, against single trainings, and refused as a
  * privacy parameter. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "sotto/local.h"
@@ -42,9 +38,8 @@ static float *weights(const struct sotto_head_recipe *r, size_t n, const float *
 }
 
 /* A convex head depends on its records as a set, so that nine trainings without one each are the definition. */
-static void it_is_the_largest_of_all(void **state)
+TEST(it_is_the_largest_of_all)
 {
-    (void)state;
     const struct sotto_head_recipe r = {.trainer = "convex-lbfgs", .lambda = 0.1};
     struct sotto_local_sensitivity s, some;
     float all[D * CLASSES + CLASSES], left_x[N * D];
@@ -74,9 +69,8 @@ static void it_is_the_largest_of_all(void **state)
 }
 
 /* Nine equal records: nothing that one of them can change, although the sensitivity of the recipe is far from 0. */
-static void equal_records_have_none_to_speak_of(void **state)
+TEST(equal_records_have_none_to_speak_of)
 {
-    (void)state;
     const struct sotto_head_recipe r = {.trainer = "convex-lbfgs", .lambda = 0.1};
     float same[N * D];
     const int64_t label[N] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -87,9 +81,8 @@ static void equal_records_have_none_to_speak_of(void **state)
     near(s.replaced_linf, 0, 0);
 }
 
-static void no_release_takes_it(void **state)
+TEST(no_release_takes_it)
 {
-    (void)state;
     const struct sotto_head_recipe r = {.trainer = "convex-lbfgs", .lambda = 0.1};
     struct sotto_local_sensitivity s;
     struct sotto_sensitivity_sample sample;
@@ -111,22 +104,12 @@ static void no_release_takes_it(void **state)
     assert_string_equal(sotto_error_text(), wanted);
 }
 
-static void what_cannot_be_is_refused(void **state)
+TEST(what_cannot_be_is_refused)
 {
-    (void)state;
     const struct sotto_head_recipe r = {.trainer = "convex-lbfgs", .lambda = 0.1};
     struct sotto_local_sensitivity s;
     assert_int_equal(sotto_sensitivity_local(&s, x, y, N, D, CLASSES, &r, N + 1, NULL), SOTTO_EINVAL);
     assert_int_equal(sotto_sensitivity_local(&s, x, y, 1, D, CLASSES, &r, 0, NULL), SOTTO_EINVAL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_the_largest_of_all),
-        cmocka_unit_test(equal_records_have_none_to_speak_of),
-        cmocka_unit_test(no_release_takes_it),
-        cmocka_unit_test(what_cannot_be_is_refused),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

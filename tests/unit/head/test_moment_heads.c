@@ -1,10 +1,5 @@
 /* Heads from one noisy release: charged once, certified, refused with one line, and made of anything. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "base/memory.h"
 #include "rng/rng.h"
@@ -62,9 +57,8 @@ static sotto_status train(struct sotto_head **h, struct sotto_certificate **cert
 static const char *const noises[] = {NULL, "gaussian", "logistic", "laplace"};
 
 /* With noise that is always the same, so that luck has no part in it. */
-static void heads_learn(void **state)
+TEST(heads_learn)
 {
-    (void)state;
     const char *trainer;
     for (size_t i = 0; (trainer = sotto_head_moment_trainer(i)); i++)
         for (size_t k = 0; k < sizeof noises / sizeof *noises; k++) {
@@ -85,9 +79,8 @@ static void heads_learn(void **state)
         }
 }
 
-static void heads_are_certified(void **state)
+TEST(heads_are_certified)
 {
-    (void)state;
     const char *trainer;
     for (size_t i = 0; (trainer = sotto_head_moment_trainer(i)); i++) {
         assert_true(strlen(sotto_head_moment_title(i)) > 10);
@@ -125,9 +118,8 @@ static void heads_are_certified(void **state)
 }
 
 /* The noise of the release reaches the weights: two runs differ, and more so at a smaller epsilon. */
-static void noise_is_in_the_weights(void **state)
+TEST(noise_is_in_the_weights)
 {
-    (void)state;
     double spread[2] = {0};
     for (int k = 0; k < 2; k++) {
         struct sotto_head_recipe r = recipe_of("covariance");
@@ -159,9 +151,8 @@ static void listen(void *user, enum sotto_log_level level, const char *text)
     strncat(heard->lines, text, sizeof heard->lines - strlen(heard->lines) - 1);
 }
 
-static void any_records_make_a_head(void **state)
+TEST(any_records_make_a_head)
 {
-    (void)state;
     enum { FEW = 4, WIDE = 20 };
     static const char *const kinds[] = {"one class", "constant",   "zero",       "fewer than features",
                                         "no class",  "not finite", "very large", "fewer than classes"};
@@ -214,9 +205,8 @@ static void refused(const struct sotto_head_recipe *r, double epsilon, const cha
     assert_true(access(p.spend.ledger, F_OK) != 0); /* nothing was charged */
 }
 
-static void bad_requests_have_one_line(void **state)
+TEST(bad_requests_have_one_line)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe_of("covariance");
     r.refuse_larger = 1;
     refused(&r, 1,
@@ -250,9 +240,8 @@ static void bad_requests_have_one_line(void **state)
                         "expected a repeatable trainer, such as adam or convex");
 }
 
-static void a_budget_is_kept(void **state)
+TEST(a_budget_is_kept)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe_of("covariance");
     struct sotto_head_privacy p = privacy_of(2);
     struct sotto_head *h = NULL;
@@ -268,9 +257,8 @@ static void a_budget_is_kept(void **state)
     assert_null(h);
 }
 
-static void it_stops_and_survives_want_of_memory(void **state)
+TEST(it_stops_and_survives_want_of_memory)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe_of("functional");
     struct sotto_head_privacy p = privacy_of(2);
     struct sotto_head *h = NULL;
@@ -292,14 +280,4 @@ static void it_stops_and_survives_want_of_memory(void **state)
     sotto_certificate_free(certificate);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(heads_learn),
-                                       cmocka_unit_test(heads_are_certified),
-                                       cmocka_unit_test(noise_is_in_the_weights),
-                                       cmocka_unit_test(any_records_make_a_head),
-                                       cmocka_unit_test(bad_requests_have_one_line),
-                                       cmocka_unit_test(a_budget_is_kept),
-                                       cmocka_unit_test(it_stops_and_survives_want_of_memory)};
-    return cmocka_run_group_tests(tests, make_records, remove_folder);
-}
+TEST_GROUP(.set_up = make_records, .tear_down = remove_folder, .tags = "matrix")

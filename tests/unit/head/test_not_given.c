@@ -1,11 +1,6 @@
 /* {0} in a struct of the privacy interface: what 0 stands for, that it never grants more than was asked for, and what
  * parameters that were read from the private data do to a guarantee. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/certificate_text.h"
 #include "support/exercise.h"
 #include "support/temporary_folder.h"
@@ -52,9 +47,8 @@ static int tidy(void **state)
             fail_msg("%s", sotto_error_text());                                                              \
     } while (0)
 
-static void a_release_without_delta_is_pure(void **state)
+TEST(a_release_without_delta_is_pure)
 {
-    (void)state;
     struct sotto_release r = release_of("laplace");
     assert_int_equal(release(&r), SOTTO_OK);
     assert_true(sotto_certificate_account(made)->delta == 0);
@@ -69,9 +63,8 @@ static void a_release_without_delta_is_pure(void **state)
     assert_true(sotto_certificate_account(made)->epsilon.upper < epsilon);
 }
 
-static void a_release_without_scale_is_calibrated(void **state)
+TEST(a_release_without_scale_is_calibrated)
 {
-    (void)state;
     struct sotto_release r = release_of("laplace");
     r.scale = 0;
     REFUSED(release(&r), "neither a scale nor a target epsilon is given");
@@ -84,9 +77,8 @@ static void a_release_without_scale_is_calibrated(void **state)
     assert_true(sotto_certificate_account(made)->scale == 4);
 }
 
-static void a_norm_of_0_is_unknown(void **state)
+TEST(a_norm_of_0_is_unknown)
 {
-    (void)state;
     struct sotto_account zero, nan;
     struct sotto_sensitivity s = {.l2 = 1, .source = SOTTO_SENSITIVITY_GIVEN};
     static const char *const names[] = {"gaussian", "laplace", "discrete-gaussian"};
@@ -106,9 +98,8 @@ static void a_norm_of_0_is_unknown(void **state)
     assert_true(certificate_holds(made, "\"l2\": null"));
 }
 
-static void a_budget_without_delta_takes_that_of_the_release(void **state)
+TEST(a_budget_without_delta_takes_that_of_the_release)
 {
-    (void)state;
     struct ledger l;
     struct sotto_release r = release_of("gaussian");
     r.target.delta = 1e-5;
@@ -153,9 +144,8 @@ static sotto_status train(const char *trainer, const char *noise, struct sotto_h
     return status;
 }
 
-static void a_trainer_without_delta_takes_the_default_or_none(void **state)
+TEST(a_trainer_without_delta_takes_the_default_or_none)
 {
-    (void)state;
     struct sotto_head_privacy p = {.spend = {0}};
     assert_int_equal(train("dp-sgd", "gaussian", p), SOTTO_OK);
     assert_true(sotto_certificate_account(made)->delta == sotto_default_delta(64));
@@ -169,9 +159,8 @@ static void a_trainer_without_delta_takes_the_default_or_none(void **state)
     REFUSED(train("dp-sgd", "gaussian", p), "delta must be above 0");
 }
 
-static void a_trainer_protects_whole_records(void **state)
+TEST(a_trainer_protects_whole_records)
 {
-    (void)state;
     struct sotto_head_privacy p = {.adjacency = SOTTO_REPLACE_INPUT};
     REFUSED(train("dp-sgd", "gaussian", p), "expected replace-one or zero-out");
     p.adjacency = SOTTO_ADD_REMOVE;
@@ -185,9 +174,8 @@ static void a_trainer_protects_whole_records(void **state)
     assert_string_equal(sotto_certificate_account(made)->adjacency, "replace-one");
 }
 
-static void reserved_members_are_0(void **state)
+TEST(reserved_members_are_0)
 {
-    (void)state;
     struct sotto_release r = release_of("laplace");
     r.reserved[3] = 1;
     REFUSED(release(&r), "release: a reserved member is not 0");
@@ -223,9 +211,8 @@ static void reserved_members_are_0(void **state)
     assert_int_not_equal(access(path_of("l.jsonl"), F_OK), 0); /* nothing was charged */
 }
 
-static void what_was_read_from_the_data_is_a_condition(void **state)
+TEST(what_was_read_from_the_data_is_a_condition)
 {
-    (void)state;
     static const char *const names[] = {"max_grad_norm", "classes", NULL};
     struct ledger l;
     struct sotto_release r = release_of("laplace");
@@ -253,9 +240,8 @@ static void what_was_read_from_the_data_is_a_condition(void **state)
     ledger_close(&l);
 }
 
-static void a_condition_that_is_too_long_is_refused(void **state)
+TEST(a_condition_that_is_too_long_is_refused)
 {
-    (void)state;
     char name[400];
     memset(name, 'a', sizeof name - 1);
     name[sizeof name - 1] = '\0';
@@ -265,19 +251,4 @@ static void a_condition_that_is_too_long_is_refused(void **state)
     REFUSED(release(&r), "expected at most 511");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, tidy)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_release_without_delta_is_pure),
-        TEST(a_release_without_scale_is_calibrated),
-        TEST(a_norm_of_0_is_unknown),
-        TEST(a_budget_without_delta_takes_that_of_the_release),
-        TEST(a_trainer_without_delta_takes_the_default_or_none),
-        TEST(a_trainer_protects_whole_records),
-        TEST(reserved_members_are_0),
-        TEST(what_was_read_from_the_data_is_a_condition),
-        TEST(a_condition_that_is_too_long_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = make_folder, .after = tidy)

@@ -1,11 +1,6 @@
 /* The trainer "objective": heads learn, are certified as pure epsilon, verify and are charged once; noise is new in every run;
  * what cannot be is refused before anything is charged, and a stop names the charge. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "rng/rng.h"
 #include "sotto/head.h"
@@ -57,9 +52,8 @@ static sotto_status train(struct sotto_head **h, struct sotto_certificate **cert
     return sotto_head_train_private(h, certificate, x, y, N, D, classes, r, p, ctx);
 }
 
-static void heads_learn(void **state)
+TEST(heads_learn)
 {
-    (void)state;
     for (size_t classes = 2; classes <= K; classes++) { /* of two, every third record counts as nothing */
         struct sotto_head_recipe r = recipe();
         struct sotto_head_privacy p = privacy_of(2);
@@ -80,9 +74,8 @@ static void heads_learn(void **state)
     }
 }
 
-static void heads_are_certified(void **state)
+TEST(heads_are_certified)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe();
     struct sotto_head_privacy p = privacy_of(1.5);
     struct sotto_head *h = NULL, *again = NULL;
@@ -115,9 +108,8 @@ static void heads_are_certified(void **state)
     sotto_head_free(again);
 }
 
-static void noise_is_new_in_every_run(void **state)
+TEST(noise_is_new_in_every_run)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe();
     struct sotto_head_privacy p = privacy_of(0);
     struct sotto_head *h[2] = {NULL};
@@ -136,9 +128,8 @@ static void noise_is_new_in_every_run(void **state)
     sotto_head_free(h[1]);
 }
 
-static void nonsense_is_refused(void **state)
+TEST(nonsense_is_refused)
 {
-    (void)state;
     struct sotto_head *h = NULL;
     struct sotto_certificate *certificate = NULL;
 #define REFUSED(change, wanted, text)                                                                        \
@@ -173,9 +164,8 @@ static void stop_at_the_first_line(void *user, enum sotto_log_level level, const
 }
 
 /* The line that names the new ledger: the entry that follows stays, nothing comes out, and the error says so. */
-static void a_stop_names_the_charge(void **state)
+TEST(a_stop_names_the_charge)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe();
     struct sotto_head_privacy p = privacy_of(1);
     struct sotto_head *h = NULL;
@@ -188,11 +178,4 @@ static void a_stop_names_the_charge(void **state)
     assert_non_null(strstr(sotto_error_hint(), "was charged: entry"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(heads_learn), cmocka_unit_test(heads_are_certified),
-                                       cmocka_unit_test(noise_is_new_in_every_run),
-                                       cmocka_unit_test(nonsense_is_refused),
-                                       cmocka_unit_test(a_stop_names_the_charge)};
-    return cmocka_run_group_tests(tests, make_records, remove_folder);
-}
+TEST_GROUP(.set_up = make_records, .tear_down = remove_folder)

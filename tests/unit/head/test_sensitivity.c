@@ -1,9 +1,5 @@
 /* The sensitivity sampler: alignment, exact zeros, thread independence, gamma, errors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "head/many/head_block.h"
 #include "head/train/head_plain.h"
@@ -39,9 +35,8 @@ static struct sotto_head_recipe recipe(size_t hidden)
     return r;
 }
 
-static void identical_records_give_exactly_zero(void **state)
+TEST(identical_records_give_exactly_zero)
 {
-    (void)state;
     /* Records 4 and 5 hold the same numbers, and the pair (4, 5) is trained directly. */
     float twins[N * D];
     int64_t labels[N];
@@ -74,9 +69,8 @@ static void identical_records_give_exactly_zero(void **state)
 
 /* An empty slot is a record that does not exist: with one batch an epoch, order hardly matters and the head
  * equals the one trained on n - 1 records up to rounding. */
-static void the_hole_is_not_trained_on(void **state)
+TEST(the_hole_is_not_trained_on)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe(0);
     r.batch = N;
     r.trainer = "sgd";
@@ -112,9 +106,8 @@ static double distance(const struct sotto_head *a, const struct sotto_head *b)
 /* Negative control of the slots: train on the data without record i and on the data without record j the
  * naive way (delete the row). Every later record then falls into another batch, and the distance measures the
  * shuffle. */
-static void misaligned_slots_inflate_the_change(void **state)
+TEST(misaligned_slots_inflate_the_change)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe(0);
     r.lr = 0.01;
     struct sotto_sensitivity_sample s;
@@ -159,18 +152,16 @@ static void check_threads(size_t hidden)
     assert_int_equal(strlen(one.data_sha256), 64);
 }
 
-static void threads_do_not_change_bits(void **state)
+TEST(threads_do_not_change_bits)
 {
-    (void)state;
     check_threads(9);
     check_threads(0); /* in blocks, near a reference */
 }
 
 /* Whole batches, a last partial batch, a batch of one record (which may be the empty slot), one batch of all;
  * both trainers; every instruction-set level; slots of all kinds, and fewer heads than lanes. */
-static void blocks_of_heads_equal_heads_trained_alone(void **state)
+TEST(blocks_of_heads_equal_heads_trained_alone)
 {
-    (void)state;
     enum { HEADS = 21, GROUPS = 2, PARAMETERS = (D + 1) * K };
     const size_t batches[] = {1, 8, 9, N - 1, N, 500};
     struct head_slots slots[HEADS];
@@ -210,9 +201,8 @@ static void blocks_of_heads_equal_heads_trained_alone(void **state)
     unsetenv("SOTTO_ISA");
 }
 
-static void blocks_allocate_nothing_while_training(void **state)
+TEST(blocks_allocate_nothing_while_training)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe(0);
     struct head_data data = {x, y, N, D, K};
     struct head_slots slots = {.left_out = 1, .replacement_slot = 2, .replacement = 1};
@@ -224,9 +214,8 @@ static void blocks_allocate_nothing_while_training(void **state)
     head_block_clear(&b);
 }
 
-static void more_pairs_extend_the_sample(void **state)
+TEST(more_pairs_extend_the_sample)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe(0);
     struct sotto_sensitivity_sample few, many;
     assert_int_equal(sotto_sensitivity_run(&few, x, y, N, D, K, &r, 5, NULL), SOTTO_OK);
@@ -234,9 +223,8 @@ static void more_pairs_extend_the_sample(void **state)
     assert_true(many.l1 >= few.l1 && many.l2 >= few.l2 && many.linf >= few.linf);
 }
 
-static void lambert_solves_its_equation(void **state)
+TEST(lambert_solves_its_equation)
 {
-    (void)state;
     for (double w = -1.001; w > -600; w *= 1.3) {
         double back = lambert_lower(w * exp(w));
         assert_true(fabs(back - w) < (w > -1.01 ? 1e-8 : 1e-12) * -w);
@@ -245,9 +233,8 @@ static void lambert_solves_its_equation(void **state)
 }
 
 /* Origin: scipy 1.17.1, r = exp(lambertw(-1/(4 m), -1) / 2), gamma = r + sqrt(log(1/r) / (2 m)). */
-static void gamma_known_answers(void **state)
+TEST(gamma_known_answers)
 {
-    (void)state;
     assert_true(fabs(gamma_dkw(20) - 0.3234371309201417) < 1e-14);
     assert_true(fabs(gamma_dkw(250) - 0.1059607454037443) < 1e-14);
     assert_true(fabs(gamma_dkw(500) - 0.07743960280679663) < 1e-14);
@@ -260,9 +247,8 @@ static void gamma_known_answers(void **state)
 }
 
 /* The best rho is the best: no other rho of a fine grid gives a smaller gamma. */
-static void gamma_dkw_is_the_minimum(void **state)
+TEST(gamma_dkw_is_the_minimum)
 {
-    (void)state;
     for (size_t m = 3; m < 100000; m *= 7) {
         double best = 1;
         for (double rho = 1e-6; rho < 1; rho *= 1.0005)
@@ -281,9 +267,8 @@ static void expect_failure(const char *text, size_t n, size_t classes, size_t pa
     assert_true(s.l1 == 7);
 }
 
-static void bad_requests_are_refused(void **state)
+TEST(bad_requests_are_refused)
 {
-    (void)state;
     expect_failure("pairs must be at least 1", N, K, 0);
     expect_failure("only 10 distinct pairs exist", 5, K, 11);
     expect_failure("only 15 distinct pairs exist", 6, K, 16);
@@ -291,9 +276,8 @@ static void bad_requests_are_refused(void **state)
     expect_failure("expected 0 to 1", N, 2, 1);
 }
 
-static void a_stop_is_honoured(void **state)
+TEST(a_stop_is_honoured)
 {
-    (void)state;
     volatile sig_atomic_t stop = 1;
     struct sotto_context ctx = {.stop = &stop};
     struct sotto_head_recipe r = recipe(0);
@@ -313,9 +297,8 @@ static void watch(void *user, const char *stage, uint64_t done, uint64_t total, 
     seen->last = done;
     seen->total = total;
 }
-static void progress_ends_at_the_total(void **state)
+TEST(progress_ends_at_the_total)
 {
-    (void)state;
     struct seen seen = {0};
     struct sotto_context ctx = {.threads = 1, .progress = watch, .user = &seen};
     struct sotto_head_recipe r = recipe(0);
@@ -325,9 +308,8 @@ static void progress_ends_at_the_total(void **state)
     assert_int_equal(seen.total, 4);
 }
 
-static void out_of_memory_is_reported_wherever_it_strikes(void **state)
+TEST(out_of_memory_is_reported_wherever_it_strikes)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe(0);
     struct sotto_context ctx = {.threads = 2};
     struct sotto_sensitivity_sample s;
@@ -351,9 +333,8 @@ static sotto_status planted(const struct head_data *data, const struct sotto_hea
     return head_batch_train(data, &other, heads, job, ctx);
 }
 
-static void trainers_that_are_no_function_are_refused(void **state)
+TEST(trainers_that_are_no_function_are_refused)
 {
-    (void)state;
     struct head_data data = {x, y, N, D, K};
     struct sotto_sensitivity_sample s = {.l1 = 7};
     for (size_t hidden = 0; hidden <= 9; hidden += 9) {
@@ -377,9 +358,8 @@ static void listen(void *user, enum sotto_log_level level, const char *text)
     strncpy(heard->last, text, sizeof heard->last - 1);
 }
 
-static void gamma_is_told_as_pairs_come_in(void **state)
+TEST(gamma_is_told_as_pairs_come_in)
 {
-    (void)state;
     struct head_data data = {x, y, N, D, K};
     struct sotto_head_recipe r = recipe(3); /* MLPs come pair by pair */
     r.epochs = 1;
@@ -393,9 +373,8 @@ static void gamma_is_told_as_pairs_come_in(void **state)
 }
 
 /* Against closed forms: (out, in) kernels with known singular values. */
-static void paper_norms_known_answers(void **state)
+TEST(paper_norms_known_answers)
 {
-    (void)state;
     double scratch[3 * 3 + 6];
     /* Rank one: |u| |v|. A rotation times diag(3, 2). A 2 x 2 by the quadratic formula. */
     double rank[6], turned[4] = {3 * 0.6, -2 * 0.8, 3 * 0.8, 2 * 0.6}, any[4] = {1, 2, 3, 4}, zero[6] = {0};
@@ -428,9 +407,8 @@ static void paper_norms_known_answers(void **state)
     assert_true(p[SOTTO_PAPER_NORM_INDUCED].one == 3 && p[SOTTO_PAPER_NORM_INDUCED_ROWS].one == 2);
 }
 
-static void paper_norms_stand_beside_the_entrywise_ones(void **state)
+TEST(paper_norms_stand_beside_the_entrywise_ones)
 {
-    (void)state;
     for (size_t hidden = 0; hidden <= 9; hidden += 9) {
         struct sotto_head_recipe r = recipe(hidden);
         struct sotto_sensitivity_sample s;
@@ -444,27 +422,4 @@ static void paper_norms_stand_beside_the_entrywise_ones(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(identical_records_give_exactly_zero),
-        cmocka_unit_test(the_hole_is_not_trained_on),
-        cmocka_unit_test(misaligned_slots_inflate_the_change),
-        cmocka_unit_test(threads_do_not_change_bits),
-        cmocka_unit_test(blocks_of_heads_equal_heads_trained_alone),
-        cmocka_unit_test(blocks_allocate_nothing_while_training),
-        cmocka_unit_test(more_pairs_extend_the_sample),
-        cmocka_unit_test(lambert_solves_its_equation),
-        cmocka_unit_test(gamma_known_answers),
-        cmocka_unit_test(gamma_dkw_is_the_minimum),
-        cmocka_unit_test(bad_requests_are_refused),
-        cmocka_unit_test(a_stop_is_honoured),
-        cmocka_unit_test(progress_ends_at_the_total),
-        cmocka_unit_test(out_of_memory_is_reported_wherever_it_strikes),
-        cmocka_unit_test(trainers_that_are_no_function_are_refused),
-        cmocka_unit_test(gamma_is_told_as_pairs_come_in),
-        cmocka_unit_test(paper_norms_known_answers),
-        cmocka_unit_test(paper_norms_stand_beside_the_entrywise_ones),
-    };
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+TEST_GROUP(.set_up = set_up, .tags = "matrix")

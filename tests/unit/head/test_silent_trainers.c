@@ -1,11 +1,6 @@
 /* Trainers that end in a certificate: a record they cannot use counts as nothing, in silence; a row counts
  * once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 
 #include "base/memory.h"
@@ -148,9 +143,8 @@ static void check_trainer(trainer *train, const void *how)
     }
 }
 
-static void heads_take_a_useless_record_for_nothing(void **state)
+TEST(heads_take_a_useless_record_for_nothing)
 {
-    (void)state;
     static const char *const trainers[] = {
         "dp-sgd", "dp-adam", "dp-gd", "objective", "covariance", "functional", "functional-linear", "taylor"};
     for (size_t t = 0; t < sizeof trainers / sizeof *trainers; t++)
@@ -170,16 +164,14 @@ static void heads_take_a_useless_record_for_nothing(void **state)
         }
 }
 
-static void networks_take_a_useless_record_for_nothing(void **state)
+TEST(networks_take_a_useless_record_for_nothing)
 {
-    (void)state;
     check_trainer(train_network, "flat");
     check_trainer(train_network, "quantile");
 }
 
-static void a_row_counts_once(void **state)
+TEST(a_row_counts_once)
 {
-    (void)state;
     static const int64_t once[] = {4, 2, 9}, twice[] = {7, 17, 3, 3, 17, 7};
     assert_int_equal(sotto_rows_once(once, 3, "indices.npy"), SOTTO_OK);
     assert_int_equal(sotto_rows_once(NULL, 0, "indices.npy"), SOTTO_OK);
@@ -191,9 +183,8 @@ static void a_row_counts_once(void **state)
 }
 
 /* Nothing is charged for records if their source lists one twice, with any trainer. */
-static void a_source_row_counts_once(void **state)
+TEST(a_source_row_counts_once)
 {
-    (void)state;
     static const char *const trainers[] = {"dp-sgd", "covariance"};
     int64_t rows[N];
     for (size_t i = 0; i < N; i++)
@@ -220,11 +211,4 @@ static void a_source_row_counts_once(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(heads_take_a_useless_record_for_nothing),
-                                       cmocka_unit_test(networks_take_a_useless_record_for_nothing),
-                                       cmocka_unit_test(a_row_counts_once),
-                                       cmocka_unit_test(a_source_row_counts_once)};
-    return cmocka_run_group_tests(tests, make_records, remove_folder);
-}
+TEST_GROUP(.set_up = make_records, .tear_down = remove_folder, .tags = "long")

@@ -1,9 +1,5 @@
 /* src/io: arrays in memory: shapes, conversions, the finite check. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "io/array/array.h"
 
@@ -18,9 +14,8 @@ static struct sotto_array make(enum sotto_dtype dtype, size_t n, const void *dat
     return a;
 }
 
-static void shapes_are_checked(void **state)
+TEST(shapes_are_checked)
 {
-    (void)state;
     struct sotto_array a = {0};
     const size_t huge[] = {SIZE_MAX / 4, 8}, zero_huge[] = {0, SIZE_MAX / 4, 8},
                  nine[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -38,9 +33,8 @@ static void shapes_are_checked(void **state)
     assert_string_equal(sotto_dtype_name((enum sotto_dtype) - 1), "?");
 }
 
-static void conversions_are_exact_or_refused(void **state)
+TEST(conversions_are_exact_or_refused)
 {
-    (void)state;
     struct sotto_array a = make(SOTTO_I8, 3, (const int64_t[]){-1, 0, (INT64_C(1) << 53) + 1});
     assert_int_equal(sotto_array_convert(&a, SOTTO_U1), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(), "array: value 0 is -1, which u1 cannot hold");
@@ -74,9 +68,8 @@ static void conversions_are_exact_or_refused(void **state)
     sotto_array_clear(&a);
 }
 
-static void every_integer_type_is_converted(void **state)
+TEST(every_integer_type_is_converted)
 {
-    (void)state;
     const uint64_t big[] = {7, UINT64_MAX - 2047, INT64_MAX};
     struct sotto_array a = make(SOTTO_U8, 2, big);
     assert_true(array_value(&a, 1) == 0x1p64 - 2048);
@@ -126,9 +119,8 @@ static void every_integer_type_is_converted(void **state)
     sotto_array_clear(&a);
 }
 
-static void finite_check_says_where(void **state)
+TEST(finite_check_says_where)
 {
-    (void)state;
     struct sotto_array a = {0};
     assert_int_equal(sotto_array_make(&a, SOTTO_F4, 2, (const size_t[]){5000, 10}), SOTTO_OK);
     float *x = a.data;
@@ -148,15 +140,4 @@ static void finite_check_says_where(void **state)
     assert_string_equal(sotto_error_text(),
                         "s.npy: 1 of 2 values are infinity (first: value 1); scores must be finite");
     sotto_array_clear(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_are_checked),
-        cmocka_unit_test(conversions_are_exact_or_refused),
-        cmocka_unit_test(every_integer_type_is_converted),
-        cmocka_unit_test(finite_check_says_where),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* src/io: numbers in text, CSV tables, metrics files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "io/table/csv.h"
 #include "io/table/metric_log.h"
@@ -16,9 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static void numbers_round_as_strtod(void **state)
+TEST(numbers_round_as_strtod)
 {
-    (void)state;
     struct rng r = rng_stream(1, RNG_TEST, 0, 0);
     for (int i = 0; i < 20000; i++) {
         char text[64];
@@ -59,9 +54,8 @@ static sotto_status parse(struct csv *c, const char *text, const struct csv_styl
     return csv_parse(c, text, strlen(text), "x.csv", style);
 }
 
-static void csv_reads_what_the_rfc_says(void **state)
+TEST(csv_reads_what_the_rfc_says)
 {
-    (void)state;
     struct csv c;
     assert_int_equal(parse(&c,
                            "\xef\xbb\xbf"
@@ -107,9 +101,8 @@ static void csv_reads_what_the_rfc_says(void **state)
     csv_clear(&c);
 }
 
-static void csv_refuses_with_a_line(void **state)
+TEST(csv_refuses_with_a_line)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"", "x.csv: contains no rows; expected at least one"},
         {"\n\n", "x.csv: contains no rows; expected at least one"},
@@ -131,9 +124,8 @@ static void csv_refuses_with_a_line(void **state)
 }
 
 /* All bad rows are named, the first 20 by their lines; left out, the others stay whole. */
-static void csv_names_every_bad_row(void **state)
+TEST(csv_names_every_bad_row)
 {
-    (void)state;
     struct csv c = {0};
     const struct csv_style drop = {.drop = true};
     static const char text[] = "a,b\n1\n2,\"x\n3,4\n5,6,7\n\"8\n9\",y\n\xff,1\n";
@@ -162,9 +154,8 @@ static void csv_names_every_bad_row(void **state)
     assert_non_null(strstr(sotto_error_text(), ", 21 and 5 more"));
 }
 
-static void csv_finds_the_separator(void **state)
+TEST(csv_finds_the_separator)
 {
-    (void)state;
     static const struct {
         const char *text;
         char separator;
@@ -192,9 +183,8 @@ static char *slurp(const char *path)
     return (char *)text;
 }
 
-static void metrics_survive_a_crash_and_a_resume(void **state)
+TEST(metrics_survive_a_crash_and_a_resume)
 {
-    (void)state;
     char folder[] = "/tmp/sotto-test-XXXXXX", lines[64], table[64];
     assert_non_null(mkdtemp(folder));
     assert_int_equal(path_join(lines, sizeof lines, folder, "m.jsonl"), SOTTO_OK);
@@ -232,14 +222,4 @@ static void metrics_survive_a_crash_and_a_resume(void **state)
     unlink(lines);
     unlink(table);
     rmdir(folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_round_as_strtod), cmocka_unit_test(csv_reads_what_the_rfc_says),
-        cmocka_unit_test(csv_refuses_with_a_line), cmocka_unit_test(csv_names_every_bad_row),
-        cmocka_unit_test(csv_finds_the_separator), cmocka_unit_test(metrics_survive_a_crash_and_a_resume),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* src/io under memory shortage: every allocation of ours and of jansson fails once; nothing crashes, nothing
  * leaks (run under ASan), outputs stay untouched, the status says so. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/failing_jansson.h"
 #include "io/table/csv.h"
 #include "io/table/metric_log.h"
@@ -160,9 +155,8 @@ static void sweep(sotto_status (*use)(void), long least, bool jansson)
     assert_true(i > least); /* it went through them one by one */
 }
 
-static void our_allocations_may_fail(void **state)
+TEST(our_allocations_may_fail)
 {
-    (void)state;
     sweep(use_json, 2, false);
     sweep(use_yaml, 30, false);
     sweep(use_csv, 4, false);
@@ -173,9 +167,8 @@ static void our_allocations_may_fail(void **state)
 /* Numbers here have at most 16 characters: jansson 2.14 asserts in lex_unget_unsave when the buffer of a
  * longer one cannot grow. That is its bug, out of our reach without replacing its allocator for the whole
  * process. */
-static void janssons_allocations_may_fail(void **state)
+TEST(janssons_allocations_may_fail)
 {
-    (void)state;
     json_set_alloc_funcs(jansson_malloc, free);
     sweep(use_json, 20, true);
     sweep(use_yaml, 10, true);
@@ -184,11 +177,4 @@ static void janssons_allocations_may_fail(void **state)
     json_set_alloc_funcs(malloc, free);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(our_allocations_may_fail, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(janssons_allocations_may_fail, make_folder, remove_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = make_folder, .after = remove_folder)

@@ -1,9 +1,5 @@
 /* src/io: JSON building, reading, writing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "io/json/json.h"
 #include "sotto/io.h"
@@ -18,9 +14,8 @@ static struct json *parse(const char *text)
     return j;
 }
 
-static void building_is_linear_and_null_propagates(void **state)
+TEST(building_is_linear_and_null_propagates)
 {
-    (void)state;
     struct json *doc = json_make_object(), *interval = json_make_object(), *list = json_make_array();
     json_put_real(&interval, "lower", 0.1);
     json_put_real(&interval, "upper", INFINITY);
@@ -47,9 +42,8 @@ static void building_is_linear_and_null_propagates(void **state)
     assert_int_equal(json_dump(&text, doc, JSON_LINE), SOTTO_ENOMEM);
 }
 
-static void getters_name_what_is_wrong(void **state)
+TEST(getters_name_what_is_wrong)
 {
-    (void)state;
     struct json *j = parse(
         "{\"l1\": 2, \"gamma\": {\"dkw\": null}, \"list\": [{\"tpr\": {\"0.001\": 0.25}}], \"t\": \"x\"}");
     double x = 0;
@@ -80,9 +74,8 @@ static void getters_name_what_is_wrong(void **state)
     json_free(j);
 }
 
-static void parser_is_strict(void **state)
+TEST(parser_is_strict)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"{\"a\": 1, \"a\": 2}", "s.json:1:12: not valid JSON: duplicate object key near '\"a\"'"},
         {"{\"a\": NaN}", "s.json:1:9: not valid JSON: invalid token near 'NaN'"},
@@ -107,9 +100,8 @@ static void parser_is_strict(void **state)
     json_free(j);
 }
 
-static void doubles_survive_text(void **state)
+TEST(doubles_survive_text)
 {
-    (void)state;
     const double values[] = {
         0.1, 1e-300, 4.9406564584124654e-324, 1.7976931348623157e308, 2.0 / 3, 123456789012345678.0};
     struct json *list = json_make_reals(values, 6), *back = NULL;
@@ -123,9 +115,8 @@ static void doubles_survive_text(void **state)
     json_free(back);
 }
 
-static void lists_of_sizes(void **state)
+TEST(lists_of_sizes)
 {
-    (void)state;
     struct json *j =
         parse("{\"hidden\": [512, 128], \"none\": [], \"zero\": [4, 0], \"half\": [4.5], \"t\": 3}");
     size_t sizes[2] = {0}, n = 9;
@@ -145,16 +136,4 @@ static void lists_of_sizes(void **state)
     assert_int_equal(json_get_sizes(sizes, &n, 1, j, "r", "hidden"), SOTTO_EFORMAT);
     assert_string_equal(sotto_error_text(), "r: 'hidden' lists 2 numbers; expected at most 1");
     json_free(j);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(building_is_linear_and_null_propagates),
-        cmocka_unit_test(getters_name_what_is_wrong),
-        cmocka_unit_test(lists_of_sizes),
-        cmocka_unit_test(parser_is_strict),
-        cmocka_unit_test(doubles_survive_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

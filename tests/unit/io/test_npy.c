@@ -1,9 +1,5 @@
 /* src/io: arrays and .npy files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "io/array/npy.h"
@@ -31,9 +27,8 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-static void npy_round_trip_of_every_dtype(void **state)
+TEST(npy_round_trip_of_every_dtype, .before = make_folder, .after = remove_folder)
 {
-    (void)state;
     const size_t shapes[][3] = {{2, 3, 4}, {7}, {0, 5}, {0}};
     const int dims[] = {3, 1, 2, 0};
     for (enum sotto_dtype d = SOTTO_U1; d <= SOTTO_U8; d++)
@@ -70,9 +65,8 @@ static sotto_status load_text(const char *header, size_t bytes)
     return status;
 }
 
-static void npy_refuses_with_a_reason(void **state)
+TEST(npy_refuses_with_a_reason)
 {
-    (void)state;
     static const struct {
         const char *header;
         size_t bytes;
@@ -127,9 +121,8 @@ static void load_data(struct sotto_array *a, const char *header, const void *dat
     assert_int_equal(npy_from_memory(a, file, 10 + length + size, "m.npy"), SOTTO_OK);
 }
 
-static void npy_of_another_byte_order_is_turned(void **state)
+TEST(npy_of_another_byte_order_is_turned)
 {
-    (void)state;
     static const unsigned char u2[] = {0x01, 0x02, 0xff, 0xfe}, i4[] = {0xff, 0xff, 0xff, 0xfe},
                                f8[] = {0xc0, 0x04, 0, 0, 0, 0, 0, 0};
     struct sotto_array a = {0};
@@ -144,9 +137,8 @@ static void npy_of_another_byte_order_is_turned(void **state)
     sotto_array_clear(&a);
 }
 
-static void npy_in_fortran_order_becomes_row_major(void **state)
+TEST(npy_in_fortran_order_becomes_row_major)
 {
-    (void)state;
     /* Value i + 10 j + 100 k stands at (i, j, k) of shape (2, 3, 2), first index fastest. */
     static const unsigned char data[] = {0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121};
     struct sotto_array a = {0};
@@ -160,15 +152,4 @@ static void npy_in_fortran_order_becomes_row_major(void **state)
     load_data(&a, "{'descr': '<f4', 'fortran_order': True, 'shape': (0, 3), }", data, 0);
     assert_int_equal(a.count, 0);
     sotto_array_clear(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(npy_round_trip_of_every_dtype, make_folder, remove_folder),
-        cmocka_unit_test(npy_refuses_with_a_reason),
-        cmocka_unit_test(npy_of_another_byte_order_is_turned),
-        cmocka_unit_test(npy_in_fortran_order_becomes_row_major),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

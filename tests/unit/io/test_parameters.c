@@ -1,9 +1,5 @@
 /* Numbers of plug-ins, set by name: found, read, refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "io/text/parameters.h"
 
@@ -12,9 +8,8 @@
 static const struct parameter table[] = {
     {"rate", "a share", 0.5, 0, 1, false}, {"rates", "how many", 3, 1, 9, true}, {0}};
 
-static void usual_values_come_first(void **state)
+TEST(usual_values_come_first)
 {
-    (void)state;
     double values[4];
     parameters_usual(values, 4, table);
     assert_true(values[0] == 0.5 && values[1] == 3 && isnan(values[2]) && isnan(values[3]));
@@ -22,9 +17,8 @@ static void usual_values_come_first(void **state)
     assert_true(isnan(values[0]));
 }
 
-static void names_are_whole_names(void **state)
+TEST(names_are_whole_names)
 {
-    (void)state;
     assert_int_equal(parameters_find(table, "rate=1"), 0);
     assert_int_equal(parameters_find(table, "rates=1"), 1);
     const char *const none[] = {"rat=1", "ratess=1", "=1", "rate", ""};
@@ -33,9 +27,8 @@ static void names_are_whole_names(void **state)
     assert_int_equal(parameters_find(NULL, "rate=1"), 0);
 }
 
-static void values_are_whole_and_in_range(void **state)
+TEST(values_are_whole_and_in_range)
 {
-    (void)state;
     double x;
     assert_true(parameters_read(&x, &table[0], "rate=0.25") && x == 0.25);
     assert_true(parameters_read(&x, &table[1], "rates=9") && x == 9);
@@ -45,22 +38,10 @@ static void values_are_whole_and_in_range(void **state)
     assert_false(parameters_read(&x, &table[1], "rates=1.5"));
 }
 
-static void names_are_listed(void **state)
+TEST(names_are_listed)
 {
-    (void)state;
     char text[64];
     assert_string_equal(parameters_names(text, sizeof text, table), "rate, rates");
     assert_string_equal(parameters_names(text, sizeof text, NULL), "none: it has no parameters");
     assert_string_equal(parameters_names(text, 8, table), "rate, r");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(usual_values_come_first),
-        cmocka_unit_test(names_are_whole_names),
-        cmocka_unit_test(values_are_whole_and_in_range),
-        cmocka_unit_test(names_are_listed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

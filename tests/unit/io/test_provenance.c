@@ -1,9 +1,5 @@
 /* src/io/provenance: what an array's side file keeps, and what it refuses. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "sotto/io.h"
@@ -23,9 +19,8 @@ static struct sotto_provenance example(void)
                                      .classes_by = "schema.yaml"};
 }
 
-static void what_is_saved_comes_back(void **state)
+TEST(what_is_saved_comes_back)
 {
-    (void)state;
     struct sotto_provenance saved = example(), p;
     const char *path = path_of("x.npy");
     assert_int_equal(file_write(path, "abc", 3), SOTTO_OK);
@@ -40,9 +35,8 @@ static void what_is_saved_comes_back(void **state)
     sotto_provenance_clear(&p);
 }
 
-static void an_array_without_side_file_is_anonymous(void **state)
+TEST(an_array_without_side_file_is_anonymous)
 {
-    (void)state;
     struct sotto_provenance p;
     const char *path = path_of("alone.npy");
     assert_int_equal(file_write(path, "abc", 3), SOTTO_OK);
@@ -51,9 +45,8 @@ static void an_array_without_side_file_is_anonymous(void **state)
     assert_int_equal(p.n, 0);
 }
 
-static void other_bytes_do_not_inherit_an_identity(void **state)
+TEST(other_bytes_do_not_inherit_an_identity)
 {
-    (void)state;
     struct sotto_provenance saved = example(), p;
     const char *path = path_of("changed.npy");
     assert_int_equal(file_write(path, "abc", 3), SOTTO_OK);
@@ -62,9 +55,8 @@ static void other_bytes_do_not_inherit_an_identity(void **state)
     assert_int_equal(sotto_provenance_load(&p, path), SOTTO_EFORMAT);
 }
 
-static void chosen_records_keep_their_rows(void **state)
+TEST(chosen_records_keep_their_rows)
 {
-    (void)state;
     struct sotto_provenance saved = example(), p;
     assert_int_equal(sotto_provenance_copy(&p, &saved), SOTTO_OK);
     assert_int_equal(sotto_provenance_select(&p, (const int64_t[]){2, 0}, 2), SOTTO_OK);
@@ -76,9 +68,8 @@ static void chosen_records_keep_their_rows(void **state)
     sotto_provenance_clear(&p);
 }
 
-static void damaged_files_are_refused(void **state)
+TEST(damaged_files_are_refused)
 {
-    (void)state;
     static const char *const bad[] = {
         "[]",
         "{\"schema\": \"sotto.provenance/2\"}",
@@ -101,14 +92,4 @@ static void damaged_files_are_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_saved_comes_back),
-        cmocka_unit_test(an_array_without_side_file_is_anonymous),
-        cmocka_unit_test(other_bytes_do_not_inherit_an_identity),
-        cmocka_unit_test(chosen_records_keep_their_rows),
-        cmocka_unit_test(damaged_files_are_refused),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

@@ -1,9 +1,5 @@
 /* src/io: .safetensors files and the tensor list. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "io/array/npz.h"
@@ -29,9 +25,8 @@ static sotto_status load(struct sotto_tensors *t, uint64_t length, const char *h
     return status;
 }
 
-static void safetensors_refuse_with_a_reason(void **state)
+TEST(safetensors_refuse_with_a_reason)
 {
-    (void)state;
     static const struct {
         const char *header;
         size_t bytes;
@@ -87,9 +82,8 @@ static void safetensors_refuse_with_a_reason(void **state)
         "head.safetensors: header states 8 EiB but the file has 10 bytes; the file is cut or damaged");
 }
 
-static void safetensors_round_trip_is_deterministic(void **state)
+TEST(safetensors_round_trip_is_deterministic)
 {
-    (void)state;
     char folder[] = "/tmp/sotto-test-XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
     assert_int_equal(path_join(path, sizeof path, folder, "a.safetensors"), SOTTO_OK);
@@ -132,9 +126,8 @@ static void safetensors_round_trip_is_deterministic(void **state)
     rmdir(folder);
 }
 
-static void bf16_is_widened(void **state)
+TEST(bf16_is_widened)
 {
-    (void)state;
     struct sotto_tensors t = {0};
     const char *header = "{\"a\":{\"dtype\":\"BF16\",\"shape\":[3],\"data_offsets\":[0,6]}}";
     assert_int_equal(load(&t, strlen(header), header, "\x80\x3f\x49\xc0\x80\x7f", 6), SOTTO_OK);
@@ -191,9 +184,8 @@ static void patch(unsigned char *data, size_t size, const char *from, const char
     assert_true(found > 0);
 }
 
-static void npz_refuses_with_a_reason(void **state)
+TEST(npz_refuses_with_a_reason)
 {
-    (void)state;
     size_t size, again_size;
     unsigned char *data = make_npz(&size), *again = make_npz(&again_size);
     assert_int_equal(size, again_size); /* deterministic */
@@ -266,9 +258,8 @@ done:
     return status;
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-    (void)state;
     char folder[] = "/tmp/sotto-test-XXXXXX", path[64];
     size_t size;
     unsigned char *npz = make_npz(&size);
@@ -291,16 +282,4 @@ static void every_allocation_may_fail(void **state)
         unlink(path);
     }
     assert_int_equal(rmdir(folder), 0); /* no temporary file was left behind */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(safetensors_refuse_with_a_reason),
-        cmocka_unit_test(safetensors_round_trip_is_deterministic),
-        cmocka_unit_test(bf16_is_widened),
-        cmocka_unit_test(npz_refuses_with_a_reason),
-        cmocka_unit_test(every_allocation_may_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* src/io: YAML trees and configuration files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "io/yaml/yaml_config.h"
 #include "io/yaml/yaml_tree.h"
@@ -33,9 +29,8 @@ static sotto_status read_config(struct config **c, const char *text, const char 
     return config_read(c, text, strlen(text), "run.yaml", rows, overrides);
 }
 
-static void defaults_are_filled_in(void **state)
+TEST(defaults_are_filled_in)
 {
-    (void)state;
     struct config *c;
     char *text;
     assert_int_equal(
@@ -82,9 +77,8 @@ static void defaults_are_filled_in(void **state)
     config_free(again);
 }
 
-static void real_numbers_hash_alike(void **state)
+TEST(real_numbers_hash_alike)
 {
-    (void)state;
     static const char *const spellings[] = {"1e-5", "1.0e-5", "0.00001", "+1E-05", "0.1e-4"};
     for (size_t i = 0; i < 5; i++) {
         struct config *c;
@@ -100,9 +94,8 @@ static void real_numbers_hash_alike(void **state)
     }
 }
 
-static void overrides_win(void **state)
+TEST(overrides_win)
 {
-    (void)state;
     struct config *c;
     const char *const set[] = {"pretrain.epochs=7",
                                "protect[0].epsilon=2",
@@ -142,9 +135,8 @@ static void overrides_win(void **state)
     }
 }
 
-static void errors_say_where_and_what(void **state)
+TEST(errors_say_where_and_what)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"name: x\nprotect:\n  - mechanism: logistic\n  - mechanism: gaussian\n    epsilonn: 2\n",
          "run.yaml:5:5: unknown key 'epsilonn' under protect[1]; did you mean 'epsilon'?"},
@@ -197,15 +189,4 @@ static void errors_say_where_and_what(void **state)
         assert_string_equal(sotto_error_text(), cases[i][1]);
         assert_null(c);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults_are_filled_in),
-        cmocka_unit_test(real_numbers_hash_alike),
-        cmocka_unit_test(overrides_win),
-        cmocka_unit_test(errors_say_where_and_what),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

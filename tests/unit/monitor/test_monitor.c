@@ -1,10 +1,6 @@
 /* The monitor by hand: values, ranks and wealths of small streams, what it refuses, and its log. f32 distances, the best
  * instruction set (their bits are those of every level), one thread. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "monitor/bet.h"
@@ -63,9 +59,8 @@ static struct sotto_monitor *make(const struct sotto_monitor_input *in, const st
     return m;
 }
 
-static void a_block_is_worked_out_by_hand(void **state)
+TEST(a_block_is_worked_out_by_hand)
 {
-    (void)state;
     struct sotto_monitor_input in = small();
     struct sotto_monitor *m = make(&in, &three);
     const struct sotto_monitor_result *r = sotto_monitor_result(m);
@@ -100,9 +95,8 @@ static void a_block_is_worked_out_by_hand(void **state)
 }
 
 /* The alarm is the largest wealth's, at statistics/alpha, not that of their mean; it stays once raised. */
-static void the_largest_wealth_raises_the_alarm(void **state)
+TEST(the_largest_wealth_raises_the_alarm)
 {
-    (void)state;
     enum { K = 99, M = 2 };
     float many[2 * K], far[2];
     struct sotto_monitor_input in = {
@@ -131,9 +125,8 @@ static void the_largest_wealth_raises_the_alarm(void **state)
 }
 
 /* Rows dealt to many accounts leave each below its first alarm; the wealth of the service sees them in one stream. */
-static void the_service_sees_many_accounts(void **state)
+TEST(the_service_sees_many_accounts)
 {
-    (void)state;
     enum { K = 200, M = 10, ACCOUNTS = 20 };
     static float many[K * M];
     struct rng g = rng_stream(5, RNG_TEST, 0, 0);
@@ -172,9 +165,8 @@ static void refused(const char *text, const struct sotto_monitor_input *in,
 }
 
 /* Calibration and bank rows that are training records, or each other, are refused by value and by source. */
-static void shared_records_are_refused(void **state)
+TEST(shared_records_are_refused)
 {
-    (void)state;
     const float members[2] = {50, 4}, lonely[2] = {50, 51}, banked[2] = {20, 9};
     int64_t some[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, others[2] = {10, 7}, apart[2] = {10, 11};
     struct sotto_provenance a = {.set = "adult", .rows = some, .n = 9},
@@ -201,9 +193,8 @@ static void shared_records_are_refused(void **state)
     sotto_monitor_free(m);
 }
 
-static void bad_input_is_refused(void **state)
+TEST(bad_input_is_refused)
 {
-    (void)state;
     const float bad[3] = {1, NAN, 2};
     struct sotto_monitor_input in = small();
     struct sotto_monitor_options o = three;
@@ -235,9 +226,8 @@ static void bad_input_is_refused(void **state)
 }
 
 /* Equal rows, far rows and numbers whose squares overflow give ranks, never NaN. */
-static void edges_have_ranks(void **state)
+TEST(edges_have_ranks)
 {
-    (void)state;
     struct sotto_monitor_input in = small();
     struct sotto_monitor *m = make(&in, &three);
     const float same[3] = {5, 5, 5}, far[3] = {3e38f, -3e38f, 3e38f}, p[6] = {1, 0, 1, 0, 1, 0};
@@ -256,9 +246,8 @@ static void edges_have_ranks(void **state)
     sotto_monitor_free(m);
 }
 
-static void distances_are_those_of_doubles(void **state)
+TEST(distances_are_those_of_doubles)
 {
-    (void)state;
     enum { N = 5, D = 37 };
     float row[D], table[N * D], out[N];
     struct rng g = rng_stream(3, RNG_TEST, 0, 0);
@@ -313,9 +302,8 @@ static char *judged(const char *path, uint64_t *torn)
 }
 
 /* The same words about a log that was written at once and one that was cut at every byte and continued from there. */
-static void a_log_survives_a_cut_anywhere(void **state)
+TEST(a_log_survives_a_cut_anywhere)
 {
-    (void)state;
     uint64_t torn;
     write_log(path_of("whole.log"), 0, 9);
     char *whole = judged(path_of("whole.log"), &torn);
@@ -346,9 +334,8 @@ static void a_log_survives_a_cut_anywhere(void **state)
 }
 
 /* Each exchange is on the disk when it is appended, and so is the name of a new log; what the disk refuses is not in it. */
-static void an_exchange_is_on_the_disk_before_its_answer_leaves(void **state)
+TEST(an_exchange_is_on_the_disk_before_its_answer_leaves)
 {
-    (void)state;
     struct query_log l;
     const float x[1] = {1}, p[2] = {1, 0};
     struct exchange e = exchange_of("ada", x, 1, p);
@@ -372,9 +359,8 @@ static void an_exchange_is_on_the_disk_before_its_answer_leaves(void **state)
     syncs_left = -1;
 }
 
-static void a_log_has_one_writer(void **state)
+TEST(a_log_has_one_writer)
 {
-    (void)state;
     struct query_log a, b;
     assert_int_equal(query_log_open(&a, path_of("one.log")), SOTTO_OK);
     assert_int_equal(query_log_open(&b, path_of("one.log")), SOTTO_EAGAIN);
@@ -397,9 +383,8 @@ static void bad_log(const char *text, const void *bytes, size_t size)
     sotto_monitor_free(m);
 }
 
-static void damaged_logs_are_refused(void **state)
+TEST(damaged_logs_are_refused)
 {
-    (void)state;
     bad_log("does not start like a .npy frame", "hello", 5);
     bad_log("is no client line", "client \n", 8);
     bad_log("is no client line", "clients\n", 8);
@@ -434,20 +419,4 @@ static void damaged_logs_are_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_block_is_worked_out_by_hand),
-        cmocka_unit_test(the_largest_wealth_raises_the_alarm),
-        cmocka_unit_test(the_service_sees_many_accounts),
-        cmocka_unit_test(shared_records_are_refused),
-        cmocka_unit_test(bad_input_is_refused),
-        cmocka_unit_test(edges_have_ranks),
-        cmocka_unit_test(distances_are_those_of_doubles),
-        cmocka_unit_test(a_log_survives_a_cut_anywhere),
-        cmocka_unit_test(an_exchange_is_on_the_disk_before_its_answer_leaves),
-        cmocka_unit_test(a_log_has_one_writer),
-        cmocka_unit_test(damaged_logs_are_refused),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

@@ -1,10 +1,6 @@
 /* A monitor with an encoder judges embeddings: the same blocks as a monitor without one to which the embeddings are given.
  * f32, the best instruction set; bits of embeddings do not depend on the number of threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "io/provenance/statement.h"
 #include "rng/rng.h"
@@ -55,9 +51,8 @@ static int make_rows(void **state)
     return 0;
 }
 
-static void distances_are_those_of_embeddings(void **state)
+TEST(distances_are_those_of_embeddings)
 {
-    (void)state;
     static float out[(2 * N + BANK) * 4096];
     struct sotto_monitor *images = NULL, *vectors = NULL;
     struct sotto_encoder *e = encoder(NULL);
@@ -101,9 +96,8 @@ static void refused(const struct sotto_monitor_input *in, const char *text)
 }
 
 /* Distances by an encoder that knows the training records would depend on who is a member. */
-static void private_encoders_and_other_sizes_are_refused(void **state)
+TEST(private_encoders_and_other_sizes_are_refused)
 {
-    (void)state;
     struct sotto_encoder *e = encoder(NULL), *known = encoder("none: private records trained it");
     struct sotto_monitor_input in = input(known);
     refused(&in, "monitor: private records trained the encoder");
@@ -117,11 +111,4 @@ static void private_encoders_and_other_sizes_are_refused(void **state)
     sotto_encoder_free(known);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(distances_are_those_of_embeddings),
-        cmocka_unit_test(private_encoders_and_other_sizes_are_refused),
-    };
-    return cmocka_run_group_tests(tests, make_rows, NULL);
-}
+TEST_GROUP(.set_up = make_rows)

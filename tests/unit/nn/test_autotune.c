@@ -1,11 +1,7 @@
 /* What "auto" means: a clock of the test's own makes each candidate the fastest in turn. What is remembered,
  * and what a broken memory costs (time, never an error); which runs are not measured; and that a run goes on
  * with what its checkpoint states. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "nn/loop/autotuner.h"
@@ -108,9 +104,8 @@ static int set_up(void **state)
 
 /* ---- the choice ---- */
 
-static void each_candidate_is_the_fastest_in_turn(void **state)
+TEST(each_candidate_is_the_fastest_in_turn)
 {
-    (void)state;
     for (size_t best = 0; best < KINDS; best++) {
         struct fake f = {.step = {1, 1, 1, 1}}, never = {.step = {1, 1, 1, 1}};
         if (!here(best) || !here(DIRECT))
@@ -133,9 +128,8 @@ static void each_candidate_is_the_fastest_in_turn(void **state)
     }
 }
 
-static void ten_percent_decide(void **state)
+TEST(ten_percent_decide)
 {
-    (void)state;
     if (!here(FILTERED))
         skip();
     struct autotune_request r = request_of(&resnet);
@@ -149,9 +143,8 @@ static void ten_percent_decide(void **state)
     assert_int_equal(almost.readings[BF16], 0); /* f32 was asked for */
 }
 
-static void bf16_must_beat_filtering_too(void **state)
+TEST(bf16_must_beat_filtering_too)
 {
-    (void)state;
     if (!here(FILTERED) || !here(BF16))
         skip();
     struct fake f = {.step = {1, 2 / 3., 0.5, 0.5}};
@@ -167,9 +160,8 @@ static void bf16_must_beat_filtering_too(void **state)
     expect(&found, FILTERED, "measured");
 }
 
-static void gradients_of_single_records_stay_in_f32(void **state)
+TEST(gradients_of_single_records_stay_in_f32)
 {
-    (void)state;
     if (!here(BF16))
         skip();
     struct nn_model_config group = resnet;
@@ -186,9 +178,8 @@ static void gradients_of_single_records_stay_in_f32(void **state)
     expect(&found, BF16, "measured");
 }
 
-static void a_network_without_convolutions_has_no_filtering(void **state)
+TEST(a_network_without_convolutions_has_no_filtering)
 {
-    (void)state;
     if (!here(DIRECT))
         skip();
     struct autotune_request r = request_of(&mlp);
@@ -205,9 +196,8 @@ static void a_network_without_convolutions_has_no_filtering(void **state)
     assert_int_equal(readings(&never), 0);
 }
 
-static void short_runs_are_not_measured(void **state)
+TEST(short_runs_are_not_measured)
 {
-    (void)state;
     if (!here(FILTERED))
         skip();
     struct autotune_request few = request_of(&resnet), little = few;
@@ -221,9 +211,8 @@ static void short_runs_are_not_measured(void **state)
     assert_int_equal(readings(&f), 0);
 }
 
-static void names_are_taken_or_refused(void **state)
+TEST(names_are_taken_or_refused)
 {
-    (void)state;
     struct autotune_request r = request_of(&resnet);
     struct sotto_autotune found;
     struct fake f = {.step = {1, 1, 1, 1}};
@@ -246,9 +235,8 @@ static void names_are_taken_or_refused(void **state)
     assert_non_null(strstr(sotto_error_text(), "backend 'fast' is unknown"));
 }
 
-static void a_stop_is_heard_while_measuring(void **state)
+TEST(a_stop_is_heard_while_measuring)
 {
-    (void)state;
     volatile sig_atomic_t stop = 1;
     const struct sotto_context ctx = {.stop = &stop};
     struct autotune_request r = request_of(&resnet);
@@ -293,9 +281,8 @@ static void put_changed(const char *path, const char *text, const char *from, co
     assert_int_equal(file_write(path, changed, strlen(changed)), SOTTO_OK);
 }
 
-static void a_broken_file_costs_time_only(void **state)
+TEST(a_broken_file_costs_time_only)
 {
-    (void)state;
     if (!here(FILTERED) && !here(BF16))
         skip();
     struct autotune_request r = request_of(&resnet);
@@ -330,9 +317,8 @@ static void a_broken_file_costs_time_only(void **state)
     base_free(text);
 }
 
-static void a_folder_that_cannot_be_written_costs_time_only(void **state)
+TEST(a_folder_that_cannot_be_written_costs_time_only)
 {
-    (void)state;
     if (!here(FILTERED) && !here(BF16))
         skip();
     struct autotune_request r = request_of(&resnet);
@@ -360,9 +346,8 @@ static void a_folder_that_cannot_be_written_costs_time_only(void **state)
     base_free(kept_cache);
 }
 
-static void several_writers_leave_a_whole_file(void **state)
+TEST(several_writers_leave_a_whole_file)
 {
-    (void)state;
     enum { WRITERS = 4, TIMES = 50 };
     if (!here(FILTERED) && !here(BF16))
         skip();
@@ -459,9 +444,8 @@ static void train(char sha256[65], struct sotto_train_result *result, const stru
     sotto_network_free(read);
 }
 
-static void a_resumed_run_keeps_what_it_began_with(void **state)
+TEST(a_resumed_run_keeps_what_it_began_with)
 {
-    (void)state;
     if (!here(FILTERED))
         skip();
     size_t other = here(BF16) ? BF16 : FILTERED, then = here(BF16) ? FILTERED : DIRECT;
@@ -505,22 +489,4 @@ static int close_images(void **state)
     return remove_folder(state);
 }
 
-#define TEST(f) cmocka_unit_test_setup(f, set_up)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(each_candidate_is_the_fastest_in_turn),
-        TEST(ten_percent_decide),
-        TEST(bf16_must_beat_filtering_too),
-        TEST(gradients_of_single_records_stay_in_f32),
-        TEST(a_network_without_convolutions_has_no_filtering),
-        TEST(short_runs_are_not_measured),
-        TEST(names_are_taken_or_refused),
-        TEST(a_stop_is_heard_while_measuring),
-        TEST(a_broken_file_costs_time_only),
-        TEST(a_folder_that_cannot_be_written_costs_time_only),
-        TEST(several_writers_leave_a_whole_file),
-        TEST(a_resumed_run_keeps_what_it_began_with),
-    };
-    return cmocka_run_group_tests(tests, open_images, close_images);
-}
+TEST_GROUP(.set_up = open_images, .tear_down = close_images, .before = set_up, .tags = "long")

@@ -1,10 +1,6 @@
 /* src/nn/loop/checkpoint.c: the state of a run of networks comes back bit for bit, or its file is refused in one line and nothing is
  * taken over. f32 weights; no kernels, one thread. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "base/sha256.h"
@@ -130,9 +126,8 @@ static void refused(struct state *s, const char *path, const char *words)
     assert_non_null(strstr(sotto_error_hint(), "what was charged stays charged"));
 }
 
-static void what_is_saved_comes_back(void **state)
+TEST(what_is_saved_comes_back)
 {
-    (void)state;
     struct state s, t;
     char saved[SHA256_HEX], before[SHA256_HEX], found[SHA256_HEX];
     make_begun(&s);
@@ -149,9 +144,8 @@ static void what_is_saved_comes_back(void **state)
 }
 
 /* As docs/FORMATS.md states it for other programs. */
-static void the_last_bytes_are_the_checksum_of_all_others(void **state)
+TEST(the_last_bytes_are_the_checksum_of_all_others)
 {
-    (void)state;
     size_t size;
     unsigned char *bytes = saved_bytes(&size), digest[DIGEST_BYTES];
     digest_of(digest, &(struct digest_part){bytes, size - DIGEST_BYTES}, 1);
@@ -159,9 +153,8 @@ static void the_last_bytes_are_the_checksum_of_all_others(void **state)
     base_free(bytes);
 }
 
-static void every_changed_byte_and_every_cut_is_refused(void **state)
+TEST(every_changed_byte_and_every_cut_is_refused)
 {
-    (void)state;
     size_t size;
     unsigned char *bytes = saved_bytes(&size);
     const char *path = path_of("changed");
@@ -187,9 +180,8 @@ static void every_changed_byte_and_every_cut_is_refused(void **state)
 }
 
 /* A value that is as good as another: nothing but the checksum can tell. */
-static void a_changed_weight_is_told_as_damage(void **state)
+TEST(a_changed_weight_is_told_as_damage)
 {
-    (void)state;
     size_t size;
     unsigned char *bytes = saved_bytes(&size);
     const char *path = path_of("weight");
@@ -204,9 +196,8 @@ static void a_changed_weight_is_told_as_damage(void **state)
     base_free(bytes);
 }
 
-static void other_kinds_and_versions_are_refused(void **state)
+TEST(other_kinds_and_versions_are_refused)
 {
-    (void)state;
     static const struct {
         const char *schema, *words;
     } files[] = {
@@ -230,14 +221,4 @@ static void other_kinds_and_versions_are_refused(void **state)
     clear(&begun);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_saved_comes_back),
-        cmocka_unit_test(the_last_bytes_are_the_checksum_of_all_others),
-        cmocka_unit_test(every_changed_byte_and_every_cut_is_refused),
-        cmocka_unit_test(a_changed_weight_is_told_as_damage),
-        cmocka_unit_test(other_kinds_and_versions_are_refused),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

@@ -1,10 +1,6 @@
 /* A checkpoint that is written beside the run: the file that a write at once makes, in order, with its error; a run that is stopped, or
  * fails, leaves none half-written. f32; no kernels. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -60,9 +56,8 @@ static size_t files(void)
     return n;
 }
 
-static void the_file_is_that_of_a_write_at_once(void **state)
+TEST(the_file_is_that_of_a_write_at_once)
 {
-    (void)state;
     const size_t counts[] = {SMALL, LARGE};
     for (size_t k = 0; k < 2; k++) {
         struct checkpoint_writer w = {0};
@@ -81,9 +76,8 @@ static void the_file_is_that_of_a_write_at_once(void **state)
     }
 }
 
-static void a_folder_that_is_not_there_is_an_error_at_once(void **state)
+TEST(a_folder_that_is_not_there_is_an_error_at_once)
 {
-    (void)state;
     struct checkpoint_writer w = {0};
     struct sotto_tensors t = tensors_of(LARGE, 1);
     assert_int_equal(checkpoint_writer_begin(&w, path_of("none/c"), &t), SOTTO_ECREATE);
@@ -92,9 +86,8 @@ static void a_folder_that_is_not_there_is_an_error_at_once(void **state)
 }
 
 /* A limit on the size of files stands for a disk that is full: the same failing write. */
-static void a_full_disk_is_told_and_the_old_file_stays(void **state)
+TEST(a_full_disk_is_told_and_the_old_file_stays)
 {
-    (void)state;
     struct checkpoint_writer w = {0};
     struct sotto_tensors t = tensors_of(LARGE, 1);
     struct rlimit before, most;
@@ -122,9 +115,8 @@ static void a_full_disk_is_told_and_the_old_file_stays(void **state)
     unlink(path_of("c"));
 }
 
-static void without_memory_nothing_is_left(void **state)
+TEST(without_memory_nothing_is_left)
 {
-    (void)state;
     struct checkpoint_writer w = {0};
     sotto_status status = SOTTO_ENOMEM;
     for (long after = 0; status == SOTTO_ENOMEM; after++) {
@@ -142,13 +134,4 @@ static void without_memory_nothing_is_left(void **state)
     expect_file("c", LARGE, 5);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_file_is_that_of_a_write_at_once),
-        cmocka_unit_test(a_folder_that_is_not_there_is_an_error_at_once),
-        cmocka_unit_test(a_full_disk_is_told_and_the_old_file_stays),
-        cmocka_unit_test(without_memory_nothing_is_left),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

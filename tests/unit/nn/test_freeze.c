@@ -1,10 +1,6 @@
 /* Frozen layers: batch norm is its evaluation to the bit, gradients of what is trained are right, and nothing moves
  * what is frozen. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/machine.h"
 #include "nn/plan/plan.h"
 #include "rng/rng.h"
@@ -54,9 +50,8 @@ static struct nn_plan *plan_of(struct nn_model *m, struct nn_plan_config config)
     return p;
 }
 
-static void frozen_batch_norm_is_its_evaluation_to_the_bit(void **state)
+TEST(frozen_batch_norm_is_its_evaluation_to_the_bit)
 {
-    (void)state;
     struct nn_model *m = model_of((struct nn_freeze){.norms = 1});
     struct nn_plan *p = plan_of(m, (struct nn_plan_config){.training = 1});
     float expected[BATCH * CLASSES], *statistics = base_alloc(m->statistic_count, sizeof *statistics);
@@ -80,9 +75,8 @@ static void frozen_batch_norm_is_its_evaluation_to_the_bit(void **state)
     base_free(statistics);
 }
 
-static void a_frozen_batch_norm_trains_on_one_record(void **state)
+TEST(a_frozen_batch_norm_trains_on_one_record)
 {
-    (void)state;
     struct nn_plan *p = NULL;
     struct nn_model *m = model_of((struct nn_freeze){.norms = 1});
     nn_plan_free(plan_of(m, (struct nn_plan_config){.training = 1, .batch = 1}));
@@ -152,9 +146,8 @@ static void check_gradients(struct nn_freeze freeze)
     nn_model_free(m);
 }
 
-static void gradients_are_those_of_differences(void **state)
+TEST(gradients_are_those_of_differences)
 {
-    (void)state;
     if (machine.type != NN_F32)
         return; /* bf16 is too coarse for differences */
     check_gradients((struct nn_freeze){.norms = 1});
@@ -163,9 +156,8 @@ static void gradients_are_those_of_differences(void **state)
     check_gradients((struct nn_freeze){.encoder = 1, .norms = 1});
 }
 
-static void nothing_moves_what_is_frozen(void **state)
+TEST(nothing_moves_what_is_frozen)
 {
-    (void)state;
     struct nn_model *m = model_of((struct nn_freeze){.blocks = 2, .norms = 1});
     struct nn_plan *p = plan_of(m, (struct nn_plan_config){.training = 1});
     struct nn_optimizer *o = NULL;
@@ -196,9 +188,8 @@ static void nothing_moves_what_is_frozen(void **state)
 }
 
 /* Sizes by hand: stage 3 of resnet8 has a 1x1 shortcut 32 x 64, 3x3 convolutions 32 x 64 and 64 x 64. */
-static void what_is_trained_is_counted(void **state)
+TEST(what_is_trained_is_counted)
 {
-    (void)state;
     const size_t head = 64 * CLASSES + CLASSES, block = 32 * 64 + 9 * 32 * 64 + 9 * 64 * 64;
     const struct {
         struct nn_freeze freeze;
@@ -226,9 +217,8 @@ static void what_is_trained_is_counted(void **state)
     assert_null(m);
 }
 
-static void the_top_can_be_trained_alone_for_a_while(void **state)
+TEST(the_top_can_be_trained_alone_for_a_while)
 {
-    (void)state;
     struct nn_model *m = model_of((struct nn_freeze){.norms = 1});
     struct nn_plan *p = plan_of(m, (struct nn_plan_config){.training = 1});
     const size_t top = nn_model_top_count(m);
@@ -254,9 +244,8 @@ static void the_top_can_be_trained_alone_for_a_while(void **state)
     nn_model_free(m);
 }
 
-static void an_optimizer_starts_anew(void **state)
+TEST(an_optimizer_starts_anew)
 {
-    (void)state;
     float values[2][64];
     for (int turn = 0; turn < 2; turn++) {
         struct nn_model *m = model_of((struct nn_freeze){.encoder = 1});
@@ -284,17 +273,4 @@ static void an_optimizer_starts_anew(void **state)
     assert_memory_equal(values[0], values[1], sizeof values[0]);
 }
 
-int main(void)
-{
-    int failed = 0;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(frozen_batch_norm_is_its_evaluation_to_the_bit),
-                                       cmocka_unit_test(a_frozen_batch_norm_trains_on_one_record),
-                                       cmocka_unit_test(gradients_are_those_of_differences),
-                                       cmocka_unit_test(nothing_moves_what_is_frozen),
-                                       cmocka_unit_test(what_is_trained_is_counted),
-                                       cmocka_unit_test(the_top_can_be_trained_alone_for_a_while),
-                                       cmocka_unit_test(an_optimizer_starts_anew)};
-    while (machine_next())
-        failed += cmocka_run_group_tests(tests, NULL, NULL);
-    return failed;
-}
+TEST_GROUP(.next = machine_next, .tags = "matrix")

@@ -1,9 +1,5 @@
 /* Models: the parameter counts of the recipes, initialisation, wrong configurations. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/worse.h"
 #include "nn/model/model.h"
 
@@ -24,9 +20,8 @@ static struct nn_model_config keras(size_t side)
 }
 
 /* Counts from the Keras example: encoder 462,848 at 32x32 and 856,064 at 96x96, projection head 33,024. */
-static void keras_simclr_has_the_published_parameter_counts(void **state)
+TEST(keras_simclr_has_the_published_parameter_counts)
 {
-    (void)state;
     const size_t sides[] = {32, 96}, counts[] = {462848, 856064};
     for (int i = 0; i < 2; i++) {
         struct nn_model *m = create(keras(sides[i]), 1);
@@ -38,9 +33,8 @@ static void keras_simclr_has_the_published_parameter_counts(void **state)
     }
 }
 
-static void mlp_counts_hidden_layers_and_classes(void **state)
+TEST(mlp_counts_hidden_layers_and_classes)
 {
-    (void)state;
     struct nn_model *m = create(
         (struct nn_model_config){
             .name = "mlp", .input = {600, 1, 1}, .hidden = {256}, .hidden_count = 1, .classes = 100},
@@ -58,9 +52,8 @@ static void mlp_counts_hidden_layers_and_classes(void **state)
 
 /* Uniform on +-sqrt(6 / (fan_in + fan_out)): bounds hold, are nearly reached, and the variance is limit^2
  * / 3. */
-static void weights_start_glorot_uniform_and_biases_at_zero(void **state)
+TEST(weights_start_glorot_uniform_and_biases_at_zero)
 {
-    (void)state;
     struct nn_model *m = create(keras(32), 7);
     const double fans[] = {9 * 3 + 9 * 128, 9 * 128 + 9 * 128};
     for (int layer = 0; layer < 2; layer++) {
@@ -82,9 +75,8 @@ static void weights_start_glorot_uniform_and_biases_at_zero(void **state)
     nn_model_free(m);
 }
 
-static void same_seed_same_weights(void **state)
+TEST(same_seed_same_weights)
 {
-    (void)state;
     struct nn_model *a = create(keras(32), 3), *b = create(keras(32), 3), *c = create(keras(32), 4);
     assert_memory_equal(a->values, b->values, a->trainable * sizeof *a->values);
     assert_memory_not_equal(a->values, c->values, a->trainable * sizeof *a->values);
@@ -102,9 +94,8 @@ static void refused(struct nn_model_config config, const char *expected)
         fail_msg("'%s' does not mention '%s'", sotto_error_text(), expected);
 }
 
-static void wrong_configurations_are_named(void **state)
+TEST(wrong_configurations_are_named)
 {
-    (void)state;
     refused((struct nn_model_config){.name = "vgg", .input = {3, 32, 32}}, "keras-simclr");
     refused(keras(28), "28x28");
     refused((struct nn_model_config){.name = "mlp", .input = {0, 1, 1}, .classes = 2}, "empty");
@@ -122,9 +113,8 @@ static void wrong_configurations_are_named(void **state)
 
 /* ---- files ---- */
 
-static void export_gives_pytorch_names_and_layouts(void **state)
+TEST(export_gives_pytorch_names_and_layouts)
 {
-    (void)state;
     struct nn_model *m = create(keras(32), 3);
     struct sotto_tensors t = {0};
     assert_int_equal(nn_model_export(&t, m, "", 1), SOTTO_OK);
@@ -154,9 +144,8 @@ static void export_gives_pytorch_names_and_layouts(void **state)
 }
 
 /* At 96x96 the dense layer follows a 5x5 image: its file layout differs from the one inside. */
-static void import_undoes_export(void **state)
+TEST(import_undoes_export)
 {
-    (void)state;
     struct nn_model *a = create(keras(96), 3), *b = create(keras(96), 4);
     struct sotto_tensors t = {0};
     assert_int_equal(nn_model_export(&t, a, "", 1), SOTTO_OK);
@@ -167,9 +156,8 @@ static void import_undoes_export(void **state)
     nn_model_free(b);
 }
 
-static void wrong_tensors_are_named_and_change_nothing(void **state)
+TEST(wrong_tensors_are_named_and_change_nothing)
 {
-    (void)state;
     struct nn_model *small = create(keras(32), 3), *large = create(keras(96), 4),
                     *same = create(keras(96), 4);
     struct sotto_tensors t = {0};
@@ -189,9 +177,8 @@ static void wrong_tensors_are_named_and_change_nothing(void **state)
     nn_model_free(same);
 }
 
-static void every_failed_allocation_is_reported(void **state)
+TEST(every_failed_allocation_is_reported)
 {
-    (void)state;
     struct nn_model_config config = keras(32);
     for (long n = 0;; n++) {
         struct nn_model *m = NULL;
@@ -208,18 +195,4 @@ static void every_failed_allocation_is_reported(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keras_simclr_has_the_published_parameter_counts),
-        cmocka_unit_test(mlp_counts_hidden_layers_and_classes),
-        cmocka_unit_test(weights_start_glorot_uniform_and_biases_at_zero),
-        cmocka_unit_test(same_seed_same_weights),
-        cmocka_unit_test(wrong_configurations_are_named),
-        cmocka_unit_test(export_gives_pytorch_names_and_layouts),
-        cmocka_unit_test(import_undoes_export),
-        cmocka_unit_test(wrong_tensors_are_named_and_change_nothing),
-        cmocka_unit_test(every_failed_allocation_is_reported),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "matrix")

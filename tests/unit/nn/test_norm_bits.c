@@ -1,10 +1,6 @@
 /* The passes of norms have the same bits at every level of this CPU, in f32 and bf16: those of a scalar loop that
  * adds up as many chains of rows as the number of channels asks for. v2 to the best one, f32 and bf16, one thread. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "base/cpu.h"
 #include "nn/kernel/bf16.h"
 #include "nn/kernel/norm_kernels.h"
@@ -131,9 +127,8 @@ static void check_maps(const struct data *d, size_t rows, size_t channels, const
     }
 }
 
-static void every_level_has_the_bits_of_a_scalar_loop(void **state)
+TEST(every_level_has_the_bits_of_a_scalar_loop)
 {
-    (void)state;
     static const size_t channels[] = {1,  3,  4,  5,  8,  12, 16,  20,  24, 31,
                                       32, 48, 60, 64, 72, 96, 112, 128, 200};
     static struct data d;
@@ -161,9 +156,8 @@ static void every_level_has_the_bits_of_a_scalar_loop(void **state)
 
 /* bf16: ties go to even, beyond the largest lies infinity, a NaN stays one, and below 2^-126 there is 0 of the same sign (what
  * VCVTNEPS2BF16 does, and every level with it). */
-static void rounds_alike_at_the_edges(void **state)
+TEST(rounds_alike_at_the_edges)
 {
-    (void)state;
     static const struct {
         uint16_t x;
         float scale;
@@ -193,11 +187,4 @@ static void rounds_alike_at_the_edges(void **state)
             for (size_t c = 0; c < channels; c++)
                 assert_int_equal(y[c], cases[c % N].expected);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_level_has_the_bits_of_a_scalar_loop),
-                                       cmocka_unit_test(rounds_alike_at_the_edges)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

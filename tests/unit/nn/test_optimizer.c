@@ -1,9 +1,5 @@
 /* Adam, SGD and the schedules: hand-computed steps, PyTorch's numbers, refusals. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "nn/optimizer/optimizer.h"
 #include "par/par.h"
@@ -23,9 +19,8 @@ static struct nn_optimizer *make(const struct tensor_list *list, const struct nn
 }
 
 /** The first step of Adam is lr * sign(g) whatever the gradient's size (epsilon aside). */
-static void adam_starts_with_the_sign(void **state)
+TEST(adam_starts_with_the_sign)
 {
-    (void)state;
     float value[3] = {1, 2, 3}, grad[3] = {5, -0.01f, 0};
     struct tensor t = {"w", value, grad, 3};
     struct tensor_list list = {&t, 1};
@@ -55,9 +50,8 @@ static const struct golden golden[] = {
 #include "golden/optimizer.inc"
 };
 
-static void steps_match_pytorch(void **state)
+TEST(steps_match_pytorch)
 {
-    (void)state;
     for (size_t g = 0; g < sizeof golden / sizeof *golden; g++) {
         float value[6], grad[6];
         struct tensor t[2] = {{"a", value, grad, 4}, {"b", value + 4, grad + 4, 2}};
@@ -76,9 +70,8 @@ static void steps_match_pytorch(void **state)
 }
 
 /** Many chunks, any thread count, one tensor or several: the same bits. */
-static void chunks_and_threads_do_not_change_bits(void **state)
+TEST(chunks_and_threads_do_not_change_bits)
 {
-    (void)state;
     enum { N = 70001 };
     static float values[4][N], grad[N];
     struct rng r = rng_stream(1, RNG_TEST, 0, 0);
@@ -99,9 +92,8 @@ static void chunks_and_threads_do_not_change_bits(void **state)
     par_set_threads(2);
 }
 
-static void a_step_allocates_nothing(void **state)
+TEST(a_step_allocates_nothing)
 {
-    (void)state;
     float value[4] = {0}, grad[4] = {1, 1, 1, 1};
     struct tensor t = {"w", value, grad, 4};
     struct tensor_list list = {&t, 1};
@@ -114,9 +106,8 @@ static void a_step_allocates_nothing(void **state)
 
 /** Three steps, save, two more = three steps, load into a fresh optimizer, two more; a damaged file changes
  * nothing. */
-static void resuming_equals_going_on(void **state)
+TEST(resuming_equals_going_on)
 {
-    (void)state;
     float value[2][6] = {{0}}, grad[6];
     for (size_t g = 0; g < sizeof golden / sizeof *golden; g++) {
         struct sotto_tensors saved = {0};
@@ -147,9 +138,8 @@ static void resuming_equals_going_on(void **state)
     }
 }
 
-static void bad_settings_are_refused(void **state)
+TEST(bad_settings_are_refused)
 {
-    (void)state;
     static const struct {
         struct nn_optimizer_config config;
         const char *text;
@@ -172,9 +162,8 @@ static void bad_settings_are_refused(void **state)
     }
 }
 
-static void every_optimizer_has_its_record(void **state)
+TEST(every_optimizer_has_its_record)
 {
-    (void)state;
     for (size_t i = 0; optimizer_table[i]; i++) {
         const struct optimizer *o = optimizer_table[i];
         assert_true(o->name[0] && o->title[0] && o->source[0] && o->states <= OPTIMIZER_STATES_MAX);
@@ -185,9 +174,8 @@ static void every_optimizer_has_its_record(void **state)
     }
 }
 
-static void schedules_at_their_corners(void **state)
+TEST(schedules_at_their_corners)
 {
-    (void)state;
     struct schedule constant = {.kind = SCHEDULE_CONSTANT, .lr = 0.3};
     assert_true(schedule_at(&constant, 0) == 0.3 && schedule_at(&constant, 1000000) == 0.3);
     /* He et al. 2016: 0.1, divided by 10 at 32k and 48k steps */
@@ -209,17 +197,4 @@ static void schedules_at_their_corners(void **state)
     assert_true(schedule_at(&only_warm_up, 4) == 1 && schedule_at(&only_warm_up, 5) == 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(adam_starts_with_the_sign),
-        cmocka_unit_test(steps_match_pytorch),
-        cmocka_unit_test(chunks_and_threads_do_not_change_bits),
-        cmocka_unit_test(a_step_allocates_nothing),
-        cmocka_unit_test(resuming_equals_going_on),
-        cmocka_unit_test(bad_settings_are_refused),
-        cmocka_unit_test(every_optimizer_has_its_record),
-        cmocka_unit_test(schedules_at_their_corners),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "matrix")

@@ -1,9 +1,5 @@
 /* Plans: memory, sharing of one model, residual rows, and a step that allocates nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/machine.h"
 #include "nn/backend.h"
 #include "nn/plan/plan.h"
@@ -48,9 +44,8 @@ static void assert_near(const float *a, const float *b, size_t n, double toleran
             fail_msg("position %zu: %g against %g", i, (double)a[i], (double)b[i]);
 }
 
-static void plans_of_different_batch_share_one_model(void **state)
+TEST(plans_of_different_batch_share_one_model)
 {
-    (void)state;
     struct nn_model *m = small_model();
     struct nn_plan *one = plan_of(m, (struct nn_plan_config){.batch = 1}),
                    *many = plan_of(m, (struct nn_plan_config){.batch = 5});
@@ -66,9 +61,8 @@ static void plans_of_different_batch_share_one_model(void **state)
     nn_model_free(m);
 }
 
-static void embedding_only_stops_at_the_embedding(void **state)
+TEST(embedding_only_stops_at_the_embedding)
 {
-    (void)state;
     struct nn_model *m = small_model();
     struct nn_plan *full = plan_of(m, (struct nn_plan_config){.batch = 4, .training = 1}),
                    *cut = plan_of(m, (struct nn_plan_config){.batch = 4, .embedding_only = 1});
@@ -84,9 +78,8 @@ static void embedding_only_stops_at_the_embedding(void **state)
     nn_model_free(m);
 }
 
-static void a_step_allocates_nothing(void **state)
+TEST(a_step_allocates_nothing)
 {
-    (void)state;
     struct nn_model *m = NULL;
     struct nn_model_config config = {
         .name = "keras-simclr", .input = {3, 32, 32}, .projector = {128, 128}, .projector_count = 2};
@@ -112,9 +105,8 @@ static void a_step_allocates_nothing(void **state)
 
 /* What is reserved covers at least every tensor that lives through a step; without training it is far
  * less. */
-static void planned_bytes_tell_the_truth(void **state)
+TEST(planned_bytes_tell_the_truth)
 {
-    (void)state;
     struct nn_model *m = NULL;
     struct nn_model_config config = {
         .name = "keras-simclr", .input = {3, 32, 32}, .projector = {128, 128}, .projector_count = 2};
@@ -131,9 +123,8 @@ static void planned_bytes_tell_the_truth(void **state)
     nn_model_free(m);
 }
 
-static void impossible_plans_are_refused(void **state)
+TEST(impossible_plans_are_refused)
 {
-    (void)state;
     struct nn_model *m = small_model();
     struct nn_plan *p = NULL;
     const struct nn_backend *ref, *other = NULL;
@@ -153,9 +144,8 @@ static void impossible_plans_are_refused(void **state)
     nn_model_free(m);
 }
 
-static void every_failed_allocation_is_reported(void **state)
+TEST(every_failed_allocation_is_reported)
 {
-    (void)state;
     for (long n = 0;; n++) {
         struct nn_model *m = small_model();
         struct nn_plan *p = NULL;
@@ -203,9 +193,8 @@ static const struct layer toy = {
 
 /* a = relu(2x); b = 3a; c = relu(-1 b + a); d = 5c + a
  * for x > 0: a = 2x, c = relu(-6x + 2x) = 0, d = 2x; with rate +1 in row 2: c = 8x, d = 42x. */
-static void residual_rows_add_up_forward_and_backward(void **state)
+TEST(residual_rows_add_up_forward_and_backward)
 {
-    (void)state;
     for (int positive = 0; positive <= 1; positive++) {
         struct nn_model m = {.input = {1, 1, 4}, .embedding_row = 3};
         const struct layer_spec rows[] = {
@@ -236,17 +225,4 @@ static void residual_rows_add_up_forward_and_backward(void **state)
     }
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans_of_different_batch_share_one_model),
-        cmocka_unit_test(embedding_only_stops_at_the_embedding),
-        cmocka_unit_test(a_step_allocates_nothing),
-        cmocka_unit_test(planned_bytes_tell_the_truth),
-        cmocka_unit_test(impossible_plans_are_refused),
-        cmocka_unit_test(every_failed_allocation_is_reported),
-        cmocka_unit_test(residual_rows_add_up_forward_and_backward),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.start = machine_f32, .tags = "matrix")

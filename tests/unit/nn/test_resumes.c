@@ -1,9 +1,5 @@
 /* Resumes without a finished step are counted beside the checkpoint, and after three the next one is refused. No kernels. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "nn/loop/resumes.h"
@@ -20,9 +16,8 @@ static void expect_text(const char *text)
     base_free(data);
 }
 
-static void the_fourth_is_refused_until_a_step_is_finished(void **state)
+TEST(the_fourth_is_refused_until_a_step_is_finished)
 {
-    (void)state;
     for (int round = 0; round < 2; round++) {
         for (int i = 1; i <= RESUMES_MOST; i++) {
             assert_int_equal(resumes_count(path_of("c")), SOTTO_OK);
@@ -40,9 +35,8 @@ static void the_fourth_is_refused_until_a_step_is_finished(void **state)
     }
 }
 
-static void what_is_no_count_is_refused(void **state)
+TEST(what_is_no_count_is_refused)
 {
-    (void)state;
     const char *const texts[] = {"", "1", "4\n", "-1\n", "12\n", "x\n", "1 \n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         assert_int_equal(file_write(path_of("c.resumes"), texts[i], strlen(texts[i])), SOTTO_OK);
@@ -53,18 +47,9 @@ static void what_is_no_count_is_refused(void **state)
     assert_int_equal(resumes_forget(path_of("c")), SOTTO_OK);
 }
 
-static void a_folder_that_cannot_be_written_to_is_an_error(void **state)
+TEST(a_folder_that_cannot_be_written_to_is_an_error)
 {
-    (void)state;
     assert_int_equal(resumes_count(path_of("none/c")), SOTTO_ECREATE);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_fourth_is_refused_until_a_step_is_finished),
-        cmocka_unit_test(what_is_no_count_is_refused),
-        cmocka_unit_test(a_folder_that_cannot_be_written_to_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

@@ -1,20 +1,14 @@
 /* The slowest rank is named once an epoch, where it is much slower than the others; not in runs that tell no times, as private ones.
  * f32; nothing is computed, so instruction set and threads do not matter. Ranks are threads here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/simulated_ranks.h"
 #include "nn/loop/straggler.h"
 #include "nn/loop/training_loop.h"
 
 #include <time.h>
 
-static void the_slowest_is_found_beside_the_median(void **state)
+TEST(the_slowest_is_found_beside_the_median)
 {
-    (void)state;
     const struct {
         size_t ranks, rank; /* rank == ranks: none */
         float seconds[5];
@@ -129,9 +123,8 @@ static const char *train_on_rank(const struct sotto_team *team, void *state)
     return status == SOTTO_OK ? NULL : sotto_error_text();
 }
 
-static void a_slow_rank_is_named_once_an_epoch(void **state)
+TEST(a_slow_rank_is_named_once_an_epoch)
 {
-    (void)state;
     struct trial t = {.slow = true, .share = 1};
     simulated_ranks(RANKS, 0, train_on_rank, &t);
     assert_int_equal(t.lines, EPOCHS);
@@ -142,30 +135,17 @@ static void a_slow_rank_is_named_once_an_epoch(void **state)
     assert_non_null(strstr(t.text[1], " times as long as the median rank"));
 }
 
-static void equal_ranks_are_not_named(void **state)
+TEST(equal_ranks_are_not_named)
 {
-    (void)state;
     struct trial t = {.share = 1};
     simulated_ranks(RANKS, 0, train_on_rank, &t);
     assert_int_equal(t.lines + t.other_lines, 0);
 }
 
 /* How long a rank of a private run works depends on which records it holds. */
-static void a_run_that_tells_no_times_names_none(void **state)
+TEST(a_run_that_tells_no_times_names_none)
 {
-    (void)state;
     struct trial t = {.slow = true, .share = 0};
     simulated_ranks(RANKS, 0, train_on_rank, &t);
     assert_int_equal(t.lines + t.other_lines, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_slowest_is_found_beside_the_median),
-        cmocka_unit_test(a_slow_rank_is_named_once_an_epoch),
-        cmocka_unit_test(equal_ranks_are_not_named),
-        cmocka_unit_test(a_run_that_tells_no_times_names_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

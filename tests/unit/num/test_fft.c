@@ -1,9 +1,5 @@
 /* The transform against sums in long double, its proved error bound, and what breaks that. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/memory.h"
 #include "num/fft.h"
@@ -59,9 +55,8 @@ static double relative_error(const struct arrays *a)
     return (double)sqrtl(wrong / size);
 }
 
-static void the_bound_holds(void **state)
+TEST(the_bound_holds)
 {
-    (void)state;
     static const char *const levels[] = {"v2", "v3", "v4", "v4bf16"};
     for (int log2_n = 6; log2_n <= 10; log2_n++)
         for (int level = 0; level < 4; level++) {
@@ -80,9 +75,8 @@ static void the_bound_holds(void **state)
 }
 
 /* Negative control: one root of unity off by 1e-12, in every table. */
-static void a_wrong_root_breaks_it(void **state)
+TEST(a_wrong_root_breaks_it)
 {
-    (void)state;
     for (int table = 0; table < 5; table++) {
         struct arrays a = make(8, 11);
         struct fft *fft;
@@ -99,9 +93,8 @@ static void a_wrong_root_breaks_it(void **state)
     }
 }
 
-static void there_and_back(void **state)
+TEST(there_and_back)
 {
-    (void)state;
     for (int log2_n = 6; log2_n <= 17; log2_n++) {
         struct arrays a = make(log2_n, 3);
         struct fft *fft;
@@ -121,9 +114,8 @@ static void there_and_back(void **state)
     }
 }
 
-static void sizes_and_memory(void **state)
+TEST(sizes_and_memory)
 {
-    (void)state;
     struct fft *fft = (struct fft *)1;
     assert_int_equal(fft_make(&fft, 5), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(), "a transform must have 2^6 to 2^26 points (got 2^5)");
@@ -140,13 +132,4 @@ static void sizes_and_memory(void **state)
     fft_free(NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_bound_holds),
-        cmocka_unit_test(a_wrong_root_breaks_it),
-        cmocka_unit_test(there_and_back),
-        cmocka_unit_test(sizes_and_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "matrix")

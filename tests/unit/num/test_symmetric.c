@@ -1,10 +1,5 @@
 /* Symmetric systems and eigenvectors: known answers, residuals on random matrices, degenerate ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/worse.h"
 #include "num/symmetric.h"
 #include "rng/rng.h"
@@ -29,9 +24,8 @@ static void draw(double *a, size_t n, size_t rank, double shift, uint64_t seed)
         }
 }
 
-static void a_small_system_by_hand(void **state)
+TEST(a_small_system_by_hand)
 {
-    (void)state;
     double a[9] = {4, 2, -2, 0, 10, 2, 0, 0, 6}, b[6] = {4, 0, 14, 3, 6, 9}; /* lower part unread */
     assert_true(symmetric_factorise(a, 3));
     assert_true(fabs(a[0] - 2) < 1e-15 && fabs(a[1] - 1) < 1e-15 && fabs(a[2] + 1) < 1e-15);
@@ -45,9 +39,8 @@ static void a_small_system_by_hand(void **state)
     assert_true(fabs(b[0] - 1) < 1e-15 && fabs(b[2] - 1) < 1e-15 && fabs(b[4] - 1) < 1e-15);
 }
 
-static void indefinite_matrices_are_refused(void **state)
+TEST(indefinite_matrices_are_refused)
 {
-    (void)state;
     double indefinite[4] = {1, 2, 2, 1}, nan[1] = {NAN}, zero[1] = {0}, infinite[1] = {INFINITY};
     assert_false(symmetric_factorise(indefinite, 2));
     assert_false(symmetric_factorise(nan, 1));
@@ -55,9 +48,8 @@ static void indefinite_matrices_are_refused(void **state)
     assert_false(symmetric_factorise(infinite, 1));
 }
 
-static void eigenvectors_rebuild_the_matrix(void **state)
+TEST(eigenvectors_rebuild_the_matrix)
 {
-    (void)state;
     static double a[N * N], v[N * N], values[N], scratch[N * N + 3 * N];
     for (size_t trial = 0; trial < 60; trial++) {
         size_t n = trial < 8 ? trial + 1 : 9 + trial % (N - 8), rank = trial % 3 ? n : n / 2;
@@ -84,9 +76,8 @@ static void eigenvectors_rebuild_the_matrix(void **state)
     }
 }
 
-static void known_spectra(void **state)
+TEST(known_spectra)
 {
-    (void)state;
     static double a[N * N], values[N], scratch[N * N + 3 * N];
     for (size_t i = 0; i < N; i++) /* second differences: 2 - 2 cos(pi k / (n + 1)) */
         for (size_t j = 0; j < N; j++)
@@ -104,12 +95,4 @@ static void known_spectra(void **state)
         assert_true(values[i] == 0 && a[i * N + i] == 1);
     a[3] = NAN;
     assert_false(symmetric_eigen(a, values, N, scratch));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_small_system_by_hand), cmocka_unit_test(indefinite_matrices_are_refused),
-        cmocka_unit_test(eigenvectors_rebuild_the_matrix), cmocka_unit_test(known_spectra)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Every option of the program stands in a table of the library, or is one of the program's own, which are listed here; and an
  * experiment's keys are those same options. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "options/options_private.h"
 #include "run/config/config_members.h"
@@ -71,9 +67,8 @@ static const struct option_row *find(const struct option_rows *rows, const char 
     return NULL;
 }
 
-static void every_option_stands_in_a_table(void **state)
+TEST(every_option_stands_in_a_table)
 {
-    (void)state;
     static struct option_rows rows;
     size_t unknown = 0, of_tables = 0;
     for (size_t v = 0; v < VERBS; v++) {
@@ -158,9 +153,8 @@ static bool check_key(const struct config_row *key, const char *path)
     return false;
 }
 
-static void keys_of_an_experiment_are_options(void **state)
+TEST(keys_of_an_experiment_are_options)
 {
-    (void)state;
     static struct config_rows rows;
     size_t checked = 0;
     run_config_rows(&rows);
@@ -175,9 +169,8 @@ static void keys_of_an_experiment_are_options(void **state)
 }
 
 /* One text, through the program's option and through the experiment's key, sets the member to the same value. */
-static void a_key_and_its_option_read_the_same(void **state)
+TEST(a_key_and_its_option_read_the_same)
 {
-    (void)state;
     static struct run_config c;
     static struct options o;
     struct sotto_head_recipe r = {0};
@@ -214,12 +207,4 @@ static void a_key_and_its_option_read_the_same(void **state)
     assert_int_equal(options_parse(&o, &verb_audit, 2, bad), SOTTO_OK);
     assert_int_equal(option_reals(rates, 2, &n, &o, "fpr"), SOTTO_EUSAGE);
     assert_string_equal(cli_error_text(), "--fpr must be above 0 and below 1 (got 1)");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_option_stands_in_a_table),
-                                       cmocka_unit_test(keys_of_an_experiment_are_options),
-                                       cmocka_unit_test(a_key_and_its_option_read_the_same)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* src/options: tables of the options structs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "sotto/sotto.h"
 
@@ -57,9 +53,8 @@ static const struct sotto_option *(*const tables[])(void) = {sotto_head_recipe_o
                                                              sotto_encoder_import_option_table};
 enum { TABLES = sizeof tables / sizeof *tables };
 
-static void rows_are_complete(void **state)
+TEST(rows_are_complete)
 {
-    (void)state;
     for (size_t t = 0; t < TABLES; t++)
         for (const struct sotto_option *r = tables[t](); r->name; r++) {
             assert_true(r->key && r->key[0] && (!r->group || r->group[0]) && r->help && r->help[0]);
@@ -72,9 +67,8 @@ static void rows_are_complete(void **state)
     assert_null(sotto_option_find(sotto_head_recipe_options(), "no-such-option"));
 }
 
-static void defaults_are_those_of_the_structs(void **state)
+TEST(defaults_are_those_of_the_structs)
 {
-    (void)state;
     struct sotto_head_recipe h;
     struct sotto_train_options t;
     struct sotto_train_privacy p;
@@ -100,9 +94,8 @@ static void defaults_are_those_of_the_structs(void **state)
     assert_string_equal(e.method, "simclr");
 }
 
-static void defaults_are_within_their_ranges(void **state)
+TEST(defaults_are_within_their_ranges)
 {
-    (void)state;
     struct sotto_head_recipe h;
     struct sotto_train_options t;
     struct sotto_pretrain_options e;
@@ -129,9 +122,8 @@ static void refused(const char *key, const char *text, const char *error)
     assert_string_equal(sotto_error_text(), error);
 }
 
-static void values_from_text(void **state)
+TEST(values_from_text)
 {
-    (void)state;
     struct sotto_head_recipe h;
     const struct sotto_option *table = sotto_head_recipe_options();
     sotto_head_defaults(&h);
@@ -154,9 +146,8 @@ static void values_from_text(void **state)
     refused("seed", "9223372036854775808", "seed 9223372036854775808 is too large; expected less than 2^63");
 }
 
-static void choices_are_names_of_an_enum(void **state)
+TEST(choices_are_names_of_an_enum)
 {
-    (void)state;
     struct sotto_sampled s = {0};
     const struct sotto_option *table = sotto_sampled_option_table();
     assert_int_equal(sotto_option_set(&s, sotto_option_find(table, "clipping"), "l1"), SOTTO_OK);
@@ -177,13 +168,4 @@ static void choices_are_names_of_an_enum(void **state)
                          SOTTO_OK);
         assert_int_equal(s.adjacency, a);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_complete), cmocka_unit_test(defaults_are_those_of_the_structs),
-        cmocka_unit_test(defaults_are_within_their_ranges), cmocka_unit_test(values_from_text),
-        cmocka_unit_test(choices_are_names_of_an_enum)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

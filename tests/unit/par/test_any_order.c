@@ -1,9 +1,5 @@
 /* Sums of doubles in any order: one result, near the sum in long doubles; beyond the range numbers count as its end. One thread. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "par/any_order.h"
 #include "rng/rng.h"
@@ -12,9 +8,8 @@
 
 enum { N = 1000 };
 
-static void no_order_makes_a_difference(void **state)
+TEST(no_order_makes_a_difference)
 {
-    (void)state;
     double x[N];
     long double exact = 0;
     struct rng r = rng_stream(3, RNG_TEST, 0, 0);
@@ -39,9 +34,8 @@ static void no_order_makes_a_difference(void **state)
     assert_true(floats != other);
 }
 
-static void single_numbers_come_back(void **state)
+TEST(single_numbers_come_back)
 {
-    (void)state;
     const double x[] = {0, 1, -1, 0x1p-48, -0x1p-48, .75, -.75, 0x1p40, -0x1p52, 123456.0625, 0x1p-60};
     for (size_t i = 0; i < sizeof x / sizeof *x; i++) {
         struct any_order s = {0};
@@ -53,9 +47,8 @@ static void single_numbers_come_back(void **state)
     }
 }
 
-static void what_is_too_large_counts_as_the_end_of_the_range(void **state)
+TEST(what_is_too_large_counts_as_the_end_of_the_range)
 {
-    (void)state;
     const double x[] = {1e300, INFINITY, 0x1p60};
     for (size_t i = 0; i < 3; i++) {
         struct any_order s = {0};
@@ -64,14 +57,4 @@ static void what_is_too_large_counts_as_the_end_of_the_range(void **state)
         any_order_add(&s, -x[i]);
         assert_true(any_order_value(s) == 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_order_makes_a_difference),
-        cmocka_unit_test(single_numbers_come_back),
-        cmocka_unit_test(what_is_too_large_counts_as_the_end_of_the_range),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

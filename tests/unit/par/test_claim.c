@@ -1,9 +1,5 @@
 /* Claims: one of many processes gets a task, a claim is given up or taken over, and what a claim says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "par/claim.h"
 #include "base/file.h"
@@ -22,9 +18,8 @@ static const char *claim_file(const char *name)
     return path;
 }
 
-static void one_process_gets_a_task_until_it_gives_it_up(void **state)
+TEST(one_process_gets_a_task_until_it_gives_it_up)
 {
-    (void)state;
     struct claims *a = NULL, *b = NULL;
     char owner[CLAIM_OWNER], expected[64];
     bool mine;
@@ -51,9 +46,8 @@ static void one_process_gets_a_task_until_it_gives_it_up(void **state)
 }
 
 /* Each process notes the tasks that it gets and keeps them: no task has two. */
-static void many_processes_share_the_tasks(void **state)
+TEST(many_processes_share_the_tasks)
 {
-    (void)state;
     enum { PROCESSES = 6, TASKS = 60 };
     int ready[2], finish[2], notes[2], count[TASKS] = {0};
     unsigned char got;
@@ -94,9 +88,8 @@ static void many_processes_share_the_tasks(void **state)
         assert_int_equal(count[t], 1);
 }
 
-static void old_claims_and_those_of_the_dead_are_taken_over(void **state)
+TEST(old_claims_and_those_of_the_dead_are_taken_over)
 {
-    (void)state;
     static const struct {
         const char *line;
         int minutes;
@@ -123,9 +116,8 @@ static void old_claims_and_those_of_the_dead_are_taken_over(void **state)
     claims_close(c);
 }
 
-static void claims_of_finished_tasks_go(void **state)
+TEST(claims_of_finished_tasks_go)
 {
-    (void)state;
     struct claims *c = NULL;
     bool mine;
     const char line[] =
@@ -148,9 +140,8 @@ static void claims_of_finished_tasks_go(void **state)
     claims_tidy(path_of("nowhere"), ".json");
 }
 
-static void a_folder_that_is_gone_is_an_error(void **state)
+TEST(a_folder_that_is_gone_is_an_error)
 {
-    (void)state;
     struct claims *c = NULL;
     bool mine;
     assert_int_equal(claims_open(&c, path_of("nowhere")), SOTTO_OK);
@@ -158,12 +149,4 @@ static void a_folder_that_is_gone_is_an_error(void **state)
     claims_close(c);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_process_gets_a_task_until_it_gives_it_up),
-                                       cmocka_unit_test(many_processes_share_the_tasks),
-                                       cmocka_unit_test(old_claims_and_those_of_the_dead_are_taken_over),
-                                       cmocka_unit_test(claims_of_finished_tasks_go),
-                                       cmocka_unit_test(a_folder_that_is_gone_is_an_error)};
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

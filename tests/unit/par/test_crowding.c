@@ -1,10 +1,5 @@
 /* The machine whose ranks have more threads than cores, and the line to start them with. No kernels; one thread. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/simulated_ranks.h"
 #include "par/crowding.h"
 
@@ -14,9 +9,8 @@ struct place {
     uint64_t first, last; /* CPUs: word 0 and the last word */
 };
 
-static void machines_with_too_few_cores_are_found(void **state)
+TEST(machines_with_too_few_cores_are_found)
 {
-    (void)state;
     const struct {
         struct place places[4];
         size_t ranks;
@@ -97,9 +91,8 @@ static const char *check(const struct sotto_team *team, void *state)
     return NULL;
 }
 
-static void rank_0_warns_once(void **state)
+TEST(rank_0_warns_once)
 {
-    (void)state;
     struct heard crowded = {.threads = 1000000}, free = {.threads = 0};
     simulated_ranks(2, 0, check, &crowded);
     assert_int_equal(crowded.warnings, 1);
@@ -107,13 +100,4 @@ static void rank_0_warns_once(void **state)
     simulated_ranks(2, 0, check, &free);
     assert_int_equal(free.warnings + free.others, 0);
     assert_int_equal(crowding_check(NULL, "train", 1000000, NULL), SOTTO_OK);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(machines_with_too_few_cores_are_found),
-        cmocka_unit_test(rank_0_warns_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* src/par/team_same.c: ranks that were started with another text are refused on all ranks, with the lowest of them by name. Threads
  * stand for ranks; texts only, so no dtype and no instruction set matters. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/simulated_ranks.h"
 #include "sotto/team.h"
 
@@ -42,16 +37,14 @@ static void expect(const char *a, const char *b, const char *c, const char *d, s
     simulated_ranks(RANKS, 0, compare, &t);
 }
 
-static void equal_texts_pass(void **state)
+TEST(equal_texts_pass)
 {
-    (void)state;
     expect("train", "train", "train", "train", 0);
     expect("", "", "", "", 0);
 }
 
-static void the_lowest_rank_with_another_text_is_named(void **state)
+TEST(the_lowest_rank_with_another_text_is_named)
 {
-    (void)state;
     expect("train", "pretrain", "train", "train", 1);
     expect("train", "train", "pretrain", "train", 2);
     expect("train", "train", "train", "pretrain", 3);
@@ -59,18 +52,16 @@ static void the_lowest_rank_with_another_text_is_named(void **state)
     expect("pretrain", "train", "train", "train", 1); /* rank 0 is what others are compared with */
 }
 
-static void beginnings_and_signs_of_formats_are_texts(void **state)
+TEST(beginnings_and_signs_of_formats_are_texts)
 {
-    (void)state;
     expect("train", "train", "train", "train --quiet", 3);
     expect("train", "trai", "train", "train", 1);
     expect("train", "train", "", "train", 2);
     expect("100%s", "100%s", "100%d%n", "100%s", 2);
 }
 
-static void the_first_hundred_bytes_are_compared(void **state)
+TEST(the_first_hundred_bytes_are_compared)
 {
-    (void)state;
     char a[2 * COMPARED] = "", behind[2 * COMPARED] = "", within[2 * COMPARED] = "";
     memset(a, 'a', sizeof a - 1);
     strcpy(behind, a), strcpy(within, a);
@@ -86,30 +77,15 @@ static const char *lose_the_others(const struct sotto_team *team, void *state)
     return sotto_team_same(team, "the verb", "train") == SOTTO_EIO ? NULL : "the transport has failed";
 }
 
-static void a_failed_transport_is_an_error_on_all_ranks(void **state)
+TEST(a_failed_transport_is_an_error_on_all_ranks)
 {
-    (void)state;
     simulated_ranks(RANKS, 1, lose_the_others, NULL); /* the first gather is that of the start */
     simulated_ranks(RANKS, 2, lose_the_others, NULL); /* the second that of the agreement before the texts */
 }
 
-static void alone_nothing_is_compared(void **state)
+TEST(alone_nothing_is_compared)
 {
-    (void)state;
     struct texts t = {{"train"}, 0};
     assert_int_equal(sotto_team_same(NULL, "the verb", "train"), SOTTO_OK);
     simulated_ranks(1, 0, compare, &t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_texts_pass),
-        cmocka_unit_test(the_lowest_rank_with_another_text_is_named),
-        cmocka_unit_test(beginnings_and_signs_of_formats_are_texts),
-        cmocka_unit_test(the_first_hundred_bytes_are_compared),
-        cmocka_unit_test(a_failed_transport_is_an_error_on_all_ranks),
-        cmocka_unit_test(alone_nothing_is_compared),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

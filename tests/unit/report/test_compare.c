@@ -1,12 +1,7 @@
 /* src/report: several models on several axes: what counts as better and worse, the front, the winner; files;
  * refusals. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/data_files.h"
 #include "io/json/json.h"
 #include "report/compare/compare.h"
@@ -44,9 +39,8 @@ static struct sotto_compare_row row(const char *name, double utility, double mem
     return r;
 }
 
-static void changes_by_hand(void **state)
+TEST(changes_by_hand)
 {
-    (void)state;
     struct sotto_compare_row rows[] = {
         row("original", 0.80, 0.55, 0.60),
         row("talos", 0.79, 0.54, 0.50),     /* hides the attribute; the rest stays within the intervals */
@@ -78,9 +72,8 @@ static void changes_by_hand(void **state)
 
 /* One defence at several strengths: the strongest that costs nothing is chosen, not the strongest, and none
  * where the intervals meet. */
-static void the_choice_improves_most_without_a_loss(void **state)
+TEST(the_choice_improves_most_without_a_loss)
 {
-    (void)state;
     struct sotto_compare_row rows[] = {
         row("lambda 0", 0.80, 0.55, 0.60), row("lambda .5", 0.80, 0.55, 0.52),
         row("lambda 1", 0.79, 0.56, 0.45), row("lambda 2", 0.785, 0.54, 0.45),
@@ -99,9 +92,8 @@ static void the_choice_improves_most_without_a_loss(void **state)
     assert_int_equal(c.choice[SOTTO_AXIS_ATTRIBUTE], 0);
 }
 
-static void what_was_not_measured_does_not_win(void **state)
+TEST(what_was_not_measured_does_not_win)
 {
-    (void)state;
     struct sotto_compare_row rows[] = {row("original", 0.8, 0.55, 0.6), row("half", 0.8, 0.55, 0.3)};
     struct sotto_compare_result c = {.row_count = 2, .rows = rows, .choice = {0}};
     compare_judge(&c);
@@ -118,9 +110,8 @@ static void what_was_not_measured_does_not_win(void **state)
     assert_false(rows[1].wins);
 }
 
-static void dominated_models_leave_the_front(void **state)
+TEST(dominated_models_leave_the_front)
 {
-    (void)state;
     struct sotto_compare_row rows[] = {row("a", 0.8, 0.55, 0.6), row("b", 0.8, 0.54, 0.6),
                                        row("c", 0.9, 0.9, 0.9)};
     struct sotto_compare_result c = {.row_count = 3, .rows = rows, .choice = {0}};
@@ -151,9 +142,8 @@ static const char *written(const char *name, const char *format, double value)
     return path;
 }
 
-static void files_become_a_document_and_a_page(void **state)
+TEST(files_become_a_document_and_a_page, .before = set_up, .after = tear_down)
 {
-    (void)state;
     const char *const original[] = {written("om.json", membership, 0.8), written("oe.json", encoder, 0),
                                     written("oa.json", attribute, 0.6)},
                       *const other[] = {written("tm.json", membership, 0.8), written("te.json", encoder, 0),
@@ -224,9 +214,8 @@ static void refuse(const struct sotto_compared *rows, size_t count, sotto_status
     assert_null(r.memory);
 }
 
-static void bad_input_is_refused(void **state)
+TEST(bad_input_is_refused, .before = set_up, .after = tear_down)
 {
-    (void)state;
     const char *const good[] = {written("g.json", attribute, 0.5)},
                       *const wrong[] = {written("w.json", "{}", 0)},
                       *const missing[] = {"/nonexistent/a.json"};
@@ -245,17 +234,4 @@ static void bad_input_is_refused(void **state)
     assert_int_equal(sotto_compare_decode(&found, "{\"schema\": \"sotto.compare/1\", \"rows\": [{}]}"),
                      SOTTO_EFORMAT);
     assert_null(found.memory);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(changes_by_hand),
-        cmocka_unit_test(the_choice_improves_most_without_a_loss),
-        cmocka_unit_test(what_was_not_measured_does_not_win),
-        cmocka_unit_test(dominated_models_leave_the_front),
-        cmocka_unit_test_setup_teardown(files_become_a_document_and_a_page, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(bad_input_is_refused, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* src/report/page/figures_page.c: places of points, ticks and intervals by hand, text that is escaped, and documents that are
  * refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -56,9 +52,8 @@ static char *page_of(const char *text)
 
 /* x from 0 to 2 with ticks at .5, y from .4 to .8 with ticks at .1 (the interval counts): x stands at 60 + 280 x, y at
  * 310 - 725 (y - .4). */
-static void points_ticks_and_intervals_stand_where_they_belong(void **state)
+TEST(points_ticks_and_intervals_stand_where_they_belong)
 {
-    (void)state;
     char *page = page_of(
         DOCUMENT(LINE("one", "[0, 0.5], [1, 0.6, 0.45, 0.75], [2, 0.8]") ", " LINE("two", "[1, 0.4]")));
     assert_non_null(strstr(page, "d=\"M60.0 237.5L340.0 165.0L620.0 20.0\""));
@@ -72,9 +67,8 @@ static void points_ticks_and_intervals_stand_where_they_belong(void **state)
     base_free(page);
 }
 
-static void texts_are_escaped_and_nothing_is_run(void **state)
+TEST(texts_are_escaped_and_nothing_is_run)
 {
-    (void)state;
     char *page = page_of(DOCUMENT(LINE("<b>", "[0, 1]")));
     assert_non_null(strstr(page, "<title>A &lt;title&gt;</title>"));
     assert_non_null(strstr(page, "says &amp; means"));
@@ -87,9 +81,8 @@ static void texts_are_escaped_and_nothing_is_run(void **state)
 }
 
 /* Over 40 points a line has no marks and no rows; its name says what it is. One value alone gets an axis around it. */
-static void a_curve_has_no_marks(void **state)
+TEST(a_curve_has_no_marks)
 {
-    (void)state;
     char text[4096] = "", points[2048] = "[0, 7]";
     for (int i = 1; i < 41; i++)
         snprintf(points + strlen(points), sizeof points - strlen(points), ", [%d, 7]", i);
@@ -108,9 +101,8 @@ static void refuse(const char *text, const char *error)
     assert_non_null(strstr(sotto_error_text(), error));
 }
 
-static void documents_that_make_no_figure_are_refused(void **state)
+TEST(documents_that_make_no_figure_are_refused)
 {
-    (void)state;
     refuse(DOCUMENT(LINE("a", "[0, 1, 2]")), "expected [x, y] or [x, y, lower, upper]");
     refuse(DOCUMENT(LINE("a", "[0, \"1\"]")), "expected [x, y] or [x, y, lower, upper]");
     refuse(DOCUMENT(LINE("a", "[0, null]")), "expected [x, y] or [x, y, lower, upper]");
@@ -126,9 +118,8 @@ static void documents_that_make_no_figure_are_refused(void **state)
     assert_int_equal(sotto_report_render_file(html, json, json), SOTTO_EINVAL);
 }
 
-static void without_memory_it_is_an_error(void **state)
+TEST(without_memory_it_is_an_error)
 {
-    (void)state;
     sotto_status status = SOTTO_ENOMEM;
     for (long left = 0; status == SOTTO_ENOMEM; left++) {
         assert_int_equal(
@@ -141,12 +132,4 @@ static void without_memory_it_is_an_error(void **state)
     assert_int_equal(status, SOTTO_OK);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(points_ticks_and_intervals_stand_where_they_belong),
-                                       cmocka_unit_test(texts_are_escaped_and_nothing_is_run),
-                                       cmocka_unit_test(a_curve_has_no_marks),
-                                       cmocka_unit_test(documents_that_make_no_figure_are_refused),
-                                       cmocka_unit_test(without_memory_it_is_an_error)};
-    return cmocka_run_group_tests(tests, start, stop);
-}
+TEST_GROUP(.set_up = start, .tear_down = stop)

@@ -1,11 +1,6 @@
 /* src/report: the rules of the page, refusals (verdicts: test_report_verdicts.c). The example document has
  * every member of the schema. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/report_pages.h"
 
 #include <math.h>
@@ -26,9 +21,8 @@ static void refused(char *document, const char *error)
 
 /* --- the rules of the page --- */
 
-static void nothing_is_loaded(void **state)
+TEST(nothing_is_loaded)
 {
-    (void)state;
     char *page = page_of(example);
     assert_non_null(
         strstr(page, "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
@@ -44,9 +38,8 @@ static void nothing_is_loaded(void **state)
     base_free(page);
 }
 
-static void links_lead_somewhere(void **state)
+TEST(links_lead_somewhere)
 {
-    (void)state;
     char *page = page_of(example), target[64];
     for (const char *at = page; (at = strstr(at, "href=\"#")) != NULL; at++) {
         snprintf(target, sizeof target, "id=\"%.*s\"", (int)strcspn(at + 7, "\""), at + 7);
@@ -55,18 +48,16 @@ static void links_lead_somewhere(void **state)
     base_free(page);
 }
 
-static void pages_repeat_byte_for_byte(void **state)
+TEST(pages_repeat_byte_for_byte)
 {
-    (void)state;
     char *one = page_of(example), *two = page_of(example);
     assert_string_equal(one, two);
     base_free(one);
     base_free(two);
 }
 
-static void everything_is_said_without_script(void **state)
+TEST(everything_is_said_without_script)
 {
-    (void)state;
     char *page = page_of(example), *text = static_part(page);
     struct json *doc = copy_of_example();
     assert_int_equal(count(text, "<script"), 0);
@@ -94,9 +85,8 @@ static void everything_is_said_without_script(void **state)
     base_free(page);
 }
 
-static void tables_say_what_their_heads_are(void **state)
+TEST(tables_say_what_their_heads_are)
 {
-    (void)state;
     char *page = page_of(example), *text = static_part(page);
     assert_true(count(text, "<table") > 4);
     assert_int_equal(count(text, "<th "), count(text, "<th scope=\""));
@@ -115,9 +105,8 @@ static void tables_say_what_their_heads_are(void **state)
     base_free(page);
 }
 
-static void hostile_texts_are_inert(void **state)
+TEST(hostile_texts_are_inert)
 {
-    (void)state;
     struct json *doc = copy_of_example(), *bad = poisoned(doc, NULL);
     char *text = NULL, *clean = page_of(example);
     assert_int_equal(json_dump(&text, bad, JSON_LINE), SOTTO_OK);
@@ -146,9 +135,8 @@ static void hostile_texts_are_inert(void **state)
 
 /* --- sweeps --- */
 
-static void sweeps_say_when_a_target_is_not_met(void **state)
+TEST(sweeps_say_when_a_target_is_not_met)
 {
-    (void)state;
     char *page = page_of(example), *text = static_part(page);
     assert_int_equal(count(text, "data-chart=\"sweep-loss\""), 2);   /* two cases */
     assert_int_equal(count(text, "data-chart=\"sweep-attack\""), 4); /* two attacks */
@@ -161,9 +149,8 @@ static void sweeps_say_when_a_target_is_not_met(void **state)
     base_free(page);
 }
 
-static void bad_sweeps_are_refused(void **state)
+TEST(bad_sweeps_are_refused)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"3", "report: 'sweeps' is not a list of at most 512 curves"},
         {"[1]", "report: 'sweeps[0]' is not an object"},
@@ -198,9 +185,8 @@ static void bad_sweeps_are_refused(void **state)
 
 /* --- refusals --- */
 
-static void wrong_documents_are_refused_by_name(void **state)
+TEST(wrong_documents_are_refused_by_name)
 {
-    (void)state;
     refused(one_row(NOISY_MLP, "proved", "{\"epsilon\": {\"lower\": 1, \"upper\": 1}, \"delta\": 0}", NULL),
             "report: 'rows[0].proved' is given with a sampled sensitivity, which is not a proof; expected "
             "'conditional'");
@@ -241,9 +227,8 @@ static void file_is(const char *path, char *text)
     sotto_text_free(text);
 }
 
-static void files_are_whole_or_absent(void **state)
+TEST(files_are_whole_or_absent)
 {
-    (void)state;
     char folder[] = "/tmp/sotto-test-XXXXXX", html[64], json[64];
     assert_non_null(mkdtemp(folder));
     snprintf(html, sizeof html, "%s/report.html", folder);
@@ -264,9 +249,8 @@ static void files_are_whole_or_absent(void **state)
 }
 
 /* What a monitor found stands on the page, escaped; a monitor.json of another kind is refused. */
-static void a_monitor_is_a_section(void **state)
+TEST(a_monitor_is_a_section)
 {
-    (void)state;
     static const char found[] =
         "{\"schema\": \"sotto.monitor/1\", \"threshold\": 3000.0, \"alarms\": 1, \"guarantee\": \"at most "
         ".001\", "
@@ -303,9 +287,8 @@ static void a_monitor_is_a_section(void **state)
     rmdir(folder);
 }
 
-static void audits_become_reports(void **state)
+TEST(audits_become_reports)
 {
-    (void)state;
     double member[100], nonmember[100];
     for (int i = 0; i < 100; i++)
         member[i] = i + 5, nonmember[i] = i;
@@ -340,9 +323,8 @@ static void audits_become_reports(void **state)
     sotto_audit_result_free(&audit);
 }
 
-static void allocation_failures_are_clean(void **state)
+TEST(allocation_failures_are_clean)
 {
-    (void)state;
     char *text = one_row(PROVED, NULL);
     long n = 0;
     sotto_status status;
@@ -359,9 +341,8 @@ static void allocation_failures_are_clean(void **state)
     sotto_text_free(text);
 }
 
-static void numbers_are_rounded_to_the_safe_side(void **state)
+TEST(numbers_are_rounded_to_the_safe_side)
 {
-    (void)state;
     static const struct {
         double x;
         const char *shown;
@@ -386,23 +367,4 @@ static void numbers_are_rounded_to_the_safe_side(void **state)
     assert_true(fabs(allowed_tpr(log(4), 0.1, 0.5) - (1 - 0.25 * 0.4)) < 1e-15);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_loaded),
-        cmocka_unit_test(links_lead_somewhere),
-        cmocka_unit_test(pages_repeat_byte_for_byte),
-        cmocka_unit_test(everything_is_said_without_script),
-        cmocka_unit_test(tables_say_what_their_heads_are),
-        cmocka_unit_test(hostile_texts_are_inert),
-        cmocka_unit_test(sweeps_say_when_a_target_is_not_met),
-        cmocka_unit_test(bad_sweeps_are_refused),
-        cmocka_unit_test(wrong_documents_are_refused_by_name),
-        cmocka_unit_test(files_are_whole_or_absent),
-        cmocka_unit_test(a_monitor_is_a_section),
-        cmocka_unit_test(audits_become_reports),
-        cmocka_unit_test(allocation_failures_are_clean),
-        cmocka_unit_test(numbers_are_rounded_to_the_safe_side),
-    };
-    return cmocka_run_group_tests(tests, read_example, free_example);
-}
+TEST_GROUP(.set_up = read_example, .tear_down = free_example)

@@ -1,11 +1,6 @@
 /* MODEL_CARD.md and attacks.csv: every table line has the columns of the first, numbers are those of the
  * page, and hostile texts are neither Markdown, HTML nor formulas. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/report_pages.h"
 
 #include <stdio.h>
@@ -54,9 +49,8 @@ static size_t columns(const char *line)
     return n;
 }
 
-static void the_table_is_rectangular(void **state)
+TEST(the_table_is_rectangular)
 {
-    (void)state;
     struct json *doc = copy_of_example(), *bad = poisoned(doc, NULL);
     char *hostile = NULL;
     assert_int_equal(json_dump(&hostile, bad, JSON_LINE), SOTTO_OK);
@@ -82,9 +76,8 @@ static void the_table_is_rectangular(void **state)
     sotto_text_free(hostile);
 }
 
-static void formulas_are_texts(void **state)
+TEST(formulas_are_texts)
 {
-    (void)state;
     char *document = one_row(PLAIN_MLP, "name", "\"=HYPERLINK(\\\"http://x\\\")\"", NULL);
     char *table = written(table_path, document);
     assert_non_null(strstr(table, "\n\"'=HYPERLINK(\"\"http://x\"\")\","));
@@ -92,9 +85,8 @@ static void formulas_are_texts(void **state)
     sotto_text_free(document);
 }
 
-static void the_card_is_inert_and_says_what_is_missing(void **state)
+TEST(the_card_is_inert_and_says_what_is_missing)
 {
-    (void)state;
     struct json *doc = copy_of_example(), *bad = poisoned(doc, NULL);
     char *hostile = NULL, *card = written(card_path, example);
     assert_non_null(strstr(card, "**Intended use:** to show what a report looks like\n"));
@@ -114,9 +106,8 @@ static void the_card_is_inert_and_says_what_is_missing(void **state)
     sotto_text_free(hostile);
 }
 
-static void failures_are_named(void **state)
+TEST(failures_are_named)
 {
-    (void)state;
     assert_int_equal(sotto_report_files(folder, "{}"), SOTTO_EFORMAT);
     assert_int_not_equal(sotto_report_files("/nowhere/at/all", example), SOTTO_OK);
     for (long n = 0; n < 200; n += 7) {
@@ -127,13 +118,4 @@ static void failures_are_named(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_is_rectangular),
-        cmocka_unit_test(formulas_are_texts),
-        cmocka_unit_test(the_card_is_inert_and_says_what_is_missing),
-        cmocka_unit_test(failures_are_named),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = tear_down)

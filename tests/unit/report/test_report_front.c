@@ -1,11 +1,6 @@
 /* src/report: the first screen of a page. The verdict is its first heading, checks follow it folded, costs stand setting by setting,
  * and the next step fits what was found. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/report_pages.h"
 
 #include <stdio.h>
@@ -53,9 +48,8 @@ static const char none_above[] =
     "10\xe2\x88\x92"                                                                                         \
     "5."
 
-static void the_verdict_is_the_first_heading(void **state)
+TEST(the_verdict_is_the_first_heading)
 {
-    (void)state;
     heads(base_strdup(example), "Proved for 2 of 7 settings, at best: " EPSILON "1 " DELTA
                                 " Attacks tell members from non-members in 3 of 7 settings, with "
                                 "AUC up to 0.695 [0.671, 0.718] (0.5 is guessing).");
@@ -72,9 +66,8 @@ static void the_verdict_is_the_first_heading(void **state)
 }
 
 /* An AUC below one half is no finding: nothing on the page calls it the strongest or the worst. */
-static void nothing_below_chance_is_the_worst(void **state)
+TEST(nothing_below_chance_is_the_worst)
 {
-    (void)state;
     char *document = one_row(PLAIN_LINEAR, "measured", none_above, NULL), *page = page_of(document),
          *text = static_part(page);
     assert_int_equal(count(text, "Worst"), 0);
@@ -87,9 +80,8 @@ static void nothing_below_chance_is_the_worst(void **state)
 }
 
 /* Nor is a rate, although the attack's AUC is above chance. */
-static void no_rate_below_chance_is_the_worst(void **state)
+TEST(no_rate_below_chance_is_the_worst)
 {
-    (void)state;
     static const char shares[2][8] = {"0.004", "0.25"};
     for (int found = 0; found < 2; found++) {
         char audit[512];
@@ -116,9 +108,8 @@ static const char warned[] =
     "\"text\": \"alike\"}]}";
 
 /* Fourteen settings with the same warning: one line, its details folded, below the verdict. */
-static void warnings_of_a_kind_are_one_line(void **state)
+TEST(warnings_of_a_kind_are_one_line)
 {
-    (void)state;
     struct json *doc = copy_of_example(), *rows = json_make_array(), *audit = NULL;
     char *text = NULL;
     assert_int_equal(json_parse(&audit, warned, strlen(warned), "audit"), SOTTO_OK);
@@ -145,9 +136,8 @@ static void warnings_of_a_kind_are_one_line(void **state)
 }
 
 /* Setting, accuracy without noise, with it, cost. */
-static void costs_stand_setting_by_setting(void **state)
+TEST(costs_stand_setting_by_setting)
 {
-    (void)state;
     char *page = page_of(example);
     const char *table = strstr(page, "<span id=\"cost\">");
     assert_non_null(table);
@@ -170,9 +160,8 @@ static void costs_stand_setting_by_setting(void **state)
 }
 
 /* The lowest class stands on the folded line, all of them below it; settings without them have no table. */
-static void accuracy_stands_class_by_class(void **state)
+TEST(accuracy_stands_class_by_class)
 {
-    (void)state;
     char *page = page_of(example);
     assert_int_equal(count(page, "<h3>Accuracy by class</h3>"), 1);
     assert_int_equal(
@@ -206,9 +195,8 @@ static void next_is(char *document, const char *command)
     sotto_text_free(document);
 }
 
-static void the_next_step_fits_what_was_found(void **state)
+TEST(the_next_step_fits_what_was_found)
 {
-    (void)state;
     next_is(one_row(PROVED, NULL), "sotto verify protected/");
     next_is(one_row(PROVED, "certified", "true", NULL), "sotto verify CERTIFICATE.json");
     next_is(one_row(PLAIN_MLP, NULL), "sotto head ");
@@ -218,9 +206,8 @@ static void the_next_step_fits_what_was_found(void **state)
 }
 
 /* Down the page the letters follow the alphabet, and notes name letters that are there. */
-static void plots_are_lettered_in_order(void **state)
+TEST(plots_are_lettered_in_order)
 {
-    (void)state;
     char *page = page_of(example), wanted[32];
     const char *at = page;
     size_t figures = count(page, "<figcaption>");
@@ -240,17 +227,4 @@ static void plots_are_lettered_in_order(void **state)
     base_free(page);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_verdict_is_the_first_heading),
-        cmocka_unit_test(nothing_below_chance_is_the_worst),
-        cmocka_unit_test(no_rate_below_chance_is_the_worst),
-        cmocka_unit_test(warnings_of_a_kind_are_one_line),
-        cmocka_unit_test(costs_stand_setting_by_setting),
-        cmocka_unit_test(accuracy_stands_class_by_class),
-        cmocka_unit_test(the_next_step_fits_what_was_found),
-        cmocka_unit_test(plots_are_lettered_in_order),
-    };
-    return cmocka_run_group_tests(tests, read_example, free_example);
-}
+TEST_GROUP(.set_up = read_example, .tear_down = free_example)

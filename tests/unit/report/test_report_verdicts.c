@@ -1,10 +1,6 @@
 /* src/report: what a page says a setting is worth. Each verdict follows from the numbers, a broken claim
  * before all, and nothing that was sampled is ever called proved. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "report/report_write.h"
 #include "support/report_pages.h"
@@ -36,9 +32,8 @@ static void verdict_is(char *document, const char *kind)
 
 /* --- no statement --- */
 
-static void no_statement_is_said_and_never_beside_protection(void **state)
+TEST(no_statement_is_said_and_never_beside_protection)
 {
-    (void)state;
     static const struct {
         const char *members, *error;
     } cases[] = {
@@ -63,9 +58,8 @@ static void no_statement_is_said_and_never_beside_protection(void **state)
 
 /* --- verdicts --- */
 
-static void verdicts_follow_from_the_numbers(void **state)
+TEST(verdicts_follow_from_the_numbers)
 {
-    (void)state;
     verdict_is(one_row(PLAIN_MLP, NULL), "leaks");
     verdict_is(one_row(NOISY_MLP, NULL), "leaks");
     verdict_is(one_row(WRECKED_MLP, NULL), "destroyed");
@@ -75,9 +69,8 @@ static void verdicts_follow_from_the_numbers(void **state)
 }
 
 /* The verdicts of the whole example; the report's is the worst of its protected rows, the destroyed one. */
-static void verdicts_are_read_without_a_parser(void **state)
+TEST(verdicts_are_read_without_a_parser)
 {
-    (void)state;
     struct sotto_report_judgement j = {0};
     assert_int_equal(sotto_report_judge(&j, example), SOTTO_OK);
     assert_int_equal(j.rows[PLAIN_MLP].kind, SOTTO_VERDICT_LEAKS);
@@ -115,9 +108,8 @@ static void verdicts_are_read_without_a_parser(void **state)
 static const char utility_format[] = "{\"accuracy\": {\"estimate\": %g, \"lower\": %g, \"upper\": %g}, "
                                      "\"unprotected_accuracy\": 0.7, \"chance\": 0.1}";
 
-static void a_destroyed_model_is_never_sold_as_protected(void **state)
+TEST(a_destroyed_model_is_never_sold_as_protected)
 {
-    (void)state;
     char utility[256];
     /* A fifth of .7 - .1 is .12: .22 is the border. */
     snprintf(utility, sizeof utility, utility_format, 0.215, 0.2, 0.23);
@@ -143,9 +135,8 @@ static const char strong_attack[] =
     "\"n_nonmember\": 1000}, "
     "\"epsilon_detail\": {\"tpr\": 0.9, \"fpr\": 0.1}}]}";
 
-static void a_broken_claim_is_called_so(void **state)
+TEST(a_broken_claim_is_called_so)
 {
-    (void)state;
     verdict_is(one_row(PROVED, "measured", strong_attack, NULL), "contradicted");
     /* epsilon 3 allows it: the attack then is a leak within the claim. */
     verdict_is(one_row(PROVED, "measured", strong_attack, "proved",
@@ -158,9 +149,8 @@ static void a_broken_claim_is_called_so(void **state)
 }
 
 /* Ten attacks, the best of which has its interval just above .5: widened for ten, it says nothing. */
-static void picking_the_best_attack_is_paid_for(void **state)
+TEST(picking_the_best_attack_is_paid_for)
 {
-    (void)state;
     char audit[8192];
     for (int k = 1; k <= 10; k += 9) {
         size_t used = (size_t)snprintf(
@@ -175,9 +165,8 @@ static void picking_the_best_attack_is_paid_for(void **state)
     }
 }
 
-static void what_is_sampled_is_never_called_proved(void **state)
+TEST(what_is_sampled_is_never_called_proved)
 {
-    (void)state;
     for (size_t i = NOISY_MLP; i <= WRECKED_MLP; i++) {
         char *text = one_row(i, NULL), *page = page_of(text), *words = static_part(page);
         assert_non_null(strstr(words, "No meaningful proved guarantee"));
@@ -190,9 +179,8 @@ static void what_is_sampled_is_never_called_proved(void **state)
     }
 }
 
-static void proofs_count_only_whole(void **state)
+TEST(proofs_count_only_whole)
 {
-    (void)state;
     static const char *const weak[] = {
         "{\"epsilon\": {\"lower\": 1, \"upper\": null}, \"delta\": 1e-5}",
         "{\"epsilon\": {\"lower\": 1, \"upper\": 21}, \"delta\": 1e-5}",
@@ -217,17 +205,4 @@ static void proofs_count_only_whole(void **state)
     json_free(doc);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_statement_is_said_and_never_beside_protection),
-        cmocka_unit_test(verdicts_follow_from_the_numbers),
-        cmocka_unit_test(verdicts_are_read_without_a_parser),
-        cmocka_unit_test(a_destroyed_model_is_never_sold_as_protected),
-        cmocka_unit_test(a_broken_claim_is_called_so),
-        cmocka_unit_test(picking_the_best_attack_is_paid_for),
-        cmocka_unit_test(what_is_sampled_is_never_called_proved),
-        cmocka_unit_test(proofs_count_only_whole),
-    };
-    return cmocka_run_group_tests(tests, read_example, free_example);
-}
+TEST_GROUP(.set_up = read_example, .tear_down = free_example)

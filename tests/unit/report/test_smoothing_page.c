@@ -1,10 +1,6 @@
 /* src/report/page/smoothing_page.c: the steps of the certified-accuracy curve by hand, labels or none, and documents that are
  * refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -59,9 +55,8 @@ static char *page_of(const char *text)
 
 /* The axis ends at the largest radius, 2, so a radius r is at 60 + 280 r; a share s is at 310 - 290 s. Two of four rows are
  * right, with radii .5 and 1. */
-static void the_curve_falls_behind_each_radius(void **state)
+TEST(the_curve_falls_behind_each_radius)
 {
-    (void)state;
     char *page = page_of(HEAD "\"largest_radius\": 2.0, " POINTS ROWS);
     assert_non_null(strstr(page, "d=\"M60 165.0H200.0V237.5H340.0V310.0H620\""));
     assert_non_null(strstr(page, "d=\"M60.0 281.0V49.0\"")); /* the interval at 0 */
@@ -74,9 +69,8 @@ static void the_curve_falls_behind_each_radius(void **state)
 }
 
 /* Rows that answer count instead: .2, .5 and 1. */
-static void without_labels_the_share_with_a_radius_is_drawn(void **state)
+TEST(without_labels_the_share_with_a_radius_is_drawn)
 {
-    (void)state;
     char *page = page_of(HEAD "\"largest_radius\": 2.0, " ROWS);
     assert_non_null(strstr(page, "d=\"M60 92.5H116.0V165.0H200.0V237.5H340.0V310.0H620\""));
     assert_non_null(strstr(page, "no labels were given"));
@@ -84,9 +78,8 @@ static void without_labels_the_share_with_a_radius_is_drawn(void **state)
     base_free(page);
 }
 
-static void equal_radii_are_one_step_and_pixeldp_is_dashed(void **state)
+TEST(equal_radii_are_one_step_and_pixeldp_is_dashed)
 {
-    (void)state;
     char *page = page_of(HEAD "\"largest_radius\": 1.0, \"rows\": [{\"abstained\": false, \"radius\": 0.5, "
                               "\"pixeldp_radius\": 0.25}, {\"abstained\": false, \"radius\": 0.5, "
                               "\"pixeldp_radius\": 0.1}]}");
@@ -106,9 +99,8 @@ static void refused(const char *text, const char *says)
     assert_non_null(strstr(sotto_error_text(), says));
 }
 
-static void what_has_no_curve_is_refused(void **state)
+TEST(what_has_no_curve_is_refused)
 {
-    (void)state;
     refused("{\"schema\": \"sotto.smooth/1\", \"method\": \"predict\", \"rows\": []}", "which has no radii");
     refused(HEAD "\"largest_radius\": 2.0, \"rows\": []}", "'rows' is empty");
     refused(HEAD "\"largest_radius\": 0, \"rows\": [{\"abstained\": true, \"radius\": 0}]}",
@@ -119,13 +111,4 @@ static void what_has_no_curve_is_refused(void **state)
             "right");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_curve_falls_behind_each_radius),
-        cmocka_unit_test(without_labels_the_share_with_a_radius_is_drawn),
-        cmocka_unit_test(equal_radii_are_one_step_and_pixeldp_is_dashed),
-        cmocka_unit_test(what_has_no_curve_is_refused),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
-}
+TEST_GROUP(.set_up = start, .tear_down = stop)

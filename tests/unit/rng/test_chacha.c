@@ -1,10 +1,6 @@
 /* The stream of fast noise and of accounted draws by vectors: ChaCha20 against RFC 8439 and libsodium,
  * ChaCha8 against its published vectors, at every level. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/cpu.h"
 #include "rng/chacha.h"
@@ -26,9 +22,8 @@ static uint32_t word_at(const unsigned char *bytes, size_t i)
 }
 
 /* RFC 8439, appendix A.1, vectors 1 to 4 (nonce 0). */
-static void vectors_of_the_rfc(void **state)
+TEST(vectors_of_the_rfc)
 {
-    (void)state;
     static const struct {
         int at, byte; /* the one byte of the key that is not 0 */
         size_t block;
@@ -62,9 +57,8 @@ static void vectors_of_the_rfc(void **state)
 }
 
 /* ChaCha8, first block of key 0: draft-strombergson-chacha-test-vectors-01, TC1, 256-bit key, 8 rounds. */
-static void eight_rounds_are_chacha8(void **state)
+TEST(eight_rounds_are_chacha8)
 {
-    (void)state;
     static const char keystream[] = "3e00ef2f895f40d67f5bb8e81f09a5a12c840ec3ce9a7f3b181be188ef711a1e"
                                     "984ce172b9216f419f445367456d5619314a42a3da86b001387bfdb80e0cfe42";
     static const unsigned char key[CHACHA_KEY];
@@ -83,9 +77,8 @@ static void eight_rounds_are_chacha8(void **state)
 }
 
 /* Many groups, counters that pass 2^32 blocks and that end just below 2^64. */
-static void the_same_as_libsodium(void **state)
+TEST(the_same_as_libsodium)
 {
-    (void)state;
     enum { GROUPS = 5 };
     static const uint64_t firsts[] = {0, 1, 77, ((uint64_t)1 << 28) - 2, ((uint64_t)1 << 60) - GROUPS};
     static const unsigned char nonce[crypto_stream_chacha20_NONCEBYTES];
@@ -108,14 +101,4 @@ static void the_same_as_libsodium(void **state)
                                          word_at(bytes, (g * CHACHA_BLOCKS + b) * 16 + w));
             assert_int_equal(out[GROUPS * CHACHA_WORDS], 0x600dcafe);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vectors_of_the_rfc),
-        cmocka_unit_test(eight_rounds_are_chacha8),
-        cmocka_unit_test(the_same_as_libsodium),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* src/rng/noise.c and the float side of src/dp/noise/lattice.c: streams, forks, rounding, edges. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/memory.h"
 #include "dp/noise/lattice.h"
@@ -15,9 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void seeded_streams_repeat_and_differ(void **state)
+TEST(seeded_streams_repeat_and_differ)
 {
-    (void)state;
     struct noise *a, *b, *c;
     unsigned char x[20000], y[20000];
     assert_int_equal(noise_open_insecure(&a, 1), SOTTO_OK);
@@ -35,9 +30,8 @@ static void seeded_streams_repeat_and_differ(void **state)
     noise_close(NULL);
 }
 
-static void a_script_comes_first(void **state)
+TEST(a_script_comes_first)
 {
-    (void)state;
     static uint64_t words[NOISE_SCRIPT_WORDS + 1];
     struct noise *script = NULL, *seeded;
     for (size_t i = 0; i < NOISE_SCRIPT_WORDS; i++)
@@ -64,9 +58,8 @@ static void a_script_comes_first(void **state)
     assert_null(script);
 }
 
-static void os_streams_never_repeat(void **state)
+TEST(os_streams_never_repeat)
 {
-    (void)state;
     struct noise *a, *b;
     assert_int_equal(noise_open(&a), SOTTO_OK);
     assert_int_equal(noise_open(&b), SOTTO_OK);
@@ -84,9 +77,8 @@ static void os_streams_never_repeat(void **state)
 
 /* Parent and child read the same stream after a fork: the child must not see the parent's bytes, seeded or
  * not. */
-static void a_fork_does_not_share_noise(void **state)
+TEST(a_fork_does_not_share_noise)
 {
-    (void)state;
     for (int seeded = 0; seeded < 2; seeded++) {
         struct noise *s;
         int pipes[2];
@@ -111,9 +103,8 @@ static void a_fork_does_not_share_noise(void **state)
     }
 }
 
-static void numbers_from_bits(void **state)
+TEST(numbers_from_bits)
 {
-    (void)state;
     struct noise *s;
     assert_int_equal(noise_open_insecure(&s, 3), SOTTO_OK);
     int ones = 0;
@@ -129,9 +120,8 @@ static void numbers_from_bits(void **state)
     noise_close(s);
 }
 
-static void out_of_memory_is_reported(void **state)
+TEST(out_of_memory_is_reported)
 {
-    (void)state;
     struct noise *s = NULL;
     base_alloc_fail_after(0);
     assert_int_equal(noise_open(&s), SOTTO_ENOMEM);
@@ -139,9 +129,8 @@ static void out_of_memory_is_reported(void **state)
     assert_null(s);
 }
 
-static void a_scale_is_an_integer_number_of_steps(void **state)
+TEST(a_scale_is_an_integer_number_of_steps)
 {
-    (void)state;
     const double scales[] = {1, 0.1, 1e-100, 1e100, 3.7306316348160404, 0x1p-40, 1 - 0x1p-53};
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
         struct lattice l = lattice_make(scales[i]);
@@ -155,9 +144,8 @@ static void a_scale_is_an_integer_number_of_steps(void **state)
     }
 }
 
-static void values_go_to_the_nearest_lattice_point(void **state)
+TEST(values_go_to_the_nearest_lattice_point)
 {
-    (void)state;
     const struct lattice unit = {1, 0}, coarse = {1, 4}, fine = {1, -60}, huge = {1, 100}, tiny = {1, -200};
     const int128 end = (int128)1 << LATTICE_END;
     const double x[] = {0, -0.0, 0.5, 1.5, 2.5, -0.5, -1.5, 2.49, -2.51, 7, 1e7};
@@ -178,9 +166,8 @@ static void values_go_to_the_nearest_lattice_point(void **state)
     assert_true(lattice_index(NAN, unit) == 0);
 }
 
-static void floats_come_from_the_integer_alone(void **state)
+TEST(floats_come_from_the_integer_alone)
 {
-    (void)state;
     const struct lattice unit = {1, 0}, high = {1, 127}, low = {1, -160};
     assert_true(lattice_value(3, unit) == 1.5f);
     assert_true(lattice_value(-1, unit) == -0.5f);
@@ -192,9 +179,8 @@ static void floats_come_from_the_integer_alone(void **state)
     assert_true(lattice_double(3, (struct lattice){1, 1024}) == DBL_MAX);
 }
 
-static void coins_at_their_limits(void **state)
+TEST(coins_at_their_limits)
 {
-    (void)state;
     struct noise *s;
     assert_int_equal(noise_open_insecure(&s, 1), SOTTO_OK);
     for (int i = 0; i < 100; i++) {
@@ -206,21 +192,4 @@ static void coins_at_their_limits(void **state)
         assert_false(coin_exp(s, 1000000, 1)); /* e^-1000000 */
     }
     noise_close(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(seeded_streams_repeat_and_differ),
-        cmocka_unit_test(a_script_comes_first),
-        cmocka_unit_test(os_streams_never_repeat),
-        cmocka_unit_test(a_fork_does_not_share_noise),
-        cmocka_unit_test(numbers_from_bits),
-        cmocka_unit_test(out_of_memory_is_reported),
-        cmocka_unit_test(a_scale_is_an_integer_number_of_steps),
-        cmocka_unit_test(values_go_to_the_nearest_lattice_point),
-        cmocka_unit_test(floats_come_from_the_integer_alone),
-        cmocka_unit_test(coins_at_their_limits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

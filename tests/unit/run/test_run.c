@@ -1,9 +1,5 @@
 /* src/run: the experiment file and the run folder. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "run/stages/run_answers.h"
 #include "run/config/run_config.h"
@@ -24,9 +20,8 @@ static sotto_status read_text(struct run_config *out, const char *text, const ch
     return status;
 }
 
-static void the_demo_is_a_valid_experiment(void **state)
+TEST(the_demo_is_a_valid_experiment)
 {
-    (void)state;
     struct run_config c;
     assert_int_equal(read_text(&c, sotto_demo_config(), NULL), SOTTO_OK);
     assert_int_equal(c.case_count, 2);
@@ -43,9 +38,8 @@ static void the_demo_is_a_valid_experiment(void **state)
     assert_true(p->recipe.seed == 1 && p->recipe.clip == 0 && p->recipe.noise == NULL); /* not given */
 }
 
-static void a_resolved_config_reads_back_the_same(void **state)
+TEST(a_resolved_config_reads_back_the_same)
 {
-    (void)state;
     struct run_config first, second;
     char *resolved = NULL, *again = NULL;
     const char *const overrides[] = {"seed=7", "cases[0].head.epochs=3", NULL};
@@ -60,9 +54,8 @@ static void a_resolved_config_reads_back_the_same(void **state)
     sotto_text_free(again);
 }
 
-static void mistakes_name_their_place(void **state)
+TEST(mistakes_name_their_place)
 {
-    (void)state;
     static const struct {
         const char *text, *error;
     } rows[] = {
@@ -161,9 +154,8 @@ static void mistakes_name_their_place(void **state)
     }
 }
 
-static void a_row_may_train_a_network(void **state)
+TEST(a_row_may_train_a_network)
 {
-    (void)state;
     static struct run_config c;
     static const char text[] =
         "name: x\n"
@@ -198,9 +190,8 @@ static void a_row_may_train_a_network(void **state)
     assert_true(p[1].release.target.epsilon == 3 && p[1].release.target.delta == 1e-4);
 }
 
-static void utility_loss_at_its_edges(void **state)
+TEST(utility_loss_at_its_edges)
 {
-    (void)state;
     assert_true(run_utility_loss(0.5, 0.5) == 0);
     assert_true(run_utility_loss(0, 0.5) == 1);
     assert_true(fabs(run_utility_loss(0.45, 0.5) - 0.1) < 1e-15);
@@ -209,23 +200,22 @@ static void utility_loss_at_its_edges(void **state)
     assert_true(isnan(run_utility_loss(0.1, NAN)));
 }
 
-struct folder_state {
+static struct folder_state {
     char path[64];
-};
+} test_folder;
 
 static int make_folder(void **state)
 {
-    static struct folder_state s;
-    strcpy(s.path, "/tmp/sotto-run-XXXXXX");
-    *state = &s;
-    return mkdtemp(s.path) ? 0 : 1;
+    (void)state;
+    strcpy(test_folder.path, "/tmp/sotto-run-XXXXXX");
+    return mkdtemp(test_folder.path) ? 0 : 1;
 }
 
 static int remove_folder(void **state)
 {
-    struct folder_state *s = *state;
+    (void)state;
     char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", s->path);
+    snprintf(command, sizeof command, "rm -rf '%s'", test_folder.path);
     return system(command);
 }
 
@@ -243,9 +233,9 @@ static void write_output(const struct run_folder *f, const char *text)
     assert_int_equal(file_write(path, text, strlen(text)), SOTTO_OK);
 }
 
-static void stages_are_reused_only_while_nothing_changed(void **state)
+TEST(stages_are_reused_only_while_nothing_changed, .before = make_folder, .after = remove_folder)
 {
-    struct folder_state *s = *state;
+    struct folder_state *s = &test_folder;
     static const char *const outputs[] = {"models/a.bin", NULL};
     struct run_folder f;
     struct run_stage stage;
@@ -271,9 +261,9 @@ static void stages_are_reused_only_while_nothing_changed(void **state)
 }
 
 /* No stage may touch what pre-training on public images left. */
-static void a_changed_encoder_is_noticed(void **state)
+TEST(a_changed_encoder_is_noticed, .before = make_folder, .after = remove_folder)
 {
-    struct folder_state *s = *state;
+    struct folder_state *s = &test_folder;
     static const char *const outputs[] = {"models/encoder.safetensors", NULL};
     struct run r = {0};
     struct run_stage stage;
@@ -292,9 +282,9 @@ static void a_changed_encoder_is_noticed(void **state)
     run_folder_close(&r.folder);
 }
 
-static void one_process_at_a_time(void **state)
+TEST(one_process_at_a_time, .before = make_folder, .after = remove_folder)
 {
-    struct folder_state *s = *state;
+    struct folder_state *s = &test_folder;
     struct run_folder first, second;
     assert_int_equal(run_folder_open(&first, s->path, NULL), SOTTO_OK);
     assert_int_equal(run_folder_open(&second, s->path, NULL), SOTTO_EAGAIN);
@@ -303,9 +293,9 @@ static void one_process_at_a_time(void **state)
     run_folder_close(&second);
 }
 
-static void a_foreign_run_json_is_refused(void **state)
+TEST(a_foreign_run_json_is_refused, .before = make_folder, .after = remove_folder)
 {
-    struct folder_state *s = *state;
+    struct folder_state *s = &test_folder;
     struct run_folder f;
     char path[RUN_PATH];
     assert_int_equal(path_join(path, sizeof path, s->path, "run.json"), SOTTO_OK);
@@ -313,21 +303,4 @@ static void a_foreign_run_json_is_refused(void **state)
     assert_int_equal(run_folder_open(&f, s->path, NULL), SOTTO_EFORMAT);
     assert_int_equal(file_write(path, "{\"sch", 5), SOTTO_OK);
     assert_int_equal(run_folder_open(&f, s->path, NULL), SOTTO_EFORMAT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_demo_is_a_valid_experiment),
-        cmocka_unit_test(a_resolved_config_reads_back_the_same),
-        cmocka_unit_test(mistakes_name_their_place),
-        cmocka_unit_test(a_row_may_train_a_network),
-        cmocka_unit_test_setup_teardown(stages_are_reused_only_while_nothing_changed, make_folder,
-                                        remove_folder),
-        cmocka_unit_test(utility_loss_at_its_edges),
-        cmocka_unit_test_setup_teardown(a_changed_encoder_is_noticed, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(one_process_at_a_time, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(a_foreign_run_json_is_refused, make_folder, remove_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
 /* src/run/run_ceiling: ceilings of attacks against their closed forms. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "run/stages/run_ceiling.h"
 
 #include <math.h>
 
 /* Origin: total variation tanh(t/4) and the trade-off curve of logistic noise, where log-odds differ by t. */
-static void logistic_noise_has_tanh_and_an_odds_ratio(void **state)
+TEST(logistic_noise_has_tanh_and_an_odds_ratio)
 {
-    (void)state;
     const double ts[] = {0.01, 0.1, 1, 3, 10}, rates[] = {0.001, 0.01, 0.2, 0.7};
     for (size_t i = 0; i < 5; i++) {
         struct sotto_sensitivity s = {.l1 = 2 * ts[i], .l2 = NAN};
@@ -34,9 +29,8 @@ static double phi(double x)
 
 /* Laplace: a line, a hyperbola, a line (Dong, Roth & Su 2019). Gaussian: Phi(Phi^-1(fpr) + mu), here checked in
  * the other direction. */
-static void laplace_and_gaussian_have_their_curves(void **state)
+TEST(laplace_and_gaussian_have_their_curves)
 {
-    (void)state;
     double t = 1, tpr;
     struct sotto_sensitivity by_l1 = {.l1 = t, .l2 = NAN}, by_l2 = {.l1 = NAN, .l2 = 1.5};
     assert_int_equal(run_ceiling_tpr(&tpr, "laplace", 1, &by_l1, 0.01), SOTTO_OK);
@@ -51,23 +45,12 @@ static void laplace_and_gaussian_have_their_curves(void **state)
     }
 }
 
-static void what_is_unknown_is_refused(void **state)
+TEST(what_is_unknown_is_refused)
 {
-    (void)state;
     double out;
     struct sotto_sensitivity none = {.l1 = NAN, .l2 = NAN}, one = {.l1 = 1, .l2 = NAN};
     assert_true(run_ceiling_accuracy(&out, "laplace", 1, &none) != SOTTO_OK);
     assert_true(run_ceiling_tpr(&out, "laplace", 1, &none, 0.1) != SOTTO_OK);
     assert_int_equal(run_ceiling_tpr(&out, "laplace", 1, &one, 0), SOTTO_EINVAL);
     assert_int_equal(run_ceiling_tpr(&out, "laplace", 1, &one, NAN), SOTTO_EINVAL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(logistic_noise_has_tanh_and_an_odds_ratio),
-        cmocka_unit_test(laplace_and_gaussian_have_their_curves),
-        cmocka_unit_test(what_is_unknown_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

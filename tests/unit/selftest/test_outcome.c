@@ -1,10 +1,6 @@
 /* What the end-to-end attack sees of a run: every fact that can differ is found, and nothing that may differ
  * is taken for one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "selftest/program.h"
@@ -59,9 +55,8 @@ static bool differ(int code_one, int code_two, const char *noisy)
     return found;
 }
 
-static void what_differs_is_found(void **state)
+TEST(what_differs_is_found)
 {
-    (void)state;
     assert_false(differ(0, 0, NULL));
     assert_true(differ(0, 1, NULL));
     put_text(one, "stdout", "3 classes\n");
@@ -75,9 +70,8 @@ static void what_differs_is_found(void **state)
     assert_true(differ(0, 0, NULL));
 }
 
-static void times_hashes_and_folders_do_not_count(void **state)
+TEST(times_hashes_and_folders_do_not_count)
 {
-    (void)state;
     char text[200];
     const char *folders[] = {one, two};
     for (int i = 0; i < 2; i++) {
@@ -101,9 +95,8 @@ static void save_values(const char *in, size_t n, double first)
     sotto_array_clear(&a);
 }
 
-static void only_noisy_values_may_differ(void **state)
+TEST(only_noisy_values_may_differ)
 {
-    (void)state;
     struct outcome o;
     save_values(one, 3, 1.5);
     save_values(two, 3, -2);
@@ -121,9 +114,8 @@ static void only_noisy_values_may_differ(void **state)
     outcome_clear(&o);
 }
 
-static void numbers_of_a_noisy_json_may_differ(void **state)
+TEST(numbers_of_a_noisy_json_may_differ)
 {
-    (void)state;
     struct outcome o;
     put_text(one, "e.json", "{\"bounds\":[1.5,-2e3],\"name\":\"a1\"}");
     put_text(two, "e.json", "{\"bounds\":[0.123,7],\"name\":\"a2\"}");
@@ -137,9 +129,8 @@ static void numbers_of_a_noisy_json_may_differ(void **state)
     assert_true(differ(0, 0, "e.json"));
 }
 
-static void what_is_private_is_not_seen(void **state)
+TEST(what_is_private_is_not_seen)
 {
-    (void)state;
     char path[160];
     const char *folders[] = {one, two};
     for (int i = 0; i < 2; i++) {
@@ -150,14 +141,4 @@ static void what_is_private_is_not_seen(void **state)
     assert_false(differ(0, 0, NULL));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_differs_is_found, make_folders, remove_folders),
-        cmocka_unit_test_setup_teardown(times_hashes_and_folders_do_not_count, make_folders, remove_folders),
-        cmocka_unit_test_setup_teardown(only_noisy_values_may_differ, make_folders, remove_folders),
-        cmocka_unit_test_setup_teardown(numbers_of_a_noisy_json_may_differ, make_folders, remove_folders),
-        cmocka_unit_test_setup_teardown(what_is_private_is_not_seen, make_folders, remove_folders),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = make_folders, .after = remove_folders)

@@ -1,9 +1,5 @@
 /* Randomised smoothing on models with known answers: what is drawn, what is counted, what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/memory.h"
 #include "base/sha256.h"
@@ -104,9 +100,8 @@ static const struct sotto_records all = {x, y, N};
 
 /* ---- tests ---- */
 
-static void a_constant_gets_the_largest_radius(void **state)
+TEST(a_constant_gets_the_largest_radius)
 {
-    (void)state;
     static const enum sotto_smoothing_noise laws[] = {SOTTO_SMOOTHING_GAUSSIAN, SOTTO_SMOOTHING_LAPLACE,
                                                       SOTTO_SMOOTHING_LOGISTIC};
     const double p = .993116048, expected[] = {2.463263, -log(2 * (1 - p)), log(p / (1 - p))};
@@ -127,9 +122,8 @@ static void a_constant_gets_the_largest_radius(void **state)
     }
 }
 
-static void a_random_model_abstains(void **state)
+TEST(a_random_model_abstains)
 {
-    (void)state;
     for (int certify = 0; certify < 2; certify++) {
         struct sotto_smoothing_options o = {.sigma = 1, .certify = certify, .seed = 5};
         struct sotto_smoothing_result r = smooth(by_hash, NULL, &all, &o);
@@ -141,9 +135,8 @@ static void a_random_model_abstains(void **state)
     }
 }
 
-static void shuffled_labels_leave_chance(void **state)
+TEST(shuffled_labels_leave_chance)
 {
-    (void)state;
     enum { MANY = 2000 };
     static float rows[MANY * D];
     static int64_t labels[MANY];
@@ -160,9 +153,8 @@ static void shuffled_labels_leave_chance(void **state)
     sotto_smoothing_result_free(&s);
 }
 
-static void ties_go_to_the_lowest_class(void **state)
+TEST(ties_go_to_the_lowest_class)
 {
-    (void)state;
     struct sotto_smoothing_options o = {.sigma = 1, .n = 20, .seed = 1};
     struct sotto_smoothing_result r = smooth(undecided, NULL, &all, &o);
     assert_true(r.rows[0].answer == 0 && r.rows[0].votes == 20 && !r.rows[0].abstained);
@@ -172,9 +164,8 @@ static void ties_go_to_the_lowest_class(void **state)
     sotto_smoothing_result_free(&r);
 }
 
-static void votes_are_tested_against_fair_coins(void **state)
+TEST(votes_are_tested_against_fair_coins)
 {
-    (void)state;
     const struct sotto_smoothing_options o = {.sigma = 1, .n = 100, .seed = 1};
     const struct sotto_records one = {x, y, 1};
     for (size_t votes = 60; votes <= 70; votes++) {
@@ -187,9 +178,8 @@ static void votes_are_tested_against_fair_coins(void **state)
 }
 
 /* Trap 14: the class must not be chosen by the copies that estimate its probability. */
-static void selection_and_estimation_share_no_copy(void **state)
+TEST(selection_and_estimation_share_no_copy)
 {
-    (void)state;
     for (int law = 0; law < 3; law++) {
         struct witness w = {.count = 0};
         struct sotto_smoothing_options o = {.sigma = 1,
@@ -210,9 +200,8 @@ static void selection_and_estimation_share_no_copy(void **state)
     }
 }
 
-static void without_a_seed_noise_is_new(void **state)
+TEST(without_a_seed_noise_is_new)
 {
-    (void)state;
     struct witness w = {.count = 0};
     for (int i = 0; i < 2; i++) {
         struct sotto_smoothing_options o = {.sigma = 1, .n = 1};
@@ -234,9 +223,8 @@ static void assert_same(const struct sotto_smoothing_row *a, const struct sotto_
 }
 
 /* Rows alone, in another order and on other threads, of a model whose answers vary. */
-static void position_does_not_matter(void **state)
+TEST(position_does_not_matter)
 {
-    (void)state;
     struct sotto_head_recipe recipe = {.epochs = 5};
     struct sotto_head *h;
     struct sotto_target *t;
@@ -266,9 +254,8 @@ static void position_does_not_matter(void **state)
 }
 
 /* A network with noise of its own gets that noise by the row, too; noise relative to a batch is refused. */
-static void networks_with_noise_of_their_own(void **state)
+TEST(networks_with_noise_of_their_own)
 {
-    (void)state;
     enum { SIDE = 8, PIXELS = SIDE * SIDE };
     static float images[N * PIXELS];
     struct rng random = rng_stream(2, RNG_TEST, 0, 0);
@@ -320,9 +307,8 @@ static void networks_with_noise_of_their_own(void **state)
 }
 
 /* Trap 14: what is certified row by row is not certified for a chosen row. */
-static void many_rows_are_said_together(void **state)
+TEST(many_rows_are_said_together)
 {
-    (void)state;
     struct sotto_smoothing_options o = {.sigma = 1, .certify = 1, .alpha = .001, .n = 50, .seed = 1};
     struct sotto_smoothing_result r = smooth(always_two, NULL, &all, &o);
     char *json, *text;
@@ -345,9 +331,8 @@ static void many_rows_are_said_together(void **state)
     sotto_smoothing_result_free(&r);
 }
 
-static void pixeldp_is_weaker(void **state)
+TEST(pixeldp_is_weaker)
 {
-    (void)state;
     assert_true(fabs(sotto_smoothing_radius(SOTTO_SMOOTHING_GAUSSIAN, 1, .9) - 1.2816) < 5e-5);
     assert_true(fabs(sotto_smoothing_pixeldp(SOTTO_SMOOTHING_GAUSSIAN, 1, .9) - .390) < 5e-4);
     for (int law = 0; law < 3; law++)
@@ -359,9 +344,8 @@ static void pixeldp_is_weaker(void **state)
         }
 }
 
-static void results_as_files(void **state)
+TEST(results_as_files)
 {
-    (void)state;
     struct sotto_smoothing_options o = {.sigma = 1, .certify = 1, .compare = 1, .n = 50, .seed = 1};
     struct sotto_smoothing_result r = smooth(always_two, NULL, &all, &o);
     struct sotto_array a = {0};
@@ -393,9 +377,8 @@ static void refuses(struct sotto_smoothing_options o, const struct sotto_records
     sotto_target_close(t);
 }
 
-static void bad_values_are_refused(void **state)
+TEST(bad_values_are_refused)
 {
-    (void)state;
     const int64_t label = K;
     const float nan_row[D] = {NAN};
     refuses((struct sotto_smoothing_options){0}, &all, "sigma must");
@@ -417,9 +400,8 @@ static void bad_values_are_refused(void **state)
             "at least one row");
 }
 
-static void out_of_memory_is_an_error(void **state)
+TEST(out_of_memory_is_an_error)
 {
-    (void)state;
     struct sotto_target *t;
     struct sotto_smoothing_options o = {.sigma = 1, .certify = 1, .n = 10, .seed = 1};
     struct sotto_smoothing_result r = {0};
@@ -436,32 +418,12 @@ static void out_of_memory_is_an_error(void **state)
     sotto_target_close(t);
 }
 
-static void defaults(void **state)
+TEST(defaults)
 {
-    (void)state;
     struct sotto_smoothing_options o;
     sotto_smoothing_defaults(&o);
     assert_true(o.n == 1000 && o.n0 == 100 && o.alpha == .001 && o.noise == SOTTO_SMOOTHING_GAUSSIAN &&
                 !o.certify);
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_constant_gets_the_largest_radius),
-                                       cmocka_unit_test(a_random_model_abstains),
-                                       cmocka_unit_test(shuffled_labels_leave_chance),
-                                       cmocka_unit_test(ties_go_to_the_lowest_class),
-                                       cmocka_unit_test(votes_are_tested_against_fair_coins),
-                                       cmocka_unit_test(selection_and_estimation_share_no_copy),
-                                       cmocka_unit_test(without_a_seed_noise_is_new),
-                                       cmocka_unit_test(position_does_not_matter),
-                                       cmocka_unit_test(networks_with_noise_of_their_own),
-                                       cmocka_unit_test(many_rows_are_said_together),
-                                       cmocka_unit_test(pixeldp_is_weaker),
-                                       cmocka_unit_test(results_as_files),
-                                       cmocka_unit_test(bad_values_are_refused),
-                                       cmocka_unit_test(out_of_memory_is_an_error),
-                                       cmocka_unit_test(defaults)};
-    return cmocka_run_group_tests(tests, set_up, remove_folder);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = remove_folder, .start = machine_f32)

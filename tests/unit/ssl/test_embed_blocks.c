@@ -1,10 +1,6 @@
 /* src/ssl: what the encoder's blocks make of an image. The next layer, by hand from the file's weights, makes of them what the
  * encoder makes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/memory.h"
 #include "sotto/io.h"
@@ -68,9 +64,8 @@ static void near(double a, double b)
         fail_msg("%.9g is not %.9g", a, b);
 }
 
-static void without_blocks_it_is_the_embedding(void **state)
+TEST(without_blocks_it_is_the_embedding)
 {
-    (void)state;
     size_t width;
     float *x = features(&width, (struct sotto_block_features){0}, images, 1),
           *y = base_alloc(N * D, sizeof *y);
@@ -82,9 +77,8 @@ static void without_blocks_it_is_the_embedding(void **state)
 }
 
 /* Two blocks of keras-simclr: 128 x 3 x 3, then 128 x 1 x 1, then the embedding. */
-static void each_layer_is_made_of_the_one_before(void **state)
+TEST(each_layer_is_made_of_the_one_before)
 {
-    (void)state;
     size_t width;
     float *x = features(&width, (struct sotto_block_features){.blocks = 2}, images, 1);
     const float *conv = tensor("encoder.6.weight"), *shift = tensor("encoder.6.bias"),
@@ -108,9 +102,8 @@ static void each_layer_is_made_of_the_one_before(void **state)
 }
 
 /* Of 3 places in a row, cells 2 of a grid of 2 hold the second one both. */
-static void cells_are_means(void **state)
+TEST(cells_are_means)
 {
-    (void)state;
     size_t width, plain_width;
     float *plain = features(&plain_width, (struct sotto_block_features){.blocks = 2}, images, 1);
     for (size_t grid = 1; grid <= 4; grid++) {
@@ -136,9 +129,8 @@ static void cells_are_means(void **state)
     base_free(plain);
 }
 
-static void a_mirror_shows_the_same(void **state)
+TEST(a_mirror_shows_the_same)
 {
-    (void)state;
     size_t width;
     const struct sotto_block_features f = {.blocks = 1, .mirror = 1};
     const size_t row = images->width, size = N * images->channels * images->height * row;
@@ -164,9 +156,8 @@ static void a_mirror_shows_the_same(void **state)
     base_free(pixels);
 }
 
-static void neither_threads_nor_neighbours_count(void **state)
+TEST(neither_threads_nor_neighbours_count)
 {
-    (void)state;
     size_t width;
     const struct sotto_block_features f = {.blocks = 4, .grid = 2, .mirror = 1};
     float *one = features(&width, f, images, 1), *three = features(&width, f, images, 3),
@@ -180,9 +171,8 @@ static void neither_threads_nor_neighbours_count(void **state)
     base_free(alone);
 }
 
-static void more_blocks_than_there_are(void **state)
+TEST(more_blocks_than_there_are)
 {
-    (void)state;
     size_t width = 7;
     assert_int_equal(sotto_block_width(&width, encoder, &(struct sotto_block_features){.blocks = 5}),
                      SOTTO_EINVAL);
@@ -193,15 +183,4 @@ static void more_blocks_than_there_are(void **state)
                      SOTTO_EINVAL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_blocks_it_is_the_embedding),
-        cmocka_unit_test(each_layer_is_made_of_the_one_before),
-        cmocka_unit_test(cells_are_means),
-        cmocka_unit_test(a_mirror_shows_the_same),
-        cmocka_unit_test(neither_threads_nor_neighbours_count),
-        cmocka_unit_test(more_blocks_than_there_are),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = tear_down, .tags = "matrix")

@@ -1,11 +1,6 @@
 /* src/ssl: embeddings of random views: a function of seed and row, with the strength of the encoder's own
  * recipe. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/worse.h"
 #include "base/memory.h"
 #include "support/machine.h"
@@ -38,9 +33,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void defaults_are_the_encoders_own(void **state)
+TEST(defaults_are_the_encoders_own)
 {
-    (void)state;
     struct sotto_view_options v;
     struct sotto_encoder *random = NULL;
     sotto_view_defaults(&v, encoder);
@@ -55,9 +49,8 @@ static void defaults_are_the_encoders_own(void **state)
     sotto_encoder_free(random);
 }
 
-static void views_depend_on_seed_and_row_alone(void **state)
+TEST(views_depend_on_seed_and_row_alone)
 {
-    (void)state;
     static float three[N * VIEWS * WIDTH], two[2 * VIEWS * WIDTH], other[2 * VIEWS * WIDTH];
     const int64_t rows[N] = {5, 0, 2}, swapped[2] = {2, 5};
     struct sotto_view_options v;
@@ -78,9 +71,8 @@ static void views_depend_on_seed_and_row_alone(void **state)
 }
 
 /* A view that changes nothing embeds as the image itself. */
-static void weak_views_are_the_image(void **state)
+TEST(weak_views_are_the_image)
 {
-    (void)state;
     static float view[2 * WIDTH], plain[WIDTH];
     const int64_t row = 3;
     struct sotto_view_options v = {
@@ -109,9 +101,8 @@ static void refuse(const int64_t *rows, const struct sotto_view_options *v, cons
         fail_msg("%s", sotto_error_text());
 }
 
-static void bad_options_are_refused(void **state)
+TEST(bad_options_are_refused)
 {
-    (void)state;
     const int64_t beyond = 8, good = 1;
     struct sotto_view_options v;
     static float out[VIEWS * WIDTH];
@@ -134,16 +125,4 @@ static void bad_options_are_refused(void **state)
     assert_int_equal(sotto_embed_views(out, encoder, images, &good, 1, &v, &ctx), SOTTO_ESTOPPED);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults_are_the_encoders_own),
-        cmocka_unit_test(views_depend_on_seed_and_row_alone),
-        cmocka_unit_test(weak_views_are_the_image),
-        cmocka_unit_test(bad_options_are_refused),
-    };
-    int failed = 0;
-    while (machine_next())
-        failed += cmocka_run_group_tests(tests, set_up, tear_down);
-    return failed;
-}
+TEST_GROUP(.set_up = set_up, .tear_down = tear_down, .next = machine_next, .tags = "matrix matrix-dtype")

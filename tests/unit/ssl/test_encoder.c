@@ -1,10 +1,6 @@
 /* Encoders: files round trip and are checked, embeddings do not depend on their neighbours, inputs are
  * refused clearly. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "sotto/io.h"
@@ -43,9 +39,8 @@ static float *embed(const struct sotto_encoder *e, const int64_t *rows, size_t n
     return x;
 }
 
-static void files_round_trip(void **state)
+TEST(files_round_trip)
 {
-    (void)state;
     struct sotto_encoder *e, *again;
     assert_int_equal(sotto_encoder_random(&e, images, "keras-simclr", 3), SOTTO_OK);
     assert_int_equal(sotto_encoder_width(e), 128);
@@ -67,9 +62,8 @@ static void files_round_trip(void **state)
     sotto_encoder_free(again);
 }
 
-static void seeds_differ(void **state)
+TEST(seeds_differ)
 {
-    (void)state;
     struct sotto_encoder *a, *b, *c;
     assert_int_equal(sotto_encoder_random(&a, images, "keras-simclr", 1), SOTTO_OK);
     assert_int_equal(sotto_encoder_random(&b, images, "keras-simclr", 1), SOTTO_OK);
@@ -81,9 +75,8 @@ static void seeds_differ(void **state)
     sotto_encoder_free(c);
 }
 
-static void neighbours_do_not_change_an_embedding(void **state)
+TEST(neighbours_do_not_change_an_embedding)
 {
-    (void)state;
     struct sotto_encoder *e;
     assert_int_equal(sotto_encoder_random(&e, images, "keras-simclr", 3), SOTTO_OK);
     float *all = embed(e, NULL, 130), *few = embed(e, (const int64_t[]){129, 3, 129}, 3);
@@ -152,9 +145,8 @@ static void change_schema(struct sotto_tensors *t)
     assert_int_equal(sotto_tensors_set_metadata(t, "schema", "sotto.encoder/9"), SOTTO_OK);
 }
 
-static void damaged_files_are_refused(void **state)
+TEST(damaged_files_are_refused)
 {
-    (void)state;
     expect_refused(change_weight, "the weights do not match their checksum");
     expect_refused(change_to_nan, "tensor 'encoder.0.bias' has the value nan at position 3");
     expect_refused(rename_tensor, "");
@@ -176,9 +168,8 @@ static void damaged_files_are_refused(void **state)
     assert_int_equal(sotto_encoder_load(&e, path), SOTTO_ENOENT);
 }
 
-static void unfit_data_is_refused(void **state)
+TEST(unfit_data_is_refused)
 {
-    (void)state;
     struct sotto_encoder *e;
     struct sotto_dataset other = *images;
     float x[128];
@@ -206,14 +197,4 @@ static void unfit_data_is_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_round_trip),
-        cmocka_unit_test(seeds_differ),
-        cmocka_unit_test(neighbours_do_not_change_an_embedding),
-        cmocka_unit_test(damaged_files_are_refused),
-        cmocka_unit_test(unfit_data_is_refused),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = tear_down, .tags = "matrix")

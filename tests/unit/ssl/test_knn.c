@@ -1,9 +1,5 @@
 /* k-NN accuracy: hand-made neighbours, ties, a brute-force oracle over several blocks, refusals. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/memory.h"
 #include "rng/rng.h"
@@ -21,9 +17,8 @@ static double accuracy(const float *train_x, const int64_t *train_y, size_t n, c
     return a;
 }
 
-static void direction_counts_not_length(void **state)
+TEST(direction_counts_not_length)
 {
-    (void)state;
     const float train[3][2] = {{0.01f, 0}, {0, 5}, {-3, 0}};
     const int64_t labels[3] = {7, 8, 9};
     const float test[3][2] = {{100, 1}, {0.1f, 0.2f}, {-1, 0.5f}};
@@ -32,9 +27,8 @@ static void direction_counts_not_length(void **state)
     assert_true(fabs(accuracy(*train, labels, 3, *test, wrong, 3, 2, 1) - 1.0 / 3) < 1e-12);
 }
 
-static void ties_go_to_the_nearer(void **state)
+TEST(ties_go_to_the_nearer)
 {
-    (void)state;
     const float train[4][2] = {{0, 1}, {0.1f, 1}, {1, 0}, {1, 0.1f}}, test[2] = {1, 0};
     const int64_t labels[4] = {1, 1, 2, 2}, two = 2;
     assert_true(accuracy(*train, labels, 4, test, &two, 1, 2, 4) ==
@@ -58,9 +52,8 @@ static int by_similarity(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static void blocks_match_brute_force(void **state)
+TEST(blocks_match_brute_force)
 {
-    (void)state;
     enum { N = 4500, M = 300, D = 6, K = 7 };
     static float train[N][D], test[M][D];
     static int64_t train_y[N], test_y[M];
@@ -98,9 +91,8 @@ static void blocks_match_brute_force(void **state)
     assert_true(fabs(a - (double)hits / M) < 1e-12);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     const float x[2] = {1, NAN}, good[2] = {1, 2};
     const int64_t y[2] = {0, 1};
     double a = 3;
@@ -117,13 +109,4 @@ static void refusals(void **state)
     assert_true(a == 3);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(direction_counts_not_length),
-        cmocka_unit_test(ties_go_to_the_nearer),
-        cmocka_unit_test(blocks_match_brute_force),
-        cmocka_unit_test(refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "matrix")

@@ -1,9 +1,5 @@
 /* What a pre-training run would take: the model by hand, and sizes against a run (f32, direct, any instruction set; 1 and 2 threads). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "sotto/sotto.h"
@@ -14,9 +10,8 @@
 #include <string.h>
 
 /* 8 leaves in 4 rounds of 2 threads, .2 s each; .2 s of loss; .008 s of 1 MB at 1 Gbit/s. */
-static void the_model_by_hand(void **state)
+TEST(the_model_by_hand)
 {
-    (void)state;
     const struct sotto_pretrain_plan p = {
         .leaves = 8, .threads = 2, .exchange_bytes = 1000000, .step_seconds = 1, .loss_seconds = .2};
     assert_true(fabs(sotto_pretrain_plan_step(&p, 1, 8e-9) - 1) < 1e-12);
@@ -26,9 +21,8 @@ static void the_model_by_hand(void **state)
                 1e-12); /* 16 threads, 8 leaves */
 }
 
-static void sizes_are_those_of_the_run(void **state)
+TEST(sizes_are_those_of_the_run)
 {
-    (void)state;
     struct sotto_dataset *data = NULL;
     struct sotto_pretrain_options o;
     struct sotto_pretrain_result result;
@@ -69,9 +63,8 @@ static void sizes_are_those_of_the_run(void **state)
 }
 
 /* Outputs of views and images; the gradient of all in the encoder's steps, that of the classifier for each of its own. */
-static void talos_exchanges_what_its_turns_do(void **state)
+TEST(talos_exchanges_what_its_turns_do)
 {
-    (void)state;
     struct sotto_dataset *data = NULL;
     struct sotto_pretrain_options o;
     struct sotto_pretrain_plan plain, p;
@@ -97,12 +90,4 @@ static void talos_exchanges_what_its_turns_do(void **state)
     sotto_dataset_free(data);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_model_by_hand),
-        cmocka_unit_test(sizes_are_those_of_the_run),
-        cmocka_unit_test(talos_exchanges_what_its_turns_do),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

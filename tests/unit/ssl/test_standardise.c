@@ -1,9 +1,5 @@
 /* Columns by the moments of public rows: known numbers, what is constant, what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "rng/rng.h"
 #include "sotto/ssl.h"
@@ -13,9 +9,8 @@
 /* mean 2 and deviation 1; mean -10 and deviation 0; mean 1e4 and deviation 1/2 */
 static const float public_x[] = {1, -10, 9999.5f, 3, -10, 10000.5f};
 
-static void columns_move_by_public_moments(void **state)
+TEST(columns_move_by_public_moments)
 {
-    (void)state;
     float x[] = {2, -10, 10000, 5, 7, 10001, 0, -10, 9999};
     const float expected[] = {0, 0, 0, 3, 0, 2, -2, 0, -2};
     assert_int_equal(sotto_standardise(x, 3, 3, public_x, 2), SOTTO_OK);
@@ -24,9 +19,8 @@ static void columns_move_by_public_moments(void **state)
 }
 
 /* Rows that are their own public rows end at mean 0 and variance 1, far from zero too. */
-static void own_moments_become_standard(void **state)
+TEST(own_moments_become_standard)
 {
-    (void)state;
     enum { N = 500, D = 3 };
     static float x[N * D], copy[N * D];
     struct rng r = rng_stream(7, RNG_TEST, 0, 0);
@@ -46,9 +40,8 @@ static void own_moments_become_standard(void **state)
     }
 }
 
-static void bad_public_rows_are_refused(void **state)
+TEST(bad_public_rows_are_refused)
 {
-    (void)state;
     float x[] = {1, 2, 3};
     const float bad[] = {1, 2, 3, 4, NAN, 6};
     assert_int_equal(sotto_standardise(x, 1, 3, public_x, 1), SOTTO_EINVAL);
@@ -59,12 +52,4 @@ static void bad_public_rows_are_refused(void **state)
     assert_true(x[0] == 1 && x[1] == 2 && x[2] == 3);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_move_by_public_moments),
-        cmocka_unit_test(own_moments_become_standard),
-        cmocka_unit_test(bad_public_rows_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.tags = "matrix")

@@ -1,9 +1,5 @@
 /* Noise on inputs in training: its law, where it goes, what it is a function of, what a recipe says of it, and who refuses it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "head/train/head_plain.h"
 #include "sotto/sotto.h"
@@ -36,9 +32,8 @@ static void fill(const struct record_input *r, size_t n, double deviation, uint6
 }
 
 /* Variance within four standard errors; a law that is 2 % wider is outside of them. */
-static void noise_has_its_deviation(void **state)
+TEST(noise_has_its_deviation)
 {
-    (void)state;
     const struct record_input r = input_of(1, SIDE, 2);
     double square = 0, sum = 0, count = 0;
     for (uint64_t step = 0; step < 12; step++) {
@@ -53,9 +48,8 @@ static void noise_has_its_deviation(void **state)
     assert_true(fabs(1.02 * 1.02 * square / count - 1) > error);
 }
 
-static void padding_and_the_channels_of_grey_images(void **state)
+TEST(padding_and_the_channels_of_grey_images)
 {
-    (void)state;
     const struct record_input r = input_of(3, PADDED, 1);
     fill(&r, N, 1, 3, 0);
     for (size_t y = 0; y < PADDED; y++)
@@ -67,9 +61,8 @@ static void padding_and_the_channels_of_grey_images(void **state)
 }
 
 /* The record at a place gets the same noise beside any others, on any number of threads, and other noise in another step. */
-static void noise_follows_from_seed_step_and_place(void **state)
+TEST(noise_follows_from_seed_step_and_place)
 {
-    (void)state;
     static float first[N * SIDE * SIDE];
     struct record_input r = input_of(1, SIDE, 1);
     fill(&r, N, 1, 3, 7);
@@ -88,9 +81,8 @@ static void noise_follows_from_seed_step_and_place(void **state)
 
 /* ---- recipes ---- */
 
-static void recipes_say_it_where_it_is(void **state)
+TEST(recipes_say_it_where_it_is)
 {
-    (void)state;
     char text[TRAIN_RECIPE_TEXT];
     struct sotto_train_options o, read;
     sotto_train_defaults(&o);
@@ -126,9 +118,8 @@ static void train_head(float *out, const char **hash, double noise, uint64_t see
         *hash = sotto_head_recipe_hash(h);
 }
 
-static void heads_train_with_noise(void **state)
+TEST(heads_train_with_noise)
 {
-    (void)state;
     float plain[K * (D + 1)], noisy[K * (D + 1)], again[K * (D + 1)];
     char text[HEAD_RECIPE_TEXT];
     struct sotto_head_recipe r = {.augment_noise = 0.5}, read;
@@ -153,9 +144,8 @@ static void heads_train_with_noise(void **state)
 }
 
 /* Records of zeros and ones take another path, which holds bits and no noise. */
-static void records_of_zeros_and_ones_get_noise_too(void **state)
+TEST(records_of_zeros_and_ones_get_noise_too)
 {
-    (void)state;
     float plain[K * (D + 1)], faint[K * (D + 1)], strong[K * (D + 1)];
     for (size_t i = 0; i < ROWS * D; i++)
         x[i] = (float)((i * 7 + i / D) % 5 == 0);
@@ -171,9 +161,8 @@ static void records_of_zeros_and_ones_get_noise_too(void **state)
     assert_memory_not_equal(plain, strong, sizeof plain);
 }
 
-static void others_refuse_it(void **state)
+TEST(others_refuse_it)
 {
-    (void)state;
     static const char *const trainers[] = {"convex", "convex-sgd", "convex-lbfgs", "dp-sgd", "covariance"};
     for (size_t i = 0; i < sizeof trainers / sizeof *trainers; i++) {
         struct sotto_head_recipe r = {.trainer = trainers[i], .augment_noise = 0.5};
@@ -187,18 +176,4 @@ static void others_refuse_it(void **state)
     struct sotto_certificate *c = NULL;
     assert_int_equal(sotto_train_private(&n, &c, NULL, &none, NULL, 0, &o, &p, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "augment_noise is for plain training"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(noise_has_its_deviation),
-        cmocka_unit_test(padding_and_the_channels_of_grey_images),
-        cmocka_unit_test(noise_follows_from_seed_step_and_place),
-        cmocka_unit_test(recipes_say_it_where_it_is),
-        cmocka_unit_test(heads_train_with_noise),
-        cmocka_unit_test(records_of_zeros_and_ones_get_noise_too),
-        cmocka_unit_test(others_refuse_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

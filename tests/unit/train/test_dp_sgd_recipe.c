@@ -1,9 +1,5 @@
 /* The text that says how a network was trained privately, written and read back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "train/private/dp_sgd.h"
 
@@ -22,9 +18,8 @@ static struct sotto_train_options options(void)
     return o;
 }
 
-static void what_is_written_is_read(void **state)
+TEST(what_is_written_is_read)
 {
-    (void)state;
     const struct sotto_train_options o = options();
     static const char *const clippings[] = {"flat", "automatic", "layers", "quantile"};
     for (size_t i = 0; i < 4; i++) {
@@ -78,9 +73,8 @@ static void refuse_line(const char *key, const char *line, const char *expected)
     refuse(changed, expected);
 }
 
-static void what_does_not_read_is_named(void **state)
+TEST(what_does_not_read_is_named)
 {
-    (void)state;
     refuse("", "file: private_recipe has no 'trainer'");
     refuse("trainer=pate\n", "trainer 'pate' is unknown");
     refuse_line("steps", "", "private_recipe has no 'steps'");
@@ -90,11 +84,4 @@ static void what_does_not_read_is_named(void **state)
     refuse_line("noise", "noise=pink\n", "noise 'pink' is unknown");
     refuse_line("sampling", "sampling=cluster\n", "cluster");
     refuse_line("clipping", "clipping=a-very-long-word-that-does-not-fit\n", "clipping 'a-very-long");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_written_is_read),
-                                       cmocka_unit_test(what_does_not_read_is_named)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

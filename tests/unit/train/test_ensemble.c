@@ -1,11 +1,6 @@
 /* Ensembles trained apart: members are single networks of their seeds bit for bit, a stopped run ends the
  * same, the file keeps how it was made, and answers are the mean. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/machine.h"
 #include "sotto/train.h"
 #include "support/temporary_folder.h"
@@ -61,9 +56,8 @@ static void tensors_of(struct sotto_tensors *out, const struct sotto_network *n)
     assert_int_equal(nn_model_export(out, n->model, "", 1), SOTTO_OK);
 }
 
-static void members_are_networks_of_their_seeds(void **state)
+TEST(members_are_networks_of_their_seeds)
 {
-    (void)state;
     struct sotto_train_options o = apart();
     struct sotto_network *whole = trained(&o);
     struct sotto_tensors of_whole, of_one;
@@ -102,9 +96,8 @@ static void watch(void *user, const char *stage, uint64_t done, uint64_t total, 
     s->stop = ++s->steps >= 3; /* two steps a member: in the second */
 }
 
-static void a_stopped_run_ends_the_same(void **state)
+TEST(a_stopped_run_ends_the_same)
 {
-    (void)state;
     struct sotto_train_options o = apart();
     struct stopper stopper = {0};
     struct sotto_context ctx = {.threads = 1, .stop = &stopper.stop, .progress = watch, .user = &stopper};
@@ -125,9 +118,8 @@ static void a_stopped_run_ends_the_same(void **state)
 }
 
 /* Nothing goes while another run has the checkpoint or that of a member, of which it may have written none yet. */
-static void what_is_in_use_is_not_discarded(void **state)
+TEST(what_is_in_use_is_not_discarded)
 {
-    (void)state;
     char checkpoint[128], member[2][160];
     struct checkpoint_lock held = {0};
     snprintf(checkpoint, sizeof checkpoint, "%s", path_of("used"));
@@ -148,9 +140,8 @@ static void what_is_in_use_is_not_discarded(void **state)
     assert_int_equal(sotto_train_discard(checkpoint), SOTTO_OK); /* there is none */
 }
 
-static void the_file_knows_how_it_was_made(void **state)
+TEST(the_file_knows_how_it_was_made)
 {
-    (void)state;
     struct sotto_train_options o = apart();
     o.residual.average_softmax = 1;
     struct sotto_network *n = trained(&o), *back = NULL;
@@ -176,9 +167,8 @@ static void the_file_knows_how_it_was_made(void **state)
     sotto_network_free(back);
 }
 
-static void one_member_cannot_be_apart(void **state)
+TEST(one_member_cannot_be_apart)
 {
-    (void)state;
     struct sotto_train_options o = apart();
     struct sotto_network *n = NULL;
     o.residual.members = 1;
@@ -190,12 +180,4 @@ static void one_member_cannot_be_apart(void **state)
     assert_non_null(strstr(sotto_error_text(), "at most 16"));
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(members_are_networks_of_their_seeds), cmocka_unit_test(a_stopped_run_ends_the_same),
-        cmocka_unit_test(what_is_in_use_is_not_discarded), cmocka_unit_test(the_file_knows_how_it_was_made),
-        cmocka_unit_test(one_member_cannot_be_apart)};
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = tear_down, .start = machine_f32, .tags = "matrix")

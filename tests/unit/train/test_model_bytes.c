@@ -1,9 +1,5 @@
 /* Heads, encoders and networks in memory: the bytes of their files, back again, and cut at every place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -82,9 +78,8 @@ static size_t next_cut(size_t cut, size_t size)
 }
 
 #define KIND(kind)                                                                                           \
-    static void kind##_bytes_are_those_of_the_file(void **state)                                             \
+    TEST(kind##_bytes_are_those_of_the_file)                                                                 \
     {                                                                                                        \
-        (void)state;                                                                                         \
         struct sotto_##kind *m, *back;                                                                       \
         unsigned char *file;                                                                                 \
         void *bytes, *again;                                                                                 \
@@ -105,9 +100,8 @@ static size_t next_cut(size_t cut, size_t size)
         sotto_##kind##_free(back);                                                                           \
         sotto_##kind##_free(m);                                                                              \
     }                                                                                                        \
-    static void every_cut_of_##kind##_bytes_is_refused(void **state)                                         \
+    TEST(every_cut_of_##kind##_bytes_is_refused)                                                             \
     {                                                                                                        \
-        (void)state;                                                                                         \
         struct sotto_##kind *m, *back = NULL;                                                                \
         void *bytes;                                                                                         \
         size_t size;                                                                                         \
@@ -126,9 +120,8 @@ static size_t next_cut(size_t cut, size_t size)
         sotto_bytes_free(bytes);                                                                             \
         sotto_##kind##_free(m);                                                                              \
     }                                                                                                        \
-    static void kind##_bytes_need_memory(void **state)                                                       \
+    TEST(kind##_bytes_need_memory)                                                                           \
     {                                                                                                        \
-        (void)state;                                                                                         \
         struct sotto_##kind *m, *back = NULL;                                                                \
         sotto_status status = SOTTO_ENOMEM;                                                                  \
         assert_int_equal(kind##_make(&m), SOTTO_OK);                                                         \
@@ -152,13 +145,4 @@ KIND(head)
 KIND(encoder)
 KIND(network)
 
-#define TESTS(kind)                                                                                          \
-    cmocka_unit_test(kind##_bytes_are_those_of_the_file),                                                    \
-        cmocka_unit_test(every_cut_of_##kind##_bytes_is_refused), cmocka_unit_test(kind##_bytes_need_memory)
-
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {TESTS(head), TESTS(encoder), TESTS(network)};
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = tear_down, .start = machine_f32)

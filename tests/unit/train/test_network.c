@@ -1,10 +1,5 @@
 /* Whole networks: files, recipes, records as inputs, answers, and every refusal in one line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "data/augment/augment.h"
 #include "io/provenance/statement.h"
@@ -51,9 +46,8 @@ static struct sotto_network *trained(const struct sotto_train_options *o)
     return n;
 }
 
-static void files_come_back_whole(void **state)
+TEST(files_come_back_whole)
 {
-    (void)state;
     static const struct {
         const char *model, *norm;
         size_t widths;
@@ -93,9 +87,8 @@ static void files_come_back_whole(void **state)
 
 /* Rows of values in [0, 1] are answered like the images; a row's answer does not depend on its neighbours;
  * probabilities are the softmax of the logits. */
-static void rows_and_images_are_one(void **state)
+TEST(rows_and_images_are_one)
 {
-    (void)state;
     enum { D = SIDE * SIDE };
     struct sotto_train_options o = tiny();
     struct sotto_network *n = trained(&o);
@@ -121,9 +114,8 @@ static void rows_and_images_are_one(void **state)
 }
 
 /* The embedding and the last layer together are the network. */
-static void a_network_is_its_embedding_and_a_linear_head(void **state)
+TEST(a_network_is_its_embedding_and_a_linear_head)
 {
-    (void)state;
     struct sotto_train_options o = tiny();
     struct sotto_network *n = trained(&o);
     struct network_query a;
@@ -145,9 +137,8 @@ static void a_network_is_its_embedding_and_a_linear_head(void **state)
 }
 
 /* Against the augmentation oracle: whole-pixel shifts and a flip of a 32x32 colour image. */
-static void views_equal_the_oracle(void **state)
+TEST(views_equal_the_oracle)
 {
-    (void)state;
     enum { S = 32 };
     static uint8_t image[3 * S * S];
     static float expected[S * S * 3], got[S * S * 3];
@@ -172,9 +163,8 @@ static void views_equal_the_oracle(void **state)
     }
 }
 
-static void small_images_are_padded_for_keras_alone(void **state)
+TEST(small_images_are_padded_for_keras_alone)
 {
-    (void)state;
     struct nn_shape grey = {1, 28, 28}, out;
     assert_int_equal(record_padding(&out, "resnet8", grey), SOTTO_OK);
     assert_true(out.channels == 1 && out.height == 28 && out.width == 28);
@@ -192,9 +182,8 @@ static void small_images_are_padded_for_keras_alone(void **state)
         }
 }
 
-static void recipes_survive_their_text(void **state)
+TEST(recipes_survive_their_text)
 {
-    (void)state;
     struct sotto_train_options o = tiny(), back;
     char text[TRAIN_RECIPE_TEXT], again[TRAIN_RECIPE_TEXT];
     o.optimizer = "sgd";
@@ -238,9 +227,8 @@ static void refused(const char *text, const struct sotto_dataset *data, const in
     assert_null(out);
 }
 
-static void bad_options_are_one_line(void **state)
+TEST(bad_options_are_one_line)
 {
-    (void)state;
     struct sotto_train_options o = tiny();
 #define REFUSED(change, text) (o = tiny(), change, refused(text, images, NULL, 0, &o))
     REFUSED(o.epochs = SOTTO_NONE, "epochs must be at least 1");
@@ -281,9 +269,8 @@ static void bad_options_are_one_line(void **state)
     refused("has no labels", &other, NULL, 0, &o);
 }
 
-static void tables_are_checked(void **state)
+TEST(tables_are_checked)
 {
-    (void)state;
     float x[12 * 12] = {0};
     int64_t y[12];
     struct sotto_dataset table = {
@@ -312,9 +299,8 @@ static void tables_are_checked(void **state)
 }
 
 /* One member of the metadata changed or removed (value NULL), or one tensor: which line says so. */
-static void damaged_files_are_named(void **state)
+TEST(damaged_files_are_named)
 {
-    (void)state;
     static const char *const changes[][3] = {
         {"schema", "sotto.encoder/1", "schema is 'sotto.encoder/1'; expected 'sotto.model/1'"},
         {"schema", "sotto.model/2", "expected 'sotto.model/1'"},
@@ -360,9 +346,8 @@ static void damaged_files_are_named(void **state)
 }
 
 /* A file with the fewest keys that a network made elsewhere needs. */
-static void few_keys_are_enough(void **state)
+TEST(few_keys_are_enough)
 {
-    (void)state;
     const char *path = path_of("own.safetensors"), *bare = path_of("bare.safetensors");
     struct sotto_train_options o = tiny();
     struct sotto_network *n = trained(&o), *back = NULL;
@@ -388,9 +373,8 @@ static void few_keys_are_enough(void **state)
     sotto_network_free(back);
 }
 
-static void protect_refuses_a_network(void **state)
+TEST(protect_refuses_a_network)
 {
-    (void)state;
     const char *path = path_of("n.safetensors"), *out = path_of("p.safetensors");
     struct sotto_train_options o = tiny();
     struct sotto_network *n = trained(&o);
@@ -407,21 +391,4 @@ static void protect_refuses_a_network(void **state)
     sotto_network_free(n);
 }
 
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_come_back_whole),
-        cmocka_unit_test(rows_and_images_are_one),
-        cmocka_unit_test(a_network_is_its_embedding_and_a_linear_head),
-        cmocka_unit_test(views_equal_the_oracle),
-        cmocka_unit_test(small_images_are_padded_for_keras_alone),
-        cmocka_unit_test(recipes_survive_their_text),
-        cmocka_unit_test(bad_options_are_one_line),
-        cmocka_unit_test(tables_are_checked),
-        cmocka_unit_test(damaged_files_are_named),
-        cmocka_unit_test(few_keys_are_enough),
-        cmocka_unit_test(protect_refuses_a_network),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = tear_down, .start = machine_f32, .tags = "matrix")

@@ -1,12 +1,7 @@
 /* Training on released inputs: the certificate is the account of the noise, what is trained on is clipped
  * input and noise of the scale that was charged, an interrupted run pays again, labels are flipped by the law
  * that is charged, and what would break the proof is refused before anything is charged. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "base/file.h"
 #include "io/json/json.h"
@@ -107,9 +102,8 @@ static double account(double noise)
     return a.epsilon.upper;
 }
 
-static void the_certificate_is_the_account_of_the_noise(void **state)
+TEST(the_certificate_is_the_account_of_the_noise)
 {
-    (void)state;
     struct sotto_train_options o = options(2);
     struct sotto_train_privacy p = privacy();
     struct sotto_network *n = NULL, *back = NULL;
@@ -135,9 +129,8 @@ static void the_certificate_is_the_account_of_the_noise(void **state)
 }
 
 /* Any network is trained on the copy, and answers with clipped and noisy inputs, as one of the file does. */
-static void every_network_can_be_trained(void **state)
+TEST(every_network_can_be_trained)
 {
-    (void)state;
     static const char *const models[] = {"mlp", "cnn", "deep-sets", "resnet18", "mobilenetv2"};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         struct sotto_train_options o = options(2);
@@ -162,9 +155,8 @@ static void every_network_can_be_trained(void **state)
     }
 }
 
-static void a_target_finds_the_noise(void **state)
+TEST(a_target_finds_the_noise)
 {
-    (void)state;
     struct sotto_train_options o = options(0);
     struct sotto_train_privacy p = privacy();
     struct sotto_network *n = NULL;
@@ -213,9 +205,8 @@ static double loss_of(double noise, double label_epsilon)
 
 /* Little noise leaves what can be learnt and much noise nothing, as do labels that are coins: so the network
  * does see what was released. A seed makes the runs repeatable, and is stamped. */
-static void what_was_released_is_what_training_sees(void **state)
+TEST(what_was_released_is_what_training_sees)
 {
-    (void)state;
     assert_true(loss_of(1e-2, 0) < .2);
     assert_true(loss_of(50, 0) > .4);
     assert_true(loss_of(1e-2, 1e-2) > .4);
@@ -232,9 +223,8 @@ static void watch(void *user, const char *stage, uint64_t done, uint64_t total, 
     s->stop = ++s->steps == 4; /* in the second epoch of three steps */
 }
 
-static void an_interrupted_epoch_is_charged_again(void **state)
+TEST(an_interrupted_epoch_is_charged_again)
 {
-    (void)state;
     struct sotto_certificate *text = NULL;
     char checkpoint[128];
     struct sotto_train_options o = options(2);
@@ -264,9 +254,8 @@ static void an_interrupted_epoch_is_charged_again(void **state)
 /* Stopped in its first epoch, a run leaves the labels that it trains on in its checkpoint: true ones with
  * probability e^t / (e^t + k - 1), the others all alike. The seed repeats them. What goes on keeps them and
  * pays once. */
-static void labels_are_flipped_once_by_the_law(void **state)
+TEST(labels_are_flipped_once_by_the_law)
 {
-    (void)state;
     enum { MANY = 4000, CLASSES = 4 };
     const double t = 1, keep = exp(t) / (exp(t) + CLASSES - 1);
     static float few[MANY * D];
@@ -328,9 +317,8 @@ static void labels_are_flipped_once_by_the_law(void **state)
     assert_int_equal(inputs, 2);
 }
 
-static void labels_count_in_the_certificate(void **state)
+TEST(labels_count_in_the_certificate)
 {
-    (void)state;
     struct sotto_train_options o = options(2);
     struct sotto_train_privacy p = privacy();
     struct sotto_network *n = NULL;
@@ -355,9 +343,8 @@ static void labels_count_in_the_certificate(void **state)
     sotto_network_free(n);
 }
 
-static void damaged_labels_stop_a_run(void **state)
+TEST(damaged_labels_stop_a_run)
 {
-    (void)state;
     char checkpoint[128];
     int64_t labels[N];
     struct sotto_train_options o = options(2);
@@ -388,9 +375,8 @@ static void damaged_labels_stop_a_run(void **state)
         strstr(sotto_error_text(), "the labels of this run's charged release are missing or damaged"));
 }
 
-static void what_breaks_the_proof_is_refused(void **state)
+TEST(what_breaks_the_proof_is_refused)
 {
-    (void)state;
     struct sotto_network *n = NULL;
     struct json *c = NULL;
 #define REFUSED(change, text)                                                                                \
@@ -440,9 +426,8 @@ static void what_breaks_the_proof_is_refused(void **state)
 }
 
 /* They would be left out of the certificate's count, and no step would hold them. */
-static void canaries_are_refused(void **state)
+TEST(canaries_are_refused)
 {
-    (void)state;
     struct sotto_train_options o = options(2);
     struct sotto_train_privacy p = privacy();
     struct sotto_network *n = NULL;
@@ -465,9 +450,8 @@ static void canaries_are_refused(void **state)
     sotto_canaries_free(p.canaries);
 }
 
-static void no_memory_is_an_error(void **state)
+TEST(no_memory_is_an_error)
 {
-    (void)state;
     struct sotto_train_options o = options(2);
     struct sotto_train_privacy p = privacy();
     o.epochs = 1;
@@ -488,20 +472,4 @@ static void no_memory_is_an_error(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, remove_folder)
-int main(void)
-{
-    machine_set(NN_F32);
-    const struct CMUnitTest tests[] = {TEST(the_certificate_is_the_account_of_the_noise),
-                                       TEST(every_network_can_be_trained),
-                                       TEST(a_target_finds_the_noise),
-                                       TEST(what_was_released_is_what_training_sees),
-                                       TEST(an_interrupted_epoch_is_charged_again),
-                                       TEST(labels_are_flipped_once_by_the_law),
-                                       TEST(labels_count_in_the_certificate),
-                                       TEST(damaged_labels_stop_a_run),
-                                       TEST(what_breaks_the_proof_is_refused),
-                                       TEST(canaries_are_refused),
-                                       TEST(no_memory_is_an_error)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(.before = set_up, .after = remove_folder, .start = machine_f32, .tags = "matrix long")

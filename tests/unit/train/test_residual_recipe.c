@@ -1,17 +1,12 @@
 /* Residual perturbation in recipes: text and back, files without it, what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "train/network/network.h"
 
 #include <string.h>
 
-static void texts_come_back(void **state)
+TEST(texts_come_back)
 {
-    (void)state;
     const struct sotto_residual_noise cases[] = {{.kind = "additive",
                                                   .gamma = .5,
                                                   .input_noise = .25,
@@ -43,9 +38,8 @@ static void texts_come_back(void **state)
 }
 
 /* A recipe carries it; one without means none, as older files do. */
-static void recipes_carry_it(void **state)
+TEST(recipes_carry_it)
 {
-    (void)state;
     struct sotto_train_options o, found;
     char text[TRAIN_RECIPE_TEXT];
     sotto_train_defaults(&o);
@@ -69,9 +63,8 @@ static void recipes_carry_it(void **state)
     assert_null(found.residual.kind);
 }
 
-static void nonsense_is_refused(void **state)
+TEST(nonsense_is_refused)
 {
-    (void)state;
     struct sotto_residual_noise r;
     static const char *const texts[] = {
         "",
@@ -101,11 +94,4 @@ static void nonsense_is_refused(void **state)
         assert_int_equal(train_options_check(&o), SOTTO_EINVAL);
         assert_non_null(strstr(sotto_error_text(), cases[i].word));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(texts_come_back), cmocka_unit_test(recipes_carry_it),
-                                       cmocka_unit_test(nonsense_is_refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

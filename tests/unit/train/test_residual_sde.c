@@ -1,9 +1,5 @@
 /* The SDE demo: the ODE comes back, noise does not, and as far off as the noise says; files; errors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -27,9 +23,8 @@ static int tear_down(void **state)
     return remove_folder(state);
 }
 
-static void only_the_ode_comes_back(void **state)
+TEST(only_the_ode_comes_back)
 {
-    (void)state;
     struct sotto_sde_run runs[SOTTO_SDE_RUNS], again[SOTTO_SDE_RUNS], other[SOTTO_SDE_RUNS];
     assert_int_equal(sotto_sde_demo(runs, folder, data, 3, 1, NULL), SOTTO_OK);
     assert_string_equal(runs[0].name, "ode");
@@ -49,9 +44,8 @@ static void only_the_ode_comes_back(void **state)
         assert_true(file_exists(path_of(files[i])));
 }
 
-static void bad_requests_are_refused(void **state)
+TEST(bad_requests_are_refused)
 {
-    (void)state;
     struct sotto_sde_run runs[SOTTO_SDE_RUNS];
     assert_int_equal(sotto_sde_demo(runs, folder, data, -1, 1, NULL), SOTTO_EINVAL);
     assert_int_equal(sotto_sde_demo(runs, folder, data, (int64_t)data->n, 1, NULL), SOTTO_EINVAL);
@@ -66,9 +60,4 @@ static void bad_requests_are_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(only_the_ode_comes_back),
-                                       cmocka_unit_test(bad_requests_are_refused)};
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = tear_down, .tags = "matrix long")

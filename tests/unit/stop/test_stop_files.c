@@ -1,10 +1,6 @@
 /* Calls on large files, tables with a schema, noisy inputs and generative models are stopped at their questions whether to go
  * on (support/stop_questions.h). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "sotto/sotto.h"
@@ -52,9 +48,8 @@ static sotto_status verify(void)
     return status;
 }
 
-static void large_files_stop(void **state)
+TEST(large_files_stop)
 {
-    (void)state;
     struct sotto_array a = {0};
     snprintf(input, sizeof input, "%s", path_of("in.npy"));
     snprintf(output, sizeof output, "%s", path_of("out.npy"));
@@ -79,9 +74,8 @@ static sotto_status import(void)
     return status;
 }
 
-static void tables_with_a_schema_stop(void **state)
+TEST(tables_with_a_schema_stop)
 {
-    (void)state;
     static const char schema[] = "schema: sotto.schema/1\n"
                                  "columns:\n"
                                  "  - {name: size, type: number, bounds: [0, 10]}\n"
@@ -124,9 +118,8 @@ static sotto_status noisy_inputs(void)
     return status;
 }
 
-static void training_on_noisy_inputs_stops(void **state)
+TEST(training_on_noisy_inputs_stops)
 {
-    (void)state;
     STOPS(noisy_inputs, 2 * (IMAGES / 32) * 2 * 8);
 }
 
@@ -161,9 +154,8 @@ static sotto_status score(void)
     return sotto_generator_score(scores, NULL, "logan", generator, images, rows, IMAGES, NULL, &context);
 }
 
-static void generative_models_stop(void **state)
+TEST(generative_models_stop)
 {
-    (void)state;
     STOPS(generate, 3);
     STOPS(sample, 4);
     STOPS(score, 4);
@@ -183,13 +175,4 @@ static int tear_down(void **state)
     return remove_folder(state);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_files_stop),
-        cmocka_unit_test(tables_with_a_schema_stop),
-        cmocka_unit_test(training_on_noisy_inputs_stops),
-        cmocka_unit_test(generative_models_stop),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = tear_down)

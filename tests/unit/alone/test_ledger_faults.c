@@ -1,12 +1,7 @@
 /* A ledger on a disk and in a system that fail: every call that it makes of the system, one after the other,
  * and every allocation, while a torn line is repaired. Nothing is released, and the next release works. The
  * system calls are replaced by ones of this program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/exercise.h"
 #include "base/file.h"
 #include "base/sha256.h"
@@ -146,9 +141,8 @@ static void releases_afterwards(void)
     ledger_close(&l);
 }
 
-static void any_sync_may_fail(void **state)
+TEST(any_sync_may_fail)
 {
-    (void)state;
     make_ledger();
     sotto_status status = SOTTO_EIO;
     int n = 0;
@@ -176,9 +170,8 @@ static void any_sync_may_fail(void **state)
 
 /* Killed before any call of its first release, a process leaves a ledger that the next one goes on with, and that counts the release
  * if it was charged; one that has entries is not taken for new any more when it is emptied. */
-static void a_first_release_may_be_killed_anywhere(void **state)
+TEST(a_first_release_may_be_killed_anywhere)
 {
-    (void)state;
     int result = -1, n = 0, empty = 0;
     for (; n < 100 && !(WIFEXITED(result) && n > 0); n++) {
         struct ledger l;
@@ -203,9 +196,8 @@ static void a_first_release_may_be_killed_anywhere(void **state)
 }
 
 /* A whole last line that lacks its newline: putting it there may fail as well. */
-static void ending_a_line_may_fail(void **state)
+TEST(ending_a_line_may_fail)
 {
-    (void)state;
     make_ledger();
     for (int n = 0; n < 2; n++) {
         assert_int_equal(file_write(path_of("l.jsonl"), whole, whole_size - 1), SOTTO_OK);
@@ -217,9 +209,8 @@ static void ending_a_line_may_fail(void **state)
     }
 }
 
-static void any_write_may_fail_or_be_interrupted(void **state)
+TEST(any_write_may_fail_or_be_interrupted)
 {
-    (void)state;
     make_ledger();
     sotto_status status = SOTTO_EIO;
     int n = 0;
@@ -241,9 +232,8 @@ static void any_write_may_fail_or_be_interrupted(void **state)
     }
 }
 
-static void locks(void **state)
+TEST(locks)
 {
-    (void)state;
     make_ledger();
     system_calls.lock_error = EWOULDBLOCK;
     assert_int_equal(release(path_of("l.jsonl")), SOTTO_EAGAIN);
@@ -258,9 +248,8 @@ static void locks(void **state)
     assert_int_equal(release("/"), SOTTO_ECREATE);
 }
 
-static void a_repair_without_memory(void **state)
+TEST(a_repair_without_memory)
 {
-    (void)state;
     make_ledger();
     sotto_status status = SOTTO_ENOMEM;
     long n = 0;
@@ -291,9 +280,8 @@ static sotto_status read_line(const char *json)
     return status;
 }
 
-static void forged_lines(void **state)
+TEST(forged_lines)
 {
-    (void)state;
 #define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
     assert_int_equal(read_line("{\"event\":\"torn\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_OK);
     assert_int_equal(read_line("{\"event\":\"moved\",\"to\":\"/there\",\"index\":0,\"prev\":\"" ZEROS "\"}"),
@@ -329,9 +317,8 @@ static void expect_path(const char *dataset_id, sotto_status expected, const cha
     base_free(path);
 }
 
-static void default_paths(void **state)
+TEST(default_paths)
 {
-    (void)state;
     char longest[102], hash[SHA256_HEX];
     memset(longest, 'a', 101);
     longest[101] = '\0';
@@ -382,9 +369,8 @@ static sotto_status release_of(const struct sotto_release *r)
     return status;
 }
 
-static void budgets(void **state)
+TEST(budgets)
 {
-    (void)state;
     const char *ledger = path_of("budget.jsonl");
     struct sotto_release r = sampled("gaussian", ledger);
     r.records = 10; /* delta is far below 1/n */
@@ -429,9 +415,8 @@ static sotto_status use_budget(void) /* the quick sums exceed it, so both column
     return release_of(&last_release);
 }
 
-static void conditional_columns_without_memory(void **state)
+TEST(conditional_columns_without_memory)
 {
-    (void)state;
     unsigned char *data;
     const char *const names[] = {"laplace", "gaussian"};
     for (int i = 0; i < 10; i++) { /* more events than a first list holds */
@@ -461,9 +446,8 @@ static void conditional_columns_without_memory(void **state)
 }
 
 /* Entries that say nothing to compose by: once, and again. */
-static void unknown_events(void **state)
+TEST(unknown_events)
 {
-    (void)state;
     struct ledger_events list = {0}, more = {0};
     const struct ledger_charge charge = {
         .mechanism = "of a later version", .pure = NAN, .rho = NAN, .epsilon = NAN, .steps = 1};
@@ -479,21 +463,4 @@ static void unknown_events(void **state)
     ledger_events_free(&more);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_sync_may_fail),
-        cmocka_unit_test(a_first_release_may_be_killed_anywhere),
-        cmocka_unit_test(ending_a_line_may_fail),
-        cmocka_unit_test(any_write_may_fail_or_be_interrupted),
-        cmocka_unit_test(locks),
-        cmocka_unit_test(a_repair_without_memory),
-        cmocka_unit_test(forged_lines),
-        cmocka_unit_test(default_paths),
-        cmocka_unit_test(budgets),
-        cmocka_unit_test(conditional_columns_without_memory),
-        cmocka_unit_test(unknown_events),
-    };
-    all_is_well();
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.start = all_is_well, .set_up = make_folder, .tear_down = remove_folder, .tags = "long")

@@ -1,10 +1,6 @@
 /* Calls are stopped at their questions whether to go on (support/stop_questions.h): accounts, heads, audits, attacks and
  * releases. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "par/par.h"
@@ -105,9 +101,8 @@ static sotto_status complexity(void)
     return sotto_residual_complexity(&number, &i, records, 2, 2, .5, 1, 1, 20, 1, &context);
 }
 
-static void accounts_stop(void **state)
+TEST(accounts_stop)
 {
-    (void)state;
     STOPS(sampled, 5);
     STOPS(sampled_both, 9);
     STOPS(sampled_certified, 1000);
@@ -183,9 +178,8 @@ static sotto_status accuracy(void)
     return sotto_head_accuracy(&number, trained, x, y, N, D, &context);
 }
 
-static void heads_stop(void **state)
+TEST(heads_stop)
 {
-    (void)state;
     STOPS(adam, N / 16);
     STOPS(mlp, N / 16);
     STOPS(convex, 20);
@@ -263,9 +257,8 @@ static sotto_status ml_leaks(void)
     return attack("ml-leaks-1");
 }
 
-static void audits_and_attacks_stop(void **state)
+TEST(audits_and_attacks_stop)
 {
-    (void)state;
     assert_int_equal(sotto_head_predict(answers, trained, x, N, D, 0, NULL), SOTTO_OK);
     STOPS(audit, 1000); /* every draw of the bootstrap asks */
     STOPS(attribute, 100);
@@ -292,9 +285,8 @@ static sotto_status dp_release(void)
     return status;
 }
 
-static void a_stopped_release_leaves_no_entry(void **state)
+TEST(a_stopped_release_leaves_no_entry)
 {
-    (void)state;
     reset(1);
     assert_int_equal(dp_release(), SOTTO_ESTOPPED);
     assert_false(file_exists(path_of("stopped.jsonl")));
@@ -312,9 +304,8 @@ static void a_stopped_release_leaves_no_entry(void **state)
 
 /* --- the rest of the promise --- */
 
-static void teams_are_refused(void **state)
+TEST(teams_are_refused)
 {
-    (void)state;
     int nobody;
     const struct sotto_context team = {.team = (const struct sotto_team *)&nobody};
     assert_int_equal(sotto_account_sampled(&account, &steps, &team), SOTTO_ENOTSUP);
@@ -336,9 +327,8 @@ static void tell(void *user, enum sotto_log_level level, const char *text)
     report(user, text, 0, 0, "");
 }
 
-static void reports_come_from_the_caller_and_the_pool_stays(void **state)
+TEST(reports_come_from_the_caller_and_the_pool_stays)
 {
-    (void)state;
     const struct sotto_context two = {.threads = 2, .progress = report, .log = tell};
     struct sotto_sensitivity_sample sample;
     struct sotto_head_recipe r;
@@ -366,9 +356,8 @@ static void reports_come_from_the_caller_and_the_pool_stays(void **state)
     sotto_network_free(network);
 }
 
-static void abi_versions_agree(void **state)
+TEST(abi_versions_agree)
 {
-    (void)state;
     assert_int_equal(sotto_abi_version(), SOTTO_ABI_VERSION);
     assert_int_equal(SOTTO_ABI_VERSION, SOTTO_TEST_SOVERSION); /* the number in the library's name */
 }
@@ -386,16 +375,4 @@ static int tear_down(void **state)
     return remove_folder(state);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accounts_stop),
-        cmocka_unit_test(heads_stop),
-        cmocka_unit_test(audits_and_attacks_stop),
-        cmocka_unit_test(a_stopped_release_leaves_no_entry),
-        cmocka_unit_test(teams_are_refused),
-        cmocka_unit_test(reports_come_from_the_caller_and_the_pool_stays),
-        cmocka_unit_test(abi_versions_agree),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = tear_down, .tags = "long")

@@ -1,10 +1,6 @@
 /* Work inside a layer and a loss asks whether to go on (support/stop_questions.h): how often, and that nothing more is
  * computed once the answer was yes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "nn/conv/conv_image.h"
 #include "nn/conv/conv_taps.h"
@@ -105,9 +101,8 @@ static struct conv_desc describe(size_t channels, size_t side, size_t outputs, s
                               .stop = &own};
 }
 
-static void convolutions_ask(void **state)
+TEST(convolutions_ask)
 {
-    (void)state;
     struct conv_desc d = describe(16, 16, 16, 3, 1, 0);
     conv_asks("direct sums", "dnnl", &d, 0, 2); /* between the gradients of weights and of the source */
     conv_asks("reference", "ref", &d, BATCH * 16, 2 * BATCH * 16); /* each line of an image */
@@ -169,9 +164,8 @@ static void rows_ask(const struct nn_model_config *config)
     nn_model_free(model);
 }
 
-static void layers_ask(void **state)
+TEST(layers_ask)
 {
-    (void)state;
     rows_ask(&(struct nn_model_config){.name = "resnet8", .input = {3, 16, 16}, .classes = 2});
     rows_ask(
         &(struct nn_model_config){.name = "resnet8", .input = {3, 16, 16}, .classes = 2, .norm = "group"});
@@ -179,9 +173,8 @@ static void layers_ask(void **state)
 }
 
 /* A pass that was stopped says so, although the wish to stop is gone when the layer returns. */
-static void a_pass_says_that_it_was_stopped(void **state)
+TEST(a_pass_says_that_it_was_stopped)
 {
-    (void)state;
     struct nn_model *model = NULL;
     const struct nn_backend *backend = NULL;
     struct nn_model_config config = {.name = "resnet8", .input = {3, 16, 16}, .classes = 2};
@@ -223,9 +216,8 @@ static void run_loss(void *arg)
     (void)ntxent_run(loss, tensor[0], NULL, tensor[1], .5f);
 }
 
-static void the_contrastive_loss_asks(void **state)
+TEST(the_contrastive_loss_asks)
 {
-    (void)state;
     enum {
         N = 64,
         D = 8,
@@ -266,13 +258,4 @@ static int tear_down(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolutions_ask),
-        cmocka_unit_test(layers_ask),
-        cmocka_unit_test(a_pass_says_that_it_was_stopped),
-        cmocka_unit_test(the_contrastive_loss_asks),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = tear_down)

@@ -1,10 +1,6 @@
 /* A large batch goes to oneDNN in calls of bounded work, between which a pass can be stopped: results are those of smaller
  * batches, the gradient of the weights is their sum, and whether to go on is asked before each call. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "nn/backend.h"
 #include "par/par.h"
 #include "support/stop_questions.h"
@@ -86,9 +82,8 @@ static void clear(struct results *r)
     base_free(r->diff_weights);
 }
 
-static void a_batch_is_its_calls(void **state)
+TEST(a_batch_is_its_calls)
 {
-    (void)state;
     const struct nn_backend *backend = NULL;
     if (nn_backend_find(&backend, "dnnl") != SOTTO_OK)
         return; /* built without oneDNN, of which this speaks */
@@ -117,10 +112,4 @@ static void a_batch_is_its_calls(void **state)
     base_free(src);
     base_free(weights);
     base_free(diff_dst);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_batch_is_its_calls)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

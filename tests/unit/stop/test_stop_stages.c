@@ -1,10 +1,6 @@
 /* Calls are stopped at their questions whether to go on (support/stop_questions.h): pre-training, networks, queries,
  * imports and whole experiments. What was stopped in the middle of a step continues with the same bits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "attack/target/target.h"
 #include "base/file.h"
@@ -166,9 +162,8 @@ static sotto_status wgan(void)
     return adversaries("wgan-gp", 36);
 }
 
-static void networks_stop(void **state)
+TEST(networks_stop)
 {
-    (void)state;
     checkpoint = NULL;
     STOPS(pretrain, STEPS * 2 * 8); /* 8 convolutions, forward and backward, and their norms */
     STOPS(rotation, STEPS * 2 * 8);
@@ -204,9 +199,8 @@ static void bits_stay(sotto_status (*call)(void), size_t stops)
     }
     checkpoint = NULL;
 }
-static void the_bits_stay(void **state)
+TEST(the_bits_stay)
 {
-    (void)state;
     bits_stay(pretrain, 9);
     bits_stay(pretrain_talos, 23);
     bits_stay(dcgan, 5);
@@ -230,9 +224,8 @@ static sotto_status query(void)
     return sotto_target_query(target, posteriors, x, ROWS);
 }
 
-static void queries_stop(void **state)
+TEST(queries_stop)
 {
-    (void)state;
     struct sotto_head_recipe r;
     struct sotto_head *h = NULL;
     char path[128];
@@ -285,9 +278,8 @@ static void write_arrays(const char *values, const char *labels, size_t times)
     sotto_array_clear(&b);
 }
 
-static void arrays_stop(void **state)
+TEST(arrays_stop)
 {
-    (void)state;
     enum { TIMES = 200, MEGABYTES = ROWS * TIMES * COLUMNS * 4 / 1000000 };
     snprintf(source, sizeof source, "%s:%s", path_of("X.npy"), path_of("Y.npy"));
     write_arrays(path_of("X.npy"), path_of("Y.npy"), TIMES);
@@ -295,9 +287,8 @@ static void arrays_stop(void **state)
     STOPS(open_set, 2 * MEGABYTES / 5);
 }
 
-static void tables_stop(void **state)
+TEST(tables_stop)
 {
-    (void)state;
     strcpy(source, path_of("table.csv"));
     FILE *f = fopen(source, "w");
     assert_non_null(f);
@@ -316,9 +307,8 @@ static void tables_stop(void **state)
     STOPS(import, ROWS / 1024);
 }
 
-static void pictures_stop(void **state)
+TEST(pictures_stop)
 {
-    (void)state;
     char name[64];
     struct blob picture;
     files_png(&picture, 8, 8, 3, 0);
@@ -370,9 +360,8 @@ static void hash_of(char hex[SHA256_HEX], const char *name)
     assert_int_equal(sha256_file(hex, path), SOTTO_OK);
 }
 
-static void experiments_stop(void **state)
+TEST(experiments_stop)
 {
-    (void)state;
     char encoder[SHA256_HEX], head[SHA256_HEX], again[SHA256_HEX];
     STOPS(run, 500);
     assert_int_equal(run(), SOTTO_OK);
@@ -417,12 +406,4 @@ static int tear_down(void **state)
     return remove_folder(state);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(networks_stop),    cmocka_unit_test(the_bits_stay), cmocka_unit_test(queries_stop),
-        cmocka_unit_test(arrays_stop),      cmocka_unit_test(tables_stop),   cmocka_unit_test(pictures_stop),
-        cmocka_unit_test(experiments_stop),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(.set_up = set_up, .tear_down = tear_down, .tags = "long")

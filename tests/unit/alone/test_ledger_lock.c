@@ -1,10 +1,6 @@
 /* A ledger on a file system that several machines share: LEDGER.lock beside it, made by link(2). The system calls are replaced by
  * ones of this program: statfs() tells any type, and flock() holds nothing, as on a file system where it is local to each machine. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/file.h"
 #include "base/holder.h"
@@ -135,9 +131,8 @@ static size_t charges(void)
 
 /* --- tests */
 
-static void network_types_have_a_lock_file(void **state)
+TEST(network_types_have_a_lock_file)
 {
-    (void)state;
     static const unsigned shared[] = {0x6969,     0xff534d42, 0x0bd00bd0, 0x65735546, 0x00c36400,
                                       0x47504653, 0x19830326, 0xfe534d42, 0x517b,     0x01021997},
                           local[] = {0xef53,
@@ -171,9 +166,8 @@ static void network_types_have_a_lock_file(void **state)
 }
 
 /* Without the file flock() alone would let both in: it holds nothing here. */
-static void two_writers_exclude_each_other(void **state)
+TEST(two_writers_exclude_each_other)
 {
-    (void)state;
     struct ledger a, b;
     char expected[160], host[72] = "";
     network(LOCAL);
@@ -196,9 +190,8 @@ static void two_writers_exclude_each_other(void **state)
     ledger_close(&b);
 }
 
-static void a_symbolic_link_has_the_lock_of_its_ledger(void **state)
+TEST(a_symbolic_link_has_the_lock_of_its_ledger)
 {
-    (void)state;
     struct ledger a, b;
     network(NFS);
     assert_int_equal(ledger_open(&a, ledger_path(), NULL), SOTTO_OK);
@@ -208,9 +201,8 @@ static void a_symbolic_link_has_the_lock_of_its_ledger(void **state)
     unlink(path_of("other.jsonl"));
 }
 
-static void a_lost_answer_and_a_system_without_links(void **state)
+TEST(a_lost_answer_and_a_system_without_links)
 {
-    (void)state;
     struct ledger l;
     static const int without[] = {EPERM, EOPNOTSUPP};
     network(NFS);
@@ -238,9 +230,8 @@ static void a_lost_answer_and_a_system_without_links(void **state)
 }
 
 /* A stale lock stays until a person removes it, whatever it says. */
-static void no_lock_is_broken(void **state)
+TEST(no_lock_is_broken)
 {
-    (void)state;
     char line[HOLDER_LINE], today[32];
     struct holder self;
     network(NFS);
@@ -271,9 +262,8 @@ static void no_lock_is_broken(void **state)
 }
 
 /* Someone removed the lock of a process that went on, and another process took it: it is that one's. */
-static void a_lock_that_changed_hands_is_left(void **state)
+TEST(a_lock_that_changed_hands_is_left)
 {
-    (void)state;
     struct ledger l;
     network(NFS);
     assert_int_equal(ledger_open(&l, ledger_path(), NULL), SOTTO_OK);
@@ -284,9 +274,8 @@ static void a_lock_that_changed_hands_is_left(void **state)
 }
 
 /* At random moments: nothing that a process got to know as charged is missing, and a lock is there only where it was killed. */
-static void killed_holders_lose_nothing(void **state)
+TEST(killed_holders_lose_nothing)
 {
-    (void)state;
     enum { KILLS = 25 };
     size_t known = 0, stale = 0;
     int result, tell[2];
@@ -337,9 +326,8 @@ static void killed_holders_lose_nothing(void **state)
 }
 
 /* Killed between the entry and the end of the lock. */
-static void an_entry_whose_process_died_is_charged(void **state)
+TEST(an_entry_whose_process_died_is_charged)
 {
-    (void)state;
     int result;
     network(NFS);
     unlink(ledger_path());
@@ -365,9 +353,8 @@ static void an_entry_whose_process_died_is_charged(void **state)
     ledger_close(&l);
 }
 
-static void many_writers_make_one_chain(void **state)
+TEST(many_writers_make_one_chain)
 {
-    (void)state;
     enum { WRITERS = 4, EACH = 8 };
     network(NFS);
     given.skip_naps = false;
@@ -388,9 +375,8 @@ static void many_writers_make_one_chain(void **state)
     assert_int_equal(files_of_locks(), 0);
 }
 
-static void memory_and_the_registry(void **state)
+TEST(memory_and_the_registry)
 {
-    (void)state;
     struct ledger_lock lock = {.fd = -1};
     network(NFS);
     assert_int_equal(registry_lock(&lock), SOTTO_OK);
@@ -403,17 +389,4 @@ static void memory_and_the_registry(void **state)
     assert_int_equal(files_of_locks(), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(network_types_have_a_lock_file),
-                                       cmocka_unit_test(two_writers_exclude_each_other),
-                                       cmocka_unit_test(a_symbolic_link_has_the_lock_of_its_ledger),
-                                       cmocka_unit_test(a_lost_answer_and_a_system_without_links),
-                                       cmocka_unit_test(no_lock_is_broken),
-                                       cmocka_unit_test(a_lock_that_changed_hands_is_left),
-                                       cmocka_unit_test(killed_holders_lose_nothing),
-                                       cmocka_unit_test(an_entry_whose_process_died_is_charged),
-                                       cmocka_unit_test(many_writers_make_one_chain),
-                                       cmocka_unit_test(memory_and_the_registry)};
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)
