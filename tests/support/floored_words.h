@@ -7,9 +7,9 @@
 #include "dp/ball/ball_draw.h"
 #include "dp/noise/floored_noise.h"
 
-extern const struct floor_kernels floor_kernels_v2, floor_kernels_v3, floor_kernels_v4, floor_kernels_v4bf16;
-static const struct floor_kernels *const floored_levels[CPU_ISA_COUNT] __attribute__((unused)) = {
-    &floor_kernels_v2, &floor_kernels_v3, &floor_kernels_v4, &floor_kernels_v4bf16};
+extern const struct floor_kernels floor_kernels_v2, floor_kernels_v3, floor_kernels_v4;
+static const struct floor_kernels *const floored_levels[CPU_ISA_COUNT]
+    __attribute__((unused)) = {&floor_kernels_v2, &floor_kernels_v3, &floor_kernels_v4, &floor_kernels_v4};
 
 static const char *const floored_names[FLOORED_LAWS]
     __attribute__((unused)) = {"logistic", "laplace", "gaussian", "discrete laplace"};

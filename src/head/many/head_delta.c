@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-ISA_TABLE(const struct delta_kernels, delta_kernels, delta_kernels_find);
+ISA_TABLE_BF16(const struct delta_kernels, delta_kernels, delta_kernels_find);
 
 static void sizes(struct head_reference *r, const struct head_data *data,
                   const struct sotto_head_recipe *recipe)

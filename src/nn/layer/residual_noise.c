@@ -13,7 +13,7 @@
 
 enum { GROUPS = 16, CHUNK = GROUPS * NOISE_GROUP };
 
-ISA_TABLE(const struct residual_noise_kernels, residual_noise_kernels, residual_noise_kernels_find);
+ISA_TABLE_BF16(const struct residual_noise_kernels, residual_noise_kernels, residual_noise_kernels_find);
 
 static size_t chunks_of(size_t count)
 {

@@ -264,10 +264,9 @@ TEST(clipped_sums_match_a_loop_over_records)
     }
 }
 
-extern const struct linear_kernels linear_kernels_v2, linear_kernels_v3, linear_kernels_v4,
-    linear_kernels_v4bf16;
-static const struct linear_kernels *const levels[CPU_ISA_COUNT] = {
-    &linear_kernels_v2, &linear_kernels_v3, &linear_kernels_v4, &linear_kernels_v4bf16};
+extern const struct linear_kernels linear_kernels_v2, linear_kernels_v3, linear_kernels_v4;
+static const struct linear_kernels *const levels[CPU_ISA_COUNT] = {&linear_kernels_v2, &linear_kernels_v3,
+                                                                   &linear_kernels_v4, &linear_kernels_v4};
 
 /* A linear head of floats, and the sum of its clipped gradients record by record in double. */
 enum { RECORDS = 150 };

@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-extern const struct coin_kernels coin_kernels_v2, coin_kernels_v3, coin_kernels_v4, coin_kernels_v4bf16;
+extern const struct coin_kernels coin_kernels_v2, coin_kernels_v3, coin_kernels_v4;
 static const struct coin_kernels *const levels[CPU_ISA_COUNT] = {&coin_kernels_v2, &coin_kernels_v3,
-                                                                 &coin_kernels_v4, &coin_kernels_v4bf16};
+                                                                 &coin_kernels_v4, &coin_kernels_v4};
 
 enum { N = 10000 };
 static uint8_t bytes[N + 64];

@@ -10,10 +10,9 @@
 #include <sodium.h>
 #include <string.h>
 
-extern const struct chacha_kernels chacha_kernels_v2, chacha_kernels_v3, chacha_kernels_v4,
-    chacha_kernels_v4bf16;
-static const struct chacha_kernels *const streams[CPU_ISA_COUNT] = {
-    &chacha_kernels_v2, &chacha_kernels_v3, &chacha_kernels_v4, &chacha_kernels_v4bf16};
+extern const struct chacha_kernels chacha_kernels_v2, chacha_kernels_v3, chacha_kernels_v4;
+static const struct chacha_kernels *const streams[CPU_ISA_COUNT] = {&chacha_kernels_v2, &chacha_kernels_v3,
+                                                                    &chacha_kernels_v4, &chacha_kernels_v4};
 
 static uint32_t word_at(const unsigned char *bytes, size_t i)
 {
