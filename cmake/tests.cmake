@@ -83,6 +83,11 @@ endif()
 # They answer the library's question whether to go on (tests/support/stop_questions.h), and know the number in the library's name.
 target_link_options(test_stop PRIVATE LINKER:--wrap=context_check,--wrap=context_stopped)
 target_compile_definitions(test_stop PRIVATE SOTTO_TEST_SOVERSION=$<TARGET_PROPERTY:sotto_shared,SOVERSION>)
+# They train for many reasons, none of which is the account: each is made once a process.
+foreach(module train)
+  target_sources(test_${module} PRIVATE tests/support/account_memo.c)
+  target_link_options(test_${module} PRIVATE LINKER:--wrap=account_pld,--wrap=account_pld_deltas)
+endforeach()
 # It reads the rows of the program's verbs.
 target_sources(test_options PRIVATE $<TARGET_OBJECTS:sotto_cli>)
 target_include_directories(test_options PRIVATE cli)
