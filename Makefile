@@ -3,7 +3,7 @@ BUILD ?= build/release
 PREFIX ?= /usr/local
 INSTALL ?= build/install
 
-.PHONY: all build help deps mpi demo check check-slow check-python check-matrix check-systems asan tsan fuzz cov bench lint fmt install uninstall dist deb wheel check-wheel clean
+.PHONY: all build help deps mpi demo check check-landing check-night check-python check-matrix check-systems asan tsan fuzz cov bench lint fmt install uninstall dist deb wheel check-wheel clean
 
 all: build
 
@@ -26,11 +26,14 @@ demo: deps ## a complete example on real data, under 5 minutes; ends with a repo
 	@cmake --build --preset release --target sotto
 	@$(BUILD)/sotto demo -o runs/demo
 
-check: build ## all ordinary tests
-	@ctest --test-dir $(BUILD) --output-on-failure -j 2 -LE slow
+check: build ## every test, under 8 minutes with the build (docs/TESTS.md)
+	@SOTTO_EFFORT=1 ctest --test-dir $(BUILD) --output-on-failure -j $$(nproc) -LE '^(landing|night)$$'
 
-check-slow: build ## tests that take longer
-	@ctest --test-dir $(BUILD) --output-on-failure
+check-landing: deps ## what a landing takes beside check: more draws, sanitizers, a cut of the matrix, lint, packaging (PARTS="...")
+	@tools/deps lint && tools/check-landing $(BUILD) $(PARTS)
+
+check-night: deps ## hours, in parts of at most an hour that go on where they stopped (PART=NAME; PART=list names them)
+	@tools/check-night $(PART)
 
 check-python: build ## the Python package with PyTorch, Opacus, scikit-learn and mypy (network, minutes)
 	@tools/check-python-all $(BUILD)
@@ -50,13 +53,14 @@ fuzz: deps ## fuzz every parser for FUZZ_SECONDS each (default 60)
 	@tools/deps fuzz && cmake --preset fuzz >/dev/null && cmake --build --preset fuzz --target fuzzers
 	@tools/fuzz build/fuzz $${FUZZ_SECONDS:-60}
 
-cov: deps ## line and branch coverage of the privacy core (docs/COVERAGE.md)
+cov: deps ## line and branch coverage of the privacy core (build/coverage/COVERAGE.md)
 	@tools/deps cov && tools/coverage
 
 check-systems: ## both README commands on bare Debian 12 and 13, cross-checks of aarch64 (as root)
 	@tools/deps systems && tools/check-systems
 
-bench: build ## side by side with PyTorch (set up by bench/peers in a virtual environment)
+bench: deps ## side by side with PyTorch (set up by bench/peers in a virtual environment)
+	@cmake --preset release -DSOTTO_BENCH=ON >/dev/null && cmake --build --preset release
 	@bench/run $(BUILD)
 
 lint: deps ## clang-format, clang-tidy, shellcheck and the binary interface

@@ -18,10 +18,12 @@ if(NOT CMAKE_INSTALL_FULL_LIBDIR IN_LIST CMAKE_C_IMPLICIT_LINK_DIRECTORIES)
 endif()
 target_compile_definitions(sotto PRIVATE SOTTO_VERSION="${PROJECT_VERSION}")
 
-# examples/NN_NAME.c: one page each, on the public interface alone; tests/cli/examples.bats runs them.
+# examples/NN_NAME.c: one page each, on the public interface alone (target examples); tests/cli/examples.bats runs them at a landing.
+add_custom_target(examples)
 file(GLOB SOTTO_EXAMPLES CONFIGURE_DEPENDS examples/[0-9][0-9]_*.c)
 foreach(source IN LISTS SOTTO_EXAMPLES)
   get_filename_component(name ${source} NAME_WE)
-  add_executable(example_${name} ${source})
+  add_executable(example_${name} EXCLUDE_FROM_ALL ${source})
+  add_dependencies(examples example_${name})
   target_link_libraries(example_${name} PRIVATE ${SOTTO_LINKED} m)
 endforeach()

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# label: landing
 # examples/*.c, as they stand: each runs and says what its comment promises.
 
 bats_require_minimum_version 1.5.0
