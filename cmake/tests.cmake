@@ -74,6 +74,10 @@ foreach(module IN LISTS modules)
   sotto_test_program(test_${module} ${sources_of_${module}})
 endforeach()
 
+# What the main of all of them does with tests that fail and die (tests/cli/test_programs.bats).
+add_executable(test_probe tests/probe/test_probe.c tests/probe/test_absent.c $<TARGET_OBJECTS:sotto_test_main>)
+target_include_directories(test_probe PRIVATE tests)
+target_link_libraries(test_probe PRIVATE cmocka::cmocka)
 # Some make archives; the library loads libarchive only when it reads one.
 if(TARGET PkgConfig::SOTTO_LIBARCHIVE)
   foreach(module audit data stop)

@@ -304,8 +304,8 @@ int main(int argc, char **argv)
         for (size_t k = i; k < i + n; k += each ? 1 : n)
             here += watch_range((long)k, (long)(each ? k + 1 : i + n));
         if (here)
-            fprintf(stderr, "%s: %d failed; again: SOTTO_EFFORT=%d %s --only %s%s%s\n", name, here, effort(),
-                    argv[0], name, seed ? " --shuffle " : "", seed ? seed : "");
+            fprintf(stderr, "%s: failed; again: SOTTO_EFFORT=%d %s --only %s%s%s\n", name, effort(), argv[0],
+                    name, seed ? " --shuffle " : "", seed ? seed : "");
         failed += here;
     }
     free(tests);
