@@ -125,7 +125,7 @@ def test_tensors(records):
 @pytest.mark.parametrize("change, text", [
     ({"classes": None}, "public classes"), ({"ledger": None}, "ledger="), ({"epsilon": None}, "exactly one"), ({"noise_multiplier": 1}, "exactly one"),
     ({"epsilon": -1}, "epsilon"), ({"trainer": "adam"}, "adds none"), ({"trainer": "x"}, "trainer"), ({"batch": 0}, "batch"), ({"canary_kind": "dirac"}, "canaries=K"),
-    ({"canaries": 5}, "output="), ({"output": "/nowhere/h.safetensors"}, "nowhere"), ({"x": np.zeros(3)}, "shape"), ({"x": np.zeros((7, 2))}, "7 records")])
+    ({"canaries": 5}, "output="), ({"output": "/dev/null/nowhere.safetensors"}, "nowhere"), ({"x": np.zeros(3)}, "shape"), ({"x": np.zeros((7, 2))}, "7 records")])
 def test_bad_input_charges_nothing(records, change, text):
     ledger = sotto.Ledger(dataset="clinic")
     given = {"x": records[0], "y": records[1], "classes": 3, "trainer": "dp-sgd", "epsilon": 1, "ledger": ledger, **change}

@@ -111,8 +111,8 @@ def test_nothing_that_is_said_depends_on_private_records(images, how, caplog):
 @pytest.mark.parametrize("change, text", [
     ({"classes": None}, "public classes"), ({"ledger": None}, "ledger="), ({"dp_sgd": False}, "dp_sgd=True"), ({"epsilon": None}, "exactly one"),
     ({"certify_inputs": True}, "cannot be combined"), ({"model": "x"}, "model"), ({"lr": -1}, "lr"), ({"y": None}, "labels"),
-    ({"x": np.zeros(3)}, "shape"), ({"y": np.zeros(7)}, "60 records"), ({"image": (1, 8)}, "image"), ({"output": "/nowhere/n.safetensors"}, "nowhere"),
-    ({"from_": "/nowhere/encoder.safetensors"}, "nowhere")])
+    ({"x": np.zeros(3)}, "shape"), ({"y": np.zeros(7)}, "60 records"), ({"image": (1, 8)}, "image"), ({"output": "/dev/null/nowhere.safetensors"}, "nowhere"),
+    ({"from_": "/dev/null/nowhere.safetensors"}, "nowhere")])
 def test_bad_input_charges_nothing(images, change, text):
     ledger = sotto.Ledger(dataset="clinic")
     given = {"x": images[0], "y": images[1], "classes": 2, "dp_sgd": True, "model": "mlp", "epsilon": 3, "batch": 30, "ledger": ledger, **change}

@@ -54,7 +54,7 @@ def test_head_as_the_program(tmp_path, ledger):
     with pytest.raises(ValueError, match="exactly one"):
         sotto.protect_head(head, tmp_path / "q.safetensors", ledger=ledger)
     with pytest.raises(OSError, match="nowhere"):
-        sotto.protect_head(head, "/nowhere/q.safetensors", epsilon=1, delta=1e-5, ledger=ledger)
+        sotto.protect_head(head, "/dev/null/nowhere.safetensors", epsilon=1, delta=1e-5, ledger=ledger)
     assert len(ledger._lines()) == lines and not (tmp_path / "q.safetensors").exists()
     stated = sotto.protect_head(plain, tmp_path / "q.safetensors", epsilon=1, delta=1e-5, l2=0.1, ledger=ledger).certificate
     assert stated.guarantee == "conditional" and "sensitivity" in stated.condition
@@ -113,7 +113,7 @@ def test_records_as_the_program(tmp_path, ledger):
     assert np.array_equal(np.load(tmp_path / "o.npy"), np.load(tmp_path / "p.npy")) and np.array_equal(np.load(tmp_path / "o.labels.npy"), np.load(tmp_path / "p.labels.npy"))
     assert same_claims(certificate, tmp_path / "p.npy") and certificate.path == f"{tmp_path}/o.npy.certificate.json"
     lines = len(ledger._lines())
-    for change, text in ({"labels": None}, "together"), ({"classes": None}, "classes=K"), ({"clip": -1}, "clip"), ({"epsilon": None}, "exactly one"), ({"output": "/nowhere/x.npy"}, "nowhere"):
+    for change, text in ({"labels": None}, "together"), ({"classes": None}, "classes=K"), ({"clip": -1}, "clip"), ({"epsilon": None}, "exactly one"), ({"output": "/dev/null/nowhere.npy"}, "nowhere"):
         given = {"x": x, "output": tmp_path / "q.npy", "clip": 1, "epsilon": 40, "labels": y, "label_epsilon": 3, "classes": 3, "ledger": ledger, **change}
         with pytest.raises((ValueError, OSError), match=text):
             sotto.release_records(given.pop("x"), given.pop("output"), **given)

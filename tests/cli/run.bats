@@ -104,7 +104,7 @@ Y
 }
 
 @test "the demo without Fashion-MNIST says that its data are synthetic" {
-  run env SOTTO_FASHION_MNIST=/nonexistent "$SOTTO" demo -o demo -s data.public=256 -s data.private=120 -s data.heldout=100 \
+  run env SOTTO_FASHION_MNIST=/dev/null "$SOTTO" demo -o demo -s data.public=256 -s data.private=120 -s data.heldout=100 \
     -s pretrain.epochs=1 -s 'cases[0].records=60' -s 'cases[0].sensitivity.pairs=1' -s 'cases[0].protect[0].batch=20' -s 'cases[0].protect[1].batch=20' \
     -s 'cases[1].records=60' -s 'cases[1].head.epochs=2' -s 'cases[1].sensitivity.pairs=1' -s pretrain.batch=64 \
     -s pretrain.dtype=f32 -s pretrain.backend=dnnl
@@ -126,7 +126,7 @@ every_certificate_verifies() {
 }
 
 @test "every certificate of the demo verifies against its ledger: one chain for its data set" {
-  env SOTTO_FASHION_MNIST=/nonexistent "$SOTTO" demo -o demo -s data.public=256 -s data.private=120 -s data.heldout=100 \
+  env SOTTO_FASHION_MNIST=/dev/null "$SOTTO" demo -o demo -s data.public=256 -s data.private=120 -s data.heldout=100 \
     -s pretrain.epochs=1 -s 'cases[0].records=60' -s 'cases[0].sensitivity.pairs=1' -s 'cases[0].protect[0].batch=20' -s 'cases[0].protect[1].batch=20' \
     -s 'cases[1].records=60' -s 'cases[1].head.epochs=2' -s 'cases[1].sensitivity.pairs=1' -s pretrain.batch=64
   every_certificate_verifies demo 7

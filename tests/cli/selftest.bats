@@ -52,7 +52,7 @@ teardown() {
 }
 
 @test "a folder that cannot be written is one line, exit 73" {
-  TMPDIR=/nonexistent run "$SOTTO" selftest
+  TMPDIR=/dev/null run "$SOTTO" selftest
   [ "$status" -eq 73 ]
-  [ "$output" = "sotto: error: selftest: /nonexistent: cannot create a folder in it" ]
+  [ "$output" = "sotto: error: selftest: /dev/null: cannot create a folder in it" ]
 }

@@ -295,7 +295,7 @@ TEST(divergence_and_stops_leave_nothing)
     assert_int_equal(sotto_train(&n, NULL, images, NULL, 0, &o, &machine.context), SOTTO_EDIVERGED);
     assert_string_equal(sotto_error_hint(), "try a smaller learning rate (now 1000)");
     o = tiny();
-    o.checkpoint = "/nonexistent/c.safetensors";
+    o.checkpoint = "/dev/null/c.safetensors";
     assert_int_equal(sotto_train(&n, NULL, images, NULL, 0, &o, &machine.context), SOTTO_ECREATE);
     assert_null(n);
 }

@@ -142,7 +142,7 @@ TEST(metrics_are_logged_once_an_epoch)
     assert_int_equal(count_text(metrics, "{\"step\":6,\"split\":\"train\",\"name\":\"accuracy\""), 1);
     unlink(checkpoint);
     unlink(metrics);
-    o.metrics = "/nonexistent/metrics.jsonl";
+    o.metrics = "/dev/null/metrics.jsonl";
     o.checkpoint = NULL;
     assert_int_equal(sotto_pretrain(&e, NULL, images, NULL, 0, &o, NULL), SOTTO_ECREATE);
 }
@@ -186,8 +186,8 @@ TEST(bad_options_are_one_clear_line)
     expect_error(&o, SOTTO_EINVAL, "schedule 'linear' is unknown; expected one of: constant, cosine");
     o = tiny(), o.loss = "triplet";
     expect_error(&o, SOTTO_EINVAL, "loss 'triplet' is unknown; expected one of: keras, simclr");
-    o = tiny(), o.checkpoint = "/nonexistent/c.safetensors";
-    expect_error(&o, SOTTO_ECREATE, "/nonexistent/c.safetensors");
+    o = tiny(), o.checkpoint = "/dev/null/c.safetensors";
+    expect_error(&o, SOTTO_ECREATE, "/dev/null/c.safetensors");
 }
 
 TEST(another_runs_checkpoint_is_refused)

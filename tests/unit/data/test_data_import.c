@@ -20,7 +20,7 @@ static int set_up(void **state)
     files_folder(folder);
     snprintf(data, sizeof data, "%s/data", folder);
     setenv("SOTTO_DATA_DIR", data, 1);
-    setenv("SOTTO_FASHION_MNIST", "/nonexistent", 1);
+    setenv("SOTTO_FASHION_MNIST", "/dev/null", 1);
     return 0;
 }
 
@@ -440,7 +440,7 @@ TEST(no_data_folder_is_no_obstacle_to_other_sets)
                  "data set 'fashion-mnist' not found");
     expect_error(import("t.csv", "t", NULL), SOTTO_ENOENT,
                  "none of SOTTO_DATA_DIR, XDG_DATA_HOME and HOME is set");
-    setenv("HOME", kept, 1);
+    home ? setenv("HOME", kept, 1) : unsetenv("HOME");
 }
 
 /* Every registered set: unique valid name, and what is needed to show it. */

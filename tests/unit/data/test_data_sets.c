@@ -169,7 +169,7 @@ TEST(fashion_mnist_is_read)
 TEST(fashion_mnist_is_never_replaced_silently)
 {
     struct sotto_dataset *d = NULL;
-    setenv("SOTTO_FASHION_MNIST", "/nonexistent", 1);
+    setenv("SOTTO_FASHION_MNIST", "/dev/null", 1);
     assert_int_equal(sotto_dataset_open(&d, "fashion-mnist", NULL), SOTTO_ENOENT);
     assert_string_equal(sotto_error_text(), "data set 'fashion-mnist' not found");
     assert_non_null(strstr(sotto_error_hint(), "dataset-fashion-mnist"));

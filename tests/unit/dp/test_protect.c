@@ -160,7 +160,7 @@ TEST(refusals_leave_nothing, .before = start, .after = stop)
         {"aa", "other", NULL, "protect: s.json was measured on other data (data fingerprint differs)",
          SOTTO_EINVAL},
         {"aa", "toy", "x.npy", "are of different formats", SOTTO_EUSAGE},
-        {"aa", "toy", "/nonexistent-folder/x.safetensors", "/nonexistent-folder", SOTTO_ECREATE},
+        {"aa", "toy", "/dev/null/x.safetensors", "/dev/null", SOTTO_ECREATE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sotto_protect p = ordinary();

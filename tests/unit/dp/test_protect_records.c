@@ -350,8 +350,8 @@ TEST(what_cannot_be_released_is_not_charged)
     p.spend.ledger = fresh;
     p.input = labels;
     refused(SOTTO_EINVAL, "expected records (n, ...)", &p);
-    p.input = rows, p.output = "/none/o.npy";
-    refused(SOTTO_ECREATE, "/none", &p);
+    p.input = rows, p.output = "/dev/null/o.npy";
+    refused(SOTTO_ECREATE, "/dev/null", &p);
     p.output = out, p.mechanism = "laplace";
     refused(SOTTO_ENOTSUP, "clipped by L1", &p);
     assert_false(file_exists(fresh));

@@ -218,7 +218,7 @@ TEST(bad_input_is_refused, .before = set_up, .after = tear_down)
 {
     const char *const good[] = {written("g.json", attribute, 0.5)},
                       *const wrong[] = {written("w.json", "{}", 0)},
-                      *const missing[] = {"/nonexistent/a.json"};
+                      *const missing[] = {"/dev/null/a.json"};
     struct sotto_compared rows[] = {{"a", good, 1}, {"a", good, 1}};
     struct sotto_compare_result found = {0};
     refuse(rows, 1, SOTTO_EINVAL, "compare: 1 models; expected 2 to 1000");
@@ -229,7 +229,7 @@ TEST(bad_input_is_refused, .before = set_up, .after = tear_down)
     refuse(rows, 2, SOTTO_EFORMAT,
            "w.json: schema is ''; expected sotto.audit/1 (result.json of an audit or attack)");
     rows[1].files = missing;
-    refuse(rows, 2, SOTTO_ENOENT, "/nonexistent/a.json");
+    refuse(rows, 2, SOTTO_ENOENT, "/dev/null/a.json");
     assert_int_equal(sotto_compare_decode(&found, "{}"), SOTTO_EFORMAT);
     assert_int_equal(sotto_compare_decode(&found, "{\"schema\": \"sotto.compare/1\", \"rows\": [{}]}"),
                      SOTTO_EFORMAT);
