@@ -88,7 +88,7 @@ endif()
 target_link_options(test_stop PRIVATE LINKER:--wrap=context_check,--wrap=context_stopped)
 target_compile_definitions(test_stop PRIVATE SOTTO_TEST_SOVERSION=$<TARGET_PROPERTY:sotto_shared,SOVERSION>)
 # They train for many reasons, none of which is the account: each is made once a process.
-foreach(module train)
+foreach(module generate head ssl train)
   target_sources(test_${module} PRIVATE tests/support/account_memo.c)
   target_link_options(test_${module} PRIVATE LINKER:--wrap=account_pld,--wrap=account_pld_deltas)
 endforeach()
