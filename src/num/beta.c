@@ -35,16 +35,23 @@ static double stirling_rest(double z)
     return (1.0 / 12 - w * (1.0 / 360 - w * (1.0 / 1260 - w * (1.0 / 1680 - w * (1.0 / 1188))))) / z;
 }
 
-/* x^a (1-x)^b / B(a, b), given both x and 1 - x. */
-static double density_factor(double x, double y, double a, double b)
+struct beta_law beta_law_make(double a, double b)
 {
-    double n = a + b;
+    assert(a > 0 && b > 0);
+    const double n = a + b;
+    return (struct beta_law){a, b, sqrt(a * b / (2 * M_PI * n)),
+                             stirling_rest(n) - stirling_rest(a) - stirling_rest(b)};
+}
+
+/* x^a (1-x)^b / B(a, b), given both x and 1 - x. */
+static double density_factor(double x, double y, const struct beta_law *law)
+{
+    const double a = law->a, b = law->b, n = a + b;
     /* With u = x / m - 1 and v = (1-x) / (1-m) - 1, a u + b v = 0, so only log(1+u) - u and log(1+v) - v
      * remain. */
     double d = (x * b - y * a) / n;
     double exponent = a * log_minus(x * n / a, d * n / a) + b * log_minus(y * n / b, -d * n / b);
-    double rest = stirling_rest(n) - stirling_rest(a) - stirling_rest(b);
-    return sqrt(a * b / (2 * M_PI * n)) * exp(exponent + rest);
+    return law->root * exp(exponent + law->rest);
 }
 
 /* The continued fraction for I_x(a, b); converges fast for x < (a + 1) / (a + b + 2). */
@@ -74,14 +81,15 @@ static double fraction(double x, double a, double b)
     return f;
 }
 
-struct beta_tails beta_cdf(double x, double a, double b)
+struct beta_tails beta_law_cdf(const struct beta_law *law, double x)
 {
-    assert(a > 0 && b > 0 && x >= 0 && x <= 1);
+    const double a = law->a, b = law->b;
+    assert(x >= 0 && x <= 1);
     if (x == 0)
         return (struct beta_tails){0, 1};
     if (x == 1)
         return (struct beta_tails){1, 0};
-    double y = 1 - x, front = density_factor(x, y, a, b);
+    double y = 1 - x, front = density_factor(x, y, law);
     if (x < (a + 1) / (a + b + 2)) {
         double lower = front / a * fraction(x, a, b);
         return (struct beta_tails){lower, 1 - lower};
@@ -90,15 +98,22 @@ struct beta_tails beta_cdf(double x, double a, double b)
     return (struct beta_tails){1 - upper, upper};
 }
 
+struct beta_tails beta_cdf(double x, double a, double b)
+{
+    const struct beta_law law = beta_law_make(a, b);
+    return beta_law_cdf(&law, x);
+}
+
 double beta_quantile(double p, double a, double b)
 {
     assert(p >= 0 && p <= 1);
     if (p == 0 || p == 1)
         return p;
+    const struct beta_law law = beta_law_make(a, b);
     double low = 0, high = 1, x = a / (a + b);
     /* Newton, kept inside a bracket that shrinks with every sign; bisection where Newton would leave it. */
     for (int i = 0; i < 400 && low < high; i++) {
-        struct beta_tails t = beta_cdf(x, a, b);
+        struct beta_tails t = beta_law_cdf(&law, x);
         double excess = p <= 0.5 ? t.lower - p : (1 - p) - t.upper;
         if (excess == 0)
             break;
@@ -106,7 +121,7 @@ double beta_quantile(double p, double a, double b)
             high = x;
         else
             low = x;
-        double density = density_factor(x, 1 - x, a, b) / (x * (1 - x));
+        double density = density_factor(x, 1 - x, &law) / (x * (1 - x));
         double next = x - excess / density;
         if (!(next > low && next < high))
             next = low > 0 ? low + (high - low) / 2 : high / 16;

@@ -8,6 +8,12 @@ struct beta_tails {
     double lower, upper;
 };
 struct beta_tails beta_cdf(double x, double a, double b);
+/** What beta_cdf() takes from a and b alone, for many x with the same bits. */
+struct beta_law {
+    double a, b, root, rest;
+};
+struct beta_law beta_law_make(double a, double b);
+struct beta_tails beta_law_cdf(const struct beta_law *law, double x);
 /** x with I_x(a, b) = p, p in [0, 1]. */
 double beta_quantile(double p, double a, double b);
 

@@ -14,16 +14,16 @@ static const double pi = 3.14159265358979323846, largest = 64;
 
 /* Of an error rate: Beta(a, b), its quantiles and their weights. */
 struct posterior {
-    double a, b, node[NODES], weight[NODES];
+    struct beta_law law;
+    double node[NODES], weight[NODES];
 };
 
 static void prepare(struct posterior *p, size_t errors, size_t n)
 {
-    p->a = (double)errors + 0.5;
-    p->b = (double)(n - errors) + 0.5;
+    p->law = beta_law_make((double)errors + 0.5, (double)(n - errors) + 0.5);
     for (int i = 0; i < NODES; i++) {
         double t = (i + 0.5) / NODES;
-        p->node[i] = beta_quantile((1 - cos(pi * t)) / 2, p->a, p->b);
+        p->node[i] = beta_quantile((1 - cos(pi * t)) / 2, p->law.a, p->law.b);
         p->weight[i] = pi / 2 * sin(pi * t) / NODES;
     }
 }
@@ -32,16 +32,17 @@ static void prepare(struct posterior *p, size_t errors, size_t n)
 static double below(const struct posterior *p, double x, int turned)
 {
     double clipped = fmin(fmax(x, 0), 1);
-    return turned ? beta_cdf(1 - clipped, p->a, p->b).upper : beta_cdf(clipped, p->a, p->b).lower;
+    return turned ? beta_law_cdf(&p->law, 1 - clipped).upper : beta_law_cdf(&p->law, clipped).lower;
 }
 
 static double one_side(const struct posterior *x, const struct posterior *y, double delta, double grow,
                        int turned)
 {
-    double corner = (1 - delta) / (1 + grow), sum = 0;
+    const double corner = (1 - delta) / (1 + grow), at_corner = below(y, corner, turned);
+    double sum = 0;
     for (int i = 0; i < NODES; i++) {
-        double at = turned ? 1 - x->node[i] : x->node[i];
-        sum += x->weight[i] * below(y, fmin(corner, (1 - delta - at) / grow), turned);
+        const double at = turned ? 1 - x->node[i] : x->node[i], edge = (1 - delta - at) / grow;
+        sum += x->weight[i] * (edge < corner ? below(y, edge, turned) : at_corner);
     }
     return sum;
 }
