@@ -2,6 +2,7 @@
  * shadows come back from the cache bit for bit and in shards, views move images, and what does not fit is
  * one line. */
 #include "support/test.h"
+#include "support/effort.h"
 #include "support/exercise.h"
 #include "attack/query_attack.h"
 #include "attack/target/target_network.h"
@@ -240,7 +241,7 @@ TEST(what_does_not_fit_is_named)
 }
 
 /* A target of DP-SGD has shadows of DP-SGD, each with noise of its own and none of them in a ledger that
- * lasts. */
+ * lasts. One step has a closed form for an account; the five epochs come at the landing. */
 TEST(private_targets_have_private_shadows)
 {
     const char *path = path_of("private.safetensors");
@@ -258,6 +259,7 @@ TEST(private_targets_have_private_shadows)
     p.spend.dataset_id = "toy";
     p.spend.source = &exercise;
     p.noise_multiplier = 0.5;
+    p.steps = (size_t)by_effort(1, 0, 0);
     p.spend.insecure = 1;
     p.spend.ledger = path_of("ledger.jsonl");
     recipe.epochs = 5;
