@@ -10,22 +10,38 @@ static struct interval whole(void)
     return (struct interval){-INFINITY, INFINITY};
 }
 
-static bool ordinary(double x)
+static inline bool ordinary(double x)
 {
     return fabs(x) > 1e-250 && fabs(x) < 1e250;
 }
 
-/* `error`: sign of (true value - f); `known`: that sign can be relied on. */
-static double down(double f, double error, bool known)
+/* f, or the next double below it (above it) where `moves`: which of the two is a toss, so that there is no branch for it. */
+static inline double lowered(double f, bool moves)
 {
-    return known && error >= 0 ? f : next_down(f);
+    int64_t bits;
+    if (!(fabs(f) > 0 && fabs(f) < INFINITY))
+        return moves ? next_down(f) : f;
+    memcpy(&bits, &f, sizeof bits);
+    bits -= moves ? (bits >> 63) | 1 : 0;
+    memcpy(&f, &bits, sizeof f);
+    return f;
 }
-static double up(double f, double error, bool known)
+static inline double lifted(double f, bool moves)
 {
-    return known && error <= 0 ? f : next_up(f);
+    return -lowered(-f, moves);
 }
 
-static double sum_error(double a, double b, double sum)
+/* `error`: sign of (true value - f); `known`: that sign can be relied on. */
+static inline double down(double f, double error, bool known)
+{
+    return lowered(f, !known | !(error >= 0));
+}
+static inline double up(double f, double error, bool known)
+{
+    return lifted(f, !known | !(error <= 0));
+}
+
+static inline double sum_error(double a, double b, double sum)
 {
     double rest = sum - a;
     return (a - (sum - rest)) + (b - rest);
@@ -38,11 +54,6 @@ struct interval iv_add(struct interval a, struct interval b)
         return whole();
     return (struct interval){down(lo, sum_error(a.lo, b.lo, lo), fabs(lo) < 1e300),
                              up(hi, sum_error(a.hi, b.hi, hi), fabs(hi) < 1e300)};
-}
-
-struct interval iv_neg(struct interval a)
-{
-    return (struct interval){-a.hi, -a.lo};
 }
 
 struct interval iv_sub(struct interval a, struct interval b)
@@ -74,17 +85,42 @@ static struct ends quotient(double a, double b)
     return (struct ends){down(f, error, known), up(f, error, known)};
 }
 
+/* The smaller (larger) of two numbers. */
+static double least(double a, double b)
+{
+    return a <= b ? a : b;
+}
+static double most(double a, double b)
+{
+    return a >= b ? a : b;
+}
+
 static struct interval hull4(struct ends p, struct ends q, struct ends r, struct ends s)
 {
     double sum = p.lo + p.hi + q.lo + q.hi + r.lo + r.hi + s.lo + s.hi;
     if (isnan(sum)) /* 0 * inf or inf / inf somewhere, or infinities of both signs */
         return whole();
-    return (struct interval){fmin(fmin(p.lo, q.lo), fmin(r.lo, s.lo)),
-                             fmax(fmax(p.hi, q.hi), fmax(r.hi, s.hi))};
+    return (struct interval){least(least(p.lo, q.lo), least(r.lo, s.lo)),
+                             most(most(p.hi, q.hi), most(r.hi, s.hi))};
 }
 
+/* Numbers of one sign, and in order. */
+static bool one_sign(struct interval a)
+{
+    return (a.lo > 0 || a.hi < 0) && a.lo <= a.hi;
+}
+
+/* Of numbers of one sign each, the signs say which of the four products is the least and which is the largest; where these two are
+ * ordinary, so are the others, and rounding keeps their order. */
 struct interval iv_mul(struct interval a, struct interval b)
 {
+    if (one_sign(a) && one_sign(b)) {
+        const bool a_below = a.hi < 0, b_below = b.hi < 0;
+        const double p = b_below ? a.hi : a.lo, q = a_below ? b.hi : b.lo, r = b_below ? a.lo : a.hi,
+                     s = a_below ? b.lo : b.hi, low = p * q, high = r * s;
+        if (ordinary(low) && ordinary(high))
+            return (struct interval){down(low, fma(p, q, -low), true), up(high, fma(r, s, -high), true)};
+    }
     return hull4(product(a.lo, b.lo), product(a.lo, b.hi), product(a.hi, b.lo), product(a.hi, b.hi));
 }
 
@@ -92,6 +128,14 @@ struct interval iv_div(struct interval a, struct interval b)
 {
     if (b.lo <= 0 && b.hi >= 0)
         return whole();
+    if (one_sign(a) && one_sign(b) && ordinary(a.lo) && ordinary(a.hi) && ordinary(b.lo) && ordinary(b.hi)) {
+        const bool a_below = a.hi < 0, b_below = b.hi < 0;
+        const double p = b_below ? a.hi : a.lo, q = a_below ? b.lo : b.hi, r = b_below ? a.lo : a.hi,
+                     s = a_below ? b.hi : b.lo, low = p / q, high = r / s, sign = b_below ? -1 : 1;
+        if (ordinary(low) && ordinary(high))
+            return (struct interval){down(low, fma(-low, q, p) * sign, true),
+                                     up(high, fma(-high, s, r) * sign, true)};
+    }
     return hull4(quotient(a.lo, b.lo), quotient(a.lo, b.hi), quotient(a.hi, b.lo), quotient(a.hi, b.hi));
 }
 
@@ -119,9 +163,17 @@ static double above(double x, double f)
     return isinf(f) && f < 0 && isfinite(x) ? -0x1.fffffffffffffp1023 : f + (fabs(f) * 0x1p-49 + 0x1p-1070);
 }
 
+/* f at both ends: once for a number. */
+static struct interval at_ends(struct interval a, double (*f)(double))
+{
+    const double low = f(a.lo);
+    return (struct interval){low, a.hi == a.lo ? low : f(a.hi)};
+}
+
 struct interval iv_increasing(struct interval a, double (*f)(double))
 {
-    double lo = below(a.lo, f(a.lo)), hi = above(a.hi, f(a.hi));
+    const struct interval at = at_ends(a, f);
+    double lo = below(a.lo, at.lo), hi = above(a.hi, at.hi);
     return isnan(lo) || isnan(hi) ? whole() : (struct interval){lo, hi};
 }
 
@@ -139,14 +191,18 @@ struct interval iv_expm1(struct interval a)
 
 struct interval iv_log(struct interval a)
 {
-    return (struct interval){a.lo > 0 ? below(a.lo, log(a.lo)) : -INFINITY,
-                             a.hi > 0 ? above(a.hi, log(a.hi)) : -INFINITY};
+    const double low = a.lo > 0 ? log(a.lo) : -INFINITY,
+                 high = a.hi == a.lo ? low : (a.hi > 0 ? log(a.hi) : -INFINITY);
+    return (struct interval){a.lo > 0 ? below(a.lo, low) : -INFINITY,
+                             a.hi > 0 ? above(a.hi, high) : -INFINITY};
 }
 
 struct interval iv_log1p(struct interval a)
 {
-    return (struct interval){a.lo > -1 ? below(a.lo, log1p(a.lo)) : -INFINITY,
-                             a.hi > -1 ? above(a.hi, log1p(a.hi)) : -INFINITY};
+    const double low = a.lo > -1 ? log1p(a.lo) : -INFINITY,
+                 high = a.hi == a.lo ? low : (a.hi > -1 ? log1p(a.hi) : -INFINITY);
+    return (struct interval){a.lo > -1 ? below(a.lo, low) : -INFINITY,
+                             a.hi > -1 ? above(a.hi, high) : -INFINITY};
 }
 
 struct interval iv_min(struct interval a, struct interval b)

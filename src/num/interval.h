@@ -8,6 +8,8 @@
 #define NUM_INTERVAL_H
 
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 struct interval {
     double lo, hi;
@@ -17,14 +19,22 @@ static inline struct interval iv(double x)
 {
     return (struct interval){x, x};
 }
-/** The neighbouring doubles. */
+/** The neighbouring doubles: nextafter(), without a call. */
 static inline double next_up(double x)
 {
-    return nextafter(x, INFINITY);
+    int64_t bits;
+    if (!(x < INFINITY))
+        return x;
+    if (x == 0)
+        return 0x1p-1074;
+    memcpy(&bits, &x, sizeof bits);
+    bits += x > 0 ? 1 : -1;
+    memcpy(&x, &bits, sizeof x);
+    return x;
 }
 static inline double next_down(double x)
 {
-    return nextafter(x, -INFINITY);
+    return -next_up(-x);
 }
 
 struct interval iv_add(struct interval a, struct interval b);
@@ -32,7 +42,10 @@ struct interval iv_sub(struct interval a, struct interval b);
 struct interval iv_mul(struct interval a, struct interval b);
 /** Whole line if b holds 0. */
 struct interval iv_div(struct interval a, struct interval b);
-struct interval iv_neg(struct interval a);
+static inline struct interval iv_neg(struct interval a)
+{
+    return (struct interval){-a.hi, -a.lo};
+}
 /** a * a, never below 0. */
 struct interval iv_square(struct interval a);
 /** Parts below 0 are cut off. */

@@ -48,7 +48,7 @@ static double cdf_slack(double x)
 
 struct interval normal_cdf(struct interval x)
 {
-    double lo = half_erfc(x.lo), hi = half_erfc(x.hi);
+    double lo = half_erfc(x.lo), hi = x.hi == x.lo ? lo : half_erfc(x.hi);
     lo = fmax(0, lo * (1 - cdf_slack(x.lo)) - 0x1p-1060);
     hi = fmin(1, hi * (1 + cdf_slack(x.hi)) + 0x1p-1060);
     return (struct interval){x.lo < -37 ? 0 : lo, x.hi < -37 ? 0x1p-980 : hi};
