@@ -8,44 +8,62 @@
  * docs/derivations/pld.md, section 5. */
 #include "dp/pld/pld_compose.h"
 
-enum { BLOCK = 64 };
+enum { BLOCK = 64, LANES = 4 };
 
 /* U = sum W e^(-tilt y), V = sum W e^(-(tilt + 1) y) over y > 0; the curve is U - V. */
 struct sums {
     double u, v;
 };
 
+typedef double both __attribute__((vector_size(16))); /* u and v */
+
 struct ratios {
-    double u[BLOCK], v[BLOCK];
+    both uv[BLOCK];
 };
 
 static struct ratios ratios_of(const struct pld_sum *s)
 {
     struct ratios r;
     for (int j = 0; j < BLOCK; j++) {
-        r.u[j] = exp(-s->tilt * (j * s->step));
-        r.v[j] = r.u[j] * exp(-(j * s->step));
+        const double u = exp(-s->tilt * (j * s->step));
+        r.uv[j] = (both){u, u * exp(-(j * s->step))};
     }
     return r;
+}
+
+/* Sums of LANES blocks side by side: each in its own order, so that no addition waits for that of another block. */
+static void add_blocks(struct sums out[LANES], const struct pld_sum *s, const struct ratios *r,
+                       const double *w, int64_t first)
+{
+    const size_t last = s->n - 1;
+    both a = {0, 0}, b = a, c = a, d = a;
+    for (size_t j = 0; j < BLOCK; j++) {
+        const size_t at = (size_t)first + j;
+        a += w[at & last] * r->uv[j];
+        b += w[(at + BLOCK) & last] * r->uv[j];
+        c += w[(at + 2 * BLOCK) & last] * r->uv[j];
+        d += w[(at + 3 * BLOCK) & last] * r->uv[j];
+    }
+    const both all[LANES] = {a, b, c, d};
+    for (size_t i = 0; i < LANES; i++)
+        out[i] = (struct sums){all[i][0], all[i][1]};
 }
 
 static struct sums add_up(const struct pld_sum *s, const double *w, double epsilon)
 {
     const struct ratios r = ratios_of(s);
-    struct sums total = {0, 0};
+    struct sums total = {0, 0}, part[LANES];
     int64_t first = (int64_t)floor(epsilon / s->step) + 1;
     for (size_t b = 0; b < s->n; b += BLOCK) {
-        double y = ((double)(first + (int64_t)b)) * s->step - epsilon, u = 0, v = 0;
+        double y = ((double)(first + (int64_t)b)) * s->step - epsilon;
         if (s->tilt * y > 745)
             break;
-        for (size_t j = 0; j < BLOCK; j++) {
-            double mass = w[(size_t)(first + (int64_t)(b + j)) & (s->n - 1)];
-            u += mass * r.u[j];
-            v += mass * r.v[j];
-        }
+        const size_t lane = b / BLOCK % LANES;
+        if (lane == 0)
+            add_blocks(part, s, &r, w, first + (int64_t)b);
         double start = exp(-s->tilt * y);
-        total.u += start * u;
-        total.v += start * exp(-y) * v;
+        total.u += start * part[lane].u;
+        total.v += start * exp(-y) * part[lane].v;
     }
     return total;
 }
