@@ -33,13 +33,13 @@ static struct interval hull(struct interval a, struct interval b, double (*f)(do
 {
     const double x[] = {a.lo, a.hi}, y[] = {b.lo, b.hi};
     struct interval out = {INFINITY, -INFINITY};
+    double sum = 0;
     for (int i = 0; i < 4; i++) {
         const double low = f(x[i / 2], y[i % 2], -INFINITY), high = f(x[i / 2], y[i % 2], INFINITY);
-        if (isnan(low) || isnan(high))
-            return (struct interval){-INFINITY, INFINITY};
+        sum += low + high;
         out = (struct interval){fmin(out.lo, low), fmax(out.hi, high)};
     }
-    return out;
+    return isnan(sum) ? (struct interval){-INFINITY, INFINITY} : out; /* infinities of both signs */
 }
 
 static double draw(uint64_t *state)
