@@ -36,10 +36,12 @@ static struct interval hull(struct interval a, struct interval b, double (*f)(do
     double sum = 0;
     for (int i = 0; i < 4; i++) {
         const double low = f(x[i / 2], y[i % 2], -INFINITY), high = f(x[i / 2], y[i % 2], INFINITY);
-        sum += low + high;
+        sum += low;
+        sum += high;
         out = (struct interval){fmin(out.lo, low), fmax(out.hi, high)};
     }
-    return isnan(sum) ? (struct interval){-INFINITY, INFINITY} : out; /* infinities of both signs */
+    return isnan(sum) ? (struct interval){-INFINITY, INFINITY}
+                      : out; /* infinities of both signs, or an overflow */
 }
 
 static double draw(uint64_t *state)
