@@ -116,6 +116,8 @@ sotto_status nn_model_crosses(struct nn_crossing *out, const struct nn_model_con
 int nn_threads_worth(double work, int threads);
 /** Parameters initialised from rng_stream(seed, RNG_INIT, 0, tensor index). */
 sotto_status nn_model_create(struct nn_model **out, const struct nn_model_config *config, uint64_t seed);
+/** The same with 0 in place of what would be drawn: for weights of a file or of another network. */
+sotto_status nn_model_create_blank(struct nn_model **out, const struct nn_model_config *config);
 void nn_model_free(struct nn_model *m);
 struct nn_shape nn_model_input(const struct nn_model *m);
 bool nn_model_normalised(const struct nn_model *m);

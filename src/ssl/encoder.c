@@ -294,7 +294,7 @@ static sotto_status encoder_from_tensors(struct sotto_encoder **out, const struc
     TRY(read_kind(&config, &network, tensors, path));
     status = check_size(&config, tensors);
     if (status == SOTTO_OK)
-        status = nn_model_create(&model, &config, 0);
+        status = nn_model_create_blank(&model, &config);
     if (status == SOTTO_OK)
         status = nn_model_import(model, tensors, "", 0);
     if (status == SOTTO_OK) {

@@ -353,7 +353,7 @@ static sotto_status import_tensors(struct sotto_encoder **out, struct sotto_enco
     TRY(check_origin(file, path));
     struct nn_model_config config = {
         .name = o->model, .input = input_of(o), .normalised = strcmp(o->normalise, "none") != 0, .ctx = ctx};
-    TRY(nn_model_create(&model, &config, 0));
+    TRY(nn_model_create_blank(&model, &config));
     TRY(take_tensors(model, report, &f, o->model, moments));
     report->tensors = file->count - report->ignored - report->counters;
     report->names = f.names->title;

@@ -340,7 +340,8 @@ sotto_status nn_model_crosses(struct nn_crossing *out, const struct nn_model_con
     return status;
 }
 
-sotto_status nn_model_create(struct nn_model **out, const struct nn_model_config *config, uint64_t seed)
+static sotto_status create(struct nn_model **out, const struct nn_model_config *config, bool blank,
+                           uint64_t seed)
 {
     sotto_status status = SOTTO_OK;
     struct nn_model *m = NULL;
@@ -350,14 +351,27 @@ sotto_status nn_model_create(struct nn_model **out, const struct nn_model_config
     place_values(m, &m->memory);
     list_tensors(m);
     for (size_t i = 0; i < m->parameter_count; i++) {
+        struct nn_parameter *p = &m->parameters[i];
         TRY(context_check(config->ctx, "model %s: stopped while it was made", config->name));
-        initialise(&m->parameters[i], rng_stream(seed, RNG_INIT, 0, i));
+        if (blank && p->init != INIT_ONE)
+            p->init = INIT_ZERO;
+        initialise(p, rng_stream(seed, RNG_INIT, 0, i));
     }
     *out = m;
     m = NULL;
 done:
     nn_model_free(m);
     return status;
+}
+
+sotto_status nn_model_create(struct nn_model **out, const struct nn_model_config *config, uint64_t seed)
+{
+    return create(out, config, false, seed);
+}
+
+sotto_status nn_model_create_blank(struct nn_model **out, const struct nn_model_config *config)
+{
+    return create(out, config, true, 0);
 }
 
 void nn_model_free(struct nn_model *m)

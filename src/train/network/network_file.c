@@ -278,7 +278,7 @@ sotto_status network_from_tensors(struct sotto_network **out, const struct sotto
     if (status == SOTTO_OK)
         status = check_size(&config, t);
     if (status == SOTTO_OK)
-        status = nn_model_create(&model, &config, 0);
+        status = nn_model_create_blank(&model, &config);
     if (status == SOTTO_OK)
         status = nn_model_import(model, t, "", 1);
     if (status == SOTTO_OK) {

@@ -154,7 +154,7 @@ static sotto_status join(struct nn_model **out, struct sotto_network *const *mem
     struct sotto_tensors tensors = {0};
     struct nn_model *model = NULL;
     char prefix[40];
-    TRY(nn_model_create(&model, config, 0));
+    TRY(nn_model_create_blank(&model, config));
     for (size_t k = 0; k < count; k++) {
         snprintf(prefix, sizeof prefix, "member%zu.", k);
         TRY(nn_model_export(&tensors, members[k]->model, prefix, 1));

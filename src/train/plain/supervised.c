@@ -413,7 +413,7 @@ static sotto_status keep_snapshot(void *state, uint64_t epoch)
     if (!every || epoch % every != 0 || epoch == t->options.epochs || sotto_team_rank(t->team) > 0)
         goto done;
     TRY(nn_model_export(&tensors, t->model, "", 1));
-    TRY(nn_model_create(&copy, &t->config, 0));
+    TRY(nn_model_create_blank(&copy, &t->config));
     TRY(nn_model_import(copy, &tensors, "", 1));
     status = network_of(&n, t, copy, STATEMENT_NONE_NETWORK);
     copy = NULL; /* the network has it, or it is gone */

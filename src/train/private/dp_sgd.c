@@ -264,7 +264,7 @@ static sotto_status plan(struct private_run *r)
     TRY(example_sums_create(&r->sums, t->model, &sums));
     t->plan_bytes = example_sums_bytes(r->sums);
     if (r->p.average > 0) {
-        TRY(nn_model_create(&r->state.average, &t->config, t->options.seed));
+        TRY(nn_model_create_blank(&r->state.average, &t->config));
         memcpy(r->state.average->values, t->model->values, t->model->trainable * sizeof(float));
     }
     r->parameters = nn_model_trained_count(t->model);

@@ -33,7 +33,7 @@ sotto_status dp_sgd_check_model(const struct sotto_train_options *o, const char 
     struct nn_model_config config;
     struct nn_model *m = NULL;
     TRY(config_of(&config, o, encoder, data));
-    TRY(nn_model_create(&m, &config, 1));
+    TRY(nn_model_create_blank(&m, &config));
     TRY(nn_plan_check_examples(m));
 done:
     nn_model_free(m);

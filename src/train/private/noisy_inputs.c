@@ -355,7 +355,7 @@ static sotto_status add_input_noise(struct noisy_run *r)
     struct nn_model *whole = NULL;
     r->t.options.residual = r->asked;
     TRY(train_model_config(&config, &r->t.options, r->t.record, r->t.config.classes));
-    TRY(nn_model_create(&whole, &config, 0));
+    TRY(nn_model_create_blank(&whole, &config));
     TRY(nn_model_export(&tensors, r->t.model, "", 1));
     TRY(nn_model_import(whole, &tensors, "", 1));
     leaves_free(r->t.leaves); /* they point into the model */

@@ -290,7 +290,7 @@ static sotto_status check_trained(struct verification *v, const struct sotto_net
                  v->claims.tuning.claimed ? "is of one" : "is of none");
     if (tuned)
         config.freeze = pretrained_freeze(n->recipe.freeze);
-    TRY(nn_model_create(&model, &config, 0));
+    TRY(nn_model_create_blank(&model, &config));
     const size_t trained = nn_model_trained_count(model);
     verify_check(v, "dimension", !v->claims.run || v->claims.dimension == trained + more,
                  "the recipe gives noise to %zu values, the certificate is of %zu", trained + more,
