@@ -3,29 +3,39 @@
 
 bats_require_minimum_version 1.5.0
 
-setup() {
-  cd "$BATS_TEST_TMPDIR" || exit 1
-  export XDG_DATA_HOME=$PWD
-  "$SOTTO" embed --data synthetic-images-n60 --encoder scattering --labels-out y.npy -o x.npy --quiet > /dev/null
-}
-# release OPTIONS...: a private head
+# release OPTIONS...: a private head with much noise, whose account takes little time
 release() {
-  "$SOTTO" head --features x.npy --labels y.npy --classes 10 --trainer dp-sgd --batch 20 --epochs 1 --epsilon 3 --delta 1e-3 --ledger l.jsonl \
+  "$SOTTO" head --features x.npy --labels y.npy --classes 10 --trainer dp-sgd --batch 20 --epochs 1 --epsilon 0.3 --delta 1e-3 --ledger l.jsonl \
     --purpose "a trial" --quiet -o h.safetensors "$@" > /dev/null 2>&1
 }
+# Tests share three folders: records; these and a release of them; records and a seeded release.
+setup_file() {
+  export XDG_DATA_HOME=$BATS_FILE_TMPDIR/data
+  mkdir "$BATS_FILE_TMPDIR/records" && cd "$BATS_FILE_TMPDIR/records" || exit 1
+  "$SOTTO" embed --data synthetic-images-n60 --encoder scattering --labels-out y.npy -o x.npy --quiet > /dev/null
+  cp -r . ../released && cp -r . ../seeded
+  (cd ../released && release)
+  (cd ../seeded && release --insecure-noise-seed 3)
+}
+setup() {
+  cd "$BATS_TEST_TMPDIR" || exit 1
+  export XDG_DATA_HOME=$PWD/data
+}
+# given FOLDER: one of those of setup_file
+given() { cp "$BATS_FILE_TMPDIR/$1"/* .; }
 # says LABEL TEXT: a line of the page, however it is broken
 says() { tr -s '\n ' ' ' < page | grep -qF "$1 $2" || { echo "no '$1 $2' in:"; cat page; return 1; }; }
 
 @test "a proved certificate answers an officer's questions" {
-  release
+  given released
   "$SOTTO" certificate h.safetensors --ledger l.jsonl > page
   says "Guarantee" "proved"
-  says "Epsilon" "3 (the upper end"
+  says "Epsilon" "0.3 (the upper end"
   says "Delta" "0.001, below 1/n = 0.01667"
   says "Unit of privacy" "one record."
   says "Where it is added" "to the sum of clipped gradients in each of 3 steps"
   says "Sensitivity" "enforced by clipping, L2 1"
-  says "Spent in all" "epsilon 3 at delta 0.001 in the ledger (entries: 1)"
+  says "Spent in all" "epsilon 0.3 at delta 0.001 in the ledger (entries: 1)"
   says "Classes" "10, as given by --classes"
   says "trainer" "dp-sgd"
   says "Model" "classifier on features (softmax head):"
@@ -36,7 +46,7 @@ says() { tr -s '\n ' ' ' < page | grep -qF "$1 $2" || { echo "no '$1 $2' in:"; c
 }
 
 @test "a prior adds the bound on reconstruction; a seeded release has none" {
-  release
+  given released
   "$SOTTO" certificate h.safetensors --prior 0.001 > page
   says "Reconstruction" "one record, all others known, is guessed from this release with probability at most 0.0"
   says "with probability 0.001 without; proved for this release alone" ""
@@ -49,13 +59,14 @@ says() { tr -s '\n ' ' ' < page | grep -qF "$1 $2" || { echo "no '$1 $2' in:"; c
     [ "$status" -eq 64 ]
     [[ "$output" == *"is not a probability; expected a number in (0, 1)"* ]]
   done
-  release --insecure-noise-seed 3
+  given seeded
   "$SOTTO" certificate h.safetensors --prior 0.001 > page
   run grep Reconstruction page
   [ "$status" -eq 1 ]
 }
 
 @test "the ledger's contact is on the page" {
+  given records
   "$SOTTO" ledger init --dataset-id synthetic-images-n60 --budget 5,1e-2 --contact "privacy <office>" --ledger l.jsonl > /dev/null
   release
   "$SOTTO" certificate h.safetensors --ledger l.jsonl > page
@@ -65,7 +76,7 @@ says() { tr -s '\n ' ' ' < page | grep -qF "$1 $2" || { echo "no '$1 $2' in:"; c
 }
 
 @test "without a ledger the page says what is not known" {
-  release
+  given released
   "$SOTTO" certificate h.safetensors > page
   says "Responsible" "not known: no ledger was given"
   says "Budget" "not known: no ledger was given"
@@ -73,16 +84,17 @@ says() { tr -s '\n ' ' ' < page | grep -qF "$1 $2" || { echo "no '$1 $2' in:"; c
 }
 
 @test "a condition is no proof, and seeded noise guarantees nothing" {
+  given records
   "$SOTTO" protect --vector x.npy --mechanism laplace --scale 3 --l1 1 --ledger v.jsonl -o v.npy --quiet > /dev/null
   "$SOTTO" certificate v.npy > page
   says "Guarantee" "CONDITIONAL, which is no proof: it holds only if"
-  release --insecure-noise-seed 3
+  given seeded
   "$SOTTO" certificate h.safetensors > page
   says "Guarantee" "NONE: the noise was seeded"
 }
 
 @test "a changed certificate is shown as failed, with exit code 1, and cannot steer the terminal or the page" {
-  release
+  given released
   sed -i 's/a trial/<b>\\u001b[31m\\u009b/; s/"records": 60/"records": 61/' h.safetensors.certificate.json
   run "$SOTTO" certificate h.safetensors --ledger l.jsonl
   [ "$status" -eq 1 ]
