@@ -1,11 +1,12 @@
 /* sotto selftest: known answers on this machine; with --falsify an attack on every mechanism. */
-#include "options/options.h"
+#include "inputs/shard.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static const struct option_row rows[] = {OPTION_TABLE(sotto_selftest_option_table, NULL), OPTION_END};
+static const struct option_row rows[] = {
+    OPTION_TABLE(sotto_selftest_option_table, "falsify|draws|runs|only|shard"), OPTION_END};
 
 static void print_table(const struct sotto_selftest *t)
 {
@@ -24,11 +25,13 @@ static void print_table(const struct sotto_selftest *t)
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
-    static const char *const with_falsify[] = {"draws", "runs", "only"};
+    static const char *const with_falsify[] = {"draws", "runs", "only", "shard"};
     char program[4096];
     struct sotto_selftest_options options = {.program = program};
     struct sotto_selftest t = {0};
     sotto_status status = option_members(&options, sotto_selftest_option_table(), o);
+    if (status == SOTTO_OK)
+        status = shard_read(&options.shard, &options.shards, o);
     if (status != SOTTO_OK)
         return status;
     for (size_t i = 0; i < sizeof with_falsify / sizeof *with_falsify; i++)

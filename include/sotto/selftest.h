@@ -32,7 +32,7 @@ struct sotto_selftest {
 struct sotto_selftest_options {
     /** 1: attack every mechanism, and every planted bug, with `draws` draws for each input. */
     int falsify;
-    /** [1,000,000] at least 1000. */
+    /** [1,000,000] at least 1000. A planted bug that so many do not tell from a correct release has more. */
     size_t draws;
     /** With falsify: path of the sotto program, which is attacked through its command line: every private verb, trainer
      *  and mechanism on neighbouring files. NULL: the program is not attacked. */
@@ -41,8 +41,10 @@ struct sotto_selftest_options {
     size_t runs;
     /** With falsify: only attacks with this text in their names, and no other check. NULL: all. */
     const char *only;
+    /** With falsify: only attacks with number % shards == shard [0 of 1], and no other check where there are several shards. */
+    size_t shard, shards;
     /** Zeros: room for later members. */
-    uint64_t reserved[4];
+    uint64_t reserved[2];
 };
 /** Runs the checks. Noise comes from the operating system. Files are written to a folder below $TMPDIR (default /tmp),
  *  which is removed.
@@ -50,7 +52,7 @@ struct sotto_selftest_options {
  *  Out: *out  also on EGATE; untouched on other failures
  *
  *  Returns: EGATE     a check failed; the first one is named
- *           EINVAL    draws or runs out of range; no attack has the text `only` in its name
+ *           EINVAL    draws, runs or shard out of range; no attack of the shard has the text `only` in its name
  *           ECREATE, EIO, ENOMEM, ESTOPPED */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_selftest(struct sotto_selftest *out,
                                                        const struct sotto_selftest_options *options,

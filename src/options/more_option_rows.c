@@ -124,6 +124,11 @@ static const struct sotto_option selftest_rows[] = {
      .help = "number of runs of this program on each of two neighbouring files"},
     {"only", TEXT(only, "TEXT"), .group = "Falsifier",
      .help = "part of the names of the attacks to run (default: all)"},
+    {"shard", INPUT(shard, "I/N"), .group = "Falsifier",
+     .help = "part I of N of the attacks to run, such as 2/6: every sixth of them, from the second on "
+             "(default: all)"},
+    {"shards", COUNT(shards, "N"), .value = "1", .range = "[1,inf)", .group = "Falsifier",
+     .help = "parts in which the attacks are run"},
     OPTIONS_END};
 
 const struct sotto_option *sotto_selftest_option_table(void)

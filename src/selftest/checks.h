@@ -29,6 +29,8 @@ void selftest_agreement(struct checks *c);
 void selftest_samplers(struct checks *c);
 void selftest_randomness(struct checks *c);
 void selftest_files(struct checks *c, const char *folder);
+/** Whether the attack of that number in the list of all is asked for. */
+bool selftest_wants(const struct sotto_selftest_options *options, size_t number, const char *name);
 /** With the draws and runs of `options`, which are not 0. */
 sotto_status selftest_falsify(struct checks *c, const char *folder,
                               const struct sotto_selftest_options *options, const struct sotto_context *ctx);

@@ -13,16 +13,11 @@
 
 enum { DETAIL = 200, STDERR = 1 << 16 };
 
-static bool wanted(const char *name, const char *only)
-{
-    return !only || strstr(name, only);
-}
-
-size_t end_to_end_releases(const char *only)
+size_t end_to_end_releases(size_t first, const struct sotto_selftest_options *asked)
 {
     size_t count = 0;
     for (size_t i = 0; release_row(i); i++)
-        count += wanted(release_row(i)->name, only);
+        count += selftest_wants(asked, first + i, release_row(i)->name);
     return count;
 }
 
@@ -33,7 +28,7 @@ static sotto_status run(int *code, const struct end_to_end *e, const char *line,
                         const char *sets)
 {
     pid_t process;
-    sotto_status status = program_start(&process, e->program, line, folder, sets);
+    sotto_status status = program_start(&process, e->asked->program, line, folder, sets);
     return status == SOTTO_OK ? program_end(code, process) : status;
 }
 
@@ -159,7 +154,8 @@ done:
 
 static size_t runs_of(const struct release_attack *a)
 {
-    return a->row->share ? (a->e->runs + a->row->share - 1) / a->row->share : a->e->runs;
+    const size_t runs = a->e->asked->runs;
+    return a->row->share ? (runs + a->row->share - 1) / a->row->share : runs;
 }
 
 /* delta(0) is the most that the advantage of any classifier, true less false positives, can be. */
@@ -280,10 +276,14 @@ sotto_status selftest_end_to_end(struct checks *c, const struct end_to_end *e,
         context_progress(ctx, "end to end", i, releases + rules, "commands");
         if (context_stopped(ctx))
             FAIL(SOTTO_ESTOPPED, "selftest: stopped");
-        if (i < releases && wanted(release_row(i)->name, e->only))
-            TRY(attack_release(c, e, release_row(i), ctx));
-        if (i >= releases && wanted(rule_row(i - releases)->name, e->only))
-            TRY(check_rule(c, e, rule_row(i - releases)));
+        const struct release_row *release = i < releases ? release_row(i) : NULL;
+        const struct rule_row *rule = i < releases ? NULL : rule_row(i - releases);
+        if (!selftest_wants(e->asked, e->first + i, release ? release->name : rule->name))
+            continue;
+        if (release)
+            TRY(attack_release(c, e, release, ctx));
+        else
+            TRY(check_rule(c, e, rule));
     }
     context_progress(ctx, "end to end", releases + rules, releases + rules, "commands");
 done:

@@ -7,15 +7,15 @@
 #include "selftest/checks.h"
 
 struct end_to_end {
-    const char *program, *folder; /* the program, and where its files may lie */
-    const char *only;             /* rows with this text in their name; NULL: all */
-    size_t runs;                  /* for each of the two files that are compared */
-    double error;                 /* of each of the statistical tests, FALSIFY_TESTS a release */
+    const struct sotto_selftest_options *asked; /* the program, which rows, and how many runs */
+    const char *folder;                         /* where the program's files may lie */
+    size_t first;                               /* number of the first release in the list of all attacks */
+    double error; /* of each of the statistical tests, FALSIFY_TESTS a release */
 };
 /** One check a release and one a rule. EIO, ENOMEM, ESTOPPED: the program cannot be run. */
 sotto_status selftest_end_to_end(struct checks *c, const struct end_to_end *e,
                                  const struct sotto_context *ctx);
-/** Number of releases with `only` in their name. */
-size_t end_to_end_releases(const char *only);
+/** Number of releases that are asked for; the first of all is number `first` of the list of attacks. */
+size_t end_to_end_releases(size_t first, const struct sotto_selftest_options *asked);
 
 #endif

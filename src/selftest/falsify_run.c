@@ -14,20 +14,21 @@ static void name_of(char out[80], const struct toy *toy)
     snprintf(out, 80, "%s: %s", toy->noise->name, toy->name);
 }
 
-static bool is_wanted(const struct toy *toy, const char *only)
+static bool is_wanted(const struct toy *toy, size_t number, const struct sotto_selftest_options *o)
 {
     char name[80];
     name_of(name, toy);
-    return !only || strstr(name, only);
+    return selftest_wants(o, number, name);
 }
 
-/* *wanted: how many of them have `only` in their names. */
-static size_t count(size_t *wanted, bool (*at)(struct toy *, size_t), const char *only)
+/* *wanted: how many of them are asked for; the first is number `first` of the list of all attacks. */
+static size_t count(size_t *wanted, bool (*at)(struct toy *, size_t), size_t first,
+                    const struct sotto_selftest_options *o)
 {
     struct toy toy;
     size_t n = 0;
     for (*wanted = 0; at(&toy, n); n++)
-        *wanted += is_wanted(&toy, only);
+        *wanted += is_wanted(&toy, first + n, o);
     return n;
 }
 
@@ -50,10 +51,11 @@ sotto_status selftest_falsify(struct checks *c, const char *folder, const struct
     char ledger[300];
     snprintf(ledger, sizeof ledger, "%s/ledger.jsonl", folder);
     struct toy_source source = {.ledger = ledger, .ctx = ctx};
-    size_t claims, bugs, right = count(&claims, toy_at, o->only), wrong = count(&bugs, toy_planted, o->only);
-    size_t tests = (claims + (o->program ? end_to_end_releases(o->only) : 0)) * FALSIFY_TESTS;
-    const struct end_to_end program = {o->program, folder, o->only, o->runs,
-                                       alarm_probability / (double)tests};
+    size_t claims, bugs, right = count(&claims, toy_at, 0, o), wrong = count(&bugs, toy_planted, right, o);
+    const size_t releases = o->program ? end_to_end_releases(right + wrong, o) : 0;
+    const size_t tests = (claims + releases) * FALSIFY_TESTS;
+    const struct end_to_end program = {o, folder, right + wrong,
+                                       alarm_probability / (double)(tests ? tests : 1)};
     for (size_t i = 0; i < right + wrong; i++) {
         struct toy toy;
         struct falsify_verdict verdict;
@@ -65,10 +67,11 @@ sotto_status selftest_falsify(struct checks *c, const char *folder, const struct
             toy_planted(&toy, i - right);
         else
             toy_at(&toy, i);
-        if (!is_wanted(&toy, o->only))
+        if (!is_wanted(&toy, i, o))
             continue;
         c->group = planted ? "planted bugs" : "falsifier";
-        TRY(toy_attack(&verdict, &toy, o->draws, program.error, &source));
+        const size_t draws = o->draws > toy.draws ? o->draws : toy.draws;
+        TRY(toy_attack(&verdict, &toy, draws, program.error, &source));
         note(c, &toy, &verdict, planted);
     }
     context_progress(ctx, "falsify", right + wrong, right + wrong, "attacks");

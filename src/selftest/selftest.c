@@ -38,6 +38,23 @@ done:
     return status;
 }
 
+bool selftest_wants(const struct sotto_selftest_options *o, size_t number, const char *name)
+{
+    return number % o->shards == o->shard && (!o->only || strstr(name, o->only));
+}
+
+/* No attack is asked for: a part, or a text, that has none. */
+static sotto_status nothing_found(const struct sotto_selftest_options *o)
+{
+    if (o->shards > 1)
+        return status_fail(SOTTO_EINVAL,
+                           "selftest: part %zu of %zu has no attack that is asked for; expected fewer parts",
+                           o->shard + 1, o->shards);
+    return status_fail(SOTTO_EINVAL,
+                       "selftest: no attack has '%s' in its name; 'sotto selftest --falsify' lists them",
+                       o->only);
+}
+
 sotto_status sotto_selftest(struct sotto_selftest *out, const struct sotto_selftest_options *options,
                             const struct sotto_context *ctx)
 {
@@ -54,13 +71,16 @@ sotto_status sotto_selftest(struct sotto_selftest *out, const struct sotto_selft
         status_prefix("selftest");
         goto done;
     }
-    if (!o.only)
+    const bool part = o.only || o.shards > 1;
+    if (o.shard >= o.shards)
+        FAIL(SOTTO_EINVAL, "selftest: shard must be below %zu, the number of shards (got %zu)", o.shards,
+             o.shard);
+    if (!part)
         TRY(check_groups(&c, folder, ctx));
     if (o.falsify)
         TRY(selftest_falsify(&c, folder, &o, ctx));
-    if (o.only && c.found.count == 0)
-        FAIL(SOTTO_EINVAL, "selftest: no attack has '%s' in its name; 'sotto selftest --falsify' lists them",
-             o.only);
+    if (part && c.found.count == 0)
+        TRY(nothing_found(&o));
     if (c.out_of_memory)
         FAIL(SOTTO_ENOMEM, "selftest: out of memory");
     *out = c.found;

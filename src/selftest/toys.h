@@ -25,6 +25,7 @@ struct toy {
     double shift;                    /* what is claimed: the curve at this sensitivity / scale */
     double rate;                     /* of Poisson sampling that is claimed; 1: none */
     bool flat_doubt;                 /* drawn so that slow draws tell little */
+    size_t draws;                    /* a planted bug that fewer might miss; 0: 20,000 catch it */
     /* out: draws x width outputs in that world. */
     sotto_status (*draw)(double *out, size_t draws, int world, const struct toy *toy,
                          struct toy_source *source);

@@ -1,7 +1,10 @@
 #!/usr/bin/env bats
 # sotto selftest: the table, the JSON, the exit codes, nothing left behind.
 
+load ../support/effort
+
 setup() {
+  : > "$BATS_TEST_TMPDIR/file"
   TMPDIR=$(mktemp -d) && export TMPDIR
 }
 
@@ -21,12 +24,35 @@ teardown() {
   [[ "$output" == "{"*'"schema": "sotto.selftest/1"'*'"passed": true'*'"failed": 0'*'"falsifier": null'*'"group": "files"'*"}" ]]
 }
 
+# The part of today: the date of the commit, or a fixed day where there is no history.
+day_of_commit() {
+  local date
+  date=$(git -C "$BATS_TEST_DIRNAME" log -1 --format=%cs 2> /dev/null) || date=1970-01-01
+  echo "$date"
+}
+
+# Draws for each input, runs on each file, and which attacks. False alarms: 1e-6 for a whole run, at each effort (Bonferroni, so a part
+# of the list has a threshold of its own). Found with probability 0.999 and more: a delta that is exceeded by 0.08 / 0.026 / 0.009 at
+# effort 1 / 5 / 50, where the two probabilities are near 1/2, and by less elsewhere; of the program, whatever differs in one byte of
+# what is no noise, and in noisy values nothing / files that they tell apart with certainty, where an advantage of at most 0.6 is
+# claimed / an advantage that is exceeded by 0.37. (Effort 1: tests/cli/planted.bats finds in noisy values what effort 5 does.)
+# The negative controls are the planted bugs, drawn often enough at each effort, and tests/cli/planted.bats.
 @test "--falsify attacks every mechanism and this program, and catches every planted bug" {
-  run "$SOTTO" selftest --falsify --draws 200000 --progress never # a quarter of these misses a planted bug now and then
+  draws=$(by_effort 20000 200000 2000000) runs=$(by_effort 20 200 1000) part=$(by_effort 6 1 1)
+  shard=$(($(date -u -d "$(day_of_commit)" +%s) / 86400 % part + 1))/$part
+  echo "commit of $(day_of_commit): --draws $draws --runs $runs --shard $shard"
+  run "$SOTTO" selftest --falsify --draws "$draws" --runs "$runs" --shard "$shard" --progress never
+  echo "$output"
   [ "$status" -eq 0 ]
+  [[ "$output" == *"falsifier"*"planted bugs"*"end to end"*"probability of a false alarm below 1e-06"* ]]
+  [[ "$output" == *"falsifier: "*" tests on $draws draws per input"* ]]
+  [[ "$output" =~ ([0-9]+)" checks, 0 failed" ]]
+  if [ "$part" -gt 1 ]; then
+    [ "${BASH_REMATCH[1]}" -ge 17 ]
+    return
+  fi
   [[ "$output" == *"falsifier"*"logistic: one value"*"planted bugs"*"random batch size as divisor"* ]]
   [[ "$output" == *"end to end"*"ok    protect: laplace"*"ok    head: taylor"*"ok    train: dp-sgd"*"ok    a row that is named twice is refused"* ]]
-  [[ "$output" == *"probability of a false alarm below 1e-06"* ]]
 }
 
 @test "--only takes the attacks with a text in their names" {
@@ -38,9 +64,25 @@ teardown() {
   [ "$output" = "sotto: error: selftest: no attack has 'nothing-of-this-name' in its name; 'sotto selftest --falsify' lists them" ]
 }
 
-@test "--draws, --runs and --only are checked" {
+@test "--shard takes a part of the attacks: each attack is in one part" {
+  for part in 1 2 3; do
+    "$SOTTO" selftest --falsify --only "is refused" --shard $part/3 --progress never || [ $? -eq 65 ]
+  done > "$BATS_TEST_TMPDIR/parts.txt"
+  "$SOTTO" selftest --falsify --only "is refused" --progress never > "$BATS_TEST_TMPDIR/whole.txt"
+  [ "$(grep -c '^  ok' "$BATS_TEST_TMPDIR/whole.txt")" -eq 2 ]
+  diff <(grep '^  ok' "$BATS_TEST_TMPDIR/parts.txt" | sort) <(grep '^  ok' "$BATS_TEST_TMPDIR/whole.txt" | sort)
+}
+
+@test "--draws, --runs, --only and --shard are checked" {
   run "$SOTTO" selftest --only laplace
   [ "$status" -eq 64 ]
+  run "$SOTTO" selftest --shard 1/2
+  [ "$status" -eq 64 ]
+  run "$SOTTO" selftest --falsify --shard 7/6
+  [ "$status" -eq 64 ]
+  run "$SOTTO" selftest --falsify --shard 400/400 --progress never
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: selftest: part 400 of 400 has no attack that is asked for; expected fewer parts" ]
   run "$SOTTO" selftest --falsify --runs 5
   [ "$status" -eq 65 ]
   [ "$output" = "sotto: error: selftest: runs must be at least 20 and at most 1000000 (got 5)" ]
