@@ -99,7 +99,7 @@ static inline void train_dp(const char *output, const char *ledger)
 {
     struct sotto_head_recipe r;
     struct sotto_head *h;
-    struct sotto_head_privacy p = {.target = {3, 1e-5},
+    struct sotto_head_privacy p = {.target = {0.3, 1e-5},
                                    .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger}};
     struct sotto_certificate *certificate;
     sotto_head_defaults(&r);

@@ -36,8 +36,8 @@ TEST(bad_input_has_one_clear_line)
 TEST(memory_that_runs_out_changes_nothing)
 {
     const struct composed_release items[] = {
-        {"gaussian", {1, 1}, SOTTO_NORM_L2, 0.1, false, 3, SOTTO_SAMPLING_POISSON},
-        {"laplace", {1, 1}, SOTTO_NORM_L1, 1, false, 2, SOTTO_SAMPLING_POISSON}};
+        {"gaussian", {0.1, 0.1}, SOTTO_NORM_L2, 0.1, false, 3, SOTTO_SAMPLING_POISSON},
+        {"laplace", {0.1, 0.1}, SOTTO_NORM_L1, 1, false, 2, SOTTO_SAMPLING_POISSON}};
     struct interval epsilon = {77, 77};
     long fails = 0;
     for (sotto_status status = SOTTO_ENOMEM; status == SOTTO_ENOMEM; fails++) {

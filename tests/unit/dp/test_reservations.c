@@ -12,7 +12,7 @@
 static struct sotto_dpsgd_request reserve_of(size_t steps)
 {
     return (struct sotto_dpsgd_request){.sampled = {.mechanism = "gaussian",
-                                                    .noise_multiplier = 1.1,
+                                                    .noise_multiplier = 4,
                                                     .sample_rate = 0.01,
                                                     .steps = steps,
                                                     .delta = 1e-5,
@@ -157,7 +157,7 @@ TEST(step_noise_has_its_scale)
     enum { STEPS = 4000 };
     struct sotto_dpsgd_request r = reserve_of(STEPS);
     struct sotto_dpsgd_session *s;
-    double square = 0, expected = 0.55 * 0.55, error = expected * sqrt(2.0 / (3 * STEPS));
+    double square = 0, expected = 2.0 * 2.0, error = expected * sqrt(2.0 / (3 * STEPS));
     r.spend.insecure = 1;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     for (int i = 0; i < STEPS; i++) {

@@ -114,7 +114,7 @@ TEST(heads_by_second_moments)
 {
     struct sotto_head_recipe r;
     struct sotto_head *h;
-    struct sotto_head_privacy p = {.target = {3, 1e-5},
+    struct sotto_head_privacy p = {.target = {0.3, 1e-5},
                                    .spend = {.dataset_id = "toy", .ledger = path_of("m.jsonl")}};
     struct sotto_certificate *text;
     lay_out('D');
