@@ -7,14 +7,15 @@ setup() {
   dir=$(mktemp -d)
   cd "$dir"
   export XDG_DATA_HOME="$dir/home"
+  # budgets are small here, as accounts of much noise take little time
   common=(--data synthetic-images-n64 --hidden 4,8 --batch 16 --seed 3 --dtype f32 --backend dnnl --threads 2 --quiet --dp-sgd)
 }
 teardown() { cd /; rm -rf "$dir"; }
 
 @test "a private model comes with a certificate that its file and ledger agree with" {
-  run "$SOTTO" train "${common[@]}" --epsilon 5 --epochs 2 --ledger l.jsonl -o m.safetensors
+  run "$SOTTO" train "${common[@]}" --epsilon 0.5 --epochs 2 --ledger l.jsonl -o m.safetensors
   [ "$status" -eq 0 ]
-  [[ "$output" == *"m.safetensors: gaussian noise of scale "*"(5, 0.001)-differentially private under replace-one adjacency (epsilon "*" under zero-out)"* ]] || { echo "$output"; false; }
+  [[ "$output" == *"m.safetensors: gaussian noise of scale "*"(0.5, 0.001)-differentially private under replace-one adjacency (epsilon "*" under zero-out)"* ]] || { echo "$output"; false; }
   [ ! -e m.safetensors.checkpoint ]
   "$SOTTO" account --verify m.safetensors.certificate.json --ledger l.jsonl
   run -0 "$SOTTO" inspect m.safetensors
@@ -27,14 +28,14 @@ teardown() { cd /; rm -rf "$dir"; }
 }
 
 @test "budgets count replaced records: a target fits its own budget, and zero-out is asked for by name" {
-  "$SOTTO" train "${common[@]}" --epsilon 1 --budget-epsilon 1 --epochs 1 --ledger own.jsonl -o m.safetensors
-  run "$SOTTO" train "${common[@]}" --epsilon 1 --budget-epsilon 1 --epochs 1 --ledger other.jsonl --adjacency zero-out -o z.safetensors
+  "$SOTTO" train "${common[@]}" --epsilon 0.3 --budget-epsilon 0.3 --epochs 1 --ledger own.jsonl -o m.safetensors
+  run "$SOTTO" train "${common[@]}" --epsilon 0.3 --budget-epsilon 0.3 --epochs 1 --ledger other.jsonl --adjacency zero-out -o z.safetensors
   [ "$status" -eq 77 ]
-  [[ "$output" == *"the privacy budget (epsilon 1, "* ]]
-  run "$SOTTO" train "${common[@]}" --epsilon 1 --epochs 1 --ledger third.jsonl --adjacency add-remove -o z.safetensors
-  [[ "$output" == *"(1, 0.001)-differentially private under zero-out adjacency (epsilon "*" under replace-one)"* ]] || { echo "$output"; false; }
+  [[ "$output" == *"the privacy budget (epsilon 0.3, "* ]]
+  run "$SOTTO" train "${common[@]}" --epsilon 0.3 --epochs 1 --ledger third.jsonl --adjacency add-remove -o z.safetensors
+  [[ "$output" == *"(0.3, 0.001)-differentially private under zero-out adjacency (epsilon "*" under replace-one)"* ]] || { echo "$output"; false; }
   "$SOTTO" account --verify z.safetensors.certificate.json --ledger third.jsonl
-  run "$SOTTO" train "${common[@]}" --epsilon 1 --epochs 1 --sampling fixed --adjacency zero-out -o f.safetensors
+  run "$SOTTO" train "${common[@]}" --epsilon 0.3 --epochs 1 --sampling fixed --adjacency zero-out -o f.safetensors
   [ "$status" -eq 64 ]
   [[ "$output" == *"this trainer supports replace-one only (DP-SGD with --sampling poisson supports both)"* ]]
 }
@@ -56,9 +57,9 @@ teardown() { cd /; rm -rf "$dir"; }
 }
 
 @test "batches of a fixed size are certified for a replaced record" {
-  run "$SOTTO" train "${common[@]}" --epsilon 5 --epochs 2 --sampling fixed --ledger l.jsonl -o m.safetensors
+  run "$SOTTO" train "${common[@]}" --epsilon 0.5 --epochs 2 --sampling fixed --ledger l.jsonl -o m.safetensors
   [ "$status" -eq 0 ]
-  [[ "$output" == *"(5, 0.001)-differentially private under replace-one adjacency"* ]] || { echo "$output"; false; }
+  [[ "$output" == *"(0.5, 0.001)-differentially private under replace-one adjacency"* ]] || { echo "$output"; false; }
   "$SOTTO" account --verify m.safetensors.certificate.json --ledger l.jsonl
   [[ "$("$SOTTO" inspect m.safetensors)" == *"sampling=fixed"* ]]
   run "$SOTTO" account --mechanism gaussian --noise-multiplier 1 --sample-rate 0.1 --steps 10 --delta 1e-5 --sampling fixed --adjacency add-remove
@@ -67,7 +68,7 @@ teardown() { cd /; rm -rf "$dir"; }
 }
 
 @test "a killed run continues and is charged again; a changed byte of its checkpoint is refused and charges nothing" {
-  long=("${common[@]}" --noise-multiplier 2 --steps 300 --ledger l.jsonl)
+  long=("${common[@]}" --noise-multiplier 9 --steps 300 --ledger l.jsonl)
   "$SOTTO" train "${long[@]}" -o m.safetensors &
   pid=$!
   for _ in $(seq 200); do [ -s m.safetensors.checkpoint ] && break; sleep 0.05; done
@@ -111,7 +112,7 @@ teardown() { cd /; rm -rf "$dir"; }
   refused 64 "give --steps or --epochs, not both" "${data[@]}" --dp-sgd --noise-multiplier 1 --steps 3 --epochs 2
   refused 69 "use group norm" "${data[@]}" --dp-sgd --noise-multiplier 1 --model resnet8
   refused 69 "bf16" "${data[@]}" --dp-sgd --noise-multiplier 1 --dtype bf16
-  refused 77 "budget" "${common[@]}" --noise-multiplier 0.5 --budget-epsilon 0.1 --budget-delta 1e-5
+  refused 77 "budget" "${common[@]}" --noise-multiplier 9 --budget-epsilon 0.1 --budget-delta 1e-5
 }
 
 @test "classes are public: given, or those of a registered set; a row counts once" {
@@ -140,7 +141,7 @@ teardown() { cd /; rm -rf "$dir"; }
   refused 65 "has no labels, or fewer than 2 classes; expected at least 2" --data own --classes 1
   printf '\x03\x01\x04\x01\x05' | npy twice.npy '|u1' '5,'
   refused 65 "row 1 is listed twice (entries 1 and 3); expected each record once" --data own --classes 2 --indices twice.npy
-  train() { "$SOTTO" train --model mlp --hidden 3 --batch 4 --epochs 1 --quiet --dp-sgd --noise-multiplier 1 -o m.safetensors "$@"; }
+  train() { "$SOTTO" train --model mlp --hidden 3 --batch 4 --epochs 1 --quiet --dp-sgd --noise-multiplier 9 -o m.safetensors "$@"; }
   train --data own --classes 2 # the label 2 counts as nothing
   [[ "$("$SOTTO" inspect m.safetensors)" == *"classes: 2"* ]]
   grep -A 2 '"classes": {' m.safetensors.certificate.json | grep -q '"given_by": "--classes"'

@@ -19,9 +19,9 @@ rows() {
 
 @test "train, sample, records, score, attack, audit" {
   for model in dcgan wgan-gp vae; do
-    run "$SOTTO" generate train "${common[@]}" --indices m.npy --model "$model" --steps 20 --metrics "$model.jsonl" -o "$model.safetensors" --json
+    run "$SOTTO" generate train "${common[@]}" --indices m.npy --model "$model" --steps 10 --metrics "$model.jsonl" -o "$model.safetensors" --json
     [ "$status" -eq 0 ]
-    [[ "$output" == '{"schema": "sotto.generate/1", "model": "'"$model"'", "steps": 20, '* ]]
+    [[ "$output" == '{"schema": "sotto.generate/1", "model": "'"$model"'", "steps": 10, '* ]]
     [ ! -e "$model.safetensors.checkpoint" ]
   done
   grep -q mean_logit_fake dcgan.jsonl || [ ! -s dcgan.jsonl ] # 100 steps and more are reported
@@ -67,7 +67,7 @@ rows() {
 }
 
 @test "a killed training continues with the same bytes" {
-  long=("${common[@]}" --indices m.npy --steps 400)
+  long=("${common[@]}" --indices m.npy --steps 30)
   "$SOTTO" generate train "${long[@]}" -o whole.safetensors
   "$SOTTO" generate train "${long[@]}" -o cut.safetensors 3>&- &
   pid=$!
@@ -75,7 +75,7 @@ rows() {
     [ -e cut.safetensors.checkpoint ] && break
     sleep 0.01
   done
-  sleep 0.3
+  sleep 0.02
   kill -9 "$pid" 2>/dev/null || :
   wait "$pid" || :
   [ -e cut.safetensors ] || [ -e cut.safetensors.checkpoint ]

@@ -13,20 +13,30 @@ f8() {
     esac
   done
 }
-u1() { for v; do printf "\\x$(printf %02x "$v")"; done; }
+u1() {
+  local v escape
+  for v; do
+    printf -v escape '\\x%02x' "$v"
+    printf %b "$escape"
+  done
+}
 # set_of FOLDER LAST LABEL: 24 records of 2 columns and classes 0 and 1; the last record and its label are those given
 set_of() {
   mkdir -p "$1"
-  { for i in $(seq 0 22); do f8 $([ $((i % 2)) = 0 ] && echo 0 || echo 0.5) 0.5; done; f8 $2; } | npy "$1/features.npy" '<f8' '24, 2'
-  u1 $(for i in $(seq 0 22); do echo $((i % 2)); done) "$3" | npy "$1/labels.npy" '|u1' '24,'
+  { for i in {1..11}; do f8 0 0.5 0.5 0.5; done; f8 0 0.5 $2; } | npy "$1/features.npy" '<f8' '24, 2'
+  u1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 "$3" | npy "$1/labels.npy" '|u1' '24,'
 }
 
+setup_file() {
+  cd "$BATS_FILE_TMPDIR"
+  set_of toy "0.5 0.5" 1
+  f8 0 0.5 | npy v.npy '<f8' '2,'
+}
 setup() {
   cd "$BATS_TEST_TMPDIR"
   export XDG_DATA_HOME=$PWD/home
   unset SOTTO_DATA_DIR
-  set_of toy "0.5 0.5" 1
-  f8 0 0.5 | npy v.npy '<f8' '2,'
+  cp -r "$BATS_FILE_TMPDIR"/{toy,v.npy} .
 }
 
 # head_of FOLDER OPTIONS...: h.safetensors, of the records there; private: of the data set toy
@@ -66,7 +76,7 @@ refused() {
     rm -rf home/sotto/ledger l.jsonl h.safetensors n.safetensors
     private "$1" --trainer covariance --epsilon 1 "${@:2}" || :
     rm -rf home/sotto/ledger # the set has another identity
-    "$SOTTO" train --data "$1" --model mlp --hidden 2 --batch 4 --epochs 1 --threads 1 --dp-sgd --noise-multiplier 1 \
+    "$SOTTO" train --data "$1" --model mlp --hidden 2 --batch 4 --epochs 1 --threads 1 --dp-sgd --noise-multiplier 9 \
       -o n.safetensors "${@:2}" || :
     sizes="$(size h.safetensors) $(size n.safetensors)"
   }
@@ -129,7 +139,7 @@ END
   for trainer in "dp-sgd --batch 4" covariance; do
     for f in toy absent large nan; do
       rm -rf home l.jsonl
-      run private $f --classes 3 --trainer $trainer --noise-multiplier 1
+      run private $f --classes 3 --trainer $trainer --noise-multiplier 9
       echo "$f, exit $status: $output"
       [ $f = toy ] && first="$status $output"
       [ "$status $output" = "$first" ]
@@ -140,7 +150,7 @@ END
 
 @test "the target of a sampled training is that of a budget: one replaced record, with the other epsilon beside it" {
   trained() { # COMMAND...
-    run "$@" --epsilon 1 --budget-epsilon 1 --budget-delta 1e-3
+    run "$@" --epsilon 0.5 --budget-epsilon 0.5 --budget-delta 1e-3
     echo "exit $status: $output"
     [ "$status" -eq 0 ]
     [[ "$output" == *"under replace-one adjacency (epsilon "*" under zero-out)"* ]]

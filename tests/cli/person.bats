@@ -170,9 +170,9 @@ refused() { # CODE TEXT COMMAND...
   for trainer in dp-sgd dp-adam dp-gd objective covariance functional taylor; do
     [[ $trainer == dp-sgd || $trainer == dp-adam ]] && steps="--batch 10 --epochs 2" || steps=
     # shellcheck disable=SC2086
-    head_of --trainer $trainer $steps --epsilon 2 -o $trainer.safetensors --quiet > line
-    grep -q "(2, 0\(\.001\)\?)-diff.*unit of privacy: one person (column patient, at most 3 rows each)" line || \
-      grep -q "(1.99.*unit of privacy: one person (column patient, at most 3 rows each)" line || { cat line; false; }
+    head_of --trainer $trainer $steps --epsilon 0.5 -o $trainer.safetensors --quiet > line
+    grep -q "(0.5, 0\(\.001\)\?)-diff.*unit of privacy: one person (column patient, at most 3 rows each)" line || \
+      grep -q "(0.499.*unit of privacy: one person (column patient, at most 3 rows each)" line || { cat line; false; }
     "$SOTTO" verify $trainer.safetensors --ledger home/sotto/ledger/people.jsonl > /dev/null
   done
   before=$(wc -l < home/sotto/ledger/people.jsonl)
@@ -197,7 +197,7 @@ refused() { # CODE TEXT COMMAND...
   table 1 > people.csv
   import --person patient --rows-per-person 2 > /dev/null
   parts train=40,test=30
-  "$SOTTO" train --data people --classes names.txt --dp-sgd --model mlp --hidden 4 --batch 10 --epochs 1 --epsilon 2 --dtype f32 --backend dnnl -o n.safetensors --quiet > line
+  "$SOTTO" train --data people --classes names.txt --dp-sgd --model mlp --hidden 4 --batch 10 --epochs 1 --epsilon 0.3 --dtype f32 --backend dnnl -o n.safetensors --quiet > line
   grep -q "unit of privacy: one person (column patient, at most 2 rows each)" line
   "$SOTTO" verify n.safetensors --ledger home/sotto/ledger/people.jsonl > /dev/null
   rm -rf home parts/*.provenance.json
