@@ -132,12 +132,24 @@ double beta_quantile(double p, double a, double b)
     return x;
 }
 
-void clopper_pearson(double *lower, double *upper, double k, double n, double confidence)
+double clopper_pearson_lower(double k, double n, double confidence)
 {
     assert(n > 0 && k >= 0 && k <= n);
-    double tail = (1 - confidence) / 2;
-    *lower = k > 0 ? beta_quantile(tail, k, n - k + 1) : 0;
-    *upper = k < n ? beta_quantile(1 - tail, k + 1, n - k) : 1;
+    const double tail = (1 - confidence) / 2;
+    return k > 0 ? beta_quantile(tail, k, n - k + 1) : 0;
+}
+
+double clopper_pearson_upper(double k, double n, double confidence)
+{
+    assert(n > 0 && k >= 0 && k <= n);
+    const double tail = (1 - confidence) / 2;
+    return k < n ? beta_quantile(1 - tail, k + 1, n - k) : 1;
+}
+
+void clopper_pearson(double *lower, double *upper, double k, double n, double confidence)
+{
+    *lower = clopper_pearson_lower(k, n, confidence);
+    *upper = clopper_pearson_upper(k, n, confidence);
 }
 
 /* Newton from the left of a concave function never overshoots. p > 1/2. */

@@ -20,6 +20,9 @@ double beta_quantile(double p, double a, double b);
 /** Two-sided Clopper-Pearson interval of k successes in n trials (0 <= k <= n, n > 0; k need not be whole).
  *  Source: Clopper and Pearson 1934; as beta quantiles, attacks.md 2.14 of the specification. */
 void clopper_pearson(double *lower, double *upper, double k, double n, double confidence);
+/** One end of it. */
+double clopper_pearson_lower(double k, double n, double confidence);
+double clopper_pearson_upper(double k, double n, double confidence);
 /** Quantile of Student's t, p in (0, 1), degrees of freedom > 0 (need not be whole). */
 double student_quantile(double p, double degrees);
 

@@ -228,6 +228,21 @@ double roc_threshold_balanced(const struct roc *c)
     return threshold;
 }
 
+/* Members and others above the threshold. */
+static void flagged(size_t *t, size_t *f, const struct roc *c, double threshold)
+{
+    size_t low = 0, high = c->points; /* points 0 .. low-1 lie above the threshold */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->score[middle] > threshold)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *t = low ? c->true_positives[low - 1] : 0;
+    *f = low ? c->false_flags[low - 1] : 0;
+}
+
 double roc_threshold_epsilon(const struct roc *c, double delta, double confidence)
 {
     enum { CANDIDATES = 100 };
@@ -244,8 +259,13 @@ double roc_threshold_epsilon(const struct roc *c, double delta, double confidenc
          * infinite. */
         if (tpr < 1 && !(rates_epsilon(&certain, delta) > best))
             continue;
-        struct rates r = roc_rates(c, t, stricter);
-        double bound = rates_epsilon(&r, delta);
+        size_t found, wrong;
+        flagged(&found, &wrong, c, t);
+        /* A bound takes two of the four ends. */
+        const struct rates ends = {
+            .tpr.lower = clopper_pearson_lower((double)found, (double)c->n_member, stricter),
+            .fpr.upper = clopper_pearson_upper((double)wrong, (double)c->n_nonmember, stricter)};
+        const double bound = rates_epsilon(&ends, delta);
         if (bound > best) {
             best = bound;
             threshold = t;
@@ -263,15 +283,8 @@ static struct sotto_estimate rate(size_t k, size_t n, double confidence)
 
 struct rates roc_rates(const struct roc *c, double threshold, double confidence)
 {
-    size_t low = 0, high = c->points; /* points 0 .. low-1 lie above the threshold */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (c->score[middle] > threshold)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    size_t t = low ? c->true_positives[low - 1] : 0, f = low ? c->false_flags[low - 1] : 0;
+    size_t t, f;
+    flagged(&t, &f, c, threshold);
     return (struct rates){rate(t, c->n_member, confidence), rate(f, c->n_nonmember, confidence), c->n_member,
                           c->n_nonmember};
 }
