@@ -88,15 +88,18 @@ endif()
 target_link_options(test_stop PRIVATE LINKER:--wrap=context_check,--wrap=context_stopped)
 target_compile_definitions(test_stop PRIVATE SOTTO_TEST_SOVERSION=$<TARGET_PROPERTY:sotto_shared,SOVERSION>)
 # They train for many reasons, none of which is the account: each is made once a process.
-foreach(module generate head ssl train)
+foreach(module dp generate head ssl train)
   target_sources(test_${module} PRIVATE tests/support/account_memo.c)
   target_link_options(test_${module} PRIVATE LINKER:--wrap=account_pld,--wrap=account_pld_deltas)
 endforeach()
+target_compile_definitions(test_dp PRIVATE ACCOUNT_MEMO_OFF=1) # groups that are not about accounts ask for it
 # It reads the rows of the program's verbs.
 target_sources(test_options PRIVATE $<TARGET_OBJECTS:sotto_cli>)
 target_include_directories(test_options PRIVATE cli)
 # These compile kernels themselves, as cmake/library.cmake does.
 set_property(SOURCE tests/property/head/test_head_gradient.c tests/property/dp/test_floored_certificate.c APPEND PROPERTY COMPILE_OPTIONS -O2 -Wno-psabi)
+# The definition that convolutions are held against takes most of their tests' time.
+set_property(SOURCE tests/property/nn/conv_reference.c APPEND PROPERTY COMPILE_OPTIONS -O3)
 
 # tests/fuzz/fuzz_*.c define LLVMFuzzerTestOneInput. The ordinary build links all of them into one program that replays a
 # corpus through the target of a name. libFuzzer replays it too (-runs=0): clang's checks stop at more than gcc's, an offset added

@@ -1,6 +1,7 @@
 /* Certificates of iterated runs: finished, interrupted, seeded; and certificates of runs and of single
  * releases that were changed or forged. */
 #include "support/test.h"
+#include "support/account_memo.h"
 #include "support/certificate_text.h"
 #include "support/exercise.h"
 #include "support/temporary_folder.h"
@@ -497,4 +498,4 @@ TEST(runs_that_protect_inputs_say_so)
     sotto_text_free(text);
 }
 
-TEST_GROUP(.before = set_up, .after = remove_folder, .tags = "long")
+TEST_GROUP(.start = remember_accounts, .before = set_up, .after = remove_folder, .tags = "long")

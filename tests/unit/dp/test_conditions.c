@@ -1,6 +1,7 @@
 /* What an epsilon rests on besides the sensitivity, from the request to ledger, certificate and verification;
  * and the nonce of every line, without which a certificate's hash of a line would tell about the records. */
 #include "support/test.h"
+#include "support/account_memo.h"
 #include "support/certificate_text.h"
 #include "support/exercise.h"
 
@@ -228,4 +229,4 @@ TEST(every_line_has_a_nonce_of_its_own)
     ledger_lines_close(&lines);
 }
 
-TEST_GROUP(.before = set_up, .after = remove_folder, .tags = "long")
+TEST_GROUP(.start = remember_accounts, .before = set_up, .after = remove_folder, .tags = "long")

@@ -483,7 +483,7 @@ TEST(default_ledgers_are_used)
     char path[160];
     struct sotto_release r = request("laplace");
     struct sotto_dpsgd_request run = {.sampled = {.mechanism = "gaussian",
-                                                  .noise_multiplier = 1.1,
+                                                  .noise_multiplier = 4,
                                                   .sample_rate = 0.01,
                                                   .steps = 10,
                                                   .delta = 1e-5,

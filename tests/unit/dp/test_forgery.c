@@ -2,6 +2,7 @@
  * agrees with every other and only a signature could tell. f32 heads; no instruction set or thread count
  * matters. */
 #include "support/test.h"
+#include "support/account_memo.h"
 #include "support/forgery_desk.h"
 
 /* ---- the forgeries ---- */
@@ -571,4 +572,4 @@ TEST(a_proof_is_for_one_head)
     assert_false(file_exists(path_of("n.jsonl")));
 }
 
-TEST_GROUP(.set_up = make_bundles, .tear_down = remove_folder, .tags = "long")
+TEST_GROUP(.start = remember_accounts, .set_up = make_bundles, .tear_down = remove_folder, .tags = "long")

@@ -1,6 +1,7 @@
 /* Runs on noisy inputs with labels released by randomised response: the certificate counts both, and is
  * bound to the ledger entry of the labels. */
 #include "support/test.h"
+#include "support/account_memo.h"
 #include "support/certificate_text.h"
 #include "support/exercise.h"
 #include "support/temporary_folder.h"
@@ -306,4 +307,4 @@ TEST(memory_that_runs_out)
     assert_int_equal(status, SOTTO_OK);
 }
 
-TEST_GROUP(.before = set_up, .after = remove_folder, .tags = "long")
+TEST_GROUP(.start = remember_accounts, .before = set_up, .after = remove_folder, .tags = "long")

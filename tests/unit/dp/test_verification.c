@@ -1,5 +1,6 @@
 /* What a C user learns without a parser: the checks of a verification, and what a certificate's document says. */
 #include "support/test.h"
+#include "support/account_memo.h"
 #include "support/certificate_text.h"
 #include "support/forgery_desk.h"
 
@@ -335,4 +336,4 @@ TEST(memory_that_runs_out)
     }
 }
 
-TEST_GROUP(.set_up = make_bundles, .tear_down = remove_folder, .tags = "long")
+TEST_GROUP(.start = remember_accounts, .set_up = make_bundles, .tear_down = remove_folder, .tags = "long")
