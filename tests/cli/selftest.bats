@@ -2,6 +2,7 @@
 # sotto selftest: the table, the JSON, the exit codes, nothing left behind.
 
 load ../support/effort
+load ../support/commit
 
 setup() {
   : > "$BATS_TEST_TMPDIR/file"
@@ -24,13 +25,6 @@ teardown() {
   [[ "$output" == "{"*'"schema": "sotto.selftest/1"'*'"passed": true'*'"failed": 0'*'"falsifier": null'*'"group": "files"'*"}" ]]
 }
 
-# The part of today: the date of the commit, or a fixed day where there is no history.
-day_of_commit() {
-  local date
-  date=$(git -C "$BATS_TEST_DIRNAME" log -1 --format=%cs 2> /dev/null) || date=1970-01-01
-  echo "$date"
-}
-
 # Draws for each input, runs on each file, and which attacks. False alarms: 1e-6 for a whole run, at each effort (Bonferroni, so a part
 # of the list has a threshold of its own). Found with probability 0.999 and more: a delta that is exceeded by 0.08 / 0.026 / 0.009 at
 # effort 1 / 5 / 50, where the two probabilities are near 1/2, and by less elsewhere; of the program, whatever differs in one byte of
@@ -39,8 +33,8 @@ day_of_commit() {
 # The negative controls are the planted bugs, drawn often enough at each effort, and tests/cli/planted.bats.
 @test "--falsify attacks every mechanism and this program, and catches every planted bug" {
   draws=$(by_effort 20000 200000 2000000) runs=$(by_effort 20 200 1000) part=$(by_effort 6 1 1)
-  shard=$(($(date -u -d "$(day_of_commit)" +%s) / 86400 % part + 1))/$part
-  echo "commit of $(day_of_commit): --draws $draws --runs $runs --shard $shard"
+  shard=$(part_of_day "$part")
+  echo "--draws $draws --runs $runs --shard $shard"
   run "$SOTTO" selftest --falsify --draws "$draws" --runs "$runs" --shard "$shard" --progress never
   echo "$output"
   [ "$status" -eq 0 ]
