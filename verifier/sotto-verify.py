@@ -11,7 +11,7 @@ From top to bottom: signatures, accounts, the certificate, the released file, th
 listed in the report: above all the sensitivity of a trained file, which 'sotto verify' derives from the file's recipe, and
 the account of sampled steps (DP-SGD). Formats: docs/FORMATS.md. Formulas: docs/derivations.
 """
-import argparse, ast, decimal, hashlib, json, math, os, struct, sys
+import argparse, ast, decimal, functools, hashlib, json, math, os, struct, sys
 from decimal import Decimal
 
 # ---- signatures: Ed25519 (RFC 8032, section 5.1), points (x, y) of -x^2 + y^2 = 1 + d x^2 y^2 modulo P ----
@@ -90,10 +90,11 @@ def falling_root(f, target, top):
     return high
 
 
-def pi():  # Machin: 16 arctan(1/5) - 4 arctan(1/239)
+@functools.lru_cache(maxsize=None)
+def pi(digits):  # Machin: 16 arctan(1/5) - 4 arctan(1/239), in the context's precision, which is `digits`
     def arctan_of_one_over(n):
         power, total, k = Decimal(1) / n, Decimal(0), 1
-        while abs(power) > Decimal(10) ** -decimal.getcontext().prec:
+        while abs(power) > Decimal(10) ** -digits:
             total, power, k = total + power / k, -power / (n * n), k + 2
         return total
     return 16 * arctan_of_one_over(5) - 4 * arctan_of_one_over(239)
@@ -107,7 +108,7 @@ def normal_cdf(x):
         while abs(term) > Decimal(10) ** -context.prec or x * x > k:
             total, k = total + term, k + 2
             term = term * x * x / k
-        return Decimal(1) / 2 + total * (-x * x / 2).exp() / (2 * pi()).sqrt()
+        return Decimal(1) / 2 + total * (-x * x / 2).exp() / (2 * pi(context.prec)).sqrt()
 
 
 def gaussian(t, delta):  # Balle and Wang 2018, theorem 8
