@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# label: landing
 # tools/check-abi finds what would break programs that were compiled against older headers, and nothing else.
 
 setup() {

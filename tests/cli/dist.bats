@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# label: landing
 # The source archive: the same bytes twice, all that is tracked, and a tree of its own that cmake takes. ('make deb' builds from it.)
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# label: landing
 # A ten-line consumer must build against the installed library through pkg-config and through CMake.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# label: landing
 # sotto-serve-torch, -onnx, -sklearn (servers/sotto-serve.py): what is no model of theirs gets one sentence, before any framework is
 # asked for; models are served like sotto's own where SOTTO_PYTHON (default python3) has the framework.
 
