@@ -200,6 +200,25 @@ TEST(budgets_are_checked_by_composition)
     assert_non_null(strstr(sotto_error_text(), "with this release"));
 }
 
+/* A release with a sampled sensitivity counts against the budget of a proved one. */
+TEST(both_columns_count_against_a_budget)
+{
+    struct sotto_release r = {
+        .mechanism = "laplace",
+        .scale = 1,
+        .target = {NAN, SOTTO_DELTA_PURE},
+        .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_SAMPLED},
+        .spend = {
+            .dataset_id = "toy", .source = &exercise, .ledger = path, .budget = {1.5, SOTTO_DELTA_PURE}}};
+    float v[1] = {1};
+    struct sotto_certificate *certificate = NULL;
+    assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_OK);
+    sotto_certificate_free(certificate);
+    r.sensitivity.source = SOTTO_SENSITIVITY_PROVED;
+    assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EBUDGET);
+    assert_non_null(strstr(sotto_error_text(), "spent 1, with this release 2"));
+}
+
 TEST(allocation_failures_are_reported)
 {
     assert_int_equal(append("{\"mechanism\":\"laplace\",\"scale\":4,\"dimension\":1}"), SOTTO_OK);
