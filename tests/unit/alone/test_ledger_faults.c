@@ -421,7 +421,7 @@ TEST(conditional_columns_without_memory)
     const char *const names[] = {"laplace", "gaussian"};
     for (int i = 0; i < 10; i++) { /* more events than a first list holds */
         struct sotto_release r = sampled(names[i % 2], path_of("two.jsonl"));
-        r.scale += i;
+        r.scale += 40 + i;
         r.sensitivity.source = i == 4 ? SOTTO_SENSITIVITY_PROVED : SOTTO_SENSITIVITY_SAMPLED;
         r.spend.budget = (struct sotto_dp){3, 1e-4};
         assert_int_equal(release_of(&r), SOTTO_OK);

@@ -171,7 +171,7 @@ TEST(a_grid_without_memory)
 TEST(both_relations_are_those_of_their_own_accounts)
 {
     struct sotto_sampled s = {.mechanism = "gaussian",
-                              .noise_multiplier = 1.1,
+                              .noise_multiplier = 4,
                               .sample_rate = 0.05,
                               .steps = 200,
                               .delta = 1e-5,
@@ -200,7 +200,7 @@ TEST(both_relations_are_those_of_their_own_accounts)
 TEST(steps_without_an_adjacency_are_of_a_replaced_record)
 {
     struct sotto_sampled s = {
-        .mechanism = "gaussian", .noise_multiplier = 1.1, .sample_rate = 0.05, .steps = 200, .delta = 1e-5};
+        .mechanism = "gaussian", .noise_multiplier = 4, .sample_rate = 0.05, .steps = 200, .delta = 1e-5};
     struct sotto_account given, replaced, zeroed, added;
     assert_int_equal(sotto_account_sampled(&given, &s, NULL), SOTTO_OK);
     s.adjacency = SOTTO_REPLACE_ONE;

@@ -16,16 +16,27 @@ static struct crosscheck measured(double t, size_t count)
     return a;
 }
 
+/* Ten releases of shift 0.5, measured once. */
+static struct crosscheck ten_releases(void)
+{
+    static struct crosscheck ten;
+    static bool known;
+    if (!known)
+        ten = measured(0.5, 10);
+    known = true;
+    return ten;
+}
+
 TEST(independent_ways_agree)
 {
     assert_int_equal(measured(0.5, 2).exact_count, 2);   /* finite sums */
-    assert_int_equal(measured(0.5, 10).exact_count, 4);  /* and contours */
+    assert_int_equal(ten_releases().exact_count, 4);     /* and contours */
     assert_int_equal(measured(0.1, 100).exact_count, 3); /* the finite sum in doubles has lost its digits */
 }
 
 TEST(a_wrong_value_is_found)
 {
-    struct crosscheck right = measured(0.5, 10), wrong;
+    struct crosscheck right = ten_releases(), wrong;
     char why[200];
     for (size_t i = 0; i < right.exact_count; i++)
         for (int sign = -1; sign <= 1; sign += 2) {

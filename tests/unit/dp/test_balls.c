@@ -1,5 +1,6 @@
 /* The certified path at its edges: places without a value, bounded losses, cuts. */
 #include "support/test.h"
+#include "support/effort.h"
 
 #include "base/memory.h"
 #include "dp/account/certified_composed.h"
@@ -11,9 +12,12 @@ TEST(values_at_the_edge)
 {
     struct interval none = ball_value(BALL_LOG, -1);
     assert_true(none.lo == -INFINITY && none.hi == INFINITY);
-    struct interval zero = ball_delta(BALL_LOGISTIC, 1, 1), loud = ball_epsilon(BALL_GAUSSIAN, 1e200, 1e-5);
+    struct interval zero = ball_delta(BALL_LOGISTIC, 1, 1);
     assert_true(zero.lo == 0 && zero.hi == 0);
-    assert_true(loud.lo == 0 && loud.hi == INFINITY);
+    if (effort() > 1) { /* all digits there are: a second */
+        struct interval loud = ball_epsilon(BALL_GAUSSIAN, 1e200, 1e-5);
+        assert_true(loud.lo == 0 && loud.hi == INFINITY);
+    }
     struct interval quiet = ball_epsilon(BALL_GAUSSIAN, 1e-3, 0.5),
                     small = ball_epsilon(BALL_GAUSSIAN, 1, 0.3);
     assert_true(quiet.lo == 0 && quiet.hi == 0);

@@ -233,7 +233,7 @@ TEST(a_failed_reservation_is_one_on_all_ranks)
     simulated_ranks(3, 0, fail_to_reserve, d);
     unlink(path_of("l.jsonl"));
     d->request = request(false);
-    d->request.sampled.noise_multiplier = 1; /* at 40 epsilon is 0 */
+    d->request.sampled.noise_multiplier = 8; /* at 40 epsilon is 0 */
     d->request.sampled.delta = 1e-6;
     d->request.spend.budget = (struct sotto_dp){1e-3, 1e-6};
     d->expected = SOTTO_EBUDGET;

@@ -2,6 +2,7 @@
  * a release by the sampler of constant time, and one on the finer lattice. All are read, shown and verified as
  * they were; a run with exact noise may go on, one with fast noise may not. */
 #include "support/test.h"
+#include "support/account_memo.h"
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -158,4 +159,4 @@ TEST(a_fast_run_does_not)
     free(after);
 }
 
-TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)
+TEST_GROUP(.start = remember_accounts, .set_up = make_folder, .tear_down = remove_folder)

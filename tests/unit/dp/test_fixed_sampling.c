@@ -2,6 +2,7 @@
  * small case that can be gone through and is met by the worst of them; reserved, certified, composed and
  * refused. */
 #include "support/test.h"
+#include "support/effort.h"
 #include "support/worse.h"
 #include "support/exercise.h"
 #include "base/memory.h"
@@ -90,7 +91,7 @@ TEST(no_small_case_exceeds_it)
             struct sotto_account a = account_of(&s);
             double largest = 0, slack = 2e-4; /* of the sum over a grid */
             assert_true(a.epsilon.lower > 0 && a.epsilon.lower <= a.epsilon.upper);
-            for (int trial = 0; trial < 40; trial++) {
+            for (int trial = 0; trial < by_effort(16, 40, 400); trial++) {
                 double value[N], other[N];
                 for (size_t i = 0; i < N; i++)
                     value[i] = trial == 0  ? -1
@@ -255,7 +256,7 @@ TEST(names)
 static struct sotto_dpsgd_request reserve_of(size_t steps)
 {
     struct sotto_dpsgd_request r = {
-        .sampled = steps_of("gaussian", 2, sotto_sample_rate(SOTTO_SAMPLING_FIXED, 7, 23), steps),
+        .sampled = steps_of("gaussian", 6, sotto_sample_rate(SOTTO_SAMPLING_FIXED, 7, 23), steps),
         .max_grad_norm = 1,
         .dimension = 3,
         .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("l.jsonl")},

@@ -57,20 +57,21 @@ TEST(known_answers_at_every_level)
 
 TEST(threads_and_cuts_change_nothing)
 {
+    enum { COUNT = 300000 };
     const uint64_t start = ((uint64_t)1 << 40) + 77;
     for (enum floored_law law = 0; law < FLOORED_LAWS; law++) {
         struct floored_noise f = opened(law, 0x1p44, false);
-        fill(all, &f, start, N, 1);
+        fill(all, &f, start, COUNT, 1);
         for (int threads = 2; threads <= 3; threads++) {
-            fill(parts, &f, start, N, threads);
-            assert_memory_equal(parts, all, sizeof all);
+            fill(parts, &f, start, COUNT, threads);
+            assert_memory_equal(parts, all, COUNT * sizeof *all);
         }
-        memset(parts, 0, sizeof parts);
-        for (size_t at = 0, n = 1; at < N; at += n, n = (3 * n + 1) % 70000)
-            fill(parts + at, &f, start + at, n < N - at ? n : N - at, 1);
-        assert_memory_equal(parts, all, sizeof all);
-        assert_int_equal(floored_noise_fill_doubles(&f, doubles, start, N, 1), SOTTO_OK);
-        for (size_t i = 0; i < N; i++)
+        memset(parts, 0, COUNT * sizeof *parts);
+        for (size_t at = 0, n = 1; at < COUNT; at += n, n = (3 * n + 1) % 70000)
+            fill(parts + at, &f, start + at, n < COUNT - at ? n : COUNT - at, 1);
+        assert_memory_equal(parts, all, COUNT * sizeof *all);
+        assert_int_equal(floored_noise_fill_doubles(&f, doubles, start, COUNT, 1), SOTTO_OK);
+        for (size_t i = 0; i < COUNT; i++)
             assert_true(doubles[i] == (double)all[i] && (doubles[i] != 0 || !signbit(doubles[i])));
     }
 }
