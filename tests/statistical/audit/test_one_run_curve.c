@@ -1,6 +1,11 @@
 /* The test of a trade-off curve in one run: valid at the edge of each curve, and strong. Mechanisms have exactly the curve that is
- * tested, and the attacker has their privacy losses; wrong procedures must be refuted. Seeds are fixed. */
+ * tested, and the attacker has their privacy losses; wrong procedures must be refuted. Seeds are fixed.
+ *
+ * Efforts 1, 5 and 50: 400, 1,000 and 10,000 runs of each mechanism. A procedure that rejects the true curve in exactly 5 % of
+ * the runs is refuted with probability below 1e-4 for each of seven curves; one that does so in 12.3 %, 9.2 % and 6.2 % with
+ * probability 95 %. */
 #include "support/test.h"
+#include "support/effort.h"
 
 #include "audit/measure/curve_test.h"
 #include "audit/measure/epsilon_bounds.h"
@@ -12,7 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS = 1000, FEW = 100, COINS = 2000, GUESSES = COINS / 10, STEPS = 3 };
+enum { FEW = 100, COINS = 2000, GUESSES = COINS / 10, STEPS = 3 };
+
+static uint64_t runs_of_each(void)
+{
+    return (uint64_t)by_effort(400, 1000, 10000);
+}
 
 /* One coin's answer by noise of scale 1 around the coin times `shift`, in STEPS samples at `rate`. */
 struct mechanism_of_test {
@@ -115,7 +125,7 @@ static size_t rejections(const struct mechanism_of_test *real, const struct mech
 /* Does an exact binomial test at 1e-4 refute that at most 5 % are rejected? */
 static bool refuted(size_t count)
 {
-    return binomial_lower_limit(count, RUNS, 1e-4) > .05;
+    return binomial_lower_limit(count, runs_of_each(), 1e-4) > .05;
 }
 
 TEST(valid_at_the_edge)
@@ -125,11 +135,11 @@ TEST(valid_at_the_edge)
                                                      {"gaussian", 1, .3, STEPS}, {"laplace", 1, .5, STEPS},
                                                      {"logistic", 1, .5, STEPS}};
     for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
-        size_t count = rejections(&edges[i], &edges[i], false, RUNS);
+        size_t count = rejections(&edges[i], &edges[i], false, runs_of_each());
         if (refuted(count))
             fail_msg(
-                "%s moved by %g, %zu steps: %zu of %d runs reject their own curve; expected at most 5 %%",
-                edges[i].name, edges[i].shift, edges[i].steps, count, RUNS);
+                "%s moved by %g, %zu steps: %zu of %zu runs reject their own curve; expected at most 5 %%",
+                edges[i].name, edges[i].shift, edges[i].steps, count, (size_t)runs_of_each());
     }
 }
 
@@ -151,8 +161,8 @@ TEST(leaks_are_found)
 TEST(a_wrong_procedure_is_refuted)
 {
     const struct mechanism_of_test m = {"gaussian", 1, 1, 1}, rounded_up = {"gaussian", .5, 1, 1};
-    assert_true(refuted(rejections(&m, &m, true, RUNS)));
-    assert_true(refuted(rejections(&m, &rounded_up, false, RUNS)));
+    assert_true(refuted(rejections(&m, &m, true, runs_of_each())));
+    assert_true(refuted(rejections(&m, &rounded_up, false, runs_of_each())));
 }
 
 static int by_size(const void *a, const void *b)
