@@ -1,6 +1,14 @@
 /* src/selftest: correct releases survive the attack, every planted bug is caught, and the rate of false
- * alarms is what is stated. All noise is seeded, so a pass today is a pass tomorrow. */
+ * alarms is what is stated. All noise is seeded, so a pass today is a pass tomorrow.
+ *
+ * Each of the 12 tests of a release errs with probability 1e-8 at every effort, so that one of 24 correct releases is accused
+ * with probability 3e-6. Noise that is too small was caught in 20 of 20 trials from a scale too small by 22 % on for Laplace
+ * noise and 18 % for Gaussian noise with 20,000 draws (effort 1, where no bug of a few percent is planted); 14 % and 10 %, and
+ * 18 % for logistic noise, with 60,000 (5, and these bugs at 1); 4 %, and 6 % for logistic noise, with 600,000 (50).
+ * The test of the rate of alarms runs 100, 300 and 3,000 attacks: at a rate of 5 %, which is above the true one, it fails with
+ * probability 1e-5 or less; a rate of 24 %, 26 % and 29 % is found with probability 95 %. */
 #include "support/test.h"
+#include "support/effort.h"
 
 #include "num/beta.h"
 #include "selftest/toys.h"
@@ -39,23 +47,29 @@ static const char *label(const struct toy *toy)
     return text;
 }
 
-enum { DRAWS = 60000 };
+/* `many`: the release is one of those that move delta by a few percent. */
+static size_t draws(bool many)
+{
+    return (size_t)by_effort(many ? 60000 : 20000, 60000, 600000);
+}
 
 TEST(correct_releases_survive)
 {
     struct toy_source source = {.ledger = ledger, .seeded = true, .seed = 1};
     struct toy toy;
     struct falsify_verdict v;
+    const bool few = effort() == 1; /* the intervals of fewer draws leave less to be proved */
     size_t i;
     for (i = 0; toy_at(&toy, i); i++) {
-        assert_int_equal(toy_attack(&v, &toy, DRAWS, 1e-8, &source), SOTTO_OK);
+        assert_int_equal(toy_attack(&v, &toy, draws(false), 1e-8, &source), SOTTO_OK);
         if (v.caught)
             fail_msg("%s accused: proved %g > %g at %g by %s", label(&toy), v.proved, v.claimed, v.epsilon,
                      v.event);
-        assert_true(v.proved > 0.25 * v.claimed); /* and the attack is not blind */
+        assert_true(v.proved > (few ? 0.2 : 0.25) * v.claimed); /* and the attack is not blind */
         bool additive = toy.noise->kind == RELEASE_LATTICE || toy.noise->kind == RELEASE_INTEGER;
         if (toy.width == 1 && toy.rate == 1 && additive)
-            assert_true(v.proved > 0.8 * v.claimed); /* where the claim is tight it comes close */
+            assert_true(v.proved >
+                        (few ? 0.75 : 0.8) * v.claimed); /* where the claim is tight it comes close */
     }
     assert_true(i >= 19);
 }
@@ -67,7 +81,7 @@ TEST(planted_bugs_are_caught)
     struct falsify_verdict v;
     size_t i;
     for (i = 0; toy_planted(&toy, i); i++) {
-        assert_int_equal(toy_attack(&v, &toy, DRAWS, 1e-8, &source), SOTTO_OK);
+        assert_int_equal(toy_attack(&v, &toy, draws(toy.draws > 0), 1e-8, &source), SOTTO_OK);
         if (!v.caught)
             fail_msg("%s got away: proved %g of %g at %g by %s", label(&toy), v.proved, v.claimed, v.epsilon,
                      v.event);
@@ -144,11 +158,11 @@ static int alarms(int runs, size_t draws, double error, bool peek)
 
 TEST(false_alarms_are_as_rare_as_stated)
 {
-    enum { RUNS = 300 };
+    const int runs = (int)by_effort(100, 300, 3000);
     const double per_run = 0.3, error = per_run / FALSIFY_TESTS;
     double lower, upper, peeking_lower, ignored;
-    clopper_pearson(&lower, &upper, alarms(RUNS, 2000, error, false), RUNS, 0.998);
-    clopper_pearson(&peeking_lower, &ignored, alarms(RUNS, 2000, error, true), RUNS, 0.998);
+    clopper_pearson(&lower, &upper, alarms(runs, 2000, error, false), runs, 0.998);
+    clopper_pearson(&peeking_lower, &ignored, alarms(runs, 2000, error, true), runs, 0.998);
     assert_true(upper <= per_run);
     assert_true(peeking_lower > upper); /* the control: it would be noticed */
 }
