@@ -180,7 +180,7 @@ TEST(weaker_attackers_stand_beside)
     for (long n = 0; n < 400; n += 29) {
         char *json = NULL;
         base_alloc_fail_after(n);
-        sotto_status status = audit_text(&json, &audit, &options, NULL);
+        sotto_status status = audit_text(&json, &audit, &options, &(struct sotto_context){.threads = 1});
         base_alloc_fail_after(-1);
         assert_true(status == SOTTO_OK || status == SOTTO_ENOMEM);
         sotto_text_free(json);

@@ -176,7 +176,7 @@ TEST(allocation_failures_are_clean)
     struct sotto_audit_input in = saved_world(&w, SOTTO_F4, SOTTO_U1), streamed = from_files(&in, rows);
     struct sotto_context one_thread = {.threads = 1};
     const char *names[] = {"rmia", NULL};
-    struct sotto_audit_options options = {.names = names};
+    struct sotto_audit_options options = {.names = names, .draws = 100};
     sotto_status status = SOTTO_ENOMEM;
     for (long n = 0; status != SOTTO_OK; n++) {
         char *json = NULL;
