@@ -16,33 +16,32 @@ f8() {
   done
 }
 
-# 24 records of 3 columns. base: classes 0 and 1 of 3, each near a place of its own; flat: all records are the same, and of class 0.
-record() { [ "$1" = flat ] && echo "1 1 1" || echo "$(($2 % 2)) $((2 - $2 % 2)) $(($2 % 3 - 1))"; }
-label() { [ "$1" = flat ] && echo 0 || echo $(($2 % 2)); }
-# set NAME BASE LAST LABEL: X.npy and y.npy in folder NAME; the last record and its label are those given
+# set_of NAME BASE LAST LABEL: 24 records of 3 columns, X.npy and y.npy in folder NAME; the last record and its label are those given.
+# BASE base: classes 0 and 1 of 3, each near a place of its own; flat: all records are the same, and of class 0.
 set_of() {
+  local i x=() y=()
+  for ((i = 0; i < 23; i++)); do
+    if [ "$2" = flat ]; then x+=(1 1 1) y+=(0); else x+=($((i % 2)) $((2 - i % 2)) $((i % 3 - 1))) y+=($((i % 2))); fi
+  done
   mkdir -p "$1"
-  { for i in $(seq 0 22); do f8 $(record "$2" "$i"); done; f8 $3; } | npy "$1/X.npy" '<f8' '24, 3'
-  { for i in $(seq 0 22); do f8 $(label "$2" "$i"); done; f8 $4; } | npy "$1/y.npy" '<f8' '24,'
+  f8 "${x[@]}" $3 | npy "$1/X.npy" '<f8' '24, 3'
+  f8 "${y[@]}" $4 | npy "$1/y.npy" '<f8' '24,'
 }
 
 # What does not depend on noise: hashes, times and names of runs out, and statistics of noisy tensors.
-facts() { sed -E '/"event":"records"/s/[0-9a-f]{16}/DIGITS/g; s/[0-9a-f]{64}/HASH/g; s/[0-9a-f]{32}/RUN/g; s/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z/TIME/g; s/ +min .*//'; }
+facts='/"event":"records"/s/[0-9a-f]{16}/DIGITS/g; s/[0-9a-f]{64}/HASH/g; s/[0-9a-f]{32}/RUN/g; s/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z/TIME/g; s/ +min .*//'
 # outcome FOLDER COMMAND...: what it printed, how it ended, and what it left behind, in FOLDER.outcome
 outcome() {
   local folder=$1 code=0 f
   shift
-  rm -rf "$folder.home/sotto/ledger"
-  rm -f "$folder"/h.* "$folder"/p.* "$folder"/m.* "$folder"/l.jsonl
-  (cd "$folder" && XDG_DATA_HOME="$PWD.home" "$@") > "$folder/out" 2> "$folder/err" || code=$?
+  rm -rf "$folder.home/sotto/ledger" "$folder"/{h,p,m}.* "$folder/l.jsonl"
+  (cd "$folder" && XDG_DATA_HOME="$PWD.home" exec "$@") > "$folder/out" 2> "$folder/err" || code=$?
   {
     echo "exit $code"
-    cat "$folder/out" "$folder/err"
-    (cd "$folder" && wc -c $(ls))
-    for f in "$folder"/*.certificate.json; do cat "$f"; done
-    cat "$folder"/l.jsonl
+    cat "$folder"/{out,err} "$folder"/*.certificate.json "$folder/l.jsonl"
+    (cd "$folder" && exec wc -c -- *)
     for f in "$folder"/*.safetensors; do "$SOTTO" inspect "$f"; done
-  } 2>&1 | sed "s|$folder||" | facts > "$folder.outcome"
+  } 2>&1 | sed -E "s|$folder||; $facts" > "$folder.outcome"
 }
 # same COMMAND...: every neighbour of a base has its outcome, and the command succeeds on it
 same() {
@@ -59,8 +58,8 @@ same() {
   done
 }
 
-setup() {
-  cd "$BATS_TEST_TMPDIR"
+setup_file() {
+  cd "$BATS_FILE_TMPDIR" || return 1
   set_of base base "1 1 1" 1
   set_of base-absent base "1 1 1" 2
   set_of base-beyond base "1 1 1" 9
@@ -73,7 +72,11 @@ setup() {
   set_of flat-cell flat "1 2 1" 0
   set_of flat-both flat "0 2 0.5" 2
 }
-head_of() { same "$SOTTO" head --features X.npy --labels y.npy --classes 3 --dataset-id toy --ledger l.jsonl -o h.safetensors --delta 1e-3 --noise-multiplier 1 "$@"; }
+setup() {
+  cd "$BATS_TEST_TMPDIR" || return 1
+  cp -r "$BATS_FILE_TMPDIR"/{base,flat}* .
+}
+head_of() { same "$SOTTO" head --features X.npy --labels y.npy --classes 3 --dataset-id toy --ledger l.jsonl -o h.safetensors --delta 1e-3 --noise-multiplier 12 "$@"; } # much noise: its account takes little time
 
 @test "heads by DP-SGD print the same for neighbouring data" {
   head_of --trainer dp-sgd --batch 4 --epochs 2
@@ -104,7 +107,7 @@ import() { # FOLDER LABEL of record 0: the records of FOLDER as the set toy
   rm -rf "$1.home" "$1.set"
   mkdir -p "$1.set"
   cp "$1/$values.npy" "$1.set"
-  { for i in $(seq 0 23); do v=$((i ? i % 2 : $2)); printf "\\x$(printf %02x "$v")"; done; } | npy "$1.set/labels.npy" '|u1' '24,'
+  { printf "\\x0$2"; for i in {1..23}; do printf "\\x0$((i % 2))"; done; } | npy "$1.set/labels.npy" '|u1' '24,'
   local id=(--dataset-id toy)
   [[ "$("$SOTTO" data --help)" == *--dataset-id* ]] || id=() # a program that knows no identity
   XDG_DATA_HOME="$PWD/$1.home" "$SOTTO" data import "$1.set" --name toy "${id[@]}" --quiet > /dev/null
@@ -119,8 +122,8 @@ train_of() { same "$SOTTO" train --data toy "${classes[@]}" --batch 4 --epochs 1
   for d in base base-*; do mv $d/X.npy $d/features.npy; import $d 0; done
   import base-absent 2
   import base-beyond 9
-  train_of --model mlp --hidden 4 --dp-sgd --noise-multiplier 1
-  train_of --model mlp --hidden 4 --dp-sgd --noise-multiplier 1 --clipping quantile --json
+  train_of --model mlp --hidden 4 --dp-sgd --noise-multiplier 12
+  train_of --model mlp --hidden 4 --dp-sgd --noise-multiplier 12 --clipping quantile --json
 }
 
 @test "train --certify-inputs prints the same for neighbouring data" {
@@ -131,7 +134,7 @@ train_of() { same "$SOTTO" train --data toy "${classes[@]}" --batch 4 --epochs 1
   mkdir -p base base-absent base-bright base-duplicate
   for d in base base-*; do
     case $d in base-bright) last=255 ;; base-duplicate) last=0 ;; *) last=23 ;; esac
-    { for i in $(seq 0 22) $last; do for j in $(seq 64); do printf "\\x$(printf %02x "$i")"; done; done; } | npy $d/images.npy '|u1' '24, 1, 8, 8'
+    { for i in {0..22} $last; do printf -v pixel '\\x%02x' $i; printf "$pixel%.0s" {1..64}; done; } | npy $d/images.npy '|u1' '24, 1, 8, 8'
     import $d 0
   done
   import base-absent 2
