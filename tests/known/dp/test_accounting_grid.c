@@ -1,12 +1,22 @@
 /* Our intervals beside those of dp-accounting 0.6.0 and prv-accountant 0.2.0 on 235 points, and beside closed
  * forms with 60 digits. Origin: tools/golden_accounting.py. */
 #include "support/test.h"
+#include "support/effort.h"
 #include "support/accounting_grid.h"
 
 enum { MOST = 400 };
 static struct grid_row rows[MOST], raw[MOST]; /* raw: nothing left out */
 static struct sotto_account ours[MOST];
 static int count;
+
+/* A composition stands with deltas 0.001, 1e-5, 1e-10 and 1e-15, one after the other, or with 1e-5 alone. At effort 1 the two
+ * in the middle of four are left out where no closed form is known: the account is a grid's. */
+static bool is_in_the_middle(const struct grid_row *r, const struct grid_row *before)
+{
+    return r->compose > 1 && isnan(r->bound[EXACT]) && r->delta != 1e-15 &&
+           strcmp(r->mechanism, before->mechanism) == 0 && r->parameter == before->parameter &&
+           r->rate == before->rate && r->compose == before->compose;
+}
 
 static int account_for_all(void **state)
 {
@@ -15,7 +25,13 @@ static int account_for_all(void **state)
     struct grid_row header;
     if (!file || !grid_read(&header, file))
         return -1;
-    while (count < MOST && grid_read(&rows[count], file)) {
+    struct grid_row next, before = header;
+    while (count < MOST && grid_read(&next, file)) {
+        const bool left_out = effort() == 1 && is_in_the_middle(&next, &before);
+        before = next;
+        if (left_out)
+            continue;
+        rows[count] = next;
         const struct grid_row *r = &rows[count];
         if (grid_account(&ours[count], r) != SOTTO_OK)
             fail_msg("%s %g: %s", r->mechanism, r->parameter, sotto_error_text());
@@ -38,7 +54,7 @@ static void complain(int i, const char *what, double bound)
 
 TEST(every_point_has_an_answer)
 {
-    assert_true(count >= 200);
+    assert_true(count >= by_effort(180, 235, 235));
     for (int i = 0; i < count; i++)
         if (!(ours[i].epsilon.lower >= 0 && ours[i].epsilon.lower <= ours[i].epsilon.upper &&
               isfinite(ours[i].epsilon.upper)))
