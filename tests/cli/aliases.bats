@@ -20,9 +20,9 @@ same() {
 
 @test "account: --sigma is the scale or the noise multiplier, --sampling-rate the sample rate, --target-epsilon epsilon" {
   same --scale --sigma -- "$SOTTO" account --mechanism gaussian @ 3 --l2 1 --delta 1e-5
-  same --noise-multiplier --sigma -- "$SOTTO" account --mechanism gaussian @ 1.1 --sample-rate 0.01 --steps 100 --delta 1e-5
-  same --sample-rate --sampling-rate -- "$SOTTO" account --mechanism gaussian --noise-multiplier 1.1 @ 0.01 --steps 100 --delta 1e-5
-  same --sample-rate --sampling_rate -- "$SOTTO" account --mechanism gaussian --noise-multiplier 1.1 @ 0.01 --steps 100 --delta 1e-5
+  same --noise-multiplier --sigma -- "$SOTTO" account --mechanism gaussian @ 4 --sample-rate 0.1 --steps 10 --delta 1e-5
+  same --sample-rate --sampling-rate -- "$SOTTO" account --mechanism gaussian --noise-multiplier 4 @ 0.1 --steps 10 --delta 1e-5
+  same --sample-rate --sampling_rate -- "$SOTTO" account --mechanism gaussian --noise-multiplier 4 @ 0.1 --steps 10 --delta 1e-5
   same --epsilon --target-epsilon -- "$SOTTO" account --mechanism gaussian @ 1 --l2 1 --delta 1e-5
   run "$SOTTO" account --mechanism gaussian --sigma 3 --scale 3 --l2 1 --delta 1e-5
   [ "$status" -eq 64 ]
@@ -45,11 +45,11 @@ same() {
   "$SOTTO" "${head[@]}" --sigma 5 --clip-norm 0.5 --ledger l1.jsonl -o h.safetensors
   grep -qF 'noise_multiplier\":5' h.safetensors
   grep -qF 'max_grad_norm\":0.5' h.safetensors
-  "$SOTTO" "${head[@]}" --target-epsilon 2 --ledger l2.jsonl -o g.safetensors
+  "$SOTTO" "${head[@]}" --target-epsilon 0.3 --ledger l2.jsonl -o g.safetensors
   train=(train --data synthetic-images-n64 --hidden 4,8 --batch 16 --epochs 1 --dtype f32 --backend dnnl --quiet --dp-sgd)
   "$SOTTO" "${train[@]}" --sigma 5 --clip-norm 0.5 --ledger l3.jsonl -o m.safetensors
   grep -q 'noise_multiplier=5' m.safetensors
-  "$SOTTO" "${train[@]}" --target-epsilon 2 --ledger l4.jsonl -o n.safetensors
+  "$SOTTO" "${train[@]}" --target-epsilon 0.3 --ledger l4.jsonl -o n.safetensors
 }
 
 @test "head: --bias is --bias-constant; old names are not shown" {

@@ -2,6 +2,7 @@
 # sotto attack and sotto data split: files, shards, resumed caches, messages, exit codes.
 
 bats_require_minimum_version 1.5.0
+load ../support/npy
 
 setup_file() {
   export XDG_DATA_HOME="$BATS_FILE_TMPDIR/data"
@@ -46,11 +47,11 @@ refused() {
 
 @test "split: bad parts are named" {
   refused 65 "split: the parts need 1000 records; synthetic-blobs-d8-k4-n900 has 900" "$SOTTO" data split synthetic-blobs-d8-k4-n900 --parts a=500,b=500 -o no
-  refused 64 "--parts: 'b' is not a list" "$SOTTO" data split synthetic-blobs --parts a=5,b -o no
-  refused 65 "split: part 'a' is given twice" "$SOTTO" data split synthetic-blobs --parts a=5,a=6 -o no
-  refused 65 "split: part name 'A' is not allowed; expected a-z 0-9 _ -" "$SOTTO" data split synthetic-blobs --parts A=5 -o no
-  refused 65 "one-hot needs a table with described columns; import it as CSV first" "$SOTTO" data split synthetic-blobs --parts a=5 --one-hot -o no
-  refused 64 "--output" "$SOTTO" data split synthetic-blobs --parts a=5
+  refused 64 "--parts: 'b' is not a list" "$SOTTO" data split synthetic-blobs-n20 --parts a=5,b -o no
+  refused 65 "split: part 'a' is given twice" "$SOTTO" data split synthetic-blobs-n20 --parts a=5,a=6 -o no
+  refused 65 "split: part name 'A' is not allowed; expected a-z 0-9 _ -" "$SOTTO" data split synthetic-blobs-n20 --parts A=5 -o no
+  refused 65 "one-hot needs a table with described columns; import it as CSV first" "$SOTTO" data split synthetic-blobs-n20 --parts a=5 --one-hot -o no
+  refused 64 "--output" "$SOTTO" data split synthetic-blobs-n20 --parts a=5
   refused 64 "--parts is only an option of 'data split'" "$SOTTO" data info synthetic-blobs --parts a=5
 }
 
@@ -331,32 +332,14 @@ refused() {
   refused 65 "layers must be at least 1 and at most 16 (got 0)" attack white-box "${members[@]}" "${others[@]}" --layers 0
 }
 
-# npy FILE SHAPE < little-endian floats
-floats() {
-  local header="{'descr': '<f4', 'fortran_order': False, 'shape': ($2), }"
-  local length=$(( (10 + ${#header} + 1 + 63) / 64 * 64 - 10 ))
-  {
-    printf '\x93NUMPY\x01\x00'
-    printf "\\x$(printf %02x $((length % 256)))\\x$(printf %02x $((length / 256)))"
-    printf "%-$((length - 1))s\n" "$header"
-    cat
-  } > "$1"
-}
-one() { case $((RANDOM % 3)) in 0) printf '\0\0\x80\xbf' ;; 1) printf '\0\0\0\x3f' ;; 2) printf '\0\0\x80\x3f' ;; esac; }
-# embeddings SEED RECORDS STEADY PREFIX: 3 views of 4 numbers; STEADY 1: a record's views are the record as it is
+# embeddings SEED RECORDS STEADY PREFIX: 3 views of 4 numbers, -1, 0.5 or 1; STEADY 1: a record's views are the record as it is
 embeddings() {
-  RANDOM=$1
-  : > all.plain
-  : > all.views
-  for ((i = 0; i < $2; i++)); do
-    { for k in 1 2 3 4; do one; done; } > record
-    cat record >> all.plain
-    for view in 1 2 3; do
-      if [ "$3" = 1 ]; then cat record; else for k in 1 2 3 4; do one; done; fi
-    done >> all.views
-  done
-  floats "$4-views.npy" "$2, 3, 4" < all.views
-  floats "$4-plain.npy" "$2, 4" < all.plain
+  awk -v seed="$1" -v n="$2" -v steady="$3" 'function one() { x = x * 16807 % 2147483647; return of[x % 3] }
+    function record() { return one() one() one() one() }
+    BEGIN { x = seed * 1000003; of[0] = "\\0\\0\\0200\\0277"; of[1] = "\\0\\0\\0\\077"; of[2] = "\\0\\0\\0200\\077"
+      for (i = 0; i < n; i++) { plain = record(); print plain; for (view = 0; view < 3; view++) print (steady ? plain : record()) > "/dev/stderr" } }' > all.plain 2> all.views
+  printf %b "$(tr -d '\n' < all.views)" | npy "$4-views.npy" '<f4' "$2, 3, 4"
+  printf %b "$(tr -d '\n' < all.plain)" | npy "$4-plain.npy" '<f4' "$2, 4"
 }
 
 @test "attack encoder: embeddings by any program" {

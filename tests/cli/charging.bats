@@ -1,17 +1,20 @@
 #!/usr/bin/env bats
 # What is charged, and when: outputs are held before, failures after it name the charge, interrupted runs continue.
 
-setup() {
-  dir=$(mktemp -d)
-  cd "$dir"
-  export XDG_DATA_HOME="$dir/home"
+setup_file() {
+  cd "$BATS_FILE_TMPDIR" || exit 1
   "$SOTTO" data split synthetic-blobs-d20-k2-n400 --parts all=400 -o set --quiet
   mv set/all-features.npy X.npy # alone: arrays without identity
   mv set/all-labels.npy y.npy
   { printf '\x93NUMPY\x01\x00v\x00%-117s\n' "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }"; printf '\0\0\0\0\0\0\xf0\x3f%.0s' 1 2 3; } > v.npy
+}
+setup() {
+  dir=$BATS_TEST_TMPDIR
+  cd "$dir" || exit 1
+  export XDG_DATA_HOME="$dir/home"
+  cp -r "$BATS_FILE_TMPDIR"/{set,X.npy,y.npy,v.npy} .
   head=("$SOTTO" head --features X.npy --labels y.npy --classes 2 --trainer dp-sgd --batch 40 --quiet --dataset-id toy)
 }
-teardown() { cd /; rm -rf "$dir"; }
 
 ledger="home/sotto/ledger/toy.jsonl"
 charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"release"' "$ledger" || echo 0; }
@@ -19,14 +22,14 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
 @test "an output that cannot be written charges nothing" {
   mkdir taken
   for target in nodir/h.safetensors taken; do
-    run "${head[@]}" --epsilon 1 -o $target
+    run "${head[@]}" --epsilon 0.3 -o $target
     [ "$status" -eq 73 ]
     run "$SOTTO" head --features X.npy --labels y.npy --classes 2 --trainer covariance --clip 4 --epsilon 1 --quiet --dataset-id toy -o $target
     [ "$status" -eq 73 ]
   done
   run "$SOTTO" protect --vector v.npy --mechanism laplace --l1 1 --epsilon 1 --dataset-id toy -o nodir/v.npy
   [ "$status" -eq 73 ]
-  run "$SOTTO" train --data synthetic-images-n64 --hidden 4,8 --batch 16 --dp-sgd --epsilon 1 --ledger train.jsonl -o nodir/m.safetensors --quiet
+  run "$SOTTO" train --data synthetic-images-n64 --hidden 4,8 --batch 16 --dp-sgd --epsilon 0.3 --ledger train.jsonl -o nodir/m.safetensors --quiet
   [ "$status" -eq 73 ]
   [ "$(charges)" -eq 0 ]
   [ ! -e train.jsonl ]
@@ -34,11 +37,11 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
 
 @test "an output that is also read is refused" {
   cp X.npy kept.npy
-  run "${head[@]}" --epsilon 1 -o X.npy
+  run "${head[@]}" --epsilon 0.3 -o X.npy
   [ "$status" -eq 64 ]
   [[ "$output" == *"--output X.npy is also the input --features"* ]]
   ln y.npy other-name.npy
-  run "${head[@]}" --epsilon 1 -o other-name.npy
+  run "${head[@]}" --epsilon 0.3 -o other-name.npy
   [ "$status" -eq 64 ]
   run "$SOTTO" protect --vector v.npy --mechanism laplace --l1 1 --epsilon 1 --dataset-id toy -o v.npy
   [ "$status" -eq 64 ]
@@ -47,12 +50,12 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
 }
 
 @test "the ledger of the data set, and a device, are not written over" {
-  run "${head[@]}" --epsilon 1 -o h.safetensors
+  run "${head[@]}" --epsilon 0.3 -o h.safetensors
   [ "$status" -eq 0 ]
   cp $ledger kept
   mkfifo pipe.npy
   for target in $ledger pipe.npy; do
-    run "${head[@]}" --epsilon 1 -o $target
+    run "${head[@]}" --epsilon 0.3 -o $target
     [ "$status" -eq 73 ]
     run "$SOTTO" head --features X.npy --labels y.npy --classes 2 --trainer covariance --clip 4 --epsilon 1 --quiet --dataset-id toy -o $target
     [ "$status" -eq 73 ]
@@ -113,10 +116,10 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
 small() { (trap '' XFSZ; ulimit -f 512; exec "$@"); }
 
 @test "a checkpoint that cannot be written charges nothing" {
-  run small "${head[@]}" --epsilon 1 --hidden 2000 --epochs 1 -o h.safetensors
+  run small "${head[@]}" --epsilon 0.3 --hidden 2000 --epochs 1 -o h.safetensors
   [ "$status" -eq 74 ]
   [[ "$output" == *"h.safetensors.checkpoint: no room for "*" bytes"* ]]
-  run small "$SOTTO" train --data synthetic-blobs-d20-k2-n400 --model mlp --hidden 2000 --epochs 1 --batch 40 --dp-sgd --epsilon 1 --ledger train.jsonl --quiet -o m.safetensors
+  run small "$SOTTO" train --data synthetic-blobs-d20-k2-n400 --model mlp --hidden 2000 --epochs 1 --batch 40 --dp-sgd --epsilon 0.3 --ledger train.jsonl --quiet -o m.safetensors
   [ "$status" -eq 74 ]
   [[ "$output" == *"m.safetensors.checkpoint: no room for "*" bytes"* ]]
   run small "$SOTTO" train --data synthetic-blobs-d20-k2-n400 --model mlp --hidden 2000 --epochs 1 --batch 40 --certify-inputs --radius 5 --epsilon 8 --label-epsilon 2 --ledger train.jsonl --quiet -o m.safetensors
@@ -124,12 +127,12 @@ small() { (trap '' XFSZ; ulimit -f 512; exec "$@"); }
   [[ "$output" == *"m.safetensors.checkpoint: no room for "*" bytes"* ]]
   [ "$(charges)" -eq 0 ]
   [ ! -e train.jsonl ]
-  small "${head[@]}" --epsilon 1 --hidden 200 --epochs 1 -o h.safetensors # control
+  small "${head[@]}" --epsilon 0.3 --hidden 200 --epochs 1 -o h.safetensors # control
   [ "$(charges)" -eq 1 ]
 }
 
 @test "half of a certificate's page does not stay" {
-  "${head[@]}" --epsilon 1 -o h.safetensors
+  "${head[@]}" --epsilon 0.3 -o h.safetensors
   run bash -c "trap '' XFSZ; ulimit -f 1; exec '$SOTTO' certificate h.safetensors --html -o c.html"
   [ "$status" -eq 74 ]
   [[ "$output" == *"c.html: cannot be written: File too large" ]]
@@ -231,7 +234,7 @@ small() { (trap '' XFSZ; ulimit -f 512; exec "$@"); }
   printf '%s %s %s/%s %s\n' "$(hostname)" $gone "$(< /proc/sys/kernel/random/boot_id)" "$(readlink /proc/self/ns/pid)" "$(date -u +%Y-%m-%dT10:03:00Z)" > $ledger.lock
   cp $ledger.lock left
   for verb in protect head; do
-    if [ $verb = protect ]; then run "${convex[@]}"; else run "${head[@]}" --epsilon 1 -o h.safetensors; fi
+    if [ $verb = protect ]; then run "${convex[@]}"; else run "${head[@]}" --epsilon 0.3 -o h.safetensors; fi
     [ "$status" -eq 75 ]
     [[ "${lines[0]}" == "sotto: error: $dir/$ledger: locked by $(hostname), process $gone since 10:03 UTC; if that process is gone, remove $dir/$ledger.lock" ]] || { echo "$output"; false; }
     [ ! -e h.safetensors ]

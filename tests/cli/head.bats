@@ -238,7 +238,7 @@ refused() {
 
 @test "dp trainers: charged, certified, and nothing else is said of the records" {
   export XDG_DATA_HOME=$dir classes="--classes 2"
-  run plain --trainer dp-adam --batch 4 --lr 0.1 --epsilon 2 --delta 1e-3 --dataset-id toy
+  run plain --trainer dp-adam --batch 4 --lr 0.1 --epsilon 0.5 --delta 1e-3 --dataset-id toy
   echo "$output"
   [ "$status" -eq 0 ]
   [[ "$output" == *"differentially private under replace-one adjacency (epsilon "*" under zero-out)"* ]]
@@ -249,18 +249,18 @@ refused() {
   [[ "$output" == *'"noise":"gaussian"'* ]]
   [[ "$output" != *fingerprint* ]]
   "$SOTTO" predict --head h.safetensors --features X.npy -o p.npy
-  run plain --trainer dp-sgd --adjacency replace-one --batch 4 --epsilon 2 --delta 1e-3 --dataset-id toy
-  [[ "$output" == *"(2, 0.001)-differentially private under replace-one adjacency"* ]]
+  run plain --trainer dp-sgd --adjacency replace-one --batch 4 --epsilon 0.5 --delta 1e-3 --dataset-id toy
+  [[ "$output" == *"(0.5, 0.001)-differentially private under replace-one adjacency"* ]]
   run "$SOTTO" account --verify h.safetensors.certificate.json --ledger sotto/ledger/toy.jsonl
   [ "$status" -eq 0 ]
-  run plain --trainer dp-sgd --noise logistic --batch 4 --noise-multiplier 1 --dataset-id toy --insecure-noise-seed 3 --json
+  run plain --trainer dp-sgd --noise logistic --batch 4 --noise-multiplier 4 --dataset-id toy --insecure-noise-seed 3 --json
   [[ "$output" == *'"noise was seeded: no privacy guarantee"'* ]]
   rm -f h.safetensors*
   refused 64 "exactly one of --noise-multiplier and --epsilon" plain --trainer dp-sgd
   refused 64 "head: --noise-multiplier needs a trainer with noise (dp-sgd, covariance, ...); trainer" plain --noise-multiplier 1
   refused 65 "adds private noise, so its runs differ and each is charged; expected a repeatable trainer, such as adam or convex" "$SOTTO" sensitivity --features X.npy --labels y.npy --trainer dp-sgd --pairs 2 -o s.json
   refused 65 "the expected size of a sample, is larger than the 12 records" plain --trainer dp-sgd --batch 13 --epsilon 1 --dataset-id toy
-  refused 77 "budget" plain --trainer dp-sgd --batch 4 --noise-multiplier 9 --dataset-id toy --budget-epsilon 0.1 --budget-delta 1e-5
+  refused 77 "budget" plain --trainer dp-sgd --batch 4 --noise-multiplier 30 --dataset-id toy --budget-epsilon 0.1 --budget-delta 1e-5
 }
 
 @test "heads from one noisy release: certified, and larger records are scaled in silence" {

@@ -46,9 +46,9 @@ next() {
 
 @test "the certificate's page begins with what is proved" {
   "$SOTTO" embed --data synthetic-images-n60 --encoder scattering --labels-out y.npy -o x.npy --quiet > /dev/null
-  "$SOTTO" head --features x.npy --labels y.npy --classes 10 --trainer dp-sgd --batch 20 --epochs 1 --epsilon 3 --delta 1e-3 --ledger l.jsonl --quiet -o h.safetensors > /dev/null 2>&1
+  "$SOTTO" head --features x.npy --labels y.npy --classes 10 --trainer dp-sgd --batch 20 --epochs 1 --epsilon 0.3 --delta 1e-3 --ledger l.jsonl --quiet -o h.safetensors > /dev/null 2>&1
   "$SOTTO" certificate h.safetensors --ledger l.jsonl --html -o page.html
-  grep -q '<h1 data-verdict><bdi>Proved: epsilon at most 3 at delta 0.001 for one record (replace-one).</bdi></h1>' page.html
+  grep -q '<h1 data-verdict><bdi>Proved: epsilon at most 0.3 at delta 0.001 for one record (replace-one).</bdi></h1>' page.html
   sed -i 's/"records": 60/"records": 61/' h.safetensors.certificate.json
   run "$SOTTO" certificate h.safetensors --ledger l.jsonl --html -o bad.html
   [ "$status" -eq 1 ]

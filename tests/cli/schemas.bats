@@ -13,7 +13,7 @@ head_of() { "$SOTTO" head --features "$rows/member-logits.npy" --labels "$rows/m
 @test "certificates and ledgers" {
   "$SOTTO" ledger init --dataset-id people --budget 9,1e-3 --ledger l.jsonl > /dev/null
   head_of --dataset-id people --ledger l.jsonl --trainer covariance --clip 1 --epsilon 3 -o a.safetensors
-  head_of --dataset-id people --ledger l.jsonl --trainer dp-sgd --batch 30 --epochs 1 --noise-multiplier 2 -o b.safetensors
+  head_of --dataset-id people --ledger l.jsonl --trainer dp-sgd --batch 30 --epochs 1 --noise-multiplier 30 -o b.safetensors
   [ "$(wc -l < l.jsonl)" -ge 4 ]
   "$check" a.safetensors.certificate.json b.safetensors.certificate.json l.jsonl
 }
@@ -24,7 +24,7 @@ head_of() { "$SOTTO" head --features "$rows/member-logits.npy" --labels "$rows/m
     {"name": "y", "type": "label", "classes": ["no", "yes"]}]}' > schema.json
   "$SOTTO" data import t.csv --name t --schema schema.json --person who --rows-per-person 2 > /dev/null
   "$SOTTO" data split t --parts all=200 --one-hot -o t > /dev/null
-  for trainer in 'covariance --clip 1 --epsilon 3' 'dp-sgd --batch 20 --epochs 1 --noise-multiplier 4'; do
+  for trainer in 'covariance --clip 1 --epsilon 3' 'dp-sgd --batch 20 --epochs 1 --noise-multiplier 30'; do
     "$SOTTO" head --features t/all-features.npy --labels t/all-labels.npy --trainer $trainer --ledger l.jsonl -o "${trainer%% *}.safetensors" > /dev/null
   done
   grep -q 'sotto.certificate/3' covariance.safetensors.certificate.json
