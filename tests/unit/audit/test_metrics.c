@@ -1,7 +1,8 @@
-/* src/audit/measure/metrics.c: curves, thresholds, areas, bounds. */
+/* src/audit/measure/metrics.c and tpr_interval.c: curves, thresholds, areas, bounds. */
 #include "support/test.h"
 
 #include "audit/measure/metrics.h"
+#include "audit/measure/tpr_interval.h"
 #include "num/beta.h"
 #include "rng/rng.h"
 
@@ -67,6 +68,40 @@ TEST(thresholds_never_exceed_the_rate)
         near(best.tpr.estimate - best.fpr.estimate, roc_advantage(&c), 1e-15);
         roc_clear(&c);
     }
+}
+
+/* Half way between two neighbours is the upper one where that is the even one: the threshold must not be. */
+TEST(thresholds_between_neighbouring_doubles)
+{
+    double member[20], nonmember[20];
+    for (int i = 0; i < 20; i++)
+        nonmember[i] = nextafter(1, 2), member[i] = nextafter(nonmember[i], 2);
+    struct roc c;
+    assert_int_equal(roc_make(&c, member, 20, nonmember, 20), SOTTO_OK);
+    const double thresholds[] = {roc_threshold_at_fpr(&c, 0), roc_threshold_balanced(&c),
+                                 roc_threshold_epsilon(&c, 0, 0.95)};
+    for (int k = 0; k < 3; k++) {
+        const struct rates r = roc_rates(&c, thresholds[k], 0.95);
+        assert_true(r.tpr.estimate == 1 && r.fpr.estimate == 0);
+    }
+    roc_clear(&c);
+}
+
+/* Members that tie with the non-member at the rank are not above it: a threshold there may flag none of them. */
+TEST(ties_are_not_in_the_lower_end_of_a_rate)
+{
+    static double same[1000], member[1000];
+    for (int i = 0; i < 1000; i++)
+        same[i] = 7, member[i] = i < 400 ? 8 : 7;
+    struct roc c;
+    bool has_lower;
+    assert_int_equal(roc_make(&c, same, 1000, same, 1000), SOTTO_OK);
+    assert_true(tpr_by_ranks(&c, 0.1, 0.95, &has_lower).lower == 0 && has_lower);
+    roc_clear(&c);
+    assert_int_equal(roc_make(&c, member, 1000, same, 1000), SOTTO_OK);
+    const struct sotto_estimate e = tpr_by_ranks(&c, 0.1, 0.95, &has_lower);
+    assert_true(e.estimate == 0.4 && e.lower > 0.35 && e.lower < 0.4 && e.upper == 1 && has_lower);
+    roc_clear(&c);
 }
 
 TEST(thinned_curves_are_subsets)
