@@ -1,6 +1,7 @@
 /* The white-box attack of an attacker which knows half of the members: heads and networks, a planted leak, controls, and the
  * attack network by itself. */
 #include "support/test.h"
+#include "support/effort.h"
 
 #include "attack/query/branch_net.h"
 #include "attack/query/whitebox_sketch.h"
@@ -78,6 +79,8 @@ static struct sotto_estimate attack(const char *file, const size_t parts[4], dou
     return e;
 }
 
+/* An attack network is trained for each: that the same seed repeats the scores, and strangers to the network, come at the
+ * landing. */
 TEST(members_are_found_and_strangers_are_not)
 {
     static const char *const files[] = {"head.safetensors", "network.safetensors"};
@@ -91,11 +94,15 @@ TEST(members_are_found_and_strangers_are_not)
             strstr(json, "\"mode\":\"known\",\"known_members\":60,\"known_nonmembers\":60,\"layers\":3"));
         sotto_text_free(json);
         if (k == 0) {
-            attack(files[k], (const size_t[]){0, 1, 2, 3}, again, NULL); /* by the same seed */
-            assert_memory_equal(scores, again, sizeof scores);
+            if (effort() > 1) { /* by the same seed */
+                attack(files[k], (const size_t[]){0, 1, 2, 3}, again, NULL);
+                assert_memory_equal(scores, again, sizeof scores);
+            }
             e = attack(files[k], (const size_t[]){0, 3, 2, 1}, NULL, NULL); /* told the wrong way round */
             assert_true(e.estimate <= .1);
         }
+        if (k == 1 && effort() == 1)
+            continue;
         e = attack(files[k], (const size_t[]){2, 1, 3, 0}, NULL,
                    NULL); /* strangers judged, members both sides known */
         assert_true(e.lower <= .5 && e.upper >= .5);

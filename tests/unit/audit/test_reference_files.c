@@ -37,9 +37,11 @@ static void save(const char *path, enum sotto_dtype dtype, size_t rows, const do
 }
 
 /* The world's references go to files; in memory, they are rounded as there. */
-static struct sotto_audit_input saved_world(struct world *w, enum sotto_dtype signals, enum sotto_dtype masks)
+static struct sotto_audit_input saved_records(struct world *w, size_t n, enum sotto_dtype signals,
+                                              enum sotto_dtype masks)
 {
     struct sotto_audit_input in = world_make(w, 1, 3);
+    in.n_member = in.n_nonmember = n;
     for (int side = 0; side < 2; side++) {
         double mask[RECORDS * MODELS];
         for (size_t i = 0; i < (size_t)RECORDS * MODELS; i++) {
@@ -47,10 +49,15 @@ static struct sotto_audit_input saved_world(struct world *w, enum sotto_dtype si
                 w->reference[side][i] = (float)w->reference[side][i];
             mask[i] = w->trained[side][i];
         }
-        save(paths[SIGNALS_OF_MEMBERS + side], signals, RECORDS, w->reference[side]);
-        save(paths[MASK_OF_MEMBERS + side], masks, RECORDS, mask);
+        save(paths[SIGNALS_OF_MEMBERS + side], signals, n, w->reference[side]);
+        save(paths[MASK_OF_MEMBERS + side], masks, n, mask);
     }
     return in;
+}
+
+static struct sotto_audit_input saved_world(struct world *w, enum sotto_dtype signals, enum sotto_dtype masks)
+{
+    return saved_records(w, RECORDS, signals, masks);
 }
 
 static struct sotto_audit_input from_files(const struct sotto_audit_input *in, struct sotto_rows *rows[FILES])
@@ -173,7 +180,8 @@ TEST(allocation_failures_are_clean)
 {
     static struct world w;
     struct sotto_rows *rows[FILES], *one;
-    struct sotto_audit_input in = saved_world(&w, SOTTO_F4, SOTTO_U1), streamed = from_files(&in, rows);
+    struct sotto_audit_input in = saved_records(&w, 100, SOTTO_F4, SOTTO_U1),
+                             streamed = from_files(&in, rows);
     struct sotto_context one_thread = {.threads = 1};
     const char *names[] = {"rmia", NULL};
     struct sotto_audit_options options = {.names = names, .draws = 100};
