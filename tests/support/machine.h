@@ -47,6 +47,14 @@ static inline void machine_set(enum nn_dtype type)
     par_set_threads(machine.context.threads);
 }
 
+/* One thread, unless the environment says otherwise, for long trainings whose subject is not threads: those of oneDNN wait for each
+ * other in a loop, which takes the time of other tests. Lasts until machine_set(). */
+static inline void machine_one_thread(void)
+{
+    machine.context.threads = atoi(machine_asked("SOTTO_TEST_THREADS", "1"));
+    par_set_threads(machine.context.threads);
+}
+
 static inline void machine_f32(void)
 {
     machine_set(NN_F32);

@@ -510,7 +510,7 @@ TEST(networks_have_their_published_sizes)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct nn_model *m = NULL;
-        assert_int_equal(nn_model_create(&m, &cases[i].config, 1), SOTTO_OK);
+        assert_int_equal(nn_model_create_blank(&m, &cases[i].config), SOTTO_OK);
         assert_int_equal(nn_model_parameter_count(m, 1), cases[i].parameters);
         assert_int_equal(nn_model_embedding_width(m), cases[i].embedding);
         nn_model_free(m);

@@ -206,6 +206,7 @@ TEST(every_network_learns_64_images_by_heart)
                  {"mlp", "batch", "adam", "step", 1, 60, 3e-3},
                  {"resnet8", "batch", "adam", "constant", 0, 24, 3e-3},
                  {"resnet8", "group", "adam", "constant", 0, 60, 5e-3}};
+    machine_one_thread();
     for (size_t i = 0; i < (THREAD_SANITIZER ? 3 : sizeof cases / sizeof *cases);
          i++) { /* resnet8: minutes */
         struct sotto_train_options o = tiny();
@@ -223,6 +224,7 @@ TEST(every_network_learns_64_images_by_heart)
         o.epochs = cases[i].epochs;
         assert_true(learnt_by_heart(&o) >= 61);
     }
+    machine_set(machine.type);
 }
 
 TEST(more_steps_allocate_nothing_more)
