@@ -15,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { IMAGES = 14, STEPS = 3, ROWS = 5000, COLUMNS = 3, CELLS = ROWS * COLUMNS };
+enum { IMAGES = 14, MANY = 4 * IMAGES, STEPS = 3, ROWS = 5000, COLUMNS = 3, CELLS = ROWS * COLUMNS };
 
-static struct sotto_dataset *images;
+static struct sotto_dataset *images, *many_images;
 static float x[CELLS];
 static int64_t y[ROWS];
 
@@ -131,19 +131,20 @@ static sotto_status predict(void)
     return sotto_network_predict_data(answers, network, images, NULL, IMAGES, 0, &context);
 }
 
-/* Steps that are long enough to be stopped within: the other network has moved by then. */
+/* Steps that are long enough to be stopped within: the other network has moved by then. Of many images, since the
+ * weights of wide networks take more time than their steps. */
 static sotto_status adversaries(const char *model, size_t width)
 {
     const struct sotto_generator_options o = {.model = model,
                                               .steps = 2,
-                                              .batch = IMAGES,
+                                              .batch = MANY,
                                               .width = width,
                                               .backend = "dnnl",
                                               .checkpoint = checkpoint};
     struct sotto_generator *g = NULL;
     void *bytes = NULL;
     size_t size = 0;
-    sotto_status status = sotto_generator_train(&g, NULL, images, NULL, 0, &o, &context);
+    sotto_status status = sotto_generator_train(&g, NULL, many_images, NULL, 0, &o, &context);
     assert_true((status == SOTTO_OK) == (g != NULL));
     if (g) {
         assert_int_equal(sotto_generator_save_bytes(&bytes, &size, g), SOTTO_OK);
@@ -155,11 +156,11 @@ static sotto_status adversaries(const char *model, size_t width)
 }
 static sotto_status dcgan(void)
 {
-    return adversaries("dcgan", 80);
+    return adversaries("dcgan", 24);
 }
 static sotto_status wgan(void)
 {
-    return adversaries("wgan-gp", 36);
+    return adversaries("wgan-gp", 12);
 }
 
 TEST(networks_stop)
@@ -387,7 +388,8 @@ static int set_up(void **state)
     for (size_t i = 0; i < ROWS; i++)
         y[i] = (int64_t)(i & 1);
     if (make_folder(state) || setenv("SOTTO_DATA_DIR", path_of("data"), 1) ||
-        sotto_dataset_open(&images, "synthetic-images-n14", NULL) != SOTTO_OK)
+        sotto_dataset_open(&images, "synthetic-images-n14", NULL) != SOTTO_OK ||
+        sotto_dataset_open(&many_images, "synthetic-images-n56", NULL) != SOTTO_OK)
         return -1;
     struct sotto_pretrain_options o;
     sotto_pretrain_defaults(&o);
@@ -401,6 +403,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     sotto_dataset_free(images);
+    sotto_dataset_free(many_images);
     sotto_encoder_free(trained);
     sotto_network_free(network);
     return remove_folder(state);
