@@ -73,20 +73,22 @@ TEST(discrete_laws_agree_with_sums)
                         by_summing(laws[l].weight, shifts[j], h, epsilon, orders[a], &delta, &renyi);
                         struct interval d = law->delta((double)shifts[j], iv(h), epsilon);
                         struct interval r = law->renyi((double)shifts[j], iv(h), orders[a]);
-                        if (!(d.lo <= delta + 1e-18L && d.hi >= delta - 1e-18L))
-                            fail_msg("%s h %g D %ld eps %g: [%.17g, %.17g], sum %.17Lg", laws[l].name, h,
-                                     shifts[j], epsilon, d.lo, d.hi, delta);
-                        assert_true(d.hi - d.lo <= 1e-11 * d.hi + 1e-14);
                         if (isfinite(renyi) && !holds(r, renyi) && fabsl(r.hi - renyi) > 1e-13L)
                             fail_msg("%s h %g D %ld alpha %g: [%.17g, %.17g], sum %.17Lg", laws[l].name, h,
                                      shifts[j], orders[a], r.lo, r.hi, renyi);
                         /* what the record says without knowing the step is never smaller */
                         const struct mechanism *m = mechanism_find(laws[l].name);
+                        assert_true(isinf(renyi) ||
+                                    m->renyi(iv(t), orders[a]).hi >= (double)renyi * (1 - 1e-12) - 1e-15);
+                        if (a > 0) /* delta has no order */
+                            continue;
+                        if (!(d.lo <= delta + 1e-18L && d.hi >= delta - 1e-18L))
+                            fail_msg("%s h %g D %ld eps %g: [%.17g, %.17g], sum %.17Lg", laws[l].name, h,
+                                     shifts[j], epsilon, d.lo, d.hi, delta);
+                        assert_true(d.hi - d.lo <= 1e-11 * d.hi + 1e-14);
                         if (!(m->delta(iv(t), epsilon).hi >= (double)delta * (1 - 1e-12) - 1e-16))
                             fail_msg("%s h %g D %ld eps %g: any step %.17g, sum %.17Lg", m->name, h,
                                      shifts[j], epsilon, m->delta(iv(t), epsilon).hi, delta);
-                        assert_true(isinf(renyi) ||
-                                    m->renyi(iv(t), orders[a]).hi >= (double)renyi * (1 - 1e-12) - 1e-15);
                         if (d.lo > 1e-12) { /* epsilon(delta) inverts delta(epsilon) */
                             struct interval back = law->epsilon((double)shifts[j], iv(h), d.hi);
                             assert_true(back.lo <= epsilon * (1 + 1e-9) + 1e-12);
@@ -347,6 +349,7 @@ TEST(the_chooser_by_the_table)
                  {10, 11.797293, 11.495382, "logistic"}, {20, 16.684, 16.887, "gaussian"},
                  {50, 26.380, 27.263, "gaussian"},       {100, 37.306316, 38.812734, "gaussian"},
                  {1000, 117.972931, 123.461, "gaussian"}};
+    const double laplace[] = {1.414185, 2.8283, 7.0688, 9.8869}; /* of the first four */
     struct sotto_sensitivity s = {.l1 = 1, .l2 = 1};
     struct sotto_account a[SOTTO_MAX_MECHANISMS];
     size_t count;
@@ -356,12 +359,8 @@ TEST(the_chooser_by_the_table)
         assert_string_equal(a[0].mechanism, table[i].winner);
         close_to(of(a, count, "gaussian")->standard_deviation, table[i].gaussian, 3e-5);
         close_to(of(a, count, "logistic")->standard_deviation, table[i].logistic, 3e-5);
-    }
-    const double laplace[][2] = {{1, 1.414185}, {2, 2.8283}, {5, 7.0688}, {7, 9.8869}};
-    for (int i = 0; i < 4; i++) {
-        assert_int_equal(sotto_choose(a, &count, &s, (struct sotto_dp){1, 1e-5}, (size_t)laplace[i][0], NULL),
-                         SOTTO_OK);
-        close_to(of(a, count, "laplace")->standard_deviation, laplace[i][1], 2e-5);
+        if (i < 4)
+            close_to(of(a, count, "laplace")->standard_deviation, laplace[i], 2e-5);
     }
     /* whole numbers add the discrete mechanisms, a dimension adds K-norm noise */
     s.value_step = 1;

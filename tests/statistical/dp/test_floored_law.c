@@ -1,13 +1,13 @@
-/* Draws of exact noise against their laws: every integer at small scales, bins of a twentieth of the scale at large
- * ones, low bits, tails, pairs; and draws from words of few bits, so that the slow path makes a large share of
- * them. Seeds are fixed: a pass today is a pass tomorrow. Controls: a scale that is off, refinement that repeats
- * itself. Effort 1, 5 and 50 take 4 10^6, 2 10^7 and 2 10^8 draws of each law and scale.
+/* Draws of exact noise against their laws: every integer at small scales, bins of a twentieth of the scale at large ones,
+ * low bits, tails, pairs; and draws from words of few bits, so that the slow path makes a large share of them. Seeds are
+ * fixed: a pass today is a pass tomorrow. Controls: a scale that is off, refinement that repeats itself. Effort 1, 5 and
+ * 50 take 4 10^6, 2 10^7 and 2 10^8 draws of each law and scale.
  *
- * Were the seeds drawn, right noise would fail in 4 of 10,000 runs: 63 deviates, each beyond 4.5 with 6.8e-6. Found 99 times of
- * 100, at effort 1, 5 and 50: a scale off by 0.7 %, 0.3 % and 0.1 % (large scales), by 1.0 %, 0.5 % and 0.15 % (every integer); a
- * last bit that is 1 with 0.506, 0.503 and 0.501; half, a fifth and a fourteenth more draws of Laplace noise beyond 10 scales; pairs
- * with a correlation of 0.005, 0.002 and 0.0007; of short words a scale off by 4 %, 2 % and 0.6 %. Planted: 5 % of the scale at
- * effort 1, the same in standard errors at the others. */
+ * Were the seeds drawn, right noise would fail in 4 of 10,000 runs: 63 deviates, each beyond 4.5 with 6.8e-6. Found 99
+ * times of 100, at effort 1, 5 and 50: a scale off by 0.7 %, 0.3 % and 0.1 % (large scales), by 1.0 %, 0.5 % and 0.15 %
+ * (every integer); a last bit that is 1 with 0.506, 0.503 and 0.501; half, a fifth and a fourteenth more draws of Laplace
+ * noise beyond 10 scales; pairs with a correlation of 0.005, 0.002 and 0.0007; of short words a scale off by 4 %, 2 % and
+ * 0.6 %. Planted: 5 % of the scale at effort 1, the same in standard errors at the others. */
 #include "support/test.h"
 #include "support/effort.h"
 #include "support/floored_words.h"

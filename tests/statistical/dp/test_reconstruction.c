@@ -66,7 +66,8 @@ TEST(single_points)
     assert_int_equal(sotto_reconstruction_bound(&bound, &p, NAN), SOTTO_EINVAL);
 }
 
-/* One of K corners of a simplex at distance 1, and Gaussian noise: the attacker names the nearest, which no other does better. */
+/* One of K corners of a simplex at distance 1, and Gaussian noise: the attacker names the nearest, which no other does
+ * better. */
 static double attack(double sigma, size_t corners, size_t draws, uint64_t seed)
 {
     size_t right = 0;
@@ -82,9 +83,9 @@ static double attack(double sigma, size_t corners, size_t draws, uint64_t seed)
     return low;
 }
 
-/* Seeded; a true success rate at the bound would pass its lower end in one of 10,000 runs, and one of the three that are asked in three
- * of 10,000. Found 99 times of 100, at effort 1, 5 and 50: noise of 0.61, 0.63 and 0.64 of what was said (0.65 is the most that any number of
- * draws finds, as the bound is not reached). Planted: a third. */
+/* Seeded; a true success rate at the bound would pass its lower end in one of 10,000 runs, and one of the three that are
+ * asked in three of 10,000. Found 99 times of 100, at effort 1, 5 and 50: noise of 0.61, 0.63 and 0.64 of what was said
+ * (0.65 is the most that any number of draws finds, as the bound is not reached). Planted: a third. */
 TEST(no_attack_passes)
 {
     const struct sotto_sensitivity l2 = {.l2 = 1, .l1 = NAN};
