@@ -4,8 +4,8 @@
  * be noticed. Thresholds: z = 4 (Wilson-Hilferty), sqrt(n) D = 1.95 (p = 1e-3), fixed seeds.
  *
  * Were the seeds drawn, right samplers would fail in 12 of 1,000 runs: 11 distances at 1e-3 and 17 deviates at 6.3e-5.
- * Found 99 times of 100, at effort 1, 5 and 50: scales of whole numbers off by 1.6 %, 1.2 % and 0.5 %, large ones by 4.9
- * %, 3.5 % and 1.6 %; a radius in 8 dimensions off by 2.0 %, 1.4 % and 0.6 %; a choice's scale by 2.7 %, 1.9 % and 0.8 %,
+ * Found 99 times of 100, at effort 1, 5 and 50: scales of whole numbers off by 1.6 %, 1.2 % and 0.5 %, large ones by 4.9 %,
+ * 3.5 % and 1.6 %; a radius in 8 dimensions off by 2.0 %, 1.4 % and 0.6 %; a choice's scale by 2.7 %, 1.9 % and 0.8 %,
  * a label's epsilon by 2.0 %, 1.4 % and 0.6 %; a coin of 1/3 by 1.4 %, 1.0 % and 0.5 % of that. Planted: what effort 1
  * finds, and the same in standard errors at the others. */
 #include "support/test.h"

@@ -1,7 +1,7 @@
 /* The records of a step: independent coins of the accounted rate, one sample a step. Were the seeds drawn, right coins
  * would fail in 1 of 100,000 runs: 16 counts at 5 standard errors. Found 99 times of 100, at effort 1, 5 and 50: a rate of
- * 0.01 off by 3.0 %, 2.1 % and 0.9 %, one of 0.3 by 0.5 %, 0.3 % and 0.1 %, one of 2^-17 by 16 %, 11 % and 5 %. Planted: 5
- * % and 20 % at effort 1, the same in standard errors at the others. */
+ * 0.01 off by 3.0 %, 2.1 % and 0.9 %, one of 0.3 by 0.5 %, 0.3 % and 0.1 %, one of 2^-17 by 16 %, 11 % and 5 %. Planted: 5 %
+ * and 20 % at effort 1, the same in standard errors at the others. */
 #include "support/test.h"
 #include "support/effort.h"
 #include "support/exercise.h"
