@@ -9,8 +9,8 @@ setup() {
   cd "$root"
   cat > small.yaml <<'Y'
 name: small
-data: {set: synthetic-images, public: 256, private: 60, heldout: 100}
-pretrain: {epochs: 6, batch: 64, dtype: f32, backend: dnnl}
+data: {set: synthetic-images-n600, public: 64, private: 60, heldout: 100}
+pretrain: {epochs: 1, batch: 32, dtype: f32, backend: dnnl}
 head: {epochs: 2}
 attack: {names: [loss]}
 Y
@@ -29,15 +29,15 @@ teardown() { rm -rf "$root"; }
 }
 
 @test "--fresh starts another folder" {
-  "$SOTTO" run small.yaml -s pretrain.epochs=1
-  run "$SOTTO" run small.yaml -s pretrain.epochs=1 --fresh --json
+  "$SOTTO" run small.yaml
+  run "$SOTTO" run small.yaml --fresh --json
   [ "$status" -eq 0 ]
   [[ "$output" == *'"folder": "runs/small-2"'* ]]
 }
 
 @test "auto is resolved before the stages' hashes, and a folder keeps what it was" {
   pretrain_hash() { sed -n '/"pretrain": {/,/"hash"/s/.*"hash": "\(.*\)".*/\1/p' "$1/run.json"; }
-  tiny=(small.yaml -s pretrain.epochs=1 -s data.public=32 -s pretrain.batch=16)
+  tiny=(small.yaml -s data.public=32 -s pretrain.batch=16)
   auto=(-s pretrain.dtype=auto -s pretrain.backend=auto)
   "$SOTTO" run "${tiny[@]}" "${auto[@]}" -o a
   grep -q '"how": "short"' a/run.json
@@ -78,8 +78,9 @@ teardown() { rm -rf "$root"; }
 }
 
 @test "killed with -9 during pre-training, then run again: the same encoder as without the kill" {
-  "$SOTTO" run small.yaml -o whole --threads 1
-  "$SOTTO" run small.yaml -o killed --threads 1 &
+  long=(small.yaml --threads 1 -s pretrain.epochs=8 -s encoder.evaluate=false)
+  "$SOTTO" run "${long[@]}" -o whole
+  "$SOTTO" run "${long[@]}" -o killed &
   pid=$!
   for _ in $(seq 600); do
     [ -s killed/metrics.jsonl ] && break
@@ -87,7 +88,7 @@ teardown() { rm -rf "$root"; }
   done
   kill -9 $pid 2>/dev/null || :
   wait $pid || :
-  "$SOTTO" run small.yaml -o killed --threads 1
+  "$SOTTO" run "${long[@]}" -o killed
   cmp whole/models/encoder.safetensors killed/models/encoder.safetensors
   cmp whole/models/head.safetensors killed/models/head.safetensors
 }
@@ -97,7 +98,7 @@ teardown() { rm -rf "$root"; }
 protect:
   - {mechanism: logistic, scale: 0.5, l1: 1}
 Y
-  run "$SOTTO" run small.yaml -s pretrain.epochs=1 --insecure-noise-seed 7
+  run "$SOTTO" run small.yaml --insecure-noise-seed 7
   [ "$status" -eq 0 ]
   grep -q "noise was seeded: no privacy guarantee" runs/small/protected/head-p1.safetensors.certificate.json
   grep -q -i "noise was seeded: no privacy" runs/small/report.html
@@ -142,8 +143,8 @@ every_certificate_verifies() {
 @test "a sweep with an attacker: measured, reported, reused, never released" {
   cat > sweep.yaml <<'Y'
 name: sweep
-data: {set: synthetic-images, public: 256, private: 60, heldout: 100, shadow: 80}
-pretrain: {epochs: 1, batch: 64, dtype: f32, backend: dnnl}
+data: {set: synthetic-images-n600, public: 64, private: 60, heldout: 100, shadow: 80}
+pretrain: {epochs: 1, batch: 32, dtype: f32, backend: dnnl}
 encoder: {evaluate: false}
 cases:
   - name: one
@@ -175,7 +176,7 @@ Y
   export SOURCE_DATE_EPOCH=1767225600 # else a report says when, and how long it took
   cat > shared.yaml <<'Y'
 name: shared
-data: {set: synthetic-images, public: 64, private: 60, heldout: 60, shadow: 40}
+data: {set: synthetic-images-n600, public: 64, private: 60, heldout: 60, shadow: 40}
 pretrain: {epochs: 1, batch: 32, dtype: f32, backend: dnnl}
 encoder: {evaluate: false}
 cases:
@@ -234,7 +235,7 @@ Y
 @test "parts of a run: each trains its shadow models, and the run merges them" {
   cat > parts.yaml <<'Y'
 name: parts
-data: {set: synthetic-images, public: 32, private: 40, heldout: 40}
+data: {set: synthetic-images-n600, public: 32, private: 40, heldout: 40}
 pretrain: {epochs: 1, batch: 16, dtype: f32, backend: dnnl}
 encoder: {evaluate: false}
 head: {epochs: 1, hidden: [8]}
@@ -278,8 +279,8 @@ Y
 @test "a convex head is released with a proof" {
   cat > proved.yaml <<'Y'
 name: proved
-data: {set: synthetic-images, public: 256, private: 100, heldout: 100}
-pretrain: {epochs: 1, batch: 64, dtype: f32, backend: dnnl}
+data: {set: synthetic-images-n600, public: 64, private: 100, heldout: 100}
+pretrain: {epochs: 1, batch: 32, dtype: f32, backend: dnnl}
 encoder: {evaluate: false}
 head: {trainer: convex, lambda: 0.1, steps: 20}
 sensitivity: {pairs: 3}
@@ -302,8 +303,8 @@ Y
 @test "read_from_data: the release is conditional, and made anew when the list changes" {
   cat > read.yaml <<'Y'
 name: read
-data: {set: synthetic-images, public: 256, private: 100, heldout: 100}
-pretrain: {epochs: 1, batch: 64, dtype: f32, backend: dnnl}
+data: {set: synthetic-images-n600, public: 64, private: 100, heldout: 100}
+pretrain: {epochs: 1, batch: 32, dtype: f32, backend: dnnl}
 encoder: {evaluate: false}
 head: {trainer: convex, lambda: 0.1, steps: 20}
 protect:
@@ -328,8 +329,8 @@ Y
 @test "a fine-tuned case: measured, marked as unprotected, reused, never released" {
   cat > tuned.yaml <<'Y'
 name: tuned
-data: {set: synthetic-images, public: 128, private: 60, heldout: 100, shadow: 40}
-pretrain: {epochs: 1, batch: 64, dtype: f32, backend: dnnl}
+data: {set: synthetic-images-n600, public: 64, private: 60, heldout: 100, shadow: 40}
+pretrain: {epochs: 1, batch: 32, dtype: f32, backend: dnnl}
 encoder: {evaluate: false}
 cases:
   - {name: frozen, records: 60, head: {epochs: 2}}
@@ -354,8 +355,8 @@ Y
 @test "a convex head by batches is released with a proof" {
   cat > batches.yaml <<'Y'
 name: batches
-data: {set: synthetic-images, public: 128, private: 100, heldout: 100}
-pretrain: {epochs: 1, batch: 64, dtype: f32, backend: dnnl}
+data: {set: synthetic-images-n600, public: 64, private: 100, heldout: 100}
+pretrain: {epochs: 1, batch: 32, dtype: f32, backend: dnnl}
 encoder: {evaluate: false}
 head: {trainer: convex-sgd, lambda: 0.1, epochs: 2, batch: 20, step_size: 0.2}
 protect:

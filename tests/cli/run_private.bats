@@ -9,14 +9,14 @@ setup() {
   unset SOTTO_DATA_DIR
   cat > private.yaml <<'Y'
 name: private
-data: {set: synthetic-images, public: 64, private: 120, heldout: 100}
+data: {set: synthetic-images-n600, public: 64, private: 120, heldout: 100}
 pretrain: {epochs: 1, batch: 32, dtype: f32, backend: dnnl}
 encoder: {evaluate: false}
 head: {epochs: 2}
 protect:
-  - {trainer: dp-sgd, epsilon: 1, batch: 60, epochs: 2, lr: 4}
+  - {trainer: dp-sgd, epsilon: 1, batch: 120, epochs: 2, lr: 4}
   - {trainer: dp-sgd, model: cnn, hidden: [8, 8, 16], epsilon: 1, batch: 60, epochs: 2, lr: 1, max_grad_norm: 0.5}
-  - {trainer: dp-adam, from: encoder, freeze: all, epsilon: 2, batch: 60, epochs: 2}
+  - {trainer: dp-adam, from: encoder, freeze: all, epsilon: 2, batch: 120, epochs: 2}
 attack: {names: [loss]}
 Y
 }
@@ -33,7 +33,7 @@ entries() { grep -c '"event":"reserve"' "$1" || :; }
     [ ! -e protected/head-p$i.safetensors.provenance.json ] # it would tell which records they are
   done
   "$SOTTO" certificate protected/head-p2.safetensors --ledger ledger.jsonl > page
-  grep -Eq '^  Data set +synthetic-images$' page
+  grep -Eq '^  Data set +synthetic-images-n600$' page
   grep -Eq '^  Classes +10, as given by the registered data set' page
   grep -Eq '^  Delta +0.0001, below 1/n = 0.008333$' page
   grep -q 'no record that trained it is among the private ones' out
@@ -83,19 +83,19 @@ interrupt() {
 every_release_verifies() { for i in 1 2 3; do "$SOTTO" verify runs/private/protected/head-p$i.safetensors --ledger runs/private/ledger.jsonl > /dev/null; done; }
 
 @test "killed with -9 in a private stage: what was finished stays, the rest is drawn and charged again" {
-  interrupt KILL -s 'protect[1].epochs=200'
-  "$SOTTO" run private.yaml -s 'protect[1].epochs=200'
+  interrupt KILL -s 'protect[1].epochs=100'
+  "$SOTTO" run private.yaml -s 'protect[1].epochs=100'
   sha256sum -c --quiet before
   [ "$(entries runs/private/ledger.jsonl)" = 4 ] # the head once, the network twice, the encoder once
   every_release_verifies
 }
 
 @test "stopped after the charge: the error names it, and the same command continues from the checkpoint" {
-  interrupt INT -s 'protect[1].epochs=200'
+  interrupt INT -s 'protect[1].epochs=100'
   [ "$code" -eq 75 ] || [ "$code" -eq 130 ] || { echo "exit $code"; cat error; false; }
   grep -q "epsilon .* at delta 0.0001 (replace-one) was charged: entry .* of the ledger; the same command continues" error || { cat error; false; }
   [ "$(ls runs/private/checkpoints/head-p2-*.safetensors | wc -l)" -eq 1 ]
-  run "$SOTTO" run private.yaml -s 'protect[1].epochs=200'
+  run "$SOTTO" run private.yaml -s 'protect[1].epochs=100'
   [ "$status" -eq 0 ]
   [[ "$output" == *"the remaining steps are charged again"* ]]
   sha256sum -c --quiet before
@@ -127,13 +127,13 @@ every_release_verifies() { for i in 1 2 3; do "$SOTTO" verify runs/private/prote
 canary_rows() {
   cat > canaries.yaml <<'Y'
 name: canaries
-data: {set: synthetic-images, public: 64, private: 200, heldout: 100}
+data: {set: synthetic-images-n600, public: 64, private: 200, heldout: 100}
 pretrain: {epochs: 1, batch: 32, dtype: f32, backend: dnnl}
 encoder: {evaluate: false}
 head: {epochs: 1}
 protect:
   - {trainer: covariance, epsilon: 8, canaries: {count: 40, kind: mislabelled, guesses: 10}}
-  - {trainer: dp-sgd, model: cnn, hidden: [4, 4, 8], epsilon: 8, batch: 60, epochs: 1, lr: 1, adjacency: zero-out, canaries: {count: 60, kind: dirac, guesses: 10}}
+  - {trainer: dp-sgd, model: cnn, hidden: [4, 4, 8], epsilon: 2, batch: 60, epochs: 1, lr: 1, adjacency: zero-out, canaries: {count: 60, kind: dirac, guesses: 10}}
   - {trainer: covariance, epsilon: 8, canaries: {count: 30, kind: clipbkd, guesses: 10}}
   - {trainer: covariance, epsilon: 8, canaries: {count: 30, kind: in-distribution, guesses: 10}}
 attack: {names: [loss]}
@@ -183,7 +183,7 @@ P
 
 @test "canaries: a training that was interrupted goes on with its coins" {
   canary_rows
-  sed -i 's/name: canaries/name: private/; s/epochs: 1, lr: 1/epochs: 60, lr: 1/' canaries.yaml
+  sed -i 's/name: canaries/name: private/; s/epochs: 1, lr: 1/epochs: 30, lr: 1/' canaries.yaml
   mv canaries.yaml private.yaml
   reserved=1 interrupt INT
   cp runs/private/protected/head-p2.safetensors.coins.json coins
