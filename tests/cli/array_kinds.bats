@@ -201,7 +201,7 @@ refused() { # CODE TEXT command ...
   refused 66 "none.csv: No such file" "$SOTTO" train --data x.csv:none.csv --model mlp -o no.safetensors
   refused 65 "stored.npz: contains 2 arrays" "$SOTTO" train --data stored.npz:y.csv --model mlp -o no.safetensors
   refused 65 "expected shape (100)" "$SOTTO" train --data y.csv:x.csv --model mlp -o no.safetensors
-  awk 'NR == 3 { print 0.5; next } { print }' y.csv > fractions.csv
+  LC_ALL=C awk 'NR == 3 { print 0.5; next } { print }' y.csv > fractions.csv
   refused 65 "with fractions; expected whole numbers" "$SOTTO" train --data x.csv:fractions.csv --model mlp -o no.safetensors
   [ ! -e no.safetensors ]
 }

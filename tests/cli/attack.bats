@@ -409,7 +409,7 @@ P
 }
 
 @test "lira measures memorisation by its shadow models on demand" {
-  awk 'BEGIN { srand(4); for (i = 0; i < 60; i++) print i % 2 + rand() "," i % 2 - rand() "," rand() }' > all-x.csv
+  LC_ALL=C awk 'BEGIN { srand(4); for (i = 0; i < 60; i++) print i % 2 + rand() "," i % 2 - rand() "," rand() }' > all-x.csv
   seq 0 59 | awk '{ print $1 % 2 }' > all-y.csv
   for s in 1,20:mm 21,40:mn 41,60:ma; do
     for k in x y; do sed -n "${s%:*}p" "all-$k.csv" > "${s#*:}-$k.csv"; done

@@ -6,10 +6,10 @@ load ../support/npy
 
 setup() {
   cd "$BATS_TEST_TMPDIR" || return 1
-  awk 'BEGIN { srand(1); for (i = 0; i < 300; i++) print rand() }' > m.csv
-  awk 'BEGIN { srand(2); for (i = 0; i < 400; i++) print rand() + 0.2 }' > n.csv
-  awk 'BEGIN { srand(3); for (i = 0; i < 60; i++) { y = i % 3; for (k = 0; k < 3; k++) printf "%s%.6f", k ? "," : "", rand() + (k == y ? 2 : 0); print "" } }' > ml.csv
-  awk 'BEGIN { srand(4); for (i = 0; i < 90; i++) { y = i % 3; for (k = 0; k < 3; k++) printf "%s%.6f", k ? "," : "", rand() + (k == y ? 1 : 0); print "" } }' > nl.csv
+  LC_ALL=C awk 'BEGIN { srand(1); for (i = 0; i < 300; i++) print rand() }' > m.csv
+  LC_ALL=C awk 'BEGIN { srand(2); for (i = 0; i < 400; i++) print rand() + 0.2 }' > n.csv
+  LC_ALL=C awk 'BEGIN { srand(3); for (i = 0; i < 60; i++) { y = i % 3; for (k = 0; k < 3; k++) printf "%s%.6f", k ? "," : "", rand() + (k == y ? 2 : 0); print "" } }' > ml.csv
+  LC_ALL=C awk 'BEGIN { srand(4); for (i = 0; i < 90; i++) { y = i % 3; for (k = 0; k < 3; k++) printf "%s%.6f", k ? "," : "", rand() + (k == y ? 1 : 0); print "" } }' > nl.csv
   awk 'BEGIN { for (i = 0; i < 60; i++) print i % 3 }' > ym.csv
   awk 'BEGIN { for (i = 0; i < 90; i++) print i % 3 }' > yn.csv
 }
@@ -187,8 +187,8 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
 }
 
 @test "reference models bring LiRA and RMIA" {
-  awk 'BEGIN { srand(5); for (i = 0; i < 60; i++) { for (m = 0; m < 6; m++) printf "%s%.4f", m ? "," : "", rand() + m % 2; print "" } }' > mr.csv
-  awk 'BEGIN { srand(6); for (i = 0; i < 90; i++) { for (m = 0; m < 6; m++) printf "%s%.4f", m ? "," : "", rand() + m % 2; print "" } }' > nr.csv
+  LC_ALL=C awk 'BEGIN { srand(5); for (i = 0; i < 60; i++) { for (m = 0; m < 6; m++) printf "%s%.4f", m ? "," : "", rand() + m % 2; print "" } }' > mr.csv
+  LC_ALL=C awk 'BEGIN { srand(6); for (i = 0; i < 90; i++) { for (m = 0; m < 6; m++) printf "%s%.4f", m ? "," : "", rand() + m % 2; print "" } }' > nr.csv
   awk 'BEGIN { for (i = 0; i < 60; i++) print "0,1,0,1,0,1" }' > mt.csv
   awk 'BEGIN { for (i = 0; i < 90; i++) print "0,1,0,1,0,1" }' > nt.csv
   run logits --member-reference mr.csv --nonmember-reference nr.csv --member-trained mt.csv --nonmember-trained nt.csv
@@ -353,8 +353,8 @@ zeros() { head -c $((4 * $2)) /dev/zero | npy "$1" '<f4' "$3"; }
 }
 
 @test "samples of a generator and its discriminator: membership, sets, report" {
-  awk 'BEGIN { srand(5); for (i = 0; i < 60; i++) print rand() "," rand() "," rand() }' > mf.csv
-  awk 'BEGIN { srand(6); for (i = 0; i < 60; i++) print rand() "," rand() "," rand() }' > nf.csv
+  LC_ALL=C awk 'BEGIN { srand(5); for (i = 0; i < 60; i++) print rand() "," rand() "," rand() }' > mf.csv
+  LC_ALL=C awk 'BEGIN { srand(6); for (i = 0; i < 60; i++) print rand() "," rand() "," rand() }' > nf.csv
   run "$SOTTO" audit --member-features mf.csv --nonmember-features nf.csv --generated mf.csv --reference-generated nf.csv -o out
   [ "$status" -eq 0 ]
   [[ "$output" == *"gan-leaks  "*"gan-leaks-calibrated  1.000 "*"two sets of 30 records"*"monte-carlo "*"60 records"* ]]
@@ -495,7 +495,7 @@ P
 }
 
 @test "dates of the records: a baseline by date alone, and what no attack beats" {
-  awk 'BEGIN { srand(4); for (i = 0; i < 60; i++) { print 2019 + i % 3 > "md.csv"; print 2021 + i % 3 > "nd.csv"; print rand() > "ml.csv"; print rand() > "nl.csv" } }'
+  LC_ALL=C awk 'BEGIN { srand(4); for (i = 0; i < 60; i++) { print 2019 + i % 3 > "md.csv"; print 2021 + i % 3 > "nd.csv"; print rand() > "ml.csv"; print rand() > "nl.csv" } }'
   audit=("$SOTTO" audit --member-losses ml.csv --nonmember-losses nl.csv)
   run "${audit[@]}" --member-dates md.csv --nonmember-dates nd.csv -o out
   [ "$status" -eq 0 ]

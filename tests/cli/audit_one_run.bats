@@ -12,8 +12,8 @@ setup_file() {
   for n in $(seq 1 200); do # the 30 surest of either side are right, the rest are mixed
     if [ "$n" -le 30 ]; then echo "-$n,1"; echo "-$n,0" >&2; else echo "$((n * 7 % 100)).25,1"; echo "$((n * 3 % 100)).5,0" >&2; fi
   done > m.csv 2> n.csv
-  cut -d, -f1 m.csv | tr -d - | awk '{print ($1 <= 30 && NR <= 30) ? $1 / 1000 : 1 + $1 / 100}' > member.csv
-  cut -d, -f1 n.csv | tr -d - | awk '{print ($1 <= 30 && NR <= 30) ? 10 + $1 : 1 + $1 / 100}' > nonmember.csv
+  cut -d, -f1 m.csv | tr -d - | LC_ALL=C awk '{print ($1 <= 30 && NR <= 30) ? $1 / 1000 : 1 + $1 / 100}' > member.csv
+  cut -d, -f1 n.csv | tr -d - | LC_ALL=C awk '{print ($1 <= 30 && NR <= 30) ? 10 + $1 : 1 + $1 / 100}' > nonmember.csv
 }
 
 setup() {

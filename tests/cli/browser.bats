@@ -45,8 +45,8 @@ browse() {
 }
 
 @test "the page of an audit: every chart drawn, claim and checks on it, nothing on the console" {
-  awk 'BEGIN { srand(3); for (i = 0; i < 400; i++) { y = i % 4; for (k = 0; k < 4; k++) printf "%s%.6f", k ? "," : "", rand() + (k == y ? 1.2 : 0); print "" } }' > m.csv
-  awk 'BEGIN { srand(4); for (i = 0; i < 400; i++) { y = i % 4; for (k = 0; k < 4; k++) printf "%s%.6f", k ? "," : "", rand() + (k == y ? .6 : 0); print "" } }' > n.csv
+  LC_ALL=C awk 'BEGIN { srand(3); for (i = 0; i < 400; i++) { y = i % 4; for (k = 0; k < 4; k++) printf "%s%.6f", k ? "," : "", rand() + (k == y ? 1.2 : 0); print "" } }' > m.csv
+  LC_ALL=C awk 'BEGIN { srand(4); for (i = 0; i < 400; i++) { y = i % 4; for (k = 0; k < 4; k++) printf "%s%.6f", k ? "," : "", rand() + (k == y ? .6 : 0); print "" } }' > n.csv
   awk 'BEGIN { for (i = 0; i < 400; i++) print i % 4 }' > y.csv
   "$SOTTO" audit --member-logits m.csv --nonmember-logits n.csv --member-labels y.csv --nonmember-labels y.csv --features m.csv --attribute y.csv \
     --claim eps=50,delta=1e-6 --bootstrap 200 --title '</script><b>' -o out > /dev/null 2>&1

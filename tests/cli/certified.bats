@@ -17,11 +17,11 @@
   run "$SOTTO" account --mechanism gaussian --epsilon 1 --l2 1 --delta 1e-5 --certified --json
   [ "$status" -eq 0 ]
   upper=$(sed -n 's/.*"upper": \([0-9.e+-]*\).*/\1/p' <<< "$output")
-  awk "BEGIN { exit !($upper <= 1 && $upper > 0.999999) }"
+  LC_ALL=C awk "BEGIN { exit !($upper <= 1 && $upper > 0.999999) }"
   run "$SOTTO" account --mechanism gaussian --epsilon 0.3 --sample-rate 0.1 --steps 10 --delta 1e-5 --certified --json
   [ "$status" -eq 0 ]
   upper=$(sed -n 's/.*"upper": \([0-9.e+-]*\).*/\1/p' <<< "$output")
-  awk "BEGIN { exit !($upper <= 0.3 && $upper > 0.2985) }"
+  LC_ALL=C awk "BEGIN { exit !($upper <= 0.3 && $upper > 0.2985) }"
 }
 
 @test "other mechanisms are refused by name" {

@@ -63,7 +63,7 @@ refused() {
     done
   done
   # the 20 smallest of all 40 are not those of one file
-  sort -g one.txt other.txt | head -20 > low.txt
+  LC_ALL=C sort -g one.txt other.txt | head -20 > low.txt
   [ "$(grep -cxFf one.txt low.txt)" -gt 0 ]
   [ "$(grep -cxFf other.txt low.txt)" -gt 0 ]
   [ "$(sort -u one.txt | wc -l)" -gt 10 ]

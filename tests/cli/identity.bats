@@ -15,7 +15,7 @@ setup() {
 
 # 80 people, 4 numbers and a class each; $1: which ones.
 make_table() {
-  awk -v seed="$1" 'BEGIN { srand(seed); print "a,b,c,d,class"
+  LC_ALL=C awk -v seed="$1" 'BEGIN { srand(seed); print "a,b,c,d,class"
     for (i = 0; i < 80; i++) { k = i % 2; printf "%.4f,%.4f,%.4f,%.4f,%s\n", rand() + k, rand(), rand() - k, rand(), k ? "yes" : "no" } }'
 }
 
@@ -71,7 +71,7 @@ dp=(--classes 2 --trainer dp-adam --batch 60 --epochs 1 --epsilon 1.83 --delta 1
   [ "$(releases "$ledger")" -eq 5 ]
   [ "$(ls "$XDG_DATA_HOME/sotto/ledger")" = survey-2026.jsonl ]
   total=$("$SOTTO" ledger show --dataset-id survey-2026 --json | sed -n 's/^  "total": \([0-9.]*\).*/\1/p')
-  awk -v t="$total" 'BEGIN { exit !(t > 4) }'
+  LC_ALL=C awk -v t="$total" 'BEGIN { exit !(t > 4) }'
   # all charges count against the budget, whichever way the records are given
   for way in "head --features b/one-features.npy --labels b/one-labels.npy ${dp[*]}" "protect --head convex.safetensors --epsilon 1 --delta 1e-3" \
     "train --data people --classes names.txt --model mlp --hidden 4 --batch 20 --epochs 1 --dp-sgd --noise-multiplier 3 --delta 1e-3 --threads 1"; do

@@ -5,7 +5,7 @@ bats_require_minimum_version 1.5.0
 load ../support/npy
 
 # bytes SEED COUNT LEVELS
-bytes() { printf "$(awk -v s="$1" -v n="$2" -v k="$3" 'BEGIN { srand(s); for (i = 0; i < n; i++) printf "\\x%02x", int(k * rand()) }')"; }
+bytes() { printf "$(LC_ALL=C awk -v s="$1" -v n="$2" -v k="$3" 'BEGIN { srand(s); for (i = 0; i < n; i++) printf "\\x%02x", int(k * rand()) }')"; }
 
 setup() {
   cd "$BATS_TEST_TMPDIR" || return 1
@@ -118,7 +118,7 @@ numbers() { grep -o "\"$1\":[0-9.e-]*" | sed 's/.*://'; }
     printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$header"
     printf "$(printf '\\x00%.0s' {1..16})$(printf '\\x3f%.0s' {1..16})"; } > rows
   ask() { $(behind "$1") < rows 2> /dev/null | tail -c 24 | od -v -An -tf4 -w4; }
-  ask '--on-alarm withhold' | awk '{ n++; if ($1 < 0.33333 || $1 > 0.33334) exit 1 } END { exit n != 6 }'
+  ask '--on-alarm withhold' | LC_ALL=C awk '{ n++; if ($1 < 0.33333 || $1 > 0.33334) exit 1 } END { exit n != 6 }'
   [ "$(ask '--on-alarm log' | sort -u | wc -l)" -gt 2 ]
   tail -c 24 q.log > logged
   [ "$(od -v -An -tf4 -w4 logged | sort -u | wc -l)" -gt 2 ]

@@ -4,8 +4,8 @@
 setup() {
   cd "$BATS_TEST_TMPDIR" || return 1
   mkdir ward7
-  awk 'BEGIN { srand(3); for (i = 0; i < 200; i++) print rand() * .7 }' > ward7/patients.csv
-  awk 'BEGIN { srand(4); for (i = 0; i < 200; i++) print rand() }' > ward7/others.csv
+  LC_ALL=C awk 'BEGIN { srand(3); for (i = 0; i < 200; i++) print rand() * .7 }' > ward7/patients.csv
+  LC_ALL=C awk 'BEGIN { srand(4); for (i = 0; i < 200; i++) print rand() }' > ward7/others.csv
   export SOURCE_DATE_EPOCH=0 XDG_DATA_HOME=$PWD
 }
 

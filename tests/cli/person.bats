@@ -13,7 +13,7 @@ setup() {
 # table SEED [ROWS VALUE]: 40 persons of 1 to 6 rows, interleaved; column a is the person's number. ROWS VALUE: person 7 has so many
 # rows of that value instead of 6, the first 6 of them where the others' were.
 table() {
-  awk -v seed="$1" -v rows="${2:-6}" -v value="${3:-}" 'BEGIN { srand(seed); n = 0; print "patient,a,b,class"
+  LC_ALL=C awk -v seed="$1" -v rows="${2:-6}" -v value="${3:-}" 'BEGIN { srand(seed); n = 0; print "patient,a,b,class"
     for (p = 0; p < 40; p++) for (k = 0; k < (p == 7 ? 6 : 1 + p % 6); k++) row[n++] = p
     for (i = n - 1; i > 0; i--) { j = int(rand() * (i + 1)); t = row[i]; row[i] = row[j]; row[j] = t }
     for (i = 0; i < n; i++) { p = row[i]; b = rand(); own = p == 7 && value != ""
@@ -160,7 +160,7 @@ refused() { # CODE TEXT COMMAND...
   convex
   "$SOTTO" protect --head u.safetensors --mechanism laplace --scale 100 --dataset-id records --quiet -o r.safetensors > line
   "$SOTTO" verify r.safetensors | sed -n 's/.*epsilon \([0-9.]*\) at.*/\1/p' > record
-  paste person record | awk '{ ratio = $1 / $2 } END { exit !(ratio > 2.9999 && ratio < 3.0001) }'
+  paste person record | LC_ALL=C awk '{ ratio = $1 / $2 } END { exit !(ratio > 2.9999 && ratio < 3.0001) }'
 }
 
 @test "every trainer meets its target for the person, or refuses" {

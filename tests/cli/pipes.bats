@@ -40,7 +40,7 @@ with zipfile.ZipFile("z.npz", "w") as z:
     z.write("x.npy", "x.npy")
 PY
   cp x.npy z.npy # without its provenance
-  awk 'BEGIN { for (i = 0; i < 60; i++) print i / 7 "," i % 9 }' > z.csv
+  LC_ALL=C awk 'BEGIN { for (i = 0; i < 60; i++) print i / 7 "," i % 9 }' > z.csv
   protect() { timeout 30 "$SOTTO" protect "$1" "$2" --mechanism laplace --dataset-id p --ledger p.jsonl --insecure-noise-seed 7 "${@:3}" --quiet > /dev/null; }
   for file in z.npy z.npz z.csv; do
     for what in "--vector --scale 2 --l1 1" "--records --scale 2 --clip 1 --norm l1" "--table --statistic mean --range 0,1 --epsilon 1"; do

@@ -432,8 +432,8 @@ people() {
   grep -q "by the conformal one, which rests on exchangeable records alone; .*by the normal one, for independent features only" traced/report.html
   [ "$(wc -l < q.csv)" -eq 31 ]
   # frequencies by locus and allele, in any order and of either allele
-  { echo 'allele,frequency,id'; tail -n +2 loci.csv | sort -r | awk -F, 'NR % 2 { printf "%s,%.17g,%s\n", $3, 1 - $4, $1; next } { print $2 "," $4 "," $1 }'; } > published.csv
-  awk -F, 'NR > 1 { print $4 }' loci.csv > same.csv
+  { echo 'allele,frequency,id'; tail -n +2 loci.csv | sort -r | LC_ALL=C awk -F, 'NR % 2 { printf "%s,%.17g,%s\n", $3, 1 - $4, $1; next } { print $2 "," $4 "," $1 }'; } > published.csv
+  LC_ALL=C awk -F, 'NR > 1 { print $4 }' loci.csv > same.csv
   by_list=$("$SOTTO" audit --member-features p/all-features.npy --nonmember-features r/outside-features.npy --released-mean frequencies.npy --reference-mean published.csv --loci loci.csv | tail -n 8)
   by_rows=$("$SOTTO" audit --member-features p/all-features.npy --nonmember-features r/outside-features.npy --released-mean frequencies.npy --reference-mean same.csv | tail -n 8)
   [ "$by_list" = "$by_rows" ] || { echo "$by_list"; echo "$by_rows"; return 1; }

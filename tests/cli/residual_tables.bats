@@ -35,9 +35,9 @@ teardown_file() { rm -rf "$dir"; }
     grep -q "<h2>$title" "$page"
   done
   # a mean over both seeds, at gamma 0 and .5, as the table says
-  mean=$(awk '/^\| add-0.5 / { print $8 }' "$dir/table")
+  mean=$(LC_ALL=C awk '/^\| add-0.5 / { print $8 }' "$dir/table")
   grep -o '"name": "one network, test", "points": \[\[0, [^}]*' "$json" | sed 's/.*\[0.5, //; s/[],].*//' |
-    awk -v m="$mean" '{ if ($1 - m > 0.0006 || m - $1 > 0.0006) exit 1 } END { exit NR != 1 }'
+    LC_ALL=C awk -v m="$mean" '{ if ($1 - m > 0.0006 || m - $1 > 0.0006) exit 1 } END { exit NR != 1 }'
   grep -q '"name": "plain (AUC 0\.[0-9]*)", "points": \[\[' "$json"
   if command -v python3 > /dev/null; then "$BATS_TEST_DIRNAME/../../tools/check-schema" "$json"; fi
 }

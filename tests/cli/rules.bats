@@ -29,13 +29,13 @@ upper() { sed -n 's/.*"upper": \([0-9.e+-]*\).*/\1/p' <<< "$output"; }
   one=$(upper)
   run "$SOTTO" account --events events.json --delta 1e-5 --adjacency replace-one --json
   [[ "$output" == *'"adjacency": "replace-one"'* ]]
-  awk "BEGIN { exit !($(upper) > 1.2 * $one) }"   # a replacement costs more
+  LC_ALL=C awk "BEGIN { exit !($(upper) > 1.2 * $one) }"   # a replacement costs more
 }
 
 @test "account --opacus-history: never above Opacus itself" {
   run "$SOTTO" account --opacus-history opacus.json --delta 1e-5 --json
   [ "$status" -eq 0 ]
-  awk "BEGIN { exit !($(upper) <= 7.32911117143) }"
+  LC_ALL=C awk "BEGIN { exit !($(upper) <= 7.32911117143) }"
   [[ "$output" == *'"noise_multiplier": 1.5'* ]]
 }
 
@@ -87,7 +87,7 @@ upper() { sed -n 's/.*"upper": \([0-9.e+-]*\).*/\1/p' <<< "$output"; }
   rule optimal --parts 0.1 --compose 100 --delta 1e-5
   [[ "$output" == *"at most 4.306791373"* ]]
   rule advanced --parts 0.1 --compose 100 --delta 1e-6
-  awk "BEGIN { exit !($(sed -n 's/epsilon at most \([0-9.]*\),.*/\1/p' <<< "$output") > 4.774567588) }"
+  LC_ALL=C awk "BEGIN { exit !($(sed -n 's/epsilon at most \([0-9.]*\),.*/\1/p' <<< "$output") > 4.774567588) }"
   rule group --parts '1,1e-7' --group 3
   [[ "$output" == *"epsilon at most 3, "* ]]
   rule mixture --parts '1,1e-6;2' --weights data-independent --probabilities 0.5,0.5

@@ -68,7 +68,7 @@ teardown() { cd /; rm -rf "$dir"; }
   run "${sample[@]}" --cache c --plan --json
   [[ "$output" == *'"tasks": 4, "missing": 2, '* ]]
   # one block at a time on each worker: with 8 workers one round
-  awk "BEGIN { s = $(number seconds_each) / 3600; one = $(number 1); eight = $(number 8); exit !(one > 1.99 * s && one < 2.01 * s && eight > .99 * s && eight < 1.01 * s) }"
+  LC_ALL=C awk "BEGIN { s = $(number seconds_each) / 3600; one = $(number 1); eight = $(number 8); exit !(one > 1.99 * s && one < 2.01 * s && eight > .99 * s && eight < 1.01 * s) }"
   [ "$(find c | sort)" = "$before" ]
   "${sample[@]}" --cache c -o s.json > /dev/null
   [ "$(cat c/*.safetensors | wc -c)" -eq "$bytes" ]

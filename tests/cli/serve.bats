@@ -119,7 +119,7 @@ python=${SOTTO_PYTHON:-python3}
 needs() { "$python" -c "import $1" 2> /dev/null || skip "no ${2:-$1}"; }
 head_and_records() {
   for n in 1 2; do
-    printf "$(awk -v s=$n 'BEGIN { srand(s); for (i = 0; i < 240; i++) printf "\\x0%d", int(4 * rand()) }')" | npy "x$n.npy" '|u1' '60, 4'
+    printf "$(LC_ALL=C awk -v s=$n 'BEGIN { srand(s); for (i = 0; i < 240; i++) printf "\\x0%d", int(4 * rand()) }')" | npy "x$n.npy" '|u1' '60, 4'
     printf "$(awk 'BEGIN { for (i = 0; i < 60; i++) printf "\\x0%d", i % 3 }')" | npy "y$n.npy" '|u1' '60,'
   done
   "$SOTTO" head --features x1.npy --labels y1.npy --hidden 8 --epochs 5 --quiet -o h.safetensors > /dev/null

@@ -7,7 +7,7 @@ load ../support/npy
 setup() {
   cd "$BATS_TEST_TMPDIR" || return 1
   for n in 1 2; do
-    awk -v s=$n 'BEGIN { srand(s); for (i = 0; i < 240; i++) printf "\\x0%d", int(4 * rand()) }' > "x$n"
+    LC_ALL=C awk -v s=$n 'BEGIN { srand(s); for (i = 0; i < 240; i++) printf "\\x0%d", int(4 * rand()) }' > "x$n"
     printf "$(cat "x$n")" | npy "x$n.npy" '|u1' '60, 4'
     awk 'BEGIN { for (i = 0; i < 60; i++) printf "\\x0%d", i % 3 }' > y
     printf "$(cat y)" | npy "y$n.npy" '|u1' '60,'

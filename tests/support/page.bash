@@ -52,7 +52,7 @@ paper() {
 }
 
 answers() {
-  awk -v seed="$1" -v margin="$2" 'BEGIN { srand(seed); for (i = 0; i < 400; i++) { y = i % 4; for (k = 0; k < 4; k++) printf "%s%.6f", k ? "," : "", rand() + (k == y ? margin : 0); print "" } }'
+  LC_ALL=C awk -v seed="$1" -v margin="$2" 'BEGIN { srand(seed); for (i = 0; i < 400; i++) { y = i % 4; for (k = 0; k < 4; k++) printf "%s%.6f", k ? "," : "", rand() + (k == y ? margin : 0); print "" } }'
 }
 
 audited() {
