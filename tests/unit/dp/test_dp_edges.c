@@ -11,6 +11,7 @@
 #include "dp/certificate/certificate.h"
 #include "dp/account/composition.h"
 #include "dp/mechanism/mechanism.h"
+#include "rng/rng.h"
 #include "sotto/compose.h"
 #include "sotto/dp.h"
 
@@ -253,6 +254,28 @@ TEST(refinement_of_odd_curves)
     assert_true(refined(falls) == 1); /* what was given does not hold: left as it is */
     assert_true(refined(steep) <= 1);
     assert_true(refined(zero) < 1e-3);
+}
+
+/* Epsilon is 1 at scale 1, and falls like powers of the scale with these shares. */
+static sotto_status by_powers(double *epsilon, double scale, const void *arg)
+{
+    const double *share = arg;
+    *epsilon = (share[0] + (share[1] + share[2] / (scale * scale)) / scale) /
+               (sqrt(scale) * (share[0] + share[1] + share[2]));
+    return SOTTO_OK;
+}
+
+/* A scale that is returned holds by the account itself, to the last bit, and little smaller ones do not. */
+TEST(refinement_never_overshoots)
+{
+    struct rng r = rng_stream(12, RNG_EVALUATE, 0, 0);
+    for (int i = 0; i < 2000; i++) {
+        const double share[3] = {rng_unit(&r), rng_unit(&r), rng_unit(&r)};
+        double scale = 1.01 + 3 * rng_unit(&r), epsilon;
+        assert_int_equal(calibrate_refine(&scale, &(struct refinement){by_powers, share, 1}), SOTTO_OK);
+        assert_int_equal(by_powers(&epsilon, scale, share), SOTTO_OK);
+        assert_true(epsilon <= 1 && epsilon > 1 - 1e-7);
+    }
 }
 
 /* --- memory that is out in the middle */
