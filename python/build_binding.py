@@ -64,7 +64,7 @@ def compile_binding(source, include, library, folder):
         return
     place = os.path.dirname(os.path.abspath(library))
     command = shlex.split(os.environ.get("CC", "cc")) + [
-        "-O1", "-fPIC", "-shared", "-I", include, "-I", sysconfig.get_path("include"), "-o", output + ".part", source, library,
+        "-O0", "-fPIC", "-shared", "-I", include, "-I", sysconfig.get_path("include"), "-o", output + ".part", source, library,
         f"-Wl,-rpath,{place}"]
     subprocess.run(command, check=True)
     os.replace(output + ".part", output)
