@@ -339,7 +339,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_table(char **text, const ch
                                                            const struct sotto_context *ctx);
 /** What a ledger adds up to at `delta`. Checks the chain.
  *
- *  Out: *json  schema sotto.ledger_account/1: the proved column (or "none"), the conditional column, the budget; free
+ *  Out: *json  schema sotto.ledger_account/1: `together`, the one total that a budget counts ("none" as soon as a
+ *              release used seeded noise); the proved column (or "none"), the conditional column, the budget; free
  *              with sotto_text_free() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_account(char **json, const char *ledger, double delta,
                                                              const struct sotto_context *ctx);

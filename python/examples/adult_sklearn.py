@@ -47,4 +47,4 @@ with tempfile.TemporaryDirectory() as folder:  # your ledger stays: Ledger(datas
     model.fit(x, y)
     print(f"accuracy {model.score(x_test, y_test):.3f} on {len(y_test)} records, most frequent class {max(np.mean(y_test == c) for c in set(y_test)):.3f}")
     print(model[-1].certificate_.statement)
-    print("spent so far:", ledger.total(1e-5).proved)
+    print("spent so far:", ledger.total(1e-5).together)

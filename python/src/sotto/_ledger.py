@@ -21,8 +21,11 @@ _OF_THE_LEDGER = ("dataset_id", "rows_per_person", "ledger", "budget_epsilon", "
 
 
 class LedgerTotal(NamedTuple):
-    """What all entries add up to. One of the columns is None: `proved`, if an entry rests on a condition; else `conditional`."""
+    """What all entries add up to. `together` is everything in one figure, the one that a budget counts; None if an entry used seeded
+    noise, which gives no guarantee. `proved` is the same where every entry is proved, else None. `conditional` is the column of the
+    entries that rest on a condition; None where there is none."""
 
+    together: Interval | None
     proved: Interval | None
     conditional: Interval | None
     budget: tuple[float, float] | None  # (epsilon, delta)
@@ -31,9 +34,10 @@ class LedgerTotal(NamedTuple):
 
 class LedgerEntry(Record):
     """One line: index, time (UTC), event ("release", "reserve", "budget", ...), and of what was charged purpose, mechanism, epsilon,
-    delta, adjacency, sensitivity, unit_of_privacy, and `total`, what all up to it add up to. None: not said."""
+    delta, adjacency, sensitivity, noise ("seeded: no guarantee"), unit_of_privacy, and `total`, what all up to it add up to. None: not
+    said, or no total."""
 
-    _NAMES = ("index", "time", "event", "purpose", "mechanism", "epsilon", "delta", "adjacency", "sensitivity", "unit_of_privacy", "total")
+    _NAMES = ("index", "time", "event", "purpose", "mechanism", "epsilon", "delta", "adjacency", "sensitivity", "noise", "unit_of_privacy", "total")
 
     @classmethod
     def _read(cls, line: Mapping[str, Any]) -> LedgerEntry:
@@ -124,14 +128,15 @@ class Ledger:
     def total(self, delta: float) -> LedgerTotal:
         """What all releases together guarantee at `delta`, in [0, 1), under replace-one adjacency."""
         if not os.path.exists(self.path):
-            return LedgerTotal(Interval(0.0, 0.0), None, None, delta)
+            return LedgerTotal(Interval(0.0, 0.0), Interval(0.0, 0.0), None, None, delta)
         t = json.loads(out_text(lib.sotto_ledger_account, c_text(self.path), delta))
 
         def column(c: Any) -> Interval:
             return Interval(*(float("inf") if c[k] is None else c[k] for k in ("epsilon_lower", "epsilon")))
 
         b = t["budget"]
-        return LedgerTotal(None if t["proved"] == "none" else column(t["proved"]),
+        return LedgerTotal(None if t["together"] == "none" else column(t["together"]),
+                           None if t["proved"] == "none" else column(t["proved"]),
                            column(t["conditional"]) if t["proved"] == "none" else None,
                            (b["epsilon"], b["delta"]) if b else None, delta)
 

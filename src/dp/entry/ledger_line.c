@@ -252,7 +252,8 @@ struct ledger_charge ledger_line_charge(const struct ledger_line *line)
                                   .epsilon = number_or(d, "epsilon.upper", NAN),
                                   .delta = number_or(d, "delta", 0),
                                   .conditional = json_find(d, "condition") != NULL,
-                                  .inputs_only = json_find(d, "protects") && !json_find(d, "labels")};
+                                  .inputs_only = json_find(d, "protects") && !json_find(d, "labels"),
+                                  .seeded = json_find(d, "randomness") && !says(d, "randomness", "os")};
 }
 
 static sotto_status get_charge(struct ledger_line *line, const char *name)
@@ -260,7 +261,7 @@ static sotto_status get_charge(struct ledger_line *line, const char *name)
     sotto_status status = SOTTO_OK;
     struct ledger_charge *c = &line->charge;
     const struct json *d = line->document;
-    const char *randomness = "os";
+    const char *randomness;
     *c = ledger_line_charge(line);
     TRY(unit_get(&c->unit, d, name));
     TRY(json_get_text(&c->source, d, name, "sensitivity.source"));
@@ -272,7 +273,6 @@ static sotto_status get_charge(struct ledger_line *line, const char *name)
     TRY(json_get_real(&c->delta, d, name, "delta"));
     if (c->pure < 0 || c->rho < 0 || c->epsilon < 0 || c->delta < 0)
         FAIL(SOTTO_EFORMAT, "%s: the privacy loss is below 0; expected at least 0", name);
-    c->seeded = strcmp(randomness, "os") != 0;
 done:
     return status;
 }

@@ -72,7 +72,7 @@ struct ledger_charge {
     struct privacy_unit unit;         /* of the norms; of samples the unit that they are accounted for */
     double pure, rho, epsilon, delta; /* as recorded */
     bool conditional, inputs_only;    /* names a condition; protects inputs and counts on public labels */
-    bool seeded;                      /* known of decoded lines only */
+    bool seeded;                      /* its noise came from a seed: no guarantee */
 };
 /** A line and its texts, until ledger_line_free(). */
 struct ledger_line {

@@ -1,5 +1,4 @@
-/* What a ledger adds up to. The proved and the conditional column are composed each for itself and never with
- * one another, except against a budget, where both count. */
+/* What a ledger adds up to: each column for itself, and everything together. */
 #include "dp/ledger/ledger_account.h"
 #include "dp/account/accountant.h"
 #include "dp/entry/ledger_line.h"
@@ -22,48 +21,85 @@ done:
     return status;
 }
 
-sotto_status ledger_total_account(struct sotto_account *out, const struct ledger *l, double delta,
-                                  const struct sotto_context *ctx)
+/* Both columns, and a charge that is not yet in one of them (account NULL: none). */
+struct whole {
+    const struct ledger *ledger;
+    const struct sotto_account *account;
+    const struct ledger_charge *charge;
+};
+
+static struct ledger_sum sum_of_all(const struct whole *w)
+{
+    struct ledger_sum sum = ledger_sum_both(&w->ledger->proved, &w->ledger->conditional);
+    const struct sotto_account *a = w->account;
+    if (a && strcmp(a->adjacency, "replace-one") == 0)
+        ledger_sum_add(&sum, a->pure_epsilon, a->zcdp_rho, a->epsilon.upper, a->delta);
+    else if (a)
+        ledger_sum_add(&sum, NAN, NAN, NAN, a->delta);
+    return sum;
+}
+
+static bool is_seeded(const struct whole *w)
+{
+    return w->ledger->seeded > 0 || (w->charge && w->charge->seeded);
+}
+
+static sotto_status account_of_all(struct sotto_account *out, const struct whole *w, double delta,
+                                   const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct ledger_events events = {0};
-    const struct ledger_sum sum = ledger_sum_both(&l->proved, &l->conditional);
-    TRY(ledger_events_join(&events, &l->proved_events));
-    TRY(ledger_events_join(&events, &l->conditional_events));
+    const struct ledger_sum sum = sum_of_all(w);
+    TRY(ledger_events_join(&events, &w->ledger->proved_events));
+    TRY(ledger_events_join(&events, &w->ledger->conditional_events));
+    if (w->charge)
+        TRY(ledger_events_add(&events, w->charge));
     TRY(ledger_column_account(out, &sum, &events, delta, ctx));
+    if (is_seeded(w))
+        out->epsilon = (struct sotto_interval){INFINITY, INFINITY};
 done:
     ledger_events_free(&events);
     return status;
+}
+
+sotto_status ledger_total_account(struct sotto_account *out, const struct ledger *l, double delta,
+                                  const struct sotto_context *ctx)
+{
+    return account_of_all(out, &(struct whole){.ledger = l}, delta, ctx);
 }
 
 sotto_status ledger_check_budget(const struct ledger *l, const struct sotto_account *a,
                                  const struct ledger_charge *charge)
 {
     sotto_status status = SOTTO_OK;
-    struct ledger_events events = {0};
+    const struct whole with = {l, a, charge};
     struct sotto_account before, after;
+    struct ledger_sum sum;
     if (isnan(l->budget.epsilon))
         return SOTTO_OK;
-    /* Both columns count against the budget: a sampled sensitivity must not be a way around it. */
-    struct ledger_sum spent = ledger_sum_both(&l->proved, &l->conditional), sum = spent;
-    if (strcmp(a->adjacency, "replace-one") == 0)
-        ledger_sum_add(&sum, a->pure_epsilon, a->zcdp_rho, a->epsilon.upper, a->delta);
-    else
-        ledger_sum_add(&sum, NAN, NAN, NAN, a->delta);
+    if (l->seeded > 0)
+        FAIL(SOTTO_EBUDGET,
+             "%s: %zu of its releases used seeded noise, which gives no guarantee, so no budget holds; use "
+             "another "
+             "data set for trials with a seed",
+             l->path, l->seeded);
+    if (charge->seeded)
+        FAIL(SOTTO_EBUDGET,
+             "%s: has a budget of epsilon %g, and seeded noise gives no guarantee; release without a seed, "
+             "or try "
+             "the seed on another data set",
+             l->path, l->budget.epsilon);
+    sum = sum_of_all(&with); /* a quick bound first */
     if (ledger_sum_epsilon(&sum, l->budget.delta) <= l->budget.epsilon)
         goto done;
-    TRY(ledger_events_join(&events, &l->proved_events));
-    TRY(ledger_events_join(&events, &l->conditional_events));
-    TRY(ledger_column_account(&before, &spent, &events, l->budget.delta, NULL));
-    TRY(ledger_events_add(&events, charge));
-    TRY(ledger_column_account(&after, &sum, &events, l->budget.delta, NULL));
+    TRY(ledger_total_account(&before, l, l->budget.delta, NULL));
+    TRY(account_of_all(&after, &with, l->budget.delta, NULL));
     if (!(after.epsilon.upper <= l->budget.epsilon))
         FAIL(SOTTO_EBUDGET,
              "%s: the privacy budget (epsilon %g, delta %g) would be exceeded: spent %.6g, with this release "
              "%.6g",
              l->path, l->budget.epsilon, l->budget.delta, before.epsilon.upper, after.epsilon.upper);
 done:
-    ledger_events_free(&events);
     return status;
 }
 

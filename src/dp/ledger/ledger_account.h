@@ -9,7 +9,8 @@
 sotto_status ledger_column_account(struct sotto_account *out, const struct ledger_sum *sum,
                                    const struct ledger_events *events, double delta,
                                    const struct sotto_context *ctx);
-/** Both columns together, as a budget counts them. ENOMEM. */
+/** Everything together: both columns as one. This is the total that budgets count and that every page, program and
+ * language shows. An entry with seeded noise gives no guarantee, so its total is INFINITY ("none"). ENOMEM. */
 sotto_status ledger_total_account(struct sotto_account *out, const struct ledger *l, double delta,
                                   const struct sotto_context *ctx);
 /** EBUDGET unless the ledger with this charge stays within its budget (if it has one). ENOMEM. */

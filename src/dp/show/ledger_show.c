@@ -86,7 +86,8 @@ static void write_charge(FILE *out, const struct ledger_line *line, double total
     const char *name = c->mechanism ? c->mechanism : ledger_event_name(line->event);
     bool usual = !c->adjacency || strcmp(c->adjacency, "replace-one") == 0;
     char what[64], epsilon[16], sum[16], purpose[4 * PURPOSE + 1];
-    snprintf(what, sizeof what, "%.40s%s%.15s", name, usual ? "" : ", ", usual ? "" : c->adjacency);
+    snprintf(what, sizeof what, "%s%.40s%s%.15s", c->seeded ? "SEEDED " : "", name, usual ? "" : ", ",
+             usual ? "" : c->adjacency);
     fprintf(out, "%-20s  %s  %-22s  %10s  %10s\n", or_empty(line->time),
             utf8_column(purpose, or_empty(c->purpose), PURPOSE), what, number(epsilon, c->epsilon),
             number(sum, total));
@@ -146,7 +147,8 @@ static sotto_status show(struct ledger_summary *out, struct ledger *l, struct sh
                                    .budget = l->budget,
                                    .by_officer = l->officer,
                                    .delta = s->delta,
-                                   .total = total.epsilon.upper};
+                                   .total = total.epsilon.upper,
+                                   .seeded = l->seeded};
 done:
     return status;
 }
@@ -177,6 +179,8 @@ static void write_end(FILE *out, const struct ledger_summary *s)
         fprintf(out, "; budget %s, set by %s", number(epsilon, s->budget.epsilon),
                 s->by_officer ? "officer" : "a release");
     fputc('\n', out);
+    if (s->seeded)
+        fprintf(out, "%zu of its releases used seeded noise, which gives no guarantee\n", s->seeded);
     if (s->moved)
         fprintf(out, "moved to %s, where it goes on\n", s->moved);
 }

@@ -27,6 +27,14 @@ static struct json *column_json(const struct ledger_column *c)
     return object;
 }
 
+static struct json *interval_json(struct sotto_interval x)
+{
+    struct json *object = json_make_object();
+    json_put_real(&object, "epsilon", x.upper);
+    json_put_real(&object, "epsilon_lower", x.lower);
+    return object;
+}
+
 static struct json *budget_json(struct sotto_dp budget)
 {
     if (isnan(budget.epsilon))
@@ -48,6 +56,10 @@ sotto_status ledger_totals_encode(char **json, const struct ledger_totals *t)
         json_put_text(&object, "converted",
                       "add-remove entries count as a group of two (a replacement removes one record and "
                       "adds one), sampled steps by the pair of a replaced record where it is known");
+    if (isfinite(t->together.epsilon.upper))
+        json_put(&object, "together", interval_json(t->together.epsilon));
+    else
+        json_put_text(&object, "together", "none");
     bool none = t->conditional.releases > 0 || t->seeded > 0;
     json_put(&object, "proved", none ? json_make_text("none") : column_json(&t->proved));
     json_put(&object, "proved_releases_only", column_json(&t->proved));
@@ -88,6 +100,8 @@ sotto_status ledger_rows_add(struct json **rows, const struct ledger_line *line,
         copy_member(&one, d, "epsilon.upper", "epsilon");
         copy_member(&one, d, "sensitivity.source", "sensitivity");
         json_put_real(&one, "total", total);
+        if (line->charge.seeded)
+            json_put_text(&one, "noise", "seeded: no guarantee");
     }
     if (!*rows)
         *rows = json_make_array();
@@ -113,6 +127,7 @@ sotto_status ledger_summary_encode(char **json, const struct ledger_summary *s, 
     json_put_text(&doc, "moved_to", s->moved);
     json_put_real(&doc, "delta", s->delta);
     json_put_real(&doc, "total", s->total);
+    json_put_integer(&doc, "seeded_releases", (int64_t)s->seeded);
     json_put_text(&doc, "unit_of_privacy", s->unit);
     json_put(&doc, "entries", *rows ? *rows : json_make_array());
     *rows = NULL;

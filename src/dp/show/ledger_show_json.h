@@ -15,6 +15,7 @@ struct ledger_totals {
     double delta;
     struct sotto_dp budget; /* epsilon NAN: none */
     struct ledger_column proved, conditional;
+    struct sotto_account together; /* epsilon INFINITY: none */
 };
 /** Schema sotto.ledger_account/1. ENOMEM. */
 sotto_status ledger_totals_encode(char **json, const struct ledger_totals *t);
@@ -25,7 +26,8 @@ struct ledger_summary {
     size_t records;
     struct sotto_dp budget; /* epsilon NAN: none */
     bool by_officer;
-    double delta, total;
+    double delta, total; /* total INFINITY: none */
+    size_t seeded;       /* releases without a guarantee */
 };
 /** A line as a row of ledger_summary_encode(); *rows: an array, begun where it is NULL. total: of the ledger up to
  * this line. ENOMEM. */

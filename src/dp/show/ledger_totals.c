@@ -27,6 +27,7 @@ sotto_status sotto_ledger_account(char **json, const char *path, double delta,
                                .budget = l.budget};
     TRY(column(&t.proved, &l.proved, &l.proved_events, delta, ctx));
     TRY(column(&t.conditional, &l.conditional, &l.conditional_events, delta, ctx));
+    TRY(ledger_total_account(&t.together, &l, delta, ctx));
     TRY(ledger_totals_encode(json, &t));
 done:
     ledger_close(&l);

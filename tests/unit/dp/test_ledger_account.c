@@ -268,9 +268,7 @@ TEST(what_is_printed)
     struct sotto_account a;
     struct ledger_line entry;
     char *line;
-    assert_int_equal(
-        append("{\"mechanism\":\"laplace\",\"scale\":4,\"dimension\":1,\"randomness\":\"seeded\"}"),
-        SOTTO_OK);
+    assert_int_equal(append("{\"mechanism\":\"laplace\",\"scale\":4,\"dimension\":1}"), SOTTO_OK);
     assert_int_equal(ledger_budget_encode(&line, (struct sotto_dp){0.4, 0}, NULL, NULL), SOTTO_OK);
     assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK);
     assert_int_equal(ledger_append(&l, line), SOTTO_OK);
@@ -289,8 +287,12 @@ TEST(what_is_printed)
     assert_int_equal(status, SOTTO_EBUDGET);
     ledger_line_free(&entry);
     ledger_close(&l);
+    assert_int_equal(
+        append("{\"mechanism\":\"laplace\",\"scale\":4,\"dimension\":1,\"randomness\":\"seeded\"}"),
+        SOTTO_OK);
     assert_int_equal(sotto_ledger_account(&json, path, 0, NULL), SOTTO_OK);
     assert_non_null(strstr(json, "\"proved\": \"none\""));
+    assert_non_null(strstr(json, "\"together\": \"none\""));
     assert_non_null(strstr(json, "\"seeded_releases\": 1"));
     assert_non_null(strstr(json, "\"epsilon\": 0.40000000000000002"));
     assert_null(strstr(json, "converted"));
@@ -305,6 +307,111 @@ TEST(what_is_printed)
     assert_int_equal(sotto_account_events_file(&a, file, 0, SOTTO_ADD_REMOVE, NULL), SOTTO_ENOTSUP);
     assert_non_null(strstr(sotto_error_text(), "e.json: events[0]: a guarantee under replace-one adjacency"));
     assert_int_equal(sotto_account_opacus_file(&a, file, 0, SOTTO_ADD_REMOVE, NULL), SOTTO_EFORMAT);
+}
+
+/* ---- everything together ---- */
+
+static double total_at(double delta)
+{
+    struct ledger l;
+    struct sotto_account a;
+    assert_int_equal(ledger_read(&l, path), SOTTO_OK);
+    assert_int_equal(ledger_total_account(&a, &l, delta, NULL), SOTTO_OK);
+    ledger_close(&l);
+    return a.epsilon.upper;
+}
+
+/* What sotto_ledger_account() says: "together", or INFINITY for "none". */
+static double told_at(double delta)
+{
+    char *text;
+    struct json *doc;
+    assert_int_equal(sotto_ledger_account(&text, path, delta, NULL), SOTTO_OK);
+    assert_int_equal(json_parse(&doc, text, strlen(text), "account"), SOTTO_OK);
+    const double told = json_number(json_find(doc, "together.epsilon"));
+    const bool none =
+        json_text(json_find(doc, "together")) && !strcmp(json_text(json_find(doc, "together")), "none");
+    sotto_text_free(text);
+    json_free(doc);
+    return none ? INFINITY : told;
+}
+
+/* Mixed ledgers: proved and conditional, of several mechanisms. A total is at least each entry's epsilon and grows with
+ * every entry, whoever tells it. */
+TEST(a_total_is_at_least_each_entry_and_grows)
+{
+    static const char *const sources[] = {"proved", "clipped", "given", "sampled"};
+    static const char *const mechanisms[] = {"laplace", "logistic"};
+    uint64_t state = 44;
+    for (int ledger = 0; ledger < 6; ledger++) {
+        double largest = 0, before = 0;
+        unlink(path);
+        for (int i = 0; i < 7; i++) {
+            char text[256];
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            const double scale = 1 + (double)(state >> 60) * 1.5;
+            struct sotto_sensitivity one = {.l1 = 1, .l2 = 1};
+            struct sotto_account a;
+            const char *mechanism = mechanisms[(state >> 40) & 1];
+            assert_int_equal(sotto_account_release(&a, mechanism, scale, &one, 0, 1, NULL), SOTTO_OK);
+            snprintf(text, sizeof text,
+                     "{\"mechanism\":\"%s\",\"scale\":%.17g,\"dimension\":1,\"pure_epsilon\":%.17g,"
+                     "\"sensitivity\":{\"l1\":1,\"l2\":1,\"source\":\"%s\"}}",
+                     mechanism, scale, a.pure_epsilon, sources[(state >> 50) & 3]);
+            assert_int_equal(append(text), SOTTO_OK);
+            largest = fmax(largest, a.epsilon.lower);
+            const double total = total_at(0);
+            assert_true(total >= largest && total > before);
+            assert_true(told_at(0) == total);
+            before = total;
+        }
+        assert_int_equal(
+            append("{\"mechanism\":\"laplace\",\"scale\":4,\"dimension\":1,\"randomness\":\"seeded\"}"),
+            SOTTO_OK);
+        assert_true(isinf(total_at(0)) && isinf(told_at(0)));
+    }
+}
+
+/* Five proved releases and one that is conditional: Python and `account --ledger` told the last alone. */
+TEST(proved_and_conditional_are_told_together)
+{
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(append("{\"mechanism\":\"laplace\",\"scale\":1,\"dimension\":1}"), SOTTO_OK);
+    assert_int_equal(append("{\"mechanism\":\"laplace\",\"scale\":10,\"dimension\":1,"
+                            "\"sensitivity\":{\"l1\":1,\"l2\":1,\"source\":\"given\"}}"),
+                     SOTTO_OK);
+    assert_true(told_at(0) >= 5.1 && told_at(0) < 5.1001);
+}
+
+TEST(no_budget_holds_with_seeded_noise)
+{
+    static const char plain[] = "{\"mechanism\":\"laplace\",\"scale\":4,\"sensitivity\":{\"l1\":1,\"l2\":1,"
+                                "\"source\":\"proved\"},\"randomness\":\"os\"}";
+    static const char seeded[] = "{\"mechanism\":\"laplace\",\"scale\":4,\"sensitivity\":{\"l1\":1,\"l2\":1,"
+                                 "\"source\":\"proved\"},\"randomness\":\"seeded\"}";
+    const struct sotto_account a = {
+        .adjacency = "replace-one", .pure_epsilon = 0.25, .zcdp_rho = NAN, .epsilon = {0, 0.25}};
+    struct ledger_line first, second;
+    struct ledger l;
+    char *line;
+    assert_int_equal(ledger_line_parse(&first, plain, strlen(plain), "entry"), SOTTO_OK);
+    assert_int_equal(ledger_line_parse(&second, seeded, strlen(seeded), "entry"), SOTTO_OK);
+    const struct ledger_charge of_os = ledger_line_charge(&first), of_seed = ledger_line_charge(&second);
+    assert_int_equal(ledger_budget_encode(&line, (struct sotto_dp){10, 0}, NULL, NULL), SOTTO_OK);
+    assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK);
+    assert_int_equal(ledger_append(&l, line), SOTTO_OK);
+    assert_int_equal(ledger_check_budget(&l, &a, &of_os), SOTTO_OK);
+    assert_int_equal(ledger_check_budget(&l, &a, &of_seed), SOTTO_EBUDGET);
+    assert_non_null(strstr(sotto_error_text(), "seeded noise gives no guarantee"));
+    ledger_close(&l);
+    assert_int_equal(append(seeded), SOTTO_OK);
+    assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK);
+    assert_int_equal(ledger_check_budget(&l, &a, &of_os), SOTTO_EBUDGET);
+    assert_non_null(strstr(sotto_error_text(), "1 of its releases used seeded noise"));
+    ledger_close(&l);
+    sotto_text_free(line);
+    ledger_line_free(&first);
+    ledger_line_free(&second);
 }
 
 TEST_GROUP(.before = make_folder, .after = remove_folder)
