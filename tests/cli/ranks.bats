@@ -49,7 +49,7 @@ shadows() {
 experiment() {
   cat > sweep.yaml <<'Y'
 name: sweep
-data: {set: synthetic-images, public: 64, private: 60, heldout: 60, shadow: 40}
+data: {set: synthetic-images-n600, public: 64, private: 60, heldout: 60, shadow: 40}
 pretrain: {epochs: 1, batch: 32, dtype: f32, backend: dnnl}
 encoder: {evaluate: false}
 cases:

@@ -8,9 +8,9 @@ setup_file() {
 scaled:
   set: synthetic-faces-n512
   image: 3,32,32
-  part: 48
+  part: 24
   seeds: 1 2
-  train: "--model resnet8 --optimizer sgd --lr 0.1 --batch 24 --epochs 1" # as small as it gets
+  train: "--model resnet8 --optimizer sgd --lr 0.1 --batch 12 --epochs 1" # as small as it gets
   dpsgd: "--model resnet8 --norm group --optimizer sgd --lr 0.1 --batch 24 --epochs 1"
   attacks: plain adaptive averaged
   rows: plain add-0.5 en2-0.5 noskip-0.5 dpsgd

@@ -68,7 +68,7 @@ storm() {
 }
 
 @test "pretrain: refused after three; --fresh, the file's removal and a finished step reset it" {
-  big=(pretrain --data synthetic-images-n1024 --batch 1024 --epochs 2 "${common[@]}" -o e.st)
+  big=(pretrain --data synthetic-images-n640 --batch 640 --epochs 2 "${common[@]}" -o e.st)
   small=(pretrain --data synthetic-images-n40 --batch 16 --epochs 1000000 "${common[@]}" -o s.st)
   printf '3\n' > e.st.checkpoint.resumes # of a run that is gone: a fresh start does not read it
   storm e.st "${big[@]}"
@@ -93,7 +93,7 @@ storm() {
 }
 
 @test "train: refused after three, and a run that is over needs no step" {
-  big=(train --data synthetic-images-n2048 --model resnet8 --batch 2048 --epochs 2 "${common[@]}" -o m.st)
+  big=(train --data synthetic-images-n1024 --model resnet8 --batch 1024 --epochs 2 "${common[@]}" -o m.st)
   storm m.st "${big[@]}"
   refused m.st "${big[@]}"
   done=(train --data synthetic-images-n64 --model cnn --batch 32 --epochs 1 "${common[@]}" --checkpoint c -o d.st --quiet)
@@ -104,7 +104,7 @@ storm() {
 
 @test "DP-SGD: refused before a charge; the count is the same of a neighbouring set" {
   for n in 512 513; do
-    private=(train --data synthetic-images-n$n --model resnet8 --norm group --dp-sgd --noise-multiplier 2 --delta 1e-3 --batch 512 --steps 3 --views 8 --crop 2 "${common[@]}"
+    private=(train --data synthetic-images-n$n --model resnet8 --norm group --dp-sgd --noise-multiplier 12 --delta 1e-3 --batch 512 --steps 3 --views 8 --crop 2 "${common[@]}"
       --ledger l$n.jsonl -o m$n.st)
     begun m$n.st "${private[@]}"
     for i in 1 2 3; do
