@@ -191,8 +191,9 @@ refused() { # code, text, command
       "$SOTTO" "${few[@]}" --canaries $k --canary-kind $kind --adjacency $adjacency -o $kind-$adjacency
     done
   done
-  python3 -c 'import numpy, sys
+  python3 -c 'import array, math, sys, zipfile
 for name in sys.argv[1:]:
-    s = numpy.load(name)["black_box"]
-    assert numpy.isfinite(s).all() and (s == 0).sum() < 5 < (s != 0).sum(), (name, s)' {in-distribution,mislabelled}-{zero-out,replace-one}.canaries.npz
+    data = zipfile.ZipFile(name).read("black_box.npy")
+    s = array.array("d" if b"<f8" in data[:40] else "f", data[10 + data[8] + 256 * data[9]:])
+    assert all(map(math.isfinite, s)) and s.count(0) < 5 < len(s) - s.count(0), (name, s)' {in-distribution,mislabelled}-{zero-out,replace-one}.canaries.npz
 }
