@@ -1,7 +1,12 @@
 /* Short runs must learn. Every class is an arrangement of four blobs; an image shows its class's arrangement
  * somewhere else, with blob strengths of its own. SimCLR learns to find an arrangement wherever it is, which
- * the untrained network cannot. For rotation every image is also brighter at its top. */
+ * the untrained network cannot. For rotation every image is also brighter at its top. In f32; from the landing's effort on also in
+ * bf16, as where SOTTO_TEST_DTYPE asks for it.
+ *
+ * The first 500 images are trained on and are the neighbours of the other 600, so a share of these has a deviation of 0.02. After 16
+ * epochs SimCLR reaches 0.72 (AVX2, AVX-512, bf16), after 12 sometimes 0.66; untrained 0.63. Runs are the same at each try. */
 #include "support/test.h"
+#include "support/effort.h"
 #include "support/machine.h"
 #include "nn/nn.h"
 #include "rng/rng.h"
@@ -10,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { N = 500, TRAIN = 350, SIDE = 32, CLASSES = 6, BLOBS = 4, NEIGHBOURS = 20 };
+enum { N = 1100, TRAIN = 500, SIDE = 32, CLASSES = 6, BLOBS = 4, NEIGHBOURS = 20 };
 static uint8_t pixels[N * SIDE * SIDE];
 static int64_t labels[N];
 
@@ -63,8 +68,11 @@ static struct sotto_encoder *train(struct sotto_pretrain_result *first, struct s
         print_message("skipped: the reference kernels are too slow for a real run\n");
         skip();
     }
+    int64_t rows[TRAIN];
     struct sotto_encoder *e;
     struct sotto_pretrain_options o;
+    for (int64_t i = 0; i < TRAIN; i++)
+        rows[i] = i;
     sotto_pretrain_defaults(&o);
     o.dtype = machine.dtype;
     o.backend = machine.backend;
@@ -75,10 +83,10 @@ static struct sotto_encoder *train(struct sotto_pretrain_result *first, struct s
     o.jitter = 0.1;
 
     o.epochs = 1;
-    assert_int_equal(sotto_pretrain(&e, first, data, NULL, 0, &o, &machine.context), SOTTO_OK);
+    assert_int_equal(sotto_pretrain(&e, first, data, rows, TRAIN, &o, &machine.context), SOTTO_OK);
     sotto_encoder_free(e);
     o.epochs = epochs;
-    assert_int_equal(sotto_pretrain(&e, last, data, NULL, 0, &o, &machine.context), SOTTO_OK);
+    assert_int_equal(sotto_pretrain(&e, last, data, rows, TRAIN, &o, &machine.context), SOTTO_OK);
     print_message("%s: loss %.3f to %.3f, accuracy %.3f to %.3f\n", method, first->loss, last->loss,
                   first->accuracy, last->accuracy);
     return e;
@@ -97,7 +105,8 @@ TEST(simclr_learns)
 {
     struct sotto_pretrain_result first, last;
     draw(0);
-    struct sotto_encoder *random, *trained = train(&first, &last, &images, "simclr", 30);
+    struct sotto_encoder *random,
+        *trained = train(&first, &last, &images, "simclr", (size_t)by_effort(16, 30, 60));
     assert_int_equal(sotto_encoder_random(&random, &images, "keras-simclr", 0), SOTTO_OK);
     double before = quality(random, &images), after = quality(trained, &images);
     print_message("k-NN: %.3f untrained, %.3f trained\n", before, after);
@@ -111,8 +120,14 @@ TEST(rotation_learns)
 {
     struct sotto_pretrain_result first, last;
     draw(2);
-    sotto_encoder_free(train(&first, &last, &images, "rotation", 8));
+    sotto_encoder_free(train(&first, &last, &images, "rotation", (size_t)by_effort(5, 8, 16)));
     assert_true(last.loss < 1.0 && last.accuracy > 0.6); /* chance: 1.386 and 0.25 */
 }
 
-TEST_GROUP(.next = machine_next, .tags = "matrix matrix-dtype")
+static int next_dtype(void)
+{
+    const bool f32_alone = effort() == 1 && machine.turn > NN_F32 && !machine_asked("SOTTO_TEST_DTYPE", NULL);
+    return f32_alone ? 0 : machine_next();
+}
+
+TEST_GROUP(.next = next_dtype, .tags = "matrix matrix-dtype")
