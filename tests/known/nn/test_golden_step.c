@@ -34,7 +34,7 @@ static void run_simclr(struct step *s, const struct nn_backend *backend, enum nn
         .name = "keras-simclr", .input = {3, 32, 32}, .projector = {128, 128}, .projector_count = 2};
     struct ntxent *loss = NULL;
     load(s, "simclr_step.safetensors");
-    assert_int_equal(nn_model_create(&s->model, &config, 1), SOTTO_OK);
+    assert_int_equal(nn_model_create_blank(&s->model, &config), SOTTO_OK);
     golden_fill(s->model);
     assert_int_equal(nn_plan_create(&s->plan, s->model,
                                     &(struct nn_plan_config){
@@ -61,7 +61,7 @@ static void run_resnet(struct step *s, const struct resnet_case *c, const struct
     for (int i = 0; i < N; i++)
         labels[i] = i * 3 % CLASSES;
     load(s, c->file);
-    assert_int_equal(nn_model_create(&s->model, &config, 1), SOTTO_OK);
+    assert_int_equal(nn_model_create_blank(&s->model, &config), SOTTO_OK);
     golden_fill(s->model);
     assert_int_equal(nn_plan_create(&s->plan, s->model,
                                     &(struct nn_plan_config){

@@ -39,8 +39,8 @@ static void make_weights(struct sotto_tensors *t, const char *model, const char 
     struct nn_model *m;
     struct sotto_tensors own = {0};
     char name[160];
-    assert_int_equal(nn_model_create(&m, &(struct nn_model_config){.name = model, .input = {3, 32, 32}}, 1),
-                     SOTTO_OK);
+    assert_int_equal(
+        nn_model_create_blank(&m, &(struct nn_model_config){.name = model, .input = {3, 32, 32}}), SOTTO_OK);
     assert_int_equal(nn_model_export(&own, m, "", 0), SOTTO_OK);
     for (size_t i = 0; i < own.count; i++) {
         struct sotto_array *a = &own.items[i].array;

@@ -381,7 +381,7 @@ TEST(several_writers_leave_a_whole_file)
 /* ---- a training ---- */
 
 static struct sotto_dataset *images;
-static const struct sotto_context two = {.threads = 2};
+static const struct sotto_context one = {.threads = 1};
 
 /* Just long enough to be measured. */
 static struct sotto_train_options long_enough(void)
@@ -404,7 +404,7 @@ static void make_fastest(size_t kind, const struct sotto_train_options *o)
     for (int64_t i = 0; i < 128; i++)
         rows[i] = i;
     forget();
-    assert_int_equal(supervised_resolve(&t, images, rows, images->n, o, &two), SOTTO_OK);
+    assert_int_equal(supervised_resolve(&t, images, rows, images->n, o, &one), SOTTO_OK);
     const struct autotune_request r = {.dtype = o->dtype,
                                        .backend = o->backend,
                                        .model = &t.config,
@@ -431,7 +431,7 @@ static void watch(void *user, const char *stage, uint64_t done, uint64_t total, 
 static void train(char sha256[65], struct sotto_train_result *result, const struct sotto_train_options *o)
 {
     struct sotto_network *n = NULL, *read = NULL;
-    if (sotto_train(&n, result, images, NULL, 0, o, &two) != SOTTO_OK)
+    if (sotto_train(&n, result, images, NULL, 0, o, &one) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
     strcpy(sha256, sotto_network_sha256(n));
     assert_string_equal(sotto_network_recipe(n)->dtype, result->choice.dtype);
@@ -452,7 +452,7 @@ TEST(a_resumed_run_keeps_what_it_began_with)
     struct sotto_train_options o = long_enough();
     struct sotto_train_result result;
     struct stopper s = {0, 60};
-    struct sotto_context stopping = {.threads = 2, .stop = &s.stop, .progress = watch, .user = &s};
+    struct sotto_context stopping = {.threads = 1, .stop = &s.stop, .progress = watch, .user = &s};
     struct checkpoint_computed by;
     struct sotto_network *none = NULL;
     char whole[65], resumed[65], changed[65];

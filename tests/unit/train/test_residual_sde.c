@@ -15,7 +15,7 @@ static struct sotto_dataset *data;
 
 static int set_up(void **state)
 {
-    return make_folder(state) || sotto_dataset_open(&data, "synthetic-images", NULL) != SOTTO_OK;
+    return make_folder(state) || sotto_dataset_open(&data, "synthetic-images-n100", NULL) != SOTTO_OK;
 }
 static int tear_down(void **state)
 {
