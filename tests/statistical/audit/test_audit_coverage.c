@@ -60,8 +60,8 @@ TEST(exchangeable_sets_cover_one_half)
 {
     assert_true(fits(covered(200, 200, 0, 0.5, 1), 0.95, 0.95));
     assert_true(fits(covered(40, 150, 0, 0.5, 1), 0.95, 0.95));
-    /* Ten of each: the normal approximation would give about 93 %. */
-    assert_true(fits(covered(10, 10, 0, 0.5, 1), 0.945, 0.97));
+    /* Ten of each: the normal approximation would give about 93 %. It is 98.4 %, which 1,000 audits do not tell from 97 %. */
+    assert_true(fits(covered(10, 10, 0, 0.5, 1), 0.945, effort() < 50 ? 0.97 : 0.985));
     /* Negative control: an interval half as wide covers about 67 %. */
     assert_false(fits(covered(200, 200, 0, 0.5, 0.5), 0.95, 0.95));
 }
