@@ -2,7 +2,9 @@
 # Private trainings on 2 ranks of mpirun, on neighbouring files: whatever one record is, and in whatever order the records stand, all that
 # leaves the ranks is the same but for the noise: what they print (both, in one stream for errors), the exit code, the names and sizes of
 # files, ledger, certificate and the facts of the model. f32, 1 thread a rank. tests/cli/neighbours.bats does so in one process.
-# The last test is the control. SOTTO_MPI_NEIGHBOURS=all (`make check-slow`): every neighbour, every command, and experiments.
+# The last test is the control. Every neighbour at the landing, every command too at night.
+
+load ../support/effort
 
 setup() {
   command -v mpirun > /dev/null || skip "no mpirun (openmpi-bin)"
@@ -17,8 +19,7 @@ setup() {
   printf '%s\n' 1,2,0 0,1,1 2,0,-1 1,1,1 > public.csv # of clipbkd canaries
   backend=dnnl
   "$SOTTO" version | grep -q oneDNN || backend=ref
-  whole=no ranks=2
-  [ "${SOTTO_MPI_NEIGHBOURS-}" != all ] || whole=yes
+  whole=$(by_effort no no yes) few=$(by_effort yes no no) ranks=2
 }
 teardown() { cd /; [ -z "${dir-}" ] || rm -rf "$dir"; }
 
@@ -119,7 +120,7 @@ every=(huge label beyond repeated replaced order)
 @test "train --dp-sgd on 2 ranks leaves the same for neighbouring data" {
   train
   private+=(--model mlp --hidden 4 --dp-sgd --noise-multiplier 1 --batch 8)
-  if [ $whole = no ]; then sets features huge beyond order; else sets features "${every[@]}"; fi
+  if [ $few = yes ]; then sets features huge beyond order; else sets features "${every[@]}"; fi
   same 0 "${private[@]}" --clipping quantile
   [ "$(grep -c '"event":"reserve"' case-base.outcome)" -eq 1 ] # what is compared is all there
   grep -q '"statement"' case-base.outcome
@@ -135,7 +136,7 @@ every=(huge label beyond repeated replaced order)
 @test "train --dp-sgd with canaries on 2 ranks leaves the same for neighbouring data" {
   train
   private+=(--model mlp --hidden 4 --dp-sgd --noise-multiplier 1 --batch 12)
-  if [ $whole = no ]; then sets features huge beyond order; else sets features "${every[@]}"; fi
+  if [ $few = yes ]; then sets features huge beyond order; else sets features "${every[@]}"; fi
   same 0 "${private[@]}" --canaries 4 --canary-kind dirac
   grep -q ' ./m.safetensors.canaries.npz$' case-base.outcome # what is compared is all there
   grep -q ' ./m.safetensors.coins.json$' case-base.outcome
@@ -153,7 +154,7 @@ every=(huge label beyond repeated replaced order)
 @test "train --dp-sgd with canaries that is stopped, and goes on with another number of ranks, leaves the same for neighbouring data" {
   train
   private+=(--model mlp --hidden 4 --dp-sgd --noise-multiplier 1 --batch 24 --reserve-steps 1)
-  if [ $whole = no ]; then sets features huge beyond; else sets features "${every[@]}"; fi
+  if [ $few = yes ]; then sets features huge beyond; else sets features "${every[@]}"; fi
   clipbkd=(--canary-kind clipbkd --canary-public "$dir/public.csv" --canaries 3)
   ranks=1 # `resumed` starts the others
   export OMPI_MCA_btl=self,tcp # shared memory of MPI is a file, which the limit cuts as well
@@ -162,7 +163,7 @@ every=(huge label beyond repeated replaced order)
   grep -q ' ./m.safetensors.canaries.state$' case-base.outcome || { cat case-base.outcome; false; }
   grep -q ' ./m.safetensors.checkpoint$' case-base.outcome
   [ "$(grep -c '"event":"reserve"' case-base.outcome)" -eq 3 ] || { cat case-base.outcome; false; }
-  [ $whole = yes ] || variants=(base beyond)
+  [ $few = no ] || variants=(base beyond)
   same 0 resumed 2 3 "${private[@]}" "${clipbkd[@]}" --clipping quantile
   [ $whole = yes ] || return 0
   for kind in dirac random in-distribution mislabelled; do
@@ -172,14 +173,14 @@ every=(huge label beyond repeated replaced order)
 }
 
 @test "train --dp-sgd of images on 2 ranks leaves the same for neighbouring data" {
-  [ $whole = yes ] || skip "make check-slow"
+  [ $whole = yes ] || skip "make check-night"
   train
   sets images "${every[@]}"
   same 0 "${private[@]}" --model cnn --hidden 4,8 --dp-sgd --noise-multiplier 1 --batch 8 --flip --views 2
 }
 
 @test "train --certify-inputs on 2 ranks leaves the same for neighbouring data" {
-  [ $whole = yes ] || skip "make check-slow"
+  [ $whole = yes ] || skip "make check-night"
   train
   sets images "${every[@]}"
   private+=(--model resnet8 --order exact --leaf 2 --certify-inputs --radius 3 --input-noise 2 --batch 8)
@@ -189,7 +190,7 @@ every=(huge label beyond repeated replaced order)
 }
 
 @test "an experiment with private stages on 2 ranks, and in one process, leaves the same for neighbouring data" {
-  if [ $whole = yes ]; then sets images huge label order; else sets images label; fi
+  if [ $few = yes ]; then sets images label; else sets images huge label order; fi
   write_set pub.set public base
   for v in "${variants[@]}"; do XDG_DATA_HOME=$PWD/case-$v.home "$SOTTO" data import pub.set --name pub --dataset-id pub --quiet > /dev/null; done
   # record 11 is private for this seed; a label beyond the classes is refused (docs/PRIVACY.md)

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
+# label: night
 # Two ranks in two network namespaces with 1 Gbit/s between them: the bits of one process; and a link that is lost ends them all.
-# Part of 'make check-slow' (SOTTO_MPI_NETWORK=1). Needs root, iproute2 and Open MPI. Names hold the process number, so that two of these may run.
+# Needs root, iproute2 and Open MPI. Names hold the process number, so that two of these may run.
 
 setup() {
   export SOTTO_WATCHDOG_SECONDS=10
   cd "$BATS_TEST_TMPDIR"
   export XDG_DATA_HOME=$PWD/share
-  [ -n "${SOTTO_MPI_NETWORK-}" ] || skip "of make check-slow"
   [ "$(id -u)" = 0 ] || skip "root is needed for network namespaces"
   for tool in ip tc mpirun; do command -v $tool > /dev/null || skip "$tool is missing"; done
   [ -e "$SOTTO_BUILD/libsotto_mpi.so" ] || skip "this build has no MPI support"
