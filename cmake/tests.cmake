@@ -174,12 +174,6 @@ if(BATS)
     endforeach()
   endforeach()
 endif()
-# What takes long and is alone at the end otherwise begins first.
-foreach(name cli/selftest cli/neighbours cli/identity property/test_pld property/test_dp_sgd python/package)
-  if(TEST ${name})
-    set_tests_properties(${name} PROPERTIES COST 100)
-  endif()
-endforeach()
 # The Python package against the library just built, without pip or network. (A sanitizer would have to be in the interpreter.)
 if(NOT SOTTO_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   sotto_test(python python/package ${CMAKE_SOURCE_DIR}/python/tests/run $<TARGET_FILE:sotto_shared> ${CMAKE_BINARY_DIR}/python)
@@ -193,3 +187,10 @@ sotto_test(check check/globals ${CMAKE_SOURCE_DIR}/tools/check-globals ${CMAKE_B
 sotto_test(check check/calls ${CMAKE_SOURCE_DIR}/tools/check-calls ${CMAKE_BINARY_DIR})
 # After a change of wording: tools/error-texts > tests/golden/errors.txt, and look at the difference.
 sotto_test(check check/error-texts sh -c "cd '${CMAKE_SOURCE_DIR}' && tools/error-texts | diff -u tests/golden/errors.txt -")
+# What takes long begins first, where nothing is known of earlier runs, so that none of it is alone at the end.
+foreach(name python/package end_to_end/test_pretrain_learns cli/interrupt cli/launcher cli/run_private cli/run cli/residual_tables cli/storm
+        property/test_pretrain_ranks)
+  if(TEST ${name})
+    set_tests_properties(${name} PROPERTIES COST 100)
+  endif()
+endforeach()
