@@ -156,7 +156,7 @@ TEST(accounts_without_memory)
     struct sotto_account a = {.scale = 7};
     struct sotto_sensitivity s = {.l1 = 1, .l2 = 0.5, .dimension = 4}, unknown = {.l1 = NAN, .l2 = 1};
     struct sotto_sampled sampled = {.mechanism = "logistic",
-                                    .noise_multiplier = 4,
+                                    .noise_multiplier = 16,
                                     .sample_rate = 0.1,
                                     .steps = 10,
                                     .delta = 1e-5,
