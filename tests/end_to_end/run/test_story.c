@@ -17,7 +17,7 @@
 static const char experiment[] =
     "name: story\n"
     "seed: 3\n"
-    "data: {set: synthetic-images, public: 768, private: 250, heldout: 1500}\n"
+    "data: {set: synthetic-images-n6000, public: 768, private: 250, heldout: 1500}\n"
     "pretrain: {epochs: 2, batch: 128, dtype: f32, backend: dnnl}\n"
     "cases:\n"
     "  - name: overfit\n"
