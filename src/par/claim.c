@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST = 256 /* claims at a time */, RENEWED = 60, STALE = 15 * 60 /* seconds */, CLAIM_PATH = 4096 };
+enum { MOST = 256 /* claims at a time */, RENEWED = 60, STALE = 15 * 60, UNWRITTEN = 60 /* seconds */, CLAIM_PATH = 4096 };
 
 struct claims {
     char folder[CLAIM_PATH - CLAIM_NAME - 32];
@@ -115,7 +115,8 @@ static sotto_status take_over(struct claims *c, const char *path)
         if (stat(path, &info) != 0)
             goto done;
         TRY(server_time(&now, c));
-        if (now - info.st_mtime <= STALE)
+        /* A process writes its line right behind the creation, unless it is killed in between. */
+        if (now - info.st_mtime <= (info.st_size > 0 ? STALE : UNWRITTEN))
             goto done;
     }
     (void)unlink(path);

@@ -2,7 +2,7 @@
  *
  * A task has a name; who works on it has the file NAME.claim, which says host, process, boot and time, and nothing of the
  * task. A thread renews its claims every minute. The claim of a process that is gone (on this machine), or one that was
- * not renewed for 15 minutes by the file server's clock, may be taken over. Two processes on one task are waste, never an
+ * not renewed for 15 minutes by the file server's clock, or that is empty for one minute, may be taken over. Two processes on one task are waste, never an
  * error: results are put in place by file_write_once() and are equal. */
 #ifndef PAR_CLAIM_H
 #define PAR_CLAIM_H

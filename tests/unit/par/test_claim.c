@@ -98,7 +98,7 @@ TEST(old_claims_and_those_of_the_dead_are_taken_over)
                  {"node7 4242 boot/space 2026-01-01T00:00:00Z\n", 14, false},
                  {"node7 4242 boot/space 2026-01-01T00:00:00Z\n", 16, true},
                  {"", 0, false}, /* its process has not written yet */
-                 {"", 16, true}};
+                 {"", 2, true}}; /* it was killed in between */
     struct claims *c = NULL;
     assert_int_equal(claims_open(&c, folder), SOTTO_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
