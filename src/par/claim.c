@@ -15,7 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST = 256 /* claims at a time */, RENEWED = 60, STALE = 15 * 60, UNWRITTEN = 60 /* seconds */, CLAIM_PATH = 4096 };
+enum {
+    MOST = 256 /* claims at a time */,
+    RENEWED = 60,
+    STALE = 15 * 60,
+    UNWRITTEN = 60 /* seconds */,
+    CLAIM_PATH = 4096
+};
 
 struct claims {
     char folder[CLAIM_PATH - CLAIM_NAME - 32];
