@@ -119,7 +119,7 @@ every=(huge label beyond repeated replaced order)
 
 @test "train --dp-sgd on 2 ranks leaves the same for neighbouring data" {
   train
-  private+=(--model mlp --hidden 4 --dp-sgd --noise-multiplier 1 --batch 8)
+  private+=(--model mlp --hidden 4 --dp-sgd --noise-multiplier 12 --batch 8)
   if [ $few = yes ]; then sets features huge beyond order; else sets features "${every[@]}"; fi
   same 0 "${private[@]}" --clipping quantile
   [ "$(grep -c '"event":"reserve"' case-base.outcome)" -eq 1 ] # what is compared is all there
@@ -135,7 +135,7 @@ every=(huge label beyond repeated replaced order)
 # The scores are no release (docs/PRIVACY.md): of OUT.canaries.npz name and size are compared.
 @test "train --dp-sgd with canaries on 2 ranks leaves the same for neighbouring data" {
   train
-  private+=(--model mlp --hidden 4 --dp-sgd --noise-multiplier 1 --batch 12)
+  private+=(--model mlp --hidden 4 --dp-sgd --noise-multiplier 12 --batch 12)
   if [ $few = yes ]; then sets features huge beyond order; else sets features "${every[@]}"; fi
   same 0 "${private[@]}" --canaries 4 --canary-kind dirac
   grep -q ' ./m.safetensors.canaries.npz$' case-base.outcome # what is compared is all there
@@ -153,7 +153,7 @@ every=(huge label beyond repeated replaced order)
 
 @test "train --dp-sgd with canaries that is stopped, and goes on with another number of ranks, leaves the same for neighbouring data" {
   train
-  private+=(--model mlp --hidden 4 --dp-sgd --noise-multiplier 1 --batch 24 --reserve-steps 1)
+  private+=(--model mlp --hidden 4 --dp-sgd --noise-multiplier 12 --batch 24 --reserve-steps 1)
   if [ $few = yes ]; then sets features huge beyond; else sets features "${every[@]}"; fi
   clipbkd=(--canary-kind clipbkd --canary-public "$dir/public.csv" --canaries 3)
   ranks=1 # `resumed` starts the others
@@ -176,7 +176,7 @@ every=(huge label beyond repeated replaced order)
   [ $whole = yes ] || skip "make check-night"
   train
   sets images "${every[@]}"
-  same 0 "${private[@]}" --model cnn --hidden 4,8 --dp-sgd --noise-multiplier 1 --batch 8 --flip --views 2
+  same 0 "${private[@]}" --model cnn --hidden 4,8 --dp-sgd --noise-multiplier 12 --batch 8 --flip --views 2
 }
 
 @test "train --certify-inputs on 2 ranks leaves the same for neighbouring data" {
@@ -220,7 +220,7 @@ Y
 @test "a rank that tells how many of its records were clipped is caught" {
   program=$SOTTO_PLANTED_PROGRAM
   train
-  private+=(--model mlp --hidden 4 --dp-sgd --noise-multiplier 1 --batch 24 --clipping quantile --max-grad-norm 8 --quiet)
+  private+=(--model mlp --hidden 4 --dp-sgd --noise-multiplier 12 --batch 24 --clipping quantile --max-grad-norm 8 --quiet)
   sets features huge
   same 0 "${private[@]}" # without the defect
   export SOTTO_PLANTED=rank-counts
