@@ -83,6 +83,7 @@ storm() {
   # five resumes that each finish a step
   begun s.st "${small[@]}"
   for i in 1 2 3 4 5; do
+    : > said # what the run before said is not this one's
     "$SOTTO" "${small[@]}" 2> said 3>&- &
     pid=$!
     until grep -q continuing said && [ ! -e s.st.checkpoint.resumes ]; do sleep 0.02; done
