@@ -158,20 +158,33 @@ set(SOTTO_CLI_ENVIRONMENT ${SOTTO_TEST_ENVIRONMENT} SOTTO=$<TARGET_FILE:sotto> S
 find_program(BATS bats)
 file(GLOB scripts CONFIGURE_DEPENDS tests/cli/*.bats)
 if(BATS)
+  # "# label: landing" in a script keeps it out of make check, "# label: night" out of the landing too; "# shards: 3" makes three
+  # tests of it.
   foreach(script IN LISTS scripts)
-    get_filename_component(name ${script} NAME_WE)
-    sotto_test(cli cli/${name} ${BATS} ${script})
-    set_tests_properties(cli/${name} PROPERTIES TIMEOUT 1800 ENVIRONMENT "${SOTTO_CLI_ENVIRONMENT}")
-    # "# label: landing" in a script keeps it out of make check, "# label: night" out of the landing too.
+    get_filename_component(script_name ${script} NAME_WE)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script})
+    set(labels cli)
     file(STRINGS ${script} tags REGEX "^# label: [a-z]+$|by_effort ")
     foreach(tag IN LISTS tags)
       string(REGEX REPLACE "^# label: " "" tag ${tag})
       if(NOT tag MATCHES "^[a-z]+$")
         set(tag effort)
       endif()
-      set_property(TEST cli/${name} APPEND PROPERTY LABELS ${tag})
+      list(APPEND labels ${tag})
     endforeach()
+    set(names cli/${script_name})
+    file(STRINGS ${script} shards REGEX "^# shards: [0-9]+$")
+    if(shards)
+      string(REGEX REPLACE "^# shards: " "" shards ${shards})
+      set(names)
+      foreach(k RANGE 1 ${shards})
+        list(APPEND names cli/${script_name}.${k})
+        sotto_test(cli cli/${script_name}.${k} ${CMAKE_SOURCE_DIR}/tools/bats-shard ${BATS} ${script} ${k} ${shards})
+      endforeach()
+    else()
+      sotto_test(cli cli/${script_name} ${BATS} ${script})
+    endif()
+    set_tests_properties(${names} PROPERTIES TIMEOUT 1800 LABELS "${labels}" ENVIRONMENT "${SOTTO_CLI_ENVIRONMENT}")
   endforeach()
 endif()
 # The Python package against the library just built, without pip or network. (A sanitizer would have to be in the interpreter.)
@@ -188,7 +201,7 @@ sotto_test(check check/calls ${CMAKE_SOURCE_DIR}/tools/check-calls ${CMAKE_BINAR
 # After a change of wording: tools/error-texts > tests/golden/errors.txt, and look at the difference.
 sotto_test(check check/error-texts sh -c "cd '${CMAKE_SOURCE_DIR}' && tools/error-texts | diff -u tests/golden/errors.txt -")
 # What takes long begins first, where nothing is known of earlier runs, so that none of it is alone at the end.
-foreach(name python/package end_to_end/test_pretrain_learns cli/interrupt cli/launcher cli/run_private cli/run cli/residual_tables cli/storm
+foreach(name python/package end_to_end/test_pretrain_learns cli/residual_tables cli/talos_figures
         property/test_pretrain_ranks)
   if(TEST ${name})
     set_tests_properties(${name} PROPERTIES COST 100)

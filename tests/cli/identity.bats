@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shards: 2
 # Which records are charged: the identity of a data set, from import to certificate.
 
 load ../support/npy

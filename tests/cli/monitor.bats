@@ -9,6 +9,7 @@ bytes() { printf "$(LC_ALL=C awk -v s="$1" -v n="$2" -v k="$3" 'BEGIN { srand(s)
 
 setup() {
   cd "$BATS_TEST_TMPDIR" || return 1
+  PATH=$(dirname "$SOTTO"):$(dirname "$SOTTO_SERVE_MODEL"):$PATH # a command is split at spaces, of which their folders may have some
   bytes 1 8000 200 | npy benign.npy '|u1' '2000, 4'
   bytes 2 400 200 | npy bank.npy '|u1' '100, 4'
   for n in 1 2; do
@@ -23,8 +24,8 @@ attack() {
   shift
   "$SOTTO" attack "$name" --member-features x1.npy --member-labels y1.npy --nonmember-features x2.npy --nonmember-labels y2.npy "$@"
 }
-serve() { echo "$SOTTO_SERVE_MODEL $*"; }
-behind() { echo "$SOTTO monitor --calibration benign.npy --bank bank.npy --block 10 --log q.log $1 -- $(serve "${2:-softmax}" 3)"; }
+serve() { echo "serve_model $*"; }
+behind() { echo "sotto monitor --calibration benign.npy --bank bank.npy --block 10 --log q.log $1 -- $(serve "${2:-softmax}" 3)"; }
 judge() { "$SOTTO" monitor q.log --calibration benign.npy --bank bank.npy --block 10 "$@"; }
 
 @test "a model behind the monitor gives the same answers, and its attack is found" {
@@ -164,7 +165,7 @@ numbers() { grep -o "\"$1\":[0-9.e-]*" | sed 's/.*://'; }
   rows() { head -c $((128 + 1920)) "$1" | tail -c 1920 | od -v -An -tx4 -w16; }
   rows q.log > asked
   "$SOTTO" monitor --calibration benign.npy --bank bank.npy --log p.log --quiet -- "$(serve softmax 3)" < /dev/null
-  attack ml-leaks-3 --target-command "$SOTTO monitor --calibration benign.npy --bank bank.npy --block 10 --quiet --log p.log -- $(serve softmax 3)" \
+  attack ml-leaks-3 --target-command "sotto monitor --calibration benign.npy --bank bank.npy --block 10 --quiet --log p.log -- $(serve softmax 3)" \
     --classes 3 --quiet > /dev/null
   rows p.log > given
   run -1 cmp asked given

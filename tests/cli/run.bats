@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shards: 3
 # sotto run: messages, folders, resume after kill -9.
 
 bats_require_minimum_version 1.5.0

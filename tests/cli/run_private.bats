@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shards: 3
 # sotto run: heads and networks that are trained privately. Certificates, reuse, kill and resume, neighbours.
 
 bats_require_minimum_version 1.5.0

@@ -47,9 +47,11 @@ head_of() { "$SOTTO" head --features "$rows/member-logits.npy" --labels "$rows/m
 
 @test "what a monitor found" {
   [ -x "$SOTTO_SERVE_MODEL" ] || skip "serve_model is not built"
-  monitor="--calibration $rows/nonmember-logits.npy --bank $rows/member-logits.npy --block 10"
+  cp "$rows"/{member,nonmember}-logits.npy .
+  PATH=$(dirname "$SOTTO"):$(dirname "$SOTTO_SERVE_MODEL"):$PATH # a command is split at spaces, of which their folders may have some
+  monitor="--calibration nonmember-logits.npy --bank member-logits.npy --block 10"
   "$SOTTO" attack noise --member-features "$rows/member-logits.npy" --member-labels "$rows/member-labels.npy" --nonmember-features "$rows/nonmember-logits.npy" \
-    --nonmember-labels "$rows/nonmember-labels.npy" --target-command "$SOTTO monitor $monitor --log q.log -- $SOTTO_SERVE_MODEL softmax 10" --classes 10 --queries 5 > /dev/null 2>&1
+    --nonmember-labels "$rows/nonmember-labels.npy" --target-command "sotto monitor $monitor --log q.log -- serve_model softmax 10" --classes 10 --queries 5 > /dev/null 2>&1
   "$SOTTO" monitor q.log $monitor --service --json > m.json
   "$check" m.json
 }

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shards: 2
 # sotto selftest: the table, the JSON, the exit codes, nothing left behind.
 
 load ../support/effort

@@ -103,7 +103,8 @@ refused() {
 
 @test "a command is smoothed too" {
   [ -n "$SOTTO_SERVE_MODEL" ] || skip "no model to serve"
-  run "$SOTTO" predict --target-command "$SOTTO_SERVE_MODEL softmax 3" --features q.npy --smooth 1 --n 50 --json
+  PATH=$(dirname "$SOTTO_SERVE_MODEL"):$PATH # a command is split at spaces, of which its folder may have some
+  run "$SOTTO" predict --target-command "serve_model softmax 3" --features q.npy --smooth 1 --n 50 --json
   [ "$status" -eq 0 ]
   [[ $output == *'"classes":3'* ]]
   [[ $output != *'"seed"'* ]]

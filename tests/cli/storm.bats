@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shards: 3
 # A run that is killed at each resume before it finishes a step is resumed three times, not four; private training is charged each time.
 # f32, oneDNN or reference kernels, one thread.
 
