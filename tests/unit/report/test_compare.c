@@ -217,8 +217,7 @@ static void refuse(const struct sotto_compared *rows, size_t count, sotto_status
 TEST(bad_input_is_refused, .before = set_up, .after = tear_down)
 {
     const char *const good[] = {written("g.json", attribute, 0.5)},
-                      *const wrong[] = {written("w.json", "{}", 0)},
-                      *const missing[] = {"/dev/null/a.json"};
+                      *const wrong[] = {written("w.json", "{}", 0)}, *const missing[] = {"/dev/null/a.json"};
     struct sotto_compared rows[] = {{"a", good, 1}, {"a", good, 1}};
     struct sotto_compare_result found = {0};
     refuse(rows, 1, SOTTO_EINVAL, "compare: 1 models; expected 2 to 1000");
