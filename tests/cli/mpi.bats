@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# label: landing
 # One training on all ranks of mpirun. Skipped where Open MPI or the plug-in is missing; tests/property/ssl/test_pretrain_ranks.c and
 # tests/property/train/test_train_ranks.c need neither.
 

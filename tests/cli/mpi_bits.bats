@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# label: landing
 # One hash after 3 steps, whatever the number of ranks (1, 2, 3, 4, 7) and threads of each (1, 2, 3): every network and every kind of sum
 # across leaves, f32 and, where the CPU has it, bf16, at 1, 2, 5, 6, 7 and 8 leaves of a step. All of it at night; 7 leaves on 2 to 7 ranks
 # at the landing, on 3 in make check. The last tests are the controls: a program with a defect of which such a comparison must tell.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# label: landing
 # Private trainings on 2 ranks of mpirun, on neighbouring files: whatever one record is, and in whatever order the records stand, all that
 # leaves the ranks is the same but for the noise: what they print (both, in one stream for errors), the exit code, the names and sizes of
 # files, ledger, certificate and the facts of the model. f32, 1 thread a rank. tests/cli/neighbours.bats does so in one process.

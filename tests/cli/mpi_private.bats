@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# label: landing
 # DP-SGD on all ranks of mpirun: weights, ledger, certificate, kills, disks that are full. Skipped where Open MPI or the plug-in is missing;
 # tests/property/train/test_private_ranks.c and tests/unit/dp/test_dpsgd_ranks.c need neither. f32, 1 and 2 threads a rank.
 # 100 ranks are killed at night; a failure prints the seed of the instants, and SOTTO_RANK_SEED repeats them.
