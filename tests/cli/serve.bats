@@ -7,6 +7,7 @@ server=$BATS_TEST_DIRNAME/../../servers/sotto-serve.py
 
 setup() {
   cd "$BATS_TEST_TMPDIR" || return 1
+  ln -s "$server" sotto-serve.py # a command is split at spaces, of which its folder may have some
   export PYTHONDONTWRITEBYTECODE=1
   python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2> /dev/null || skip "python3 of version 3.9 or newer is not there"
 }
@@ -132,7 +133,7 @@ attack() {
 served() { # TEXT KIND ARGUMENT...
   local text=$1
   shift
-  attack --target-command "exec $python $server $*" > found.txt 2> said.txt || { cat said.txt; return 1; }
+  attack --target-command "exec $python sotto-serve.py $*" > found.txt 2> said.txt || { cat said.txt; return 1; }
   cmp found.txt expected.txt && grep -qF "$text" said.txt || { cat said.txt; return 1; }
 }
 
@@ -177,16 +178,16 @@ P
   served "words of the model" torch weights.pt --factory net:make
   served "look like probabilities" torch --factory net:whole
   if "$python" -c 'import safetensors.torch' 2> /dev/null; then served "look like logits" torch h.safetensors --factory net:make; fi
-  run attack --target-command "$python $server torch module.pt"
+  run attack --target-command "$python sotto-serve.py torch module.pt"
   [ "$status" -eq 74 ]
   [[ "$output" == *"module.pt: is a pickled nn.Module"*"ended with exit status 65"* ]]
-  run attack --target-command "$python $server torch weights.pt --factory net:narrow"
+  run attack --target-command "$python sotto-serve.py torch weights.pt --factory net:narrow"
   [[ "$output" == *"weights.pt: is not the state_dict of --factory net:narrow: "* ]]
-  run attack --target-command "$python $server torch weights.pt --factory net:absent"
+  run attack --target-command "$python sotto-serve.py torch weights.pt --factory net:absent"
   [[ "$output" == *"--factory net:absent: AttributeError: "* ]]
-  run attack --target-command "$python $server torch --factory net:words"
+  run attack --target-command "$python sotto-serve.py torch --factory net:words"
   [[ "$output" == *"--factory net:words: returned str; expected an nn.Module"* ]]
-  run attack --target-command "$python $server torch script.pt --shape 2,1,1"
+  run attack --target-command "$python sotto-serve.py torch script.pt --shape 2,1,1"
   [[ "$output" == *"the model refused 1 rows of [2, 1, 1] numbers: "* ]]
 }
 
@@ -211,7 +212,7 @@ P
   served "look like logits" onnx any.onnx
   served "look like logits" onnx seven.onnx
   printf '\x08\x08\x12\x07pytorch' > broken.onnx
-  run attack --target-command "$python $server onnx broken.onnx"
+  run attack --target-command "$python sotto-serve.py onnx broken.onnx"
   [[ "$output" == *"broken.onnx: cannot be loaded: "* ]]
 }
 
@@ -234,18 +235,18 @@ joblib.dump(NearestCentroid().fit(x, y), "classes.joblib")
 joblib.dump({"no": "model"}, "dict.joblib")
 P
   for file in plain.joblib small.joblib model.pkl; do
-    attack --target-command "$python $server sklearn $file --trust-pickle" > "$file.txt" 2> said.txt
+    attack --target-command "$python sotto-serve.py sklearn $file --trust-pickle" > "$file.txt" 2> said.txt
     cmp "$file.txt" plain.joblib.txt
     grep -q "warning: $file is a pickle: loading it runs the code in it" said.txt
     grep -q "answers are the probabilities of predict_proba" said.txt
   done
-  run attack --target-command "$python $server sklearn plain.joblib"
+  run attack --target-command "$python sotto-serve.py sklearn plain.joblib"
   [ "$status" -eq 74 ]
   [[ "$output" == *"give --trust-pickle if you trust it"*"exit status 77"* ]]
-  attack --target-command "$python $server sklearn scores.joblib --trust-pickle" 2> said.txt
+  attack --target-command "$python sotto-serve.py sklearn scores.joblib --trust-pickle" 2> said.txt
   grep -q "softmax of decision_function" said.txt
-  run attack --target-command "$python $server sklearn dict.joblib --trust-pickle"
+  run attack --target-command "$python sotto-serve.py sklearn dict.joblib --trust-pickle"
   [[ "$output" == *"dict.joblib: holds dict; expected a fitted classifier of scikit-learn"* ]]
   "$SOTTO" attack noise --queries 10 --member-features x1.npy --member-labels y1.npy --nonmember-features x2.npy --nonmember-labels y2.npy \
-    --classes 3 --target-command "$python $server sklearn classes.joblib --trust-pickle" --timeout 300 > found.txt
+    --classes 3 --target-command "$python sotto-serve.py sklearn classes.joblib --trust-pickle" --timeout 300 > found.txt
 }
