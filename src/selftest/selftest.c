@@ -38,11 +38,6 @@ done:
     return status;
 }
 
-bool selftest_wants(const struct sotto_selftest_options *o, size_t number, const char *name)
-{
-    return number % o->shards == o->shard && (!o->only || strstr(name, o->only));
-}
-
 /* No attack is asked for: a part, or a text, that has none. */
 static sotto_status nothing_found(const struct sotto_selftest_options *o)
 {
