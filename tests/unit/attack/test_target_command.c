@@ -29,7 +29,7 @@ static sotto_status start(struct sotto_target **out, const char *mode, size_t cl
 {
     char command[512];
     struct sotto_command_options o = {.timeout = timeout, .batch = 16};
-    snprintf(command, sizeof command, "%s %s %d %s", SERVE_MODEL, mode, K, path_of("pid"));
+    snprintf(command, sizeof command, "'%s' %s %d %s", SERVE_MODEL, mode, K, path_of("pid"));
     return sotto_target_open_command(out, command, D, classes, &o, ctx);
 }
 
@@ -85,7 +85,7 @@ TEST(large_frames_do_not_block)
     char command[256];
     float *many = calloc(ROWS * D, sizeof *many), *answers = calloc(ROWS * K, sizeof *answers);
     struct sotto_command_options o = {.timeout = 20, .batch = ROWS};
-    snprintf(command, sizeof command, "%s softmax %d", SERVE_MODEL, K);
+    snprintf(command, sizeof command, "'%s' softmax %d", SERVE_MODEL, K);
     assert_int_equal(sotto_target_open_command(&t, command, D, K, &o, NULL), SOTTO_OK);
     assert_int_equal(sotto_target_query(t, answers, many, ROWS), SOTTO_OK);
     assert_true(fabs((double)answers[ROWS * K - 1] - 1.0 / K) < 1e-6);
