@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# sotto data: messages, exit codes, JSON. Real archives are read from $SOTTO_SHARED where they lie there.
+# sotto data: messages, exit codes, JSON. Real archives are read from $SOTTO_SHARED where they lie there, the largest by data_archives.bats.
 
 setup() {
   work=$(mktemp -d)
@@ -186,16 +186,6 @@ sotto: error: missing.tar: No such file or directory" ]
   [ "$status" -eq 0 ]
   sotto data info adult
   [[ $output == *"records    32561 "*"features   14 columns"*"classes    0 <=50K: 24720"*"1 >50K: 7841"* ]]
-}
-
-@test "the shared CIFAR-10 archive imports as it is" {
-  [ -e "${SOTTO_SHARED-}/data/cifar10-jpeg.tar.xz" ] || skip "no shared data folder"
-  sotto data import "$SOTTO_SHARED/data/cifar10-jpeg.tar.xz" --name cifar10
-  [ "$status" -eq 0 ]
-  sotto data info cifar10
-  [[ $output == *"records    60000 (50000 training, 10000 test)"*"3 x 32 x 32"*"0 airplane: 6000"*"9 truck: 6000"* ]]
-  sotto data verify cifar10
-  [ "$status" -eq 0 ]
 }
 
 @test "images that are cut while they are read end the command with one text" {

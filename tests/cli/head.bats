@@ -152,7 +152,8 @@ refused() {
   # enough epochs to be caught in the middle
   "$SOTTO" head --features X.npy --labels y.npy --hidden 512,512 --epochs 4000000 --batch 1 -o slow.safetensors 2> log &
   pid=$!
-  sleep 1
+  for _ in $(seq 400); do grep -q '^SigCgt:.*[2367abef]$' "/proc/$pid/status" && break; sleep 0.05; done # until it listens to SIGINT
+  sleep 0.2
   kill -INT $pid || kill -TERM $pid
   code=0
   wait $pid || code=$?
