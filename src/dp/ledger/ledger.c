@@ -27,25 +27,30 @@ static double plus(double a, double b)
     return iv_add(iv(a), iv(isnan(b) ? INFINITY : b)).hi;
 }
 
+static struct decimal count(struct decimal sum, double x)
+{
+    return decimal_add(sum, decimal_of(x));
+}
+
 void ledger_sum_add(struct ledger_sum *sum, double pure, double rho, double epsilon, double delta)
 {
-    *sum = (struct ledger_sum){sum->releases + 1, plus(sum->pure, pure), plus(sum->rho, rho),
-                               plus(sum->epsilon, epsilon), plus(sum->delta, delta)};
+    *sum = (struct ledger_sum){sum->releases + 1, count(sum->pure, pure), plus(sum->rho, rho),
+                               count(sum->epsilon, epsilon), count(sum->delta, delta)};
 }
 
 struct ledger_sum ledger_sum_both(const struct ledger_sum *a, const struct ledger_sum *b)
 {
-    return (struct ledger_sum){a->releases + b->releases, plus(a->pure, b->pure), plus(a->rho, b->rho),
-                               plus(a->epsilon, b->epsilon), plus(a->delta, b->delta)};
+    return (struct ledger_sum){a->releases + b->releases, decimal_add(a->pure, b->pure), plus(a->rho, b->rho),
+                               decimal_add(a->epsilon, b->epsilon), decimal_add(a->delta, b->delta)};
 }
 
 double ledger_sum_epsilon(const struct ledger_sum *sum, double delta)
 {
     if (sum->releases == 0)
         return 0;
-    double best = sum->pure;
-    if (sum->delta <= delta)
-        best = fmin(best, sum->epsilon);
+    double best = decimal_up(sum->pure);
+    if (decimal_up(sum->delta) <= delta)
+        best = fmin(best, decimal_up(sum->epsilon));
     if (delta > 0 && isfinite(sum->rho))
         best = fmin(best, zcdp_epsilon(sum->rho, delta));
     return best;

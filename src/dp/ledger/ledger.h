@@ -11,15 +11,18 @@
 #include "dp/ledger/ledger_lines.h"
 #include "dp/ledger/ledger_lock.h"
 #include "dp/ledger/ledger_records.h"
+#include "num/decimal.h"
 #include "sotto/dp.h"
 
 /** Sums over the releases of one column. Each is an upper bound of the composition; INFINITY where one entry
- * has none. */
+ * has none. Numbers count as the decimals that they were written as (num/decimal.h), so that a budget can be split evenly;
+ * a total is then above the truth's bound by no more than its last unit, as is the budget that was written. What is calibrated
+ * stays below its target by more than that (calibrate_step_up.h), so totals of calibrated releases are bounds without that word. */
 struct ledger_sum {
     size_t releases;
-    double pure;           /* sum of pure epsilons; all under replace-one: add-remove entries have none */
-    double rho;            /* sum of zCDP parameters */
-    double epsilon, delta; /* basic composition of the (epsilon, delta) as recorded */
+    struct decimal pure; /* sum of pure epsilons; all under replace-one: add-remove entries have none */
+    double rho;          /* sum of zCDP parameters */
+    struct decimal epsilon, delta; /* basic composition of the (epsilon, delta) as recorded */
 };
 struct ledger;
 struct ledger {

@@ -3,6 +3,7 @@
 #include "dp/account/accountant.h"
 #include "dp/entry/ledger_line.h"
 
+#include <stdio.h>
 #include <string.h>
 
 sotto_status ledger_column_account(struct sotto_account *out, const struct ledger_sum *sum,
@@ -68,6 +69,19 @@ sotto_status ledger_total_account(struct sotto_account *out, const struct ledger
     return account_of_all(out, &(struct whole){.ledger = l}, delta, ctx);
 }
 
+/* Digits of %g, at least 6, in which two numbers look different. */
+static int digits_apart(double a, double b)
+{
+    char one[32], other[32];
+    int digits = 5;
+    do {
+        digits++;
+        snprintf(one, sizeof one, "%.*g", digits, a);
+        snprintf(other, sizeof other, "%.*g", digits, b);
+    } while (digits < 17 && strcmp(one, other) == 0);
+    return digits;
+}
+
 sotto_status ledger_check_budget(const struct ledger *l, const struct sotto_account *a,
                                  const struct ledger_charge *charge)
 {
@@ -94,11 +108,15 @@ sotto_status ledger_check_budget(const struct ledger *l, const struct sotto_acco
         goto done;
     TRY(ledger_total_account(&before, l, l->budget.delta, NULL));
     TRY(account_of_all(&after, &with, l->budget.delta, NULL));
-    if (!(after.epsilon.upper <= l->budget.epsilon))
+    if (!(after.epsilon.upper <= l->budget.epsilon)) {
+        const int digits = digits_apart(after.epsilon.upper, l->budget.epsilon);
         FAIL(SOTTO_EBUDGET,
-             "%s: the privacy budget (epsilon %g, delta %g) would be exceeded: spent %.6g, with this release "
-             "%.6g",
-             l->path, l->budget.epsilon, l->budget.delta, before.epsilon.upper, after.epsilon.upper);
+             "%s: the privacy budget (epsilon %.*g, delta %g) would be exceeded: spent %.*g, with this "
+             "release "
+             "%.*g",
+             l->path, digits, l->budget.epsilon, l->budget.delta, digits, before.epsilon.upper, digits,
+             after.epsilon.upper);
+    }
 done:
     return status;
 }

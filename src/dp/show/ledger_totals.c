@@ -6,8 +6,10 @@
 static sotto_status column(struct ledger_column *out, const struct ledger_sum *sum,
                            const struct ledger_events *events, double delta, const struct sotto_context *ctx)
 {
-    *out = (struct ledger_column){
-        .releases = sum->releases, .add_remove = events->add_remove, .pure = sum->pure, .rho = sum->rho};
+    *out = (struct ledger_column){.releases = sum->releases,
+                                  .add_remove = events->add_remove,
+                                  .pure = decimal_up(sum->pure),
+                                  .rho = sum->rho};
     return ledger_column_account(&out->account, sum, events, delta, ctx);
 }
 

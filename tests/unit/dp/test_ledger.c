@@ -20,13 +20,13 @@ TEST(releases_add_up)
     assert_int_equal(l.proved.releases, 3);
     /* four values, each rounded to a lattice of 2^40 steps for twice the scale */
     const double step = 0x1p-38, l1 = 1 + 4 * step, l2 = 1 + sqrt(4) * step;
-    assert_true(fabs(l.proved.pure - 3 * l1 / 2) < 1e-14);
+    assert_true(fabs(l.proved.pure.high - 3 * l1 / 2) < 1e-14);
     assert_true(fabs(l.proved.rho - 3 * pow(l2 / 2, 2) / 6) < 1e-14);
     struct sotto_account a;
     assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, 0, NULL), SOTTO_OK);
-    assert_true(fabs(a.epsilon.upper - l.proved.pure) < 1e-12);
+    assert_true(fabs(a.epsilon.upper - l.proved.pure.high) < 1e-12);
     assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, 1e-4, NULL), SOTTO_OK);
-    assert_true(a.epsilon.upper < l.proved.pure); /* three releases by their exact composition */
+    assert_true(a.epsilon.upper < l.proved.pure.high); /* three releases by their exact composition */
     assert_int_equal(ledger_column_account(&a, &l.conditional, &l.conditional_events, 0, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper == 0);
     ledger_close(&l);

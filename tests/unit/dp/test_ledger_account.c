@@ -136,8 +136,8 @@ TEST(adjacency_is_converted_and_said)
         SOTTO_OK);
     struct ledger l;
     assert_int_equal(ledger_read(&l, path), SOTTO_OK);
-    assert_true(fabs(l.proved.pure - 1) < 1e-12 && fabs(l.proved.rho - 0.5) < 1e-12);
-    assert_true(fabs(l.proved.epsilon - 1) < 1e-12 && l.proved.delta == 0);
+    assert_true(fabs(l.proved.pure.high - 1) < 1e-12 && fabs(l.proved.rho - 0.5) < 1e-12);
+    assert_true(fabs(l.proved.epsilon.high - 1) < 1e-12 && l.proved.delta.high == 0);
     ledger_close(&l);
     assert_true(fabs(proved_at(0).epsilon.upper - 1) < 1e-12);
     assert_int_equal(sotto_ledger_account(&json, path, 1e-5, NULL), SOTTO_OK);
