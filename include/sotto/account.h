@@ -140,7 +140,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status
 sotto_account_release_certified(struct sotto_account *out, const char *mechanism, double scale,
                                 const struct sotto_sensitivity *sensitivity, double delta, size_t compose,
                                 const struct sotto_context *ctx);
-/** Smallest scale (rounded up) with an account that meets `target`.
+/** Smallest scale (rounded up) with an account that meets `target`. Calibrations stay 4 units in the last place below the
+ * target's epsilon, so that n releases of the n-th part of a budget fit into it.
  *
  *  Returns: EDOMAIN  no scale reaches the target
  *           EINVAL   names the parameter */

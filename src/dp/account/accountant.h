@@ -73,6 +73,11 @@ void account_compute(struct sotto_account *out, const struct mechanism *m, doubl
 sotto_status account_on(struct sotto_account *out, const char *mechanism, double scale,
                         const struct sotto_sensitivity *sensitivity, double delta, int bits,
                         const struct sotto_context *ctx);
+/** What calibrations aim at: so far below a target that its n-th parts, as doubles and with their sums rounded, stay below it. */
+static inline double calibration_aim(double epsilon)
+{
+    return epsilon * (1 - 0x1p-51);
+}
 /** sotto_calibrate() on that lattice. */
 sotto_status calibrate_on(double *scale, const char *mechanism, const struct sotto_sensitivity *sensitivity,
                           struct sotto_dp target, int bits, const struct sotto_context *ctx);

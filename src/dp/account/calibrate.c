@@ -30,7 +30,7 @@ static bool holds(double scale, const void *arg)
     if (context_stopped(s->ctx)) /* any answer ends the search, and is not used */
         return true;
     return sensitivity_ratio_on(&shifts, s->m, scale, s->sensitivity, s->bits) == SOTTO_OK &&
-           upper_at(s, scale, &shifts) <= s->target.epsilon;
+           upper_at(s, scale, &shifts) <= calibration_aim(s->target.epsilon);
 }
 
 static sotto_status upper_of(double *epsilon, double scale, const void *arg)
@@ -84,7 +84,7 @@ static sotto_status calibrate(double *scale, const char *mechanism, struct searc
     TRY(context_check(ctx, "calibrate: stopped"));
     TRY(sensitivity_ratio_for(&checked, s.m, found, sensitivity));
     if (account_needs_pld(s.m, &checked, target.delta, compose))
-        TRY(calibrate_refine(&found, &(struct refinement){upper_of, &s, target.epsilon}));
+        TRY(calibrate_refine(&found, &(struct refinement){upper_of, &s, calibration_aim(target.epsilon)}));
     *scale = found;
 done:
     return status;

@@ -37,7 +37,8 @@ sotto_status sotto_calibrate_certified(struct sotto_account *out, const char *me
                                        size_t compose, const struct sotto_context *ctx)
 {
     const struct request request = {mechanism, sensitivity, target.delta, compose, ctx};
-    const struct raise until = {release, &request, target, mechanism};
+    const struct raise until = {
+        release, &request, {calibration_aim(target.epsilon), target.delta}, mechanism};
     double scale;
     sotto_status status = sotto_calibrate_composed(&scale, mechanism, sensitivity, target, compose, ctx);
     return status == SOTTO_OK ? calibrate_step_up(out, scale, &until) : status;
@@ -47,7 +48,8 @@ sotto_status sotto_calibrate_sampled_certified(struct sotto_account *out, const 
                                                double target_epsilon, const struct sotto_context *ctx)
 {
     const struct sampled_request request = {sampled, ctx};
-    const struct raise until = {steps, &request, {target_epsilon, sampled->delta}, sampled->mechanism};
+    const struct raise until = {
+        steps, &request, {calibration_aim(target_epsilon), sampled->delta}, sampled->mechanism};
     double multiplier;
     sotto_status status = sotto_calibrate_sampled(&multiplier, sampled, target_epsilon, ctx);
     return status == SOTTO_OK ? calibrate_step_up(out, multiplier, &until) : status;

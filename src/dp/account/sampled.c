@@ -201,6 +201,8 @@ double sotto_default_delta(size_t records)
     return records == 0 ? 0 : 0.1 / (double)power;
 }
 
+static const double most_noise = 1e9;
+
 struct search {
     const struct mechanism *m;
     struct sotto_sampled sampled;
@@ -216,7 +218,13 @@ static bool holds(double noise_multiplier, const void *arg)
     trial = unit_steps(&trial);
     if (context_stopped(s->ctx)) /* any answer ends the search, and is not used */
         return true;
-    return fast_upper(s->m, &trial) <= s->target;
+    return fast_upper(s->m, &trial) <= calibration_aim(s->target);
+}
+
+/* Is there more than the quick bound? */
+static bool by_account(const struct search *s)
+{
+    return scalar_curve_holds(s->m, s->sampled.clipping) || s->sampled.rows_per_person > 1;
 }
 
 static sotto_status upper_of(double *epsilon, double noise_multiplier, const void *arg)
@@ -236,31 +244,60 @@ done:
     return status;
 }
 
+/* By the quick bound. INFINITY: it holds nowhere; or where it holds it hardly falls any more, as it levels off at small
+ * epsilons. */
+static sotto_status quick_noise(double *found, const struct search *s)
+{
+    sotto_status status = SOTTO_OK;
+    struct search half = *s;
+    double high = 1, low;
+    half.target /= 2;
+    while (high < most_noise && !holds(high, s))
+        high *= 2;
+    for (low = high / 2; low > 1e-9 && holds(low, s); low /= 2)
+        high = low;
+    TRY(context_check(s->ctx, "calibrate: stopped"));
+    if (low <= 1e-9)
+        FAIL(SOTTO_EDOMAIN, "epsilon %g is too large; its noise multiplier would be below 1e-9", s->target);
+    *found = high < most_noise ? bisect_up(low, high, holds, s) : INFINITY;
+    if (by_account(s) && !(*found < most_noise / 4 && holds(4 * *found, &half)))
+        *found = INFINITY;
+    TRY(context_check(s->ctx, "calibrate: stopped"));
+done:
+    return status;
+}
+
+/* Some noise that the account itself shows to hold. INFINITY: none. */
+static sotto_status slow_noise(double *found, const struct search *s)
+{
+    sotto_status status = SOTTO_OK;
+    double epsilon = INFINITY;
+    *found = INFINITY;
+    for (double noise = 1; noise < most_noise && isinf(*found); noise *= 4) {
+        TRY(upper_of(&epsilon, noise, s));
+        if (epsilon <= calibration_aim(s->target))
+            *found = noise;
+    }
+done:
+    return status;
+}
+
 sotto_status sotto_calibrate_sampled(double *noise_multiplier, const struct sotto_sampled *sampled,
                                      double target_epsilon, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct search s = {NULL, *sampled, target_epsilon, ctx};
+    double found;
     TRY(check(&s.m, sampled));
     TRY(require_positive(target_epsilon, "epsilon"));
-    double high = 1, low, found;
-    while (high < 1e9 && !holds(high, &s))
-        high *= 2;
-    TRY(context_check(ctx, "calibrate: stopped"));
-    if (high >= 1e9)
-        FAIL(SOTTO_EDOMAIN,
-             "no noise multiplier up to 1e9 reaches epsilon %g at delta %g by Renyi divergence",
-             target_epsilon, sampled->delta);
-    for (low = high / 2; low > 1e-9 && holds(low, &s); low /= 2)
-        high = low;
-    TRY(context_check(ctx, "calibrate: stopped"));
-    if (low <= 1e-9)
-        FAIL(SOTTO_EDOMAIN, "epsilon %g is too large; its noise multiplier would be below 1e-9",
-             target_epsilon);
-    found = bisect_up(low, high, holds, &s);
-    TRY(context_check(ctx, "calibrate: stopped"));
-    if (scalar_curve_holds(s.m, sampled->clipping) || sampled->rows_per_person > 1)
-        TRY(calibrate_refine(&found, &(struct refinement){upper_of, &s, target_epsilon}));
+    TRY(quick_noise(&found, &s));
+    if (isinf(found) && by_account(&s))
+        TRY(slow_noise(&found, &s));
+    if (isinf(found))
+        FAIL(SOTTO_EDOMAIN, "no noise multiplier up to %g reaches epsilon %g at delta %g%s", most_noise,
+             target_epsilon, sampled->delta, by_account(&s) ? "" : " by Renyi divergence");
+    if (by_account(&s))
+        TRY(calibrate_refine(&found, &(struct refinement){upper_of, &s, calibration_aim(target_epsilon)}));
     *noise_multiplier = found;
 done:
     return status;
