@@ -16,13 +16,13 @@ extern "C" {
 #define SOTTO_API __attribute__((visibility("default")))
 #define SOTTO_MUST_CHECK __attribute__((warn_unused_result))
 
-/** Version of the binary interface, and the number in the name of the shared library (libsotto.so.1).
+/** Version of the binary interface, and the number in the name of the shared library (libsotto.so.2).
  *
  *  It grows when a program that was compiled against an older header would no longer work: a function, a parameter or
  *  a member was removed, changed or moved; the size of a public struct changed. A new function, a new status or a new
  *  enumerator behind the last one leaves it as it is. A program that loads the library by name compares this number
  *  with sotto_abi_version(). */
-#define SOTTO_ABI_VERSION 1
+#define SOTTO_ABI_VERSION 2
 /** Returns: SOTTO_ABI_VERSION of the library that is loaded. */
 SOTTO_API int sotto_abi_version(void);
 

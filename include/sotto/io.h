@@ -178,6 +178,18 @@ enum sotto_encoding {
 SOTTO_API const char *sotto_encoding_name(enum sotto_encoding encoding);
 
 enum { SOTTO_PERSON = 64 }; /**< room for the name of the column that tells persons apart */
+/** Records that shaped the columns of an array: an encoding was fitted on them, an encoder was trained on them. An epsilon about
+ *  other records is proved only if these are not among them. */
+struct sotto_shaping {
+    char what[16];        /**< "encoding", "encoder", "moments", "features", ... */
+    char name[128];       /**< of the file, table or part, for people */
+    char dataset_id[128]; /**< identity of the records; "": unknown */
+    char set[64];         /**< imported or registered set that they were taken from; "": unknown */
+    size_t n;             /**< how many; 0: unknown */
+    int64_t *rows;        /**< (n) rows of `set`, ascending, owned; NULL: unknown */
+    int is_public;        /**< 1: of a set that sotto generates or knows as a public benchmark */
+    uint64_t reserved[4]; /**< zeros: room for later members */
+};
 /** The source of an array's records, and what was done to them. Kept beside the array as PATH.provenance.json (schema
  *  sotto.provenance/1), which is as private as the array. Initialise with {0}; free with sotto_provenance_clear(). */
 struct sotto_provenance {
@@ -194,6 +206,11 @@ struct sotto_provenance {
      * and "": it is one record. */
     size_t rows_per_person;
     char person[SOTTO_PERSON];
+    /** What shaped the columns besides each record itself (sotto_provenance_shape()), owned; every private call meets it with the
+     * records that it charges. NULL with 0: nothing that is known of. */
+    struct sotto_shaping *shaped_by;
+    size_t shapings;
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 SOTTO_API void sotto_provenance_clear(struct sotto_provenance *p);
 /** Out:     *out: a deep copy; must be {0} or cleared before
@@ -206,6 +223,16 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_copy(struct sotto_prove
  *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_select(struct sotto_provenance *p,
                                                                 const int64_t *chosen, size_t count);
+/** The records of `by`, and all that shaped them, shaped the columns of p too. What is known already is not said twice.
+ *  In:      what, name: as in struct sotto_shaping; of a path its last part is kept. what NULL: not the records of `by`, as p has
+ *               the same, but what shaped them
+ *           by: of the file that did it; NULL, or without dataset_id: nobody knows its records
+ *           is_public: 1: its set is generated or a public benchmark (sotto_dataset_is_public())
+ *  Returns: ENOMEM; p is as before */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_shape(struct sotto_provenance *p, const char *what,
+                                                               const char *name,
+                                                               const struct sotto_provenance *by,
+                                                               int is_public);
 /** Writes PATH.provenance.json, bound to the bytes of PATH as they are now. {0} removes the file.
  *  Returns: ECREATE, EIO, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_save(const char *path,

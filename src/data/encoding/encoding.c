@@ -117,6 +117,7 @@ void sotto_table_encoding_free(struct sotto_table_encoding *e)
     base_free(e->person);
     text_list_clear(&e->missing);
     text_list_clear(&e->classes);
+    sotto_provenance_clear(&e->shaped);
     base_free(e);
 }
 

@@ -56,6 +56,19 @@ done:
     return status;
 }
 
+/* Rows that count as public: whose they are travels with the parts, and meets the records of every charge. */
+static sotto_status note_public(struct sotto_table_encoding *e, const struct sotto_dataset *from,
+                                const int64_t *rows, size_t n, const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_provenance by = {0};
+    TRY(sotto_provenance_of_rows(&by, from, rows, n));
+    TRY(sotto_provenance_shape(&e->shaped, "encoding", where, &by, sotto_dataset_is_public(by.dataset_id)));
+done:
+    sotto_provenance_clear(&by);
+    return status;
+}
+
 /* Kinds, categories and classes of `from` unless they are declared, and its scales. */
 static sotto_status fit(struct sotto_table_encoding **e, const struct sotto_dataset *from,
                         const int64_t *rows, size_t n, enum sotto_encoding how)
@@ -90,16 +103,21 @@ sotto_status split_encoding(struct sotto_table_encoding **out, const struct sott
     sotto_status status = SOTTO_OK;
     struct sotto_table_encoding *e = NULL;
     struct sotto_dataset *table = NULL;
+    char where[128];
     if (!o->one_hot)
         goto done;
     TRY(read_declared(&e, s, o->schema));
     if (public->part) {
         TRY(fit(&e, s, public->rows, public->n, SOTTO_ENCODING_PUBLIC));
         snprintf(e->by, sizeof e->by, "%zu rows of the public part %.63s", public->n, public->part);
+        snprintf(where, sizeof where, "of part %s", public->part);
+        TRY(note_public(e, s, public->rows, public->n, where));
     } else if (o->fit_table) {
         TRY(open_public_table(&table, o->fit_table, s, e, ctx));
         TRY(fit(&e, table, NULL, table->n, SOTTO_ENCODING_PUBLIC));
         snprintf(e->by, sizeof e->by, "%zu rows of the public table %.63s", table->n, table->name);
+        snprintf(where, sizeof where, "of table %s", table->name);
+        TRY(note_public(e, table, NULL, table->n, where));
     } else if (o->private_epsilon != 0) {
         const struct encoding_release request = request_of(s, o);
         TRY(encoding_release_check(e, s, &request));
@@ -153,6 +171,8 @@ sotto_status split_provenance(struct sotto_provenance *out, const struct sotto_d
     TRY(sotto_provenance_of_rows(&p, s, rows, n));
     if (e)
         p.encoding = e->how;
+    if (e)
+        TRY(sotto_provenance_shape(&p, NULL, NULL, &e->shaped, 0));
     if (s->labels && !p.classes_by[0])
         snprintf(p.classes_by, sizeof p.classes_by, "%s", classes_given_by(s, e));
     if (p.classes_by[0] && p.classes == 0)

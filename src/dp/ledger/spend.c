@@ -93,6 +93,7 @@ sotto_status spend_check(const char **dataset_id, char condition[CONDITION_TEXT]
     TRY(gather_conditions(given, s));
     TRY(certificate_condition(condition, given, s->provenance));
     TRY(find_unit(&found, condition, s));
+    TRY(spend_meet_shapings(condition, *dataset_id, s));
     REQUIRE(unit || found.rows == 0,
             "the unit of privacy of these records is a person, but this release has an account of single "
             "records only; give another mechanism or trainer");

@@ -14,10 +14,17 @@ struct sotto_spend spend_complete(const struct sotto_spend *given, const char *d
 /** *dataset_id (borrowed): the identity that is charged, the one that is given or else that of the provenance;
  * condition: what epsilon rests on besides the sensitivity, "" for nothing; unit: of which the caller must make the account,
  * or NULL: it knows only that of a record, and a person is refused.
- * EINVAL: no identity, or two that differ; a budget that is none; a record that is named twice; a condition that is
- * too long. */
+ * EINVAL: no identity, or two that differ; a budget that is none; a record that is named twice, or that shaped the columns; a
+ * condition that is too long. */
 sotto_status spend_check(const char **dataset_id, char condition[CONDITION_TEXT], struct privacy_unit *unit,
                          const struct sotto_spend *s);
+/** What shaped the columns meets the records that are charged to the data set. Identities decide: within this one, and those of the same
+ * people, rows of one set are compared; of other identities nothing is compared, and what shaped the columns becomes a condition.
+ *  In:      condition  what epsilon rests on so far
+ *  Out:     condition  and now
+ *  Returns: EINVAL  a charged row is among those that shaped the columns, or may be; the condition is too long */
+sotto_status spend_meet_shapings(char condition[CONDITION_TEXT], const char *dataset_id,
+                                 const struct sotto_spend *s);
 /** Rows of the unit of privacy, for a calibration; 0: one record. */
 size_t spend_rows(const struct sotto_spend *s);
 /** Whether a member of an input struct was given: neither 0 nor NAN. */

@@ -3,14 +3,15 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "io/json/json.h"
-#include "sotto/io.h"
+#include "io/provenance/shaping.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static const char schema[] = "sotto.provenance/1", person_schema[] = "sotto.provenance/2";
+static const char schema[] = "sotto.provenance/1", person_schema[] = "sotto.provenance/2",
+                  shaped_schema[] = "sotto.provenance/3";
 static const char *const encodings[] = {
     [SOTTO_ENCODING_NONE] = "none",         [SOTTO_ENCODING_PUBLIC] = "public",
     [SOTTO_ENCODING_DECLARED] = "declared", [SOTTO_ENCODING_RELEASED] = "released",
@@ -38,6 +39,7 @@ void sotto_provenance_clear(struct sotto_provenance *p)
         base_free(p->class_names[k]);
     base_free(p->class_names);
     base_free(p->rows);
+    shapings_free(p);
     *p = (struct sotto_provenance){0};
 }
 
@@ -47,6 +49,8 @@ sotto_status sotto_provenance_copy(struct sotto_provenance *out, const struct so
     struct sotto_provenance copy = *p;
     copy.rows = NULL;
     copy.class_names = NULL;
+    copy.shaped_by = NULL;
+    copy.shapings = 0;
     if (p->rows)
         NEW(copy.rows, p->n);
     if (p->rows)
@@ -55,6 +59,7 @@ sotto_status sotto_provenance_copy(struct sotto_provenance *out, const struct so
         NEW(copy.class_names, p->classes);
     for (size_t k = 0; p->class_names && k < p->classes; k++)
         NEW_TEXT(copy.class_names[k], p->class_names[k]);
+    TRY(sotto_provenance_shape(&copy, NULL, NULL, p, 0));
     *out = copy;
     copy = (struct sotto_provenance){0};
 done:
@@ -91,11 +96,17 @@ static char *side_path(const char *path)
     return side;
 }
 
+/* A reader that knows neither persons nor what shaped the columns must not take a file for less than it says. */
+static const char *schema_of(bool person, bool shaped)
+{
+    return shaped ? shaped_schema : person ? person_schema : schema;
+}
+
 static struct json *describe(const struct sotto_provenance *p, const char *sha256)
 {
     struct json *doc = json_make_object(), *rows = p->rows ? json_make_array() : NULL,
                 *names = p->class_names ? json_make_array() : NULL;
-    json_put_text(&doc, "schema", p->rows_per_person ? person_schema : schema);
+    json_put_text(&doc, "schema", schema_of(p->rows_per_person > 0, p->shapings > 0));
     json_put_text(&doc, "sha256", sha256);
     json_put_text(&doc, "dataset_id", p->dataset_id);
     json_put_text(&doc, "set", p->set);
@@ -115,13 +126,15 @@ static struct json *describe(const struct sotto_provenance *p, const char *sha25
         json_put(&doc, "class_names", names);
     if (p->rows)
         json_put(&doc, "rows", rows);
+    if (p->shapings)
+        json_put(&doc, "shaped_by", shapings_describe(p));
     return doc;
 }
 
 static bool says_nothing(const struct sotto_provenance *p)
 {
     return !p->dataset_id[0] && !p->set[0] && !p->rows && p->classes == 0 &&
-           p->encoding == SOTTO_ENCODING_NONE && p->rows_per_person == 0;
+           p->encoding == SOTTO_ENCODING_NONE && p->rows_per_person == 0 && p->shapings == 0;
 }
 
 sotto_status sotto_provenance_save(const char *path, const struct sotto_provenance *p)
@@ -168,6 +181,7 @@ sotto_status sotto_provenance_load_pair(struct sotto_provenance *out, const char
         y.encoding = x.encoding; /* of the features */
         told = &y;
     }
+    TRY(sotto_provenance_shape(told, NULL, NULL, told == &x ? &y : &x, 0));
     *out = *told;
     *told = (struct sotto_provenance){0};
 done:
@@ -241,9 +255,9 @@ static sotto_status read_document(struct sotto_provenance *p, const struct json 
     const char *text;
     char sha256[SHA256_HEX];
     TRY(json_get_text(&text, doc, side, "schema"));
-    if (strcmp(text, json_find(doc, "person") ? person_schema : schema) != 0)
-        FAIL(SOTTO_EFORMAT, "%s: 'schema' is '%.40s'; expected %s, or %s with 'person'", side, text, schema,
-             person_schema);
+    const char *expected = schema_of(json_find(doc, "person") != NULL, json_find(doc, "shaped_by") != NULL);
+    if (strcmp(text, expected) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: 'schema' is '%.40s'; expected %s by its members", side, text, expected);
     TRY(json_get_text(&text, doc, side, "sha256"));
     TRY(sha256_file(sha256, path));
     if (strcmp(text, sha256) != 0)
@@ -268,6 +282,11 @@ static sotto_status read_document(struct sotto_provenance *p, const struct json 
     TRY(read_encoding(&p->encoding, doc, side));
     TRY(read_rows(p, doc, side));
     TRY(read_names(p, doc, side));
+    if (json_find(doc, "shaped_by")) {
+        const struct json *list;
+        TRY(json_get_array(&list, doc, side, "shaped_by"));
+        TRY(shapings_read(p, list, side));
+    }
 done:
     return status;
 }
