@@ -1,10 +1,11 @@
-/* sotto ledger init | show: what the officer of a data set does with its ledger. */
+/* sotto ledger init | show | overlap: what the officer of a data set does with its ledger. */
 #include "options/options.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct option_row rows[] = {
     OPTION_TABLE(sotto_spend_option_table, "dataset-id|ledger"),
@@ -86,6 +87,56 @@ static sotto_status run_show(const struct options *o, const struct sotto_context
     return status;
 }
 
+/* Of two sets, or of a set and the ledger of an identity: asked by whoever owns both. */
+static sotto_status count_shared(size_t *shared, const struct sotto_dataset *a, const char *b,
+                                 const struct sotto_context *ctx)
+{
+    struct sotto_dataset *other = NULL;
+    char *ledger = NULL;
+    sotto_status status = sotto_dataset_open(&other, b, ctx);
+    if (status == SOTTO_OK)
+        status = sotto_dataset_overlap(shared, a, other, ctx);
+    else if (sotto_ledger_find(&ledger, b) == SOTTO_OK && access(ledger, F_OK) == 0) {
+        unsigned char(*digests)[SOTTO_DIGEST] = calloc(a->n, sizeof *digests);
+        status = digests ? sotto_dataset_digests(digests, a, NULL, a->n, ctx)
+                         : cli_fail(SOTTO_ENOMEM, "out of memory for %zu records", a->n);
+        if (status == SOTTO_OK)
+            status = sotto_ledger_overlap(shared, b, (const unsigned char(*)[SOTTO_DIGEST])digests, a->n);
+        free(digests);
+    } else
+        status = cli_fail(SOTTO_ENOENT,
+                          "ledger overlap: '%s' is neither a data set nor an identity with a ledger", b);
+    sotto_text_free(ledger);
+    sotto_dataset_free(other);
+    return status;
+}
+
+static sotto_status run_overlap(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct sotto_dataset *a = NULL;
+    size_t shared = 0;
+    if (option_argument_count(o) != 3)
+        return cli_fail(SOTTO_EUSAGE,
+                        "ledger overlap: give exactly two data sets (names, paths, or for the second one "
+                        "the identity of a ledger)");
+    const char *first = option_argument(o, 1), *second = option_argument(o, 2);
+    sotto_status status = sotto_dataset_open(&a, first, ctx);
+    if (status == SOTTO_OK)
+        status = count_shared(&shared, a, second, ctx);
+    if (status == SOTTO_OK && json)
+        printf("{\"schema\": \"sotto.overlap/1\", \"records\": %zu, \"shared\": %zu}\n", a->n, shared);
+    else if (status == SOTTO_OK && !shared)
+        printf("no record of %s is a record of %s\n", first, second);
+    if (status == SOTTO_OK && shared)
+        status = cli_fail(
+            SOTTO_EGATE,
+            "ledger overlap: %zu of %zu records of %s are records of %s too; give both the same identity, or "
+            "charge both by --same-people-as",
+            shared, a->n, first, second);
+    sotto_dataset_free(a);
+    return status;
+}
+
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     const char *action = option_argument(o, 0);
@@ -93,18 +144,22 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         return run_init(o, ctx, json);
     if (strcmp(action, "show") == 0)
         return run_show(o, ctx, json);
-    return cli_fail(SOTTO_EUSAGE, "ledger: unknown action '%s'; expected init or show", action);
+    if (strcmp(action, "overlap") == 0)
+        return run_overlap(o, ctx, json);
+    return cli_fail(SOTTO_EUSAGE, "ledger: unknown action '%s'; expected init, show or overlap", action);
 }
 
 const struct verb verb_ledger = {
     .name = "ledger",
-    .summary = "create or show the ledger, which records all releases from a private data set and its budget",
-    .arguments = "init --dataset-id ID --budget E[,DELTA] | show [FILE]",
+    .summary = "create or show the ledger, which records all releases from a private data set and its "
+               "budget; compare two sets",
+    .arguments = "init --dataset-id ID --budget E[,DELTA] | show [FILE] | overlap A B",
     .min_arguments = 1,
-    .max_arguments = 2,
+    .max_arguments = 3,
     .examples =
         "  sotto ledger init --dataset-id survey-2026 --budget 2,1e-6 --contact 'privacy@example.org'\n"
         "  sotto ledger show --dataset-id survey-2026\n"
-        "  sotto ledger show ledger.jsonl --json",
+        "  sotto ledger show ledger.jsonl --json\n"
+        "  sotto ledger overlap people twin",
     .options = rows,
     .run = run};

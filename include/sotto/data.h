@@ -233,6 +233,14 @@ SOTTO_API int sotto_dataset_is_public(const char *dataset_id);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_of_rows(struct sotto_provenance *out,
                                                                  const struct sotto_dataset *d,
                                                                  const int64_t *rows, size_t n);
+/** How many records of `a` are records of `b` too, for the owner of both: nothing else compares records of two sets. Equal are
+ * records with the same digests (sotto_dataset_digests()); a changed cell, another encoding or another size of images makes
+ * another record.
+ *  Out:     *shared
+ *  Returns: as sotto_dataset_digests() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_overlap(size_t *shared, const struct sotto_dataset *a,
+                                                              const struct sotto_dataset *b,
+                                                              const struct sotto_context *ctx);
 /** Digests of records for struct sotto_source_records: of the bytes of features or image, their shape, and the label. Of a
  *  set that was read from arrays which name their source, the records of that source.
  *  In:      rows (n); NULL: all rows of the set

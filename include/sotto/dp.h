@@ -25,7 +25,7 @@ struct sotto_source_records {
     /** 1: the data set's ledger moves to the file that is named. */
     int move_ledger;
     /** 1: sotto generates this set or knows it as a public benchmark. That is an exercise, which may keep a ledger
-     * anywhere, and is not compared with other sets. */
+     * anywhere. */
     int public_set;
     uint64_t reserved[4]; /**< zeros: room for later members */
 };
@@ -314,6 +314,15 @@ SOTTO_API void sotto_dpsgd_session_close(struct sotto_dpsgd_session *steps);
  *  Out:     *path   free with sotto_text_free()
  *  Returns: EUSAGE  the file that was registered is not there */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_find(char **path, const char *dataset_id);
+/** How many of these records a data set's ledger was charged for, for the owner of both.
+ *
+ *  In:      digests (n)  by sotto_dataset_digests()
+ *  Out:     *shared
+ *  Returns: EUSAGE  the data set has no ledger
+ *           errors of reading it */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_overlap(size_t *shared, const char *dataset_id,
+                                                             const unsigned char (*digests)[SOTTO_DIGEST],
+                                                             size_t n);
 /** Opens or continues the ledger of a data set and records its officer's budget. A release can tighten that
  * budget for itself and cannot widen it.
  *

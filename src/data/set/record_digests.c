@@ -5,6 +5,7 @@
 #include "data/set/split_encoding.h"
 #include "data/store/store.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 _Static_assert((int)DIGEST_BYTES == (int)SOTTO_DIGEST, "the public name for the same size");
@@ -133,5 +134,30 @@ sotto_status sotto_provenance_digests(unsigned char (*out)[SOTTO_DIGEST], const 
     digest_rows(out, d, p->rows, p->n);
 done:
     sotto_dataset_free(d);
+    return status;
+}
+
+static int by_digest(const void *a, const void *b)
+{
+    return memcmp(a, b, SOTTO_DIGEST);
+}
+
+sotto_status sotto_dataset_overlap(size_t *shared, const struct sotto_dataset *a,
+                                   const struct sotto_dataset *b, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    unsigned char(*of_a)[SOTTO_DIGEST] = NULL, (*of_b)[SOTTO_DIGEST] = NULL;
+    size_t found = 0;
+    NEW(of_a, a->n);
+    NEW(of_b, b->n);
+    TRY(sotto_dataset_digests(of_a, a, NULL, a->n, ctx));
+    TRY(sotto_dataset_digests(of_b, b, NULL, b->n, ctx));
+    qsort(of_b, b->n, sizeof *of_b, by_digest);
+    for (size_t i = 0; i < a->n; i++)
+        found += bsearch(of_a[i], of_b, b->n, sizeof *of_b, by_digest) != NULL;
+    *shared = found;
+done:
+    base_free(of_a);
+    base_free(of_b);
     return status;
 }

@@ -101,57 +101,6 @@ done:
     return status;
 }
 
-/* ---- records of other ledgers ---- */
-
-struct search {
-    const struct charge *charge;
-    const char *path; /* of the own ledger, which may not exist yet */
-    const struct sotto_context *ctx;
-};
-
-static bool is_charged(const struct search *s, const char *path)
-{
-    if (registry_same_file(path, s->path))
-        return true;
-    for (size_t i = 0; i < s->charge->count; i++)
-        if (s->charge->ledgers[i].path && registry_same_file(path, s->charge->ledgers[i].path))
-            return true;
-    return false;
-}
-
-static sotto_status refuse_shared(void *state, const char *path, bool there)
-{
-    sotto_status status = SOTTO_OK;
-    const struct search *s = state;
-    struct ledger_records records = {0};
-    bool meet;
-    if (!there) {
-        context_log(s->ctx, SOTTO_LOG_WARNING,
-                    "%s: this ledger of another data set was not found, so it was not checked whether both "
-                    "data sets contain the same records",
-                    path);
-        goto done;
-    }
-    if (is_charged(s, path))
-        goto done;
-    TRY(ledger_records_read(&records, path));
-    TRY(ledger_records_meet(&meet, &records, s->charge->source));
-    if (meet)
-        FAIL(SOTTO_EBUDGET,
-             "data set '%.80s' has records that were charged as data set '%.80s' in another ledger; give "
-             "--same-people-as '%.80s' to charge both",
-             s->charge->dataset_id, records.dataset_id, records.dataset_id);
-done:
-    ledger_records_free(&records);
-    return status;
-}
-
-static sotto_status check_overlap(const struct charge *c, const char *path, const struct sotto_context *ctx)
-{
-    struct search s = {c, path, ctx};
-    return c->source && c->source->digests ? registry_each(refuse_shared, &s) : SOTTO_OK;
-}
-
 /* ---- all of it ---- */
 
 /* A data set without a ledger: everything is checked before a file is made, and the file is registered while it
@@ -181,7 +130,6 @@ static sotto_status open_private(struct charge *c, const char *ledger, const str
     path = known ? c->ledgers[0].path : ledger ? ledger : standard;
     c->count = 1; /* the first place is the own one's, opened or not */
     TRY(open_same_people(c, ctx));
-    TRY(check_overlap(c, path, ctx));
     if (!known)
         TRY(open_first(c, path, standard, ctx));
 done:

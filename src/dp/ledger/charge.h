@@ -18,8 +18,7 @@ struct charge {
 };
 
 /** Finds and locks the ledgers, as `ledger` and `source` (struct sotto_release) ask. Nothing is charged.
- *  EUSAGE: another file than the data set's ledger; EBUDGET: records that another data set's ledger was charged
- *  for; errors of ledger_open(). Texts are borrowed until charge_close(). */
+ *  EUSAGE: another file than the data set's ledger; errors of ledger_open(). Texts are borrowed until charge_close(). */
 sotto_status charge_open(struct charge *c, const char *dataset_id, const char *ledger,
                          const struct sotto_source_records *source, const struct sotto_context *ctx);
 /** Every ledger stays within its budget (EBUDGET, and nothing is written); then hashes of new records and the

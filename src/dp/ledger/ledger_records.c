@@ -149,15 +149,16 @@ static size_t keep_new(uint64_t *hashes, size_t n, const struct ledger_records *
     return kept;
 }
 
-sotto_status ledger_records_meet(bool *meet, struct ledger_records *r, const struct sotto_source_records *s)
+sotto_status ledger_records_shared(size_t *shared, struct ledger_records *r,
+                                   const struct sotto_source_records *s)
 {
     sotto_status status = SOTTO_OK;
     uint64_t *hashes = NULL;
-    *meet = false;
+    *shared = 0;
     if (r->count == 0 || !s || !s->digests)
         goto done;
     TRY(hash_all(&hashes, r, s));
-    *meet = keep_new(hashes, s->n, r) < s->n;
+    *shared = s->n - keep_new(hashes, s->n, r);
 done:
     base_free(hashes);
     return status;

@@ -22,8 +22,9 @@ sotto_status ledger_records_take(struct ledger_records *r, const struct ledger_h
                                  const char *where);
 /** Of a ledger that is not to be charged; its chain is not checked. *out is {0}. ENOENT, EFORMAT, ENOMEM. */
 sotto_status ledger_records_read(struct ledger_records *out, const char *path);
-/** Whether one of the digests is among them. Sorts the hashes. ENOMEM. */
-sotto_status ledger_records_meet(bool *meet, struct ledger_records *r, const struct sotto_source_records *s);
+/** How many of the digests are among them. Sorts the hashes. ENOMEM. */
+sotto_status ledger_records_shared(size_t *shared, struct ledger_records *r,
+                                   const struct sotto_source_records *s);
 /** The line (sotto_text_free) that adds the digests which are not among them yet, or less often than in s; NULL where all are. Draws the key first where
  * there is none. Sorts the hashes. ENOMEM, EINTERNAL. */
 sotto_status ledger_records_entry(char **line, struct ledger_records *r, const char *dataset_id,

@@ -4,7 +4,6 @@
 #include "dp/ledger/ledger_fresh.h"
 #include "dp/ledger/ledger_place.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -230,58 +229,5 @@ done:
     ledger_close(&fresh);
     base_free(line);
     base_free(absolute);
-    return status;
-}
-
-static int is_entry(const struct dirent *e)
-{
-    const char *dot = strrchr(e->d_name, '.');
-    return e->d_name[0] != '.' && dot && (strcmp(dot, ledger_ending) == 0 || strcmp(dot, place_ending) == 0);
-}
-
-/* alphasort() depends on the locale. */
-static int by_bytes(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-/* A ledger that has an ID.where was moved from here. */
-static sotto_status visit_entry(const char *folder, const char *name,
-                                sotto_status (*visit)(void *state, const char *path, bool there), void *state)
-{
-    sotto_status status = SOTTO_OK;
-    char *path = NULL, *place = NULL, stem[256];
-    size_t length = strlen(name);
-    bool named = length > sizeof place_ending - 1 &&
-                 strcmp(name + length - (sizeof place_ending - 1), place_ending) == 0;
-    snprintf(stem, sizeof stem, "%.*s", (int)(strrchr(name, '.') - name), name);
-    TRY(join(&place, folder, stem, place_ending));
-    if (named)
-        TRY(read_place(&path, place, NULL));
-    else if (!file_exists(place))
-        TRY(join(&path, folder, name, ""));
-    if (path)
-        TRY(visit(state, path, file_exists(path)));
-done:
-    base_free(path);
-    base_free(place);
-    return status;
-}
-
-sotto_status registry_each(sotto_status (*visit)(void *state, const char *path, bool there), void *state)
-{
-    sotto_status status = SOTTO_OK;
-    struct dirent **entries = NULL;
-    char *folder = NULL;
-    int count = 0;
-    TRY(find_folder(&folder));
-    count = scandir(folder, &entries, is_entry, by_bytes);
-    for (int i = 0; i < count; i++)
-        TRY(visit_entry(folder, entries[i]->d_name, visit, state));
-done:
-    for (int i = 0; i < count; i++)
-        free(entries[i]);
-    free(entries);
-    base_free(folder);
     return status;
 }

@@ -8,8 +8,8 @@
 /** $XDG_DATA_HOME/sotto/ledger/ID.jsonl; free with base_free(). A name that is no plain file name is hashed.
  * EINVAL: no identity, or no such folder can be named. */
 sotto_status ledger_default_path(char **out, const char *dataset_id);
-/** Makes the folder and takes its lock, which is held while a data set is charged. So all locks of ledgers are
- * taken in one order, and two new data sets cannot miss each other's records. Errors of ledger_lock_open(). */
+/** Makes the folder and takes its lock, which is held while a data set is charged, so all locks of ledgers are taken in one order.
+ * Errors of ledger_lock_open(). */
 sotto_status registry_lock(struct ledger_lock *lock);
 /** The ledger that `dataset_id` has been charged to (base_free); NULL: none yet. EUSAGE: it is not there. */
 sotto_status registry_find(char **path, const char *dataset_id);
@@ -22,9 +22,6 @@ sotto_status registry_open(struct ledger *l, const char *dataset_id, const char 
  * entry in the old file, the registry, in this order, so that at any time exactly one of them takes charges. */
 sotto_status registry_move(struct ledger *l, const char *dataset_id, const char *to,
                            const struct sotto_context *ctx);
-/** Calls visit with every ledger of the registry, in the order of their names; `there`: whether the file
- * exists. */
-sotto_status registry_each(sotto_status (*visit)(void *state, const char *path, bool there), void *state);
 /** The same file, under whatever names; files that are not there: the same name. */
 bool registry_same_file(const char *a, const char *b);
 
