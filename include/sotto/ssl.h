@@ -240,6 +240,15 @@ SOTTO_API const char *sotto_encoder_statement(const struct sotto_encoder *e);
 /** Returns: SHA-256 over names and values of the encoder's tensors. Lives as long as the encoder. */
 SOTTO_API const char *sotto_encoder_sha256(const struct sotto_encoder *e);
 
+/** The encoder shaped the columns of p: the records that trained it, and all that it was made from. A random encoder, and one of a
+ * generated set, adds nothing; one that does not say what trained it adds an unknown.
+ *
+ *  In:      path  its file; the provenance beside it says which records trained it. NULL: it was never saved
+ *  Returns: EFORMAT  the provenance is damaged, or belongs to other bytes
+ *           EIO, ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_shape(struct sotto_provenance *p,
+                                                            const struct sotto_encoder *e, const char *path);
+
 /** Embeddings of images as they are, in f32 and inference mode; padded and replicated as in training.
  *
  *  In:      rows (n)  rows of `data`; NULL: rows 0 .. n-1

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-enum { ENCODER_FACTS = 16 };
+enum { ENCODER_FACTS = 48 }; /* a network has 24, and what its file says besides */
 /* What the user stated of weights from elsewhere: ENCODER_STATED "public, by WHO". */
 #define ENCODER_PROVENANCE_KEY "provenance"
 #define ENCODER_STATED "stated by the user: "

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "data/augment/augment.h"
 #include "head/model/head_model.h"
+#include "io/provenance/shaping.h"
 #include "io/provenance/statement.h"
 #include "nn/loop/autotuner.h"
 #include "nn/loop/training_loop.h"
@@ -227,7 +228,8 @@ static sotto_status take_encoder(struct sotto_encoder **out, struct tuning *t)
     struct sotto_encoder *e = NULL;
     struct nn_model *model = t->model;
     const struct sotto_fine_tune_options *o = t->options;
-    char recipe[256], machine[160];
+    struct sotto_provenance shaped = {0};
+    char recipe[256], machine[160], *before = NULL;
     nn_plan_free(t->plan); /* it points into the model, which the encoder takes over */
     t->plan = NULL;
     t->model = NULL;
@@ -241,6 +243,11 @@ static sotto_status take_encoder(struct sotto_encoder **out, struct tuning *t)
              cpu_isa_name(cpu_best_isa()), nn_backend_title(autotune_backend(&t->choice)));
     TRY(encoder_add_fact(e, "machine", machine));
     TRY(encoder_add_fact(e, "from", t->from->weights_sha256));
+    TRY(sotto_encoder_shape(&shaped, t->from, NULL));
+    if (shaped.shapings) {
+        TRY(shapings_text(&before, &shaped));
+        TRY(encoder_add_fact(e, SHAPED_KEY, before));
+    }
     TRY(encoder_add_fact(e, "data_set", t->data->name));
     TRY(encoder_add_fact(e, STATEMENT_KEY, STATEMENT_NONE));
     if (t->data->synthetic)
@@ -249,6 +256,8 @@ static sotto_status take_encoder(struct sotto_encoder **out, struct tuning *t)
     *out = e;
     e = NULL;
 done:
+    sotto_provenance_clear(&shaped);
+    sotto_text_free(before);
     sotto_encoder_free(e);
     return status;
 }

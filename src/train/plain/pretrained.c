@@ -1,4 +1,5 @@
 #include "train/plain/pretrained.h"
+#include "io/provenance/shaping.h"
 
 #include "base/memory.h"
 #include "nn/model/model.h"
@@ -98,6 +99,29 @@ sotto_status pretrained_moments(double **out, const struct sotto_encoder *e,
 done:
     base_free(mean);
     sotto_array_clear(&x);
+    return status;
+}
+
+sotto_status pretrained_shape(struct sotto_provenance *out, const struct sotto_encoder *e,
+                              const struct sotto_train_options *o, bool own)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_provenance p = {0}, rows = {0};
+    const char *before = encoder_fact(e, SHAPED_KEY);
+    if (own)
+        TRY(sotto_encoder_shape(&p, e, o->from));
+    else if (before)
+        TRY(shapings_parse(&p, before, o->from));
+    if (o->standardise) {
+        TRY(sotto_provenance_load(&rows, o->standardise));
+        TRY(sotto_provenance_shape(&p, "moments", o->standardise, &rows,
+                                   sotto_dataset_is_public(rows.dataset_id)));
+    }
+    *out = p;
+    p = (struct sotto_provenance){0};
+done:
+    sotto_provenance_clear(&p);
+    sotto_provenance_clear(&rows);
     return status;
 }
 

@@ -21,6 +21,10 @@ void pretrained_config(struct nn_model_config *config, const struct sotto_encode
  * NULL: not asked for. EINVAL: no embeddings of its width; errors of sotto_npy_load(). */
 sotto_status pretrained_moments(double **out, const struct sotto_encoder *e,
                                 const struct sotto_train_options *o);
+/** What a network from it is shaped by: the encoder, unless `own` is false, all that it was made from, and the rows of o->standardise.
+ * Errors of sotto_encoder_shape(); free with sotto_provenance_clear(). */
+sotto_status pretrained_shape(struct sotto_provenance *out, const struct sotto_encoder *e,
+                              const struct sotto_train_options *o, bool own);
 /** The encoder's weights and running statistics become those of the network's layers below the last; moments (may be NULL):
  * what the last layer reads. */
 sotto_status pretrained_import(struct nn_model *m, const struct sotto_encoder *e, const double *moments);

@@ -5,6 +5,7 @@
 
 #include "base/cpu.h"
 #include "base/file.h"
+#include "io/provenance/shaping.h"
 #include "io/provenance/statement.h"
 #include "nn/loop/same_run.h"
 #include "par/crowding.h"
@@ -121,6 +122,7 @@ sotto_status supervised_resolve(struct supervised *t, const struct sotto_dataset
     if (t->encoder) {
         pretrained_config(&t->config, t->encoder, o);
         TRY(pretrained_moments(&t->moments, t->encoder, o));
+        TRY(pretrained_shape(&t->shaped, t->encoder, o, true));
     }
     TRY(nn_model_size(&values, &work, &t->config));
     t->threads = nn_threads_worth((double)o->batch * work, par_threads(ctx));
@@ -370,7 +372,7 @@ static sotto_status network_of(struct sotto_network **out, struct supervised *t,
 {
     sotto_status status = SOTTO_OK;
     struct sotto_network *n = NULL;
-    char records[32];
+    char records[32], *shaped = NULL;
     TRY(network_wrap(&n, model, &t->config, t->record));
     network_take_recipe(n, &t->options);
     snprintf(records, sizeof records, "%zu", t->n);
@@ -381,6 +383,10 @@ static sotto_status network_of(struct sotto_network **out, struct supervised *t,
         char sha256[SHA256_HEX];
         pretrained_moments_sha256(sha256, model);
         TRY(network_add_fact(n, TRAIN_STANDARDISE_KEY, sha256));
+    }
+    if (t->shaped.shapings) {
+        TRY(shapings_text(&shaped, &t->shaped));
+        TRY(network_add_fact(n, SHAPED_KEY, shaped));
     }
     TRY(network_add_fact(n, "data_set", t->data->name));
     if (!t->privacy[0]) { /* a hash of private records could be found by trying them all */
@@ -396,6 +402,7 @@ static sotto_status network_of(struct sotto_network **out, struct supervised *t,
     *out = n;
     n = NULL;
 done:
+    sotto_text_free(shaped);
     sotto_network_free(n);
     return status;
 }
@@ -450,6 +457,7 @@ void supervised_clear(struct supervised *t)
     base_free(t->views);
     sotto_encoder_free(t->encoder);
     base_free(t->moments);
+    sotto_provenance_clear(&t->shaped);
     *t = (struct supervised){0};
 }
 

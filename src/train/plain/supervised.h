@@ -26,8 +26,9 @@ struct supervised {
     const struct sotto_context *ctx; /* without a team in it */
     const struct sotto_team *team;   /* set behind supervised_resolve(); NULL: alone */
     struct nn_shape record;
-    struct sotto_encoder *encoder; /* that training starts from; NULL: none */
-    double *moments;               /* that standardise its embeddings (pretrained.h); NULL: nothing does */
+    struct sotto_encoder *encoder;  /* that training starts from; NULL: none */
+    double *moments;                /* that standardise its embeddings (pretrained.h); NULL: nothing does */
+    struct sotto_provenance shaped; /* its shaped_by: what the encoder and the moments were made from */
     struct nn_model_config config;
     struct sotto_autotune choice;
     int threads;

@@ -42,6 +42,7 @@ struct private_run {
     size_t parameters, top,
         dimension; /* parameters: trained ones; top: those of the last layer, at their end */
     struct encoder_standing encoder;
+    struct sotto_provenance whose; /* of the records, and what an encoder brings to it */
     char text[DP_SGD_TEXT], condition[2 * PUBLIC_ENCODER_TEXT];
     struct held_file held;            /* room for the output */
     struct held_file held_checkpoint; /* and for the first checkpoint, until the charge */
@@ -322,6 +323,7 @@ static void clear(struct private_run *r)
     nn_model_free(r->state.average);
     supervised_clear(&r->t);
     silent_records_clear(&r->records);
+    sotto_provenance_clear(&r->whose);
     base_free(r->sample);
     base_free(r->rows);
     base_free(r->sum);
@@ -410,6 +412,34 @@ done:
     return status;
 }
 
+/* What the encoder was made from meets the records before anything is prepared; each charge does it again. */
+static sotto_status meet_encoder(struct private_run *r, const struct sotto_dataset *data,
+                                 const struct sotto_train_options *o)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_provenance shaped = {0};
+    const char *given = r->p.spend.dataset_id, *dataset_id;
+    char condition[CONDITION_TEXT];
+    struct privacy_unit unit;
+    if (r->p.spend.provenance)
+        TRY(sotto_provenance_copy(&r->whose, r->p.spend.provenance));
+    else {
+        TRY(sotto_provenance_of_rows(&r->whose, data, r->t.rows, r->t.n));
+        r->whose.rows_per_person = 0; /* the unit is the caller's */
+        r->whose.person[0] = '\0';
+        if (given && strcmp(given, r->whose.dataset_id) != 0)
+            sotto_provenance_clear(&r->whose);
+    }
+    TRY(pretrained_shape(&shaped, r->t.encoder, o, !r->encoder.certified));
+    TRY(sotto_provenance_shape(&r->whose, NULL, NULL, &shaped, 0));
+    r->p.spend.provenance = &r->whose;
+    const struct sotto_spend complete = spend_complete(&r->p.spend, data->dataset_id, NULL, 0);
+    TRY(spend_check(&dataset_id, condition, &unit, &complete));
+done:
+    sotto_provenance_clear(&shaped);
+    return status;
+}
+
 /* May it start from this encoder, and what does its epsilon rest on then? */
 static sotto_status stand_on_encoder(struct private_run *r, const struct sotto_dataset *data,
                                      const struct sotto_train_options *o)
@@ -418,6 +448,7 @@ static sotto_status stand_on_encoder(struct private_run *r, const struct sotto_d
     const char *given = r->p.spend.condition;
     TRY(encoder_standing_find(&r->encoder, r->t.encoder, o->from, o->standardise, data, r->t.rows, r->t.n,
                               r->p.adjacency, r->p.encoder_by, r->t.ctx));
+    TRY(meet_encoder(r, data, o));
     if (!r->encoder.certified)
         goto done;
     int length = snprintf(r->condition, sizeof r->condition, "%s%s%s", given ? given : "",

@@ -1,6 +1,6 @@
 /* public_encoder.h - may a private training start from this encoder? Its weights are in the released network as they
- * are, or near to it. Nothing is paid for a public one, so its own records must not be among the private ones; one with a
- * certificate has paid, and that adds. */
+ * are, or near to it. Nothing is paid for a public one, so its own records must not be among the private ones (spend_meet_shapings()); one
+ * with a certificate has paid, and that adds. */
 #ifndef TRAIN_PRIVATE_PUBLIC_ENCODER_H
 #define TRAIN_PRIVATE_PUBLIC_ENCODER_H
 
@@ -22,10 +22,10 @@ struct encoder_standing {
  *           data, rows (n)  the private records
  *           adjacency  of the training
  *           given_by  who states that the encoder is public; NULL: it is not said, but by the encoder itself if it was imported
- *  Returns: EINVAL  private records trained the encoder without protection (its own statement); a record is among those of
- *                   the encoder, or of the moments, by row of the same set or by digests of two sets; nothing says which
- *                   records these are, and given_by is NULL; its certificate is missing, does not verify, or is for another adjacency
- *           errors of sotto_provenance_load() and of the digests */
+ *  Returns: EINVAL  private records trained the encoder without protection (its own statement); nothing says which records trained
+ *                   it, or which the moments are of, and given_by is NULL; its certificate is missing, does not verify, or is
+ *                   for another adjacency
+ *           errors of sotto_provenance_load() */
 sotto_status encoder_standing_find(struct encoder_standing *out, const struct sotto_encoder *e,
                                    const char *path, const char *moments, const struct sotto_dataset *data,
                                    const int64_t *rows, size_t n, enum sotto_adjacency adjacency,
