@@ -22,6 +22,8 @@ endif()
 
 add_library(sotto_objects OBJECT ${SOTTO_SOURCES})
 target_include_directories(sotto_objects PUBLIC include src)
+# Numbers are printed and read as in the C locale, whatever the process has set.
+target_compile_options(sotto_objects PRIVATE $<$<COMPILE_LANGUAGE:C>:SHELL:-include ${CMAKE_SOURCE_DIR}/src/base/c_locale.h>)
 target_link_libraries(sotto_objects PUBLIC sotto_deps)
 target_compile_definitions(sotto_objects PRIVATE SOTTO_VERSION="${PROJECT_VERSION}" SOTTO_CHART_JS="${CHART_JS}"
                            SOTTO_SOURCE_DIR="${CMAKE_SOURCE_DIR}" SOTTO_DATA_PREFIX="${CMAKE_INSTALL_PREFIX}/share/sotto"

@@ -51,7 +51,9 @@ sotto_status json_parse(struct json **out, const char *text, size_t size, const 
     json_error_t error;
     char shown[JSON_ERROR_TEXT_LENGTH];
     TRY(check_depth(text, size, name));
+    locale_t before = uselocale(c_locale()); /* jansson knows decimal points of one byte only */
     json_t *value = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    uselocale(before);
     if (value) {
         *out = (struct json *)value;
         return SOTTO_OK;
@@ -192,8 +194,10 @@ static sotto_status wrong(const struct json *found, const char *name, const char
         snprintf(shown, sizeof shown, "%s", json_kind(found) == JSON_KIND_OBJECT ? "an object" : "a list");
     } else {
         char text[60];
+        locale_t before = uselocale(c_locale());
         size_t length =
             json_dumpb(unwrap(found), text, sizeof text, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+        uselocale(before);
         utf8_printable(shown, sizeof shown, text, length < sizeof text ? length : sizeof text);
     }
     return status_fail(SOTTO_EFORMAT, "%s: '%s' is %s; expected %s", name, path, shown, expected);

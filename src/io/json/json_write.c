@@ -13,6 +13,7 @@ sotto_status json_dump(char **text, const struct json *j, int style)
     flags |= style & JSON_PRETTY ? (size_t)JSON_INDENT(2) : JSON_COMPACT;
     flags |= style & JSON_SORTED ? JSON_SORT_KEYS : 0;
     const json_t *value = (const json_t *)j;
+    locale_t before = uselocale(c_locale());
     size_t length = value ? json_dumpb(value, NULL, 0, flags) : 0;
     char *block = length > 0 ? base_alloc(length + 1, 1) : NULL;
     if (!block || json_dumpb(value, block, length, flags) != length)
@@ -20,6 +21,7 @@ sotto_status json_dump(char **text, const struct json *j, int style)
     *text = block;
     block = NULL;
 done:
+    uselocale(before);
     base_free(block);
     return status;
 }

@@ -1,10 +1,8 @@
 /* Most numbers in tables have few digits: a mantissa below 2^53 and a power of ten up to 22 are both exact
- * doubles, so one multiplication or division rounds correctly (Clinger 1990). Everything else goes to strtod,
- * with the decimal point of the locale. */
+ * doubles, so one multiplication or division rounds correctly (Clinger 1990). Everything else goes to strtod. */
 #include "io/text/number.h"
 
 #include <ctype.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,18 +29,10 @@ static bool special(double *out, const char *text, size_t length)
 static double general(const char *text, size_t length)
 {
     char copy[512];
-    const char *point = localeconv()->decimal_point;
-    size_t used = 0;
     /* Longer than any double needs (about 770 digits decide the last bit only of hand-made halfway cases). */
-    for (size_t i = 0; i < length && used + strlen(point) + 1 < sizeof copy; i++) {
-        if (text[i] == '.') {
-            memcpy(copy + used, point, strlen(point));
-            used += strlen(point);
-        } else {
-            copy[used++] = text[i];
-        }
-    }
-    copy[used] = '\0';
+    length = length < sizeof copy ? length : sizeof copy - 1;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
     return strtod(copy, NULL);
 }
 
@@ -113,16 +103,9 @@ bool number_whole(int64_t *out, const char *text, size_t length)
 
 const char *number_text(char out[NUMBER_TEXT], double x)
 {
-    const char *point = localeconv()->decimal_point;
     double back = NAN;
     for (int digits = 15; digits <= 17; digits++) {
         int length = snprintf(out, NUMBER_TEXT, "%.*g", digits, x);
-        char *at = point[0] != '.' ? strstr(out, point) : NULL;
-        if (at) { /* a decimal comma: one character in every known locale, maybe more bytes */
-            *at = '.';
-            memmove(at + 1, at + strlen(point), strlen(at + strlen(point)) + 1);
-            length = (int)strlen(out);
-        }
         if (number_real(&back, out, (size_t)length) && back == x)
             break;
     }
