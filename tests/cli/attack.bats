@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shards: 2
 # sotto attack and sotto data split: files, shards, resumed caches, messages, exit codes.
 
 bats_require_minimum_version 1.5.0

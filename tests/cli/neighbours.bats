@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shards: 3
 # Every trainer that ends in a certificate, on neighbouring FILES: whatever one record is, the program prints the same, ends in the
 # same way and writes files of the same names, sizes, shapes and facts; only noisy values and random names differ. To see a failure,
 # give SOTTO a program with a known leak.

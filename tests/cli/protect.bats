@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shards: 2
 # protect and account: files, ledger, certificate, every message, exit codes, nothing half-written.
 
 load ../support/npy

@@ -28,6 +28,10 @@ probe() { "$SOTTO_BUILD/test_probe" "$@"; }
   [ "$output" = "$seventh" ]
   run -0 probe --list --shuffle 8
   [ "$output" != "$seventh" ]
+  local whole
+  whole=$(probe --list | sort)
+  [ "$({ probe --list --shard 1/3; probe --list --shard 2/3; probe --list --shard 3/3; } | sort)" = "$whole" ]
+  [ "$(probe --list --shard 2/3 | head -n 1)" = "$(probe --list | sed -n 3p)" ] # the second of its group
 }
 
 @test "what cannot run is skipped, and nothing to run is an error" {
@@ -37,6 +41,9 @@ probe() { "$SOTTO_BUILD/test_probe" "$@"; }
   run -2 probe --only probe.no_test
   run -2 probe --tag none
   run -2 probe --unknown
+  run -2 probe --shard 4/3
+  run -2 probe --shard 0/3
+  run -2 probe --shard 1/3x
   SOTTO_EFFORT=2 run -2 probe --only probe.passes
   [[ "$output" == *"SOTTO_EFFORT is '2'; expected 1, 5 or 50"* ]]
 }

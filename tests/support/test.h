@@ -32,6 +32,7 @@ struct test_group {
     int (*set_up)(void **), (*tear_down)(void **); /* around all tests of the file */
     int (*before)(void **), (*after)(void **);     /* around each test */
     const char *tags; /* labels of ctest, for cmake/tests.cmake, which reads them from the source */
+    int shards; /* ctest runs the group in that many pieces; first in TEST_GROUP(...), for cmake/tests.cmake */
 };
 
 /* Pointers to both kinds of rows stand in sections of the program, whose ends the linker knows. */

@@ -20,6 +20,7 @@ extern const struct test_group *const __start_sotto_groups[] __attribute__((weak
 static const char help[] = "usage: %s [OPTION]...\n"
                            "  --only GROUP[.TEST]  this group or test; may be given again (default: all)\n"
                            "  --tag TAG            groups with this tag only\n"
+                           "  --shard K/N          of each group every Nth test, from the Kth on\n"
                            "  --each               each test in a process of its own\n"
                            "  --shuffle SEED       groups, and the tests of each, in random order\n"
                            "  --list               names of the tests, one a line; nothing runs\n"
@@ -249,6 +250,24 @@ static void select_tests(const char *tag)
     qsort(tests, test_count, sizeof *tests, by_place);
 }
 
+/* "K/N": of each group every Nth test, from the Kth on. Whether the text is that. */
+static bool take_shard(const char *text)
+{
+    size_t k, n, kept = 0, place = 0;
+    const char *file = NULL;
+    char more;
+    if (sscanf(text, "%zu/%zu%c", &k, &n, &more) != 2 || k < 1 || k > n)
+        return false;
+    for (size_t i = 0; i < test_count; i++) {
+        place = file && strcmp(tests[i]->file, file) == 0 ? place + 1 : 0;
+        file = tests[i]->file;
+        if (place % n == k - 1)
+            tests[kept++] = tests[i];
+    }
+    test_count = kept;
+    return true;
+}
+
 static int usage(const char *program, const char *problem)
 {
     fprintf(stderr, "%s: %s; '%s --help' lists the options\n", program, problem, program);
@@ -257,7 +276,7 @@ static int usage(const char *program, const char *problem)
 
 int main(int argc, char **argv)
 {
-    const char *tag = NULL, *seed = NULL;
+    const char *tag = NULL, *seed = NULL, *shard = NULL;
     bool list = false;
     wanted = calloc((size_t)argc, sizeof *wanted);
     for (int i = 1; i < argc; i++) {
@@ -268,6 +287,8 @@ int main(int argc, char **argv)
             tag = argv[++i];
         else if (strcmp(argv[i], "--shuffle") == 0 && value)
             seed = argv[++i];
+        else if (strcmp(argv[i], "--shard") == 0 && value)
+            shard = argv[++i];
         else if (strcmp(argv[i], "--each") == 0)
             each = true;
         else if (strcmp(argv[i], "--list") == 0)
@@ -279,6 +300,8 @@ int main(int argc, char **argv)
     }
     effort(); /* refused here if it is none */
     select_tests(tag);
+    if (shard && !take_shard(shard))
+        return usage(argv[0], "--shard needs K/N, K from 1 to N");
     if (!test_count)
         return usage(argv[0], "no test has this name or tag");
     if (seed)

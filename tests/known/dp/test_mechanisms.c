@@ -64,6 +64,8 @@ TEST(discrete_laws_agree_with_sums)
             for (int j = 0; j < 4; j++)
                 for (int e = 0; e <= 5; e++)
                     for (int a = 0; a < 3; a++) {
+                        if (a > 0 && e > 0) /* delta has no order, and the divergence no epsilon */
+                            continue;
                         const struct integer_law *law = mechanism_find(laws[l].name)->integer;
                         const double orders[] = {1.5, 2, 7};
                         double h = steps_over_scale[i], t = h * (double)shifts[j], epsilon = t * e / 4;

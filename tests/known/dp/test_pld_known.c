@@ -199,4 +199,4 @@ TEST(finer_references)
     }
 }
 
-TEST_GROUP(.tags = "long long-sums")
+TEST_GROUP(.shards = 2, .tags = "long long-sums")

@@ -434,4 +434,4 @@ static int level_next(void)
     return 1;
 }
 
-TEST_GROUP(.next = level_next, .tags = "matrix")
+TEST_GROUP(.shards = 2, .next = level_next, .tags = "matrix")

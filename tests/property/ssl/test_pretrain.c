@@ -278,5 +278,5 @@ TEST(no_memory_is_an_error)
     assert_true(failed > 5);
 }
 
-TEST_GROUP(.set_up = set_up, .tear_down = close_images, .next = machine_next,
+TEST_GROUP(.shards = 2, .set_up = set_up, .tear_down = close_images, .next = machine_next,
            .tags = "matrix matrix-dtype long")

@@ -294,5 +294,5 @@ TEST(steps_allocate_nothing_and_failures_are_reported)
     assert_true(failed > 8);
 }
 
-TEST_GROUP(.set_up = set_up, .tear_down = close_images, .next = machine_next,
+TEST_GROUP(.shards = 2, .set_up = set_up, .tear_down = close_images, .next = machine_next,
            .tags = "matrix matrix-dtype long")

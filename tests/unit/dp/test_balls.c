@@ -177,4 +177,4 @@ TEST(accounts_without_memory)
     assert_string_equal(a.accountant, "zcdp, balls");
 }
 
-TEST_GROUP(.tags = "long")
+TEST_GROUP(.shards = 2, .tags = "long")
