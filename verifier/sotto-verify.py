@@ -2,6 +2,7 @@
 """Checks a certificate of sotto with Python's standard library alone (3.9 or newer), without any code of sotto.
 
     sotto-verify.py FILE [--ledger LEDGER] [--released FILE] [--trust KEY]...
+    sotto-verify.py --total LEDGER
     sotto-verify.py --self-test
 
 FILE: a certificate, or a released file with FILE.certificate.json beside it. KEY: a key file, or 64 digits.
@@ -11,8 +12,10 @@ From top to bottom: signatures, accounts, the certificate, the released file, th
 listed in the report: above all the sensitivity of a trained file, which 'sotto verify' derives from the file's recipe, and
 the account of sampled steps (DP-SGD). Formats: docs/FORMATS.md. Formulas: docs/derivations.
 """
-import argparse, ast, decimal, functools, hashlib, json, math, os, struct, sys
+import argparse, ast, calendar, decimal, functools, hashlib, json, math, os, re, struct, sys, time
 from decimal import Decimal
+
+NEWEST = (0, 2, 0)  # the version of sotto that this file belongs to; it does not know what later ones write
 
 # ---- signatures: Ed25519 (RFC 8032, section 5.1), points (x, y) of -x^2 + y^2 = 1 + d x^2 y^2 modulo P ----
 P = 2**255 - 19
@@ -276,7 +279,8 @@ def near(a, b):
 class Checks:
     """What was checked and found, what was not, and the first failure."""
     def __init__(self):
-        self.done, self.left, self.failed, self.proof = [], [], None, False  # proof: the sensitivity follows from the file's recipe
+        self.done, self.left, self.failed = [], [], None
+        self.proof = None  # what the sensitivity follows from, in words
 
     def check(self, name, ok, text):
         if not ok and not self.failed:
@@ -310,9 +314,10 @@ def read_certificate(path):
                          ("dimension", WHOLE), ("sensitivity.l1", NUMBER, NOTHING), ("sensitivity.l2", NUMBER, NOTHING),
                          ("sensitivity.source", TEXT), ("sensitivity.statement", TEXT), ("randomness", TEXT),
                          ("sampler", TEXT), ("guarantee.statement", TEXT), ("guarantee.proved", OBJECT, TEXT),
-                         ("guarantee.conditional", OBJECT, NOTHING), ("ledger.index", WHOLE), ("ledger.hash", TEXT),
+                         ("guarantee.conditional", OBJECT, NOTHING), ("ledger.hash", TEXT),
                          ("output_sha256", TEXT)):
         find(c, name, *kinds)
+    place(c["ledger"])
     claim = claimed(c)
     for name, *kinds in (("epsilon.lower", NUMBER, NOTHING), ("epsilon.upper", NUMBER, NOTHING), ("delta", NUMBER),
                          ("pure_epsilon", NUMBER, NOTHING), ("zcdp_rho", NUMBER, NOTHING), ("adjacency", TEXT),
@@ -324,6 +329,14 @@ def read_certificate(path):
             any((c["sensitivity"][norm] or 0) < 0 for norm in ("l1", "l2")) or (claim and not 0 <= claim["delta"] < 1):
         raise Refused(65, "mechanism, scale, dimension, sensitivity or delta is out of range")
     return c
+
+
+def place(entry):
+    """How an entry is numbered, and its number: among the charges of the ledger; in early certificates among all lines."""
+    name = "charge" if "charge" in entry else "index"
+    if name == "charge" and "index" in entry:
+        raise Refused(65, "'ledger' has 'charge' and 'index'; expected one of them")
+    return name, find(entry, name, WHOLE)
 
 
 def claimed(c):
@@ -372,6 +385,8 @@ def check_wording(v, c, claim):
     v.check("lattice", fits, f"step 2^{e} for scale {c['scale']!r}")
     begins = ("NOT exact",) if kind == "knorm" else ("exact", "fixed number of steps", "fast, NOT exact")
     v.check("sampler", c["sampler"].startswith(begins), c["sampler"])
+    check_maker(v, c)
+    check_statistic(v, c)
     v.check("version", not c["schema"].endswith("/1") or not {"records", "condition"} & set(c), "version 1 has no such members")
     if not claim:
         v.check("statement", c["guarantee"]["statement"] == c["randomness"] == "noise was seeded: no privacy guarantee",
@@ -390,6 +405,47 @@ def check_wording(v, c, claim):
     line += "; unit of privacy: " + unit_of(c) if "person" in c else ""
     line += "; note: " + find(claim, "note", TEXT) if "note" in claim else ""
     v.check("statement", c["guarantee"]["statement"] == line, c["guarantee"]["statement"])
+
+
+def check_maker(v, c):
+    maker, when = re.match(r"(\d{1,4})\.(\d{1,4})\.(\d{1,4})", str(c.get("version"))), str(c.get("time"))
+    v.check("version of sotto", maker and tuple(map(int, maker.groups())) <= NEWEST,
+            f"'{c.get('version')}' wrote the certificate, and this program belongs to sotto %d.%d.%d" % NEWEST)
+    form = "%Y-%m-%dT%H:%M:%SZ"
+    try:
+        read = time.strptime(when, form)
+        past = time.strftime(form, read) == when and 0 < calendar.timegm(read) <= time.time() + 86400  # clocks are wrong by a day
+    except ValueError:
+        past = False
+    v.check("time", past, f"'{when}' is no time in the past")
+
+
+def check_statistic(v, c):
+    """Records, range and columns give the sensitivity of a statistic of the records."""
+    if "statistic" not in c or "run" in c:
+        return
+    name, n, scores = find(c, "statistic.name", TEXT), c.get("records") or 0, c["mechanism"] in ("exponential", "permute-and-flip")
+    low, high = c["statistic"].get("range", (0, 0))
+    if not all(isinstance(end, NUMBER) for end in (low, high)):
+        raise Refused(65, "'statistic.range' is no pair of numbers")
+    if name == "mean" and low < high and n > 0:
+        each = (high - low) / n + 2 * 2.0**-49 * max(abs(low), abs(high))
+    elif name in ("chi-square-alleles", "chi-square-genotypes") and n > 0:
+        each = (8 if name.endswith("alleles") else 4) * n / (n + 2) + 2 * 2.0**-48 * n
+    elif name == "median" and n > 0:
+        each = 1
+    else:
+        v.left.append(f"the sensitivity of the statistic '{name}', of which nothing here derives it")
+        return
+    each, source = each * (c.get("person") or {"rows": 1})["rows"], "proved" if name == "median" else "clipped"
+    d, one = c["dimension"], scores or name == "median"
+    expected, s = {"l1": each if one else each * d, "l2": 0 if one else each * math.sqrt(d)}, c["sensitivity"]
+    v.check("statistic", s["source"] == source and all(abs((s[k] or 0) - expected[k]) <= 1e-12 * expected[k] for k in expected),
+            f"the {name} of {n} records has L1 {expected['l1']:.9g} and L2 {expected['l2']:.9g} ({source}), the certificate says "
+            f"{s['l1']} and {s['l2']} ({s['source']})")
+    if not v.failed:
+        v.done.append(f"sensitivity derived again from the statistic, its range and {n} records")
+        v.proof = "the stated statistic of so many records"
 
 
 def check_number(v, name, says, derived):
@@ -445,7 +501,7 @@ def check_run(v, c):
                          ("reservations", LIST)):
         find(run, name, *kinds)
     for entry in run["reservations"]:
-        find(entry, "index", WHOLE), find(entry, "hash", TEXT), find(entry, "first_step", WHOLE), find(entry, "steps", WHOLE)
+        find(entry, place(c["ledger"])[0], WHOLE), find(entry, "hash", TEXT), find(entry, "first_step", WHOLE), find(entry, "steps", WHOLE)
     norm = s["l1" if run["clipping"] == "l1" else "l2"]
     v.check("run", (run["mechanism"], run["scale"], run["dimension"], run["max_grad_norm"], run.get("condition"), "clipped",
                     run.get("person"))
@@ -460,7 +516,8 @@ def check_run(v, c):
     reserved = sum(entry["steps"] for entry in run["reservations"])
     v.check("steps", 0 <= run["steps"]["used"] <= run["steps"]["charged"] == reserved, f"{run['steps']}, {reserved} reserved")
     last = run["reservations"][-1] if run["reservations"] else {}
-    v.check("last entry", (last.get("hash"), last.get("index")) == (c["ledger"]["hash"], c["ledger"]["index"]),
+    name, number = place(c["ledger"])
+    v.check("last entry", (last.get("hash"), last.get(name)) == (c["ledger"]["hash"], number),
             "the last reservation is not the ledger's entry")
 
 
@@ -516,14 +573,97 @@ def check_released(v, c, path):
     try:
         if path.endswith(".npy"):
             at, end = (10, "<H") if data[6] == 1 else (12, "<I")
-            shape = ast.literal_eval(data[at:at + struct.unpack(end, data[8:at])[0]].decode("latin-1"))["shape"]
-            v.check("values", math.prod(shape) in expected, f"the file holds {math.prod(shape)}; expected {most}")
+            begin = at + struct.unpack(end, data[8:at])[0]
+            facts = ast.literal_eval(data[at:begin].decode("latin-1"))
+            count = math.prod(facts["shape"])
+            v.check("values", count in expected, f"the file holds {count}; expected {most}")
+            check_values(v, c, *numbers(data[begin:], facts["descr"], count))
         elif path.endswith(".safetensors"):
-            header = parse(data[8:8 + struct.unpack("<Q", data[:8])[0]], path)
+            begin = 8 + struct.unpack("<Q", data[:8])[0]
+            header = parse(data[8:begin], path)
             facts = header.pop("__metadata__", {})
+            check_checksum(v, facts, header, data[begin:])
+            if "release" in facts:
+                parts = [numbers(data[begin + t["data_offsets"][0]:], t["dtype"], math.prod(t["shape"])) for t in header.values()]
+                check_values(v, c, [x for part, _ in parts for x in part], any(floats for _, floats in parts))
             check_facts(v, c, facts, sum(math.prod(t["shape"]) for t in header.values()), expected)
     except (Refused, ValueError, KeyError, TypeError, IndexError, SyntaxError, struct.error, AttributeError) as error:
         v.check("released file", False, f"{path} cannot be read ({error})")
+
+
+KINDS = {"F64": "d", "F32": "f", "F16": "e", "I64": "q", "I32": "i", "I16": "h", "I8": "b", "U8": "B", "BOOL": "B", "f8": "d", "f4": "f",
+         "f2": "e", "i8": "q", "i4": "i", "i2": "h", "i1": "b", "u1": "B", "u2": "H", "u4": "I", "u8": "Q", "b1": "B"}
+
+
+def numbers(data, kind, count):
+    """Values of an array, and whether they are floats of 24 bits or fewer."""
+    order = ">" if kind.startswith(">") else "<"
+    letter = KINDS[kind.lstrip("<>|=")]
+    return struct.unpack(f"{order}{count}{letter}", data[:count * struct.calcsize(letter)]), letter in "fe"
+
+
+FALSE_ALARM = 1e-9
+
+
+def small_values_ln_p(mechanism, scale, step, values):
+    """ln of an upper bound of the probability that a release has values as small as these or smaller, whatever the data: with
+    t = sum |y| / scale it is (t/n e^(1 - t/n))^n (Chernoff's bound of exponentials, which the other laws exceed), with q = sum y^2 /
+    scale^2 of Gaussian noise (q/n e^(1 - q/n))^(n/2); 1 where t or q is n or more. What rounding took is added to t and q."""
+    n, total, squares = len(values), math.fsum(abs(y) for y in values) / scale, math.fsum((y / scale) ** 2 for y in values)
+
+    def chernoff(share, n):
+        return n * (math.log(share) + 1 - share) if share < 1 else 0.0
+    norm = math.sqrt(squares) * (1 + 2.0**-22) + math.sqrt(n) * step / scale
+    if mechanism == "knorm":
+        return chernoff(norm / n, n)
+    if mechanism == "gaussian":
+        return chernoff(norm * norm / n, n / 2)
+    return chernoff((total * (1 + 2.0**-22) + n * step / scale) / n, n)
+
+
+def check_values(v, c, values, floats):
+    """The values lie on the lattice of the release, and are not too small for its noise."""
+    kind, e = c["mechanism"], c["lattice_exponent"]
+    if not values or v.failed:
+        return
+    if kind in ("exponential", "permute-and-flip", "randomised-response"):
+        end = c["dimension"] if kind != "randomised-response" else (c.get("classes") or {}).get("count") or 2**53
+        v.check("lattice of the values", all(y == int(y) and 0 <= y < end for y in values if math.isfinite(y)) and
+                all(map(math.isfinite, values)), f"expected whole numbers from 0 to below {end}")
+        v.done.append("values are of the range of the release")
+        return
+    if kind not in ("logistic", "laplace", "gaussian", "discrete-laplace", "knorm"):
+        v.left.append("whether the values can have come out of such noise, which nothing here tests")
+        return
+    whole, odd = kind in ("discrete-laplace", "knorm"), kind in ("logistic", "laplace", "gaussian")
+    if "run" not in c and (whole or c["sampler"] in SAMPLERS):
+        for i, y in enumerate(values):
+            halves = math.ldexp(y, 1 - e) if math.isfinite(y) else 0.5
+            if abs(halves) < 2.0 ** (24 if floats else 53) and (halves != round(halves) or (round(halves) % 2 == 1) != odd):
+                v.check("lattice of the values", False, f"value {i} is {y!r}; expected {'odd' if odd else 'even'} multiples of half "
+                        f"the step 2^{e} of the noise")
+                return
+        v.done.append("values lie on the lattice of the release")
+    ln_p = small_values_ln_p(kind, c["scale"], math.ldexp(1, e), values)
+    v.check("size of the values", ln_p >= math.log(FALSE_ALARM), f"{len(values)} values are too small for {kind} noise of scale "
+            f"{c['scale']:g}: p-value at most 1e{ln_p / math.log(10):.1f}; refused below {FALSE_ALARM:g}")
+    v.done.append("values are not too small for the noise (p-value at most %.2g; refused below %g)" % (math.exp(ln_p), FALSE_ALARM))
+
+
+def check_checksum(v, facts, header, data):
+    """'training_sha256' of a head binds weights, recipe and records. What noise was added to has none: it is one of unprotected weights."""
+    found = facts.get("training_sha256")
+    if found is None or not str(facts.get("format", "")).startswith("sotto.head/"):
+        return
+    v.check("training_sha256", "release" not in facts, "the file holds a checksum of weights before noise was added")
+    names = sorted(header, key=lambda name: (int(name.split(".")[0]), name.endswith("bias")))
+    weights = b"".join(data[slice(*header[name]["data_offsets"])] for name in names)
+    line = "sotto head 1: recipe %s, records %s, data %s, encoder %s, values %d\n" % (
+        facts.get("recipe_hash", ""), facts.get("records", "0"), facts.get("data_fingerprint", ""), facts.get("encoder_sha256", ""),
+        len(weights) // 4)
+    v.check("training_sha256", hashlib.sha256(line.encode() + weights).hexdigest() == found,
+            "weights, recipe, records, data or encoder were changed after training")
+    v.done.append("weights, recipe and records are those of the file's checksum")
 
 
 def convex_sensitivity(r, n):
@@ -568,7 +708,7 @@ def check_proof(v, c, recipe, records):
                 f"file's recipe and {records} records give {bound:.9g}")
     if not v.failed:
         v.done.append(f"sensitivity derived again from the file's recipe and {records} records")
-        v.proof = True
+        v.proof = "training by the stated recipe"
 
 
 def check_facts(v, c, facts, values, expected):
@@ -618,8 +758,8 @@ CHARGES = ("release", "reserve", "import")
 
 
 def read_ledger(path):
-    """Every line in order. The hash of a line is that of its text without the hash; 'prev' is the hash of the line before."""
-    lines, before, data = [], "0" * 64, read_bytes(path)
+    """Every line in order. What costs privacy is numbered; early lines are not. The hash of a line is that of its text without the hash; 'prev' is the hash of the line before."""
+    lines, before, data, charges = [], "0" * 64, read_bytes(path), 0
     for text in data.removesuffix(b"\n").split(b"\n") if data else []:
         where = f"line {len(lines) + 1}"
         digest = hashlib.sha256(text[:-75] + b"}").hexdigest()
@@ -629,21 +769,29 @@ def read_ledger(path):
         if line.get("prev") != before or not same(line.get("index"), len(lines)):
             raise Refused(1, f"{where}: does not follow the line before it, so lines were removed or reordered")
         event = line.get("event")
-        if event not in CHARGES + ("budget", "torn", "records", "moved") or \
+        if event not in CHARGES + ("budget", "torn", "records", "moved", "released") or \
                 (line.get("schema") != ("sotto.ledger/2" if "person" in line else "sotto.ledger/1") and event != "torn"):
             raise Refused(1, f"{where}: is of an unknown kind and may cost privacy")
         if event in CHARGES:
             costs = [find(line, name, NUMBER, NOTHING) for name in ("delta", "epsilon.upper", "pure_epsilon", "zcdp_rho")]
             if any(cost is not None and cost < 0 for cost in costs):
                 raise Refused(1, f"{where}: the privacy loss is below 0")
+            if "charge" in line and not same(line["charge"], charges):
+                raise Refused(1, f"{where}: has another number among the charges than {charges}")
+            charges += 1
+        if event == "released":
+            find(line, "salt", TEXT), find(line, "output", TEXT), find(line, "certificate", TEXT)
+            if not 0 <= find(line, "charge", WHOLE) < charges:
+                raise Refused(1, f"{where}: names a charge that is not before it")
         lines.append(line)
         before = digest
     return lines
 
 
-def check_ledger(v, c, claim, path):
+def check_ledger(v, c, claim, path, certificate):
     if path is None:
         v.left.append("the ledger, as none was given: whether the release was charged, and in which ledger, is open")
+        v.left.append("that this file came out of the charge, which the ledger alone can tell")
         return
     try:
         lines = read_ledger(path)
@@ -664,7 +812,8 @@ def check_ledger(v, c, claim, path):
         ("epsilon", "delta", "accountant", "pure_epsilon", "zcdp_rho", "adjacency", "bounds")
     for name, mine in [(name, c) for name in facts] + [(name, claim) for name in accounts]:
         v.check("recorded facts", same(entry.get(name), mine.get(name)), f"'{name}' is {entry.get(name)!r} in the ledger")
-    v.check("recorded place", same(entry["index"], c["ledger"]["index"]), f"the entry has the number {entry['index']}")
+    name, number = place({name: entry[name] for name in ("charge" if "charge" in entry else "index",)})
+    v.check("recorded place", place(c["ledger"]) == (name, number), f"the entry has '{name}' {number}")
     if "run" in c:
         check_reservations(v, c, claim, lines)
     else:
@@ -672,6 +821,24 @@ def check_ledger(v, c, claim, path):
         commitment = hashlib.sha256((entry.get("input_nonce", "") + entry.get("input_sha256", "")).encode()).hexdigest()
         v.check("input commitment", c.get("input_commitment") == commitment, "it is not that of the ledger's entry")
     v.done.append("ledger's chain is whole and holds this release")
+    if v.failed:
+        return
+    if "charge" not in entry:
+        v.left.append("which file came out of that charge, which an entry of an early version does not tell")
+        return
+    check_released_line(v, c, [line for line in lines if line["event"] == "released" and line["charge"] == entry["charge"]], certificate)
+
+
+def check_released_line(v, c, lines, certificate):
+    """Once the file was complete, a line said that it, and this certificate, came out of the charge."""
+    def salted(line, digest):
+        return hashlib.sha256((line["salt"] + digest).encode()).hexdigest()
+    document = hashlib.sha256(read_bytes(certificate).rstrip(b"\n")).hexdigest()
+    own = [line for line in lines if line["output"] == salted(line, c["output_sha256"])]
+    v.check("released line", own, f"the ledger names {len(lines)} files that came out of the charge, and not this one")
+    v.check("released certificate", sum(line["certificate"] == salted(line, document) for line in own) == 1,
+            f"the ledger names {len(own)} certificates of that file, and not this one, or more than once")
+    v.done.append("the ledger says that this file and this certificate came out of that charge")
 
 
 def check_reservations(v, c, claim, lines):
@@ -679,8 +846,11 @@ def check_reservations(v, c, claim, lines):
     run = c["run"]
     if "ranks" in run or "sampling_by" in run:  # coins of several ranks would be another mechanism
         v.check("sampling", find(run, "ranks", WHOLE) >= 2 and run.get("sampling_by") == "rank 0", "records of a step are drawn by rank 0 alone")
-    own = [line for line in lines if line.get("run") == run["id"] and line["index"] <= c["ledger"]["index"]]
-    listed = [{name: line.get(name) for name in ("index", "hash", "first_step", "steps")} for line in own]
+    name, last = place(c["ledger"])
+    charges = [line["hash"] for line in lines if line["event"] in CHARGES]
+    number = {line["hash"]: charges.index(line["hash"]) if name == "charge" else line["index"] for line in lines if line.get("run") == run["id"]}
+    own = [line for line in lines if line.get("run") == run["id"] and number[line["hash"]] <= last]
+    listed = [{name: number[line["hash"]], **{key: line.get(key) for key in ("hash", "first_step", "steps")}} for line in own]
     v.check("reservations", same(listed, run["reservations"]), f"the ledger holds {len(own)} of this run")
     for line in own:
         for name in ("mechanism", "scale", "max_grad_norm", "sample_rate", "dimension", "clipping", "protects", "labels", "person"):
@@ -697,12 +867,39 @@ def check_reservations(v, c, claim, lines):
                 (labels.get("randomness") == "os" or claim is None), "they were released otherwise")
 
 
+def replace_one(line):
+    """Pure epsilon, rho, epsilon and delta that a charge recorded, for a record that is replaced: an add-remove account counts twice."""
+    pure, rho, epsilon = (NEVER if x is None else Decimal(x) for x in (line["pure_epsilon"], line["zcdp_rho"], line["epsilon"]["upper"]))
+    delta = Decimal(line["delta"])
+    if line.get("adjacency") == "add-remove":
+        delta = delta * (1 + min(epsilon, Decimal(700)).exp())
+        pure, rho, epsilon = 2 * pure, 4 * rho, 2 * epsilon
+    return pure, rho, epsilon, delta
+
+
+def total(path):
+    """What all charges of a ledger add up to, in one line."""
+    lines = read_ledger(path)
+    charges, budget = [line for line in lines if line["event"] in CHARGES], [line for line in lines if line["event"] == "budget"]
+    delta = budget[-1]["delta"] if budget else max((line["delta"] for line in charges), default=0)
+    if any("randomness" in line and line["randomness"] != "os" for line in charges):
+        return "none: an entry used seeded noise"
+    pure, rho, epsilon, spent = (sum((replace_one(line)[i] for line in charges), Decimal(0)) for i in range(4))
+    bounds = [pure] + ([epsilon] if spent <= Decimal(delta) else [])
+    if delta > 0 and 0 < rho < NEVER:
+        bounds.append(renyi(lambda alpha: rho * alpha, Decimal(delta)) + MARGIN)
+    best = min(bounds)
+    said = "no finite epsilon" if best == NEVER else "epsilon at most %.6g" % best
+    return f"{said} at delta {delta:g} (replace-one), proved and conditional together: sums of what {len(charges)} charges recorded. " \
+        "'sotto ledger show' composes their mechanisms, which this program does NOT: it may prove less"
+
+
 # ---- the report ----
 def printable(text):  # a certificate is not to steer a terminal
     return "".join(x if x.isprintable() else "?" for x in text)
 
 
-def report(v, c, claim, path, derived, key):
+def report(v, c, claim, path, derived, key, ledger):
     def row(label, text):
         print("  %-13s%s" % (label, printable(text)))
     verdict = "does NOT verify: " + v.failed if v.failed else "consistent, signed" if key else "consistent, NOT signed"
@@ -717,7 +914,7 @@ def report(v, c, claim, path, derived, key):
         row("unit", "of privacy: " + unit_of(c))
     condition = claim and claim.get("condition")
     row("proved", "none" if v.failed or condition or not derived else
-        "sensitivity and account, for training by the stated recipe" if v.proof else
+        "sensitivity and account, for " + v.proof if v.proof else
         "the account alone, for noise of that scale and the stated sensitivity")
     sure = [] if derived or claim is None else ["the account, which was NOT re-derived"]
     sure += [condition] if condition else ["the sensitivity, which was NOT re-derived"] if claim and not v.proof else []
@@ -725,6 +922,11 @@ def report(v, c, claim, path, derived, key):
     row("measured", "the sensitivity, over sampled pairs" if c["sensitivity"]["source"] == "sampled" else "nothing")
     row("checked", "; ".join(v.done) or "nothing")
     row("not checked", "; ".join(v.left))
+    if ledger is not None:
+        try:
+            row("together", total(ledger))
+        except Refused:
+            row("together", "not known: the ledger cannot be read")
     row("signature", f"valid, by key {key}: worth as much as you know of that key" if key else "none that is valid: all other "
         "checks also pass for a file, certificate and ledger that were changed together")
 
@@ -744,14 +946,14 @@ def verify(options):
     check_wording(v, c, claim)
     derived = check_account(v, c, claim) if claim else False
     check_released(v, c, released)
-    check_ledger(v, c, claim, options.ledger)
+    check_ledger(v, c, claim, options.ledger, path)
     if c["schema"].endswith("/1"):
         v.left.append("number of records, condition and identity of the data set, which a certificate of version 1 does not contain")
-    v.left.append("that the program that made the file followed its recipe" if v.proof else "the sensitivity, which is %s" % {"given": "stated by the caller", "sampled": "measured: evidence, not a bound"}
+    v.left.append("that the program that made the file followed its recipe" if v.proof and c["sensitivity"]["source"] in ("proved", "clipped") else "the sensitivity, which is %s" % {"given": "stated by the caller", "sampled": "measured: evidence, not a bound"}
                   .get(c["sensitivity"]["source"], "taken from the certificate; and that training followed its recipe"))
     v.left += [f"the member '{name}': a signature lies beside a certificate, not within it"
                for name in ("signature", "signatures", "key", "public_key") if name in c]
-    report(v, c, claim, path, derived, key)
+    report(v, c, claim, path, derived, key, options.ledger)
     return 1 if v.failed else 0
 
 
@@ -806,6 +1008,7 @@ def main():
     parser.add_argument("--ledger", metavar="FILE")
     parser.add_argument("--released", metavar="FILE")
     parser.add_argument("--trust", metavar="KEY", action="append", default=[])
+    parser.add_argument("--total", metavar="LEDGER")
     parser.add_argument("--self-test", action="store_true")
 
     def usage(text):
@@ -813,8 +1016,11 @@ def main():
     parser.error = usage
     try:
         options = parser.parse_args()
-        if options.self_test == (options.file is not None):
-            usage("expected one FILE, or --self-test")
+        if options.self_test + (options.file is not None) + (options.total is not None) != 1:
+            usage("expected one FILE, or --self-test, or --total LEDGER")
+        if options.total is not None:
+            print(printable(f"{options.total}: together {total(options.total)}"))
+            return 0
         return self_test() if options.self_test else verify(options)
     except Refused as error:
         print("sotto-verify.py: " + printable(str(error)), file=sys.stderr)

@@ -26,10 +26,12 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_key_new(const char *path);
  *           ENOENT, EIO, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_key_public(char key[SOTTO_KEY_TEXT], int *secret,
                                                          const char *path);
-/** Signs a file, byte for byte, and writes FILE.signature.json.
+/** Verifies a certificate (sotto_verify() without a ledger) and signs its file, byte for byte: writes FILE.signature.json. An
+ * earlier signature is removed first.
  *  In:      file  a certificate
  *           key   file of a key pair
- *  Returns: EFORMAT  no key, or a public one alone
+ *  Returns: EGATE    it does not verify; it has no signature then
+ *           EFORMAT  no certificate; no key, or a public one alone
  *           ECREATE, ENOENT, EIO, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sign(const char *file, const char *key);
 

@@ -234,7 +234,7 @@ def test_an_exception_after_the_charge_names_it(tmp_path):
         log.removeHandler(handler)
         log.setLevel(level)
     told = " ".join(map(str, [*e.value.args, *getattr(e.value, "__notes__", ())]))
-    assert "epsilon 0.125 at delta 0 was charged: entry 0" in told and ledger.path in told
+    assert "epsilon 0.125 at delta 0 was charged: charge 0" in told and ledger.path in told
     noisy, certificate = e.value.result  # the call was done
     assert noisy.shape == (5,) and certificate.ledger_entry == 0 and spent(ledger) == 1
 

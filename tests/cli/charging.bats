@@ -81,10 +81,10 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
   records=("$SOTTO" protect --records X.npy --labels y.npy --classes 2 --clip 1 --epsilon 8 --label-epsilon 2 --quiet --dataset-id toy -o noisy.npy)
   run "${train[@]}" --budget-epsilon 5 --ledger train.jsonl
   [ "$status" -eq 77 ]
-  [[ "$output" == *"hint: epsilon 2 at delta 0 (replace-one) was charged: entry 1 of the ledger; the released labels are lost; a new run is charged again" ]]
+  [[ "$output" == *"hint: epsilon 2 at delta 0 (replace-one) was charged: charge 0 of the ledger; the released labels are lost; a new run is charged again" ]]
   run "${records[@]}" --budget-epsilon 5
   [ "$status" -eq 77 ]
-  [[ "$output" == *"hint: epsilon 2 at delta 0 (replace-one) was charged: entry "*" of the ledger; the released labels are lost; a new release is charged again" ]]
+  [[ "$output" == *"hint: epsilon 2 at delta 0 (replace-one) was charged: charge "*" of the ledger; the released labels are lost; a new release is charged again" ]]
   rm -r train.jsonl home
   "${train[@]}" --budget-epsilon 8 --ledger train.jsonl
   "${records[@]}" --budget-epsilon 8
@@ -152,7 +152,7 @@ small() { (trap '' XFSZ; ulimit -f 512; exec "$@"); }
   wait $pid || code=$?
   cat stopped.txt
   [ "$code" -eq 73 ]
-  grep -q "was charged: entry [0-9]* of the ledger; a new run is charged again" stopped.txt
+  grep -q "was charged: charge [0-9]* of the ledger; a new run is charged again" stopped.txt
 }
 
 @test "an interrupted head states what was charged, and the same command continues" {
@@ -165,7 +165,7 @@ small() { (trap '' XFSZ; ulimit -f 512; exec "$@"); }
   wait $pid || code=$?
   [ "$code" -eq 130 ]
   cat stopped.txt
-  grep -q "was charged: entry [0-9]* of the ledger; the same command continues" stopped.txt
+  grep -q "was charged: charge [0-9]* of the ledger; the same command continues" stopped.txt
   [ -s h.safetensors.checkpoint ]
   [ "$(stat -c %a h.safetensors.checkpoint)" = 600 ]
   run "${head[@]}" --noise-multiplier 41 --epochs 100000 -o h.safetensors

@@ -107,7 +107,7 @@ print(sum(json.loads(line)["steps"] for line in open(sys.argv[1])))' "$1"; }
   ended 130
   output=$(cat said)
   one_error "train: stopped after step "
-  [[ "$output" == *"hint: epsilon "*" was charged: entry 0 of the ledger; the same command continues"* ]] || { echo "$output"; return 1; }
+  [[ "$output" == *"hint: epsilon "*" was charged: charge 0 of the ledger; the same command continues"* ]] || { echo "$output"; return 1; }
   [ "$(entries l.jsonl)" -eq 1 ]
   [ ! -e m.st ]
   begin 3 "$SOTTO" "${long[@]}"

@@ -43,7 +43,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   [ "$(stat -c %s out.npy)" -eq "$(stat -c %s v.npy)" ]
   differs out.npy v.npy
   ledger=$XDG_DATA_HOME/sotto/ledger/toy.jsonl
-  [ "$(wc -l < "$ledger")" -eq 1 ]
+  [ "$(wc -l < "$ledger")" -eq 2 ] # the charge, and the line of the file that came out of it
   run "$SOTTO" account --verify out.npy.certificate.json --ledger "$ledger"
   [ "$status" -eq 0 ]
   [ "${lines[0]}" = "out.npy.certificate.json: consistent, NOT signed" ]

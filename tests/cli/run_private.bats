@@ -94,7 +94,7 @@ every_release_verifies() { for i in 1 2 3; do "$SOTTO" verify runs/private/prote
 @test "stopped after the charge: the error names it, and the same command continues from the checkpoint" {
   interrupt INT -s 'protect[1].epochs=100'
   [ "$code" -eq 75 ] || [ "$code" -eq 130 ] || { echo "exit $code"; cat error; false; }
-  grep -q "epsilon .* at delta 0.0001 (replace-one) was charged: entry .* of the ledger; the same command continues" error || { cat error; false; }
+  grep -q "epsilon .* at delta 0.0001 (replace-one) was charged: charge .* of the ledger; the same command continues" error || { cat error; false; }
   [ "$(ls runs/private/checkpoints/head-p2-*.safetensors | wc -l)" -eq 1 ]
   run "$SOTTO" run private.yaml -s 'protect[1].epochs=100'
   [ "$status" -eq 0 ]

@@ -12,6 +12,9 @@ both() {
   "$SOTTO" verify "$1" --ledger "$2" > c.txt || { cat c.txt; return 1; }
   "$python" "$verifier" "$1" --ledger "$2" > python.txt || { cat python.txt; return 1; }
   [ "$(head -2 c.txt)" = "$(head -2 python.txt)" ] # verdict and claim
+  # what is proved and on what: in the same words, where this program derives the account
+  grep -q "NOT re-derived" python.txt ||
+    [ "$(grep "^  proved  \|^  conditional" c.txt)" = "$(grep "^  proved  \|^  conditional" python.txt)" ] || { cat c.txt python.txt; return 1; }
   if grep -qi verified python.txt; then cat python.txt; return 1; fi
 }
 
@@ -40,8 +43,9 @@ both() {
     both "$name.npy" "$name.jsonl"
     grep -q "epsilon re-derived from mechanism" python.txt
   done
-  grep -q "proved       the account alone" python.txt # the mean's sensitivity is proved, which only the certificate says
-  grep -q "conditional  on the sensitivity, which was NOT re-derived" python.txt
+  grep -q "proved       sensitivity and account, for the stated statistic of so many records" python.txt
+  both gaussian.npy gaussian.jsonl
+  grep -q "conditional  on the sensitivity stated by the caller" python.txt
   protect integers --vector w.npy --mechanism discrete-gaussian --epsilon 1 --delta 1e-4 --l2 2
   both integers.npy integers.jsonl
   grep -q "epsilon: NOT re-derived" python.txt

@@ -257,12 +257,15 @@ static inline void set_metadata(const char *path, const char *key, const char *v
 static inline void hash_again(int in_certificate)
 {
     char *text = text_of(ledger), *mine = member(certificate, "ledger.hash"), out[1 << 15] = "", last[65];
+    int index = 0;
     memset(last, '0', 64);
     last[64] = 0;
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         char body[8192], hash[SHA256_HEX], *prev, *tail = strstr(line, ",\"hash\":\"");
         bool own = strncmp(tail + 9, mine, 64) == 0;
-        snprintf(body, sizeof body, "%.*s}", (int)(tail - line), line);
+        int before = (int)(strstr(line, ",\"index\":") - line);
+        snprintf(body, sizeof body, "%.*s,\"index\":%d,%.*s}", before, line, index++,
+                 (int)(tail - strstr(line, "\"time\":")), strstr(line, "\"time\":"));
         prev = strstr(body, "\"prev\":\"");
         assert_non_null(prev);
         memcpy(prev + 8, last, 64);
@@ -276,6 +279,32 @@ static inline void hash_again(int in_certificate)
     assert_int_equal(file_write(ledger, out, strlen(out)), SOTTO_OK);
     free(text);
     free(mine);
+}
+
+/* The released line (the second) says that this file and this certificate came out of the charge. */
+static inline void release_again(void)
+{
+    static const char *const names[] = {"output", "certificate"};
+    char *text = text_of(ledger), *line = strchr(text, '\n') + 1, salt[65], found[SHA256_HEX];
+    memcpy(salt, strstr(line, "\"salt\":\"") + 8, 64);
+    salt[64] = 0;
+    for (int i = 0; i < 2; i++) {
+        char key[32], old[65], joined[64 + SHA256_HEX], *document = text_of(certificate), *hash = NULL;
+        document[strlen(document) - 1] = '\0'; /* its line end */
+        sha256_of(found, document, strlen(document));
+        if (i == 0)
+            hash = member(certificate, "output_sha256");
+        snprintf(joined, sizeof joined, "%s%s", salt, hash ? hash : found);
+        sha256_of(found, joined, 128);
+        snprintf(key, sizeof key, "\"%s\":\"", names[i]);
+        memcpy(old, strstr(line, key) + strlen(key), 64);
+        old[64] = 0;
+        exchange(ledger, old, found);
+        free(document);
+        free(hash);
+    }
+    hash_again(0);
+    free(text);
 }
 
 static inline void keep_lines(const char *which) /* for sed */

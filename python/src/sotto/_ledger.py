@@ -254,6 +254,6 @@ def _charged(line: str) -> str | None:
         if entry["event"] not in ("release", "reserve"):
             return None
         epsilon = entry["epsilon"]["upper"] if isinstance(entry["epsilon"], dict) else entry["epsilon"]
-        return f"epsilon {epsilon:.6g} at delta {entry['delta']:g} was charged: entry {entry['index']}"
+        return f"epsilon {epsilon:.6g} at delta {entry['delta']:g} was charged: charge {entry['charge']}"
     except (KeyError, TypeError, ValueError):
         return "privacy was charged: an entry" if '"event":"re' in line else None

@@ -156,7 +156,7 @@ def kept(model: C, ledger: Ledger, save: Callable[[], object]) -> C:
         c = model.certificate
         assert c is not None
         e.result = model  # type: ignore[attr-defined]
-        add_note(e, f"{c.statement}: was charged as entry {c.ledger_entry} of {ledger.path}; the trained model is `result` of this exception")
+        add_note(e, f"{c.statement}: was charged as charge {c.ledger_entry} of {ledger.path}; the trained model is `result` of this exception")
         raise
     return model
 

@@ -140,6 +140,14 @@ void certificate_enter(struct sotto_certificate *c, size_t entry, const char *ha
     snprintf(c->hash, sizeof c->hash, "%s", hash);
 }
 
+sotto_status certificate_name_ledger(struct sotto_certificate *c, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    NEW_TEXT(c->ledger, path);
+done:
+    return status;
+}
+
 sotto_status certificate_add_run(struct sotto_certificate *c, const struct dpsgd_reservations *run,
                                  const struct dpsgd_facts *facts, size_t used)
 {
@@ -160,6 +168,13 @@ void certificate_add_classes(struct sotto_certificate *c, size_t count, const ch
 {
     c->classes = count;
     snprintf(c->classes_by, sizeof c->classes_by, "%s", given_by && given_by[0] ? given_by : "the caller");
+}
+
+void certificate_add_statistic(struct sotto_certificate *c, const char *name, double low, double high)
+{
+    snprintf(c->statistic, sizeof c->statistic, "%s", name);
+    c->low = low;
+    c->high = high;
 }
 
 sotto_status certificate_add_tuning(struct sotto_certificate *c, const struct certificate_tuning *tuning,
@@ -192,6 +207,7 @@ void sotto_certificate_free(struct sotto_certificate *c)
         dpsgd_reservations_free(&c->run->reservations);
     base_free(c->run);
     base_free(c->purpose);
+    base_free(c->ledger);
     base_free(c);
 }
 

@@ -89,7 +89,9 @@ struct sotto_certificate {
     char sampler[SAMPLER_TEXT], condition[CONDITION_TEXT];
     struct certificate_wording wording;
     char *purpose; /* NULL: none */
-    size_t entry;  /* its number in the ledger */
+    char *ledger;  /* that was charged; NULL: it was read from a document, which does not say */
+    size_t entry;  /* its number among the charges of the ledger; */
+    bool by_line;  /* of an early certificate: among all lines, some of which tell that records were new */
     char hash[65]; /* of that entry */
     char input_commitment[65];
     char output_sha256[65];      /* ""; or of the file that was written with it */
@@ -97,17 +99,23 @@ struct sotto_certificate {
     struct certificate_run *run; /* NULL: one release */
     size_t classes;              /* that a trainer was given; 0: it was given none */
     char classes_by[64];
+    char statistic[32];                /* of the records that was released; "": none, or it is not known; */
+    double low, high;                  /* its range; both 0: it has none */
     struct certificate_tuning *tuning; /* NULL: all weights were trained, from first ones that were drawn */
 };
 /** Made before the ledger is charged: what is known only afterwards is filled in by certificate_enter() and needs
  * no memory. ENOMEM. */
 sotto_status certificate_new(struct sotto_certificate **out, const struct certificate_facts *facts);
 void certificate_enter(struct sotto_certificate *c, size_t entry, const char *hash);
+/** The ledger that is about to be charged. ENOMEM. */
+sotto_status certificate_name_ledger(struct sotto_certificate *c, const char *path);
 /** Adds a run; it is copied. ENOMEM. */
 sotto_status certificate_add_run(struct sotto_certificate *c, const struct dpsgd_reservations *run,
                                  const struct dpsgd_facts *facts, size_t used);
 /** How many classes a trainer was given, and by what (NULL: the caller). */
 void certificate_add_classes(struct sotto_certificate *c, size_t count, const char *given_by);
+/** Which statistic of the records was released, and of which range; low and high 0: of none. */
+void certificate_add_statistic(struct sotto_certificate *c, const char *name, double low, double high);
 /** Adds what was trained; all but the encoder is that of `tuning`, and copied. EINVAL: a text is too long; ENOMEM. */
 sotto_status certificate_add_tuning(struct sotto_certificate *c, const struct certificate_tuning *tuning,
                                     const char *encoder_sha256, const char *encoder);

@@ -21,7 +21,7 @@ struct run_claims {
     double used, reserved;               /* steps; reserved: of all listed reservations; NAN: not said */
     double multiplier;                   /* noise over clipping norm; NAN: not said */
     const char *last_hash;               /* of the last reservation; NULL: none */
-    int64_t last_index;
+    int64_t last_entry;
 };
 /** What it says of a fine-tuning. */
 struct tuning_claims {
@@ -41,6 +41,8 @@ struct certificate_claims {
     const char *maker, *time, *purpose; /* maker: the version of sotto that wrote it */
     size_t classes;                     /* that a trainer was given; 0: not said */
     const char *classes_by;
+    const char *statistic; /* of the records; NULL: not said */
+    double low, high;      /* its range; 0: it has none */
     struct tuning_claims tuning;
     double scale, standard_deviation; /* the latter NAN: not said */
     size_t dimension, records;        /* records 0: unknown */
@@ -54,8 +56,8 @@ struct certificate_claims {
     struct account_claims claim;
     const char *run; /* its name; NULL: one release */
     struct run_claims run_claims;
-    int64_t index; /* of the entry; 0 where it has none: */
-    bool has_index;
+    int64_t entry;           /* its number; 0 where it has none: */
+    bool has_entry, by_line; /* by_line: of an early certificate, among all lines */
 };
 /** Reads a certificate; name: for errors. certificate_claims_free() also after a failure. EFORMAT, ENOMEM. */
 sotto_status certificate_claims_parse(struct certificate_claims *out, const char *text, const char *name);

@@ -3,6 +3,7 @@
  * for verification to find. */
 #include "base/memory.h"
 #include "dp/certificate/certificate_claims.h"
+#include "dp/dpsgd/dpsgd_json.h"
 #include "dp/mechanism/mechanism.h"
 #include "dp/mechanism/require.h"
 #include "io/text/utf8.h"
@@ -149,7 +150,7 @@ static bool run_agrees(const struct certificate_claims *f, const struct dpsgd_re
     const char *condition = f->condition ? f->condition : "";
     return strcmp(r->facts.mechanism, f->mechanism) == 0 && r->facts.scale == f->scale &&
            r->facts.dimension == f->dimension && run->charged == r->charged && last &&
-           (int64_t)last->entry == f->index && strcmp(last->hash, f->hash) == 0 && r->used >= 0 &&
+           (int64_t)last->entry == f->entry && strcmp(last->hash, f->hash) == 0 && r->used >= 0 &&
            r->used <= (double)r->charged && r->facts.unit.rows == f->unit.rows &&
            strcmp(r->facts.unit.person, f->unit.person) == 0 &&
            strcmp(r->facts.condition ? r->facts.condition : "", condition) == 0;
@@ -188,11 +189,12 @@ static sotto_status get_origin(struct sotto_certificate *c, const struct certifi
 {
     sotto_status status = SOTTO_OK;
     char hash[65];
-    if (!f->has_index || f->index < 0)
-        FAIL(SOTTO_EFORMAT, "%s: 'ledger.index' is no number of an entry; expected a whole number >= 0",
-             name);
+    if (!f->has_entry || f->entry < 0)
+        FAIL(SOTTO_EFORMAT, "%s: 'ledger.%s' is no number of an entry; expected a whole number >= 0", name,
+             entry_number_name(f->by_line));
     TRY(copy_hash(hash, f->hash, "ledger.hash", name));
-    certificate_enter(c, (size_t)f->index, hash);
+    certificate_enter(c, (size_t)f->entry, hash);
+    c->by_line = f->by_line;
     if (!f->run)
         TRY(copy_hash(c->input_commitment, f->commitment, "input_commitment", name));
     if (f->output)
@@ -203,6 +205,9 @@ static sotto_status get_origin(struct sotto_certificate *c, const struct certifi
     TRY(copy_text(c->version, sizeof c->version, f->maker, "version", name));
     TRY(copy_text(c->classes_by, sizeof c->classes_by, f->classes_by, "classes.given_by", name));
     c->classes = f->classes;
+    TRY(copy_text(c->statistic, sizeof c->statistic, f->statistic, "statistic.name", name));
+    c->low = f->low;
+    c->high = f->high;
     if (f->tuning.claimed) {
         char sha256[65];
         const struct tuning_claims *t = &f->tuning;

@@ -1,7 +1,6 @@
 /* JSON of accounts and certificates. Infinite and missing values are null. */
 #include "dp/certificate/certificate_json.h"
 
-#include "dp/sign/signature.h"
 #include "dp/certificate/certificate_claims.h"
 #include "dp/dpsgd/dpsgd_json.h"
 #include "dp/mechanism/mechanism.h"
@@ -93,7 +92,7 @@ static struct json *run_json(const struct certificate_run *r)
 static void put_origin(struct json **object, const struct sotto_certificate *c)
 {
     struct json *where = json_make_object();
-    json_put_integer(&where, "index", (int64_t)c->entry);
+    entry_number_put(&where, c->entry, c->by_line);
     json_put_text(&where, "hash", c->hash);
     if (c->run)
         json_put(object, "run", run_json(c->run));
@@ -106,6 +105,17 @@ static void put_origin(struct json **object, const struct sotto_certificate *c)
         json_put_integer(&classes, "count", (int64_t)c->classes);
         json_put_text(&classes, "given_by", c->classes_by);
         json_put(object, "classes", classes);
+    }
+    if (c->statistic[0]) {
+        struct json *statistic = json_make_object(), *range = json_make_array();
+        json_put_text(&statistic, "name", c->statistic);
+        json_push(&range, json_make_real(c->low));
+        json_push(&range, json_make_real(c->high));
+        if (c->low < c->high)
+            json_put(&statistic, "range", range);
+        else
+            json_free(range);
+        json_put(object, "statistic", statistic);
     }
     if (c->tuning) {
         struct json *tuning = json_make_object();
@@ -153,17 +163,12 @@ static struct json *document(const struct sotto_certificate *c, const char *outp
 
 sotto_status sotto_certificate_encode(char **json, const struct sotto_certificate *c)
 {
-    return dump(json, document(c, c->output_sha256), JSON_PRETTY);
+    return certificate_document(json, c, c->output_sha256);
 }
 
-sotto_status sotto_certificate_save(const char *path, const struct sotto_certificate *c,
-                                    const char *output_sha256)
+sotto_status certificate_document(char **text, const struct sotto_certificate *c, const char *output_sha256)
 {
-    struct json *object = document(c, output_sha256);
-    signature_remove(path); /* of an earlier certificate */
-    sotto_status status = json_write_file(path, object, JSON_PRETTY);
-    json_free(object);
-    return status;
+    return dump(text, document(c, output_sha256), JSON_PRETTY);
 }
 
 sotto_status sotto_account_json(char **json, const struct sotto_account *a)
@@ -194,7 +199,7 @@ static void read_reservations(struct run_claims *r, const struct json *list)
     r->reservations = json_count(list);
     last = json_at(list, r->reservations - 1);
     r->last_hash = json_text(json_member(last, "hash"));
-    r->last_index = json_whole(json_member(last, "index"));
+    r->last_entry = entry_number_of(last);
     for (size_t i = 0; i < r->reservations; i++)
         r->reserved += json_number(json_member(json_at(list, i), "steps"));
 }
@@ -217,8 +222,7 @@ static sotto_status read_run(struct certificate_claims *f, const struct json *c,
 {
     sotto_status status = SOTTO_OK;
     const struct json *run, *list;
-    f->index = json_whole(json_find(c, "ledger.index"));
-    f->has_index = json_kind(json_find(c, "ledger.index")) == JSON_KIND_INTEGER;
+    TRY(entry_number_get(&f->entry, &f->by_line, &f->has_entry, json_member(c, "ledger"), path));
     if (!json_member(c, "run"))
         goto done;
     TRY(json_get_object(&run, c, path, "run"));
@@ -226,7 +230,7 @@ static sotto_status read_run(struct certificate_claims *f, const struct json *c,
     TRY(json_get_text(&f->run, run, path, "id"));
     TRY(json_get_array(&list, run, path, "reservations"));
     TRY(json_get_size(&f->run_claims.charged, run, path, "steps.charged"));
-    TRY(json_get_integer(&f->index, c, path, "ledger.index"));
+    TRY(json_get_integer(&f->entry, c, path, f->by_line ? "ledger.index" : "ledger.charge"));
     f->run_claims.used = json_number(json_find(run, "steps.used"));
     if (json_member(run, "ranks"))
         TRY(read_ranks(&f->run_claims, run, path));
@@ -334,6 +338,26 @@ done:
     return status;
 }
 
+static sotto_status read_statistic(struct certificate_claims *f, const struct json *c, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *statistic, *range;
+    if (!json_member(c, "statistic"))
+        goto done;
+    TRY(json_get_object(&statistic, c, path, "statistic"));
+    TRY(json_get_text(&f->statistic, statistic, path, "name"));
+    range = json_member(statistic, "range");
+    if (!range)
+        goto done;
+    f->low = json_number(json_at(range, 0));
+    f->high = json_number(json_at(range, 1));
+    if (json_count(range) != 2 || !(f->low < f->high) || !isfinite(f->high - f->low))
+        FAIL(SOTTO_EFORMAT, "%s: 'statistic.range' is no pair of numbers; expected the lower end first",
+             path);
+done:
+    return status;
+}
+
 /* What is for the record only. */
 static void read_remarks(struct certificate_claims *f, const struct json *c)
 {
@@ -367,6 +391,7 @@ static sotto_status read_claims(struct certificate_claims *f, const char *path)
     if (json_member(c, "labels_sha256"))
         TRY(json_get_text(&f->labels, c, path, "labels_sha256"));
     read_remarks(f, c);
+    TRY(read_statistic(f, c, path));
     TRY(read_tuning(&f->tuning, c, path));
     f->evidence = json_text(json_find(c, "sensitivity.evidence"));
     f->origin = json_text(json_find(c, "sensitivity.statement"));
@@ -431,10 +456,11 @@ sotto_status certificate_claims_reservations(struct dpsgd_reservations *out,
 {
     sotto_status status = SOTTO_OK;
     const struct json *list = json_find(f->document, "run.reservations");
+    out->by_line = f->by_line;
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *one = json_at(list, i);
         struct dpsgd_reservation r;
-        TRY(json_get_size(&r.entry, one, name, "index"));
+        TRY(json_get_size(&r.entry, one, name, entry_number_name(f->by_line)));
         TRY(json_get_text_into(r.hash, sizeof r.hash, one, name, "hash"));
         TRY(json_get_size(&r.first_step, one, name, "first_step"));
         TRY(json_get_size(&r.steps, one, name, "steps"));

@@ -6,6 +6,8 @@
 
 struct json;
 
+/** The document of a certificate, for the file of that SHA-256 ("": none yet). Free with base_free(). ENOMEM. */
+sotto_status certificate_document(char **text, const struct sotto_certificate *c, const char *output_sha256);
 /** Adds what an account guarantees: epsilon, delta, accountant, adjacency, bounds. */
 void account_put(struct json **object, const struct sotto_account *a);
 /** {"l1":..,"l2":..,"source":..,"statement":..,"evidence":..} */

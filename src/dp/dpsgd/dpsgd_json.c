@@ -133,12 +133,41 @@ done:
     return status;
 }
 
+const char *entry_number_name(bool by_line)
+{
+    return by_line ? "index" : "charge";
+}
+
+void entry_number_put(struct json **object, size_t entry, bool by_line)
+{
+    json_put_integer(object, entry_number_name(by_line), (int64_t)entry);
+}
+
+int64_t entry_number_of(const struct json *object)
+{
+    const struct json *charge = json_member(object, entry_number_name(false));
+    return json_whole(charge ? charge : json_member(object, entry_number_name(true)));
+}
+
+sotto_status entry_number_get(int64_t *entry, bool *by_line, bool *there, const struct json *object,
+                              const char *name)
+{
+    const bool by_charge = json_member(object, entry_number_name(false)) != NULL;
+    if (by_charge && json_member(object, entry_number_name(true)))
+        return status_fail(SOTTO_EFORMAT, "%s: 'ledger' has 'charge' and 'index'; expected one of them",
+                           name);
+    *by_line = !by_charge;
+    *entry = entry_number_of(object);
+    *there = json_kind(json_member(object, entry_number_name(*by_line))) == JSON_KIND_INTEGER;
+    return SOTTO_OK;
+}
+
 struct json *dpsgd_reservations_json(const struct dpsgd_reservations *run)
 {
     struct json *list = json_make_array();
     for (size_t i = 0; i < run->count; i++) {
         struct json *one = json_make_object();
-        json_put_integer(&one, "index", (int64_t)run->items[i].entry);
+        entry_number_put(&one, run->items[i].entry, run->by_line);
         json_put_text(&one, "hash", run->items[i].hash);
         json_put_integer(&one, "first_step", (int64_t)run->items[i].first_step);
         json_put_integer(&one, "steps", (int64_t)run->items[i].steps);

@@ -50,7 +50,7 @@ void run_put_note(struct sotto_account *account, const struct dpsgd_facts *facts
 
 enum { RUN_ID = 32 /* hexadecimal digits */ };
 struct dpsgd_reservation {
-    size_t entry;  /* its number in the ledger */
+    size_t entry;  /* its number among the charges of the ledger (among all lines: by_line) */
     char hash[65]; /* of that entry */
     size_t first_step, steps;
 };
@@ -62,6 +62,7 @@ struct dpsgd_reservations {
     bool seeded;          /* one of them drew seeded noise */
     int lattice_exponent; /* the coarsest of them; count > 0 */
     bool on_lattice;      /* all of them */
+    bool by_line;         /* of an early certificate, which counts lines */
 };
 #define RUN_LABEL_MECHANISM "randomised-response"
 /** A release of labels by randomised response, as its entry tells it. */

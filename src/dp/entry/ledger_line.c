@@ -19,9 +19,9 @@ static sotto_status dump(char **text, struct json *object, int style)
 
 static const char line_schema[] = "sotto.ledger/1", person_schema[] = "sotto.ledger/2";
 static const char *const event_names[] = {
-    [LEDGER_RELEASE] = "release", [LEDGER_RESERVE] = "reserve", [LEDGER_IMPORT] = "import",
-    [LEDGER_BUDGET] = "budget",   [LEDGER_TORN] = "torn",       [LEDGER_RECORDS] = "records",
-    [LEDGER_MOVED] = "moved"};
+    [LEDGER_RELEASE] = "release", [LEDGER_RESERVE] = "reserve",  [LEDGER_IMPORT] = "import",
+    [LEDGER_BUDGET] = "budget",   [LEDGER_TORN] = "torn",        [LEDGER_RECORDS] = "records",
+    [LEDGER_MOVED] = "moved",     [LEDGER_RELEASED] = "released"};
 enum { EVENTS = sizeof event_names / sizeof *event_names };
 
 const char *ledger_event_name(enum ledger_event event)
@@ -32,6 +32,21 @@ const char *ledger_event_name(enum ledger_event event)
 bool ledger_event_charges(enum ledger_event event)
 {
     return event == LEDGER_RELEASE || event == LEDGER_RESERVE || event == LEDGER_IMPORT;
+}
+
+bool ledger_line_is(const struct ledger_line *line, enum ledger_event event)
+{
+    const char *name = json_text(json_find(line->document, "event"));
+    return name && strcmp(name, event_names[event]) == 0;
+}
+
+bool ledger_line_charges(const struct ledger_line *line)
+{
+    bool charges = false;
+    for (int i = 0; i < EVENTS; i++)
+        charges = charges ||
+                  (ledger_event_charges((enum ledger_event)i) && ledger_line_is(line, (enum ledger_event)i));
+    return charges;
 }
 
 static struct json *line_of(enum ledger_event event, bool of_person)
@@ -163,6 +178,16 @@ sotto_status ledger_move_encode(char **text, const char *to)
     return dump(text, line, JSON_LINE);
 }
 
+sotto_status ledger_output_encode(char **text, const struct ledger_output *o)
+{
+    struct json *line = line_of(LEDGER_RELEASED, false);
+    json_put_integer(&line, LEDGER_CHARGE_NUMBER, (int64_t)o->charge);
+    json_put_text(&line, "salt", o->salt);
+    json_put_text(&line, "output", o->output);
+    json_put_text(&line, "certificate", o->certificate);
+    return dump(text, line, JSON_LINE);
+}
+
 /* ---- lines that are read ---- */
 
 sotto_status ledger_line_parse(struct ledger_line *out, const char *text, size_t size, const char *name)
@@ -271,6 +296,9 @@ static sotto_status get_charge(struct ledger_line *line, const char *name)
     TRY(json_get_real_or_null(&c->rho, d, name, "zcdp_rho"));
     TRY(json_get_real_or_null(&c->epsilon, d, name, "epsilon.upper"));
     TRY(json_get_real(&c->delta, d, name, "delta"));
+    c->numbered = json_member(d, LEDGER_CHARGE_NUMBER) != NULL;
+    if (c->numbered)
+        TRY(json_get_size(&c->number, d, name, LEDGER_CHARGE_NUMBER));
     if (c->pure < 0 || c->rho < 0 || c->epsilon < 0 || c->delta < 0)
         FAIL(SOTTO_EFORMAT, "%s: the privacy loss is below 0; expected at least 0", name);
 done:
@@ -313,6 +341,22 @@ static sotto_status get_move(struct ledger_line *line, const char *name)
     return json_get_text(&line->to, line->document, name, "to");
 }
 
+sotto_status ledger_line_output(struct ledger_output *out, const struct ledger_line *line, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(json_get_size(&out->charge, line->document, name, LEDGER_CHARGE_NUMBER));
+    TRY(json_get_text(&out->salt, line->document, name, "salt"));
+    TRY(json_get_text(&out->output, line->document, name, "output"));
+    TRY(json_get_text(&out->certificate, line->document, name, "certificate"));
+done:
+    return status;
+}
+
+static sotto_status get_output(struct ledger_line *line, const char *name)
+{
+    return ledger_line_output(&line->output, line, name);
+}
+
 static sotto_status get_nothing(struct ledger_line *line, const char *name)
 {
     (void)line;
@@ -326,7 +370,7 @@ sotto_status ledger_line_decode(struct ledger_line *line, const char *name)
     static sotto_status (*const get[EVENTS])(struct ledger_line *, const char *) = {
         [LEDGER_RELEASE] = get_charge, [LEDGER_RESERVE] = get_charge, [LEDGER_IMPORT] = get_charge,
         [LEDGER_BUDGET] = get_budget,  [LEDGER_TORN] = get_nothing,   [LEDGER_RECORDS] = get_hashes,
-        [LEDGER_MOVED] = get_move};
+        [LEDGER_MOVED] = get_move,     [LEDGER_RELEASED] = get_output};
     sotto_status status = SOTTO_OK;
     const struct json *d = line->document;
     const char *event, *schema = json_text(json_find(d, "schema")); /* "torn" has none */

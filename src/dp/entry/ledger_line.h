@@ -18,11 +18,14 @@ enum ledger_event {
     LEDGER_BUDGET,
     LEDGER_TORN,
     LEDGER_RECORDS,
-    LEDGER_MOVED
+    LEDGER_MOVED,
+    LEDGER_RELEASED
 };
 const char *ledger_event_name(enum ledger_event event);
 /** Whether it costs privacy. */
 bool ledger_event_charges(enum ledger_event event);
+/** What a line that does so is completed with: its number among them, counted from 0. Lines of early versions lack it. */
+#define LEDGER_CHARGE_NUMBER "charge"
 
 /** A release, a reservation or an import, whatever it is charged to. Texts: NULL for none. */
 struct charge_entry {
@@ -50,6 +53,12 @@ struct ledger_hashes {
     const char *dataset_id, *key, *hashes;
     size_t count;
 };
+/** A file that came out of a charge. Hashes are of the salt followed by the SHA-256 of the file, as hexadecimal text, so that
+ * a line tells nothing to a reader who has neither file. */
+struct ledger_output {
+    size_t charge; /* its number */
+    const char *salt, *output, *certificate;
+};
 /** A line without its place in the chain (sotto_text_free). ENOMEM. */
 sotto_status charge_entry_encode(char **line, const struct charge_entry *e);
 sotto_status ledger_hashes_encode(char **line, const struct ledger_hashes *h);
@@ -58,6 +67,7 @@ sotto_status ledger_budget_encode(char **line, struct sotto_dp budget, const cha
                                   const char *contact);
 sotto_status ledger_torn_encode(char **line, size_t bytes, const char *sha256);
 sotto_status ledger_move_encode(char **line, const char *to);
+sotto_status ledger_output_encode(char **line, const struct ledger_output *o);
 
 /* ---- lines that are read ---- */
 
@@ -73,6 +83,8 @@ struct ledger_charge {
     double pure, rho, epsilon, delta; /* as recorded */
     bool conditional, inputs_only;    /* names a condition; protects inputs and counts on public labels */
     bool seeded;                      /* its noise came from a seed: no guarantee */
+    bool numbered;                    /* its number among the charges of the ledger: */
+    size_t number;
 };
 /** A line and its texts, until ledger_line_free(). */
 struct ledger_line {
@@ -84,12 +96,17 @@ struct ledger_line {
     bool by_officer;
     const char *contact, *to;    /* budget: NULL for none; moved */
     struct ledger_hashes hashes; /* records */
+    struct ledger_output output; /* released */
 };
 /** JSON, and no more: hash, run, mechanism and time are filled in. name: for errors. EFORMAT, ENOMEM. */
 sotto_status ledger_line_parse(struct ledger_line *out, const char *text, size_t size, const char *name);
 /** Its place in the chain. EFORMAT: it has none. */
 sotto_status ledger_line_place(const char **prev, int64_t *index, const struct ledger_line *line,
                                const char *name);
+/** Whether it is of that event, of a line that was not decoded. */
+bool ledger_line_is(const struct ledger_line *line, enum ledger_event event);
+/** Whether it costs privacy, of a line that was not decoded. */
+bool ledger_line_charges(const struct ledger_line *line);
 /** A whole number >= 0. */
 sotto_status ledger_line_index(size_t *index, const struct ledger_line *line, const char *name);
 /** All that its event says. EFORMAT: an event or schema that is not known, or a member is missing, is of another
@@ -101,6 +118,8 @@ void ledger_line_free(struct ledger_line *line);
 struct ledger_charge ledger_line_charge(const struct ledger_line *line);
 /** EFORMAT. */
 sotto_status ledger_line_hashes(struct ledger_hashes *out, const struct ledger_line *line, const char *name);
+/** EFORMAT. */
+sotto_status ledger_line_output(struct ledger_output *out, const struct ledger_line *line, const char *name);
 /** A reservation of a run, but its index; facts: texts are borrowed. EFORMAT. */
 sotto_status ledger_line_reservation(struct dpsgd_reservation *out, struct dpsgd_facts *facts, bool *seeded,
                                      const struct ledger_line *line, const char *name);

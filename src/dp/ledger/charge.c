@@ -185,7 +185,7 @@ sotto_status charge_enter(struct charge *c, const struct charge_entry *entry, co
         TRY(ledger_check_budget(&c->ledgers[i], entry->account, &charge));
     for (size_t i = c->count; i-- > 0;) { /* the own one last: where it has the entry, all have it */
         TRY(enter_records(&c->ledgers[i], c));
-        TRY(ledger_append(&c->ledgers[i], line));
+        TRY(ledger_append_charge(&c->ledgers[i], line));
     }
     if (c->opened)
         context_log(ctx, SOTTO_LOG_INFO, "opened a new ledger for data set '%s': %s", c->dataset_id,

@@ -90,6 +90,14 @@ static sotto_status take_move(struct ledger *l, const struct ledger_line *line, 
     return l->moved ? SOTTO_OK : status_fail(SOTTO_ENOMEM, "%s: out of memory", where);
 }
 
+static sotto_status take_output(struct ledger *l, const struct ledger_line *line, const char *where)
+{
+    return line->output.charge < l->charges
+               ? SOTTO_OK
+               : status_fail(SOTTO_EFORMAT, "%s: names charge %zu, and only %zu are before it", where,
+                             line->output.charge, l->charges);
+}
+
 static sotto_status count_charge(struct ledger *l, const struct ledger_line *line, const char *where)
 {
     sotto_status status = SOTTO_OK;
@@ -97,6 +105,10 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
     double pure = c->pure, rho = c->rho, epsilon = c->epsilon, delta = c->delta;
     bool imported = line->event == LEDGER_IMPORT;
     (void)where;
+    if (c->numbered && c->number != l->charges)
+        FAIL(SOTTO_EFORMAT,
+             "%s: has the number %zu among the charges; expected %zu, so the ledger was changed", where,
+             c->number, l->charges);
     if (l->charges++ == 0)
         l->unit = c->unit;
     if (!unit_adds_up(&l->unit, &c->unit))
@@ -124,7 +136,8 @@ static sotto_status count_line(struct ledger *l, struct ledger_line *line, const
                                                          [LEDGER_BUDGET] = take_budget,
                                                          [LEDGER_TORN] = NULL,
                                                          [LEDGER_RECORDS] = take_records,
-                                                         [LEDGER_MOVED] = take_move};
+                                                         [LEDGER_MOVED] = take_move,
+                                                         [LEDGER_RELEASED] = take_output};
     sotto_status status = SOTTO_OK;
     TRY(ledger_line_decode(line, where));
     if (take[line->event])
@@ -366,21 +379,24 @@ static sotto_status draw_nonce(char nonce[2 * 16 + 1])
 }
 
 /* The line with its place in the chain and its hash, and a newline. */
-static sotto_status complete(char **out, char hash[SHA256_HEX], const struct ledger *l, const char *line)
+static sotto_status complete(char **out, char hash[SHA256_HEX], const struct ledger *l, const char *line,
+                             bool charge)
 {
     sotto_status status = SOTTO_OK;
-    char nonce[2 * 16 + 1], stamp[32], *text = NULL;
+    char nonce[2 * 16 + 1], stamp[32], number[48] = "", *text = NULL;
     time_t now = time(NULL);
     struct tm utc;
-    size_t body = strlen(line) - 1 /* its } */, capacity = body + 256 + HASH_TAIL;
+    size_t body = strlen(line) - 1 /* its } */, capacity = body + 320 + HASH_TAIL;
     gmtime_r(&now, &utc);
     strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    if (charge)
+        snprintf(number, sizeof number, ",\"" LEDGER_CHARGE_NUMBER "\":%zu", l->charges);
     TRY(draw_nonce(nonce));
     NEW(text, capacity);
     memcpy(text, line, body);
     size_t length =
         body + (size_t)snprintf(text + body, capacity - body,
-                                ",\"index\":%zu,\"time\":\"%s\",\"nonce\":\"%s\",\"prev\":\"%s\"}",
+                                "%s,\"index\":%zu,\"time\":\"%s\",\"nonce\":\"%s\",\"prev\":\"%s\"}", number,
                                 l->entries, stamp, nonce, l->last);
     sha256_of(hash, text, length);
     snprintf(text + length - 1, capacity - length + 1, "%s%s\"}\n", hash_key, hash);
@@ -389,7 +405,7 @@ done:
     return status;
 }
 
-sotto_status ledger_append(struct ledger *l, const char *entry)
+static sotto_status append(struct ledger *l, const char *entry, bool charge)
 {
     sotto_status status = SOTTO_OK;
     struct ledger_line read_back = {0};
@@ -399,7 +415,7 @@ sotto_status ledger_append(struct ledger *l, const char *entry)
              "%s: was moved to %s and cannot be charged any more; give that file by --ledger, or omit "
              "--ledger",
              l->path, l->moved);
-    TRY(complete(&line, hash, l, entry));
+    TRY(complete(&line, hash, l, entry, charge));
     TRY(ledger_line_parse(&read_back, line, strlen(line), l->path));
     TRY(write_all(l->lock.fd, line, strlen(line), l->path));
     if (fsync(l->lock.fd) != 0)
@@ -415,6 +431,16 @@ done:
     ledger_line_free(&read_back);
     base_free(line);
     return status;
+}
+
+sotto_status ledger_append(struct ledger *l, const char *line)
+{
+    return append(l, line, false);
+}
+
+sotto_status ledger_append_charge(struct ledger *l, const char *line)
+{
+    return append(l, line, true);
 }
 
 void ledger_close(struct ledger *l)

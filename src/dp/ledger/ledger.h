@@ -63,6 +63,8 @@ sotto_status ledger_walk(struct ledger *l, const char *path,
 /** Completes a line of ledger_line.h (index, time, nonce, prev, hash), writes and fsyncs it. Updates the sums.
  * EBUDGET: the ledger was moved. */
 sotto_status ledger_append(struct ledger *l, const char *line);
+/** The same of a charge, which gets its number too. */
+sotto_status ledger_append_charge(struct ledger *l, const char *line);
 /** A quick bound of what the column composes to at `delta`: the smallest of pure, zCDP and basic. INFINITY:
  * no bound. ledger_events_account() is tighter. */
 double ledger_sum_epsilon(const struct ledger_sum *sum, double delta);

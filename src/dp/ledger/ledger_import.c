@@ -20,7 +20,7 @@ static sotto_status append_import(struct ledger *l, const struct sotto_event *e,
                                                           .account = a,
                                                           .imported = e,
                                                           .file_sha256 = file_sha256}));
-    TRY(ledger_append(l, line));
+    TRY(ledger_append_charge(l, line));
 done:
     base_free(line);
     return status;

@@ -22,9 +22,9 @@ static bool same_condition(const struct dpsgd_facts *entry, const struct dpsgd_f
     return !entry->condition || (facts->condition && strcmp(entry->condition, facts->condition) == 0);
 }
 
-/* One line of the ledger; others than this run's reservations are passed over. */
-static sotto_status take_line(struct dpsgd_reservations *run, const struct ledger_line *line, int64_t last,
-                              const char *name, const struct dpsgd_facts *facts)
+/* One line of the ledger, and its number; others than this run's reservations are passed over. */
+static sotto_status take_line(struct dpsgd_reservations *run, const struct ledger_line *line, size_t charge,
+                              int64_t last, const char *name, const struct dpsgd_facts *facts)
 {
     sotto_status status = SOTTO_OK;
     struct dpsgd_facts found;
@@ -33,22 +33,24 @@ static sotto_status take_line(struct dpsgd_reservations *run, const struct ledge
     if (!line->run || strcmp(line->run, run->id) != 0)
         goto done;
     TRY(ledger_line_index(&one.entry, line, name));
+    if (!run->by_line)
+        one.entry = charge;
     if ((int64_t)one.entry > last)
         goto done;
     TRY(ledger_line_reservation(&one, &found, &seeded, line, name));
     REQUIRE(same_condition(&found, facts),
-            "run %s: entry %zu of %s is conditional on '%s'; expected the same condition in every "
+            "run %s: charge %zu of %s is conditional on '%s'; expected the same condition in every "
             "reservation of the run",
             run->id, one.entry, name, found.condition);
-    REQUIRE(
-        found.fast == facts->fast,
-        "run %s: entry %zu of %s has fast noise, which was removed, so the run cannot go on; start a new run",
-        run->id, one.entry, name);
-    REQUIRE(
-        same_facts(&found, facts),
-        "run %s: entry %zu of %s has another mechanism, scale, norm, sampling, dimension, adjacency, unit of "
-        "privacy or release of labels; expected the same in every reservation of the run",
-        run->id, one.entry, name);
+    REQUIRE(found.fast == facts->fast,
+            "run %s: charge %zu of %s has fast noise, which was removed, so the run cannot go on; start a "
+            "new run",
+            run->id, one.entry, name);
+    REQUIRE(same_facts(&found, facts),
+            "run %s: charge %zu of %s has another mechanism, scale, norm, sampling, dimension, adjacency, "
+            "unit of "
+            "privacy or release of labels; expected the same in every reservation of the run",
+            run->id, one.entry, name);
     run->seeded = run->seeded || seeded;
     TRY(dpsgd_reservations_make_room(run));
     dpsgd_facts_add_lattice(&found, run);
@@ -60,17 +62,19 @@ done:
 }
 
 sotto_status dpsgd_reservations_read(struct dpsgd_reservations *out, const char *ledger, const char *id,
-                                     int64_t last, const struct dpsgd_facts *facts)
+                                     int64_t last, bool by_line, const struct dpsgd_facts *facts)
 {
     sotto_status status = SOTTO_OK;
-    struct dpsgd_reservations run = {.items = NULL};
+    struct dpsgd_reservations run = {.by_line = by_line};
+    size_t charge = 0;
     const struct ledger_line *line;
     struct ledger_lines lines;
     memcpy(run.id, id, sizeof run.id);
     TRY(ledger_lines_open(&lines, ledger));
     TRY(ledger_lines_next(&line, &lines));
     while (line) {
-        TRY(take_line(&run, line, last, ledger, facts));
+        TRY(take_line(&run, line, charge, last, ledger, facts));
+        charge += ledger_line_charges(line);
         TRY(ledger_lines_next(&line, &lines));
     }
     *out = run;

@@ -14,10 +14,10 @@ void charge_name_certificate(const struct sotto_certificate *c, const char *next
 {
     const struct sotto_account *a = &c->account;
     if (!c->seeded)
-        status_hint("epsilon %.6g at delta %g (%s) was charged: entry %zu of the ledger; %s",
+        status_hint("epsilon %.6g at delta %g (%s) was charged: charge %zu of the ledger; %s",
                     a->epsilon.upper, a->delta, a->adjacency, c->entry, next);
     else
-        status_hint("privacy was charged: entry %zu of the ledger; %s", c->entry, next);
+        status_hint("privacy was charged: charge %zu of the ledger; %s", c->entry, next);
 }
 
 void charge_name_steps(const struct sotto_dpsgd_session *steps, const char *next)
@@ -32,7 +32,7 @@ void charge_name_steps(const struct sotto_dpsgd_session *steps, const char *next
     if (made)
         charge_name_certificate(certificate, next);
     else
-        status_hint("privacy was charged: entry %.16s... of the ledger; %s", sotto_dpsgd_session_entry(steps),
-                    next);
+        status_hint("privacy was charged: charge %.16s... of the ledger; %s",
+                    sotto_dpsgd_session_entry(steps), next);
     sotto_certificate_free(certificate);
 }

@@ -46,6 +46,7 @@ struct sotto_dpsgd_session {
     struct sotto_account account; /* of all steps that the run has charged */
     size_t first_step;
     const char *dataset_id; /* while it is reserved for */
+    char *ledger;           /* that was charged */
     char *purpose, *condition;
     size_t records;
 };

@@ -411,6 +411,8 @@ sotto_status sotto_protect_file(struct sotto_certificate **certificate, const st
     TRY(file_hold(&held, p->output, room));
     TRY(protect_by_kind(&made, &tensors, p, &release, ctx));
     note_classes(made, &tensors);
+    if (p->statistic)
+        certificate_add_statistic(made, p->statistic, p->range[0], p->range[1]);
     file_release(&held);
     TRY(save(p->output, &tensors, made));
     TRY(sotto_provenance_save(p->output,

@@ -138,10 +138,11 @@ sotto_status release_record(struct noise **stream, struct sotto_certificate **ce
     TRY(ledger_record_budget(ledger, spend_budget(&r->spend), p->account.delta));
     ledger_warn_about_delta(r->records, p->account.delta, ctx);
     TRY(certificate_new(&made, &facts));
+    TRY(certificate_name_ledger(made, ledger->path));
     commit_to(nonce, made->input_commitment, r->input_sha256, opened);
     entry = entry_of(p, nonce);
     TRY(charge_enter(&charge, &entry, ctx));
-    certificate_enter(made, ledger->entries - 1, ledger->last);
+    certificate_enter(made, ledger->charges - 1, ledger->last);
     *certificate = made;
     *stream = opened;
     made = NULL;

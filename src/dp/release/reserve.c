@@ -39,6 +39,7 @@ void sotto_dpsgd_session_close(struct sotto_dpsgd_session *s)
     dpsgd_reservations_free(&s->run);
     base_free(s->purpose);
     base_free(s->condition);
+    base_free(s->ledger);
     base_free(s);
 }
 
@@ -161,7 +162,7 @@ static sotto_status find_run(struct sotto_dpsgd_session *s, const struct sotto_d
     TRY(find_labels(s, r, ledger));
     bool seeded = s->run.seeded || r->spend.insecure;
     if (r->run) {
-        TRY(dpsgd_reservations_read(&s->run, ledger, r->run, INT64_MAX, &s->facts));
+        TRY(dpsgd_reservations_read(&s->run, ledger, r->run, INT64_MAX, false, &s->facts));
         REQUIRE(
             s->run.charged > 0,
             "run %s has no reservation in %s, so it cannot continue; use the ledger in which it was recorded",
@@ -203,10 +204,11 @@ static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dps
     own.on_lattice = s->on_lattice;
     entry = entry_of(s, r, &own, &sensitivity, account);
     ledger_warn_about_delta(r->records, account->delta, ctx);
+    NEW_TEXT(s->ledger, ledger->path);
     TRY(charge_enter(&charge, &entry, ctx));
     memcpy(s->entry, ledger->last, sizeof s->entry);
     struct dpsgd_reservation one = {
-        .entry = ledger->entries - 1, .first_step = r->first_step, .steps = sampled->steps};
+        .entry = ledger->charges - 1, .first_step = r->first_step, .steps = sampled->steps};
     memcpy(one.hash, s->entry, sizeof one.hash);
     dpsgd_reservations_add(&s->run, &one);
 done:
@@ -308,6 +310,7 @@ sotto_status sotto_dpsgd_session_certificate(struct sotto_certificate **certific
                                             .condition = s->facts.condition,
                                             .purpose = s->purpose[0] ? s->purpose : NULL};
     TRY(certificate_new(&c, &facts));
+    TRY(certificate_name_ledger(c, s->ledger));
     TRY(certificate_add_run(c, &s->run, &s->facts, s->first_step + s->used));
     c->run->ranks = s->ranks ? s->ranks->ranks : 1;
     certificate_enter(c, s->run.items[s->run.count - 1].entry, s->entry);

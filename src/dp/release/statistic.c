@@ -109,18 +109,31 @@ done:
 }
 
 /* One coordinate moves by `one`; the computed ones are off by less than `rounding`. Both rounded up. */
-static void set_sensitivity(struct sotto_release *r, double one, double rounding, size_t columns, bool scores)
+static struct sotto_sensitivity sensitivity_of(double one, double rounding, size_t columns, bool scores)
 {
     const double each = nextafter(one + 2 * rounding, INFINITY), d = (double)columns;
-    if (scores) {
-        r->sensitivity = (struct sotto_sensitivity){.l1 = each, .source = SOTTO_SENSITIVITY_CLIPPED};
-        return;
-    }
-    r->sensitivity =
-        (struct sotto_sensitivity){.l1 = nextafter(each * d, INFINITY),
-                                   .l2 = nextafter(each * nextafter(sqrt(d), INFINITY), INFINITY),
-                                   .dimension = columns,
-                                   .source = SOTTO_SENSITIVITY_CLIPPED};
+    if (scores)
+        return (struct sotto_sensitivity){.l1 = each, .source = SOTTO_SENSITIVITY_CLIPPED};
+    return (struct sotto_sensitivity){.l1 = nextafter(each * d, INFINITY),
+                                      .l2 = nextafter(each * nextafter(sqrt(d), INFINITY), INFINITY),
+                                      .dimension = columns,
+                                      .source = SOTTO_SENSITIVITY_CLIPPED};
+}
+
+bool statistic_sensitivity(struct sotto_sensitivity *out, const char *name, double low, double high,
+                           size_t records, size_t columns, bool scores)
+{
+    const double n = (double)records;
+    const bool alleles = strcmp(name, "chi-square-alleles") == 0;
+    if (strcmp(name, "mean") == 0 && low < high)
+        *out = sensitivity_of((high - low) / n, 0x1p-49 * fmax(fabs(low), fabs(high)), columns, scores);
+    else if (alleles || strcmp(name, "chi-square-genotypes") == 0)
+        *out = sensitivity_of((alleles ? 8 : 4) * n / (n + 2), 0x1p-48 * n, columns, scores);
+    else if (strcmp(name, "median") == 0)
+        *out = (struct sotto_sensitivity){.l1 = 1, .source = SOTTO_SENSITIVITY_PROVED};
+    else
+        return false;
+    return records > 0;
 }
 
 static sotto_status compute(double *out, struct sotto_release *r, const struct records *records,
@@ -128,7 +141,7 @@ static sotto_status compute(double *out, struct sotto_release *r, const struct r
 {
     sotto_status status = SOTTO_OK;
     uint8_t *is_case = NULL;
-    const double low = p->range[0], high = p->range[1], n = (double)records->n;
+    const double low = p->range[0], high = p->range[1];
     const bool alleles = strcmp(p->statistic, "chi-square-alleles") == 0;
     if (p->blocks)
         FAIL(SOTTO_EUSAGE, "protect: --blocks belongs to the median");
@@ -138,19 +151,18 @@ static sotto_status compute(double *out, struct sotto_release *r, const struct r
         if (!(low < high) || !isfinite(high - low))
             FAIL(SOTTO_EUSAGE, "protect: the mean of records needs --range LOW,HIGH with LOW below HIGH");
         means(out, records, low, high);
-        set_sensitivity(r, (high - low) / n, 0x1p-49 * fmax(fabs(low), fabs(high)), records->columns, scores);
     } else if (alleles || strcmp(p->statistic, "chi-square-genotypes") == 0) {
         if (low != 0 || high != 0)
             FAIL(SOTTO_EUSAGE, "protect: --range belongs to the mean, not to a chi-square statistic");
         TRY(load_cases(&is_case, p->cases, records->n));
         chi_squares(out, records, is_case, alleles);
-        set_sensitivity(r, (alleles ? 8 : 4) * n / (n + 2), 0x1p-48 * n, records->columns, scores);
     } else {
         FAIL(SOTTO_EUSAGE,
              "protect: statistic '%.40s' is unknown; expected mean, median, chi-square-genotypes or "
              "chi-square-alleles",
              p->statistic);
     }
+    statistic_sensitivity(&r->sensitivity, p->statistic, low, high, records->n, records->columns, scores);
 done:
     base_free(is_case);
     return status;
@@ -180,7 +192,7 @@ static sotto_status make_values(struct sotto_array *out, struct sotto_release *r
         TRY(block_means(out->data, records, p, p->blocks));
     else
         memcpy(out->data, records->x, records->n * sizeof(double));
-    r->sensitivity = (struct sotto_sensitivity){.l1 = 1, .source = SOTTO_SENSITIVITY_PROVED};
+    statistic_sensitivity(&r->sensitivity, p->statistic, p->range[0], p->range[1], records->n, 1, false);
 done:
     return status;
 }

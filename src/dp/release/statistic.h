@@ -19,6 +19,9 @@
  *
  *  Returns: EUSAGE, EINVAL: shapes and options, which are public; EIO, ENOMEM */
 bool statistic_is_median(const struct sotto_protect *p);
+/** How far one of so many records moves that statistic of so many columns. False: nothing is known of it. */
+bool statistic_sensitivity(struct sotto_sensitivity *out, const char *name, double low, double high,
+                           size_t records, size_t columns, bool scores);
 /** scores: the columns are candidates, so the sensitivity is that of one of them. */
 sotto_status statistic_replace(struct sotto_tensors *t, struct sotto_release *r,
                                const struct sotto_protect *p, bool scores);

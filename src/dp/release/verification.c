@@ -79,6 +79,14 @@ void verify_leave(struct verification *v, const char *name, const char *format, 
     note(v, name, SOTTO_VERIFY_NOT_MADE, text);
 }
 
+void verify_derived(struct verification *v, const char *from)
+{
+    if (v->found.failed)
+        return;
+    v->sensitivity_derived = true;
+    verify_check(v, VERIFY_DERIVED, true, "%s", from);
+}
+
 void verify_done(struct verification *v, const char *format, ...)
 {
     char text[768];
@@ -106,6 +114,10 @@ static void leave_what_nothing_checks(struct verification *v)
     else if (strcmp(f->source, "sampled") == 0)
         verify_leave(v, "size of the sensitivity",
                      "the sensitivity, which was measured: evidence, not a bound");
+    else if (!v->sensitivity_derived)
+        verify_leave(
+            v, "size of the sensitivity",
+            "the sensitivity, which is taken from the certificate; and that training followed its recipe");
     else
         verify_leave(v, "training", "that the program that made the file followed its recipe");
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
@@ -114,14 +126,17 @@ static void leave_what_nothing_checks(struct verification *v)
                          "the member '%s': a signature lies beside a certificate, not within it", unknown[i]);
 }
 
-/* What is claimed, in the order of trust: proved, conditional, none. */
+/* What is claimed, as far as it was checked, in the order of trust: proved, conditional, none. */
 static void take_claim(struct sotto_verification *r, struct verification *v)
 {
     const struct certificate_claims *f = &v->claims;
     char unit[UNIT_TEXT];
-    r->guarantee = !f->claimed                           ? SOTTO_GUARANTEE_NONE
-                   : f->claim.conditional || v->rests_on ? SOTTO_GUARANTEE_CONDITIONAL
-                                                         : SOTTO_GUARANTEE_PROVED;
+    const char *rests_on = f->claim.conditional ? f->claim.condition : v->rests_on;
+    if (f->claimed && !rests_on && !f->claim.conditional && !v->sensitivity_derived)
+        rests_on = VERIFY_NOT_DERIVED; /* proved, says the certificate alone */
+    r->guarantee = !f->claimed                        ? SOTTO_GUARANTEE_NONE
+                   : f->claim.conditional || rests_on ? SOTTO_GUARANTEE_CONDITIONAL
+                                                      : SOTTO_GUARANTEE_PROVED;
     r->epsilon = (struct sotto_interval){NAN, NAN};
     r->delta = NAN;
     r->mechanism = verification_keep(v, f->mechanism);
@@ -129,7 +144,7 @@ static void take_claim(struct sotto_verification *r, struct verification *v)
     r->records = f->records;
     unit_word(unit, &f->unit);
     r->unit = verification_keep(v, unit);
-    r->condition = verification_keep(v, f->claim.conditional ? f->claim.condition : v->rests_on);
+    r->condition = verification_keep(v, rests_on);
     if (strcmp(f->source, "sampled") == 0)
         r->measured = "the sensitivity, over sampled pairs";
     if (!f->claimed)

@@ -9,19 +9,26 @@
 
 struct json;
 
+/** Name of the check that passes where the sensitivity was derived, and what epsilon rests on where it was not. */
+#define VERIFY_DERIVED "derived sensitivity"
+#define VERIFY_BY_RECIPE "training by the stated recipe"
+#define VERIFY_BY_STATISTIC "the stated statistic of so many records"
+#define VERIFY_NOT_DERIVED "the sensitivity, which was NOT re-derived"
+
 struct verification {
     const struct sotto_context *ctx;
     const char *path; /* of the certificate */
     struct certificate_claims claims;
     struct sotto_verification found;
-    bool no_memory;       /* for all that was found */
+    bool no_memory;           /* for all that was found */
+    bool sensitivity_derived; /* by what is public: the file's recipe, or the statistic that was released */
     const char *rests_on; /* NULL, or a condition that the certificate should have named (an early version) */
 };
 
 /** What an entry of the ledger says; texts are borrowed from it, NULL where there is none. */
 struct entry_claims {
     const char *event, *randomness, *nonce, *input;
-    int64_t index;
+    int64_t index, charge; /* charge -1: an early entry, which has no number among the charges */
 };
 /** Reads a certificate; {0} first. EFORMAT: it is none. */
 sotto_status verification_open(struct verification *v, const char *certificate);
@@ -39,11 +46,15 @@ sotto_status verify_members(struct verification *v, const char *name, const stru
 /** Whether the certificate of a run lists exactly these reservations. ENOMEM. */
 sotto_status verify_reservations(bool *same, const struct verification *v,
                                  const struct dpsgd_reservations *run);
+/** The sensitivity follows from that: "training by the stated recipe". */
+void verify_derived(struct verification *v, const char *from);
 /** For people: "released file's hash matches". */
 void verify_done(struct verification *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Notes what was not checked, and why. */
 void verify_leave(struct verification *v, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/** What was proved by what was checked, in words. */
+const char *verification_proved(const struct sotto_verification *v);
 /** All that was found, also on EGATE: a check failed. ENOMEM. */
 sotto_status verification_result(struct sotto_verification *out, struct verification *v);
 

@@ -2,12 +2,16 @@
  * delta), or of all steps of a run, and the wording that source and condition allow. */
 #include "dp/release/verification.h"
 #include "dp/account/accountant.h"
+#include "dp/account/person.h"
 #include "dp/certificate/certificate.h"
+#include "dp/release/statistic.h"
 #include "dp/sign/signature.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* What the certificate claims must not be smaller than what can be derived. */
 static void check_number(struct verification *v, const char *name, double claimed, double derived)
@@ -200,6 +204,51 @@ static void check_wording(struct verification *v)
         verify_check(v, "version", !f->has_later_members, "version 1 has neither records nor a condition");
 }
 
+/* "1.2.3", perhaps with more behind it. */
+static bool read_version(unsigned out[3], const char *text)
+{
+    return text && sscanf(text, "%4u.%4u.%4u", &out[0], &out[1], &out[2]) == 3;
+}
+
+static bool is_later(const unsigned a[3], const unsigned b[3])
+{
+    for (int i = 0; i < 3; i++)
+        if (a[i] != b[i])
+            return a[i] > b[i];
+    return false;
+}
+
+/* A second of the calendar that is not in the future, as the clock of another machine may be wrong by a day. */
+static bool is_time(const char *text)
+{
+    struct tm t = {0}, same;
+    char again[24];
+    if (!text || strlen(text) != 20 ||
+        sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2dZ", &t.tm_year, &t.tm_mon, &t.tm_mday, &t.tm_hour, &t.tm_min,
+               &t.tm_sec) != 6)
+        return false;
+    t.tm_year -= 1900;
+    t.tm_mon -= 1;
+    const time_t seconds = timegm(&t), day = 24 * 60 * 60;
+    gmtime_r(&seconds, &same);
+    strftime(again, sizeof again, "%Y-%m-%dT%H:%M:%SZ", &same);
+    return strcmp(again, text) == 0 && seconds > 0 && seconds <= time(NULL) + day;
+}
+
+/* What wrote it, and when: nothing can tell, but that it cannot have been so. */
+static void check_maker(struct verification *v)
+{
+    const struct certificate_claims *f = &v->claims;
+    unsigned maker[3], own[3] = {0};
+    (void)read_version(own, sotto_version());
+    const bool known = read_version(maker, f->maker) && !is_later(maker, own);
+    verify_check(
+        v, "version of sotto", known,
+        "'%.40s' wrote the certificate, and this is sotto %s; verify it with the version that wrote it",
+        f->maker ? f->maker : "(none)", sotto_version());
+    verify_check(v, "time", is_time(f->time), "'%.40s' is no time in the past", f->time ? f->time : "(none)");
+}
+
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
@@ -226,14 +275,48 @@ static void check_run(struct verification *v)
                  "%zu charged, %.0f reserved in %zu entries, %.0f used", run->charged, run->reserved,
                  run->reservations, run->used);
     verify_check(v, "last entry",
-                 run->last_hash && strcmp(run->last_hash, f->hash) == 0 && run->last_index == f->index,
+                 run->last_hash && strcmp(run->last_hash, f->hash) == 0 && run->last_entry == f->entry,
                  "reservation %.16s..., entry %.16s...", run->last_hash ? run->last_hash : "(none)", f->hash);
+}
+
+static bool same_norm(double a, double b)
+{
+    return (!(a > 0) && !(b > 0)) || fabs(a - b) <= 1e-12 * b;
+}
+
+/* Records, range and columns give the sensitivity of a statistic. */
+static void check_statistic(struct verification *v)
+{
+    const struct certificate_claims *f = &v->claims;
+    const struct mechanism *m = mechanism_find(f->mechanism);
+    const bool scores = m && m->kind == RELEASE_CHOICE;
+    struct sotto_sensitivity s;
+    if (!f->statistic || f->run)
+        return;
+    if (!statistic_sensitivity(&s, f->statistic, f->low, f->high, f->records, f->dimension, scores)) {
+        verify_leave(v, "statistic",
+                     "the sensitivity of the statistic '%.40s', of which nothing here derives it",
+                     f->statistic);
+        return;
+    }
+    unit_widen(&s, f->unit.rows);
+    verify_check(
+        v, "statistic",
+        same_norm(f->sensitivity.l1, s.l1) && same_norm(f->sensitivity.l2, s.l2) &&
+            strcmp(f->source, sensitivity_source_name(s.source)) == 0,
+        "the %.40s of %zu records has l1 %.9g and l2 %.9g (%s), the certificate says %.9g and %.9g (%s)",
+        f->statistic, f->records, s.l1, s.l2, sensitivity_source_name(s.source), f->sensitivity.l1,
+        f->sensitivity.l2, f->source);
+    verify_done(v, "sensitivity derived again from the statistic, its range and %zu records", f->records);
+    verify_derived(v, VERIFY_BY_STATISTIC);
 }
 
 sotto_status verify_certificate(struct verification *v)
 {
     sotto_status status = SOTTO_OK;
     check_wording(v);
+    check_maker(v);
+    check_statistic(v);
     if (v->claims.run)
         check_run(v);
     if (v->claims.claimed)

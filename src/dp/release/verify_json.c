@@ -1,6 +1,7 @@
 /* All JSON of a verification: the entry of the ledger, and the report. */
 #include "base/memory.h"
 #include "dp/dpsgd/dpsgd_json.h"
+#include "dp/entry/ledger_line.h"
 #include "dp/mechanism/mechanism.h"
 #include "dp/release/verification.h"
 #include "io/json/json.h"
@@ -15,7 +16,10 @@ void entry_claims_get(struct entry_claims *out, const struct json *entry)
                                  .randomness = json_text(json_find(entry, "randomness")),
                                  .nonce = json_text(json_find(entry, "input_nonce")),
                                  .input = json_text(json_find(entry, "input_sha256")),
-                                 .index = json_whole(json_find(entry, "index"))};
+                                 .index = json_whole(json_find(entry, "index")),
+                                 .charge = json_member(entry, LEDGER_CHARGE_NUMBER)
+                                               ? json_whole(json_member(entry, LEDGER_CHARGE_NUMBER))
+                                               : -1};
 }
 
 /* Some members as one text; what is missing is null. */
@@ -79,6 +83,7 @@ static void put_claim(struct json **object, const struct sotto_verification *v)
     json_put_text(object, "mechanism", v->mechanism);
     json_put_real(object, "scale", v->scale);
     json_put(object, "records", v->records ? json_make_integer((int64_t)v->records) : json_make_null());
+    json_put_text(object, "proved", verification_proved(v));
     json_put_text(object, "condition", v->condition);
     json_put_text(object, "measured", v->measured);
 }

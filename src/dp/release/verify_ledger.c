@@ -1,12 +1,16 @@
 /* The ledger: its chain, the certificate's own entry in it, and what the two must say alike. */
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/sha256.h"
 #include "dp/ledger/ledger.h"
 #include "dp/ledger/ledger_lines.h"
+#include "dp/ledger/ledger_output.h"
 #include "dp/ledger/ledger_runs.h"
 #include "dp/release/verification.h"
 
 #include <string.h>
+
+enum { CERTIFICATE_LIMIT = 64 << 20 /* bytes */ };
 
 /* The labels that the run counts on were released as the certificate says. */
 static sotto_status check_labels(struct verification *v, const char *path)
@@ -31,7 +35,7 @@ static sotto_status check_reservations(struct verification *v, const char *path)
     const struct certificate_claims *f = &v->claims;
     struct dpsgd_reservations run = {.items = NULL};
     bool same;
-    status = dpsgd_reservations_read(&run, path, f->run, f->index, &f->run_claims.facts);
+    status = dpsgd_reservations_read(&run, path, f->run, f->entry, f->by_line, &f->run_claims.facts);
     if (status == SOTTO_EINVAL || status == SOTTO_EFORMAT) {
         verify_check(v, "reservations", false, "%s", sotto_error_text());
         status = SOTTO_OK;
@@ -85,9 +89,55 @@ static sotto_status check_entry(struct verification *v, const struct json *entry
     verify_check(v, "recorded randomness",
                  says->randomness && (strcmp(says->randomness, "os") == 0) == f->claimed, "%.100s",
                  says->randomness ? says->randomness : "(none)");
-    verify_check(v, "recorded place", says->index == f->index, "entry %.16s... has the number %lld", f->hash,
-                 (long long)says->index);
     check_commitment(v, says);
+done:
+    return status;
+}
+
+/* The certificate counts as its entry does; one of early form for a later entry would pass for one whose file has no line. */
+static void check_place(struct verification *v, const struct entry_claims *says)
+{
+    const struct certificate_claims *f = &v->claims;
+    const bool counted = says->charge >= 0;
+    const int64_t number = counted ? says->charge : says->index;
+    verify_check(v, "recorded place", f->has_entry && f->by_line != counted && f->entry == number,
+                 "entry %.16s... has the number %lld among the %s, the certificate says %lld among the %s",
+                 f->hash, (long long)number, counted ? "charges" : "lines", (long long)f->entry,
+                 f->by_line ? "lines" : "charges");
+}
+
+/* Of the certificate's file, without line ends behind it. */
+static sotto_status hash_certificate(char out[SHA256_HEX], const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    unsigned char *data = NULL;
+    size_t size;
+    TRY(file_read(&data, &size, path, CERTIFICATE_LIMIT));
+    while (size > 0 && data[size - 1] == '\n')
+        size--;
+    sha256_of(out, data, size);
+done:
+    base_free(data);
+    return status;
+}
+
+/* Once the file was complete, a line said that it came out of this charge. */
+static sotto_status check_released(struct verification *v, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const struct certificate_claims *f = &v->claims;
+    char sha256[SHA256_HEX];
+    struct released_lines lines;
+    TRY(hash_certificate(sha256, v->path));
+    TRY(released_lines_count(&lines, path,
+                             &(struct released_file){(size_t)f->entry, f->hash, f->output, sha256}));
+    verify_check(v, "released line", lines.output > 0,
+                 "the ledger names %zu files that came out of charge %lld, and none with SHA-256 %.16s...",
+                 lines.all, (long long)f->entry, f->output);
+    verify_check(v, "released certificate", lines.output == 0 || lines.these == 1,
+                 "the ledger names %zu certificates of that file, and this one %zu times; expected once",
+                 lines.output, lines.these);
+    verify_done(v, "the ledger says that this file and this certificate came out of that charge");
 done:
     return status;
 }
@@ -110,6 +160,7 @@ static sotto_status check_own_entry(struct verification *v, const char *path)
                  wanted);
     if (!entry)
         goto done;
+    check_place(v, &says);
     if (v->claims.run) {
         TRY(verify_members(v, "recorded facts", entry, false, of_runs));
         TRY(check_reservations(v, path));
@@ -118,6 +169,13 @@ static sotto_status check_own_entry(struct verification *v, const char *path)
         TRY(check_entry(v, entry, &says));
     }
     verify_done(v, "ledger's chain is whole and holds this release");
+    if (v->found.failed)
+        goto done;
+    if (says.charge < 0)
+        verify_leave(v, "released line",
+                     "which file came out of that charge, which an entry of an early version does not tell");
+    else
+        TRY(check_released(v, path));
 done:
     ledger_lines_close(&lines);
     return status;
@@ -131,6 +189,8 @@ sotto_status verify_ledger(struct verification *v, const char *path)
         verify_leave(
             v, "ledger",
             "the ledger, as none was given: whether the release was charged, and in which ledger, is open");
+        verify_leave(v, "released line",
+                     "that this file came out of the charge, which the ledger alone can tell");
         goto done;
     }
     status = ledger_read(&l, path);

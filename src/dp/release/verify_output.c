@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "base/sha256.h"
 #include "dp/mechanism/mechanism.h"
-#include "dp/release/verification.h"
+#include "dp/release/verify_values.h"
 #include "io/array/npy.h"
 #include "io/array/safetensors.h"
 
@@ -26,6 +26,49 @@ static void check_values(struct verification *v, size_t values)
     verify_check(v, "values", values >= least && values <= most,
                  "the file holds %zu values; expected %zu, to which noise was added or which were chosen",
                  values, most);
+}
+
+/* All values as one vector, in file order. */
+static sotto_status check_released(struct verification *v, const struct sotto_array *const *arrays,
+                                   size_t count)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_array copy = {0};
+    double *x = NULL;
+    size_t n = 0, at = 0;
+    bool floats = false;
+    for (size_t i = 0; i < count; i++)
+        n += arrays[i]->count;
+    NEW(x, n + 1);
+    for (size_t i = 0; i < count; i++) {
+        floats = floats || arrays[i]->dtype == SOTTO_F4 || arrays[i]->dtype == SOTTO_F2;
+        TRY(sotto_array_make(&copy, arrays[i]->dtype, arrays[i]->ndim, arrays[i]->shape));
+        memcpy(copy.data, arrays[i]->data, copy.count * sotto_dtype_size(copy.dtype));
+        TRY(sotto_array_convert(&copy, SOTTO_F8));
+        memcpy(x + at, copy.data, copy.count * sizeof *x);
+        at += copy.count;
+        sotto_array_clear(&copy);
+    }
+    verify_values(v, x, n, floats);
+done:
+    sotto_array_clear(&copy);
+    base_free(x);
+    return status;
+}
+
+static sotto_status check_released_tensors(struct verification *v, const struct sotto_tensors *t)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_array **arrays = NULL;
+    if (!sotto_tensors_metadata(t, "release"))
+        goto done;
+    NEW(arrays, t->count + 1);
+    for (size_t i = 0; i < t->count; i++)
+        arrays[i] = &t->items[i].array;
+    TRY(check_released(v, arrays, t->count));
+done:
+    base_free(arrays);
+    return status;
 }
 
 static void check_metadata(struct verification *v, const struct sotto_tensors *t)
@@ -81,9 +124,11 @@ static sotto_status check_contents(struct verification *v, const char *output)
     if (ends_with(output, ".safetensors")) {
         TRY(safetensors_load_asking(&t, output, v->ctx));
         check_metadata(v, &t);
+        TRY(check_released_tensors(v, &t));
     } else if (ends_with(output, ".npy")) {
         TRY(npy_load_asking(&a, output, v->ctx));
         check_values(v, a.count);
+        TRY(check_released(v, &(const struct sotto_array *){&a}, 1));
         TRY(check_labels(v, output));
     }
 done:

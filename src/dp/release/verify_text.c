@@ -58,17 +58,32 @@ static void put_not_checked(struct page *p, const struct sotto_verification *v)
     put(p, "%s\n", between[0] ? "" : "nothing");
 }
 
+const char *verification_proved(const struct sotto_verification *v)
+{
+    const char *from = NULL;
+    for (size_t i = 0; i < v->check_count; i++)
+        if (strcmp(v->checks[i].name, VERIFY_DERIVED) == 0)
+            from = v->checks[i].text;
+    if (v->failed || v->guarantee == SOTTO_GUARANTEE_NONE)
+        return "none";
+    if (v->guarantee == SOTTO_GUARANTEE_PROVED)
+        return from && strcmp(from, VERIFY_BY_STATISTIC) == 0
+                   ? "sensitivity and account, for " VERIFY_BY_STATISTIC
+                   : "sensitivity and account, for " VERIFY_BY_RECIPE;
+    return v->condition && strcmp(v->condition, VERIFY_NOT_DERIVED) == 0
+               ? "the account alone, for noise of that scale and the stated sensitivity"
+               : "none";
+}
+
 static void put_report(struct page *p, const struct sotto_verification *v)
 {
-    bool proved = v->guarantee == SOTTO_GUARANTEE_PROVED;
     put(p, "%s: %s%s\n", v->certificate,
         v->failed      ? "does NOT verify: "
         : v->signed_by ? "consistent, signed"
                        : "consistent, NOT signed",
         v->failed ? v->failed : "");
     put_claim(p, v);
-    put(p, "  %-13s%s\n", "proved",
-        proved ? "sensitivity and account, for training by the stated recipe" : "none");
+    put(p, "  %-13s%s\n", "proved", verification_proved(v));
     put(p, "  %-13s%s%s\n", "conditional", v->condition ? "on " : "",
         v->condition ? v->condition : "nothing");
     put(p, "  %-13s%s\n", "measured", v->measured ? v->measured : "nothing");

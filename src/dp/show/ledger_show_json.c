@@ -84,9 +84,9 @@ static void copy_member(struct json **to, const struct json *from, const char *p
 
 sotto_status ledger_rows_add(struct json **rows, const struct ledger_line *line, double total)
 {
-    static const char *const plain[] = {"index",     "time",      "event",          "purpose",
-                                        "mechanism", "adjacency", "delta",          "same_people",
-                                        "contact",   "to",        "unit_of_privacy"};
+    static const char *const plain[] = {"index",     LEDGER_CHARGE_NUMBER, "time",  "event",       "purpose",
+                                        "mechanism", "adjacency",          "delta", "same_people", "contact",
+                                        "to",        "unit_of_privacy"};
     const struct json *d = line->document;
     struct json *one = json_make_object();
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)

@@ -21,7 +21,7 @@ sotto_status sotto_ledger_account(char **json, const char *path, double delta,
     struct ledger_totals t;
     TRY(require_delta(delta));
     TRY(ledger_read(&l, path));
-    t = (struct ledger_totals){.entries = l.entries,
+    t = (struct ledger_totals){.entries = l.charges,
                                .imported = l.imported,
                                .seeded = l.seeded,
                                .inputs_only = l.inputs_only,

@@ -129,7 +129,7 @@ done:
     return status;
 }
 
-sotto_status sotto_sign(const char *file, const char *key_file)
+sotto_status signature_make(const char *file, const char *key_file)
 {
     sotto_status status = SOTTO_OK;
     unsigned char key[ED25519_PUBLIC], seed[ED25519_SEED] = {0}, signature[ED25519_SIGNATURE],

@@ -178,14 +178,24 @@ static void put_noise(struct sheet *s, const struct facts *f)
     sheet_line(s, "Sampler", "%s", text_of(c, "sampler"));
 }
 
+/* Of all lines those that cost privacy: how many others there are follows the history of records. */
+static size_t count_charges(const struct json *entries)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < json_count(entries); i++)
+        count += json_member(json_at(entries, i), "total") != NULL;
+    return count;
+}
+
 static void put_account(struct sheet *s, const struct facts *f)
 {
     const struct json *c = f->certificate, *l = f->ledger;
-    const bool proved = f->v.guarantee == SOTTO_GUARANTEE_PROVED;
     sheet_section(s, "How it was counted");
     if (f->v.guarantee != SOTTO_GUARANTEE_NONE)
         sheet_line(s, "Accounting method", "%s",
-                   text_of(c, proved ? "guarantee.proved.accountant" : "guarantee.conditional.accountant"));
+                   text_of(c, json_find(c, "guarantee.proved.accountant")
+                                  ? "guarantee.proved.accountant"
+                                  : "guarantee.conditional.accountant"));
     if (!l) {
         sheet_line(s, "Budget",
                    "not known: no ledger was given, so other releases from the same records are not counted");
@@ -193,7 +203,7 @@ static void put_account(struct sheet *s, const struct facts *f)
     }
     sheet_line(s, "Spent in all",
                "epsilon %.6g at delta %.4g in the ledger (entries: %zu), proved and conditional together",
-               number_of(l, "total"), number_of(l, "delta"), json_count(json_member(l, "entries")));
+               number_of(l, "total"), number_of(l, "delta"), count_charges(json_member(l, "entries")));
     if (json_find(l, "budget.epsilon"))
         sheet_line(s, "Budget", "epsilon %.6g, delta %.4g", number_of(l, "budget.epsilon"),
                    number_of(l, "budget.delta"));
@@ -300,7 +310,9 @@ static void put_release(struct sheet *s, const struct facts *f)
                contact[0]  ? contact
                : f->ledger ? "no contact is recorded"
                            : "not known: no ledger was given");
-    sheet_line(s, "Ledger entry", "%.0f, %s", number_of(c, "ledger.index"), text_of(c, "ledger.hash"));
+    sheet_line(s, "Ledger entry", "%.0f, %s",
+               number_of(c, json_find(c, "ledger.charge") ? "ledger.charge" : "ledger.index"),
+               text_of(c, "ledger.hash"));
     sheet_line(s, "Software", "sotto %s", text_of(c, "version"));
 }
 

@@ -35,6 +35,7 @@ static void check_proof(struct verification *v, const char *recipe_hash, size_t 
                  "%zu records give l1 %.9g and l2 %.9g, the certificate says %.9g and %.9g", records,
                  of_unit.l1, of_unit.l2, f->sensitivity.l1, f->sensitivity.l2);
     verify_done(v, "sensitivity derived again from the file's recipe and %zu records", records);
+    verify_derived(v, VERIFY_BY_RECIPE);
 }
 
 static sotto_status check_convex(struct verification *v, const struct sotto_head *h)
@@ -111,6 +112,7 @@ static void check_objective(struct verification *v, const struct sotto_head *h)
                      "%zu inputs and %zu classes release %zu numbers, the certificate says %zu", inputs,
                      classes, plan.dimension, f->dimension);
     verify_done(v, "epsilon added up again from the file's recipe and %zu records", f->records);
+    verify_derived(v, VERIFY_BY_RECIPE);
 }
 
 /* What a recipe of DP-SGD says. */
@@ -152,6 +154,7 @@ static void check_dp_sgd(struct verification *v, const struct dp_sgd_facts *d)
                  "the recipe says %zu steps of %zu out of %zu records, the certificate %.0f at rate %.9g",
                  steps, d->batch, f->records, used, r->sample_rate);
     verify_done(v, "noise, rate and steps agree with the file's recipe");
+    verify_derived(v, VERIFY_BY_RECIPE);
 }
 
 static void refuse_unprotected(struct verification *v, const char *what)
@@ -329,6 +332,7 @@ static void check_noisy_inputs(struct verification *v, const char *lines)
                  "the file says inputs clipped to %.9g, noise %.9g; the certificate %.9g and %.9g", radius,
                  noise, f->run ? f->run_claims.facts.max_grad_norm : NAN, f->scale);
     verify_done(v, "noise on inputs agrees with the file's recipe");
+    verify_derived(v, VERIFY_BY_RECIPE);
 }
 
 static sotto_status check_network(struct verification *v, const struct sotto_tensors *t,

@@ -170,7 +170,7 @@ TEST(a_run_goes_on_with_another_number_of_ranks)
     struct plan stopped = p;
     stopped.failure = SOTTO_ESTOPPED, stopped.text = "train: stopped after step 2 of 6";
     stopped.hint =
-        "privacy was charged: entry 0 of the ledger; the same command continues"; /* seeded: no epsilon */
+        "privacy was charged: charge 0 of the ledger; the same command continues"; /* seeded: no epsilon */
     stopped.stop_after = 2 * N;
     simulated_ranks(2, 0, train_on_rank, &stopped);
     p.sha256 = whole;
@@ -187,7 +187,7 @@ TEST(what_is_drawn_anew_is_charged_again)
     p.request.o.checkpoint = path_of("again.checkpoint");
     unlink(path_of("ledger.jsonl"));
     p.failure = SOTTO_ESTOPPED, p.text = "train: stopped after step 2 of 6", p.stop_after = 2 * N;
-    p.hint = "(replace-one) was charged: entry 0 of the ledger; the same command continues";
+    p.hint = "(replace-one) was charged: charge 0 of the ledger; the same command continues";
     simulated_ranks(2, 0, train_on_rank, &p);
     assert_int_equal(entries(), 1);
     struct sotto_network *n = NULL;

@@ -409,7 +409,7 @@ TEST(private_bounds_are_charged)
     struct json *doc = NULL;
     succeed(sotto_ledger_account(&json, in_folder("ledger.jsonl"), 0, NULL));
     succeed(json_parse(&doc, json, strlen(json), "account"));
-    assert_int_equal(json_whole(json_find(doc, "entries")), 3); /* the records, and both bounds */
+    assert_int_equal(json_whole(json_find(doc, "entries")), 2); /* both bounds */
     assert_float_equal(json_number(json_find(doc, "proved.epsilon")), 4000, 1e-3);
     assert_true(json_number(json_find(doc, "proved.epsilon")) <= 4000);
     json_free(doc);

@@ -207,7 +207,7 @@ TEST(whatever_is_changed_is_noticed)
         {"\"id\": \"", "\"id\": \"0"},
         {"\"id\": ", "\"id\": 7, \"was\": "},
         {"\"first_step\": 0", "\"first_step\": 9"},
-        {"\"index\": 0", "\"index\": 1"},
+        {"\"charge\": 0", "\"charge\": 1"},
         {"\"hash\": \"", "\"hash\": \"0"},
         {"\"run\": {", "\"run\": 5, \"was\": {"},
         {"\"reservations\": [", "\"reservations\": 5, \"was\": ["},
@@ -260,7 +260,7 @@ TEST(a_reservation_that_is_left_out_is_noticed)
     next = exchanged(text, forged_name, name), free(text), text = next;
     for (int i = 0; i < 2; i++) {
         next = exchanged(text, fresh, hash), free(text), text = next;
-        next = exchanged(text, "\"index\": 0", "\"index\": 1"), free(text), text = next;
+        next = exchanged(text, "\"charge\": 0", "\"charge\": 1"), free(text), text = next;
     }
     json_free(c);
     save(text);

@@ -53,7 +53,7 @@ static const struct dpsgd_facts good_facts = {
 static sotto_status read_run(size_t *charged, bool *seeded, int64_t last)
 {
     struct dpsgd_reservations run;
-    sotto_status status = dpsgd_reservations_read(&run, ledger, RUN, last, &good_facts);
+    sotto_status status = dpsgd_reservations_read(&run, ledger, RUN, last, true, &good_facts);
     if (status != SOTTO_OK)
         return status;
     *charged = run.charged;

@@ -223,7 +223,24 @@ static void ledger_hashed_again_with_the_certificate(void)
 }
 static void ledger_without_later_lines(void)
 {
+    keep_lines("3,$d");
+}
+
+/* All of it, by one who knows the formats. */
+static void ledger_all_made_again(void)
+{
+    ledger_hashed_again_with_the_certificate();
+    release_again();
+}
+static void ledger_without_the_released_line(void)
+{
     keep_lines("2d");
+    hash_again(0);
+}
+static void ledger_with_the_released_line_twice(void)
+{
+    keep_lines("2p");
+    hash_again(0);
 }
 
 /* 8. keys and signatures, of which this version knows none */
@@ -282,6 +299,17 @@ static void version_of_the_program(void)
     char own[64];
     snprintf(own, sizeof own, "\"version\": \"%s\"", sotto_version());
     edit(own, "\"version\": \"0.0.1\"");
+}
+
+static void version_of_a_later_program(void)
+{
+    char own[64];
+    snprintf(own, sizeof own, "\"version\": \"%s\"", sotto_version());
+    edit(own, "\"version\": \"99\"");
+}
+static void version_of_a_later_year(void)
+{
+    edit("\"time\": \"2", "\"time\": \"9");
 }
 
 /* 10. what the head's file says */
@@ -366,26 +394,33 @@ static const struct forgery {
     {"output", output_of_another_kind, 'D', false, REFUSED},
     {"output", output_of_another_release, 'A', false, REFUSED},
     {"output", output_of_another_kind, 'B', true, REFUSED},
-    {"output", output_vector, 'C', true, NOT_SIGNED},
+    {"output", output_vector, 'C', false, REFUSED}, /* its values lie on no lattice of noise */
     {"ledger", ledger_without_the_line, 'C', true, REFUSED},
     {"ledger", ledger_emptied, 'C', true, REFUSED},
     {"ledger", ledger_reordered, 'C', true, REFUSED},
     {"ledger", ledger_edited, 'C', true, REFUSED},
     {"ledger", ledger_hashed_again, 'C', true, REFUSED},
-    {"ledger", ledger_hashed_again_with_the_certificate, 'C', true, NOT_SIGNED},
+    {"ledger", ledger_hashed_again_with_the_certificate, 'C', true,
+     REFUSED}, /* the released line is of the old one */
+    {"ledger", ledger_all_made_again, 'C', true, NOT_SIGNED},
+    {"ledger", ledger_without_the_released_line, 'C', true, REFUSED},
+    {"ledger", ledger_with_the_released_line_twice, 'C', true, REFUSED},
     {"ledger", ledger_without_later_lines, 'C', true, NOT_SIGNED},
-    {"key", key_signature, 'A', true, NOT_SIGNED},
-    {"key", key_signatures, 'B', true, NOT_SIGNED},
-    {"key", key_public, 'C', true, NOT_SIGNED},
-    {"key", key_only, 'D', true, NOT_SIGNED},
-    {"key", key_says_signed, 'A', true, NOT_SIGNED},
+    {"key", key_signature, 'A', false, NOT_SIGNED},
+    {"key", key_signatures, 'B', false, NOT_SIGNED},
+    {"key", key_public, 'C', false, NOT_SIGNED},
+    {"key", key_only, 'D', false, NOT_SIGNED},
+    {"key", key_says_signed, 'A', false, NOT_SIGNED},
     {"version", version_schema, 'A', false, REFUSED},
     {"version", version_without_members, 'A', true, REFUSED},
     {"version", version_none, 'A', false, REFUSED},
     {"version", version_of_the_future, 'C', false, REFUSED},
     {"version", version_without_schema, 'B', false, REFUSED},
     {"version", version_without_members, 'A', false, NOT_SIGNED}, /* and what version 1 lacks is named */
-    {"version", version_of_the_program, 'A', true, NOT_SIGNED},
+    {"version", version_of_the_program, 'A', false, NOT_SIGNED},
+    {"version", version_of_the_program, 'A', true, REFUSED},
+    {"version", version_of_a_later_program, 'A', false, REFUSED},
+    {"version", version_of_a_later_year, 'D', false, REFUSED},
     {"metadata", head_recipe, 'A', false, REFUSED},
     {"metadata", head_recipe_of_adam, 'A', false, REFUSED},
     {"metadata", head_without_recipe, 'A', false, REFUSED},

@@ -43,8 +43,11 @@ TEST(a_release_writes_ledger_and_certificate)
     assert_string_equal(json_text(json_find(saved, "output_sha256")), "ff");
     struct ledger l;
     assert_int_equal(ledger_read(&l, path), SOTTO_OK);
-    assert_int_equal(l.entries, 1);
-    assert_string_equal(json_text(json_find(saved, "ledger.hash")), l.last);
+    assert_int_equal(l.entries, 2); /* the charge, and the line of the file that came out of it */
+    assert_int_equal(l.charges, 1);
+    assert_string_equal(json_text(json_find(saved, "ledger.hash")), sotto_certificate_hash(certificate));
+    assert_int_equal(json_whole(json_find(saved, "ledger.charge")), 0);
+    assert_null(json_find(saved, "ledger.index"));
     assert_true(l.conditional.releases == 1 && l.proved.releases == 0);
     assert_true(fabs(l.conditional.pure.high - 2) < 1e-10);
     ledger_close(&l);

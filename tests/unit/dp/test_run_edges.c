@@ -246,9 +246,9 @@ TEST(no_purpose_is_none)
 TEST(a_certificate_of_a_run_that_is_wrong)
 {
     static const char *const changes[][3] = {
-        {"\"index\": 0,", "\"index\": \"0\",", NULL}, /* of the reservation */
-        {"\"ledger\": {", "\"ledger\": {\"index\": null, \"hash\": \"x\"}, \"old\": {",
-         "'ledger.index' is null"},
+        {"\"charge\": 0,", "\"charge\": \"0\",", NULL}, /* of the reservation */
+        {"\"ledger\": {", "\"ledger\": {\"charge\": null, \"hash\": \"x\"}, \"old\": {",
+         "'ledger.charge' is null"},
         {"\"id\": \"", "\"id\": \"0", "'run.id' is not the name of a run"},
         {"\"charged\": 2", "\"charged\": 0", "steps"},
         {"\"charged\": 2", "\"charged\": null", "'steps.charged' is null"},

@@ -72,7 +72,7 @@ TEST(keys_are_kept_apart)
     assert_string_not_equal(one, two);
     assert_int_equal(sotto_key_new(path_of("a.key")), SOTTO_ECREATE); /* never overwritten */
     assert_int_equal(sotto_key_new(path_of("a.key.pub")), SOTTO_ECREATE);
-    assert_int_equal(sotto_sign(path_of("a.key"), path_of("a.key.pub")), SOTTO_EFORMAT);
+    assert_int_equal(signature_make(path_of("a.key"), path_of("a.key.pub")), SOTTO_EFORMAT);
     /* halves of two pairs */
     unsigned char *text;
     size_t size;
@@ -101,7 +101,7 @@ TEST(one_bit_of_the_file_or_of_its_signature_is_enough)
     assert_int_equal(sotto_key_new(path_of("k")), SOTTO_OK);
     assert_int_equal(file_write(path_of("file"), content, sizeof content), SOTTO_OK);
     check(false, false);
-    assert_int_equal(sotto_sign(path_of("file"), path_of("k")), SOTTO_OK);
+    assert_int_equal(signature_make(path_of("file"), path_of("k")), SOTTO_OK);
     check(true, true);
     for (size_t bit = 0; bit < 8 * sizeof content; bit++) {
         content[bit / 8] ^= (unsigned char)(1 << bit % 8);

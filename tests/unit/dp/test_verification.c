@@ -114,7 +114,8 @@ TEST(document_and_lines)
         "  \"epsilon\": {\n    \"lower\": 0.5,\n    \"upper\": null\n  },\n  \"delta\": 0.25,\n"
         "  \"adjacency\": \"zero-out\",\n  \"unit_of_privacy\": \"one record\",\n  \"mechanism\": "
         "\"laplace\",\n  \"scale\": 2.0,\n"
-        "  \"records\": null,\n  \"condition\": \"a wish\",\n  \"measured\": null,\n  \"signed\": false,\n"
+        "  \"records\": null,\n  \"proved\": \"none\",\n  \"condition\": \"a wish\",\n  \"measured\": "
+        "null,\n  \"signed\": false,\n"
         "  \"public_key\": null,\n"
         "  \"checked\": [\n    \"arithmetic re-derived\"\n  ],\n"
         "  \"not_checked\": [\n    \"the ledger, as none was given\"\n  ],\n"
@@ -285,7 +286,7 @@ TEST(documents_that_are_refused)
         {'A', "\"delta\": 1", "\"delta\": 7", "'guarantee' does not follow"},
         {'A', "\"delta\": 1", "\"delta\": -1", "delta"},
         {'A', "\"hash\": \"", "\"hash\": \"?", "'ledger.hash' is no SHA-256"},
-        {'A', "\"index\": ", "\"index\": -1", "'ledger.index'"},
+        {'A', "\"charge\": ", "\"charge\": -1", "'ledger.charge'"},
         {'A', "\"randomness\": \"op", "\"randomness\": \"top", "'randomness'"},
         {'A', "\"condition\": null", "\"condition\": \"the weather\"", "'guarantee' does not follow"},
         {'A', "\"statement\": \"(", "\"statement\": \"(0", "'guarantee' does not follow"},

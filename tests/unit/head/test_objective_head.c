@@ -175,7 +175,7 @@ TEST(a_stop_names_the_charge)
     stop = 0;
     assert_int_equal(train(&h, &certificate, K, &r, &p, &ctx), SOTTO_ESTOPPED);
     assert_true(!h && !certificate && stop);
-    assert_non_null(strstr(sotto_error_hint(), "was charged: entry"));
+    assert_non_null(strstr(sotto_error_hint(), "was charged: charge"));
 }
 
 TEST_GROUP(.set_up = make_records, .tear_down = remove_folder)
