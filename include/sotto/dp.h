@@ -267,7 +267,7 @@ SOTTO_API double sotto_dpsgd_session_lattice(const struct sotto_dpsgd_session *s
  *  Out:     rows     [0 .. *count) ascending
  *           *count   may be 0: the step is then noise alone
  *  Returns: EBUDGET  all reserved steps were sampled
- *           EINVAL   n is 2^32 or more, or not the reservation's (a fixed size) */
+ *           EINVAL   in a process that was forked since the reservation; n is 2^32 or more, or not the reservation's (a fixed size) */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_sample(struct sotto_dpsgd_session *steps, uint32_t *rows,
                                                         size_t *count, size_t n);
 /** Rounds the sum to the lattice and adds the noise of the next step, of scale noise_multiplier * max_grad_norm. Drawn by
@@ -280,7 +280,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_sample(struct sotto_dpsgd_sessi
  *  In:      sum      (dimension) over the records of sotto_dp_sample(), contributions clipped to max_grad_norm
  *  Out:     sum      with noise
  *  Returns: EBUDGET  all reserved steps are used
- *           EINVAL   the step was not sampled (rates below 1); the reservation is on_lattice; floating-point numbers
+ *           EINVAL   in a process that was forked since the reservation; the step was not sampled (rates below 1); the reservation is on_lattice; floating-point numbers
  *                    are not rounded to nearest; `sum` is then untouched and the step not used
  *           ENOMEM   `sum` is zeros and the step used */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step(struct sotto_dpsgd_session *steps, double *sum);
@@ -303,7 +303,8 @@ SOTTO_API const char *sotto_dpsgd_session_entry(const struct sotto_dpsgd_session
  * reservations, also those that the ledger alone remembers.
  *
  *  Out:     *certificate  free with sotto_certificate_free()
- *  Returns: ENOMEM */
+ *  Returns: EINVAL   in a process that was forked since the reservation
+ *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dpsgd_session_certificate(
     struct sotto_certificate **certificate, const struct sotto_dpsgd_session *steps);
 SOTTO_API void sotto_dpsgd_session_close(struct sotto_dpsgd_session *steps);

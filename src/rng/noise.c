@@ -96,6 +96,11 @@ bool noise_is_insecure(const struct noise *s)
     return s->insecure;
 }
 
+bool noise_is_own(const struct noise *s)
+{
+    return s->alive != 0;
+}
+
 void noise_close(struct noise *s)
 {
     if (!s)

@@ -20,6 +20,8 @@ sotto_status noise_open(struct noise **out);
  * only. */
 sotto_status noise_open_insecure(struct noise **out, uint64_t seed);
 bool noise_is_insecure(const struct noise *s);
+/** Whether this process opened the stream; false in a child that was forked since, until it draws. */
+bool noise_is_own(const struct noise *s);
 /** Wipes and frees; NULL is fine. */
 void noise_close(struct noise *s);
 

@@ -51,6 +51,9 @@ struct sotto_dpsgd_session {
     size_t records;
 };
 
+/** EINVAL in a process that was forked since the reservation: the ledger was charged for one run, and each process would make
+ * one of its own. */
+sotto_status dpsgd_session_check_process(const struct sotto_dpsgd_session *s);
 /** The next step of a sum on the lattice, of which coordinates first .. end - 1 get noise; the others stay as they are. Positions
  * are those in the whole vector, so ranks that share a seeded key draw what one process draws. ENOMEM: these are zeros; others
  * as sotto_dp_step_lattice(). */

@@ -20,9 +20,19 @@ static sotto_status check_left(size_t taken, const struct sotto_dpsgd_session *s
     return SOTTO_OK;
 }
 
+sotto_status dpsgd_session_check_process(const struct sotto_dpsgd_session *s)
+{
+    if (!noise_is_own(s->samples) || !noise_is_own(s->keys))
+        return status_fail(SOTTO_EINVAL,
+                           "step: the steps were reserved before this process was forked; take them in "
+                           "the process that reserved them, or reserve steps in this one");
+    return SOTTO_OK;
+}
+
 sotto_status sotto_dp_sample(struct sotto_dpsgd_session *s, uint32_t *rows, size_t *count, size_t n)
 {
     sotto_status status = SOTTO_OK;
+    TRY(dpsgd_session_check_process(s));
     TRY(check_left(s->sampled, s));
     REQUIRE(n <= UINT32_MAX, "sotto_dp_sample(): %zu records; expected at most %u", n, UINT32_MAX);
     REQUIRE(s->facts.sampling == SOTTO_SAMPLING_POISSON || n == s->fixed.records,
@@ -78,6 +88,7 @@ static sotto_status add_chunk(void *arg, size_t chunk, int thread)
 static sotto_status check_step(const struct sotto_dpsgd_session *s)
 {
     sotto_status status = SOTTO_OK;
+    TRY(dpsgd_session_check_process(s));
     TRY(check_left(s->used, s));
     REQUIRE(s->sampled > s->used || s->everyone,
             "sotto_dp_sample() was not called for this step; call it before sotto_dp_step()");
@@ -86,7 +97,7 @@ done:
 }
 
 /* Each step has a key of its own from the stream, which forgets it: nothing is drawn twice, not by a resumed
- * run and not by a forked child, and the noise of past steps cannot be drawn again from memory. */
+ * run, and the noise of past steps cannot be drawn again from memory. */
 static sotto_status add_noise(struct sotto_dpsgd_session *s, struct pass *p)
 {
     sotto_status status = SOTTO_OK;

@@ -295,6 +295,7 @@ sotto_status sotto_dpsgd_session_certificate(struct sotto_certificate **certific
     sotto_status status = SOTTO_OK;
     const struct sotto_sensitivity sensitivity = clipped(&s->facts);
     struct sotto_certificate *c = NULL;
+    TRY(dpsgd_session_check_process(s));
     REQUIRE(s->run.count > 0, "certificate: this rank did not charge the ledger; rank 0 has the certificate");
     struct sotto_account account = s->account;
     account.scale = s->facts.scale;
