@@ -7,7 +7,10 @@
  *             best = r.attacks[i].auc.area.estimate, name = r.attacks[i].name;
  *
  * Rates, shares and confidences are fractions; intervals are at the audit's confidence. NAN: not measured. A threshold of
- * INFINITY flags no record. docs/FORMATS.md, sotto.audit/1, says what each number means. */
+ * INFINITY flags no record. docs/FORMATS.md, sotto.audit/1, says what each number means.
+ *
+ * Lower bounds on epsilon are tried in both directions: high scores are taken for members, and for non-members. The two
+ * directions share the error probability (Bonferroni): each has half of it. sotto_audit_judge() says what an audit found. */
 #ifndef SOTTO_AUDIT_H
 #define SOTTO_AUDIT_H
 
@@ -63,10 +66,11 @@ struct sotto_audit_decision {
     const char *from; /**< where the threshold comes from */
     size_t n_member, n_nonmember;
 };
-/** A lower bound on epsilon, at one threshold that was chosen on other records. */
+/** A lower bound on epsilon, at one threshold that was chosen on other records: the larger one of two directions. fpr above
+ *  tpr: it is that of the opposite guess, which takes a high score for a non-member's. */
 struct sotto_audit_bound {
     double lower_bound, threshold, delta, confidence;
-    struct sotto_estimate tpr, fpr;
+    struct sotto_estimate tpr, fpr; /**< each alone, at the audit's confidence */
     size_t n_member, n_nonmember, group_size; /**< group_size 0: single records */
     const char *assumption;
 };
@@ -81,7 +85,8 @@ struct sotto_audit_attack_claim {
     struct sotto_audit_best best; /**< at this attack's share of the error probability */
     int contradicted;             /**< 1: the lower bound is above the claimed epsilon */
 };
-/** A lower bound on epsilon from guesses about the records of one training. */
+/** A lower bound on epsilon from guesses about the records of one training. High scores are guessed members; then the
+ *  opposite is guessed. The direction with more right guesses counts, and the bound pays for both directions. */
 struct sotto_audit_one_run {
     size_t records, guesses, right;        /**< records; those that were guessed; guesses that were right */
     double delta, confidence, lower_bound; /**< lower_bound: of epsilon */
@@ -239,7 +244,7 @@ struct sotto_audit_rounding {
 /** A check that comes before any claim. Of the five pointers below, the one that `name` says is set. */
 struct sotto_audit_check {
     /** "duplicates", "distribution", "classes" or "generalisation"; where there is something to say, also "dates", "rounding", "logits",
-     *  "losses" and "constant". */
+     *  "losses", "constant", "references" and "direction". */
     const char *name;
     enum sotto_check_level level;
     const char *text;
@@ -269,7 +274,7 @@ enum sotto_coins {
 struct sotto_audit_curve {
     const char *of, *adjacency; /**< of the profile */
     const char *refused;        /**< why it was not tested; NULL: it was */
-    double confidence, p_value; /**< p_value: over all attacks (Bonferroni) */
+    double confidence, p_value; /**< p_value: over all attacks and both directions (Bonferroni) */
     int contradicted;           /**< 1: p_value is at most 1 - confidence */
     const char *attack;         /**< with the smallest p-value */
     size_t attacks;
@@ -422,6 +427,51 @@ struct sotto_audit_result {
 };
 SOTTO_API void sotto_audit_result_free(struct sotto_audit_result *r);
 
+/** What the numbers of an audit or of a row of a report say, the worst first (docs/FORMATS.md, sotto.report/1). */
+enum sotto_verdict {
+    SOTTO_VERDICT_CONTRADICTED, /**< an attack shows more than the proved or the claimed epsilon */
+    SOTTO_VERDICT_DESTROYED,    /**< less than a fifth of the accuracy above chance is left */
+    SOTTO_VERDICT_LEAKS,
+    SOTTO_VERDICT_LEAKS_LITTLE,
+    SOTTO_VERDICT_DAMAGED, /**< no attack was better than guessing, but most of the accuracy is lost */
+    SOTTO_VERDICT_NOT_DETECTED,
+    SOTTO_VERDICT_NOT_ATTACKED
+};
+/** Returns: the verdict as documents write it, "not-detected"; NULL for other numbers. */
+SOTTO_API const char *sotto_verdict_name(enum sotto_verdict verdict);
+/** The number that decides a verdict. */
+enum sotto_finding {
+    SOTTO_FINDING_NONE,
+    SOTTO_FINDING_AUC,      /**< an AUC beyond .5 */
+    SOTTO_FINDING_TPR,      /**< a true-positive rate above its false-positive rate */
+    SOTTO_FINDING_EPSILON,  /**< a lower bound on epsilon above 0 */
+    SOTTO_FINDING_ACCURACY, /**< accuracy that is lower on members than on non-members */
+    SOTTO_FINDING_CLAIM     /**< a lower bound on epsilon above the claimed one */
+};
+/** The verdict on one audit.
+ *
+ *  An audit leaks if a corrected lower end says so, in either direction: of AUC over .5, of TPR over FPR at a rate of the
+ *  options, or of epsilon over 0. The opposite direction takes a high score for a non-member's. The error probability
+ *  1 - confidence is shared (Bonferroni). Each attack has an equal share: 80 % of it go to AUC, 8 % to the rates, 8 % to
+ *  epsilon. The gap of accuracy has 4 % of the whole. So an audit of a model that leaks nothing is said to leak with a
+ *  probability of at most 1 - confidence.
+ *
+ *  It leaks rather than "a little" if the corrected end of AUC is at least .05 from .5, that of TPR is above 10 FPR or .1 above
+ *  FPR, that of epsilon above ln 10, or that of the gap of accuracy beyond .1. */
+struct sotto_audit_verdict {
+    /** CONTRADICTED (the claim), LEAKS, LEAKS_LITTLE, NOT_DETECTED or NOT_ATTACKED */
+    enum sotto_verdict kind;
+    enum sotto_finding by; /**< NONE: no number says that it leaks */
+    int opposite;          /**< 1: the opposite guess found it */
+    int swapped;           /**< 1: an AUC wholly below .5 decides, or the accuracy is wholly lower on members */
+    size_t attack;         /**< index of the attack that decides, or of the largest AUC; 0 if no attack was run */
+    double fpr;            /**< of TPR; else NAN */
+    double lower;          /**< the corrected lower end, of the opposite guess if `opposite`; NAN if by NONE */
+    char text[512];        /**< the same in a sentence or two */
+};
+/** Judges an audit by its numbers alone. Pages, gates, comparisons and documents all use this verdict. */
+SOTTO_API void sotto_audit_judge(struct sotto_audit_verdict *out, const struct sotto_audit_result *r);
+
 /** Tests the curve of a certificate, or of any mechanism, by the guesses of an audit with one_run_guesses.
  *
  *  In:      profile  sotto_certificate_profile() or its relatives
@@ -451,7 +501,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_summary(char **text, const s
  *                 balanced_accuracy, advantage or epsilon, each the largest over all attacks; claim (1 if contradicted); or
  *                 lint (number of warnings). .lower, .upper and epsilon are those that hold for all attacks at once
  *           r: NULL: only the rule is checked
- *  Out:     *failed: 1 when the rule holds, or when what it asks for was not measured
+ *  Out:     *failed: 1 when the rule holds, or when what it asks for was not measured. Gates on attacks also fail where the
+ *                    verdict is `swapped`: then none of their numbers means what it says
  *           *line: one line that says so; free with sotto_text_free()
  *  Returns: EUSAGE   not a rule
  *           EDOMAIN  tpr.lower at a rate for which there are too few non-members: no result could make it pass or fail

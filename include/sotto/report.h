@@ -32,18 +32,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_render(const char *html_pat
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_render_file(const char *html_path, const char *json_path,
                                                                  const char *monitor_path);
 
-/** What the numbers of a row say, the worst first (docs/FORMATS.md, sotto.report/1). */
-enum sotto_verdict {
-    SOTTO_VERDICT_CONTRADICTED, /**< an attack shows more than the proved or the claimed epsilon */
-    SOTTO_VERDICT_DESTROYED,    /**< less than a fifth of the accuracy above chance is left */
-    SOTTO_VERDICT_LEAKS,
-    SOTTO_VERDICT_LEAKS_LITTLE,
-    SOTTO_VERDICT_DAMAGED, /**< no attack was better than guessing, but most of the accuracy is lost */
-    SOTTO_VERDICT_NOT_DETECTED,
-    SOTTO_VERDICT_NOT_ATTACKED
-};
-/** Returns: the verdict as documents write it, "not-detected"; NULL for other numbers. */
-SOTTO_API const char *sotto_verdict_name(enum sotto_verdict verdict);
 /** The verdict on one row of a report. */
 struct sotto_report_verdict {
     const char *name; /**< of the row */

@@ -396,6 +396,7 @@ static sotto_status audit_membership(struct sotto_audit_result *r, const struct 
     TRY(take_entries(r, &jobs));
     if (settings->has_claim)
         TRY(set_claim(r, settings));
+    TRY(audit_sanity_direction(r));
     TRY(look_closer(r, &jobs, ctx));
     TRY(collect_warnings(r, &arrays, settings, ctx));
 done:

@@ -1,4 +1,5 @@
-/* Lower bounds on epsilon, each at one threshold that was chosen on the other half. */
+/* Lower bounds on epsilon, each at one threshold that was chosen on the other half. Each is tried in both directions, as if high
+ * scores were members' and as if they were non-members'; the directions share the error. */
 #include "audit/audit_one_run.h"
 #include "audit/audit_private.h"
 #include "audit/measure/epsilon_bounds.h"
@@ -6,43 +7,86 @@
 
 #include <math.h>
 
-/* The bound at `threshold`, which was not chosen on `evaluation`. */
-static struct sotto_audit_bound bound_at(const struct roc *evaluation, double threshold, double delta,
-                                         double confidence, size_t group)
+/* Of each direction, so that both together hold at `confidence`. */
+static double of_direction(double confidence)
+{
+    return 1 - (1 - confidence) / 2;
+}
+
+/* Thresholds of the two directions, chosen on the calibration half. */
+struct thresholds {
+    double plain, opposite;
+};
+
+static struct thresholds choose_thresholds(const struct audit_curves *c, double delta, double confidence)
+{
+    const struct roc opposite = roc_swapped(&c->calibration);
+    return (struct thresholds){roc_threshold_epsilon(&c->calibration, delta, confidence),
+                               roc_threshold_epsilon(&opposite, delta, confidence)};
+}
+
+static double bound_at(const struct roc *evaluation, double threshold, double delta, double confidence,
+                       size_t group)
 {
     const struct rates r = roc_rates(evaluation, threshold, confidence);
-    return (struct sotto_audit_bound){.lower_bound = group ? epsilon_of_group(&r, delta, group)
-                                                           : rates_epsilon(&r, delta),
-                                      .threshold = threshold,
-                                      .delta = delta,
-                                      .confidence = confidence,
-                                      .tpr = r.tpr,
-                                      .fpr = r.fpr,
-                                      .n_member = evaluation->n_member,
-                                      .n_nonmember = evaluation->n_nonmember,
-                                      .group_size = group};
+    return group ? epsilon_of_group(&r, delta, group) : rates_epsilon(&r, delta);
+}
+
+/* The larger one of both directions; *opposite: it is the other one's. */
+static double bound_of_both(bool *opposite, const struct roc *evaluation, const struct thresholds *t,
+                            double delta, double confidence, size_t group)
+{
+    const struct roc other = roc_swapped(evaluation);
+    const double each = of_direction(confidence), plain = bound_at(evaluation, t->plain, delta, each, group),
+                 turned = bound_at(&other, t->opposite, delta, each, group);
+    *opposite = turned > plain;
+    return fmax(plain, turned);
 }
 
 static void set_epsilon(struct sotto_audit_attack *out, const struct audit_curves *c,
-                        const struct audit_settings *settings)
+                        const struct thresholds *t, const struct audit_settings *settings)
 {
-    const double threshold = roc_threshold_epsilon(&c->calibration, settings->delta, settings->confidence);
-    out->epsilon =
-        bound_at(&c->evaluation, threshold, settings->delta, settings->confidence, settings->group_size);
-    out->epsilon.assumption =
-        settings->group_size
-            ? "each score is one training run, and the runs are independent"
-            : "one trained model; its records are treated as independent trials of the mechanism";
+    const size_t group = settings->group_size;
+    bool opposite;
+    const double bound =
+        bound_of_both(&opposite, &c->evaluation, t, settings->delta, settings->confidence, group);
+    const double threshold = opposite ? t->opposite : t->plain;
+    const struct rates r = roc_rates(&c->evaluation, threshold, settings->confidence);
+    out->epsilon = (struct sotto_audit_bound){
+        .lower_bound = bound,
+        .threshold = threshold,
+        .delta = settings->delta,
+        .confidence = settings->confidence,
+        .tpr = r.tpr,
+        .fpr = r.fpr,
+        .n_member = c->evaluation.n_member,
+        .n_nonmember = c->evaluation.n_nonmember,
+        .group_size = group,
+        .assumption =
+            group ? "each score is one training run, and the runs are independent"
+                  : "one trained model; its records are treated as independent trials of the mechanism"};
 }
 
-/* The most member-like k scores are guessed "in", the least member-like k "out"; where scores tie at the
- * border, the non-members among them are taken for "in" guesses and the members for "out", which can only
- * cost the attacker. */
-static sotto_status set_one_run(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
-                                const struct audit_scored *s, const struct audit_settings *settings)
+/* `above` counts scores over the border, `at` those on it; [1]: members. */
+struct border {
+    size_t above[2], at[2];
+};
+
+/* Right guesses if the k records over (and on) a border are guessed to be of `side`. Where scores tie at the border, those of
+ * the other side among them are guessed first, which can only cost the attacker. */
+static size_t count_right(const struct border *b, size_t k, int side)
+{
+    const size_t open = k - b->above[0] - b->above[1];
+    return b->above[side] + (open > b->at[!side] ? open - b->at[!side] : 0);
+}
+
+/* The most member-like k scores are guessed "in", the least member-like k "out", or the other way round: *opposite, if that
+ * is right more often. */
+static sotto_status count_guesses(size_t *right, bool *opposite, const struct audit_scored *s, size_t k)
 {
     sotto_status status = SOTTO_OK;
-    size_t m = s->n_member, n = s->n_nonmember, k = settings->one_run_guesses, right = 0;
+    const size_t m = s->n_member, n = s->n_nonmember;
+    struct border high = {0}, low = {0};
     double *x = NULL;
     NEW_ROWS(x, m + n, 2);
     REQUIRE(2 * k <= m + n, "one run: 2 x %zu guesses for %zu records; expected at most one guess per record",
@@ -50,29 +94,44 @@ static sotto_status set_one_run(struct sotto_audit_attack *out, struct sotto_aud
     for (size_t i = 0; i < m + n; i++)
         x[i] = i < m ? s->member[i] : s->nonmember[i - m];
     sort_rising(x, m + n, x + m + n);
-    double high = x[m + n - k], low = x[k - 1];
-    size_t above[2] = {0, 0}, at_high[2] = {0, 0}, below[2] = {0, 0}, at_low[2] = {0, 0};
+    const double top = x[m + n - k], bottom = x[k - 1];
     for (size_t i = 0; i < m + n; i++) {
-        double v = i < m ? s->member[i] : s->nonmember[i - m];
-        size_t member = i < m;
-        above[member] += v > high, at_high[member] += v == high;
-        below[member] += v < low, at_low[member] += v == low;
+        const double v = i < m ? s->member[i] : s->nonmember[i - m];
+        const int member = i < m;
+        high.above[member] += v > top, high.at[member] += v == top;
+        low.above[member] += v < bottom, low.at[member] += v == bottom;
     }
-    size_t open_high = k - above[0] - above[1], open_low = k - below[0] - below[1];
-    right = above[1] + (open_high > at_high[0] ? open_high - at_high[0] : 0);
-    right += below[0] + (open_low > at_low[1] ? open_low - at_low[1] : 0);
+    const size_t plain = count_right(&high, k, 1) + count_right(&low, k, 0),
+                 turned = count_right(&high, k, 0) + count_right(&low, k, 1);
+    *opposite = turned > plain;
+    *right = *opposite ? turned : plain;
+done:
+    base_free(x);
+    return status;
+}
+
+static sotto_status set_one_run(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
+                                const struct audit_scored *s, const struct audit_settings *settings)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t records = s->n_member + s->n_nonmember, guesses = 2 * settings->one_run_guesses;
+    size_t right = 0;
+    bool opposite = false;
+    TRY(count_guesses(&right, &opposite, s, settings->one_run_guesses));
     TAKE(memory, out->one_run, 1);
     *out->one_run = (struct sotto_audit_one_run){
-        .records = m + n,
-        .guesses = 2 * k,
+        .records = records,
+        .guesses = guesses,
         .right = right,
         .delta = settings->delta,
         .confidence = settings->confidence,
-        .lower_bound = one_run_epsilon(settings->delta, m + n, 2 * k, right, settings->confidence),
-        .assumption =
-            "every record was a member by its own fair coin, and the guesses were fixed beforehand"};
+        .lower_bound =
+            one_run_epsilon(settings->delta, records, guesses, right, of_direction(settings->confidence)),
+        .assumption = opposite ? "every record was a member by its own fair coin, and the guesses were fixed "
+                                 "beforehand; right are the opposite guesses: high scores are out"
+                               : "every record was a member by its own fair coin, and the guesses were fixed "
+                                 "beforehand"};
 done:
-    base_free(x);
     return status;
 }
 
@@ -110,8 +169,8 @@ struct bound_task {
     const struct sotto_audit_attack *found;
     const struct audit_curves *curves;
     const struct audit_settings *settings;
-    double delta, confidence,
-        threshold; /* the last: of the rates, chosen on the calibration half for this delta */
+    double delta, confidence;
+    struct thresholds thresholds; /* of the rates, for this delta */
 };
 
 static bool rates_apply(const struct bound_task *t)
@@ -122,8 +181,9 @@ static bool rates_apply(const struct bound_task *t)
 
 static sotto_status rates_bound(double *out, const struct bound_task *t)
 {
-    *out = bound_at(&t->curves->evaluation, t->threshold, t->delta, t->confidence, t->settings->group_size)
-               .lower_bound;
+    bool ignored;
+    *out = bound_of_both(&ignored, &t->curves->evaluation, &t->thresholds, t->delta, t->confidence,
+                         t->settings->group_size);
     return SOTTO_OK;
 }
 
@@ -136,7 +196,7 @@ static bool one_run_applies(const struct bound_task *t)
 static sotto_status one_run_bound(double *out, const struct bound_task *t)
 {
     const struct sotto_audit_one_run *r = t->found->one_run;
-    *out = one_run_epsilon(t->delta, r->records, r->guesses, r->right, t->confidence);
+    *out = one_run_epsilon(t->delta, r->records, r->guesses, r->right, of_direction(t->confidence));
     return SOTTO_OK;
 }
 
@@ -147,15 +207,20 @@ static bool odds_apply(const struct bound_task *t)
     return t->settings->odds_ratio && t->delta == 0;
 }
 
-/* One end of the interval is used, so it may have all of the error. */
+/* One end of each direction's interval is used, so that both share the error as the ends of one interval do. */
 static sotto_status odds_bound(double *out, const struct bound_task *t)
 {
     sotto_status status = SOTTO_OK;
     const size_t group = t->settings->group_size ? t->settings->group_size : 1;
-    struct sotto_estimate e;
-    TRY(odds_at(&e, &t->curves->evaluation, roc_threshold_balanced(&t->curves->calibration),
-                2 * t->confidence - 1));
-    *out = isfinite(e.lower) ? fmax(0, e.lower / (2 * (double)group)) : 0;
+    const struct roc calibration = roc_swapped(&t->curves->calibration),
+                     evaluation = roc_swapped(&t->curves->evaluation);
+    struct sotto_estimate plain, turned;
+    TRY(odds_at(&plain, &t->curves->evaluation, roc_threshold_balanced(&t->curves->calibration),
+                t->confidence));
+    TRY(odds_at(&turned, &evaluation, roc_threshold_balanced(&calibration), t->confidence));
+    const double lower =
+        fmax(isfinite(plain.lower) ? plain.lower : 0, isfinite(turned.lower) ? turned.lower : 0);
+    *out = fmax(0, lower / (2 * (double)group));
 done:
     return status;
 }
@@ -171,13 +236,11 @@ enum { BOUNDS = sizeof epsilon_bounds / sizeof *epsilon_bounds };
 
 /* Which bounds apply does not depend on the scores, so their number may share the error. */
 static sotto_status best_bound(struct sotto_audit_best *out, const struct sotto_audit_attack *found,
-                               const struct audit_curves *c, const struct audit_settings *settings,
-                               double delta, double confidence)
+                               const struct audit_curves *c, const struct thresholds *thresholds,
+                               const struct audit_settings *settings, double delta, double confidence)
 {
     sotto_status status = SOTTO_OK;
-    struct bound_task t = {found, c, settings, delta, confidence, found->epsilon.threshold};
-    if (delta != settings->delta) /* any threshold of the other half is valid; the search is not cheap */
-        t.threshold = roc_threshold_epsilon(&c->calibration, delta, confidence);
+    struct bound_task t = {found, c, settings, delta, confidence, *thresholds};
     struct sotto_audit_best best = {.delta = delta, .confidence = confidence};
     for (size_t i = 0; i < BOUNDS; i++)
         best.bounds += epsilon_bounds[i].applies(&t);
@@ -196,11 +259,16 @@ done:
 }
 
 static sotto_status set_claim(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
-                              const struct audit_curves *c, const struct audit_settings *settings)
+                              const struct audit_curves *c, struct thresholds t,
+                              const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;
     TAKE(memory, out->claim, 1);
-    TRY(best_bound(&out->claim->best, out, c, settings, settings->claim_delta, settings->shared_confidence));
+    if (settings->claim_delta !=
+        settings->delta) /* any of the other half is valid; the search is not cheap */
+        t = choose_thresholds(c, settings->claim_delta, settings->shared_confidence);
+    TRY(best_bound(&out->claim->best, out, c, &t, settings, settings->claim_delta,
+                   settings->shared_confidence));
     out->claim->contradicted = out->claim->best.lower_bound > settings->claim_epsilon;
 done:
     return status;
@@ -211,18 +279,19 @@ sotto_status audit_measure_bounds(struct sotto_audit_attack *out, struct sotto_a
                                   const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;
-    set_epsilon(out, c, settings);
+    const struct thresholds t = choose_thresholds(c, settings->delta, settings->confidence);
+    set_epsilon(out, c, &t, settings);
     if (settings->one_run_guesses) {
         TRY(set_one_run(out, memory, s, settings));
         TRY(audit_measure_one_run(out, memory, c, settings));
     }
     if (settings->odds_ratio)
         TRY(set_odds(out, memory, c, settings));
-    TRY(best_bound(&out->epsilon_best, out, c, settings, settings->delta, settings->confidence));
-    TRY(best_bound(&out->simultaneous.epsilon, out, c, settings, settings->delta,
+    TRY(best_bound(&out->epsilon_best, out, c, &t, settings, settings->delta, settings->confidence));
+    TRY(best_bound(&out->simultaneous.epsilon, out, c, &t, settings, settings->delta,
                    settings->shared_confidence));
     if (settings->has_claim)
-        TRY(set_claim(out, memory, c, settings));
+        TRY(set_claim(out, memory, c, t, settings));
 done:
     return status;
 }

@@ -164,7 +164,7 @@ sotto_status sotto_audit_gate(int *failed, char **line, const struct sotto_audit
     struct rule r;
     const char *name = NULL;
     double worst = NAN;
-    char text[512];
+    char text[1024];
     TRY(parse(&r, rule));
     if (!audit)
         goto done;
@@ -179,9 +179,13 @@ sotto_status sotto_audit_gate(int *failed, char **line, const struct sotto_audit
         if (isnan(worst) || (r.above ? x > worst : x < worst))
             worst = x, name = audit->attacks[i].name;
     }
-    bool fails = isnan(worst) || holds(&r, worst);
+    struct sotto_audit_verdict verdict;
+    sotto_audit_judge(&verdict, audit);
+    const bool swapped = of_attacks && verdict.swapped, fails = isnan(worst) || swapped || holds(&r, worst);
     if (isnan(worst))
         snprintf(text, sizeof text, "gate FAIL: %s was not measured", rule);
+    else if (swapped)
+        snprintf(text, sizeof text, "gate FAIL: %s (%s)", rule, verdict.text);
     else
         snprintf(text, sizeof text, "gate %s: %s (%s%s%.4g)", fails ? "FAIL" : "pass", rule, name ? name : "",
                  name ? ": " : "", worst);

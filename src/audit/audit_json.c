@@ -147,6 +147,25 @@ static void put_fields(struct json **object, const struct field *table, const ch
     }
 }
 
+static const char *const finding_names[] = {"none", "auc", "tpr", "epsilon", "accuracy", "claim"};
+static const char verdict_key[] = "verdict"; /* follows from the numbers: written, never read */
+
+static struct json *verdict_json(const struct sotto_audit_result *r)
+{
+    struct json *j = json_make_object();
+    struct sotto_audit_verdict v;
+    sotto_audit_judge(&v, r);
+    json_put_text(&j, "kind", sotto_verdict_name(v.kind));
+    json_put_text(&j, "by", finding_names[v.by]);
+    json_put_text(&j, "attack", r->attack_count ? r->attacks[v.attack].name : NULL);
+    json_put_real(&j, "fpr", v.fpr);
+    json_put_real(&j, "lower", v.lower);
+    json_put_boolean(&j, "opposite", v.opposite);
+    json_put_boolean(&j, "swapped", v.swapped);
+    json_put_text(&j, "text", v.text);
+    return j;
+}
+
 struct json *audit_encode(const struct sotto_audit_result *r)
 {
     struct json *doc = json_make_object();
@@ -154,6 +173,8 @@ struct json *audit_encode(const struct sotto_audit_result *r)
     json_put_text(&doc, "schema", r->pending ? "sotto.shadows/1" : "sotto.audit/1");
     if (!r->pending)
         put_fields(&doc, audit_result_fields, (const char *)r);
+    if (!r->pending)
+        json_put(&doc, verdict_key, verdict_json(r));
     for (const char *key = json_first_key(more); key; key = json_next_key(more, key))
         json_put(&doc, key, json_clone(json_member(more, key)));
     return doc;
@@ -501,7 +522,7 @@ static sotto_status keep_more(struct sotto_audit_result *r, const struct json *d
         const struct field *f = audit_result_fields;
         while (f->kind != FIELD_END && strcmp(f->key, key) != 0)
             f++;
-        if (f->kind == FIELD_END && strcmp(key, "schema") != 0)
+        if (f->kind == FIELD_END && strcmp(key, "schema") != 0 && strcmp(key, verdict_key) != 0)
             TRY(audit_put_more(r, key, json_clone(json_member(doc, key))));
     }
 done:

@@ -1,4 +1,4 @@
-/* What guesses about the coins of one run say besides Steinke's bound: of a whole trade-off curve (Mahloujifar, Melis and
+/* What guesses about the coins of one run, in the direction that was right more often, say besides Steinke's bound: of a whole trade-off curve (Mahloujifar, Melis and
  * Chaudhuri 2024), and bounds that rest on more than that bound does, each under its own name. docs/derivations/one-run.md */
 #include "audit/audit_one_run.h"
 
@@ -19,7 +19,8 @@ sotto_status audit_measure_one_run(struct sotto_audit_attack *out, struct sotto_
 {
     sotto_status status = SOTTO_OK;
     const struct guessed g = guessed_of(out->one_run);
-    const double level = 1 - settings->confidence, delta = settings->delta, mu = curve_mu(&g, level),
+    const double level = (1 - settings->confidence) / 2, /* of each direction */
+                 delta = settings->delta, mu = curve_mu(&g, level),
                  threshold = roc_threshold_epsilon(&c->calibration, delta, settings->confidence);
     const struct rates r = roc_rates(&c->evaluation, threshold, settings->confidence);
     TAKE(memory, out->one_run_bounds, 1);
@@ -92,7 +93,7 @@ static sotto_status test_attacks(struct sotto_audit_result *r, struct sotto_audi
         if (!has_guesses(a))
             continue;
         const struct guessed g = guessed_of(a->one_run);
-        const double p = fmin(1, (double)c->attacks * curve_p_value(&f, &g));
+        const double p = fmin(1, 2 * (double)c->attacks * curve_p_value(&f, &g)); /* 2: directions */
         if (!c->attack || p < c->p_value) {
             c->p_value = p;
             c->attack = audit_keep_text(&r->memory, a->name);

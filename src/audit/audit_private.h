@@ -144,6 +144,8 @@ sotto_status audit_p_values(struct sotto_audit_attack *out, struct sotto_audit_m
  * something else. */
 sotto_status audit_sanity(struct sotto_audit_result *r, const struct audit_arrays *arrays,
                           const struct audit_settings *settings, const struct sotto_context *ctx);
+/* "direction", after the attacks: an AUC that lies wholly below .5. ENOMEM. */
+sotto_status audit_sanity_direction(struct sotto_audit_result *r);
 /* Per class and per correctness, for one attack chosen beforehand. */
 sotto_status audit_slices(struct sotto_audit_result *r, const char *attack, const double *scores,
                           const struct audit_arrays *arrays, const struct audit_halves *halves,

@@ -3,9 +3,8 @@
 #include "audit/audit_duplicates.h"
 #include "audit/audit_private.h"
 #include "audit/audit_sanity_values.h"
+#include "audit/audit_verdict.h"
 #include "audit/distribution_shift_test.h"
-#include "audit/score/posterior.h"
-#include "num/beta.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -150,37 +149,26 @@ done:
     return status;
 }
 
-static size_t count_right(const struct attack_input *side)
-{
-    size_t right = 0;
-    for (size_t i = 0; i < side->n; i++)
-        right += posterior_argmax(side, i) == (size_t)side->labels[i];
-    return right;
-}
-
-/* The gap by itself gives an attack a balanced accuracy of 1/2 + gap/2. */
-static sotto_status check_gap(struct findings *list, const struct audit_arrays *arrays, double confidence)
+/* The gap by itself gives an attack a balanced accuracy of 1/2 + gap/2; one wholly below 0 gives it to the opposite guess. */
+static sotto_status check_gap(struct findings *list, const struct sotto_audit_accuracies *a,
+                              double confidence)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_audit_check *c;
     char text[256];
-    if (!arrays->all.outputs || !arrays->all.labels)
+    if (!a)
         return unknown(
             list, "generalisation",
             "no outputs with labels were given: the gap between training and test accuracy is unknown");
-    double m = (double)arrays->member.n, n = (double)arrays->nonmember.n,
-           right_m = (double)count_right(&arrays->member), right_n = (double)count_right(&arrays->nonmember),
-           lower_m, upper_m, lower_n, upper_n, each = 1 - (1 - confidence) / 2;
-    clopper_pearson(&lower_m, &upper_m, right_m, m, each);
-    clopper_pearson(&lower_n, &upper_n, right_n, n, each);
-    struct sotto_estimate e = {right_m / m - right_n / n, lower_m - upper_n, upper_m - lower_n};
-    bool overfitted = e.lower > 0.1;
+    const struct sotto_estimate e = audit_accuracy_gap(a, confidence);
+    const bool overfitted = e.lower > 0.1, swapped = e.upper < 0;
     snprintf(text, sizeof text,
-             "accuracy %.3f on members, %.3f on non-members: the gap of %.3f [%.3f, %.3f] alone gives an "
-             "attack a balanced "
-             "accuracy of %.3f",
-             right_m / m, right_n / n, e.estimate, e.lower, e.upper, 0.5 + e.estimate / 2);
-    TRY(add(&c, list, "generalisation", warning_if(overfitted), text));
+             "accuracy %.3f on members, %.3f on non-members: the gap of %.3f [%.3f, %.3f] alone gives %s "
+             "a balanced accuracy of %.3f%s",
+             a->member.rate.estimate, a->nonmember.rate.estimate, e.estimate, e.lower, e.upper,
+             swapped ? "the opposite guess" : "an attack", 0.5 + (swapped ? -e.estimate : e.estimate) / 2,
+             swapped ? ": are the files swapped, or the labels wrong?" : "");
+    TRY(add(&c, list, "generalisation", warning_if(overfitted || swapped), text));
     TAKE(list->memory, c->gap, 1);
     *c->gap = e;
 done:
@@ -249,13 +237,42 @@ sotto_status audit_sanity(struct sotto_audit_result *r, const struct audit_array
     TRY(check_distribution(&list, arrays, settings, ctx));
     TRY(check_dates(&list, arrays, settings->confidence));
     TRY(check_classes(&list, arrays));
-    TRY(check_gap(&list, arrays, settings->confidence));
+    TRY(check_gap(&list, r->accuracy, settings->confidence));
     TRY(check_rounding(&list, arrays));
     TRY(check_meaning(&list, arrays));
     TAKE(&r->memory, checks, list.count);
     memcpy(checks, list.check, list.count * sizeof *checks);
     r->checks = checks;
     r->check_count = list.count;
+done:
+    return status;
+}
+
+/* Known once the attacks have run. Where others find members, it is what this attack compares with that is in question. */
+sotto_status audit_sanity_direction(struct sotto_audit_result *r)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t inverted = audit_inverted_attack(r);
+    struct sotto_audit_verdict verdict;
+    struct sotto_audit_check *checks;
+    char text[256];
+    if (inverted == r->attack_count)
+        return SOTTO_OK;
+    const struct sotto_estimate *e = &r->attacks[inverted].auc.area;
+    sotto_audit_judge(&verdict, r);
+    snprintf(text, sizeof text, "the opposite guess of '%.40s' has AUC %.3f [%.3f, %.3f]: %s",
+             r->attacks[inverted].name, 1 - e->estimate, 1 - e->upper, 1 - e->lower,
+             verdict.swapped ? "are members and non-members swapped?"
+                             : "is what this attack compares with swapped, or in another order?");
+    TAKE(&r->memory, checks, r->check_count + 1);
+    if (r->check_count)
+        memcpy(checks, r->checks, r->check_count * sizeof *checks);
+    checks[r->check_count] = (struct sotto_audit_check){
+        .name = "direction", .level = SOTTO_CHECK_WARNING, .text = audit_keep_text(&r->memory, text)};
+    if (!checks[r->check_count].text)
+        FAIL(SOTTO_ENOMEM, "audit: out of memory");
+    r->checks = checks;
+    r->check_count++;
 done:
     return status;
 }

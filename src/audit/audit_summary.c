@@ -16,10 +16,18 @@ static void percent_cell(char out[CELL], const struct sotto_estimate *e)
     snprintf(out, CELL, "%.3g [%.3g, %.3g] %%", 100 * e->estimate, 100 * e->lower, 100 * e->upper);
 }
 
-static void rate_cell(char out[CELL], const struct sotto_audit_rate *r)
+/* A curve with one vertex between its ends: a yes or no, whose only threshold has a rate of its own. */
+static bool has_one_threshold(const struct sotto_audit_attack *a)
+{
+    return a->roc_count > 0 && a->roc_count <= 3;
+}
+
+static void rate_cell(char out[CELL], const struct sotto_audit_attack *a, const struct sotto_audit_rate *r)
 {
     if (r->refused)
         snprintf(out, CELL, "not measurable");
+    else if (has_one_threshold(a) && r->tpr.rate.estimate == 0)
+        snprintf(out, CELL, "one threshold only");
     else if (r->tpr.no_lower)
         snprintf(out, CELL, "%.3g [-, %.3g] %%", 100 * r->tpr.rate.estimate, 100 * r->tpr.rate.upper);
     else
@@ -120,22 +128,22 @@ static void membership_cell(char out[CELL], const void *of, long row, size_t col
     else if (column == 3 + m->count)
         epsilon_cell(out, &a->epsilon_best);
     else if (rate < a->rate_count)
-        rate_cell(out, &a->rates[rate]);
+        rate_cell(out, a, &a->rates[rate]);
     else
         snprintf(out, CELL, "not measurable");
 }
 
-/* What would make the numbers below mean something else comes before them. */
+/* What would make the numbers above mean something else. */
 static void add_checks(char **text, size_t *used, const struct sotto_audit_result *r)
 {
+    if (r->check_count)
+        add(text, used, "\n");
     for (size_t i = 0; i < r->check_count; i++) {
         const struct sotto_audit_check *c = &r->checks[i];
         char line[512];
         snprintf(line, sizeof line, "%-8s %.490s\n", audit_level_names[c->level], c->text ? c->text : "");
         add(text, used, line);
     }
-    if (r->check_count)
-        add(text, used, "\n");
 }
 
 /* The attack, then the baselines, then networks of each depth. */
@@ -244,6 +252,7 @@ static void add_one_run(char **text, size_t *used, const struct sotto_audit_resu
 static void add_membership(char **text, size_t *used, const struct sotto_audit_result *r)
 {
     struct membership m = {.result = r};
+    struct sotto_audit_verdict verdict;
     char line[LINE];
     if (!r->attack_count)
         return;
@@ -251,13 +260,16 @@ static void add_membership(char **text, size_t *used, const struct sotto_audit_r
              "%zu members, %zu non-members; intervals at %g %% confidence; 0.5 is guessing\n\n", r->n_member,
              r->n_nonmember, 100 * r->confidence);
     add(text, used, line);
-    add_checks(text, used, r);
+    sotto_audit_judge(&verdict, r);
+    add(text, used, verdict.text);
+    add(text, used, "\n\n");
     m.count = choose_rates(m.rates, &r->attacks[0]);
     add_table(text, used, membership_cell, &m, r->attack_count, m.count + 4);
     for (size_t i = 0; i < r->attack_count; i++)
         add_p_values(text, used, &r->attacks[i]);
     add_claim(text, used, r->claim);
     add_one_run(text, used, r);
+    add_checks(text, used, r);
 }
 
 /* The attacks that look at a generative model. */

@@ -86,6 +86,16 @@ void roc_clear(struct roc *c)
     *c = (struct roc){0};
 }
 
+struct roc roc_swapped(const struct roc *c)
+{
+    return (struct roc){.points = c->points,
+                        .n_member = c->n_nonmember,
+                        .n_nonmember = c->n_member,
+                        .score = c->score,
+                        .true_positives = c->false_flags,
+                        .false_flags = c->true_positives};
+}
+
 static double tpr_of(const struct roc *c, size_t i)
 {
     return (double)c->true_positives[i] / (double)c->n_member;

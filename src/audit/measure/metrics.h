@@ -20,6 +20,8 @@ struct roc {
 sotto_status roc_make(struct roc *out, const double *member, size_t n_member, const double *nonmember,
                       size_t n_nonmember);
 void roc_clear(struct roc *c);
+/* The curve of the opposite guess, which takes a high score for a non-member's: the two sides exchanged. Borrows c's arrays. */
+struct roc roc_swapped(const struct roc *c);
 /* Room for curves of up to `capacity` records, one after the other: the curve borrows its arrays. */
 struct roc_room {
     size_t capacity;

@@ -34,10 +34,6 @@ struct attack_result {
     const struct json *rates, *refused, *roc, *histogram;
     double best_epsilon;    /* the largest of several bounds that share the error, NAN if absent */
     const char *best_bound; /* its name, or NULL */
-    size_t run_records, run_guesses, run_right; /* of guesses in one run; 0: none */
-    double tpr, fpr;         /* at the threshold of the epsilon bound, NAN if absent; of scored_... records */
-    double adjusted;         /* lower end of the AUC's interval, widened for the number of attacks */
-    double adjusted_epsilon; /* lower bound on epsilon at the proved delta, widened likewise; 0 if none */
 };
 
 struct report_row {
@@ -67,8 +63,10 @@ struct report_row {
     struct estimate accuracy, unprotected;
     double train_accuracy, chance; /* NAN if absent */
     const struct json *classes;    /* accuracy of each, or NULL */
+    struct sotto_audit_result found; /* what of `audit` its verdict looks at */
+    struct sotto_audit_verdict leak; /* on it alone */
     enum sotto_verdict verdict;
-    size_t strongest; /* attack with the highest AUC, if any */
+    size_t strongest; /* attack that decides, or that with the highest AUC, if any */
     char verdict_text[512];
 };
 
@@ -98,6 +96,8 @@ struct json *report_judged(const struct report *r);
 /* The row whose verdict is the document's: the worst of the rows that might be released, or of all if none is
  * protected. */
 size_t report_decisive_row(const struct report *r);
+/* row->found, once the rest of the audit was read. ENOMEM. */
+sotto_status row_take_numbers(struct report_row *row);
 /* Decides r->verdict, text and the rest from the numbers alone. */
 void row_judge(struct report_row *r);
 

@@ -100,15 +100,30 @@ static const struct json *histogram_of(const struct json *attack)
     return good ? h : NULL;
 }
 
-static sotto_status read_one_run(struct attack_result *a, const struct reader *at)
+static sotto_status check_one_run(const struct reader *at)
 {
     sotto_status status = SOTTO_OK;
-    TRY(read_size_if(&a->run_records, at, "records"));
-    TRY(read_size_if(&a->run_guesses, at, "guesses"));
-    TRY(read_size_if(&a->run_right, at, "right"));
-    if (a->run_right > a->run_guesses || a->run_guesses > a->run_records)
+    size_t records = 0, guesses = 0, right = 0;
+    TRY(read_size_if(&records, at, "records"));
+    TRY(read_size_if(&guesses, at, "guesses"));
+    TRY(read_size_if(&right, at, "right"));
+    if (right > guesses || guesses > records)
         FAIL(SOTTO_EFORMAT, "%s: '%s' has %zu right of %zu guesses about %zu records", document, at->path,
-             a->run_right, a->run_guesses, a->run_records);
+             right, guesses, records);
+done:
+    return status;
+}
+
+/* Of the bound on epsilon. */
+static sotto_status check_rates(const struct reader *at)
+{
+    static const char *const names[] = {"tpr", "fpr"};
+    sotto_status status = SOTTO_OK;
+    for (int i = 0; i < 2; i++) {
+        double rate;
+        TRY(read_number_if(&rate, at, names[i]));
+        TRY(check_fraction(rate, at, names[i]));
+    }
 done:
     return status;
 }
@@ -131,15 +146,12 @@ static sotto_status read_attack(struct attack_result *a, const struct reader *at
         TRY(read_size_if(&a->scored_member, &detail, "n_member"));
         TRY(read_size_if(&a->scored_nonmember, &detail, "n_nonmember"));
     }
-    struct reader bound = reader_enter(at, "epsilon_detail");
-    TRY(read_number_if(&a->tpr, &bound, "tpr"));
-    TRY(read_number_if(&a->fpr, &bound, "fpr"));
-    TRY(check_fraction(a->tpr, &bound, "tpr"));
-    TRY(check_fraction(a->fpr, &bound, "fpr"));
-    struct reader best = reader_enter(at, "epsilon_best"), run = reader_enter(at, "one_run");
+    struct reader bound = reader_enter(at, "epsilon_detail"), best = reader_enter(at, "epsilon_best"),
+                  run = reader_enter(at, "one_run");
+    TRY(check_rates(&bound));
     TRY(read_number_if(&a->best_epsilon, &best, "epsilon_lower_bound"));
     TRY(read_text_if(&a->best_bound, &best, "bound"));
-    TRY(read_one_run(a, &run));
+    TRY(check_one_run(&run));
     struct reader tpr = reader_enter(at, "tpr_at_fpr");
     if (reader_here(&tpr))
         TRY(json_get_object(&a->rates, at->doc, document, tpr.path));
@@ -218,6 +230,7 @@ static sotto_status read_audit(struct report_row *row, const struct reader *r)
         if (strcmp(row->attacks[i].name, closer) == 0)
             row->closer = i;
     TRY(read_claim(row, &at));
+    TRY(row_take_numbers(row));
     struct reader spread = reader_enter(r, "measured_draws");
     if (reader_here(&spread))
         TRY(read_text(&row->draws_attack, &spread, "attack"));
@@ -500,8 +513,10 @@ done:
 
 void report_clear(struct report *r)
 {
-    for (size_t i = 0; i < r->row_count; i++)
+    for (size_t i = 0; i < r->row_count; i++) {
         base_free(r->rows[i].attacks);
+        sotto_audit_result_free(&r->rows[i].found);
+    }
     base_free(r->rows);
     sweeps_clear(&r->sweeps);
     json_free(r->doc);

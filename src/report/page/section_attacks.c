@@ -26,11 +26,19 @@ static size_t find_rates(const char *rates[MAX_RATES], const struct report *r)
     return count;
 }
 
+/* A yes or no: its only threshold has a rate of its own (one vertex between the ends of the curve). */
+static bool has_one_threshold(const struct attack_result *a)
+{
+    return a->roc && json_count(a->roc) <= 3;
+}
+
 static void rate_cell(struct page *p, const struct attack_result *a, const char *key)
 {
     const struct json *found = json_member(a->rates, key);
     page_html(p, "<td class=\"number\">");
-    if (json_kind(found) == JSON_KIND_OBJECT) {
+    if (json_kind(found) == JSON_KIND_OBJECT && has_one_threshold(a) && part_number(found, "estimate") == 0) {
+        page_html(p, "<span class=\"none\">one threshold only</span>");
+    } else if (json_kind(found) == JSON_KIND_OBJECT) {
         struct estimate e = {true, part_number(found, "estimate"), part_number(found, "lower"),
                              part_number(found, "upper"), 0};
         bool weak = false;
@@ -202,7 +210,9 @@ void section_attacks(struct page *p, const struct report *r)
     plots(p, r);
     histogram(p, r);
     page_html(p, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All attacks\"><table "
-                 "class=\"attacks\">\n<caption>All attacks on all settings. Brackets: intervals at ");
+                 "class=\"attacks\">\n<caption>");
+    page_html(p, r->row_count > 1 ? "All attacks on all settings." : "All attacks.");
+    page_html(p, " Brackets: intervals at ");
     page_percent_plain(p, confidence);
     page_html(
         p,
@@ -229,7 +239,9 @@ void section_attacks(struct page *p, const struct report *r)
         "</table></div>\n<p class=\"note\">\xce\xb5 is at least: lower bound on \xce\xb5 from the "
         "success of the attack: Clopper-Pearson on both rates, at one threshold chosen on the "
         "calibration half, and where asked for the bounds from guesses in one run and from the odds ratio. "
-        "They share the error, and the name beside the number says which is the largest. The bound treats "
+        "They share the error, and the name beside the number says which is the largest. Each bound is tried "
+        "in both directions, which share its error too: high scores are taken for members, then for "
+        "non-members. The bound treats "
         "the records of one trained model as independent "
         "trials. It is a measurement and never proves privacy.</p>\n");
     for (size_t i = 0; i < r->row_count; i++)

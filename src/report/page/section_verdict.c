@@ -10,9 +10,9 @@
 /* --- what the rows come to --- */
 
 struct findings {
-    size_t proved, attacked, leaking, destroyed, attacks;
+    size_t proved, attacked, leaking, swapped, destroyed, attacks;
     const struct report_row *best;         /* smallest proved epsilon; NULL: none that means something */
-    const struct report_row *most;         /* largest AUC of any attack; NULL: no attack was run */
+    const struct report_row *most;         /* the worst leak, else the largest AUC; NULL: no attack was run */
     const struct report_row *contradicted; /* NULL: none */
 };
 
@@ -27,13 +27,27 @@ static const struct attack_result *largest(const struct report_row *row)
     return &row->attacks[row->strongest];
 }
 
-/* Attacks on a destroyed model mean nothing, so it is the largest only where there is no other. */
+/* The AUC says so, and the attack's own guess: a number that readers know. */
+static bool leaks_by_area(const struct report_row *row)
+{
+    return row->leak.by == SOTTO_FINDING_AUC && !row->leak.opposite;
+}
+
+/* Of the better guess. */
+static double better_area(const struct report_row *row)
+{
+    return row->leak.opposite ? 1 - largest(row)->auc.value : largest(row)->auc.value;
+}
+
+/* Attacks on a destroyed model mean nothing, so it tells most only where there is no other. A leak tells more than none. */
 static bool tells_more(const struct report_row *row, const struct report_row *than)
 {
     const bool ruin = row->verdict == SOTTO_VERDICT_DESTROYED;
     if (!than || ruin != (than->verdict == SOTTO_VERDICT_DESTROYED))
         return !than || !ruin;
-    return largest(row)->auc.value > largest(than)->auc.value;
+    if (row->leak.kind != than->leak.kind)
+        return row->leak.kind < than->leak.kind;
+    return better_area(row) > better_area(than);
 }
 
 static struct findings find(const struct report *r)
@@ -44,6 +58,7 @@ static struct findings find(const struct report *r)
         f.proved += row->proof_means;
         f.destroyed += row->verdict == SOTTO_VERDICT_DESTROYED;
         f.leaking += row->attack_count && leaks(row);
+        f.swapped += row->leak.swapped != 0;
         f.attacked += row->attack_count > 0;
         f.attacks += row->attack_count;
         if (row->proof_means && (!f.best || row->proved.upper < f.best->proved.upper))
@@ -123,8 +138,13 @@ static void measured_sentence(struct page *p, const struct report *r, const stru
     if (r->row_count > 1)
         page_format(p, " Attacks tell members from non-members in %zu of %zu settings", f->leaking,
                     f->attacked);
-    else
+    else if (leaks_by_area(f->most))
         page_html(p, " An attack tells members from non-members");
+    if (!leaks_by_area(f->most)) {
+        page_html(p, r->row_count > 1 ? ". " : " ");
+        page_text(p, f->most->verdict_text);
+        return;
+    }
     page_html(p, ", with AUC ");
     if (r->row_count > 1)
         page_html(p, "up to ");
@@ -228,9 +248,14 @@ static void glance(struct page *p, const struct report *r)
     bool conditional = false;
     for (size_t i = 0; i < r->row_count; i++)
         conditional |= r->rows[i].conditional.given;
-    page_html(p, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Overview of all "
-                 "settings\"><table class=\"glance\">\n<caption>Overview of all settings. AUC: how well the "
-                 "headline attack (chosen in advance) separates members from non-members (0.5 = guessing, 1 "
+    page_html(p,
+              r->row_count > 1
+                  ? "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Overview of all "
+                    "settings\"><table class=\"glance\">\n<caption>Overview of all settings."
+                  : "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+                    "aria-label=\"Overview\"><table class=\"glance\">\n<caption>The verdict on this model.");
+    page_html(p, " AUC: how well the headline attack (chosen in advance) separates members from non-members "
+                 "(0.5 = guessing, 1 "
                  "= perfect), and the largest AUC of all attacks, where it is above chance.");
     if (conditional)
         page_html(p, " Conditional: the \xce\xb5 that would hold if the largest sensitivity in a sample were "
@@ -253,15 +278,21 @@ static void proved_card(struct page *p, const struct report *r, const struct fin
 {
     page_html(p, "<div class=\"card proved\"><h3>Proved</h3>");
     if (!f->best) {
-        page_html(
-            p,
-            "<p><strong>No meaningful proved guarantee</strong> for any setting on this page.</p></div>\n");
+        page_html(p, r->row_count > 1
+                         ? "<p><strong>No meaningful proved guarantee</strong> for any setting on this "
+                           "page.</p></div>\n"
+                         : "<p><strong>No meaningful proved guarantee</strong> for this model.</p></div>\n");
         return;
     }
-    page_format(p, "<p><strong>%zu of %zu settings</strong> have a proved guarantee. Strongest: ", f->proved,
-                r->row_count);
-    page_name(p, f->best->title);
-    page_html(p, ", ");
+    if (r->row_count > 1) {
+        page_format(p,
+                    "<p><strong>%zu of %zu settings</strong> have a proved guarantee. Strongest: ", f->proved,
+                    r->row_count);
+        page_name(p, f->best->title);
+        page_html(p, ", ");
+    } else {
+        page_html(p, "<p><strong>This model has a proved guarantee:</strong> ");
+    }
     epsilon_delta(p, f->best);
     page_html(p, ". Unit of privacy: ");
     page_text(p, f->best->proved.unit ? f->best->proved.unit : "one record");
@@ -279,9 +310,9 @@ static void strongest_attack(struct page *p, const struct report_row *row)
         if (json_kind(json_member(a->rates, key)) == JSON_KIND_OBJECT && strtod(key, NULL) < lowest)
             lowest = strtod(key, NULL), rate = json_member(a->rates, key);
     if (row->attack_count > 1)
-        page_format(p, ", largest of %zu attacks: '", row->attack_count);
+        page_format(p, "largest of %zu attacks: '", row->attack_count);
     else
-        page_html(p, ", attack '");
+        page_html(p, "attack '");
     page_name(p, a->name);
     page_html(p, "', AUC ");
     page_estimate(p, &a->auc);
@@ -300,18 +331,30 @@ static void strongest_attack(struct page *p, const struct report_row *row)
     }
 }
 
-static void measured_card(struct page *p, const struct findings *f)
+static void measured_card(struct page *p, const struct report *r, const struct findings *f)
 {
     page_html(p, "<div class=\"card measured\"><h3>Measured</h3>");
     if (!f->most) {
         page_html(p, "<p>No membership attack was run.</p></div>\n");
         return;
     }
-    page_format(p, "<p><strong>%zu of %zu settings</strong> leak membership in the training data. ",
-                f->leaking, f->attacked);
+    if (r->row_count > 1)
+        page_format(p, "<p><strong>%zu of %zu settings</strong> leak membership in the training data. ",
+                    f->leaking, f->attacked);
+    else
+        page_html(p, f->leaking ? "<p><strong>Membership in the training data leaks.</strong> "
+                                : "<p><strong>No leak of membership was found.</strong> ");
+    if (f->leaking && !leaks_by_area(f->most)) {
+        page_text(p, f->most->verdict_text);
+        page_html(p, "</p></div>\n");
+        return;
+    }
     if (largest(f->most)->auc.value > 0.5) {
         page_html(p, f->leaking ? "Worst: " : "Furthest above chance: ");
-        page_name(p, f->most->title);
+        if (r->row_count > 1) {
+            page_name(p, f->most->title);
+            page_html(p, ", ");
+        }
         strongest_attack(p, f->most);
         page_html(p, ". Intervals are for this attack alone; the verdict widens them for the number of "
                      "attacks.</p></div>\n");
@@ -334,7 +377,15 @@ static void cost_card(struct page *p, const struct report *r, const struct findi
         count += has_cost(&r->rows[i]);
     page_html(p, "<div class=\"card cost\"><h3>Cost</h3>");
     if (!count)
-        page_html(p, "<p>No protected setting with measured accuracy.</p>");
+        page_html(p, r->row_count > 1 ? "<p>No protected setting with measured accuracy.</p>"
+                                      : "<p>No cost of a protection was measured.</p>");
+    else if (r->row_count == 1)
+        page_html(
+            p, f->destroyed
+                   ? "<p><strong>The protected model is destroyed</strong> by noise and must not be counted "
+                     "as protected. What noise cost it stands <a href=\"#cost\">below</a>.</p>"
+                   : "<p>The protected model is not destroyed by noise. What noise cost it stands <a "
+                     "href=\"#cost\">below</a>.</p>");
     else if (f->destroyed)
         page_format(
             p,
@@ -411,6 +462,13 @@ static void train_command(struct page *p, const struct report *r)
                 classes >= 2 ? classes : 10);
 }
 
+static void audit_command(struct page *p)
+{
+    page_html(p,
+              "sotto audit --member-logits MEMBERS.npy --member-labels MEMBER_LABELS.npy --nonmember-logits "
+              "OTHERS.npy --nonmember-labels OTHER_LABELS.npy -o audit");
+}
+
 static void attack_command(struct page *p)
 {
     page_html(p, "sotto attack lira --target MODEL.safetensors --member-features MEMBERS.npy "
@@ -418,7 +476,8 @@ static void attack_command(struct page *p)
                  "OTHER_LABELS.npy -o attack-lira");
 }
 
-static const char *next_words(const struct findings *f, const struct report_row *ready)
+static const char *next_words(const struct report *r, const struct findings *f,
+                              const struct report_row *ready)
 {
     if (f->contradicted)
         return "Do not release anything. Check this machine and the program first, then the certificate and "
@@ -428,10 +487,16 @@ static const char *next_words(const struct findings *f, const struct report_row 
         return "Give away the protected file of a setting that is proved and still useful, its certificate, "
                "and "
                "nothing else. Recipients can check both, in the folder that holds them:";
+    if (f->swapped)
+        return "First check which file holds the members, and whether labels belong to their rows. Then "
+               "audit "
+               "again; release nothing before:";
     if (f->leaking || f->destroyed)
-        return "Do not release the settings that leak or are destroyed. Train for a stated \xce\xb5 instead, "
-               "and "
-               "audit the result again:";
+        return r->row_count > 1
+                   ? "Do not release the settings that leak or are destroyed. Train for a stated "
+                     "\xce\xb5 instead, and audit the result again:"
+                   : "Do not release this model. Train for a stated \xce\xb5 instead, and audit the "
+                     "result again:";
     return f->most ? "Finding nothing proves nothing. Try a stronger attack, with shadow models:"
                    : "Run an attack before any claim about membership:";
 }
@@ -441,12 +506,14 @@ static void next_step(struct page *p, const struct report *r)
     const struct findings f = find(r);
     const struct report_row *ready = releasable(r);
     page_html(p, "<h3 id=\"next\">What you can do now</h3>\n<p>");
-    page_html(p, next_words(&f, ready));
+    page_html(p, next_words(r, &f, ready));
     page_html(p, "</p>\n<pre class=\"command\" tabindex=\"0\"><code>");
     if (f.contradicted)
         page_html(p, "sotto selftest");
     else if (ready)
         verify_command(p, ready);
+    else if (f.swapped)
+        audit_command(p);
     else if (f.leaking || f.destroyed)
         train_command(p, r);
     else
@@ -461,7 +528,7 @@ void section_verdict(struct page *p, const struct report *r)
               "<section id=\"verdict\" aria-labelledby=\"h-verdict\"><h2 id=\"h-verdict\">Overview</h2>\n");
     page_html(p, "<div class=\"cards\">\n");
     proved_card(p, r, &f);
-    measured_card(p, &f);
+    measured_card(p, r, &f);
     cost_card(p, r, &f);
     page_html(p, "</div>\n");
     checks_banner(p, r);

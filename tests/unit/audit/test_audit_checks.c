@@ -517,9 +517,16 @@ TEST(one_run_and_odds_ride_along)
     struct sotto_audit_options options = {.one_run_guesses = 10, .odds_ratio = 1};
     struct json *doc = audit_run(&in, &options);
     assert_true(value(doc, "attacks[0].one_run.right") == 20);
-    double q = pow(0.05, 1.0 / 20);
+    double q = pow(0.025, 1.0 / 20); /* two directions share the error */
     near(value(doc, "attacks[0].one_run.epsilon_lower_bound"), log(q / (1 - q)), 1e-9);
     assert_true(value(doc, "attacks[0].odds_ratio.lower") > 1);
+    json_free(doc);
+    for (int i = 0; i < 50; i++)
+        member[i] = -i, nonmember[i] = 100 - i; /* the opposite guesses are right */
+    doc = audit_run(&in, &options);
+    assert_true(value(doc, "attacks[0].one_run.right") == 20);
+    near(value(doc, "attacks[0].one_run.epsilon_lower_bound"), log(q / (1 - q)), 1e-9);
+    assert_non_null(strstr(text_at(doc, "attacks[0].one_run.assumption"), "the opposite guesses"));
     json_free(doc);
     for (int i = 0; i < 50; i++)
         member[i] = nonmember[i] = 1; /* all tied: the attacker gets none right */
