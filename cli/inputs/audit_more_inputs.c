@@ -29,11 +29,12 @@ static sotto_status convert(struct sotto_array *a, const char *path, const char 
 sotto_status audit_inputs_load_references(struct audit_inputs *in, const struct options *o)
 {
     struct sotto_array *x = NULL, *mask = NULL;
-    const char *option;
+    const int raw = option_given(o, "ref-logits"), soft = option_given(o, "ref-probabilities");
+    const char *option = raw ? "ref-logits" : soft ? "ref-probabilities" : NULL;
     size_t n = in->input.n_member + in->input.n_nonmember;
-    sotto_status status = pick(&option, in, o, "ref-logits", "ref-probabilities");
-    if (status != SOTTO_OK)
-        return status;
+    sotto_status status;
+    if (raw && soft)
+        return cli_fail(SOTTO_EUSAGE, "audit: give either --ref-logits or --ref-probabilities, not both");
     if (!option)
         return option_given(o, "ref-membership")
                    ? cli_fail(SOTTO_EUSAGE,
@@ -54,6 +55,7 @@ sotto_status audit_inputs_load_references(struct audit_inputs *in, const struct 
             "with the target's classes",
             path, x->shape[0], x->shape[1], x->shape[2], n, in->input.classes);
     in->input.reference_models = x->shape[0];
+    in->input.reference_kind = raw ? 1 : 2;
     status = convert(x, path, "reference outputs", x->dtype == SOTTO_F8 ? SOTTO_F8 : SOTTO_F4);
     if (status != SOTTO_OK)
         return status;

@@ -101,10 +101,11 @@ struct sotto_audit_input {
      *  passes. Not with views. */
     const struct sotto_rows *member_reference_rows, *nonmember_reference_rows;
     const struct sotto_rows *member_trained_rows, *nonmember_trained_rows;
+    /** At least 1. Attacks that need the spread of several models are left out where there is one. */
     size_t reference_models;
     int reference_losses;
-    /** Instead of signals: the reference models' logits (or probabilities, as `probabilities` says) on all records,
-     *  members first: (models, n_member + n_nonmember, classes), in single or double precision. */
+    /** Instead of signals: the reference models' logits or probabilities on all records, members first:
+     *  (models, n_member + n_nonmember, classes), in single or double precision. `reference_kind` says which. */
     const float *reference_outputs;
     const double *reference_outputs_f8;
     /** (models, n_member + n_nonmember): 1 where the model was trained on the record; NULL: no model saw any record. */
@@ -155,6 +156,8 @@ struct sotto_audit_input {
     /** When each record was written, as a number (days, years). Sets that differ by date can be told apart without any model.
      *  NULL: unknown. */
     const double *member_dates, *nonmember_dates;
+    /** Of reference_outputs [0: the kind of the target's outputs]; 1: logits; 2: probabilities. */
+    int reference_kind;
     /** Zeros: room for later members. */
     uint64_t reserved[4];
 };

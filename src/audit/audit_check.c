@@ -8,6 +8,9 @@
 #include <math.h>
 #include <string.h>
 
+/* struct sotto_audit_input.reference_kind */
+enum { REFERENCE_AS_TARGET, REFERENCE_LOGITS_GIVEN, REFERENCE_PROBABILITIES_GIVEN };
+
 static sotto_status check_finite(const double *x, size_t n, size_t classes, const char *side,
                                  const char *what)
 {
@@ -172,8 +175,14 @@ static sotto_status holdings(unsigned *out, const struct attack_input *all,
     }
     if (!all->reference && all->models)
         TRY(reference_matrix_masks(&seen, &unseen, matrix));
+    if (seen && !unseen)
+        FAIL(SOTTO_EINVAL,
+             "reference models: the training mask marks every record as one of every model, so no attack can "
+             "compare with a model that was not trained on it; expected 0 where it was not");
     if (seen && unseen && all->models >= 3)
         have |= NEED_TUNED;
+    if (all->models >= 2)
+        have |= NEED_SEVERAL;
     if (all->shadow_outputs)
         have |= NEED_SHADOW;
     if (all->released_mean)
@@ -199,6 +208,8 @@ static sotto_status check_references(const struct sotto_audit_input *in)
         FAIL(SOTTO_EUSAGE, "audit: give either the reference models' outputs or their signals, not both");
     if (in->reference_outputs && in->reference_outputs_f8)
         FAIL(SOTTO_EUSAGE, "audit: the reference models' outputs were given twice");
+    REQUIRE(in->reference_kind >= 0 && in->reference_kind <= REFERENCE_PROBABILITIES_GIVEN,
+            "audit: reference_kind is %d; expected 0, 1 (logits) or 2 (probabilities)", in->reference_kind);
     if (outputs && !((in->member || in->member_f8) && in->member_labels))
         FAIL(SOTTO_EUSAGE,
              "audit: outputs of reference models need the target's logits or probabilities, with labels");
@@ -209,8 +220,7 @@ static sotto_status check_references(const struct sotto_audit_input *in)
             FAIL(SOTTO_EUSAGE, "audit: a training mask needs the reference models' signals");
         return SOTTO_OK;
     }
-    REQUIRE(in->reference_models >= 2, "audit: %zu reference model; expected at least 2",
-            in->reference_models);
+    REQUIRE(in->reference_models >= 1, "audit: 0 reference models; expected at least 1");
     if (!in->member_losses && !((in->member || in->member_f8) && in->member_labels))
         FAIL(SOTTO_EUSAGE,
              "audit: reference models need the target's logits or probabilities with labels, or its "
@@ -247,6 +257,12 @@ done:
 }
 
 /* (models, n, classes); reported by model and row. */
+static bool references_are_probabilities(const struct sotto_audit_input *in)
+{
+    return in->reference_kind == REFERENCE_PROBABILITIES_GIVEN ||
+           (in->reference_kind == REFERENCE_AS_TARGET && in->probabilities);
+}
+
 static sotto_status check_reference_outputs(const struct sotto_audit_input *in, double step)
 {
     sotto_status status = SOTTO_OK;
@@ -264,7 +280,7 @@ static sotto_status check_reference_outputs(const struct sotto_audit_input *in, 
             }
             if (!isfinite(sum))
                 FAIL(SOTTO_EINVAL, "reference outputs: model %zu, row %zu is not finite", m, i);
-            if (in->probabilities && (least < 0 || fabs(sum - 1) > slack))
+            if (references_are_probabilities(in) && (least < 0 || fabs(sum - 1) > slack))
                 FAIL(SOTTO_EINVAL,
                      "reference outputs: model %zu, row %zu sums to %g; probabilities must be >= 0 and sum "
                      "to 1 within %g (are these logits?)",
@@ -470,8 +486,9 @@ static double find_step(const struct sotto_audit_input *in)
         return 0;
     step = fmax(step, step_of(in->member, in->member_f8, in->n_member * k));
     step = fmax(step, step_of(in->nonmember, in->nonmember_f8, in->n_nonmember * k));
-    step = fmax(step,
-                step_of(in->reference_outputs, in->reference_outputs_f8, in->reference_models * records * k));
+    if (references_are_probabilities(in))
+        step = fmax(step, step_of(in->reference_outputs, in->reference_outputs_f8,
+                                  in->reference_models * records * k));
     step = fmax(step, step_of(NULL, in->shadow, in->n_shadow * k));
     return fmax(step, step_of(NULL, in->population, in->n_population * k));
 }
@@ -531,6 +548,7 @@ sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_inpu
     TRY(check_dates(&s, in));
     s.reference_outputs = in->reference_outputs;
     s.reference_outputs_f8 = in->reference_outputs_f8;
+    s.reference_probabilities = references_are_probabilities(in);
     TRY(audit_join(&s, in));
     s.member = part(&s.all, 0, in->n_member);
     s.nonmember = part(&s.all, in->n_member, in->n_nonmember);

@@ -58,6 +58,7 @@ struct columns {
     uint8_t *trained;
     size_t n;
     double step; /* of rounded probabilities */
+    bool probabilities;
 };
 
 enum { BLOCK = 512 }; /* records whose cache lines are filled together */
@@ -71,7 +72,7 @@ static sotto_status fill_block(void *arg, size_t block, int thread)
     size_t first = block * BLOCK, last = first + BLOCK < c->n ? first + BLOCK : c->n;
     double *row = NULL;
     struct attack_input one = {
-        .probabilities = c->in->probabilities != 0, .step = c->step, .n = 1, .classes = classes};
+        .probabilities = c->probabilities, .step = c->step, .n = 1, .classes = classes};
     NEW(row, classes);
     for (size_t m = 0; m < models; m++)
         for (size_t i = first; i < last; i++) {
@@ -98,7 +99,8 @@ static sotto_status join_references(struct audit_arrays *s, const struct sotto_a
     TRY(take(&signals, s, ARRAY_REFERENCE, s->all.n, in->reference_models, sizeof(double)));
     if (in->reference_outputs_trained)
         TRY(take(&trained, s, ARRAY_TRAINED, s->all.n, in->reference_models, 1));
-    struct columns c = {in, s->all.labels, signals, trained, s->all.n, s->all.step};
+    struct columns c = {
+        in, s->all.labels, signals, trained, s->all.n, s->all.step, s->reference_probabilities};
     TRY(par_each((s->all.n + BLOCK - 1) / BLOCK, ctx, fill_block, &c));
     s->all.reference = signals;
     s->all.trained = trained;

@@ -61,7 +61,7 @@ static sotto_status count_answers(struct pass *p, size_t first, size_t count)
     NEW(row, k);
     for (size_t i = first; i < first + count; i++) {
         struct attack_input one = {.outputs = row,
-                                   .probabilities = s->all.probabilities,
+                                   .probabilities = s->reference_probabilities,
                                    .step = s->all.step,
                                    .labels = s->all.labels + i,
                                    .n = 1,

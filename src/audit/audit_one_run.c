@@ -20,7 +20,7 @@ sotto_status audit_measure_one_run(struct sotto_audit_attack *out, struct sotto_
     sotto_status status = SOTTO_OK;
     const struct guessed g = guessed_of(out->one_run);
     const double level = (1 - settings->confidence) / 2, /* of each direction */
-                 delta = settings->delta, mu = curve_mu(&g, level),
+        delta = settings->delta, mu = curve_mu(&g, level),
                  threshold = roc_threshold_epsilon(&c->calibration, delta, settings->confidence);
     const struct rates r = roc_rates(&c->evaluation, threshold, settings->confidence);
     TAKE(memory, out->one_run_bounds, 1);

@@ -56,6 +56,7 @@ struct audit_arrays {
     unsigned have;
     const float *reference_outputs; /* borrowed: (models, all.n, classes), or NULL; as the next */
     const double *reference_outputs_f8;
+    bool reference_probabilities;       /* they are probabilities, not logits */
     const double *dates[2];             /* borrowed: of members and non-members; NULL: unknown */
     struct reference_matrix matrix;     /* borrowed: the references, if they are not in `all` */
     struct reference_source references; /* either; as many models as all.models */

@@ -2,6 +2,7 @@
  * numbers. */
 #include "audit/audit_duplicates.h"
 #include "audit/audit_private.h"
+#include "audit/audit_reference_look.h"
 #include "audit/audit_sanity_values.h"
 #include "audit/audit_verdict.h"
 #include "audit/distribution_shift_test.h"
@@ -13,7 +14,7 @@
 /* Room for every check. */
 struct findings {
     struct sotto_audit_memory **memory;
-    struct sotto_audit_check check[9];
+    struct sotto_audit_check check[12];
     size_t count;
 };
 
@@ -38,6 +39,22 @@ static enum sotto_check_level warning_if(bool found)
     return found ? SOTTO_CHECK_WARNING : SOTTO_CHECK_OK;
 }
 
+/* Without records or outputs: one file that was given twice. */
+static sotto_status check_sides(struct findings *list, const struct audit_arrays *arrays)
+{
+    const struct attack_input *all = &arrays->all;
+    const double *values = all->scores ? all->scores : all->losses;
+    const size_t n = arrays->member.n;
+    if (values && n == arrays->nonmember.n && memcmp(values, values + n, n * sizeof *values) == 0)
+        return add(NULL, list, "duplicates", SOTTO_CHECK_WARNING,
+                   all->scores
+                       ? "members and non-members have the same scores, row by row: was one file given "
+                         "twice?"
+                       : "members and non-members have the same losses, row by row: was one file given "
+                         "twice?");
+    return unknown(list, "duplicates", "neither features nor outputs were given: not checked");
+}
+
 static sotto_status check_duplicates(struct findings *list, const struct audit_arrays *arrays)
 {
     sotto_status status = SOTTO_OK;
@@ -48,7 +65,7 @@ static sotto_status check_duplicates(struct findings *list, const struct audit_a
     const void *rows = all->features ? (const void *)all->features : (const void *)all->outputs;
     size_t bytes = all->features ? all->width * sizeof(float) : all->classes * sizeof(double);
     if (!rows)
-        return unknown(list, "duplicates", "neither features nor outputs were given: not checked");
+        return check_sides(list, arrays);
     TRY(duplicates_count(&d, rows, bytes, arrays->member.n, arrays->nonmember.n));
     const char *what = all->features ? "records" : "rows of outputs";
     if (d.members)
@@ -223,6 +240,51 @@ static sotto_status check_meaning(struct findings *list, const struct audit_arra
             NULL, list, "constant", SOTTO_CHECK_WARNING,
             "the model gives the same answer for every record: no attack can tell them apart, and that is no "
             "sign of privacy"));
+    if (audit_scores_are_constant(all))
+        TRY(add(NULL, list, "constant", SOTTO_CHECK_WARNING,
+                "all scores are equal: no attack can tell records apart by them, and that is no sign of "
+                "privacy"));
+done:
+    return status;
+}
+
+/* Fits its own records: what a reference model is for. Where the target leaks and they show nothing of it, the mask is in question. */
+static sotto_status check_references(struct findings *list, const struct audit_arrays *arrays,
+                                     double confidence)
+{
+    sotto_status status = SOTTO_OK;
+    const bool given_as_signals =
+        !arrays->reference_outputs && !arrays->reference_outputs_f8 && !arrays->matrix.losses;
+    struct reference_look look;
+    char text[256] = "";
+    if (!arrays->references.models)
+        return SOTTO_OK;
+    TRY(audit_reference_look(&look, arrays, confidence));
+    const struct sotto_estimate *own = &look.own;
+    if (given_as_signals && look.none_negative && look.target_negative)
+        snprintf(text, sizeof text,
+                 "no reference signal is negative, but signals of the target are: are these losses "
+                 "(--member-reference-losses, --nonmember-reference-losses)?");
+    else if (look.same)
+        snprintf(
+            text, sizeof text,
+            "reference model %zu answers like the target on %zu of %zu records: is it the target? Leave it "
+            "out",
+            look.same, look.same_records, look.records);
+    else if (own->upper < 0.5)
+        snprintf(text, sizeof text,
+                 "the reference models fit the records that they were trained on worse than the others (AUC "
+                 "%.3f [%.3f, %.3f]): is the training mask inverted (1: trained on the record)?",
+                 own->estimate, own->lower, own->upper);
+    else if (look.target.lower > 0.55 && own->lower <= 0.5 &&
+             own->estimate - 0.5 < (look.target.estimate - 0.5) / 10)
+        snprintf(
+            text, sizeof text,
+            "the target fits its members better than the others (AUC %.3f), the reference models do not fit "
+            "theirs (AUC %.3f [%.3f, %.3f]): is the training mask in another order than the records?",
+            look.target.estimate, own->estimate, own->lower, own->upper);
+    if (text[0])
+        TRY(add(NULL, list, "references", SOTTO_CHECK_WARNING, text));
 done:
     return status;
 }
@@ -240,6 +302,7 @@ sotto_status audit_sanity(struct sotto_audit_result *r, const struct audit_array
     TRY(check_gap(&list, r->accuracy, settings->confidence));
     TRY(check_rounding(&list, arrays));
     TRY(check_meaning(&list, arrays));
+    TRY(check_references(&list, arrays, settings->confidence));
     TAKE(&r->memory, checks, list.count);
     memcpy(checks, list.check, list.count * sizeof *checks);
     r->checks = checks;

@@ -52,3 +52,11 @@ bool audit_answers_are_constant(const struct attack_input *in)
             return false;
     return true;
 }
+
+bool audit_scores_are_constant(const struct attack_input *in)
+{
+    for (size_t i = 1; in->scores && i < in->n; i++)
+        if (in->scores[i] != in->scores[0])
+            return false;
+    return in->scores != NULL;
+}

@@ -11,5 +11,7 @@ bool audit_logits_are_probabilities(const struct attack_input *in);
 size_t audit_count_negative(const struct attack_input *in); /* losses below 0; 0 without losses */
 /* Outputs, or without them losses, that are the same for all records. */
 bool audit_answers_are_constant(const struct attack_input *in);
+/* Scores of the caller's that are the same for all records. */
+bool audit_scores_are_constant(const struct attack_input *in);
 
 #endif

@@ -39,7 +39,7 @@ struct trials {
  * whole answers, those; on the population and on views where they were given. */
 static unsigned known_of_references(const struct audit_arrays *s)
 {
-    unsigned have = s->have & (NEED_LOSSES | NEED_IN | NEED_OUT | NEED_VIEWS);
+    unsigned have = s->have & (NEED_LOSSES | NEED_IN | NEED_OUT | NEED_VIEWS | NEED_SEVERAL);
     if (s->reference_outputs || s->reference_outputs_f8)
         have |= s->have & (NEED_OUTPUTS | NEED_LABELS | NEED_SHADOW);
     if (s->have & NEED_POPULATION_REFERENCE)
@@ -96,8 +96,10 @@ static sotto_status left_out_make(struct left_out *r, const struct audit_arrays 
     NEW(r->losses, n);
     for (size_t i = 0; i < n; i++)
         r->losses[i] = -log_probability_of_signal(signals[i]);
-    if (s->reference_outputs || s->reference_outputs_f8)
+    if (s->reference_outputs || s->reference_outputs_f8) {
         TRY(widen(r, s, t));
+        r->all.probabilities = s->reference_probabilities;
+    }
     r->all.signals = signals;
     r->all.summary = summary;
     r->all.losses = r->losses;

@@ -49,7 +49,7 @@ static const struct sotto_option audit_rows[] = {
     {"ref-logits", INPUT(reference_outputs, "ARRAY"), .group = "Reference models (LiRA, RMIA)",
      .help = "logits of reference models (models, n + m, classes), members first, instead of "
              "--member-reference and "
-             "--nonmember-reference"},
+             "--nonmember-reference; the target may give probabilities"},
     {"ref-probabilities", INPUT(reference_outputs, "ARRAY"), .group = "Reference models (LiRA, RMIA)",
      .help = "probabilities of reference models, instead of logits (models, n + m, classes), members first"},
     {"ref-membership", INPUT(reference_outputs_trained, "ARRAY"), .group = "Reference models (LiRA, RMIA)",

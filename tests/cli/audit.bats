@@ -256,9 +256,12 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   [ "$output" = "sotto: error: short.npy is (2, 149, 3); expected (models, 150, 3): every record of both sides, members first, with the target's classes" ]
   run logits --ref-membership r.npy
   [ "$status" -eq 64 ]
-  run logits --ref-probabilities r.npy
+  run logits --ref-probabilities r.npy --ref-logits r.npy
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: audit: --ref-probabilities cannot be combined with the target's arrays; give --ref-logits" ]
+  [ "$output" = "sotto: error: audit: give either --ref-logits or --ref-probabilities, not both" ]
+  run logits --ref-probabilities r.npy
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: reference outputs: model 0, row 0 sums to 0; probabilities must be >= 0 and sum to 1 within 1e-05 (are these logits?)" ]
 }
 
 @test "known non-members and feature records are accepted" {

@@ -221,8 +221,10 @@ def _input(given: dict[str, Any]) -> Any:
     c, sizes = struct("audit_input"), Sizes()
     arrays = _taken(given, _ARRAYS)
     for one, other in (("logits", "probabilities"), ("reference", "reference_losses")):
-        if any(k.endswith("_" + one) for k in arrays) and any(k.endswith("_" + other) for k in arrays):
-            raise make("EUSAGE", f"give either {one.replace('_', ' ')} or {other.replace('_', ' ')}, not both")
+        for references in (False, True):  # whose outputs may be of the other kind than the target's
+            of_one, of_other = ([k for k in arrays if k.endswith("_" + end) and k.startswith("ref_") == references] for end in (one, other))
+            if of_one and of_other:
+                raise make("EUSAGE", f"give either {one.replace('_', ' ')} or {other.replace('_', ' ')}, not both")
     for name, value in arrays.items():
         member, *shape = _ARRAYS[name].split()
         lend(c, name, member, shape, value, sizes)
@@ -238,7 +240,8 @@ def _input(given: dict[str, Any]) -> Any:
     if sizes["n_all"]:
         sizes.say("n_all", sizes["n_member"] + sizes["n_nonmember"], "members and non-members together")
     return fill(c, tokens=tokens, generative=_generative(given, sizes), attribute=_attribute(given),
-                probabilities=int(any(k.endswith("_probabilities") for k in arrays)),
+                probabilities=int(any(k.endswith("_probabilities") and not k.startswith("ref_") for k in arrays)),
+                reference_kind=1 if "ref_logits" in arrays else 2 if "ref_probabilities" in arrays else 0,
                 reference_losses=int(any(k.endswith("_reference_losses") for k in arrays)), **_counts(sizes, c))
 
 

@@ -301,8 +301,7 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _add_up(self, x: Any, labels: Any, epsilon: float) -> None:
         """Fits of this process that were charged to no ledger, record by record: the worst one is warned about."""
         worst = (0, 0.0, 0.0)
-        for row, label in zip(x, labels):
-            key = hash((row.tobytes(), int(label)))
+        for key in {hash((row.tobytes(), int(label))) for row, label in zip(x, labels)}:  # a duplicate is no second fit
             fits, e, d = _spent.get(key, (0, 0.0, 0.0))
             _spent[key] = (fits + 1, e + epsilon, d + self.delta)
             worst = max(worst, _spent[key])

@@ -82,6 +82,6 @@ static const struct parameter params[] = {
 const struct score_attack attack_lira_student = {.name = "lira-student",
                                                  .title = "LiRA, online, Student's t of few models",
                                                  .source = "Carlini et al. 2022, with a conjugate prior",
-                                                 .needs = NEED_LOSSES | NEED_OUT | NEED_IN,
+                                                 .needs = NEED_LOSSES | NEED_OUT | NEED_IN | NEED_SEVERAL,
                                                  .params = params,
                                                  .run = run};

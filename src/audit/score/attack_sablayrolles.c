@@ -21,5 +21,5 @@ done:
 const struct score_attack attack_sablayrolles = {.name = "sablayrolles",
                                                  .title = "Per-record threshold between IN and OUT",
                                                  .source = "Sablayrolles et al. 2019",
-                                                 .needs = NEED_LOSSES | NEED_OUT | NEED_IN,
+                                                 .needs = NEED_LOSSES | NEED_OUT | NEED_IN | NEED_SEVERAL,
                                                  .run = run};

@@ -21,5 +21,5 @@ done:
 const struct score_attack attack_watson = {.name = "watson",
                                            .title = "Signal above the record's OUT mean",
                                            .source = "Watson et al. 2022",
-                                           .needs = NEED_LOSSES | NEED_OUT,
+                                           .needs = NEED_LOSSES | NEED_OUT | NEED_SEVERAL,
                                            .run = run};

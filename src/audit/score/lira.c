@@ -74,7 +74,7 @@ static sotto_status run_lira(struct attack_output *out, const struct attack_inpu
 const struct score_attack attack_lira = {.name = "lira",
                                          .title = "LiRA, online, shrunk variances",
                                          .source = "Carlini et al. 2022",
-                                         .needs = NEED_LOSSES | NEED_OUT | NEED_IN,
+                                         .needs = NEED_LOSSES | NEED_OUT | NEED_IN | NEED_SEVERAL,
                                          .params = lira_params,
                                          .run = run_lira};
 
@@ -92,7 +92,7 @@ static sotto_status run_lira_pooled(struct attack_output *out, const struct atta
 const struct score_attack attack_lira_pooled = {.name = "lira-pooled",
                                                 .title = "LiRA, online, pooled variances",
                                                 .source = "Carlini et al. 2022, section VI-B",
-                                                .needs = NEED_LOSSES | NEED_OUT | NEED_IN,
+                                                .needs = NEED_LOSSES | NEED_OUT | NEED_IN | NEED_SEVERAL,
                                                 .params = pooled_params,
                                                 .run = run_lira_pooled};
 
@@ -108,6 +108,6 @@ static sotto_status run_lira_offline(struct attack_output *out, const struct att
 const struct score_attack attack_lira_offline = {.name = "lira-offline",
                                                  .title = "LiRA, offline, one-sided",
                                                  .source = "Carlini et al. 2022",
-                                                 .needs = NEED_LOSSES | NEED_OUT,
+                                                 .needs = NEED_LOSSES | NEED_OUT | NEED_SEVERAL,
                                                  .params = lira_offline_params,
                                                  .run = run_lira_offline};

@@ -31,7 +31,8 @@ enum attack_need {
     NEED_LOWERCASE = 262144,          /* those of the text in lower case */
     NEED_BYTES = 524288,              /* length of the compressed text */
     NEED_NEIGHBOURS = 1048576,        /* losses of neighbouring texts */
-    NEED_TUNED = 2097152              /* what was found by attacks on reference models */
+    NEED_TUNED = 2097152,             /* what was found by attacks on reference models */
+    NEED_SEVERAL = 4194304            /* at least two reference models: their spread */
 };
 
 struct attack_input {

@@ -156,7 +156,7 @@ static sotto_status run_lira_views(struct attack_output *out, const struct attac
 const struct score_attack attack_lira_views = {.name = "lira-views",
                                                .title = "LiRA, online, several views",
                                                .source = "Carlini et al. 2022, section VI-D",
-                                               .needs = NEED_VIEWS | NEED_OUT | NEED_IN,
+                                               .needs = NEED_VIEWS | NEED_OUT | NEED_IN | NEED_SEVERAL,
                                                .params = lira_params,
                                                .run = run_lira_views};
 
@@ -170,7 +170,7 @@ static sotto_status run_lira_offline_views(struct attack_output *out, const stru
 const struct score_attack attack_lira_offline_views = {.name = "lira-offline-views",
                                                        .title = "LiRA, offline, several views",
                                                        .source = "Carlini et al. 2022, section VI-D",
-                                                       .needs = NEED_VIEWS | NEED_OUT,
+                                                       .needs = NEED_VIEWS | NEED_OUT | NEED_SEVERAL,
                                                        .params = lira_offline_params,
                                                        .run = run_lira_offline_views};
 
