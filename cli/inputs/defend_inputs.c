@@ -1,6 +1,7 @@
 #include "inputs/defend_inputs.h"
 
 #include "inputs/head_inputs.h"
+#include "inputs/private_set.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -226,6 +227,19 @@ static sotto_status save_record(const char *output, const struct sotto_defence_r
     return sotto_defence_save_record(path, record);
 }
 
+/* Defended rows are the same records, which the defender's rows shaped. */
+static sotto_status save_whose(const struct defend_inputs *in, size_t part, const char *path)
+{
+    struct sotto_provenance whose = {0};
+    sotto_status status = sotto_provenance_load(&whose, in->rows.path[part]);
+    for (size_t i = 0; status == SOTTO_OK && i < in->known.parts; i++)
+        status = shape_by_rows(&whose, "defence", in->known.path[i]);
+    if (status == SOTTO_OK)
+        status = sotto_provenance_save(path, &whose);
+    sotto_provenance_clear(&whose);
+    return status;
+}
+
 static sotto_status save_part(const struct sotto_array *after, size_t first, size_t n, const char *path)
 {
     struct sotto_array part = {.dtype = SOTTO_F4, .ndim = 2, .shape = {n, after->shape[1]}};
@@ -261,6 +275,8 @@ sotto_status defend_outputs_save(const struct defend_inputs *in, const struct so
     sotto_status status = SOTTO_OK;
     if (r->parts == 1) {
         status = sotto_npy_save(output, after);
+        if (status == SOTTO_OK)
+            status = save_whose(in, 0, output);
         return status == SOTTO_OK ? save_record(output, record, false) : status;
     }
     status = check_names(r);
@@ -270,6 +286,8 @@ sotto_status defend_outputs_save(const struct defend_inputs *in, const struct so
         if ((size_t)snprintf(path, sizeof path, "%s/%s", output, base_name(r->path[i])) >= sizeof path)
             return cli_fail(SOTTO_EUSAGE, "defend: the path of --output is too long");
         status = save_part(after, first, r->part[i], path);
+        if (status == SOTTO_OK)
+            status = save_whose(in, i, path);
     }
     return status == SOTTO_OK ? save_record(output, record, true) : status;
 }

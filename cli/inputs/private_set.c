@@ -13,6 +13,26 @@ const struct option_row private_set_rows[] = {
     {"sign", OPTION_TEXT, "FILE", NULL, "key file of 'sotto key new' which signs the certificate"},
     OPTION_END};
 
+sotto_status shape_by_rows(struct sotto_provenance *p, const char *what, const char *path)
+{
+    struct sotto_provenance rows = {0};
+    sotto_status status = path ? sotto_provenance_load(&rows, path) : SOTTO_OK;
+    if (status == SOTTO_OK && path)
+        status = sotto_provenance_shape(p, what, path, &rows, sotto_dataset_is_public(rows.dataset_id));
+    sotto_provenance_clear(&rows);
+    return status;
+}
+
+sotto_status shape_by_encoder(struct sotto_provenance *p, const char *path)
+{
+    struct sotto_encoder *e = NULL;
+    if (!path || sotto_encoder_load(&e, path) != SOTTO_OK)
+        return shape_by_rows(p, "encoder", path);
+    sotto_status status = sotto_encoder_shape(p, e, path);
+    sotto_encoder_free(e);
+    return status;
+}
+
 static sotto_status check_budget(const struct options *o, const char *verb)
 {
     if (option_given(o, "budget-delta") && !option_given(o, "budget-epsilon"))

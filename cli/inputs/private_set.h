@@ -7,6 +7,11 @@
 /* Options of every verb that charges a ledger. */
 extern const struct option_row private_set_rows[];
 
+/* The rows of a file that counts as public shaped the columns of p, and so did all that these rows were shaped by; NULL: no file. */
+sotto_status shape_by_rows(struct sotto_provenance *p, const char *what, const char *path);
+/* The same of an encoder's file, which may be of another program; NULL: no file. */
+sotto_status shape_by_encoder(struct sotto_provenance *p, const char *path);
+
 struct private_set {
     struct sotto_spend spend; /* of the command line; its records are: */
     struct sotto_source_records source;

@@ -1,4 +1,5 @@
 #include "inputs/image_inputs.h"
+#include "inputs/private_set.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -99,7 +100,7 @@ static sotto_status embed_fixed(struct sotto_array *x, const struct options *o,
 
 static sotto_status embed_learnt(struct sotto_array *x, const struct options *o,
                                  const struct sotto_dataset *data, const struct sotto_array *chosen,
-                                 const struct sotto_context *ctx)
+                                 struct sotto_provenance *records, const struct sotto_context *ctx)
 {
     struct sotto_encoder *encoder = NULL;
     const struct sotto_block_features features = {.blocks = option_count(o, "blocks"),
@@ -116,11 +117,13 @@ static sotto_status embed_learnt(struct sotto_array *x, const struct options *o,
         status = make_rows(x, chosen, width);
     if (status == SOTTO_OK)
         status = sotto_embed_blocks(x->data, encoder, data, chosen->data, chosen->count, &features, ctx);
+    if (status == SOTTO_OK)
+        status = sotto_encoder_shape(records, encoder, option_text(o, "encoder"));
     sotto_encoder_free(encoder);
     return status;
 }
 
-static sotto_status standardise(struct sotto_array *x, const char *path)
+static sotto_status standardise(struct sotto_array *x, const char *path, struct sotto_provenance *records)
 {
     struct sotto_array public_x = {0};
     size_t width = x->shape[1];
@@ -134,6 +137,8 @@ static sotto_status standardise(struct sotto_array *x, const char *path)
                      path, width);
     if (status == SOTTO_OK)
         status = sotto_standardise(x->data, x->shape[0], width, public_x.data, public_x.shape[0]);
+    if (status == SOTTO_OK)
+        status = shape_by_rows(records, "moments", path);
     sotto_array_clear(&public_x);
     return status;
 }
@@ -149,7 +154,7 @@ static int same_records(const struct sotto_provenance *a, const struct sotto_pro
 
 /* Columns of X.npy, then those of x times `weight`. */
 static sotto_status join(struct sotto_array *x, const char *path, double weight,
-                         const struct sotto_provenance *records)
+                         struct sotto_provenance *records)
 {
     struct sotto_array left = {0}, both = {0};
     struct sotto_provenance theirs = {0};
@@ -178,10 +183,14 @@ static sotto_status join(struct sotto_array *x, const char *path, double weight,
         for (size_t c = 0; c < own; c++)
             row[width + c] = (float)(weight * (double)((const float *)x->data)[i * own + c]);
     }
+    if (status == SOTTO_OK) /* features that say nothing of themselves may have been made from anything */
+        status = sotto_provenance_shape(records, theirs.dataset_id[0] ? NULL : "features", path, &theirs, 0);
     if (status == SOTTO_OK) {
         sotto_array_clear(x);
         *x = both;
+        both = (struct sotto_array){0};
     }
+    sotto_array_clear(&both);
     sotto_array_clear(&left);
     sotto_provenance_clear(&theirs);
     return status;
@@ -194,12 +203,12 @@ static sotto_status embed(const struct options *o, const struct sotto_dataset *d
     struct sotto_provenance records = {0};
     struct encoder_quality quality;
     int evaluate = option_flag(o, "evaluate");
-    sotto_status status =
-        fixed_features(o) ? embed_fixed(&x, o, data, chosen, ctx) : embed_learnt(&x, o, data, chosen, ctx);
-    if (status == SOTTO_OK && option_given(o, "standardise"))
-        status = standardise(&x, option_text(o, "standardise"));
+    sotto_status status = sotto_provenance_of_rows(&records, data, chosen->data, chosen->count);
     if (status == SOTTO_OK)
-        status = sotto_provenance_of_rows(&records, data, chosen->data, chosen->count);
+        status = fixed_features(o) ? embed_fixed(&x, o, data, chosen, ctx)
+                                   : embed_learnt(&x, o, data, chosen, &records, ctx);
+    if (status == SOTTO_OK && option_given(o, "standardise"))
+        status = standardise(&x, option_text(o, "standardise"), &records);
     if (status == SOTTO_OK && option_given(o, "join"))
         status = join(&x, option_text(o, "join"), option_real(o, "weight"), &records);
     if (status == SOTTO_OK && evaluate)

@@ -279,6 +279,10 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         status = head_recipe_refuse_unused(&recipe, o);
     if (status == SOTTO_OK)
         status = head_inputs_load(&in, o, sotto_head_trainer_silent(recipe.trainer));
+    if (status == SOTTO_OK)
+        status = shape_by_encoder(&in.provenance, option_text(o, "encoder"));
+    if (status == SOTTO_OK)
+        status = shape_by_rows(&in.provenance, "canaries", option_text(o, "canary-public"));
     if (status == SOTTO_OK && !sotto_head_trainer_silent(recipe.trainer) && option_given(o, "batch") &&
         option_count(o, "batch") > in.n)
         status =

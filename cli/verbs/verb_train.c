@@ -130,6 +130,8 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
     if (status == SOTTO_OK)
         status = sotto_provenance_of_rows(&whose, opened, chosen->data, chosen->count);
     if (status == SOTTO_OK)
+        status = shape_by_rows(&whose, "canaries", option_text(o, "canary-public"));
+    if (status == SOTTO_OK)
         status = private_set_identify(&charged, o, &whose, "train", opened->name);
     if (status == SOTTO_OK && writes)
         status = private_set_of_rows(&charged, opened, chosen->data, chosen->count, ctx);

@@ -53,7 +53,7 @@ refused() {
 @test "several inputs give a folder; attackers before, after and adaptive" {
   "$SOTTO" defend memguard --input m.npy:1 --input n.npy:0 --known m.npy:1 --known n.npy:0 --labels ym.npy --labels yn.npy \
     --attacker m.npy:1 --attacker n.npy:0 --adaptive --set epochs=60 --budget 2 -o out --json > said
-  ls out | tr '\n' ' ' | grep -qx 'defence.json m.npy n.npy '
+  ls out | tr '\n' ' ' | grep -qx 'defence.json m.npy m.npy.provenance.json n.npy n.npy.provenance.json '
   grep -q '"schema":"sotto.defend/1"' said
   grep -q '"before":{"attackers":\[{"name":"network","accuracy":{"estimate":1.0,' said
   grep -q '"adaptive":{"attackers"' said

@@ -193,7 +193,7 @@ END
   # at the import, at the split, and with public rows: fitted, with a warning
   "$SOTTO" data import t.csv --name drafted --schema draft.yaml
   "$SOTTO" data import t.csv --name plain --label ill
-  for how in "drafted" "plain --schema draft.yaml" "drafted --fit-on all"; do
+  for how in "drafted --fit-on all" "plain --schema draft.yaml" "drafted"; do
     # shellcheck disable=SC2086 # words of a command
     sotto data split $how --parts all=60 --one-hot -o d
     [ "$status" -eq 0 ]

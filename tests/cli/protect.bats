@@ -426,7 +426,19 @@ people() {
   "$SOTTO" data split pool --parts all=20 -o p
   "$SOTTO" data split ref --parts reference=20,outside=10 -o r
   "$SOTTO" protect --table p/all-features.npy --statistic mean --range 0,1 --mechanism laplace --epsilon 1 -o frequencies.npy
-  grep -q '"proved": {' frequencies.npy.certificate.json
+  grep -q '"condition": "the loci loci.csv do not depend on these records"' frequencies.npy.certificate.json
+  cp loci.csv list.csv
+  "$SOTTO" data import pool.vcf.gz --name bare --loci list.csv # a list that was published elsewhere
+  "$SOTTO" data split bare --parts all=20 -o b
+  "$SOTTO" protect --table b/all-features.npy --statistic mean --range 0,1 --mechanism laplace --epsilon 1 -o bare.npy
+  grep -q '"proved": {' bare.npy.certificate.json
+  "$SOTTO" data import pool.vcf.gz --name own --dataset-id people # a list of the very people
+  "$SOTTO" data loci own -o own.csv
+  "$SOTTO" data import pool.vcf.gz --name again --dataset-id people --loci own.csv
+  "$SOTTO" data split again --parts all=20 -o a
+  run "$SOTTO" protect --table a/all-features.npy --statistic mean --range 0,1 --mechanism laplace --epsilon 1 -o own.npy
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"the loci own.csv was made from records of 'people', to which the private ones belong"* ]]
   run "$SOTTO" audit --member-features p/all-features.npy --nonmember-features r/outside-features.npy --released-mean frequencies.npy --reference-mean r/reference-features.npy --p-values q.csv -o traced
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
   [[ "$output" == *tracing-standardised*"homer: p <= 0.01 for "*"conformal p, which rests on exchangeable records alone"*"normal p, for independent features only"* ]]

@@ -420,6 +420,22 @@ done:
     return status;
 }
 
+/* A list that `sotto data loci` took from a set says from which one; of a list that was edited since it is not known; a list without
+ * a side file was stated by its author. */
+static sotto_status shape_by_loci(struct sotto_provenance *p, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_provenance by = {0};
+    status = sotto_provenance_load(&by, path);
+    const bool edited = status == SOTTO_EFORMAT;
+    TRY(edited ? SOTTO_OK : status);
+    if (edited || by.n > 0)
+        TRY(sotto_provenance_shape(p, "loci", path, &by, sotto_dataset_is_public(by.dataset_id)));
+done:
+    sotto_provenance_clear(&by);
+    return status;
+}
+
 static sotto_status read_vcf(struct dataset *d, const struct bundle *b,
                              const struct sotto_import_options *options, const struct sotto_context *ctx)
 {
@@ -438,6 +454,8 @@ static sotto_status read_vcf(struct dataset *d, const struct bundle *b,
     d->ctx = ctx;
     const struct text_bytes file = {bytes.data, bytes.size, where};
     TRY(vcf_from_memory(d, &c, &file, options->loci ? &list : NULL, absent));
+    if (options->loci)
+        TRY(shape_by_loci(&d->provenance, options->loci));
     snprintf(d->set.origin, sizeof d->set.origin,
              "%zu people, %zu loci%s; %zu genotypes missing, %zu loci absent, %zu of unclear strand, %zu "
              "lines with "

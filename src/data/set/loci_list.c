@@ -37,6 +37,7 @@ sotto_status sotto_data_loci(const char *path, const char *name_or_path, const s
     sotto_status status = SOTTO_OK;
     static const char header[] = "id,allele,other,frequency\n";
     struct sotto_dataset *s = NULL;
+    struct sotto_provenance whose = {0};
     struct atomic_file f = {0};
     TRY(sotto_dataset_open(&s, name_or_path, ctx));
     const struct dataset *d = dataset_behind(s);
@@ -49,7 +50,10 @@ sotto_status sotto_data_loci(const char *path, const char *name_or_path, const s
         TRY(write_locus(&f, s, j));
     }
     TRY(atomic_commit(&f));
+    TRY(sotto_provenance_of_rows(&whose, s, NULL, s->n));
+    TRY(sotto_provenance_save(path, &whose));
 done:
+    sotto_provenance_clear(&whose);
     atomic_discard(&f);
     sotto_dataset_free(s);
     return status;

@@ -68,9 +68,10 @@ static sotto_status add_condition(char condition[CONDITION_TEXT], const struct s
 {
     char what[160], text[256];
     const size_t length = strlen(condition);
+    const char last = s->what[0] ? s->what[strlen(s->what) - 1] : 'r';
     name_shaping(what, s);
     snprintf(text, sizeof text, "%s do%s not depend on these records", what,
-             s->what[0] && s->what[strlen(s->what) - 1] == 's' ? "" : "es");
+             last == 's' || last == 'i' ? "" : "es"); /* moments, loci */
     if (strstr(condition, text) || strstr(condition, everything_else))
         return SOTTO_OK;
     if (length + strlen(text) + sizeof ", and on " + sizeof everything_else <= CONDITION_TEXT)

@@ -49,6 +49,8 @@ bool run_is_trained(const struct run *r, const struct run_model *m);
 
 sotto_status run_stage_split(struct run *r);
 sotto_status run_stage_pretrain(struct run *r);
+/** What was computed by the experiment's encoder was shaped by its public part (sotto_encoder_shape()). */
+sotto_status run_encoder_shape(struct sotto_provenance *p, const struct run *r);
 sotto_status run_stage_embed(struct run *r);
 /** The pre-trained encoder's file is still the one that pre-training left: no stage may touch it. */
 sotto_status run_check_encoder(const struct run *r);

@@ -89,6 +89,19 @@ static struct json *pretrain_key(const struct run *r)
     return key;
 }
 
+sotto_status run_encoder_shape(struct sotto_provenance *p, const struct run *r)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_encoder *e = NULL;
+    char path[RUN_PATH];
+    TRY(run_folder_path(path, &r->folder, "models/encoder.safetensors"));
+    TRY(sotto_encoder_load(&e, path));
+    TRY(sotto_encoder_shape(p, e, path));
+done:
+    sotto_encoder_free(e);
+    return status;
+}
+
 sotto_status run_stage_pretrain(struct run *r)
 {
     sotto_status status = SOTTO_OK;

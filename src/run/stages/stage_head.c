@@ -115,6 +115,7 @@ sotto_status run_stage_head(struct run *r, size_t index)
     TRY(sotto_head_save(path, head));
     TRY(sotto_provenance_of_rows(&whose, r->data,
                                  r->split.rows[SOTTO_PART_PRIVATE] + run_case_first(r, index), c->records));
+    TRY(run_encoder_shape(&whose, r));
     TRY(sotto_provenance_save(path, &whose));
     double train, held;
     size_t parameters;

@@ -146,6 +146,8 @@ static sotto_status describe(struct protection *out, struct run *r, const struct
     TRY(sotto_provenance_of_rows(&out->whose, r->data,
                                  r->split.rows[SOTTO_PART_PRIVATE] + run_case_first(r, m->index),
                                  r->config.cases[m->index].records));
+    if (!out->settings->network) /* a network says itself what it begins with */
+        TRY(run_encoder_shape(&out->whose, r));
     out->spend = (struct sotto_spend){.dataset_id = r->data->dataset_id,
                                       .provenance = &out->whose,
                                       .ledger = out->source.ledger[0] ? out->source.ledger : NULL,
