@@ -206,7 +206,7 @@ def test_ctrl_c_names_the_charge(tmp_path, output):
     p.send_signal(signal.SIGINT)
     p.send_signal(signal.SIGINT)  # a second one changes nothing
     told = p.communicate(timeout=60)[1]
-    assert "KeyboardInterrupt" in told and "was charged: charge 1 of" in told and "epsilon " in told
+    assert "KeyboardInterrupt" in told and "was charged: charge 0 of" in told and "epsilon " in told
     assert len((tmp_path / "l.jsonl").read_text().splitlines()) == 2
     assert (tmp_path / "h.safetensors.checkpoint").exists() == bool(output) and not (tmp_path / "h.safetensors").exists()
 
@@ -221,7 +221,7 @@ def test_a_head_that_cannot_be_saved_is_kept(records, tmp_path, monkeypatch, met
     with pytest.raises(OSError, match="disk full") as e:
         getattr(sotto, method)(*records, classes=3, ledger=sotto.Ledger(dataset="clinic"), output=tmp_path / "h.safetensors", **how[method])
     told = " ".join(map(str, [*e.value.args, *getattr(e.value, "__notes__", ())]))
-    assert "was charged as charge 1 of" in told and e.value.result.certificate.proved
+    assert "was charged as charge 0 of" in told and e.value.result.certificate.proved
 
 
 # ---- canaries

@@ -90,7 +90,7 @@ def test_private(images, tmp_path):
     c = net.certificate
     assert c.proved and c.delta == 1e-3 and c.path and np.isnan(net.training.loss) and net.inputs == 64
     assert sotto.verify(tmp_path / "n.safetensors", ledger=ledger).proved and sotto.Network.load(tmp_path / "n.safetensors").certificate == c
-    assert ledger.entries()[-1].purpose == "p" and len(ledger._lines()) == 3  # budget, records, charge
+    assert ledger.entries()[2].purpose == "p" and len(ledger._lines()) == 4  # budget, records, charge, released
     with pytest.raises(sotto.BudgetExceeded):
         sotto.train_network(x, y, classes=2, dp_sgd=True, model="mlp", noise_multiplier=0.2, steps=1, batch=60, ledger=ledger)
 

@@ -287,6 +287,33 @@ def test_verify_as_the_program(released, ledger):
     assert c.verify(ledger=ledger).to_dict() == told
 
 
+def test_only_what_came_out_is_saved(ledger, tmp_path):
+    values = {"w": np.arange(6.0).reshape(2, 3) / 7, "b": np.float32([1, 2])}
+    noisy, c = sotto.release(values, mechanism="laplace", l1=0.1, epsilon=0.5, ledger=ledger)
+    lines = len(ledger._lines())
+    np.savez(tmp_path / "bare.npz", **values)
+    np.savez(tmp_path / "part.npz", w=noisy["w"])
+    np.savez(tmp_path / "noisy.npz", **noisy)
+    (tmp_path / "noisy.pickle").write_bytes(pickle.dumps(noisy))
+    for name, text in (("bare.npz", "other values than came out"), ("part.npz", "other values than came out"), ("noisy.pickle", "cannot be compared")):
+        with pytest.raises(sotto.errors.InvalidArgument, match=text):
+            c.save(tmp_path / f"{name}.certificate.json", tmp_path / name)
+    assert len(ledger._lines()) == lines and c.path is None
+    for _ in range(2):  # the same again is the same
+        c.save(tmp_path / "noisy.npz.certificate.json", tmp_path / "noisy.npz")
+        assert len(ledger._lines()) == lines + 1
+    assert sotto.verify(tmp_path / "noisy.npz", ledger=ledger).failed is None
+    with pytest.raises(sotto.errors.InvalidArgument, match="was read from a document"):
+        pickle.loads(pickle.dumps(c)).save(tmp_path / "x.json", tmp_path / "bare.npz")
+    for made, again in ((sotto.randomise([0, 1, 1], classes=2, epsilon=0.1, ledger=ledger), [0, 1, 1, 1]),
+                        (sotto.select([0.0, 9.0], l1=1, epsilon=0.1, ledger=ledger), [7])):
+        np.save(tmp_path / "a.npy", made[0])
+        made[1].save(tmp_path / "a.npy.certificate.json", tmp_path / "a.npy")
+        np.save(tmp_path / "b.npy", again)
+        with pytest.raises(sotto.errors.InvalidArgument, match="other values"):
+            made[1].save(tmp_path / "b.npy.certificate.json", tmp_path / "b.npy")
+
+
 def edit(path, change):
     document = json.loads(pathlib.Path(path).read_text())
     change(document)
@@ -294,7 +321,7 @@ def edit(path, change):
 
 
 @pytest.mark.parametrize("change", [lambda d: d.update(scale=d["scale"] * 2), lambda d: d["guarantee"]["conditional"].update(delta=1e-9),
-                                    lambda d: d["ledger"].update(index=7), lambda d: d.update(output_sha256="0" * 64), lambda d: d.update(records=4)])
+                                    lambda d: d["ledger"].update(charge=7), lambda d: d.update(output_sha256="0" * 64), lambda d: d.update(records=4)])
 def test_a_forged_certificate_is_refused(released, ledger, change):
     path, c = released
     edit(c.path, change)
@@ -304,7 +331,8 @@ def test_a_forged_certificate_is_refused(released, ledger, change):
         assert e.value.result.failed and e.value.result.to_dict()["valid"] is False
 
 
-@pytest.mark.parametrize("forge", [lambda l: l[:1], lambda l: l[1:], lambda l: l[::-1], lambda l: [*l[:-1], l[-1].replace('"delta":9.9', '"delta":1.9')]])
+@pytest.mark.parametrize("forge", [lambda l: l[:1], lambda l: l[1:], lambda l: l[::-1], lambda l: [x.replace('"delta":9.9', '"delta":1.9') for x in l],
+                                   lambda l: [x for x in l if '"released"' not in x]])
 def test_a_forged_ledger_is_refused(released, ledger, forge):
     path, _ = released
     lines = ledger._lines()

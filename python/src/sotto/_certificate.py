@@ -6,8 +6,10 @@ import hashlib
 import html as _html
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+import numpy as np
 
 from . import key as _key
 from ._call import Frame, c_text, ffi, lib, out_text, run, text_of
@@ -66,7 +68,7 @@ class Verification(Record, c="sotto_verification"):
 
     @property
     def proved(self) -> bool:
-        """Whether epsilon is proved, without a condition."""
+        """Whether epsilon is proved by what was checked, without a condition."""
         return self.guarantee == "proved"
 
     def to_dict(self) -> dict[str, Any]:
@@ -113,15 +115,36 @@ def verify(file: Path, *, released: Path | None = None, ledger: Path | Ledger | 
     return result
 
 
+def _digest(a: Any) -> str:
+    """Of values, whatever type a file keeps them in."""
+    return hashlib.sha256(np.ascontiguousarray(a, "<f8").tobytes()).hexdigest()
+
+
+def _arrays(path: Path) -> list[Any]:
+    """All arrays of a file."""
+    name = os.fspath(path)
+    if name.endswith((".npy", ".npz")):
+        found = np.load(name, allow_pickle=False)
+        return [found] if name.endswith(".npy") else [found[n] for n in found.files]
+    if not name.endswith(".safetensors"):
+        raise make("EINVAL", f"{name}: what it holds cannot be compared with the release; save the released arrays as .npy, .npz or .safetensors")
+    with open(name, "rb") as f:
+        header = json.loads(f.read(int.from_bytes(f.read(8), "little")))
+        data = f.read()
+    kinds = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8"}
+    return [np.frombuffer(data[t["data_offsets"][0]:t["data_offsets"][1]], kinds[t["dtype"]]) for n, t in header.items() if n != "__metadata__"]
+
+
 class Certificate:
     """What a release or a private training guarantees, and where it was recorded.
 
     Made by the calls that charge a ledger, or read by load(); it cannot be changed. What is proved, what rests on a condition and what
     was measured stand apart: `proved`, `condition`, `measured`."""
 
-    def __init__(self, c: Any, path: str | None = None) -> None:
+    def __init__(self, c: Any, path: str | None = None, released: Iterable[Any] = ()) -> None:
         self._c = ffi.gc(c, lib.sotto_certificate_free)
         self._path = path
+        self._released = sorted(_digest(a) for a in released)
 
     # ---- the guarantee
     @property
@@ -195,7 +218,7 @@ class Certificate:
 
     @property
     def ledger_entry(self) -> int:
-        """Number of its entry in the ledger."""
+        """Number of its entry among the charges of the ledger."""
         return int(lib.sotto_certificate_entry(self._c))
 
     @property
@@ -210,8 +233,14 @@ class Certificate:
         return self._path
 
     def save(self, path: Path, output: Path) -> str:
-        """Writes it to `path`, with the SHA-256 of the released file `output`; returns the path. verify() looks for it at
-        OUTPUT.certificate.json."""
+        """Writes it to `path`, with the SHA-256 of the released file `output`, and tells the ledger that this file came out of the charge;
+        returns the path. verify() looks for it at OUTPUT.certificate.json.
+
+        Of release(), randomise() and select() the file must hold what they returned (.npy, .npz or .safetensors); other values are refused.
+        A certificate that was read or unpickled does not know its ledger, and is saved for the file that it is of alone."""
+        if self._released and sorted(_digest(a) for a in _arrays(output)) != self._released:
+            raise make("EINVAL", f"{os.fspath(output)}: holds other values than came out of the release, so this is not its certificate; "
+                       "save what the release returned, as it is")
         with open(output, "rb") as f:
             digest = hashlib.sha256(f.read()).hexdigest()
         run(lib.sotto_certificate_save, c_text(path), self._c, digest.encode())

@@ -60,7 +60,8 @@ def release(values: Any, *, mechanism: str, ledger: Ledger, source: Dataset | No
     def finish() -> tuple[Any, Certificate]:
         parts = np.split(vector, np.cumsum([a.size for a in arrays.values()])[:-1])
         made = {n: _like(part.reshape(a.shape), a.dtype, items[n]) for (n, a), part in zip(arrays.items(), parts)}
-        return (made if isinstance(values, Mapping) else made["values"]), Certificate(out[0])
+        released = [numpy_of(x, str(n)) for n, x in made.items()]
+        return (made if isinstance(values, Mapping) else made["values"]), Certificate(out[0], released=released)
 
     return charge(ledger, finish, lib.sotto_dp_release_double, out, pointer(vector, "double *"), len(vector), c,
                   threads=threads, progress=progress)
@@ -136,7 +137,7 @@ def select(scores: Any, *, l1: float, ledger: Ledger, mechanism: str = "permute-
     out = ffi.new("struct sotto_certificate **")
 
     def finish() -> tuple[Any, Certificate]:
-        return (int(chosen[0]) if choices is None else chosen.astype(np.int64)), Certificate(out[0])
+        return (int(chosen[0]) if choices is None else chosen.astype(np.int64)), Certificate(out[0], released=[chosen])
 
     return charge(ledger, finish, lib.sotto_dp_select_top, pointer(chosen, "size_t *"), k, out, pointer(x, "double *"), len(x), c,
                   threads=threads)
@@ -174,5 +175,5 @@ def randomise(labels: Any, *, classes: int, ledger: Ledger, labels_from: int = 0
     y = np.where(y < classes, np.maximum(y, 0), 0)
     c = _request("randomise", "randomised-response", ledger, dict(options), None, {"l1": 1.0, "source": lib.SOTTO_SENSITIVITY_PROVED})
     out = ffi.new("struct sotto_certificate **")
-    return charge(ledger, lambda: (y, Certificate(out[0])), lib.sotto_dp_randomise, out, pointer(y, "int64_t *"), len(y), classes, c,
+    return charge(ledger, lambda: (y, Certificate(out[0], released=[y])), lib.sotto_dp_randomise, out, pointer(y, "int64_t *"), len(y), classes, c,
                   threads=threads)
