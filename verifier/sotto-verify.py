@@ -422,6 +422,9 @@ def check_maker(v, c):
 
 def check_statistic(v, c):
     """Records, range and columns give the sensitivity of a statistic of the records."""
+    if c["mechanism"] == "randomised-response" and c["sensitivity"]["source"] == "proved":
+        v.check("statistic", c["sensitivity"]["l1"] == 1, f"a label changes by L1 1, the certificate says {c['sensitivity']['l1']}")
+        v.proof = "randomised response on each label"
     if "statistic" not in c or "run" in c:
         return
     name, n, scores = find(c, "statistic.name", TEXT), c.get("records") or 0, c["mechanism"] in ("exponential", "permute-and-flip")
@@ -432,13 +435,13 @@ def check_statistic(v, c):
         each = (high - low) / n + 2 * 2.0**-49 * max(abs(low), abs(high))
     elif name in ("chi-square-alleles", "chi-square-genotypes") and n > 0:
         each = (8 if name.endswith("alleles") else 4) * n / (n + 2) + 2 * 2.0**-48 * n
-    elif name == "median" and n > 0:
+    elif name in ("median", "most-frequent") and n > 0:
         each = 1
     else:
         v.left.append(f"the sensitivity of the statistic '{name}', of which nothing here derives it")
         return
-    each, source = each * (c.get("person") or {"rows": 1})["rows"], "proved" if name == "median" else "clipped"
-    d, one = c["dimension"], scores or name == "median"
+    each, source = each * (c.get("person") or {"rows": 1})["rows"], "proved" if name in ("median", "most-frequent") else "clipped"
+    d, one = c["dimension"], scores or name in ("median", "most-frequent")
     expected, s = {"l1": each if one else each * d, "l2": 0 if one else each * math.sqrt(d)}, c["sensitivity"]
     v.check("statistic", s["source"] == source and all(abs((s[k] or 0) - expected[k]) <= 1e-12 * expected[k] for k in expected),
             f"the {name} of {n} records has L1 {expected['l1']:.9g} and L2 {expected['l2']:.9g} ({source}), the certificate says "

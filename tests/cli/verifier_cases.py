@@ -32,7 +32,8 @@ def words_hold(text, name):
         if line.startswith("  proved "):
             expect(line in ("  proved       none", "  proved       the account alone, for noise of that scale and the stated "
                             "sensitivity", "  proved       sensitivity and account, for training by the stated recipe",
-                            "  proved       sensitivity and account, for the stated statistic of so many records"), f"{name}: {line}")
+                            "  proved       sensitivity and account, for the stated statistic of so many records",
+                            "  proved       sensitivity and account, for randomised response on each label"), f"{name}: {line}")
             expect("recipe" not in line or "sensitivity derived again from the file's recipe" in text, f"{name}: {line}")
             expect(line.endswith("none") or "epsilon re-derived" in text and "does NOT verify" not in text,
                    f"{name}: proves what was not derived")

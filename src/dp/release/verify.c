@@ -291,6 +291,11 @@ static void check_statistic(struct verification *v)
     const struct mechanism *m = mechanism_find(f->mechanism);
     const bool scores = m && m->kind == RELEASE_CHOICE;
     struct sotto_sensitivity s;
+    if (m && m->kind == RELEASE_LABELS && strcmp(f->source, "proved") == 0) {
+        verify_check(v, "statistic", f->sensitivity.l1 == 1, "a label changes by l1 1, the certificate says %.9g",
+                     f->sensitivity.l1);
+        verify_derived(v, VERIFY_BY_LABELS);
+    }
     if (!f->statistic || f->run)
         return;
     if (!statistic_sensitivity(&s, f->statistic, f->low, f->high, f->records, f->dimension, scores)) {
