@@ -9,6 +9,10 @@ static const struct option_row rows[] = {
     {"model", OPTION_LIST, "NAME=FILES", NULL,
      "model name and its result.json files of 'sotto audit' and 'sotto attack', separated by commas; the "
      "first --model is the baseline (repeatable)"},
+    {"certificate", OPTION_LIST, "NAME=FILE", NULL,
+     "certificate of a model, or its released file, and after a comma the ledger that was charged: verified, "
+     "and its "
+     "proved epsilon stands beside what was measured (repeatable)"},
     OPTION_GROUP("Output"),
     OPTION_TABLE(sotto_call_option_table, "title"),
     OPTION_FORCE_ROW,
@@ -56,6 +60,46 @@ static sotto_status read_model(struct model *m, const char *text)
     return SOTTO_OK;
 }
 
+/* One --certificate taken apart: it belongs to a model that was given. */
+static sotto_status read_certificate(struct sotto_compared *compared, size_t count, char *text)
+{
+    char *equals = strchr(text, '='), *comma = equals ? strchr(equals, ',') : NULL;
+    size_t i = 0;
+    if (!equals || equals == text || !equals[1])
+        return cli_fail(SOTTO_EUSAGE,
+                        "--certificate: '%s' is not NAME=FILE; expected for example "
+                        "private=private.safetensors,ledger.jsonl",
+                        text);
+    *equals = '\0';
+    if (comma)
+        *comma++ = '\0';
+    while (i < count && strcmp(compared[i].name, text) != 0)
+        i++;
+    if (i == count)
+        return cli_fail(SOTTO_EUSAGE,
+                        "--certificate: no --model is called '%s'; expected the name of a model", text);
+    if (compared[i].certificate)
+        return cli_fail(SOTTO_EUSAGE, "--certificate: '%s' has two; expected one for each model", text);
+    compared[i].certificate = equals + 1;
+    compared[i].ledger = comma;
+    return SOTTO_OK;
+}
+
+/* The texts of all --certificate, which the models borrow. */
+static sotto_status read_certificates(char **texts, size_t *read, struct sotto_compared *compared,
+                                      size_t count, const char *const *given)
+{
+    sotto_status status = SOTTO_OK;
+    for (; status == SOTTO_OK && given && given[*read] && *read < FILES_MAX; ++*read) {
+        texts[*read] = strdup(given[*read]);
+        status = texts[*read] ? read_certificate(compared, count, texts[*read])
+                              : cli_fail(SOTTO_ENOMEM, "compare: out of memory");
+    }
+    if (status == SOTTO_OK && given && given[*read])
+        status = cli_fail(SOTTO_EUSAGE, "--certificate: more than %d were given", FILES_MAX);
+    return status;
+}
+
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     const char *const *given = option_list(o, "model");
@@ -63,7 +107,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     struct model *models = NULL;
     struct sotto_compared *compared = NULL;
     struct sotto_compare_result result = {0};
-    char *text = NULL;
+    char *text = NULL, *certificates[FILES_MAX];
+    size_t certificate_count = 0;
     (void)ctx;
     while (given[count])
         count++;
@@ -77,8 +122,12 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
                               : cli_fail(SOTTO_ENOMEM, "compare: out of memory for %zu models", count);
     for (size_t i = 0; status == SOTTO_OK && i < count; i++) {
         status = read_model(&models[i], given[i]);
-        compared[i] = (struct sotto_compared){models[i].name, models[i].files, models[i].count};
+        compared[i] = (struct sotto_compared){
+            .name = models[i].name, .files = models[i].files, .file_count = models[i].count};
     }
+    if (status == SOTTO_OK)
+        status = read_certificates(certificates, &certificate_count, compared, count,
+                                   option_list(o, "certificate"));
     if (status == SOTTO_OK)
         status = sotto_compare(&result, compared, count, option_text(o, "title"));
     if (status == SOTTO_OK && option_given(o, "output"))
@@ -91,14 +140,16 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         printf("\nreport: %s/report.html\n", option_text(o, "output"));
     sotto_text_free(text);
     sotto_compare_result_free(&result);
+    for (size_t i = 0; i < certificate_count; i++)
+        free(certificates[i]);
     clear(models, count);
     free(compared);
     return status;
 }
 
 const struct verb verb_compare = {.name = "compare",
-                                  .summary = "put models side by side: utility, membership and attribute "
-                                             "leakage, with intervals and the Pareto front",
+                                  .summary = "put models side by side: utility, leakage by common attacks, "
+                                             "proved epsilon, with intervals and the Pareto front",
                                   .arguments = "",
                                   .examples =
                                       "  sotto compare --model original=o/result.json,oa/result.json --model "

@@ -112,12 +112,20 @@ struct sotto_compared {
     const char *name;
     const char *const *files; /**< (file_count) */
     size_t file_count;
+    /** Certificate of the model, or the released file beside it, and the ledger that was charged: verified. NULL: none. */
+    const char *certificate, *ledger;
 };
-/** Axes of a comparison; less is better on all but utility. */
+/** Axes of a comparison; less is better on all but utility.
+ *
+ *  Leakage ranks the models: the largest of |AUC - .5| and TPR - FPR, over the attacks and rates that all models have. The opposite
+ *  guess of an attack, with AUC below .5, leaks as much. */
 enum sotto_compare_axis {
     SOTTO_AXIS_UTILITY,    /**< accuracy on records outside the training set */
-    SOTTO_AXIS_MEMBERSHIP, /**< largest AUC of the attacks on the model's answers */
-    SOTTO_AXIS_ENCODER,    /**< largest AUC of the attacks on its encoder */
+    SOTTO_AXIS_LEAKAGE,    /**< of the attacks on the model's answers */
+    SOTTO_AXIS_MEMBERSHIP, /**< largest AUC of their better guesses */
+    SOTTO_AXIS_TPR,        /**< largest TPR at the lowest false-positive rate of all models */
+    SOTTO_AXIS_EPSILON,    /**< proved by the certificate; it decides no winner */
+    SOTTO_AXIS_ENCODER,    /**< largest AUC of the better guesses of attacks on its encoder */
     SOTTO_AXIS_ATTRIBUTE,  /**< balanced accuracy of attribute inference */
     SOTTO_AXES
 };
@@ -133,9 +141,12 @@ struct sotto_compare_row {
     struct sotto_estimate axis[SOTTO_AXES]; /**< estimate NAN: not measured */
     const char *by[SOTTO_AXES];             /**< the attack behind the number, or NULL */
     enum sotto_compare_change change[SOTTO_AXES];
-    int front; /**< 1: on the Pareto front */
-    int worse; /**< 1: worse on an axis */
-    int wins;  /**< 1: better on an axis and worse on none */
+    int front;                /**< 1: on the Pareto front */
+    int worse;                /**< 1: worse on an axis that is not epsilon */
+    int wins;                 /**< 1: better on an axis that is not epsilon, and worse on none */
+    double delta;             /**< of the proved epsilon; NAN: none */
+    const char **left_out;    /**< attacks on its answers that another model lacks */
+    size_t left_out_count;
 };
 /** A comparison. Start from {0}; free with sotto_compare_result_free(). */
 struct sotto_compare_result {
@@ -145,14 +156,21 @@ struct sotto_compare_result {
     int shared[SOTTO_AXES];         /**< 1: every row has this axis; the front is over these axes */
     /** The row that improves this axis most and worsens none; 0: no row does. */
     size_t choice[SOTTO_AXES];
+    /** Of the rows that win: of those that leak no more than the least leaking one, as far as the intervals tell, the most useful.
+     *  0: no row wins. */
+    size_t winner;
+    const char **attacks; /**< on the models' answers, that all models have: leakage is over these */
+    size_t attack_count;
+    double fpr; /**< of SOTTO_AXIS_TPR; NAN: no rate was measured for all */
     struct sotto_audit_memory *memory; /**< internal: holds all of the above */
 };
-/** Compares utility, membership (largest AUC), membership of the encoder (largest AUC) and attribute inference of several
- *  models. A strength picked among several, such as a lambda or a budget, is compared in the same way (docs/FORMATS.md).
+/** Compares utility, leakage, encoder and attribute inference of several models, and what is proved of them. A strength picked among
+ *  several, such as a lambda or a budget, is compared in the same way (docs/FORMATS.md).
  *  In:      rows (count): the models, the original first
  *           title: NULL: "Comparison"
- *  Returns: EINVAL           fewer than two models, or a name that is empty or taken
+ *  Returns: EINVAL           fewer than two models, a name that is empty or taken, or no attack that all attacked models have
  *           ENOENT, EFORMAT  names the file
+ *           EGATE            a certificate does not verify, or its noise was seeded
  *           EIO, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare(struct sotto_compare_result *out,
                                                       const struct sotto_compared *rows, size_t count,

@@ -73,6 +73,35 @@ def test_gates(result):
     assert e.value.result is result and e.value.status == "EGATE"
 
 
+def test_verdict(result):
+    assert result.verdict["kind"] == "contradicted" and result.verdict["by"] == "claim" and not result.verdict["swapped"] and result.verdict["text"] in repr(result)
+    rng = np.random.default_rng(4)
+    scores, membership = np.concatenate([rng.normal(size=500), rng.normal(size=500) + 1.1]), np.repeat([1, 0], 500)
+    turned = sotto.audit(scores=scores, membership=membership, claim=(.1, 0.0))
+    assert turned.verdict["kind"] == "contradicted" and turned.verdict["swapped"]
+    for rule in ("auc>0.6", "advantage>0.2", "epsilon>0", "lint>0", "claim>0"):
+        with pytest.raises(sotto.GateFailed):
+            turned.check(rule)
+    with pytest.raises(sotto.GateFailed, match="are members and non-members swapped"):
+        sotto.audit(scores=scores, membership=membership).check("auc>0.9")
+    same = sotto.audit(scores=rng.normal(size=1000), membership=membership)
+    assert same.verdict["kind"] == "not-detected"
+    same.check("auc>0.9")
+
+
+def test_references_of_another_kind():
+    rng = np.random.default_rng(5)
+    logits, references, y = rng.normal(size=(200, 3)), rng.normal(size=(4, 200, 3)), rng.integers(0, 3, 200)
+    def soft(z):
+        return np.exp(z) / np.exp(z).sum(-1, keepdims=True)
+    given = {"member_labels": y[:100], "nonmember_labels": y[100:], "ref_membership": rng.integers(0, 2, (4, 200))}
+    a = sotto.audit(member_logits=logits[:100], nonmember_logits=logits[100:], ref_logits=references, **given)
+    b = sotto.audit(member_probabilities=soft(logits[:100]), nonmember_probabilities=soft(logits[100:]), ref_logits=references, **given)
+    assert a["lira"].auc.estimate == pytest.approx(b["lira"].auc.estimate, abs=1e-3)
+    with pytest.raises(ValueError, match="either logits or probabilities"):
+        sotto.audit(member_logits=logits[:100], nonmember_logits=logits[100:], ref_logits=references, ref_probabilities=soft(references), **given)
+
+
 def test_scores_and_types():
     rng = np.random.default_rng(1)
     s, m = rng.normal(size=200), np.arange(200) % 2

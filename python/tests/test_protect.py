@@ -166,3 +166,6 @@ def test_comparison(tmp_path):
     assert pathlib.Path(c.save(tmp_path / "both")).read_text() == c.html() and "plain" in str(c) and c.show()._repr_html_().startswith("<iframe")
     with pytest.raises(ValueError, match="expected 2"):
         sotto.compare({"plain": results["plain"]})
+    with pytest.raises(ValueError, match="certificates has .other."):
+        sotto.compare(results, certificates={"other": tmp_path / "a.safetensors"})
+    assert told["winner"] == "private" and told["attacks"] == ["scores"] and "Nothing here is proved" in c.html()

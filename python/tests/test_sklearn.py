@@ -115,6 +115,15 @@ def test_without_a_ledger_the_sum_is_warned_about(blobs):
         model.fit(x[::-1], y[::-1])
 
 
+def test_a_duplicate_is_no_second_fit(blobs):
+    x, y = np.concatenate([blobs[0], blobs[0]]) + 3, np.concatenate([blobs[1], blobs[1]])
+    model = DPClassifier(.5, classes=["ant", "bee", "cat"], data_norm=2.0, steps=20)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model.fit(x, y)
+    assert not [w for w in said if "fits of this process" in str(w.message)]
+
+
 @pytest.mark.parametrize("options, text", [({"trainer": "adam"}, "adds no noise"), ({"data_norm": -1.0}, "data_norm"), ({"bounds": (1, 0)}, "bounds"),
                                            ({"epsilon": -1.0}, "epsilon")])
 def test_bad_parameters(blobs, options, text):

@@ -261,7 +261,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   [ "$output" = "sotto: error: audit: give either --ref-logits or --ref-probabilities, not both" ]
   run logits --ref-probabilities r.npy
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: reference outputs: model 0, row 0 sums to 0; probabilities must be >= 0 and sum to 1 within 1e-05 (are these logits?)" ]
+  [[ "$output" == "sotto: error: reference outputs: model 0, row 0 sums to 0; probabilities must be >= 0 and sum to 1"*"(are these logits?)" ]]
 }
 
 @test "known non-members and feature records are accepted" {

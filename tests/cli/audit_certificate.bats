@@ -61,3 +61,24 @@ row() { tr -d '\n ' < a/report.json | sed 's/.*"rows":\[{//'; }
   run "$SOTTO" audit --member-losses m.csv --nonmember-losses n.csv --certificate h.safetensors
   [ "$status" -eq 64 ]
 }
+
+@test "compare: what certificates prove stands beside what was measured" {
+  "$SOTTO" audit --member-losses m.csv --nonmember-losses n.csv -o a --quiet > /dev/null
+  "$SOTTO" compare --model plain=a/result.json --model private=a/result.json -o none > none.txt
+  grep -q 'Nothing here is proved' none/report.html
+  [ "$(grep -c proved_epsilon none.txt)" -eq 0 ]
+  "$SOTTO" compare --model plain=a/result.json --model private=a/result.json --certificate private=h.safetensors,l.jsonl -o c > c.txt
+  tr '\n' ' ' < c/report.html | sed 's/<[^>]*>//g' > page
+  [ "$(grep -c 'Nothing here is proved' page)" -eq 0 ]
+  grep -q 'Certificates prove an epsilon for 1 of 2 models' page
+  grep -q 'proved_epsilon' c.txt
+  grep -q '^private .* 0.300, delta 0.001' c.txt
+  tr -d '\n ' < c/compare.json | grep -q '"proved_epsilon":{"estimate":0.299[0-9]*,"lower":0.299[0-9]*,"upper":0.299[0-9]*,'
+  run "$SOTTO" compare --model plain=a/result.json --model private=a/result.json --certificate other=h.safetensors -o d
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: --certificate: no --model is called 'other'; expected the name of a model" ]
+  sed -i 's/"delta": 0.001/"delta": 0.0001/' h.safetensors.certificate.json
+  run "$SOTTO" compare --model plain=a/result.json --model private=a/result.json --certificate private=h.safetensors -o d
+  [ "$status" -eq 1 ]
+  [ ! -e d ]
+}

@@ -408,6 +408,11 @@ class AuditResult(Mapping[str, AttackResult]):
             error.result = self
             raise error
 
+    @property
+    def verdict(self) -> dict[str, Any]:
+        """What the numbers say, in both directions: kind ("leaks", "not-detected", ...), by, attack, lower, opposite, swapped and text."""
+        return dict(self.to_dict().get("verdict", {"kind": "not-attacked", "text": "Not attacked: nothing was measured."}))
+
     def to_dict(self) -> dict[str, Any]:
         """The document "sotto.audit/1" (docs/FORMATS.md)."""
         return dict(json.loads(self._json()))
@@ -482,9 +487,9 @@ class AuditResult(Mapping[str, AttackResult]):
         return out_text(lib.sotto_audit_summary, self._c)
 
     def __repr__(self) -> str:
-        lines = [f"AuditResult: {self.n_member} members, {self.n_nonmember} non-members, {len(self)} attacks"]
-        lines += [f"  {a!r}" for a in sorted(self.values(), key=lambda a: -a.auc.estimate)[:5]]
-        lines += [f"  {len(self) - 5} more"] if len(self) > 5 else []
+        lines = [f"AuditResult: {self.n_member} members, {self.n_nonmember} non-members, {len(self)} attacks", f"  {self.verdict['text']}"]
+        lines += [f"  {a!r}" for a in sorted(self.values(), key=lambda a: -a.auc.estimate)[:4]]
+        lines += [f"  {len(self) - 4} more"] if len(self) > 4 else []
         lines += [f"  {len(self.warnings)} warnings"] if self.warnings else []
         return "\n".join(lines)
 
@@ -494,4 +499,5 @@ class AuditResult(Mapping[str, AttackResult]):
             f"<td>{a.balanced_accuracy.estimate:.3f}</td><td>{a.epsilon_lower_bound:.3g}</td></tr>"
             for a in sorted(self.values(), key=lambda a: -a.auc.estimate)[:9])
         saved = f"<p>{_html.escape(os.path.join(self._folder, 'report.html'))}</p>" if self._folder else ""
-        return ("<table><tr><th>attack</th><th>AUC</th><th>balanced accuracy</th><th>epsilon at least</th></tr>" + rows + "</table>" + saved)
+        return (f"<p>{_html.escape(self.verdict['text'])}</p>"
+                "<table><tr><th>attack</th><th>AUC</th><th>balanced accuracy</th><th>epsilon at least</th></tr>" + rows + "</table>" + saved)

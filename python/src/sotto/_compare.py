@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ._audit import AuditResult
-from ._call import Frame, c_text, ffi, lib, out_text, run, struct
+from ._call import Frame, c_text, ffi, invalid, lib, out_text, run, struct
 from ._model import Path
 
 __all__ = ["Comparison", "compare"]
 
 
 class Comparison:
-    """Models on the axes utility, membership, encoder and attribute; less is better on all but utility. Measured, like all audits.
+    """Models by utility, leakage, proved epsilon, encoder and attribute; less is better on all but utility. Only epsilon is proved.
 
     to_dict() is the document "sotto.compare/1" (docs/FORMATS.md): rows with estimates, changes against the first model, and the Pareto front."""
 
@@ -54,11 +54,14 @@ class Comparison:
         return f"<pre>{html.escape(str(self))}</pre>"
 
 
-def compare(models: Mapping[str, AuditResult | Path | Sequence[AuditResult | Path]], *, title: str | None = None) -> Comparison:
+def compare(models: Mapping[str, AuditResult | Path | Sequence[AuditResult | Path]], *,
+            certificates: Mapping[str, Path | tuple[Path, Path]] | None = None, title: str | None = None) -> Comparison:
     """Compares audits of models, the original first.
 
     models: names with an audit each, or several (of answers, of the encoder, of an attribute): results, or files with "sotto.audit/1".
-    Raises InvalidArgument for fewer than two models or a name that is taken.
+    certificates: of some of the models, by name: the certificate or the released file, or a pair with the ledger that was charged. They
+    are verified, and what they prove stands beside what was measured.
+    Raises InvalidArgument for fewer than two models, a name that is taken, or models without a common attack.
 
     >>> member, other = [3.0, 2.0, 2.5] * 40, [1.0, 1.5, 2.6] * 40
     >>> leaky = sotto.audit(scores=member + other, membership=[1] * 120 + [0] * 120)
@@ -69,7 +72,7 @@ def compare(models: Mapping[str, AuditResult | Path | Sequence[AuditResult | Pat
     c = ffi.gc(ffi.new("struct sotto_compare_result *"), lib.sotto_compare_result_free)
     with tempfile.TemporaryDirectory() as folder:
         rows = ffi.new("struct sotto_compared[]", max(len(models), 1))
-        alive = []
+        alive, proofs = [], dict(certificates or {})
         for i, (name, audits) in enumerate(models.items()):
             files = []
             for j, a in enumerate([audits] if isinstance(audits, (AuditResult, str, os.PathLike)) else audits):
@@ -78,8 +81,12 @@ def compare(models: Mapping[str, AuditResult | Path | Sequence[AuditResult | Pat
                     with open(path, "w", encoding="utf-8") as f:
                         json.dump(a.to_dict(), f)
                 files.append(path)
-            row = struct("compared", name=name, files=files, file_count=len(files))
+            given = proofs.pop(name, None)
+            certificate, ledger = given if isinstance(given, tuple) else (given, None)
+            row = struct("compared", name=name, files=files, file_count=len(files), certificate=certificate, ledger=ledger)
             alive.append(row)
             rows[i] = row[0]
+        if proofs:
+            raise invalid(f"certificates has {next(iter(proofs))!r}, but models has no such name")
         run(lib.sotto_compare, c, rows, len(models), ffi.NULL if title is None else c_text(title))
     return Comparison(c)

@@ -1,91 +1,20 @@
 /* The joint view: utility, membership (of the head, of the encoder) and attribute of several models, from
- * their audits. A defence that improves one axis may worsen another (Olympus hides the attribute and raises
+ * their audits (compare_read.c). A defence that improves one axis may worsen another (Olympus hides the attribute and raises
  * membership), so no axis is judged alone.
  *
  * Better: the whole interval lies beyond the original's interval. Worse: the estimate lies beyond the
  * original's interval, on the worse side; that needs less evidence, so doubtful cases count against a
- * defence. It wins with something better and nothing worse. The front holds each row that no other beats or
- * equals on every axis that all have, with one better; by estimates, so neighbours on it may differ by
- * chance. The choice for an axis is the winner that improves it most: how a strength (Talos's lambda, a
- * budget) is picked among several. */
+ * defence. It wins with something better and nothing worse; what is proved stands beside it and decides nothing. The front holds
+ * each row that no other beats or equals on every axis that all have, with one better; by estimates, so neighbours on it may
+ * differ by chance. The choice for an axis is the winner that improves it most: how a strength (Talos's lambda, a
+ * budget) is picked among several. Of several that win, leakage and then utility decide. */
 #include "report/compare/compare.h"
 
-#include "audit/audit_document.h"
-#include "io/json/json.h"
+#include "audit/audit_memory.h"
 #include "sotto/sotto.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-
-/* ---- reading ---- */
-
-static bool is_finite(const struct sotto_estimate *e)
-{
-    return isfinite(e->estimate) && isfinite(e->lower) && isfinite(e->upper);
-}
-
-static sotto_status take(struct sotto_compare_result *c, struct sotto_compare_row *row, int axis,
-                         const struct sotto_estimate *e, const char *by)
-{
-    row->axis[axis] = *e;
-    row->by[axis] = audit_keep_text(&c->memory, by);
-    return by && !row->by[axis] ? status_fail(SOTTO_ENOMEM, "compare: out of memory for '%s'", by) : SOTTO_OK;
-}
-
-/* The attack with the largest area; ties go to the first. */
-static sotto_status take_membership(struct sotto_compare_result *c, struct sotto_compare_row *row,
-                                    const struct sotto_audit_result *audit)
-{
-    sotto_status status = SOTTO_OK;
-    const int axis = audit->encoder ? SOTTO_AXIS_ENCODER : SOTTO_AXIS_MEMBERSHIP;
-    for (size_t i = 0; i < audit->attack_count; i++) {
-        const struct sotto_estimate *e = &audit->attacks[i].auc.area;
-        if (is_finite(e) && !(e->estimate <= row->axis[axis].estimate)) /* or not measured yet */
-            TRY(take(c, row, axis, e, audit->attacks[i].name));
-    }
-done:
-    return status;
-}
-
-/* The first file that measured it. */
-static sotto_status take_once(struct sotto_compare_result *c, struct sotto_compare_row *row, int axis,
-                              const struct sotto_estimate *e, const char *by)
-{
-    if (!is_finite(e) || compare_measured(&row->axis[axis]))
-        return SOTTO_OK;
-    return take(c, row, axis, e, by);
-}
-
-static sotto_status take_audit(struct sotto_compare_result *c, struct sotto_compare_row *row,
-                               const char *path)
-{
-    sotto_status status = SOTTO_OK;
-    struct json *doc = NULL;
-    struct sotto_audit_result audit = {0};
-    TRY(json_read_file(&doc, path));
-    const char *schema = json_text(json_member(doc, "schema"));
-    if (!schema || strcmp(schema, "sotto.audit/1") != 0)
-        FAIL(SOTTO_EFORMAT,
-             "%s: schema is '%.40s'; expected sotto.audit/1 (result.json of an audit or attack)", path,
-             schema ? schema : "");
-    status = audit_decode(&audit, doc);
-    if (status == SOTTO_EFORMAT)
-        status_prefix(path);
-    TRY(status);
-    if (audit.accuracy)
-        TRY(take_once(c, row, SOTTO_AXIS_UTILITY, &audit.accuracy->nonmember.rate, NULL));
-    TRY(take_membership(c, row, &audit));
-    if (audit.attribute)
-        TRY(take_once(c, row, SOTTO_AXIS_ATTRIBUTE, &audit.attribute->attack.balanced_accuracy,
-                      audit.attribute->attack.name));
-done:
-    sotto_audit_result_free(&audit);
-    json_free(doc);
-    return status;
-}
-
-/* ---- judging ---- */
 
 static bool beats(const struct sotto_compare_row *a, const struct sotto_compare_row *b,
                   const int shared[SOTTO_AXES])
@@ -126,6 +55,28 @@ static size_t choose(const struct sotto_compare_result *c, int k)
     return best;
 }
 
+/* Leaks no more than the least leaking one, as far as the intervals tell; then the most useful, then the least leaking. */
+static size_t choose_winner(const struct sotto_compare_result *c)
+{
+    size_t least = 0, best = 0;
+    for (size_t i = 1; i < c->row_count; i++) {
+        const double here = c->rows[i].axis[SOTTO_AXIS_LEAKAGE].estimate;
+        if (c->rows[i].wins && (!least || here < c->rows[least].axis[SOTTO_AXIS_LEAKAGE].estimate))
+            least = i;
+    }
+    for (size_t i = 1; i < c->row_count; i++) {
+        const struct sotto_compare_row *row = &c->rows[i];
+        if (!row->wins || row->axis[SOTTO_AXIS_LEAKAGE].lower > c->rows[least].axis[SOTTO_AXIS_LEAKAGE].upper)
+            continue;
+        const double gain =
+            best ? row->axis[SOTTO_AXIS_UTILITY].estimate - c->rows[best].axis[SOTTO_AXIS_UTILITY].estimate
+                 : 1;
+        if (gain > 0 || (!(gain < 0) && i == least))
+            best = i;
+    }
+    return best;
+}
+
 void compare_judge(struct sotto_compare_result *c)
 {
     for (int k = 0; k < SOTTO_AXES; k++) {
@@ -144,14 +95,16 @@ void compare_judge(struct sotto_compare_result *c)
                 i ? change_of(&c->rows[0].axis[k], &row->axis[k], compare_axes[k].higher_is_better)
                   : SOTTO_CHANGE_UNKNOWN;
             /* an axis that only one of the two was measured on may hide the damage */
-            row->worse |= row->change[k] == SOTTO_CHANGE_WORSE ||
-                          (i && compare_measured(&c->rows[0].axis[k]) != compare_measured(&row->axis[k]));
-            better |= row->change[k] == SOTTO_CHANGE_BETTER;
+            row->worse |= compare_axes[k].decides &&
+                          (row->change[k] == SOTTO_CHANGE_WORSE ||
+                           (i && compare_measured(&c->rows[0].axis[k]) != compare_measured(&row->axis[k])));
+            better |= compare_axes[k].decides && row->change[k] == SOTTO_CHANGE_BETTER;
         }
         row->wins = better && !row->worse;
     }
     for (int k = 0; k < SOTTO_AXES; k++)
         c->choice[k] = choose(c, k);
+    c->winner = choose_winner(c);
 }
 
 static sotto_status check_rows(const struct sotto_compared *rows, size_t count)
@@ -169,25 +122,6 @@ done:
     return status;
 }
 
-static sotto_status read_rows(struct sotto_compare_result *c, const struct sotto_compared *rows, size_t count)
-{
-    sotto_status status = SOTTO_OK;
-    TAKE(&c->memory, c->rows, count);
-    c->row_count = count;
-    for (size_t i = 0; i < count; i++) {
-        struct sotto_compare_row *row = &c->rows[i];
-        row->name = audit_keep_text(&c->memory, rows[i].name);
-        if (!row->name)
-            FAIL(SOTTO_ENOMEM, "compare: out of memory for %zu models", count);
-        for (int k = 0; k < SOTTO_AXES; k++)
-            row->axis[k] = (struct sotto_estimate){NAN, NAN, NAN};
-        for (size_t k = 0; k < rows[i].file_count; k++)
-            TRY(take_audit(c, row, rows[i].files[k]));
-    }
-done:
-    return status;
-}
-
 sotto_status sotto_compare(struct sotto_compare_result *out, const struct sotto_compared *rows, size_t count,
                            const char *title)
 {
@@ -197,7 +131,9 @@ sotto_status sotto_compare(struct sotto_compare_result *out, const struct sotto_
     c.title = audit_keep_text(&c.memory, title ? title : "Comparison");
     if (!c.title)
         FAIL(SOTTO_ENOMEM, "compare: out of memory for %zu models", count);
-    TRY(read_rows(&c, rows, count));
+    TAKE(&c.memory, c.rows, count);
+    c.row_count = count;
+    TRY(compare_read(&c, rows));
     compare_judge(&c);
     *out = c;
 done:

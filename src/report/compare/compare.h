@@ -10,7 +10,7 @@
 
 extern const struct compare_axis_facts {
     const char *name, *title;
-    bool higher_is_better;
+    bool higher_is_better, decides; /* decides: who wins */
 } compare_axes[SOTTO_AXES];
 extern const char *const compare_change_names[]; /* by enum sotto_compare_change; ended by NULL */
 
@@ -18,7 +18,11 @@ static inline bool compare_measured(const struct sotto_estimate *e)
 {
     return !isnan(e->estimate);
 }
-/** Changes, front, wins and choice from the estimates. */
+/** Some row has it. */
+bool compare_shows(const struct sotto_compare_result *c, int k);
+/** The axes of all rows from their files and certificates; the names of the attacks. */
+sotto_status compare_read(struct sotto_compare_result *c, const struct sotto_compared *rows);
+/** Changes, front, wins, choice and winner from the estimates. */
 void compare_judge(struct sotto_compare_result *c);
 
 #endif

@@ -6,6 +6,14 @@
 
 static const char name_of_document[] = "comparison";
 
+static struct json *texts_json(const char *const *texts, size_t count)
+{
+    struct json *list = json_make_array();
+    for (size_t i = 0; i < count; i++)
+        json_push(&list, json_make_text(texts[i]));
+    return list;
+}
+
 static struct json *row_json(const struct sotto_compare_row *row)
 {
     struct json *j = json_make_object();
@@ -22,6 +30,8 @@ static struct json *row_json(const struct sotto_compare_row *row)
         }
         json_put(&j, compare_axes[k].name, axis);
     }
+    json_put_real(&j, "delta", row->delta);
+    json_put(&j, "left_out", texts_json(row->left_out, row->left_out_count));
     json_put_boolean(&j, "front", row->front);
     json_put_boolean(&j, "wins", row->wins);
     return j;
@@ -41,6 +51,9 @@ sotto_status sotto_compare_encode(char **json, const struct sotto_compare_result
     for (int k = 0; k < SOTTO_AXES; k++)
         json_put_text(&choice, compare_axes[k].name, r->rows[r->choice[k]].name);
     json_put(&doc, "choice", choice);
+    json_put_text(&doc, "winner", r->winner ? r->rows[r->winner].name : NULL);
+    json_put(&doc, "attacks", texts_json(r->attacks, r->attack_count));
+    json_put_real(&doc, "fpr", r->fpr);
     for (size_t i = 0; i < r->row_count; i++)
         json_push(&rows, row_json(&r->rows[i]));
     json_put(&doc, "rows", rows);
@@ -54,6 +67,21 @@ static sotto_status take_text(const char **out, struct sotto_audit_memory **memo
 {
     *out = audit_keep_text(memory, json_text(j));
     return json_text(j) && !*out ? status_fail(SOTTO_ENOMEM, "compare: out of memory") : SOTTO_OK;
+}
+
+/* Names; documents of before have none. */
+static sotto_status take_names(const char ***out, size_t *count, struct sotto_audit_memory **memory,
+                               const struct json *list)
+{
+    sotto_status status = SOTTO_OK;
+    TAKE(memory, *out, json_count(list) + 1);
+    for (; *count < json_count(list); ++*count) {
+        if (!json_text(json_at(list, *count)))
+            FAIL(SOTTO_EFORMAT, "comparison: a name of an attack is no text");
+        TRY(take_text(&(*out)[*count], memory, json_at(list, *count)));
+    }
+done:
+    return status;
 }
 
 static sotto_status take_axis(struct sotto_compare_row *row, struct sotto_audit_memory **memory, int k,
@@ -72,7 +100,7 @@ static sotto_status take_axis(struct sotto_compare_row *row, struct sotto_audit_
     for (int i = 0; compare_change_names[i]; i++)
         if (strcmp(change, compare_change_names[i]) == 0)
             row->change[k] = (enum sotto_compare_change)i;
-    row->worse |= row->change[k] == SOTTO_CHANGE_WORSE;
+    row->worse |= compare_axes[k].decides && row->change[k] == SOTTO_CHANGE_WORSE;
 done:
     return status;
 }
@@ -91,6 +119,8 @@ static sotto_status take_row(struct sotto_compare_row *row, struct sotto_audit_m
     TRY(json_get_boolean(&wins, j, name_of_document, "wins"));
     row->front = front;
     row->wins = wins;
+    row->delta = json_number(json_member(j, "delta"));
+    TRY(take_names(&row->left_out, &row->left_out_count, memory, json_member(j, "left_out")));
 done:
     return status;
 }
@@ -109,6 +139,11 @@ static void take_judgement(struct sotto_compare_result *c, const struct json *do
             if (strcmp(c->rows[i].name, chosen) == 0)
                 c->choice[k] = i;
     }
+    const char *winner = json_text(json_member(doc, "winner"));
+    for (size_t i = 0; winner && i < c->row_count; i++)
+        if (strcmp(c->rows[i].name, winner) == 0)
+            c->winner = i;
+    c->fpr = json_number(json_member(doc, "fpr"));
 }
 
 sotto_status sotto_compare_decode(struct sotto_compare_result *out, const char *json)
@@ -131,6 +166,7 @@ sotto_status sotto_compare_decode(struct sotto_compare_result *out, const char *
     for (size_t i = 0; i < c.row_count; i++)
         TRY(take_row(&c.rows[i], &c.memory, json_at(rows, i)));
     take_judgement(&c, doc);
+    TRY(take_names(&c.attacks, &c.attack_count, &c.memory, json_member(doc, "attacks")));
     *out = c;
 done:
     if (status != SOTTO_OK)

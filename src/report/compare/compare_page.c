@@ -11,12 +11,38 @@ enum { WIDTH = 560, HEIGHT = 340, LEFT = 60, RIGHT = 20, TOP = 20, BOTTOM = 50 }
 
 /* ---- the table ---- */
 
+static void axis_title(struct page *p, const struct sotto_compare_result *c, int k)
+{
+    page_html(p, compare_axes[k].title);
+    if (k == SOTTO_AXIS_TPR) {
+        page_html(p, ", ");
+        page_percent_plain(p, c->fpr);
+    }
+}
+
+/* A bound, without an interval. */
+static void epsilon_cell(struct page *p, const struct sotto_compare_row *row)
+{
+    page_html(p, "\xce\xb5\xc2\xa0\xe2\x89\xa4\xc2\xa0");
+    page_rounded_up(p, row->axis[SOTTO_AXIS_EPSILON].estimate);
+    if (row->delta > 0) {
+        page_html(p, " <span class=\"ci\">at \xce\xb4\xc2\xa0=\xc2\xa0");
+        page_small(p, row->delta);
+        page_html(p, "</span>");
+    }
+}
+
 static void axis_cell(struct page *p, const struct sotto_compare_row *row, int k)
 {
     static const char *const marks[] = {"", "", " &#9650; better", " &#9660; worse"};
     page_html(p, "<td class=\"number\">");
     const struct sotto_estimate *e = &row->axis[k];
-    page_estimate(p, &(struct estimate){compare_measured(e), e->estimate, e->lower, e->upper, 0});
+    if (k == SOTTO_AXIS_EPSILON && compare_measured(e))
+        epsilon_cell(p, row);
+    else if (k == SOTTO_AXIS_EPSILON)
+        page_html(p, "<span class=\"none\">none</span>");
+    else
+        page_estimate(p, &(struct estimate){compare_measured(e), e->estimate, e->lower, e->upper, 0});
     page_html(p, marks[row->change[k]]);
     if (row->by[k]) {
         page_html(p, " <span class=\"ci\">");
@@ -35,8 +61,10 @@ static void table(struct page *p, const struct sotto_compare_result *c)
                "and better on one.</caption>\n<thead><tr><th scope=\"col\">Model</th>",
                NULL);
     for (int k = 0; k < SOTTO_AXES; k++) {
+        if (!compare_shows(c, k))
+            continue;
         page_html(p, "<th scope=\"col\" class=\"number\">");
-        page_html(p, compare_axes[k].title);
+        axis_title(p, c, k);
         page_html(p, "</th>");
     }
     page_html(p, "<th scope=\"col\">Front</th><th scope=\"col\">Wins</th></tr></thead>\n<tbody>\n");
@@ -46,7 +74,8 @@ static void table(struct page *p, const struct sotto_compare_result *c)
         page_name(p, row->name);
         page_html(p, "</th>");
         for (int k = 0; k < SOTTO_AXES; k++)
-            axis_cell(p, row, k);
+            if (compare_shows(c, k))
+                axis_cell(p, row, k);
         page_html(p, row->front ? "<td>yes</td>" : "<td>no</td>");
         page_html(p, i == 0      ? "<td>&ndash;</td>"
                      : row->wins ? "<td><strong>yes</strong></td>"
@@ -60,9 +89,12 @@ static void table(struct page *p, const struct sotto_compare_result *c)
 static void choices(struct page *p, const struct sotto_compare_result *c)
 {
     page_html(p, "<p>Best improvement per metric without a significant loss elsewhere: ");
-    for (int k = 0; k < SOTTO_AXES; k++) {
-        page_html(p, k ? "; " : "");
-        page_html(p, compare_axes[k].title);
+    for (int k = 0, first = 1; k < SOTTO_AXES; k++) {
+        if (!compare_shows(c, k))
+            continue;
+        page_html(p, first ? "" : "; ");
+        first = 0;
+        axis_title(p, c, k);
         page_html(p, " &ndash; ");
         if (c->choice[k])
             page_name(p, c->rows[c->choice[k]].name);
@@ -132,7 +164,7 @@ static void drawing(struct page *p, const struct sotto_compare_result *c, int k)
         "<figure><svg viewBox=\"0 0 %d %d\" role=\"img\" width=\"%d\" style=\"max-width:100%%;font-size:12px;"
         "fill:currentColor\" aria-label=\"",
         WIDTH, HEIGHT, WIDTH);
-    page_html(p, compare_axes[k].title);
+    axis_title(p, c, k);
     page_html(p, " against utility; the numbers are in the table above\">");
     ticks(p, &x, &y);
     for (size_t i = 0; i < c->row_count; i++)
@@ -142,28 +174,68 @@ static void drawing(struct page *p, const struct sotto_compare_result *c, int k)
     page_html(p, compare_axes[SOTTO_AXIS_UTILITY].title);
     page_html(p, "</text></svg><figcaption>");
     page_plot(p);
-    page_html(p, compare_axes[k].title);
+    axis_title(p, c, k);
     page_html(p, " (lower is better) against accuracy (higher is better), with intervals. Each number is a "
                  "row of the table; green points are on the front.</figcaption></figure>\n");
 }
 
-/* Measured, like all that follows. */
+static size_t count_proved(const struct sotto_compare_result *c)
+{
+    size_t proved = 0;
+    for (size_t i = 0; i < c->row_count; i++)
+        proved += compare_measured(&c->rows[i].axis[SOTTO_AXIS_EPSILON]);
+    return proved;
+}
+
 static void verdict(struct page *p, const struct sotto_compare_result *c)
 {
-    size_t wins = 0, first = 0;
+    size_t wins = 0;
+    const size_t proved = count_proved(c);
     for (size_t i = 1; i < c->row_count; i++)
-        if (c->rows[i].wins && !wins++)
-            first = i;
+        wins += c->rows[i].wins != 0;
     page_format(p, "%zu of %zu models %s measured better than '", wins, c->row_count - 1,
                 wins == 1 ? "is" : "are");
     page_name(p, c->rows[0].name);
     page_html(p, "' on a metric and worse on none");
-    if (wins) {
-        page_html(p, wins == 1 ? ": '" : ", first: '");
-        page_name(p, c->rows[first].name);
+    if (c->winner) {
+        page_html(p, wins == 1 ? ": '" : "; by leakage and utility the best is '");
+        page_name(p, c->rows[c->winner].name);
         page_html(p, "'");
     }
-    page_html(p, ". Nothing here is proved.");
+    if (proved)
+        page_format(p, ". Certificates prove an epsilon for %zu of %zu models.", proved, c->row_count);
+    else
+        page_html(p, ". Nothing here is proved.");
+}
+
+static void names(struct page *p, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        page_html(p, i ? ", '" : "'");
+        page_name(p, list[i]);
+        page_html(p, "'");
+    }
+}
+
+/* Which attacks the models are compared by, and which are not common to all. */
+static void common_attacks(struct page *p, const struct sotto_compare_result *c)
+{
+    bool first = true;
+    if (!c->attack_count)
+        return;
+    page_html(p, "<p>Leakage is measured by the attacks that all models have: ");
+    names(p, c->attacks, c->attack_count);
+    page_html(p, ".");
+    for (size_t i = 0; i < c->row_count; i++) {
+        if (!c->rows[i].left_out_count)
+            continue;
+        page_html(p, first ? " Left out: " : "; ");
+        first = false;
+        names(p, c->rows[i].left_out, c->rows[i].left_out_count);
+        page_html(p, " of ");
+        page_name(p, c->rows[i].name);
+    }
+    page_html(p, first ? "</p>\n" : ".</p>\n");
 }
 
 sotto_status sotto_compare_html(char **html, const struct sotto_compare_result *c)
@@ -180,13 +252,21 @@ sotto_status sotto_compare_html(char **html, const struct sotto_compare_result *
     page_name(&p, c->title);
     page_html(&p, "</p>\n<h1 data-verdict>");
     verdict(&p, c);
-    page_html(&p, "</h1></header><main><section><h2>All models and metrics</h2>\n<p>These are measurements, "
-                  "not proofs: an attack that finds nothing is no guarantee. A model wins if at least one "
-                  "metric is better than the baseline and none is worse.</p>\n");
+    page_html(&p, "</h1></header><main><section><h2>All models and metrics</h2>\n<p>");
+    page_html(
+        &p,
+        count_proved(c)
+            ? "The proved epsilon bounds every attack. All other metrics are measurements: an attack that "
+              "finds nothing is no guarantee. "
+            : "These are measurements, not proofs: an attack that finds nothing is no guarantee. ");
+    page_html(
+        &p,
+        "A model wins if at least one measured metric is better than the baseline and none is worse.</p>\n");
+    common_attacks(&p, c);
     table(&p, c);
     choices(&p, c);
     page_html(&p, "</section>\n<section><h2>Privacy against utility</h2>\n");
-    for (int k = SOTTO_AXIS_MEMBERSHIP; k < SOTTO_AXES; k++)
+    for (int k = SOTTO_AXIS_LEAKAGE; k < SOTTO_AXES; k++)
         if (c->shared[k] && c->shared[SOTTO_AXIS_UTILITY])
             drawing(&p, c, k);
     page_html(&p, "</section></main></body></html>\n");

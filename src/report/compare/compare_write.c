@@ -18,10 +18,50 @@ static void put_padded(struct page *p, const char *text, int width)
     page_html(p, cell);
 }
 
+static void put_epsilon(char *cell, size_t room, const struct sotto_compare_row *row)
+{
+    const double epsilon = row->axis[SOTTO_AXIS_EPSILON].estimate;
+    if (isnan(epsilon))
+        snprintf(cell, room, "none");
+    else
+        snprintf(cell, room, "%.3f, delta %.3g", ceil(1000 * epsilon) / 1000, row->delta);
+}
+
+static void put_names(struct page *p, const char *label, const char *of, const char *const *list,
+                      size_t count)
+{
+    if (!count)
+        return;
+    page_html(p, label);
+    page_html(p, of);
+    page_html(p, ":");
+    for (size_t i = 0; i < count; i++) {
+        page_html(p, i ? ", " : " ");
+        page_html(p, list[i]);
+    }
+    page_html(p, "\n");
+}
+
+/* By which attacks, and who is the best. */
+static void put_attacks(struct page *p, const struct sotto_compare_result *c)
+{
+    page_html(p, "\n");
+    put_names(p, "leakage is measured by the attacks that all models have", "", c->attacks, c->attack_count);
+    for (size_t i = 0; i < c->row_count; i++)
+        put_names(p, "left out of ", c->rows[i].name, c->rows[i].left_out, c->rows[i].left_out_count);
+    if (!isnan(c->fpr))
+        page_format(p, "tpr_at_fpr is at a false-positive rate of %.3g %%\n", 100 * c->fpr);
+    page_html(p, "best by leakage and utility: ");
+    page_html(p, c->winner ? c->rows[c->winner].name : "none");
+    page_html(p, "\n");
+}
+
 static void put_choices(struct page *p, const struct sotto_compare_result *c)
 {
     page_html(p, "\nbest improvement per metric without a significant loss elsewhere:\n");
     for (int k = 0; k < SOTTO_AXES; k++) {
+        if (!compare_shows(c, k))
+            continue;
         put_padded(p, compare_axes[k].name, 20);
         page_html(p, c->choice[k] ? c->rows[c->choice[k]].name : "none");
         page_html(p, "\n");
@@ -33,7 +73,8 @@ sotto_status sotto_compare_summary(char **text, const struct sotto_compare_resul
     struct page p = {0};
     put_padded(&p, "model", 18);
     for (int k = 0; k < SOTTO_AXES; k++)
-        put_padded(&p, compare_axes[k].name, 31);
+        if (compare_shows(c, k))
+            put_padded(&p, compare_axes[k].name, 31);
     page_html(&p, "front  wins\n");
     for (size_t i = 0; i < c->row_count; i++) {
         const struct sotto_compare_row *row = &c->rows[i];
@@ -41,7 +82,11 @@ sotto_status sotto_compare_summary(char **text, const struct sotto_compare_resul
         for (int k = 0; k < SOTTO_AXES; k++) {
             const struct sotto_estimate *e = &row->axis[k];
             char cell[64] = "not measured";
-            if (compare_measured(e))
+            if (!compare_shows(c, k))
+                continue;
+            if (k == SOTTO_AXIS_EPSILON)
+                put_epsilon(cell, sizeof cell, row);
+            else if (compare_measured(e))
                 snprintf(cell, sizeof cell, "%.3f [%.3f, %.3f] %s", e->estimate, e->lower, e->upper,
                          i ? compare_change_names[row->change[k]] : "");
             put_padded(&p, cell, 31);
@@ -49,6 +94,7 @@ sotto_status sotto_compare_summary(char **text, const struct sotto_compare_resul
         put_padded(&p, row->front ? "yes" : "no", 7);
         page_html(&p, i == 0 ? "-\n" : row->wins ? "yes\n" : "no\n");
     }
+    put_attacks(&p, c);
     put_choices(&p, c);
     return page_done(text, &p, "compare");
 }

@@ -32,10 +32,11 @@ static struct sotto_estimate about(double value, double reach)
 static struct sotto_compare_row row(const char *name, double utility, double membership, double attribute)
 {
     struct sotto_compare_row r = {.name = name};
+    for (int k = 0; k < SOTTO_AXES; k++)
+        r.axis[k] = (struct sotto_estimate){NAN, NAN, NAN};
     r.axis[SOTTO_AXIS_UTILITY] = about(utility, 0.02);
     r.axis[SOTTO_AXIS_MEMBERSHIP] = about(membership, 0.02);
     r.axis[SOTTO_AXIS_ATTRIBUTE] = about(attribute, 0.02);
-    r.axis[SOTTO_AXIS_ENCODER] = (struct sotto_estimate){NAN, NAN, NAN};
     return r;
 }
 
@@ -79,7 +80,7 @@ TEST(the_choice_improves_most_without_a_loss)
         row("lambda 1", 0.79, 0.56, 0.45), row("lambda 2", 0.785, 0.54, 0.45),
         row("lambda 5", 0.50, 0.50, 0.20), /* the encoder is gone */
     };
-    struct sotto_compare_result c = {.row_count = 5, .rows = rows, .choice = {9, 9, 9, 9}};
+    struct sotto_compare_result c = {.row_count = 5, .rows = rows, .choice = {9, 9, 9, 9, 9, 9, 9}};
     compare_judge(&c);
     assert_int_equal(c.choice[SOTTO_AXIS_ATTRIBUTE], 2);
     assert_int_equal(c.choice[SOTTO_AXIS_UTILITY], 0);
@@ -148,7 +149,8 @@ TEST(files_become_a_document_and_a_page, .before = set_up, .after = tear_down)
                                     written("oa.json", attribute, 0.6)},
                       *const other[] = {written("tm.json", membership, 0.8), written("te.json", encoder, 0),
                                         written("ta.json", attribute, 0.4)};
-    const struct sotto_compared rows[] = {{"original", original, 3}, {"<b>\"t\"</b>", other, 3}};
+    const struct sotto_compared rows[] = {{.name = "original", .files = original, .file_count = 3},
+                                          {.name = "<b>\"t\"</b>", .files = other, .file_count = 3}};
     char *json = NULL, *html = NULL, *text = NULL, path[160];
     struct json *doc = NULL;
     struct sotto_compare_result found = {0}, again = {0};
@@ -167,7 +169,10 @@ TEST(files_become_a_document_and_a_page, .before = set_up, .after = tear_down)
     assert_string_equal(json_text(json_find(doc, "rows[0].encoder_membership.by")), "encoder-mi-set");
     assert_true(json_number(json_find(doc, "rows[1].attribute.estimate")) == 0.4);
     assert_string_equal(json_text(json_find(doc, "rows[1].attribute.change")), "better");
-    assert_int_equal(json_count(json_find(doc, "front_over")), 4);
+    assert_int_equal(json_count(json_find(doc, "front_over")), 5);
+    assert_true(fabs(json_number(json_find(doc, "rows[0].leakage.estimate")) - 0.1) < 1e-12);
+    assert_string_equal(json_text(json_find(doc, "attacks[0]")), "loss");
+    assert_string_equal(json_text(json_find(doc, "winner")), "<b>\"t\"</b>");
     assert_string_equal(json_text(json_find(doc, "choice.attribute")), "<b>\"t\"</b>");
     assert_string_equal(json_text(json_find(doc, "choice.utility")), "original"); /* no row wins */
     json_free(doc);
@@ -189,7 +194,7 @@ TEST(files_become_a_document_and_a_page, .before = set_up, .after = tear_down)
     char line[256];
     assert_non_null(fgets(line, sizeof line, f));
     assert_string_equal(line, "model,axis,estimate,lower,upper,by,change,front,wins\n");
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         assert_non_null(fgets(line, sizeof line, f));
     assert_string_equal(line, "\"<b>\"\"t\"\"</b>\",utility,0.8,0.79,0.81,\"\",\"same\",1,1\n");
     fclose(f);
@@ -218,13 +223,14 @@ TEST(bad_input_is_refused, .before = set_up, .after = tear_down)
 {
     const char *const good[] = {written("g.json", attribute, 0.5)},
                       *const wrong[] = {written("w.json", "{}", 0)}, *const missing[] = {"/dev/null/a.json"};
-    struct sotto_compared rows[] = {{"a", good, 1}, {"a", good, 1}};
+    struct sotto_compared rows[] = {{.name = "a", .files = good, .file_count = 1},
+                                    {.name = "a", .files = good, .file_count = 1}};
     struct sotto_compare_result found = {0};
     refuse(rows, 1, SOTTO_EINVAL, "compare: 1 models; expected 2 to 1000");
     refuse(rows, 2, SOTTO_EINVAL, "compare: two models are called 'a'");
     rows[1].name = "";
     refuse(rows, 2, SOTTO_EINVAL, "compare: model 2 has no name");
-    rows[1] = (struct sotto_compared){"b", wrong, 1};
+    rows[1] = (struct sotto_compared){.name = "b", .files = wrong, .file_count = 1};
     refuse(rows, 2, SOTTO_EFORMAT,
            "w.json: schema is ''; expected sotto.audit/1 (result.json of an audit or attack)");
     rows[1].files = missing;
@@ -233,4 +239,105 @@ TEST(bad_input_is_refused, .before = set_up, .after = tear_down)
     assert_int_equal(sotto_compare_decode(&found, "{\"schema\": \"sotto.compare/1\", \"rows\": [{}]}"),
                      SOTTO_EFORMAT);
     assert_null(found.memory);
+}
+
+/* --- models that were judged by one AUC --- */
+
+/* An audit of one attack: AUC, and TPR at .1 %, each with an interval of this reach. */
+static const char *audited(const char *name, const char *attack, double auc, double tpr)
+{
+    static char paths[8][160];
+    static int next;
+    char text[1024], *path = paths[next++ % 8];
+    snprintf(
+        text, sizeof text,
+        "{\"schema\": \"sotto.audit/1\", \"confidence\": 0.95, \"accuracy\": {\"nonmember\": {\"estimate\": "
+        "0.8, "
+        "\"lower\": 0.78, \"upper\": 0.82}}, \"attacks\": [{\"name\": \"%s\", \"auc\": {\"estimate\": %g, "
+        "\"lower\": %g, \"upper\": %g}, \"tpr_at_fpr\": {\"0.001\": {\"estimate\": %g, \"lower\": %g, "
+        "\"upper\": %g}}}]}",
+        attack, auc, auc - 0.01, auc + 0.01, tpr, tpr * 0.7, tpr * 1.3);
+    files_write_text(folder, name, text);
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+/* The second leaks more than the original, by the opposite guess; the third finds 3 % of the members for certain. */
+TEST(leakage_ranks_models, .before = set_up, .after = tear_down)
+{
+    const char *const files[] = {
+        audited("a.json", "loss", 0.63, 0.0044), audited("b.json", "loss", 0.254, 0.0003),
+        audited("c.json", "loss", 0.513, 0.03), audited("d.json", "loss", 0.562, 0.0023)};
+    static const char *const names[] = {"original", "turned", "certain", "better"};
+    static const double leakage[] = {0.13, 0.246, 0.029, 0.062};
+    struct sotto_compared rows[4];
+    struct sotto_compare_result found = {0};
+    char *text = NULL;
+    for (int i = 0; i < 4; i++)
+        rows[i] = (struct sotto_compared){.name = names[i], .files = &files[i], .file_count = 1};
+    if (sotto_compare(&found, rows, 4, NULL) != SOTTO_OK)
+        fail_msg("%s", sotto_error_text());
+    for (int i = 0; i < 4; i++)
+        assert_true(fabs(found.rows[i].axis[SOTTO_AXIS_LEAKAGE].estimate - leakage[i]) < 1e-9);
+    assert_true(found.fpr == 0.001);
+    assert_int_equal(found.rows[1].change[SOTTO_AXIS_LEAKAGE], SOTTO_CHANGE_WORSE);
+    assert_int_equal(found.rows[2].change[SOTTO_AXIS_TPR], SOTTO_CHANGE_WORSE);
+    assert_true(!found.rows[1].wins && !found.rows[2].wins && found.rows[3].wins);
+    assert_int_equal(found.winner, 3);
+    assert_int_equal(found.choice[SOTTO_AXIS_MEMBERSHIP], 3);
+    assert_int_equal(sotto_compare_summary(&text, &found), SOTTO_OK);
+    assert_non_null(strstr(text, "leakage is measured by the attacks that all models have: loss\n"));
+    assert_non_null(strstr(text, "tpr_at_fpr is at a false-positive rate of 0.1 %\n"));
+    assert_non_null(strstr(text, "best by leakage and utility: better\n"));
+    sotto_text_free(text);
+    assert_int_equal(sotto_compare_html(&text, &found), SOTTO_OK);
+    assert_non_null(strstr(text, "Nothing here is proved."));
+    sotto_text_free(text);
+    sotto_compare_result_free(&found);
+}
+
+/* One model was attacked by one attack more, the strongest: it is compared by the common one. */
+TEST(models_are_compared_by_common_attacks, .before = set_up, .after = tear_down)
+{
+    const char *const many[] = {audited("a.json", "loss", 0.6, 0.002), audited("b.json", "lira", 0.9, 0.1)},
+                      *const few[] = {audited("c.json", "loss", 0.7, 0.002)},
+                      *const other[] = {audited("d.json", "entropy", 0.7, 0.002)};
+    struct sotto_compared rows[] = {{.name = "attacked", .files = many, .file_count = 2},
+                                    {.name = "spared", .files = few, .file_count = 1}};
+    struct sotto_compare_result found = {0};
+    char *text = NULL;
+    assert_int_equal(sotto_compare(&found, rows, 2, NULL), SOTTO_OK);
+    assert_true(found.attack_count == 1 && strcmp(found.attacks[0], "loss") == 0);
+    assert_true(found.rows[0].left_out_count == 1 && strcmp(found.rows[0].left_out[0], "lira") == 0);
+    assert_string_equal(found.rows[0].by[SOTTO_AXIS_MEMBERSHIP], "loss");
+    assert_int_equal(found.rows[1].change[SOTTO_AXIS_LEAKAGE], SOTTO_CHANGE_WORSE);
+    assert_int_equal(found.winner, 0);
+    assert_int_equal(sotto_compare_html(&text, &found), SOTTO_OK);
+    assert_non_null(
+        strstr(text, "Leakage is measured by the attacks that all models have: '<bdi>loss</bdi>'"));
+    assert_non_null(strstr(text, "Left out: '<bdi>lira</bdi>' of <bdi>attacked</bdi>"));
+    sotto_text_free(text);
+    sotto_compare_result_free(&found);
+    rows[1].files = other;
+    refuse(rows, 2, SOTTO_EINVAL, "compare: the models have no attack in common");
+}
+
+/* Of two that win and leak alike, the more useful one; not where it leaks more. */
+TEST(the_winner_is_decided_by_leakage_and_utility)
+{
+    struct sotto_compare_row rows[] = {row("original", 0.80, 0.7, 0.6), row("a", 0.805, 0.6, 0.6),
+                                       row("b", 0.815, 0.6, 0.6)};
+    struct sotto_compare_result c = {.row_count = 3, .rows = rows};
+    static const double leakage[] = {0.2, 0.100, 0.105};
+    for (int i = 0; i < 3; i++)
+        rows[i].axis[SOTTO_AXIS_LEAKAGE] = about(leakage[i], 0.02);
+    compare_judge(&c);
+    assert_true(rows[1].wins && rows[2].wins);
+    assert_int_equal(c.winner, 2);
+    rows[1].axis[SOTTO_AXIS_LEAKAGE] = about(0.05, 0.02);
+    compare_judge(&c);
+    assert_int_equal(c.winner, 1);
+    rows[1].axis[SOTTO_AXIS_EPSILON] = (struct sotto_estimate){3, 3, 3}; /* decides nothing */
+    compare_judge(&c);
+    assert_true(rows[1].wins && !rows[1].worse && c.winner == 1 && !c.shared[SOTTO_AXIS_EPSILON]);
 }
