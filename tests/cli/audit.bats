@@ -514,3 +514,24 @@ P
   [ "$status" -eq 65 ]
   [[ "$output" == *"few.csv has 5 dates; expected 60, one for each record"* ]]
 }
+
+@test "members and non-members that are swapped: a finding that fails gates, lint and a claim" {
+  rows=$BATS_TEST_DIRNAME/../../examples/audit
+  swapped() {
+    "$SOTTO" audit --member-logits "$rows/nonmember-logits.npy" --nonmember-logits "$rows/member-logits.npy" \
+      --member-labels "$rows/nonmember-labels.npy" --nonmember-labels "$rows/member-labels.npy" --quiet "$@"
+  }
+  run swapped -o a
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"Leaks membership: the opposite guess of the "*" attack has AUC 0.6"*": are members and non-members swapped?"* ]]
+  [[ "$output" == *"warning  the opposite guess of "*": are members and non-members swapped?"* ]]
+  tr '\n' ' ' < a/report.html | sed 's/<[^>]*>//g' > page
+  grep -q 'First check which file holds the members' page
+  [ "$(grep -c 'better than guessing' page)" -eq 0 ]
+  for rule in 'auc>0.6' 'advantage>0.2' 'epsilon>0' 'lint>0'; do
+    run swapped --fail-if "$rule"
+    [ "$status" -eq 1 ]
+  done
+  run swapped --claim eps=0.1
+  [ "$status" -eq 1 ]
+}

@@ -44,7 +44,7 @@
       interaction: {mode: 'nearest', intersect: false},
       plugins: {
         legend: {position: 'bottom', labels: {color: colour('--ink'), boxWidth: 26, boxHeight: 0, usePointStyle: false,
-                 filter: function (item) { return item.text !== ''; }}},
+                 filter: function (item, chart) { return item.text !== '' && !chart.datasets[item.datasetIndex].direct; }}},
         tooltip: {callbacks: {label: function (c) {
           return c.dataset.label + ': ' + Number(c.parsed.x.toPrecision(3)) + ' → ' + Number(c.parsed.y.toPrecision(3));
         }}}
@@ -62,6 +62,29 @@
     return xs;
   }
 
+  /* Names at the curves themselves, each a step to the right of the one before, so that they do not cover each other. */
+  const labels = {
+    id: 'labels',
+    afterDatasetsDraw: function (chart) {
+      const ctx = chart.ctx, area = chart.chartArea;
+      const named = chart.data.datasets.filter(function (s) { return s.direct; });
+      ctx.save();
+      ctx.font = '11px ' + Chart.defaults.font.family;
+      ctx.textBaseline = 'bottom';
+      ctx.lineWidth = 3;
+      ctx.strokeStyle = colour('--paper');
+      named.forEach(function (set, i) {
+        const x = area.left + (area.right - area.left) * (0.04 + 0.8 * i / named.length), here = chart.scales.x.getValueForPixel(x);
+        const before = set.data.filter(function (p) { return p.x <= here; }), at = before.length ? before[before.length - 1] : set.data[0];
+        const y = Math.max(chart.scales.y.getPixelForValue(at.y) - 2, area.top + 12);
+        ctx.strokeText(set.direct, x, y);
+        ctx.fillStyle = set.borderColor;
+        ctx.fillText(set.direct, x, y);
+      });
+      ctx.restore();
+    }
+  };
+
   function roc(group) {
     const rows = data.rows.filter(function (r) { return r.group === group && r.roc; });
     const low = Math.min.apply(null, rows.map(function (r) { return 0.5 / r.nonmembers; }));
@@ -70,7 +93,7 @@
     const alone = rows.length === 1 && rows[0].curves;
     if (alone)
       alone.forEach(function (c, i) {
-        sets.push({label: c.label + ' (AUC ' + c.auc.toFixed(3) + ')', stepped: true, borderColor: series(i), borderWidth: 2, pointRadius: 0,
+        sets.push({label: c.label + ' (AUC ' + c.auc.toFixed(3) + ')', direct: c.label, stepped: true, borderColor: series(i), borderWidth: 2, pointRadius: 0,
                    borderDash: dashes[i % 4], pointHitRadius: 6,
                    data: points(c.roc).map(function (p) { return {x: Math.max(p[0], low), y: Math.max(p[1], lowest)}; })});
       });
@@ -90,7 +113,7 @@
     });
     sets.push({label: 'guessing', data: xs.map(function (x) { return {x: x, y: Math.max(x, lowest)}; }), borderColor: colour('--soft'),
                borderWidth: 1.2, borderDash: [2, 3], pointRadius: 0});
-    return {type: 'line', data: {datasets: sets},
+    return {type: 'line', data: {datasets: sets}, plugins: [labels],
             options: options({x: logAxis('false-positive rate', low, 1), y: logAxis('true-positive rate', lowest, 1)})};
   }
 

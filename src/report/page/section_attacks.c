@@ -137,8 +137,9 @@ static void plots(struct page *p, const struct report *r)
     page_plots_since(p, first);
     page_html(p, "True-positive rate (y: share of members that the attack "
                  "finds) against false-positive rate (x: share of non-members flagged by mistake), for the "
-                 "headline attack of each setting; with a single setting, also for its other "
-                 "attacks. Step curves, no interpolation. Both axes are logarithmic, because finding even a "
+                 "headline attack of each setting; with a single setting, for its six best "
+                 "attacks, each named at its curve. Step curves, no interpolation. Both axes are "
+                 "logarithmic, because finding even a "
                  "few members with certainty is a leak. Dotted diagonal: guessing. Shaded: excluded by the "
                  "proof or the claim, if there is one; a curve in this area contradicts it. Rates of 0 are "
                  "drawn at half the smallest measurable rate.</p>\n");

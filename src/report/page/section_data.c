@@ -43,7 +43,13 @@ static struct json *estimate_json(const struct estimate *e)
     return json_make_reals(values, 3);
 }
 
-/* Alone on its page, an audit shows the curves of several attacks: the headline, then the highest areas. */
+/* Of the better guess. */
+static double area_of(const struct attack_result *a)
+{
+    return fmax(a->auc.value, 1 - a->auc.value);
+}
+
+/* Alone on its page, an audit shows the curves of its six best attacks: the one that decides, then the largest areas. */
 static struct json *curves_json(const struct report_row *row)
 {
     enum { CURVES = 6 };
@@ -53,9 +59,9 @@ static struct json *curves_json(const struct report_row *row)
         size_t best = row->attack_count;
         for (size_t i = 0; i < row->attack_count; i++)
             if (!shown[i] &&
-                (best == row->attack_count || row->attacks[i].auc.value > row->attacks[best].auc.value))
+                (best == row->attack_count || area_of(&row->attacks[i]) > area_of(&row->attacks[best])))
                 best = i;
-        best = k == 0 ? row->headline : best;
+        best = k == 0 ? row->strongest : best;
         shown[best] = true;
         struct json *one = json_make_object();
         json_put_text(&one, "label", row->attacks[best].name);

@@ -129,11 +129,12 @@ static void section_canaries(struct page *p, const struct report *r)
                "stands to the right of it is <strong>measured</strong> in that one training, each figure at ",
                NULL);
     page_percent_plain(p, confidence);
-    page_html(p,
-              " by itself. A curve that is not contradicted is not proved by that. Lower bounds: Steinke and "
-              "recursion for every mechanism; those of &mu; and of the next column <strong>only if the "
-              "trade-off curve is Gaussian</strong>; the Bayesian interval is a posterior under Jeffreys "
-              "priors, with its median.");
+    page_html(
+        p, " by itself. A curve that is not contradicted is not proved by that. Lower bounds: Steinke and "
+           "recursion for every mechanism; those of &mu; and of the next column <strong>only if the "
+           "trade-off curve is Gaussian</strong>; the Bayesian interval is a posterior under Jeffreys "
+           "priors, with its median. Guesses are counted in the direction that is right more often; the two "
+           "directions share the error.");
     page_columns(p, "Setting|^proved^Certified &epsilon;|Canaries, access|Whole curve|^Right|^&epsilon; &ge; "
                     "(Steinke)|^&epsilon; &ge; (recursion)|^&mu; &ge; (if Gaussian)|^&epsilon; &ge; (if "
                     "Gaussian)|^&epsilon; (Bayesian)");
@@ -161,7 +162,10 @@ void section_one_run(struct page *p, const struct report *r)
                 "Lower bounds from the surest guesses about records that were members by independent fair "
                 "coins. The first two hold for every mechanism; those of &mu; and of the next column "
                 "<strong>only if the trade-off curve is Gaussian</strong>; the Bayesian interval is a "
-                "posterior under Jeffreys priors, with its median.",
+                "posterior under Jeffreys priors, with its median. Guesses are counted in the direction that "
+                "is "
+                "right more often: high scores are in, or high scores are out. The two directions share the "
+                "error.",
                 "Attack|^Right|^&epsilon; &ge; (Steinke)|^&epsilon; &ge; (recursion)|^&mu; &ge; (if "
                 "Gaussian)|^&epsilon; &ge; (if Gaussian)|^&epsilon; (Bayesian)");
             for (size_t k = 0; k < json_count(attacks); k++)
