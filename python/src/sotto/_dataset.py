@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._call import Array, array, c_text, ffi, fill, invalid, keep, lib, numpy_of, pointer, run, struct, text_of
+from ._shaped import Shaping, provenance, read, shape, shaped_of
 from .errors import make
 
 __all__ = ["Dataset"]
@@ -58,10 +59,10 @@ class Dataset:
                         class_names=None if class_names is None else list(class_names), classes_by=classes_by,
                         **{k: _c_array(array(v, k, np.int64, 1)) for k, v in (("labels", labels), ("attribute", attribute)) if v is not None})
         run(lib.sotto_dataset_from_arrays, out, arrays)
-        self._hold(ffi.gc(out[0], lib.sotto_dataset_free))
+        self._hold(ffi.gc(out[0], lib.sotto_dataset_free), None, shaped_of(values))
 
-    def _hold(self, c: Any, rows: Array | None = None) -> Dataset:
-        self._c, self._rows = c, rows
+    def _hold(self, c: Any, rows: Array | None = None, shaped: tuple[Shaping, ...] = ()) -> Dataset:
+        self._c, self._rows, self._shaped = c, rows, shaped
         return self
 
     @classmethod
@@ -78,7 +79,7 @@ class Dataset:
             raise invalid(f"rows must be from 0 to {len(self) - 1}")
         if len(np.unique(chosen)) < len(chosen):
             raise invalid("rows names a record twice; a record may count once")
-        return self.__class__.__new__(self.__class__)._hold(self._c, chosen if self._rows is None else self._rows[chosen])
+        return self.__class__.__new__(self.__class__)._hold(self._c, chosen if self._rows is None else self._rows[chosen], self._shaped)
 
     def __len__(self) -> int:
         return int(self._c.n) if self._rows is None else len(self._rows)
@@ -98,7 +99,8 @@ class Dataset:
     @property
     def features(self) -> Array | None:
         """float32 (n, columns); None: a set of images."""
-        return self._array("features", (self._c.columns,), "<f4")
+        a = self._array("features", (self._c.columns,), "<f4")
+        return a if a is None else shape(a, read(self._provenance()))
 
     @property
     def labels(self) -> Array | None:
@@ -155,7 +157,7 @@ class Dataset:
     def _provenance(self) -> Any:
         p = ffi.gc(ffi.new("struct sotto_provenance *"), lib.sotto_provenance_clear)
         run(lib.sotto_provenance_of_rows, p, self._c, self._c_rows(), len(self))
-        return p
+        return provenance(p, self._shaped) if self._shaped else p
 
     def _digests(self, c: Any) -> None:
         """Fills in the digests of struct sotto_source_records."""

@@ -14,6 +14,8 @@ from . import _call, _tensors
 from ._call import Array, Progress, array, ffi, fill, invalid, lib, numpy_of, run, struct, table, text_of
 from ._dataset import Dataset
 from ._records import Record, read
+from ._shaped import Shaping, provenance, shape, shaped_of
+from ._shaped import read as _shapings
 from .errors import SottoError, make
 
 if TYPE_CHECKING:
@@ -59,9 +61,15 @@ class Encoder:
     width: numbers of an embedding. name: of the network. sha256: of its weights. statement: "none: ..." if private records trained it,
     else "". facts: what its file says of its origin. pretraining: of pretrain(), else None."""
 
-    def __init__(self, handle: Any, pretraining: Record | None = None) -> None:
+    def __init__(self, handle: Any, pretraining: Record | None = None, path: str | os.PathLike[str] | None = None,
+                 shaped: tuple[Shaping, ...] | None = None) -> None:
         self._c = ffi.gc(handle, lib.sotto_encoder_free)
         self.pretraining = pretraining
+        if shaped is None:
+            p = provenance(None, ())
+            run(lib.sotto_encoder_shape, p, self._c, ffi.NULL if path is None else os.fsencode(path))
+            shaped = _shapings(p)
+        self._shaped = shaped
         self.width = int(lib.sotto_encoder_width(self._c))
         self.sha256 = text_of(lib.sotto_encoder_sha256(self._c))
         self.statement = text_of(lib.sotto_encoder_statement(self._c))
@@ -72,13 +80,13 @@ class Encoder:
         return _tensors.bytes_of(lib.sotto_encoder_save_bytes, self._c)
 
     @classmethod
-    def _of_bytes(cls, data: bytes, pretraining: Record | None = None) -> Encoder:
+    def _of_bytes(cls, data: bytes, pretraining: Record | None = None, shaped: tuple[Shaping, ...] | None = None) -> Encoder:
         out = ffi.new("struct sotto_encoder **")
         run(lib.sotto_encoder_load_bytes, out, ffi.from_buffer(data), len(data))
-        return cls(out[0], pretraining)
+        return cls(out[0], pretraining, shaped=shaped)
 
     def __reduce__(self) -> Any:
-        return Encoder._of_bytes, (self._bytes(), self.pretraining)
+        return Encoder._of_bytes, (self._bytes(), self.pretraining, self._shaped)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Encoder) and self.facts == other.facts and self.sha256 == other.sha256
@@ -98,7 +106,7 @@ class Encoder:
         """Of a file of an encoder, or of a whole network on colour images: its layers below the last."""
         out = ffi.new("struct sotto_encoder **")
         run(lib.sotto_encoder_load, out, os.fsencode(path))
-        return cls(out[0])
+        return cls(out[0], path=path)
 
     @classmethod
     def random(cls, images: Any, encoder: str = "keras-simclr", seed: int = 1) -> Encoder:
@@ -114,7 +122,7 @@ class Encoder:
         data = _dataset(images)
         out = np.empty((data.n, self.width), np.float32)
         run(lib.sotto_embed, _call.pointer(out, "float *"), self._c, data, ffi.NULL, data.n, threads=threads, progress=progress)
-        return out
+        return shape(out, (*self._shaped, *shaped_of(images)))  # type: ignore[no-any-return]
 
     def embed_views(self, images: Any, *, threads: int | None = None, progress: Progress = False, **more: Unpack[ViewOptions]) -> Array:
         """Embeddings (n, views, width) of random views of each image: those of the encoder's own pre-training, unless options say otherwise.
@@ -126,7 +134,7 @@ class Encoder:
         _call.unknown("embed_views", given, [options])
         out = np.empty((data.n, c.views or 10, self.width), np.float32)
         run(lib.sotto_embed_views, _call.pointer(out, "float *"), self._c, data, ffi.NULL, data.n, c, threads=threads, progress=progress)
-        return out
+        return shape(out, (*self._shaped, *shaped_of(images)))  # type: ignore[no-any-return]
 
     @property
     def weights(self) -> dict[str, Array]:
@@ -170,7 +178,8 @@ class Encoder:
 
 def pretrain(images: Any, *, talos: TalosOptions | None = None, name: str = "arrays", threads: int | None = None, progress: Progress = None,
              **more: Unpack[PretrainOptions]) -> Encoder:
-    """Trains an encoder on PUBLIC images, without labels. The encoder says nothing about privacy: private images may only be embedded.
+    """Trains an encoder on PUBLIC images, without labels. The encoder says nothing about privacy: private images may only be embedded. What
+    is trained privately on its embeddings is conditional on that: the encoder does not depend on the private records.
 
     images: uint8 (n, C, H, W), (n, H, W, C) or (n, H, W), or floats from 0 to 1, which are rounded to 1/255. name: of the set, for the
     encoder's facts. talos: censoring of an attribute, {"lambda_": 1.0, "attribute": array (n), ...} (struct sotto_talos).
@@ -226,7 +235,8 @@ def scatter(images: Any, *, threads: int | None = None, progress: Progress = Fal
 
 
 def standardise(x: Any, public: Any) -> Array:
-    """x (n, d), each column shifted and scaled by mean and deviation of that column of `public` (m, d): embeddings of PUBLIC images.
+    """x (n, d), each column shifted and scaled by mean and deviation of that column of `public` (m, d): embeddings of PUBLIC images. What
+    is private about the result is conditional on that: it does not depend on the private records.
 
     >>> standardise([[1.0], [2.0]], [[0.0], [2.0]]).tolist()
     [[0.0], [1.0]]
@@ -235,7 +245,7 @@ def standardise(x: Any, public: Any) -> Array:
     if a.shape[1] != b.shape[1]:
         raise invalid(f"x has {a.shape[1]} columns, but public has {b.shape[1]}")
     run(lib.sotto_standardise, _call.pointer(a, "float *"), len(a), a.shape[1], _call.pointer(b, "float *"), len(b))
-    return a
+    return shape(a, (*shaped_of(x), Shaping("moments", "public"), *shaped_of(public)))  # type: ignore[no-any-return]
 
 
 def knn_accuracy(train: tuple[Any, Any], test: tuple[Any, Any], *, k: int = 20, threads: int | None = None) -> float:

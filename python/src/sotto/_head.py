@@ -17,7 +17,9 @@ from ._ledger import Ledger, charge, spend_of, unknown_charge
 from ._model import Classifier, add_canaries, kept
 from ._records import Record
 from ._release import quiet_labels
-from .errors import make
+from ._shaped import Shaping, shaped_of
+from ._encoder import Encoder
+from .errors import SottoError, make
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -126,12 +128,20 @@ def train_head(x: Any, y: Any, *, classes: int | None = None, ledger: Ledger | N
     else:
         classes = int(labels.max(initial=0)) + 1
     path = None if output is None else os.fspath(output)
+    shaped = (*shaped_of(x), *(() if encoder is None else _of_encoder(encoder)))
     recipe = recipe_table.set(struct("head_recipe"), recipe_table.take(given))
     if ledger is None:
-        return _train(a, labels, classes, recipe, given, classes_by=classes_by, source=source, encoder=encoder, path=path, fresh=fresh,
+        return _train(a, labels, classes, recipe, given, classes_by=classes_by, source=source, shaped=shaped, encoder=encoder, path=path, fresh=fresh,
                       threads=threads, progress=progress)
-    return _train_private(a, labels, classes, recipe, given, classes_by=classes_by, ledger=ledger, source=source, encoder=encoder, path=path,
-                          fresh=fresh, threads=threads, progress=progress)
+    return _train_private(a, labels, classes, recipe, given, classes_by=classes_by, ledger=ledger, source=source, shaped=shaped, encoder=encoder,
+                          path=path, fresh=fresh, threads=threads, progress=progress)
+
+
+def _of_encoder(path: Path) -> tuple[Shaping, ...]:
+    try:
+        return Encoder.load(path)._shaped
+    except SottoError:  # of another program
+        return (Shaping("encoder", os.path.basename(os.fspath(path))),)
 
 
 def _logits_on(head: Head, records: Any) -> Array:
@@ -141,7 +151,8 @@ def _logits_on(head: Head, records: Any) -> Array:
 
 
 def _train(x: Array, y: Array, classes: int, recipe: Any, given: dict[str, Any], *, classes_by: str | None,
-           source: Dataset | None, encoder: Path | None, path: str | None, fresh: bool, threads: int | None, progress: Progress) -> Head:
+           source: Dataset | None, shaped: tuple[Shaping, ...], encoder: Path | None, path: str | None, fresh: bool, threads: int | None,
+           progress: Progress) -> Head:
     canaries = make_canaries(filled(x, y, classes, "features", None), None, len(x), classes=classes, adjacency=None, seed=recipe.seed,
                              output=path, fresh=fresh, spend=None, given=given)
     _refuse_private(given)
@@ -150,7 +161,7 @@ def _train(x: Array, y: Array, classes: int, recipe: Any, given: dict[str, Any],
     keep(recipe, canaries)  # until the call has ended, even if its caller has left
     out = ffi.new("struct sotto_head **")
     run(lib.sotto_head_train, out, *rows, classes, recipe, threads=threads, progress=progress)
-    head = Head(out[0], None, source)
+    head = Head(out[0], None, source, shaped)
     _describe(head, encoder)
     if recipe.trainer != ffi.NULL and lib.sotto_head_trainer_silent(recipe.trainer):
         run(lib.sotto_head_set_classes_by, head._c, c_text(classes_by or "the caller"))
@@ -181,15 +192,15 @@ def _describe(head: Head, encoder: Path | None) -> None:
 
 
 def _train_private(x: Array, y: Array, classes: int, recipe: Any, given: dict[str, Any], *, classes_by: str | None, ledger: Ledger,
-                   source: Dataset | None, encoder: Path | None, path: str | None, fresh: bool, threads: int | None,
-                   progress: Progress) -> Head:
+                   source: Dataset | None, shaped: tuple[Shaping, ...], encoder: Path | None, path: str | None, fresh: bool,
+                   threads: int | None, progress: Progress) -> Head:
     options = table("sotto_head_privacy_options")
     privacy = options.set(struct("head_privacy", classes_by=classes_by, output=path), options.take(given))
     if (recipe.noise_multiplier == 0) == (privacy.target.epsilon == 0):
         raise make("EUSAGE", "train_head: give exactly one of epsilon= and noise_multiplier=")
     if privacy.adjacency == lib.SOTTO_ADD_REMOVE:  # the number of records is public
         privacy.adjacency = lib.SOTTO_ZERO_OUT
-    spend = spend_of(ledger, given, source, (x, y))
+    spend = spend_of(ledger, given, source, (x, y), shaped)
     checkpoint = None if path is None else path + ".checkpoint"
     if checkpoint is not None and fresh:
         run(lib.sotto_train_discard, ffi.new("char[]", os.fsencode(checkpoint)))

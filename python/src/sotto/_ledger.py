@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from ._call import Progress, add_note, c_text, fill, invalid, keep, lib, out_text, pointer, run, struct, table
 from ._dataset import Dataset, check_identity
 from ._records import Interval, Record
+from ._shaped import Shaping, provenance as provenance_of, shaped_of
 from ._sotto import ffi
 from .errors import SottoError
 
@@ -186,10 +187,10 @@ def _cell(x: Any) -> str:
     return "" if x is None else f"{x:.6g}" if isinstance(x, float) else str(x)
 
 
-def spend_of(ledger: Ledger, given: dict[str, Any], source: Dataset | None = None, records: Any = None) -> Any:
+def spend_of(ledger: Ledger, given: dict[str, Any], source: Dataset | None = None, records: Any = None, shaped: Sequence[Shaping] = ()) -> Any:
     """struct sotto_spend of a ledger and of the keyword arguments that say how a call charges it, which are taken out of `given`.
 
-    source: Dataset of the records, or None. records: else arrays (x float32, y int64), which stand for themselves."""
+    source: Dataset of the records, or None. records: else arrays (x float32, y int64), which stand for themselves. shaped: by what."""
     if not isinstance(ledger, Ledger):
         raise invalid(f"ledger must be a sotto.Ledger (got {type(ledger).__name__}); sotto.Ledger(path, dataset=...) opens one")
     public = bool(lib.sotto_dataset_is_public(c_text(ledger._dataset)))
@@ -208,6 +209,10 @@ def spend_of(ledger: Ledger, given: dict[str, Any], source: Dataset | None = Non
         lib.sotto_array_digests(d, pointer(x, "float *"), pointer(y, "int64_t *"), *x.shape)
         charged.digests, charged.n = d, len(x)
         keep(charged, d)
+    if given.get("canary_public") is not None:
+        shaped = (*shaped, Shaping("canaries", "canary_public"), *shaped_of(given["canary_public"]))
+    if shaped:
+        provenance = provenance_of(provenance, shaped)
     options = table("sotto_spend_option_table")
     c = struct("spend", dataset_id=ledger._dataset, ledger=ledger._path, rows_per_person=ledger._rows, source=charged, provenance=provenance)
     chosen = options.take(given, _OF_THE_LEDGER)

@@ -14,6 +14,7 @@ from ._certificate import Certificate
 from ._dataset import Dataset
 from ._ledger import Ledger
 from ._records import Record, read
+from ._shaped import Shaping, beside, provenance
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -31,9 +32,11 @@ class Classifier:
     _kind: ClassVar[str] = ""  # sotto_<kind>_free(), ...
     _recipe: ClassVar[tuple[str, str]]  # its struct and option table
 
-    def __init__(self, c: Any, certificate: Certificate | None = None, source: Dataset | None = None) -> None:
+    def __init__(self, c: Any, certificate: Certificate | None = None, source: Dataset | None = None, shaped: tuple[Shaping, ...] = ()) -> None:
         self._c = ffi.gc(c, self._lib("free"))
         self._certificate, self._source = certificate, source
+        self._shaped = shaped  # by what, besides what the records of `source` say
+        self._whose: Any = None  # what stood beside the file that it was read from
         self._file: bytes | None = None  # what the certificate is about, of a model that was read with one
 
     @classmethod
@@ -128,7 +131,8 @@ class Classifier:
             self._certificate._path = os.fspath(path) + ".certificate.json"
         else:
             run(self._lib("save"), c_text(path), self._c)
-            run(lib.sotto_provenance_save, c_text(path), self._source._provenance() if self._source else struct("provenance"))
+            whose = self._source._provenance() if self._source else self._whose
+            run(lib.sotto_provenance_save, c_text(path), provenance(whose, self._shaped))
         return os.fspath(path)
 
     @classmethod
@@ -136,10 +140,11 @@ class Classifier:
         """Reads such a file and the certificate beside it."""
         out = ffi.new(f"struct sotto_{cls._kind} **")
         run(cls._lib("load"), out, c_text(path))
-        beside = os.fspath(path) + ".certificate.json"
+        certificate = os.fspath(path) + ".certificate.json"
         model = cls(out[0])
-        if os.path.exists(beside):
-            model._certificate = Certificate.load(beside)
+        model._whose = beside(c_text(path))
+        if os.path.exists(certificate):
+            model._certificate = Certificate.load(certificate)
             with open(path, "rb") as f:
                 model._file = f.read()
         return model

@@ -17,6 +17,7 @@ from ._ledger import Ledger, charge, spend_of, unknown_charge
 from ._model import Classifier, Path, add_canaries, kept
 from ._records import Record, read
 from ._release import quiet_labels
+from ._shaped import Shaping, shaped_of
 from .errors import make
 
 if TYPE_CHECKING:
@@ -38,8 +39,9 @@ class Network(Classifier):
     _kind = "network"
     _recipe = ("train_options", "sotto_train_option_table")
 
-    def __init__(self, c: Any, certificate: Certificate | None = None, source: Dataset | None = None, training: Record | None = None) -> None:
-        super().__init__(c, certificate, source)
+    def __init__(self, c: Any, certificate: Certificate | None = None, source: Dataset | None = None, training: Record | None = None,
+                 shaped: tuple[Shaping, ...] = ()) -> None:
+        super().__init__(c, certificate, source, shaped)
         self._training = training
 
     @property
@@ -154,7 +156,7 @@ def train_network(x: Any, y: Any = None, *, classes: int | None = None, dp_sgd: 
         unknown("train_network", given, [options, table("sotto_canary_option_table")])
         keep(c, canaries)  # until the call has ended, even if its caller has left
         run(lib.sotto_train, out, result, *_set(canaries, data, rows, n), c, threads=threads, progress=progress)
-        net = Network(out[0], None, found, read(result))
+        net = Network(out[0], None, found, read(result), shaped_of(x))
         _save(net, path, canaries)
         if path is not None:
             lib.sotto_train_forget(c.checkpoint)
@@ -167,7 +169,7 @@ def train_network(x: Any, y: Any = None, *, classes: int | None = None, dp_sgd: 
         raise make("EUSAGE", "train_network: give exactly one of epsilon= and noise_multiplier=")
     if privacy.adjacency == lib.SOTTO_ADD_REMOVE:  # the number of records is public
         privacy.adjacency = lib.SOTTO_ZERO_OUT
-    spend = spend_of(ledger, given, found, None)
+    spend = spend_of(ledger, given, found, None, shaped_of(x))
     if found is None:
         _digests(spend, data)
     canaries = make_canaries(data, rows, n, classes=classes or data.classes, adjacency=privacy.adjacency, seed=c.seed, output=path, fresh=fresh,

@@ -16,6 +16,7 @@ from ._head import Head
 from ._ledger import Ledger, charge, spend_of, unknown_charge
 from ._model import Path
 from ._sensitivity import Sensitivity
+from ._shaped import provenance, shaped_of
 from .errors import SottoError, make
 
 if TYPE_CHECKING:
@@ -155,8 +156,7 @@ def release_statistic(records: Any, statistic: str, *, mechanism: str, ledger: L
             names[given["cases"]] = "cases"
         options.set(c, options.take(given, ("statistic", "output")))
         given["mechanism"] = mechanism
-        if source is not None:
-            run(lib.sotto_provenance_save, c_text(path), source._provenance())
+        run(lib.sotto_provenance_save, c_text(path), provenance(source and source._provenance(), shaped_of(records)))
         return _protect("release_statistic", c, given, ledger, source, names, lambda certificate: (np.load(output), certificate), threads, progress)
 
 
@@ -201,7 +201,7 @@ def release_records(x: Any, output: Path, *, clip: float, ledger: Ledger, mechan
         options.set(c, chosen)
         target = table("sotto_release_option_table")
         r = target.set(struct("release"), {k: v for k, v in (("epsilon", epsilon), ("delta", delta)) if v is not None})
-        fill(c, target=r.target, spend=spend_of(ledger, given, source))
+        fill(c, target=r.target, spend=spend_of(ledger, given, source, None, shaped_of(x)))
         unknown_charge("release_records", given)
         out = ffi.new("struct sotto_certificate **")
 

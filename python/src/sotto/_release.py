@@ -14,6 +14,7 @@ from ._call import whole as whole_number
 from ._certificate import Certificate
 from ._dataset import Dataset
 from ._ledger import Ledger, charge, spend_of, unknown_charge
+from ._shaped import Shaping, shaped_of
 from .errors import make
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def release(values: Any, *, mechanism: str, ledger: Ledger, source: Dataset | No
     vector = np.concatenate([np.ravel(a).astype(np.float64) for a in arrays.values()])
     if whole and given.get("value_step") is None:
         given["value_step"] = 1.0
-    c = _request("release", mechanism, ledger, given, source)
+    c = _request("release", mechanism, ledger, given, source, shaped=shaped_of(items))
     out = ffi.new("struct sotto_certificate **")
 
     def finish() -> tuple[Any, Certificate]:
@@ -100,7 +101,7 @@ def _like(part: Array, dtype: Any, original: Any) -> Any:
 
 
 def _request(function: str, mechanism: str, ledger: Ledger, given: dict[str, Any], source: Dataset | None = None,
-             sensitivity: Mapping[str, Any] = MappingProxyType({})) -> Any:
+             sensitivity: Mapping[str, Any] = MappingProxyType({}), shaped: tuple[Shaping, ...] = ()) -> Any:
     """struct sotto_release."""
     if (given.get("epsilon") is None and given.get("target_epsilon") is None) == (given.get("scale") is None and given.get("sigma") is None):
         raise make("EUSAGE", f"{function}: give exactly one of scale= and epsilon=")
@@ -108,7 +109,7 @@ def _request(function: str, mechanism: str, ledger: Ledger, given: dict[str, Any
     c = struct("release", mechanism=mechanism)
     fill(c, sensitivity=sensitivity)
     options.set(c, options.take(given, ("mechanism", "dimension", *sensitivity)))
-    fill(c, spend=spend_of(ledger, given, source))
+    fill(c, spend=spend_of(ledger, given, source, None, shaped))
     unknown_charge(function, given, "sotto_release_option_table")
     return c
 
@@ -132,7 +133,7 @@ def select(scores: Any, *, l1: float, ledger: Ledger, mechanism: str = "permute-
     if x.ndim != 1:
         raise invalid(f"scores has {x.ndim} dimensions (shape {x.shape}); expected 1")
     k = 1 if choices is None else whole_number(choices, "choices", 1)
-    c = _request("select", mechanism, ledger, dict(options), None, {"l1": float(l1)})
+    c = _request("select", mechanism, ledger, dict(options), None, {"l1": float(l1)}, shaped_of(scores))
     chosen = np.zeros(k, np.uintp)
     out = ffi.new("struct sotto_certificate **")
 

@@ -1,14 +1,20 @@
-"""Private classifiers for scikit-learn: DPClassifier, and PublicScaler, which scales by declared bounds."""
+"""Private classifiers for scikit-learn: DPClassifier, and scalers that may stand before it: PublicScaler, by declared bounds, means and
+deviations, and DPScaler, by a charged release of the moments."""
 
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
@@ -17,9 +23,11 @@ from ._call import ffi, fill, invalid, lib, pointer, run, struct, table
 from ._certificate import Certificate
 from ._head import Head
 from ._ledger import Ledger, charge, spend_of
+from ._protect import release_statistic
+from ._shaped import Shaping, provenance, shape, shaped_of
 from .errors import PrivacyLeakWarning
 
-__all__ = ["DPClassifier", "PublicScaler"]
+__all__ = ["DPClassifier", "DPScaler", "PublicScaler"]
 
 _CONVERGES = ("dp-gd",)  # linear trainers with steps on all records
 _BATCHES = ("dp-sgd", "dp-adam")
@@ -72,19 +80,24 @@ def _class_of(number: dict[Any, int], label: Any) -> int:
 
 
 class PublicScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Scales each feature from declared bounds to [0, 1]; values beyond them are clipped. fit() looks at nothing but the number of
-    columns, so it may stand before DPClassifier in a Pipeline; NaN passes. (StandardScaler or MinMaxScaler there would void the guarantee: their
-    moments and extremes are read off the private records.)
+    """Scales each feature by what is declared, from bounds to [0, 1] (values beyond them are clipped) or by mean and scale. fit() looks at
+    nothing but the number of columns, so it may stand before DPClassifier in a Pipeline; NaN passes. (StandardScaler or MinMaxScaler there
+    make the guarantee conditional: their moments and extremes are read off the private records.)
 
-    public_X: PUBLIC records; their extremes are the bounds. bounds: (low, high), numbers or one per feature. Give one of them.
+    public_X: PUBLIC records; their extremes are the bounds, and what DPClassifier certifies behind them is conditional on that.
+    bounds: (low, high), numbers or one per feature. mean, scale: likewise, (x - mean) / scale. Give one of the three.
 
     >>> PublicScaler(bounds=(0, [10, 100])).fit_transform([[5, 25], [20, 50]]).tolist()
     [[0.5, 0.25], [1.0, 0.5]]
+    >>> PublicScaler(mean=[5, 0], scale=5).fit_transform([[5, 25], [20, 50]]).tolist()
+    [[0.0, 5.0], [3.0, 10.0]]
     """
 
-    def __init__(self, public_X: Any = None, *, bounds: Any = None) -> None:
+    def __init__(self, public_X: Any = None, *, bounds: Any = None, mean: Any = None, scale: Any = None) -> None:
         self.public_X = public_X
         self.bounds = bounds
+        self.mean = mean
+        self.scale = scale
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -93,9 +106,16 @@ class PublicScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> PublicScaler:
         X = _quiet_features(self, X)
-        if (self.public_X is None) == (self.bounds is None):
-            raise invalid("PublicScaler: give exactly one of public_X= and bounds=")
-        if self.bounds is None:
+        moments = self.mean is not None or self.scale is not None
+        if (self.public_X is not None) + (self.bounds is not None) + moments != 1:
+            raise invalid("PublicScaler: give exactly one of public_X=, bounds=, and mean= with scale=")
+        if moments:
+            low = np.broadcast_to(np.asarray(0.0 if self.mean is None else self.mean, np.float64), (X.shape[1],))
+            scale = np.broadcast_to(np.asarray(1.0 if self.scale is None else self.scale, np.float64), (X.shape[1],))
+            if not (np.isfinite(low).all() and np.isfinite(scale).all() and (scale > 0).all()):
+                raise invalid("mean and scale must be numbers or one per feature, finite, and scale > 0")
+            self.low_, self.high_ = low, low + scale
+        elif self.bounds is None:
             public = check_array(self.public_X, dtype=np.float64)
             low = public.min(0)
             self.low_, self.high_ = _range((low, np.where(public.max(0) > low, public.max(0), low + 1)), X.shape[1])
@@ -106,7 +126,120 @@ class PublicScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Any:
         check_is_fitted(self)
         X = _quiet_features(self, X, reset=False)
+        if self.mean is not None or self.scale is not None:
+            return (X - self.low_) / (self.high_ - self.low_)
         return (np.clip(X, self.low_, self.high_) - self.low_) / (self.high_ - self.low_)
+
+    def _shapings(self) -> tuple[Shaping, ...]:
+        return () if self.public_X is None else (Shaping("scaler", "PublicScaler"), *shaped_of(self.public_X))
+
+
+class DPScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Scales each feature to mean 0 and deviation 1, by moments that fit() releases privately: one charge of the ledger, for the means of
+    all columns and of their squares. It may stand before DPClassifier, which is charged to the same ledger besides.
+
+    epsilon, delta: the guarantee of one fit; delta 0: pure, by Laplace noise. bounds: (low, high), numbers or one per feature, PUBLIC:
+    values are clipped to them; a cell that is no number counts as the middle. ledger, dataset: as of DPClassifier; one of them is needed.
+    smallest: the least deviation, as a share of the bounds' width: noise alone may tell less.
+
+    mean_, scale_ (deviations), certificate_, epsilon_.
+
+    >>> import numpy as np
+    >>> ages = np.random.default_rng(1).integers(20, 60, (5000, 2))
+    >>> scaler = DPScaler(1.0, bounds=(0, 100), ledger=sotto.Ledger(folder / "scaled.jsonl", dataset="scaled")).fit(ages)
+    >>> scaler.certificate_.proved, bool(np.abs(scaler.transform(ages).mean(0)).max() < .1)
+    (True, True)
+    """
+
+    def __init__(self, epsilon: float = 1.0, delta: float = 1e-5, *, bounds: Any = None, ledger: Any = None, dataset: str | None = None,
+                 smallest: float = .01) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.ledger = ledger
+        self.dataset = dataset
+        self.smallest = smallest
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.non_deterministic = True
+        return tags
+
+    def _place(self, X: Any) -> Any:
+        """Shares of the bounds' width, from 0 to 1, each from its own cell."""
+        z = (np.clip(X, self.low_, self.high_) - self.low_) / (self.high_ - self.low_)
+        return np.where(np.isnan(z), .5, z)
+
+    def fit(self, X: Any, y: Any = None) -> DPScaler:
+        """Releases and charges."""
+        by = (*_fitted_before(self), *shaped_of(X))
+        X = _quiet_features(self, X)
+        if self.bounds is None or (self.ledger is None and self.dataset is None):
+            raise invalid("DPScaler: give bounds=, which are public, and ledger= or dataset=, which its release is charged to")
+        self.low_, self.high_ = _range(self.bounds, X.shape[1])
+        if not 0 < self.smallest <= 1:
+            raise invalid(f"smallest must be above 0 and at most 1 (got {self.smallest!r})")
+        z = self._place(X)
+        moments, self.certificate_ = release_statistic(
+            shape(np.hstack([z, z * z]), by), "mean", range=(0, 1), mechanism="gaussian" if self.delta > 0 else "laplace", epsilon=self.epsilon,
+            delta=self.delta, ledger=_ledger_of(self.ledger, self.dataset), purpose="moments of DPScaler", progress=False)
+        mean, square = np.split(np.asarray(moments, np.float64).ravel(), 2)
+        deviation = np.sqrt(np.maximum(square - mean**2, self.smallest**2))
+        wide = self.high_ - self.low_
+        self.mean_, self.scale_ = self.low_ + mean * wide, deviation * wide
+        interval = self.certificate_.epsilon
+        self.epsilon_ = float(interval) if self.certificate_.proved and interval is not None else None
+        return self
+
+    def transform(self, X: Any) -> Any:
+        check_is_fitted(self)
+        X = self._place(_quiet_features(self, X, reset=False))
+        return (self.low_ + X * (self.high_ - self.low_) - self.mean_) / self.scale_
+
+
+def _ledger_of(ledger: Any, dataset: str | None) -> Ledger:
+    made = ledger if isinstance(ledger, Ledger) else Ledger(ledger, dataset=dataset)
+    if dataset is not None and made.dataset != dataset:
+        raise invalid(f"ledger is that of data set {made.dataset!r}, not of {dataset!r}")
+    return made
+
+
+def _learns(name: str, step: Any) -> list[Shaping]:
+    """What a step, or one in it, learns from records without charging it: [] where everything is declared, or was released."""
+    if isinstance(step, PublicScaler):
+        return list(step._shapings())
+    if isinstance(step, (Pipeline, FeatureUnion, ColumnTransformer)):
+        inner = step.steps if isinstance(step, Pipeline) else step.transformer_list if isinstance(step, FeatureUnion) else step.transformers
+        more = [("remainder", step.remainder)] if isinstance(step, ColumnTransformer) else []
+        return [s for part in (*inner, *more) for s in _learns(part[0], part[1])]
+    if isinstance(step, (OneHotEncoder, OrdinalEncoder)) and not isinstance(step.categories, str):
+        grouped = step.min_frequency is not None or step.max_categories is not None
+        if not grouped and getattr(step, "drop", None) is None:
+            return []  # categories were declared
+    if step is None or isinstance(step, (str, DPScaler)):
+        return []  # "passthrough", "drop"
+    return [Shaping("step", f"{name} ({type(step).__name__})"[:127])]
+
+
+def _fitted_before(estimator: Any) -> tuple[Shaping, ...]:
+    """The estimators that are being fitted around this one and hand it what they made of the records: steps of a Pipeline, selections of
+    columns, stacks. A search over parameters hands it rows as they are. What was done to X before any fit() cannot be seen here."""
+    found: list[Shaping] = []
+    frame, seen = sys._getframe(1), {id(estimator)}
+    while frame is not None:
+        around = frame.f_locals.get("self")
+        if isinstance(around, BaseEstimator) and id(around) not in seen and not isinstance(around, BaseSearchCV):
+            seen.add(id(around))
+            if isinstance(around, Pipeline):
+                for name, step in around.steps:
+                    if step is estimator or id(step) in seen:
+                        break
+                    found.extend(_learns(name, step))
+            elif not isinstance(around, (PublicScaler, DPScaler, ColumnTransformer, FeatureUnion)):
+                found.append(Shaping("step", type(around).__name__))
+        frame = frame.f_back  # type: ignore[assignment]
+    return tuple(found)
 
 
 class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -126,8 +259,10 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     or whose features are not finite numbers, counts as nothing.
     Without classes, without bounds and data_norm, or without dataset and ledger, fit() reads them off the records or charges nothing:
     it then warns (PrivacyLeakWarning) and nothing is proved: epsilon_ is None, certificate_.proved is False, and epsilon stands as
-    conditional. Features are never scaled or centred by the records without noise; a scaler in front that is fitted on private records
-    voids the guarantee (PublicScaler does not). Each fit is a release: GridSearchCV and cross_val_score charge the ledger each time;
+    conditional. Features are never scaled or centred by the records without noise. Behind a step of a Pipeline that is fitted on the
+    records (StandardScaler, PCA, a selection of columns) the certificate is conditional on that step; PublicScaler and DPScaler are none.
+    public_steps: True states that the steps before it learn nothing from private records, such as a FunctionTransformer of single cells.
+    Each fit is a release: GridSearchCV and cross_val_score charge the ledger each time;
     fits without a ledger on the same records warn with their sum. There is no partial_fit.
 
     classes_, coef_, intercept_ (linear; on features clipped as stated), n_features_in_, certificate_, epsilon_ (upper end or None).
@@ -143,7 +278,7 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, epsilon: float = 1.0, delta: float = 1e-5, *, classes: Any = None, data_norm: float | None = None, bounds: Any = None,
                  trainer: str = "auto", hidden: Any = (), steps: int = 500, epochs: int = 20, batch_size: int = 256,
                  learning_rate: float = .01, max_grad_norm: float = 1.0, adjacency: str = "replace-one", ledger: Any = None,
-                 dataset: str | None = None, random_state: Any = None, verbose: int = 0) -> None:
+                 dataset: str | None = None, public_steps: bool = False, random_state: Any = None, verbose: int = 0) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.classes = classes
@@ -159,6 +294,7 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.adjacency = adjacency
         self.ledger = ledger
         self.dataset = dataset
+        self.public_steps = public_steps
         self.random_state = random_state
         self.verbose = verbose
 
@@ -172,6 +308,7 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # ---- training
     def fit(self, X: Any, y: Any) -> DPClassifier:
         """Trains and charges. X (n, features); y (n)."""
+        shaped = (*(() if self.public_steps else _fitted_before(self)), *shaped_of(X))
         if self._quiet():
             X, y = _quiet_features(self, X), _quiet_labels(y)
             check_consistent_length(X, y)
@@ -197,7 +334,7 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         x = np.ascontiguousarray(self._place(X) / self._norm, np.float32)
         if missing:
             self._warn(missing)
-        head, self.certificate_ = self._train(x, labels, missing)
+        head, self.certificate_ = self._train(x, labels, missing, shaped)
         interval = self.certificate_.epsilon
         self.epsilon_ = float(interval) if self.certificate_.proved and interval is not None else None
         if missing and interval is not None:
@@ -269,7 +406,7 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                           "None outside of tests", PrivacyLeakWarning, stacklevel=4)
         return int(check_random_state(self.random_state).randint(1, 2**31 - 1))
 
-    def _train(self, x: Any, labels: Any, missing: list[str]) -> tuple[Head, Certificate]:
+    def _train(self, x: Any, labels: Any, missing: list[str], shaped: tuple[Shaping, ...]) -> tuple[Head, Certificate]:
         recipe_options, guarantee = self._options(len(x))
         seed = self._seed()
         options, rows = table("sotto_head_privacy_options"), table("sotto_head_recipe_options")
@@ -284,17 +421,15 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return Head(out[0], made), made
 
         if not missing:
-            ledger = self.ledger if isinstance(self.ledger, Ledger) else Ledger(self.ledger, dataset=self.dataset)
-            if self.dataset is not None and ledger.dataset != self.dataset:
-                raise invalid(f"ledger is that of data set {ledger.dataset!r}, not of {self.dataset!r}")
+            ledger = _ledger_of(self.ledger, self.dataset)
             given = {} if seed is None else {"insecure_noise_seed": seed}
-            fill(privacy, spend=spend_of(ledger, given, None, (x, labels)))
+            fill(privacy, spend=spend_of(ledger, given, None, (x, labels), shaped))
             return charge(ledger, finish, lib.sotto_head_train_private, *arguments, progress=bool(self.verbose) or None)
         read = [m for m in missing if m != "dataset"]
         condition = " and ".join([f"{m} being public" for m in read] + ["this fit being the only release"] * ("dataset" in missing))
         with tempfile.TemporaryDirectory() as folder:  # as a public set: one that is registered nowhere
             fill(privacy, spend=struct("spend", dataset_id="no ledger", ledger=os.path.join(folder, "none.jsonl"), condition=condition,
-                                       source=struct("source_records", public_set=1), insecure=int(seed is not None), insecure_seed=seed or 0))
+                                       provenance=provenance(None, shaped), source=struct("source_records", public_set=1), insecure=int(seed is not None), insecure_seed=seed or 0))
             run(lib.sotto_head_train_private, *arguments, progress=bool(self.verbose) or None)
             return finish()
 
