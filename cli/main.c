@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ROW(name, ranks, group) extern const struct verb verb_##name;
@@ -33,14 +34,23 @@ static void on_signal(int number)
     (void)ignored;
 }
 
-/* The scheduler's time is nearly over. */
+static time_t deadline; /* by the monotonic clock; 0: none */
+
+static time_t monotonic(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+/* The scheduler's time is nearly over; or somebody sent the signal by hand, which is no limit that was set beforehand. */
 static void on_alarm(int number)
 {
     static const char text[] = "\nsotto: the job's time is nearly over: stopping after this step\n";
     (void)number;
     if (stop)
         return;
-    stop = SIGINT;
+    stop = deadline > 0 && monotonic() + 1 >= deadline ? SOTTO_STOP_BY_TIME : SIGINT;
     ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
     (void)ignored;
 }
@@ -62,7 +72,7 @@ static int exit_code(sotto_status status)
 {
     static const int codes[] = {0, 64, 65, 65, 66, 69, 70, 71, 73, 74, 75, 77, 78, 65, 65, 130, 1, 70};
     if (status == SOTTO_ESTOPPED && stop && !cli_team() && !cli_shares())
-        return 128 + (int)stop;
+        return 128 + (stop == SOTTO_STOP_BY_TIME ? SIGINT : (int)stop);
     return (unsigned)status < sizeof codes / sizeof *codes ? codes[status] : 70;
 }
 
@@ -189,7 +199,10 @@ static sotto_status work(const struct verb *verb, const struct options *options,
     unsigned seconds;
     sotto_status status = launcher_time(&seconds, options);
     if (cli_writes() || cli_shares()) /* one clock decides for all ranks that wait for each other */
+    {
+        deadline = seconds ? monotonic() + (time_t)seconds : 0;
         alarm(seconds);
+    }
     cli_set_context(&ctx);
     if (status == SOTTO_OK)
         status = verb->run(options, &ctx, json);

@@ -772,13 +772,14 @@ def read_ledger(path):
         if line.get("prev") != before or not same(line.get("index"), len(lines)):
             raise Refused(1, f"{where}: does not follow the line before it, so lines were removed or reordered")
         event = line.get("event")
-        if event not in CHARGES + ("budget", "torn", "records", "moved", "released") or \
+        if event not in CHARGES + ("budget", "torn", "records", "moved", "released", "settled") or \
                 (line.get("schema") != ("sotto.ledger/2" if "person" in line else "sotto.ledger/1") and event != "torn"):
             raise Refused(1, f"{where}: is of an unknown kind and may cost privacy")
-        if event in CHARGES:
+        if event in CHARGES + ("settled",):
             costs = [find(line, name, NUMBER, NOTHING) for name in ("delta", "epsilon.upper", "pure_epsilon", "zcdp_rho")]
             if any(cost is not None and cost < 0 for cost in costs):
                 raise Refused(1, f"{where}: the privacy loss is below 0")
+        if event in CHARGES:
             if "charge" in line and not same(line["charge"], charges):
                 raise Refused(1, f"{where}: has another number among the charges than {charges}")
             charges += 1
@@ -851,8 +852,16 @@ def check_reservations(v, c, claim, lines):
         v.check("sampling", find(run, "ranks", WHOLE) >= 2 and run.get("sampling_by") == "rank 0", "records of a step are drawn by rank 0 alone")
     name, last = place(c["ledger"])
     charges = [line["hash"] for line in lines if line["event"] in CHARGES]
-    number = {line["hash"]: charges.index(line["hash"]) if name == "charge" else line["index"] for line in lines if line.get("run") == run["id"]}
-    own = [line for line in lines if line.get("run") == run["id"] and number[line["hash"]] <= last]
+    number = {line["hash"]: charges.index(line["hash"]) if name == "charge" else line["index"] for line in lines if line.get("run") == run["id"] and line["event"] in CHARGES}
+    own = []
+    for line in lines:
+        if line.get("run") == run["id"] and line["event"] == "settled":  # a limit of time, set beforehand: fewer steps were taken
+            v.check("reservations", own and own[-1]["hash"] == line.get("entry") and 1 <= find(line, "steps", WHOLE) <= own[-1]["steps"],
+                    f"line {line['index'] + 1} settles no reservation that is open")
+            own[-1:] = [own[-1] | {"steps": line["steps"]}] if own else []
+        elif line.get("run") == run["id"] and line["event"] in CHARGES:
+            own.append(line)
+    own = [line for line in own if number[line["hash"]] <= last]
     listed = [{name: number[line["hash"]], **{key: line.get(key) for key in ("hash", "first_step", "steps")}} for line in own]
     v.check("reservations", same(listed, run["reservations"]), f"the ledger holds {len(own)} of this run")
     for line in own:
@@ -870,10 +879,16 @@ def check_reservations(v, c, claim, lines):
                 (labels.get("randomness") == "os" or claim is None), "they were released otherwise")
 
 
+def written(x):
+    """A number of at most 15 digits is the decimal that was written: ten times 0.1 is 1."""
+    short = Decimal(repr(float(x)))
+    return short if len(short.as_tuple().digits) <= 15 else Decimal(x)
+
+
 def replace_one(line):
     """Pure epsilon, rho, epsilon and delta that a charge recorded, for a record that is replaced: an add-remove account counts twice."""
-    pure, rho, epsilon = (NEVER if x is None else Decimal(x) for x in (line["pure_epsilon"], line["zcdp_rho"], line["epsilon"]["upper"]))
-    delta = Decimal(line["delta"])
+    pure, rho, epsilon = (NEVER if x is None else written(x) for x in (line["pure_epsilon"], line["zcdp_rho"], line["epsilon"]["upper"]))
+    delta = written(line["delta"])
     if line.get("adjacency") == "add-remove":
         delta = delta * (1 + min(epsilon, Decimal(700)).exp())
         pure, rho, epsilon = 2 * pure, 4 * rho, 2 * epsilon
@@ -883,12 +898,13 @@ def replace_one(line):
 def total(path):
     """What all charges of a ledger add up to, in one line."""
     lines = read_ledger(path)
-    charges, budget = [line for line in lines if line["event"] in CHARGES], [line for line in lines if line["event"] == "budget"]
+    settled = {line["entry"]: {name: line[name] for name in ("pure_epsilon", "zcdp_rho", "epsilon", "delta")} for line in lines if line["event"] == "settled"}
+    charges, budget = [line | settled.get(line["hash"], {}) for line in lines if line["event"] in CHARGES], [line for line in lines if line["event"] == "budget"]
     delta = budget[-1]["delta"] if budget else max((line["delta"] for line in charges), default=0)
     if any("randomness" in line and line["randomness"] != "os" for line in charges):
         return "none: an entry used seeded noise"
     pure, rho, epsilon, spent = (sum((replace_one(line)[i] for line in charges), Decimal(0)) for i in range(4))
-    bounds = [pure] + ([epsilon] if spent <= Decimal(delta) else [])
+    bounds = [pure] + ([epsilon] if spent <= written(delta) else [])
     if delta > 0 and 0 < rho < NEVER:
         bounds.append(renyi(lambda alpha: rho * alpha, Decimal(delta)) + MARGIN)
     best = min(bounds)

@@ -93,12 +93,17 @@ sotto_status launcher_check(struct launched *out, enum ranks ranks)
     return SOTTO_OK;
 }
 
-/* Does the verb leave something that the same command goes on from? */
+/* Does the verb leave something that the same command goes on from? Of heads, those of DP-SGD do. */
 static bool goes_on(const struct options *o)
 {
-    for (size_t i = 0; i < o->rows.count; i++)
-        if (strcmp(o->rows.row[i].name, "checkpoint") == 0 || strcmp(o->rows.row[i].name, "worker") == 0)
+    for (size_t i = 0; i < o->rows.count; i++) {
+        const char *name = o->rows.row[i].name;
+        if (strcmp(name, "checkpoint") == 0 || strcmp(name, "worker") == 0)
             return true;
+        if (strcmp(name, "trainer") == 0 && strcmp(o->verb->name, "head") == 0 &&
+            strncmp(option_text(o, name), "dp-", 3) == 0)
+            return true;
+    }
     return false;
 }
 

@@ -81,6 +81,11 @@ SOTTO_API const char *sotto_status_name(sotto_status status);
 
 enum sotto_log_level { SOTTO_LOG_DEBUG, SOTTO_LOG_INFO, SOTTO_LOG_WARNING };
 
+/** A value of `stop`: a limit of time that was set before the call has run out. A private training that shows nothing of itself (no
+ *  canary) then settles its last reservation in the ledger at the steps that it took, and the same call continues inside the budget.
+ *  Never set it for another reason: a stop that may depend on what a run has shown pays for what was reserved (docs/PRIVACY.md). */
+#define SOTTO_STOP_BY_TIME 1000
+
 /** Processes that work on one call together (sotto/team.h). */
 struct sotto_team;
 
@@ -99,7 +104,7 @@ struct sotto_team;
 struct sotto_context {
     /** Size of the OpenMP pool; 0: the CPUs this process may use. */
     int threads;
-    /** Not 0: stop. A signal handler, a callback or another thread may set it. */
+    /** Not 0: stop. A signal handler, a callback or another thread may set it. SOTTO_STOP_BY_TIME: see above. */
     volatile sig_atomic_t *stop;
     /** In: stage: of the work, for people; done of total, in units; total 0: unknown. */
     void (*progress)(void *user, const char *stage, uint64_t done, uint64_t total, const char *unit);

@@ -220,8 +220,9 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_randomise(struct sotto_certific
                                                            const struct sotto_release *release,
                                                            const struct sotto_context *ctx);
 /** Iterated mechanisms (DP-SGD) charge the ledger for a whole run, or a block of it, in one entry before the first step.
- * What is charged is never refunded: a run that stops early, or is interrupted and redraws steps, pays for the steps
- * it reserved, and resuming reserves the rest anew. Short blocks waste less. */
+ * What is charged is not refunded: a run that stops early, or is interrupted and redraws steps, pays for the steps
+ * it reserved, and resuming reserves the rest anew. Short blocks waste less. One stop cannot depend on what a run has shown: a limit of
+ * time that was set beforehand (SOTTO_STOP_BY_TIME). Trainers of sotto then charge the steps that they took. */
 struct sotto_dpsgd_request {
     /** steps: how many are reserved; delta: the one that is recorded */
     struct sotto_sampled sampled;

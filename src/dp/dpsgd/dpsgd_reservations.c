@@ -131,6 +131,15 @@ void dpsgd_reservations_add(struct dpsgd_reservations *run, const struct dpsgd_r
     run->charged += one->steps;
 }
 
+void dpsgd_reservations_settle(struct dpsgd_reservations *run, const char *hash, size_t steps)
+{
+    struct dpsgd_reservation *last = run->count ? &run->items[run->count - 1] : NULL;
+    if (!last || strcmp(last->hash, hash) != 0 || steps > last->steps)
+        return;
+    run->charged -= last->steps - steps;
+    last->steps = steps;
+}
+
 void dpsgd_facts_add_lattice(struct dpsgd_facts *facts, const struct dpsgd_reservations *earlier)
 {
     if (earlier->count && earlier->lattice_exponent > facts->lattice_exponent)

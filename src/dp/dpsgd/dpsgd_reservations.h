@@ -74,6 +74,8 @@ struct run_labels {
 /** Room for one more, so that dpsgd_reservations_add() cannot fail. ENOMEM. */
 sotto_status dpsgd_reservations_make_room(struct dpsgd_reservations *run);
 void dpsgd_reservations_add(struct dpsgd_reservations *run, const struct dpsgd_reservation *one);
+/** The last one, if its entry has this hash, at the steps that were taken. */
+void dpsgd_reservations_settle(struct dpsgd_reservations *run, const char *hash, size_t steps);
 /** What holds for `earlier` reservations too: the coarsest lattice, and sums on it only where all of them are. */
 void dpsgd_facts_add_lattice(struct dpsgd_facts *facts, const struct dpsgd_reservations *earlier);
 /** ENOMEM. */

@@ -19,9 +19,9 @@ static sotto_status dump(char **text, struct json *object, int style)
 
 static const char line_schema[] = "sotto.ledger/1", person_schema[] = "sotto.ledger/2";
 static const char *const event_names[] = {
-    [LEDGER_RELEASE] = "release", [LEDGER_RESERVE] = "reserve",  [LEDGER_IMPORT] = "import",
-    [LEDGER_BUDGET] = "budget",   [LEDGER_TORN] = "torn",        [LEDGER_RECORDS] = "records",
-    [LEDGER_MOVED] = "moved",     [LEDGER_RELEASED] = "released"};
+    [LEDGER_RELEASE] = "release", [LEDGER_RESERVE] = "reserve",   [LEDGER_IMPORT] = "import",
+    [LEDGER_BUDGET] = "budget",   [LEDGER_TORN] = "torn",         [LEDGER_RECORDS] = "records",
+    [LEDGER_MOVED] = "moved",     [LEDGER_RELEASED] = "released", [LEDGER_SETTLED] = "settled"};
 enum { EVENTS = sizeof event_names / sizeof *event_names };
 
 const char *ledger_event_name(enum ledger_event event)
@@ -188,6 +188,18 @@ sotto_status ledger_output_encode(char **text, const struct ledger_output *o)
     return dump(text, line, JSON_LINE);
 }
 
+sotto_status ledger_settlement_encode(char **text, const struct ledger_settlement *s,
+                                      const struct sotto_account *account)
+{
+    struct json *line = line_of(LEDGER_SETTLED, false);
+    json_put_text(&line, "run", s->run);
+    json_put_text(&line, "entry", s->entry);
+    json_put_integer(&line, "steps", (int64_t)s->steps);
+    json_put_text(&line, "reason", "a limit of time, set beforehand");
+    account_put(&line, account);
+    return dump(text, line, JSON_LINE);
+}
+
 /* ---- lines that are read ---- */
 
 sotto_status ledger_line_parse(struct ledger_line *out, const char *text, size_t size, const char *name)
@@ -281,17 +293,12 @@ struct ledger_charge ledger_line_charge(const struct ledger_line *line)
                                   .seeded = json_find(d, "randomness") && !says(d, "randomness", "os")};
 }
 
-static sotto_status get_charge(struct ledger_line *line, const char *name)
+static sotto_status get_numbers(struct ledger_line *line, const char *name)
 {
     sotto_status status = SOTTO_OK;
     struct ledger_charge *c = &line->charge;
     const struct json *d = line->document;
-    const char *randomness;
     *c = ledger_line_charge(line);
-    TRY(unit_get(&c->unit, d, name));
-    TRY(json_get_text(&c->source, d, name, "sensitivity.source"));
-    if (line->event != LEDGER_IMPORT)
-        TRY(json_get_text(&randomness, d, name, "randomness"));
     TRY(json_get_real_or_null(&c->pure, d, name, "pure_epsilon"));
     TRY(json_get_real_or_null(&c->rho, d, name, "zcdp_rho"));
     TRY(json_get_real_or_null(&c->epsilon, d, name, "epsilon.upper"));
@@ -301,6 +308,20 @@ static sotto_status get_charge(struct ledger_line *line, const char *name)
         TRY(json_get_size(&c->number, d, name, LEDGER_CHARGE_NUMBER));
     if (c->pure < 0 || c->rho < 0 || c->epsilon < 0 || c->delta < 0)
         FAIL(SOTTO_EFORMAT, "%s: the privacy loss is below 0; expected at least 0", name);
+done:
+    return status;
+}
+
+static sotto_status get_charge(struct ledger_line *line, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *d = line->document;
+    const char *randomness;
+    TRY(get_numbers(line, name));
+    TRY(unit_get(&line->charge.unit, d, name));
+    TRY(json_get_text(&line->charge.source, d, name, "sensitivity.source"));
+    if (line->event != LEDGER_IMPORT)
+        TRY(json_get_text(&randomness, d, name, "randomness"));
 done:
     return status;
 }
@@ -352,9 +373,31 @@ done:
     return status;
 }
 
+sotto_status ledger_line_settlement(bool *found, struct ledger_settlement *out,
+                                    const struct ledger_line *line, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *d = line->document;
+    *found = says(d, "event", event_names[LEDGER_SETTLED]);
+    if (!*found)
+        goto done;
+    TRY(json_get_text(&out->run, d, name, "run"));
+    TRY(json_get_text(&out->entry, d, name, "entry"));
+    TRY(json_get_size(&out->steps, d, name, "steps"));
+done:
+    return status;
+}
+
 static sotto_status get_output(struct ledger_line *line, const char *name)
 {
     return ledger_line_output(&line->output, line, name);
+}
+
+static sotto_status get_settlement(struct ledger_line *line, const char *name)
+{
+    bool found;
+    const sotto_status status = get_numbers(line, name);
+    return status == SOTTO_OK ? ledger_line_settlement(&found, &line->settlement, line, name) : status;
 }
 
 static sotto_status get_nothing(struct ledger_line *line, const char *name)
@@ -368,9 +411,9 @@ static sotto_status get_nothing(struct ledger_line *line, const char *name)
 sotto_status ledger_line_decode(struct ledger_line *line, const char *name)
 {
     static sotto_status (*const get[EVENTS])(struct ledger_line *, const char *) = {
-        [LEDGER_RELEASE] = get_charge, [LEDGER_RESERVE] = get_charge, [LEDGER_IMPORT] = get_charge,
-        [LEDGER_BUDGET] = get_budget,  [LEDGER_TORN] = get_nothing,   [LEDGER_RECORDS] = get_hashes,
-        [LEDGER_MOVED] = get_move,     [LEDGER_RELEASED] = get_output};
+        [LEDGER_RELEASE] = get_charge, [LEDGER_RESERVE] = get_charge,  [LEDGER_IMPORT] = get_charge,
+        [LEDGER_BUDGET] = get_budget,  [LEDGER_TORN] = get_nothing,    [LEDGER_RECORDS] = get_hashes,
+        [LEDGER_MOVED] = get_move,     [LEDGER_RELEASED] = get_output, [LEDGER_SETTLED] = get_settlement};
     sotto_status status = SOTTO_OK;
     const struct json *d = line->document;
     const char *event, *schema = json_text(json_find(d, "schema")); /* "torn" has none */

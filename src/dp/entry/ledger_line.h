@@ -19,7 +19,8 @@ enum ledger_event {
     LEDGER_TORN,
     LEDGER_RECORDS,
     LEDGER_MOVED,
-    LEDGER_RELEASED
+    LEDGER_RELEASED,
+    LEDGER_SETTLED
 };
 const char *ledger_event_name(enum ledger_event event);
 /** Whether it costs privacy. */
@@ -48,6 +49,12 @@ struct charge_entry {
     const struct sotto_event *imported;
     const char *file_sha256;
 };
+/** A run was stopped by a limit of time that was set before it began, and showed nothing: its last reservation costs the steps
+ * that were taken. */
+struct ledger_settlement {
+    const char *run, *entry; /* the hash of the reservation's line, in the same ledger */
+    size_t steps;            /* taken, at least 1 */
+};
 /** Hashes of records: 16 hexadecimal digits each, under a key of 32. */
 struct ledger_hashes {
     const char *dataset_id, *key, *hashes;
@@ -68,6 +75,9 @@ sotto_status ledger_budget_encode(char **line, struct sotto_dp budget, const cha
 sotto_status ledger_torn_encode(char **line, size_t bytes, const char *sha256);
 sotto_status ledger_move_encode(char **line, const char *to);
 sotto_status ledger_output_encode(char **line, const struct ledger_output *o);
+/** account: of the steps that were taken. */
+sotto_status ledger_settlement_encode(char **line, const struct ledger_settlement *s,
+                                      const struct sotto_account *account);
 
 /* ---- lines that are read ---- */
 
@@ -91,12 +101,13 @@ struct ledger_line {
     struct json *document;
     const char *hash, *run, *mechanism, *time; /* NULL: none */
     enum ledger_event event;
-    struct ledger_charge charge; /* release, reserve, import */
+    struct ledger_charge charge; /* release, reserve, import; settled: the numbers that count from here on */
     struct sotto_dp budget;      /* budget, with: */
     bool by_officer;
-    const char *contact, *to;    /* budget: NULL for none; moved */
-    struct ledger_hashes hashes; /* records */
-    struct ledger_output output; /* released */
+    const char *contact, *to;            /* budget: NULL for none; moved */
+    struct ledger_hashes hashes;         /* records */
+    struct ledger_output output;         /* released */
+    struct ledger_settlement settlement; /* settled */
 };
 /** JSON, and no more: hash, run, mechanism and time are filled in. name: for errors. EFORMAT, ENOMEM. */
 sotto_status ledger_line_parse(struct ledger_line *out, const char *text, size_t size, const char *name);
@@ -116,6 +127,9 @@ sotto_status ledger_line_decode(struct ledger_line *line, const char *name);
 void ledger_line_free(struct ledger_line *line);
 /** The charge of any line, without a refusal. */
 struct ledger_charge ledger_line_charge(const struct ledger_line *line);
+/** Without ledger_line_decode(): *found, does it settle a reservation? EFORMAT. */
+sotto_status ledger_line_settlement(bool *found, struct ledger_settlement *out,
+                                    const struct ledger_line *line, const char *name);
 /** EFORMAT. */
 sotto_status ledger_line_hashes(struct ledger_hashes *out, const struct ledger_line *line, const char *name);
 /** EFORMAT. */

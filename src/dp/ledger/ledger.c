@@ -92,24 +92,56 @@ static sotto_status take_move(struct ledger *l, const struct ledger_line *line, 
 
 static sotto_status take_output(struct ledger *l, const struct ledger_line *line, const char *where)
 {
-    return line->output.charge < l->charges
-               ? SOTTO_OK
-               : status_fail(SOTTO_EFORMAT, "%s: names charge %zu, and only %zu are before it", where,
-                             line->output.charge, l->charges);
+    if (line->output.charge >= l->charges)
+        return status_fail(SOTTO_EFORMAT, "%s: names charge %zu, and only %zu are before it", where,
+                           line->output.charge, l->charges);
+    l->items[line->output.charge].steps = 0; /* it was released, and cannot be settled any more */
+    return SOTTO_OK;
+}
+
+/* Into its column. */
+static sotto_status count_item(struct ledger *l, const struct ledger_item *item)
+{
+    ledger_sum_add(item->proved ? &l->proved : &l->conditional, item->pure, item->rho, item->epsilon,
+                   item->delta);
+    return ledger_events_add(item->proved ? &l->proved_events : &l->conditional_events, &item->charged);
+}
+
+static void set_numbers(struct ledger_item *item, const struct ledger_charge *c)
+{
+    item->pure = c->pure;
+    item->rho = c->rho;
+    item->epsilon = c->epsilon;
+    item->delta = c->delta;
+    if (item->charged.add_remove)
+        as_replace_one(&item->pure, &item->rho, &item->epsilon, &item->delta);
+}
+
+static sotto_status make_room(struct ledger *l)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t capacity = l->capacity ? 2 * l->capacity : 16;
+    if (l->charges < l->capacity)
+        goto done;
+    REGROW(l->items, l->capacity, capacity);
+    l->capacity = capacity;
+done:
+    return status;
 }
 
 static sotto_status count_charge(struct ledger *l, const struct ledger_line *line, const char *where)
 {
     sotto_status status = SOTTO_OK;
     const struct ledger_charge *c = &line->charge;
-    double pure = c->pure, rho = c->rho, epsilon = c->epsilon, delta = c->delta;
-    bool imported = line->event == LEDGER_IMPORT;
-    (void)where;
+    const bool imported = line->event == LEDGER_IMPORT;
+    struct ledger_item item = {.proved =
+                                   !imported && !c->conditional &&
+                                   (strcmp(c->source, "proved") == 0 || strcmp(c->source, "clipped") == 0)};
     if (c->numbered && c->number != l->charges)
         FAIL(SOTTO_EFORMAT,
              "%s: has the number %zu among the charges; expected %zu, so the ledger was changed", where,
              c->number, l->charges);
-    if (l->charges++ == 0)
+    if (l->charges == 0)
         l->unit = c->unit;
     if (!unit_adds_up(&l->unit, &c->unit))
         FAIL(SOTTO_EFORMAT,
@@ -117,12 +149,52 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
     l->seeded += c->seeded;
     l->imported += imported;
     l->inputs_only += c->inputs_only;
-    bool proved = !imported && !c->conditional &&
-                  (strcmp(c->source, "proved") == 0 || strcmp(c->source, "clipped") == 0);
-    TRY(ledger_events_add(proved ? &l->proved_events : &l->conditional_events, c));
-    if (c->adjacency && strcmp(c->adjacency, "add-remove") == 0)
-        as_replace_one(&pure, &rho, &epsilon, &delta);
-    ledger_sum_add(proved ? &l->proved : &l->conditional, pure, rho, epsilon, delta);
+    TRY(make_room(l));
+    TRY(ledger_charge_event(&item.charged, item.proved ? &l->proved_events : &l->conditional_events, c));
+    set_numbers(&item, c);
+    if (line->event == LEDGER_RESERVE && line->run && line->hash) {
+        snprintf(item.hash, sizeof item.hash, "%s", line->hash);
+        snprintf(item.run, sizeof item.run, "%s", line->run);
+        item.steps = c->steps;
+    }
+    l->items[l->charges++] = item;
+    TRY(count_item(l, &item));
+done:
+    return status;
+}
+
+/* The last reservation of its run, once, at fewer steps. */
+static sotto_status settle(struct ledger *l, const struct ledger_line *line, const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    const struct ledger_settlement *s = &line->settlement;
+    struct ledger_item *last = NULL;
+    for (size_t i = l->charges; i-- > 0 && !last;)
+        if (s->run[0] && strcmp(l->items[i].run, s->run) == 0)
+            last = &l->items[i];
+    if (!last || strcmp(last->hash, s->entry) != 0 || s->steps < 1 || s->steps > last->steps)
+        FAIL(SOTTO_EFORMAT, "%s: settles no reservation that is open; expected the last one of its run, once",
+             where);
+    set_numbers(last, &line->charge);
+    ledger_charged_settle(&last->charged, &line->charge);
+    last->steps = 0;
+    l->settled = true;
+done:
+    return status;
+}
+
+/* The columns anew, behind settlements. */
+static sotto_status count_again(struct ledger *l)
+{
+    sotto_status status = SOTTO_OK;
+    if (!l->settled)
+        goto done;
+    ledger_events_free(&l->proved_events);
+    ledger_events_free(&l->conditional_events);
+    l->proved = l->conditional = (struct ledger_sum){0};
+    l->settled = false;
+    for (size_t i = 0; i < l->charges; i++)
+        TRY(count_item(l, &l->items[i]));
 done:
     return status;
 }
@@ -137,7 +209,8 @@ static sotto_status count_line(struct ledger *l, struct ledger_line *line, const
                                                          [LEDGER_TORN] = NULL,
                                                          [LEDGER_RECORDS] = take_records,
                                                          [LEDGER_MOVED] = take_move,
-                                                         [LEDGER_RELEASED] = take_output};
+                                                         [LEDGER_RELEASED] = take_output,
+                                                         [LEDGER_SETTLED] = settle};
     sotto_status status = SOTTO_OK;
     TRY(ledger_line_decode(line, where));
     if (take[line->event])
@@ -181,8 +254,10 @@ static sotto_status check_line(struct ledger *l, const char *line, size_t length
     TRY(count_line(l, &entry, where));
     memcpy(l->last, hash, sizeof hash);
     l->entries++;
-    if (l->visit)
+    if (l->visit) {
+        TRY(count_again(l));
         TRY(l->visit(l->state, l, &entry));
+    }
 done:
     ledger_line_free(&entry);
     return status;
@@ -213,6 +288,7 @@ static sotto_status check_all(struct ledger *l, unsigned char **data, size_t *si
     }
     if (l->entries == 0)
         TRY(ledger_fresh_require(l->path, *size));
+    TRY(count_again(l));
     *torn = at;
 done:
     return status;
@@ -425,6 +501,7 @@ static sotto_status append(struct ledger *l, const char *entry, bool charge)
         TRY(sync_parent(l->path));
     }
     TRY(count_line(l, &read_back, l->path));
+    TRY(count_again(l));
     memcpy(l->last, hash, sizeof hash);
     l->entries++;
 done:
@@ -448,8 +525,10 @@ void ledger_close(struct ledger *l)
     ledger_lock_close(&l->lock);
     base_free(l->path);
     base_free(l->moved);
+    base_free(l->items);
     ledger_records_free(&l->records);
     ledger_events_free(&l->proved_events);
     ledger_events_free(&l->conditional_events);
     l->path = l->moved = NULL;
+    l->items = NULL;
 }

@@ -24,6 +24,15 @@ struct ledger_sum {
     double rho;          /* sum of zCDP parameters */
     struct decimal epsilon, delta; /* basic composition of the (epsilon, delta) as recorded */
 };
+/** One charge as it counts. */
+struct ledger_item {
+    char hash[65];        /* of its line */
+    char run[RUN_ID + 1]; /* of a reservation: its run, else "" */
+    size_t steps;         /* of a reservation that may still be settled, else 0 */
+    bool proved;          /* its column */
+    struct ledger_charged charged;
+    double pure, rho, epsilon, delta;
+};
 struct ledger;
 struct ledger {
     struct ledger_lock lock; /* .fd: of the open file */
@@ -34,6 +43,9 @@ struct ledger {
     struct ledger_sum proved;                               /* sensitivity proved or enforced by clipping */
     struct ledger_sum conditional;                          /* sensitivity sampled, or stated by the caller */
     struct ledger_events proved_events, conditional_events; /* of the same two columns */
+    struct ledger_item *items;                              /* (charges): what these columns are made of */
+    size_t capacity;                                        /* of items */
+    bool settled;             /* an item was settled since the columns were made */
     size_t imported;          /* entries of the conditional column that another program's account stated */
     size_t seeded;            /* releases with seeded noise: no guarantee at all */
     size_t charges;           /* entries that cost privacy; */

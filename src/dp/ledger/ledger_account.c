@@ -50,11 +50,14 @@ static sotto_status account_of_all(struct sotto_account *out, const struct whole
 {
     sotto_status status = SOTTO_OK;
     struct ledger_events events = {0};
+    struct ledger_charged charged;
     const struct ledger_sum sum = sum_of_all(w);
     TRY(ledger_events_join(&events, &w->ledger->proved_events));
     TRY(ledger_events_join(&events, &w->ledger->conditional_events));
-    if (w->charge)
-        TRY(ledger_events_add(&events, w->charge));
+    if (w->charge) {
+        TRY(ledger_charge_event(&charged, &events, w->charge));
+        TRY(ledger_events_add(&events, &charged));
+    }
     TRY(ledger_column_account(out, &sum, &events, delta, ctx));
     if (is_seeded(w))
         out->epsilon = (struct sotto_interval){INFINITY, INFINITY};

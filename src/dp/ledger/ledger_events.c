@@ -85,11 +85,16 @@ static sotto_status event_of_facts(bool *found, struct sotto_event *e, const str
     return accountable(found, list, e);
 }
 
+static struct sotto_dp statement_of(const struct ledger_charge *c)
+{
+    return isnan(c->pure) ? (struct sotto_dp){c->epsilon, c->delta} : (struct sotto_dp){c->pure, 0};
+}
+
 static sotto_status event_of_numbers(bool *found, struct sotto_event *e, enum sotto_adjacency adjacency,
                                      const struct ledger_events *list, const struct ledger_charge *c)
 {
-    *e = (struct sotto_event){.mechanism = "stated", .count = 1, .adjacency = adjacency};
-    e->stated = isnan(c->pure) ? (struct sotto_dp){c->epsilon, c->delta} : (struct sotto_dp){c->pure, 0};
+    *e = (struct sotto_event){
+        .mechanism = "stated", .count = 1, .adjacency = adjacency, .stated = statement_of(c)};
     return accountable(found, list, e);
 }
 
@@ -110,10 +115,11 @@ done:
     return status;
 }
 
-sotto_status ledger_events_add(struct ledger_events *list, const struct ledger_charge *charge)
+sotto_status ledger_charge_event(struct ledger_charged *out, const struct ledger_events *list,
+                                 const struct ledger_charge *charge)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_event e = {.count = 1, .adjacency = SOTTO_REPLACE_ONE};
+    struct sotto_event e = {.count = 1};
     bool found, add_remove = charge->adjacency &&
                              strcmp(charge->adjacency, "add-remove") == 0; /* early entries, imports */
     enum sotto_adjacency recorded = add_remove ? SOTTO_ADD_REMOVE : SOTTO_REPLACE_ONE;
@@ -121,10 +127,29 @@ sotto_status ledger_events_add(struct ledger_events *list, const struct ledger_c
     TRY(event_of_facts(&found, &e, list, charge));
     if (!found)
         TRY(event_of_numbers(&found, &e, recorded, list, charge));
-    if (found)
-        TRY(append(list, &e));
-    list->unknown = list->unknown || !found;
-    list->add_remove += add_remove;
+    *out = (struct ledger_charged){.event = e, .add_remove = add_remove};
+    if (!found)
+        out->event = (struct sotto_event){.count = 0};
+done:
+    return status;
+}
+
+void ledger_charged_settle(struct ledger_charged *charge, const struct ledger_charge *settled)
+{
+    struct sotto_event *e = &charge->event;
+    if (e->noise_multiplier > 0)
+        e->count = settled->steps;
+    else if (e->count > 0)
+        e->stated = statement_of(settled);
+}
+
+sotto_status ledger_events_add(struct ledger_events *list, const struct ledger_charged *charge)
+{
+    sotto_status status = SOTTO_OK;
+    if (charge->event.count > 0)
+        TRY(append(list, &charge->event));
+    list->unknown = list->unknown || charge->event.count == 0;
+    list->add_remove += charge->add_remove;
 done:
     return status;
 }

@@ -14,9 +14,19 @@ struct ledger_events {
     bool unknown;      /* an entry without any bound */
 };
 
-/** Adds a charge: its mechanism and scale where the account can be taken again, else its pure
- * epsilon, else its (epsilon, delta). ENOMEM. */
-sotto_status ledger_events_add(struct ledger_events *list, const struct ledger_charge *charge);
+/** What a charge is to the account of its ledger. */
+struct ledger_charged {
+    struct sotto_event event; /* count 0: without any bound */
+    bool add_remove;
+};
+/** Its mechanism and scale where the account can be taken again, else its pure epsilon, else its (epsilon, delta).
+ * `list`: where it will be added. ENOMEM. */
+sotto_status ledger_charge_event(struct ledger_charged *out, const struct ledger_events *list,
+                                 const struct ledger_charge *charge);
+/** So many steps of a reservation, at these numbers. */
+void ledger_charged_settle(struct ledger_charged *charge, const struct ledger_charge *settled);
+/** ENOMEM. */
+sotto_status ledger_events_add(struct ledger_events *list, const struct ledger_charged *charge);
 /** Appends a whole list. ENOMEM. */
 sotto_status ledger_events_join(struct ledger_events *list, const struct ledger_events *more);
 void ledger_events_free(struct ledger_events *list);

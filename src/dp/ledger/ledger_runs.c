@@ -29,7 +29,8 @@ static sotto_status take_line(struct dpsgd_reservations *run, const struct ledge
     sotto_status status = SOTTO_OK;
     struct dpsgd_facts found;
     struct dpsgd_reservation one;
-    bool seeded;
+    struct ledger_settlement s;
+    bool seeded, settled;
     if (!line->run || strcmp(line->run, run->id) != 0)
         goto done;
     TRY(ledger_line_index(&one.entry, line, name));
@@ -37,6 +38,11 @@ static sotto_status take_line(struct dpsgd_reservations *run, const struct ledge
         one.entry = charge;
     if ((int64_t)one.entry > last)
         goto done;
+    TRY(ledger_line_settlement(&settled, &s, line, name));
+    if (settled) {
+        dpsgd_reservations_settle(run, s.entry, s.steps);
+        goto done;
+    }
     TRY(ledger_line_reservation(&one, &found, &seeded, line, name));
     REQUIRE(same_condition(&found, facts),
             "run %s: charge %zu of %s is conditional on '%s'; expected the same condition in every "

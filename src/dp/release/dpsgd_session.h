@@ -24,6 +24,12 @@ struct dpsgd_ranks {
 };
 void dpsgd_ranks_free(struct dpsgd_ranks *r);
 
+/** Where a reservation was charged. */
+struct dpsgd_place {
+    char *ledger;
+    char entry[65]; /* hash of its line there */
+};
+
 struct sotto_dpsgd_session {
     const struct mechanism *mechanism;
     struct noise *samples, *keys; /* apart: noise does not depend on how far ahead samples were drawn */
@@ -44,6 +50,10 @@ struct sotto_dpsgd_session {
     char label_entry[65];
     struct dpsgd_reservations run;
     struct sotto_account account; /* of all steps that the run has charged */
+    struct dpsgd_place *places;   /* (place_count): the data set's own ledger first */
+    size_t place_count;
+    double delta; /* of the reservation */
+    enum sotto_adjacency adjacency;
     size_t first_step;
     const char *dataset_id; /* while it is reserved for */
     char *ledger;           /* that was charged */
@@ -54,6 +64,10 @@ struct sotto_dpsgd_session {
 /** EINVAL in a process that was forked since the reservation: the ledger was charged for one run, and each process would make
  * one of its own. */
 sotto_status dpsgd_session_check_process(const struct sotto_dpsgd_session *s);
+/** After a training stopped with ESTOPPED, its state kept, nothing of it shown: where `ctx` was stopped by a limit of time that was set
+ * beforehand, the ledgers are told how many steps were taken, and the reservation costs these; no further step can be drawn. Else
+ * nothing happens, and what was reserved stays charged, as it does (with a warning) where a ledger cannot be written. */
+void dpsgd_session_settle(struct sotto_dpsgd_session *s, const struct sotto_context *ctx);
 /** The next step of a sum on the lattice, of which coordinates first .. end - 1 get noise; the others stay as they are. Positions
  * are those in the whole vector, so ranks that share a seeded key draw what one process draws. ENOMEM: these are zeros; others
  * as sotto_dp_step_lattice(). */

@@ -37,6 +37,9 @@ void sotto_dpsgd_session_close(struct sotto_dpsgd_session *s)
     fixed_sample_free(&s->fixed);
     dpsgd_ranks_free(s->ranks);
     dpsgd_reservations_free(&s->run);
+    for (size_t i = 0; s->places && i < s->place_count; i++)
+        base_free(s->places[i].ledger);
+    base_free(s->places);
     base_free(s->purpose);
     base_free(s->condition);
     base_free(s->ledger);
@@ -186,6 +189,17 @@ done:
     return status;
 }
 
+static sotto_status make_places(struct sotto_dpsgd_session *s, const struct charge *c)
+{
+    sotto_status status = SOTTO_OK;
+    NEW(s->places, c->count);
+    s->place_count = c->count;
+    for (size_t i = 0; i < c->count; i++)
+        NEW_TEXT(s->places[i].ledger, c->ledgers[i].path);
+done:
+    return status;
+}
+
 static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
                            const struct sotto_sampled *sampled, const struct sotto_account *account,
                            const struct sotto_context *ctx)
@@ -205,8 +219,11 @@ static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dps
     entry = entry_of(s, r, &own, &sensitivity, account);
     ledger_warn_about_delta(r->records, account->delta, ctx);
     NEW_TEXT(s->ledger, ledger->path);
+    TRY(make_places(s, &charge));
     TRY(charge_enter(&charge, &entry, ctx));
     memcpy(s->entry, ledger->last, sizeof s->entry);
+    for (size_t i = 0; i < s->place_count; i++)
+        memcpy(s->places[i].entry, charge.ledgers[i].last, sizeof s->places[i].entry);
     struct dpsgd_reservation one = {
         .entry = ledger->charges - 1, .first_step = r->first_step, .steps = sampled->steps};
     memcpy(one.hash, s->entry, sizeof one.hash);
@@ -214,6 +231,77 @@ static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dps
 done:
     charge_close(&charge);
     return status;
+}
+
+/* ---- settling ---- */
+
+static struct sotto_sampled steps_of(const struct sotto_dpsgd_session *s, size_t steps)
+{
+    return (struct sotto_sampled){.mechanism = s->facts.mechanism,
+                                  .noise_multiplier = run_multiplier(&s->facts),
+                                  .sample_rate = s->facts.sample_rate,
+                                  .steps = steps,
+                                  .delta = s->delta,
+                                  .clipping = s->facts.clipping,
+                                  .sampling = s->facts.sampling,
+                                  .adjacency = SOTTO_REPLACE_ONE,
+                                  .rows_per_person = s->facts.unit.rows};
+}
+
+static sotto_status settle_at(const struct dpsgd_place *place, const struct ledger_settlement *settlement,
+                              const struct sotto_account *account, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct ledger ledger = {.lock = {.fd = -1}};
+    char *line = NULL;
+    TRY(ledger_settlement_encode(&line, settlement, account));
+    TRY(ledger_open(&ledger, place->ledger, ctx));
+    TRY(ledger_append(&ledger, line));
+done:
+    base_free(line);
+    ledger_close(&ledger);
+    return status;
+}
+
+/* The others first, as at the charge: where the own ledger has the line, all have it. */
+static sotto_status settle(struct sotto_dpsgd_session *s, size_t spare, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct ledger_settlement settlement = {.run = s->run.id,
+                                           .steps = s->run.items[s->run.count - 1].steps - spare};
+    const struct sotto_sampled of_entry = steps_of(s, settlement.steps);
+    struct sotto_sampled of_run = steps_of(s, s->run.charged - spare);
+    struct sotto_account entry, run;
+    TRY(sotto_account_sampled(&entry, &of_entry, ctx));
+    of_run.adjacency = s->adjacency;
+    TRY(sotto_account_sampled_both(&run, &of_run, ctx));
+    TRY(run_complete_account(&run, &s->facts));
+    for (size_t i = s->place_count; i-- > 0;) {
+        settlement.entry = s->places[i].entry;
+        TRY(settle_at(&s->places[i], &settlement, &entry, ctx));
+    }
+    dpsgd_reservations_settle(&s->run, s->entry, settlement.steps);
+    s->account = run;
+done:
+    return status;
+}
+
+void dpsgd_session_settle(struct sotto_dpsgd_session *s, const struct sotto_context *ctx)
+{
+    struct status_record stopped;
+    if (!s || s->run.count == 0 || !ctx || !ctx->stop || *ctx->stop != SOTTO_STOP_BY_TIME)
+        return;
+    const size_t taken = s->used > 0 ? s->used : 1, spare = s->reserved > taken ? s->reserved - taken : 0;
+    struct sotto_context running = *ctx;
+    running.stop = NULL;
+    s->reserved = s->sampled = s->used; /* whatever becomes of it, this session draws no more */
+    status_get(&stopped);
+    if (dpsgd_session_check_process(s) == SOTTO_OK /* else the parent may go on */ && spare > 0 &&
+        settle(s, spare, &running) != SOTTO_OK)
+        context_log(ctx, SOTTO_LOG_WARNING,
+                    "the steps that were not taken stay charged, as the ledger could not be told: %s",
+                    sotto_error_text());
+    status_set(&stopped);
 }
 
 /* Seeded, the second is a function of the first one's beginning. */
@@ -271,6 +359,8 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
     s->everyone = sampled.sample_rate == 1;
     s->rate = s->everyone ? 0 : (uint64_t)ldexp(sampled.sample_rate, 64);
     s->first_step = r->first_step;
+    s->delta = sampled.delta;
+    s->adjacency = facts.inputs_only ? SOTTO_REPLACE_ONE : r->sampled.adjacency;
     s->dataset_id = dataset_id;
     s->records = r->records;
     NEW_TEXT(s->purpose, r->spend.purpose ? r->spend.purpose : "");

@@ -98,8 +98,12 @@ static void write_row(FILE *out, const struct ledger_line *line)
     char what[64], epsilon[16] = "", purpose[4 * PURPOSE + 1];
     if (line->event == LEDGER_RECORDS)
         snprintf(what, sizeof what, "(%zu records)", line->hashes.count);
+    else if (line->event == LEDGER_SETTLED)
+        snprintf(what, sizeof what, "(settled: %zu steps)", line->settlement.steps);
     else
         snprintf(what, sizeof what, "(%s)", ledger_event_name(line->event));
+    if (line->event == LEDGER_SETTLED)
+        number(epsilon, line->charge.epsilon);
     if (line->event == LEDGER_BUDGET)
         number(epsilon, line->budget.epsilon);
     fprintf(out, "%-20s  %s  %-22s  %10s  %10s\n", or_empty(line->time),

@@ -96,6 +96,10 @@ sotto_status ledger_rows_add(struct json **rows, const struct ledger_line *line,
         copy_member(&one, d, "count", "records");
     if (line->event == LEDGER_BUDGET)
         copy_member(&one, d, "epsilon", "epsilon");
+    if (line->event == LEDGER_SETTLED) {
+        copy_member(&one, d, "steps", "steps");
+        copy_member(&one, d, "epsilon.upper", "epsilon");
+    }
     if (ledger_event_charges(line->event)) {
         copy_member(&one, d, "epsilon.upper", "epsilon");
         copy_member(&one, d, "sensitivity.source", "sensitivity");

@@ -9,6 +9,7 @@
 #include "dp/ledger/spend.h"
 #include "dp/mechanism/require.h"
 #include "dp/release/charge_hint.h"
+#include "dp/release/dpsgd_session.h"
 #include "head/private/head_checkpoint.h"
 #include "head/private/head_descent.h"
 #include "head/private/head_private.h"
@@ -441,8 +442,9 @@ static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *r
         snprintf(run->state.run, sizeof run->state.run, "%s", sotto_dpsgd_session_run(*out));
     if (status == SOTTO_OK && first > 0)
         context_log(ctx, SOTTO_LOG_WARNING,
-                    "head: continues from step %zu of %zu; the steps that the interrupted run had reserved "
-                    "stay charged, and the remaining steps are charged again",
+                    "head: continues from step %zu of %zu; what the ledger holds of the interrupted run "
+                    "stays charged, "
+                    "and the remaining steps are charged again",
                     first, steps);
     return status;
 }
@@ -553,6 +555,8 @@ sotto_status head_private_train(struct sotto_head **out, struct sotto_certificat
     text = NULL;
     h = NULL;
 done:
+    if (status == SOTTO_ESTOPPED && own.checkpoint && !own.canaries)
+        dpsgd_session_settle(reserved, ctx);
     if (status != SOTTO_OK)
         charge_name_steps(reserved, charge_continues(own.checkpoint));
     checkpoint_lock_release(&run.lock);

@@ -10,6 +10,7 @@
 #include "dp/ledger/spend.h"
 #include "dp/release/charge_hint.h"
 #include "dp/release/dpsgd_ranks.h"
+#include "dp/release/dpsgd_session.h"
 #include "nn/loop/example_sums.h"
 #include "nn/loop/same_run.h"
 #include "nn/model/model.h"
@@ -351,9 +352,10 @@ static sotto_status run(struct private_run *r)
     TRY(reserve(r, r->loop.progress.step));
     file_release(&r->held_checkpoint);
     if (r->loop.resumed)
-        context_log(r->t.ctx, SOTTO_LOG_WARNING,
-                    "train: the steps that the interrupted run had reserved stay charged; the remaining "
-                    "steps are charged again");
+        context_log(
+            r->t.ctx, SOTTO_LOG_WARNING,
+            "train: what the ledger holds of the interrupted run stays charged; the remaining steps are "
+            "charged again");
     status = training_loop_run(&r->loop);
     keep_canaries(r, status);
     TRY(status);
@@ -505,6 +507,8 @@ sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate *
         *result = found;
 done:
     par_set_threads(pool);
+    if (status == SOTTO_ESTOPPED && o.checkpoint && !r.p.canaries)
+        dpsgd_session_settle(r.reserved, ctx);
     if (status != SOTTO_OK)
         charge_name_steps(r.reserved, charge_continues(o.checkpoint));
     clear(&r);

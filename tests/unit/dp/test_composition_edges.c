@@ -172,7 +172,9 @@ TEST(lists_of_ledgers_join)
         struct ledger_line line;
         assert_int_equal(ledger_line_parse(&line, text, strlen(text), "entry"), SOTTO_OK);
         const struct ledger_charge charge = ledger_line_charge(&line);
-        assert_int_equal(ledger_events_add(&a, &charge), SOTTO_OK);
+        struct ledger_charged charged;
+        assert_int_equal(ledger_charge_event(&charged, &a, &charge), SOTTO_OK);
+        assert_int_equal(ledger_events_add(&a, &charged), SOTTO_OK);
         ledger_line_free(&line);
     }
     assert_int_equal(a.count, N); /* equal ones in a row are one item */

@@ -189,7 +189,7 @@ static sotto_status use_budget(void)
     static const char text[] =
         "{\"mechanism\":\"laplace\",\"scale\":2,\"sensitivity\":{\"l1\":1,\"l2\":null}}";
     const struct ledger l = {.path = ledger,
-                             .conditional = {1, 0.5, 0.125, 0.5, 0},
+                             .conditional = {1, {0.5, 0}, 0.125, {0.5, 0}, {0, 0}},
                              .conditional_events = {items, 1, 1, 0, false},
                              .budget = {1.5, 1e-5}};
     sotto_status status = ledger_line_parse(&entry, text, sizeof text - 1, "entry");
@@ -229,7 +229,10 @@ static sotto_status add_text(struct ledger_events *list, const char *text)
     struct ledger_line line;
     assert_int_equal(ledger_line_parse(&line, text, strlen(text), "entry"), SOTTO_OK);
     const struct ledger_charge charge = ledger_line_charge(&line);
-    sotto_status status = ledger_events_add(list, &charge);
+    struct ledger_charged charged;
+    sotto_status status = ledger_charge_event(&charged, list, &charge);
+    if (status == SOTTO_OK)
+        status = ledger_events_add(list, &charged);
     ledger_line_free(&line);
     return status;
 }

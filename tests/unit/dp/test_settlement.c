@@ -1,0 +1,214 @@
+/* src/dp/release/reserve.c, src/dp/ledger: a run that a limit of time stops costs the steps that it took; one that is stopped in
+ * another way costs what it reserved. */
+#include "support/test.h"
+#include "support/account_memo.h"
+#include "support/ledger_folder.h"
+#include "base/file.h"
+#include "dp/ledger/ledger_account.h"
+#include "dp/release/dpsgd_session.h"
+
+#include <signal.h>
+
+enum { STEPS = 200, TAKEN = 30 };
+static volatile sig_atomic_t stop;
+static const struct sotto_context ctx = {.stop = &stop};
+
+static struct sotto_dpsgd_request request_of(size_t first, const char *run)
+{
+    return (struct sotto_dpsgd_request){.sampled = {.mechanism = "gaussian",
+                                                    .noise_multiplier = 1,
+                                                    .sample_rate = 0.01,
+                                                    .steps = STEPS - first,
+                                                    .delta = 1e-5,
+                                                    .adjacency = SOTTO_REPLACE_ONE},
+                                        .max_grad_norm = 1,
+                                        .dimension = 3,
+                                        .first_step = first,
+                                        .run = run,
+                                        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path}};
+}
+
+static struct sotto_dpsgd_session *started(size_t first, const char *run, size_t taken)
+{
+    const struct sotto_dpsgd_request r = request_of(first, run);
+    struct sotto_dpsgd_session *s;
+    uint32_t rows[4];
+    double sum[3] = {0};
+    size_t count;
+    if (sotto_dp_reserve(&s, &r, NULL) != SOTTO_OK)
+        fail_msg("%s", sotto_error_text());
+    for (size_t i = 0; i < taken; i++) {
+        assert_int_equal(sotto_dp_sample(s, rows, &count, 4), SOTTO_OK);
+        assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
+    }
+    return s;
+}
+
+/* How trainers end: with the status of the stop as the last failure. */
+static void settle(struct sotto_dpsgd_session *s, int why)
+{
+    stop = why;
+    assert_int_equal(context_check(&ctx, "stopped"), why ? SOTTO_ESTOPPED : SOTTO_OK);
+    dpsgd_session_settle(s, &ctx);
+    if (why)
+        assert_string_equal(sotto_error_text(), "stopped");
+    stop = 0;
+}
+
+static double total(void)
+{
+    struct ledger l;
+    struct sotto_account a;
+    assert_int_equal(ledger_read(&l, path), SOTTO_OK);
+    assert_int_equal(ledger_total_account(&a, &l, 1e-5, NULL), SOTTO_OK);
+    ledger_close(&l);
+    return a.epsilon.upper;
+}
+
+static double cost(size_t steps)
+{
+    struct sotto_sampled s = request_of(0, NULL).sampled;
+    struct sotto_account a;
+    s.steps = steps;
+    assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
+    return a.epsilon.upper;
+}
+
+static bool about(double x, double y)
+{
+    return fabs(x / y - 1) < 1e-5;
+}
+
+TEST(a_limit_of_time_costs_what_was_done)
+{
+    struct sotto_dpsgd_session *s = started(0, NULL, TAKEN);
+    uint32_t rows[4];
+    size_t count;
+    assert_true(about(total(), cost(STEPS)));
+    settle(s, SOTTO_STOP_BY_TIME);
+    assert_true(about(total(), cost(TAKEN)) && cost(TAKEN) < 0.8 * cost(STEPS));
+    assert_int_equal(sotto_dp_sample(s, rows, &count, 4), SOTTO_EBUDGET); /* it cannot go on */
+    settle(s, SOTTO_STOP_BY_TIME);
+    assert_true(about(total(), cost(TAKEN)));
+    sotto_dpsgd_session_close(s);
+}
+
+TEST(the_run_goes_on_inside_its_budget)
+{
+    struct sotto_certificate *c;
+    struct ledger l;
+    char run[RUN_ID + 1];
+    assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK);
+    assert_int_equal(ledger_set_budget(&l, (struct sotto_dp){cost(STEPS) * (1 + 1e-5), 1e-5}, NULL),
+                     SOTTO_OK);
+    ledger_close(&l);
+    struct sotto_dpsgd_session *s = started(0, NULL, TAKEN);
+    strcpy(run, sotto_dpsgd_session_run(s));
+    settle(s, SOTTO_STOP_BY_TIME);
+    sotto_dpsgd_session_close(s);
+    s = started(TAKEN, run, TAKEN); /* twice */
+    settle(s, SOTTO_STOP_BY_TIME);
+    sotto_dpsgd_session_close(s);
+    s = started(2 * TAKEN, run, STEPS - 2 * TAKEN);
+    assert_true(about(total(), cost(STEPS)));
+    assert_int_equal(sotto_dpsgd_session_certificate(&c, s), SOTTO_OK);
+    assert_true(about(sotto_certificate_account(c)->epsilon.upper, cost(STEPS)));
+    sotto_certificate_free(c);
+    sotto_dpsgd_session_close(s);
+}
+
+/* Controls: by hand (1, or the number of a signal), not stopped at all, killed. */
+TEST(any_other_stop_costs_what_was_reserved)
+{
+    static const int ways[] = {1, SIGTERM, 0};
+    char run[RUN_ID + 1];
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct sotto_dpsgd_session *s = started(0, NULL, TAKEN);
+        strcpy(run, sotto_dpsgd_session_run(s));
+        settle(s, ways[i]);
+        sotto_dpsgd_session_close(s);
+        assert_true(total() > 0.99 * cost((i + 1) * STEPS));
+    }
+    struct ledger l; /* and the same command does not fit any more */
+    const double spent = total();
+    assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK);
+    assert_int_equal(ledger_set_budget(&l, (struct sotto_dp){spent * 1.01, 1e-5}, NULL), SOTTO_OK);
+    ledger_close(&l);
+    const struct sotto_dpsgd_request r = request_of(TAKEN, run);
+    struct sotto_dpsgd_session *s;
+    assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EBUDGET);
+}
+
+TEST(no_step_was_taken)
+{
+    struct sotto_dpsgd_session *s = started(0, NULL, 0);
+    settle(s, SOTTO_STOP_BY_TIME);
+    assert_true(about(total(), cost(1))); /* one step at least */
+    sotto_dpsgd_session_close(s);
+    s = started(0, NULL, STEPS); /* and a whole run has nothing to settle */
+    const double whole = total();
+    settle(s, SOTTO_STOP_BY_TIME);
+    assert_true(total() == whole);
+    sotto_dpsgd_session_close(s);
+}
+
+/* ---- lines that settle what they may not ---- */
+
+static sotto_status append(const char *run, const char *entry, size_t steps, double epsilon)
+{
+    struct ledger l;
+    char *line;
+    const struct ledger_settlement s = {run, entry, steps};
+    const struct sotto_account a = {.epsilon = {0, epsilon},
+                                    .pure_epsilon = NAN,
+                                    .zcdp_rho = NAN,
+                                    .delta = 1e-5,
+                                    .adjacency = "replace-one",
+                                    .accountant = "toy"};
+    assert_int_equal(ledger_settlement_encode(&line, &s, &a), SOTTO_OK);
+    assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK);
+    const sotto_status status = ledger_append(&l, line);
+    ledger_close(&l);
+    sotto_text_free(line);
+    return status;
+}
+
+static void refused(const char *run, const char *entry, size_t steps)
+{
+    unsigned char *before;
+    size_t size;
+    struct ledger l;
+    assert_int_equal(file_read(&before, &size, path, 1 << 20), SOTTO_OK);
+    assert_int_equal(append(run, entry, steps, 0), SOTTO_EFORMAT);
+    assert_int_equal(ledger_read(&l, path), SOTTO_EFORMAT); /* nor when it is read */
+    assert_non_null(strstr(sotto_error_text(), "settles no reservation that is open"));
+    unlink(path);
+    assert_int_equal(file_write(path, before, size), SOTTO_OK);
+    base_free(before);
+}
+
+TEST(nothing_else_can_be_settled)
+{
+    char run[RUN_ID + 1], first[65], second[65], other[65];
+    struct sotto_dpsgd_session *s = started(0, NULL, TAKEN);
+    strcpy(run, sotto_dpsgd_session_run(s));
+    strcpy(first, sotto_dpsgd_session_entry(s));
+    sotto_dpsgd_session_close(s);
+    s = started(TAKEN, run, 1);
+    strcpy(second, sotto_dpsgd_session_entry(s));
+    sotto_dpsgd_session_close(s);
+    memset(other, 'a', 64);
+    other[64] = '\0';
+    refused(run, first, TAKEN); /* not the last of its run */
+    refused(run, other, TAKEN);
+    refused("00000000000000000000000000000000", second, TAKEN);
+    refused("", second, TAKEN);
+    refused(run, second, STEPS - TAKEN + 1); /* more than was reserved */
+    refused(run, second, 0);
+    assert_int_equal(append(run, second, 5, cost(5)), SOTTO_OK);
+    refused(run, second, 4); /* twice */
+    refused(run, first, 4);
+    assert_true(about(total(), cost(STEPS + 5)));
+}
+
+TEST_GROUP(.start = remember_accounts, .before = make_folder, .after = remove_folder, .tags = "long")
