@@ -456,8 +456,8 @@ enum sotto_finding {
  *  epsilon. The gap of accuracy has 4 % of the whole. So an audit of a model that leaks nothing is said to leak with a
  *  probability of at most 1 - confidence.
  *
- *  It leaks rather than "a little" if the corrected end of AUC is at least .05 from .5, that of TPR is above 10 FPR or .1 above
- *  FPR, that of epsilon above ln 10, or that of the gap of accuracy beyond .1. */
+ *  It leaks rather than "a little" if the corrected end of AUC is at least .05 from .5, that of TPR is above 2 FPR or .1 above
+ *  FPR, that of epsilon above ln 2, or that of the gap of accuracy beyond .1. */
 struct sotto_audit_verdict {
     /** CONTRADICTED (the claim), LEAKS, LEAKS_LITTLE, NOT_DETECTED or NOT_ATTACKED */
     enum sotto_verdict kind;
