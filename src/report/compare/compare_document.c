@@ -30,6 +30,8 @@ static struct json *row_json(const struct sotto_compare_row *row)
         }
         json_put(&j, compare_axes[k].name, axis);
     }
+    json_put_text(&j, "verdict", sotto_verdict_name(row->verdict));
+    json_put_text(&j, "swapped", row->swapped);
     json_put_real(&j, "delta", row->delta);
     json_put(&j, "left_out", texts_json(row->left_out, row->left_out_count));
     json_put_boolean(&j, "front", row->front);
@@ -105,6 +107,15 @@ done:
     return status;
 }
 
+/* Documents of before have none. */
+static enum sotto_verdict verdict_named(const char *name)
+{
+    for (int i = 0; name && sotto_verdict_name((enum sotto_verdict)i); i++)
+        if (strcmp(sotto_verdict_name((enum sotto_verdict)i), name) == 0)
+            return (enum sotto_verdict)i;
+    return SOTTO_VERDICT_NOT_ATTACKED;
+}
+
 static sotto_status take_row(struct sotto_compare_row *row, struct sotto_audit_memory **memory,
                              const struct json *j)
 {
@@ -120,6 +131,8 @@ static sotto_status take_row(struct sotto_compare_row *row, struct sotto_audit_m
     row->front = front;
     row->wins = wins;
     row->delta = json_number(json_member(j, "delta"));
+    row->verdict = verdict_named(json_text(json_member(j, "verdict")));
+    TRY(take_text(&row->swapped, memory, json_member(j, "swapped")));
     TRY(take_names(&row->left_out, &row->left_out_count, memory, json_member(j, "left_out")));
 done:
     return status;

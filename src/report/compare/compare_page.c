@@ -67,7 +67,8 @@ static void table(struct page *p, const struct sotto_compare_result *c)
         axis_title(p, c, k);
         page_html(p, "</th>");
     }
-    page_html(p, "<th scope=\"col\">Front</th><th scope=\"col\">Wins</th></tr></thead>\n<tbody>\n");
+    page_html(p, "<th scope=\"col\">Verdict</th><th scope=\"col\">Front</th><th "
+                 "scope=\"col\">Wins</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < c->row_count; i++) {
         const struct sotto_compare_row *row = &c->rows[i];
         page_html(p, "<tr><th scope=\"row\">");
@@ -76,6 +77,7 @@ static void table(struct page *p, const struct sotto_compare_result *c)
         for (int k = 0; k < SOTTO_AXES; k++)
             if (compare_shows(c, k))
                 axis_cell(p, row, k);
+        page_format(p, "<td>%s</td>", sotto_verdict_name(row->verdict));
         page_html(p, row->front ? "<td>yes</td>" : "<td>no</td>");
         page_html(p, i == 0      ? "<td>&ndash;</td>"
                      : row->wins ? "<td><strong>yes</strong></td>"
@@ -238,6 +240,20 @@ static void common_attacks(struct page *p, const struct sotto_compare_result *c)
     page_html(p, first ? "</p>\n" : ".</p>\n");
 }
 
+/* Of such a model no number means what it says. */
+static void swapped(struct page *p, const struct sotto_compare_result *c)
+{
+    for (size_t i = 0; i < c->row_count; i++) {
+        if (!c->rows[i].swapped)
+            continue;
+        page_html(p, "<p class=\"unmet\">");
+        page_name(p, c->rows[i].name);
+        page_html(p, ": ");
+        page_text(p, c->rows[i].swapped);
+        page_html(p, "</p>\n");
+    }
+}
+
 sotto_status sotto_compare_html(char **html, const struct sotto_compare_result *c)
 {
     struct page p = {0};
@@ -263,6 +279,7 @@ sotto_status sotto_compare_html(char **html, const struct sotto_compare_result *
         &p,
         "A model wins if at least one measured metric is better than the baseline and none is worse.</p>\n");
     common_attacks(&p, c);
+    swapped(&p, c);
     table(&p, c);
     choices(&p, c);
     page_html(&p, "</section>\n<section><h2>Privacy against utility</h2>\n");

@@ -266,12 +266,28 @@ static void audits_clear(struct audits *a)
     base_free(a->list);
 }
 
+/* The audit's own verdict; the worst of several. */
+static sotto_status take_verdict(struct sotto_compare_result *c, struct sotto_compare_row *row,
+                                 const struct sotto_audit_result *audit)
+{
+    struct sotto_audit_verdict v;
+    sotto_audit_judge(&v, audit);
+    if (v.kind < row->verdict)
+        row->verdict = v.kind;
+    if (v.swapped && !row->swapped && !(row->swapped = audit_keep_text(&c->memory, v.text)))
+        return status_fail(SOTTO_ENOMEM, "compare: out of memory for a verdict");
+    return SOTTO_OK;
+}
+
 static sotto_status take_row(struct sotto_compare_result *c, struct sotto_compare_row *row,
                              const struct audits *models, size_t at)
 {
     sotto_status status = SOTTO_OK;
-    for (size_t i = 0; i < models[at].count; i++)
+    row->verdict = SOTTO_VERDICT_NOT_ATTACKED;
+    for (size_t i = 0; i < models[at].count; i++) {
         TRY(take_rest(c, row, &models[at].list[i]));
+        TRY(take_verdict(c, row, &models[at].list[i]));
+    }
     for (size_t i = 0; i < c->attack_count; i++) {
         const struct sotto_audit_attack *a = attack_named(&models[at], c->attacks[i]);
         if (a)

@@ -49,6 +49,8 @@ static void put_attacks(struct page *p, const struct sotto_compare_result *c)
     put_names(p, "leakage is measured by the attacks that all models have", "", c->attacks, c->attack_count);
     for (size_t i = 0; i < c->row_count; i++)
         put_names(p, "left out of ", c->rows[i].name, c->rows[i].left_out, c->rows[i].left_out_count);
+    for (size_t i = 0; i < c->row_count; i++)
+        put_names(p, "verdict on ", c->rows[i].name, &c->rows[i].swapped, c->rows[i].swapped != NULL);
     if (!isnan(c->fpr))
         page_format(p, "tpr_at_fpr is at a false-positive rate of %.3g %%\n", 100 * c->fpr);
     page_html(p, "best by leakage and utility: ");

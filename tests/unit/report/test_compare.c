@@ -280,6 +280,10 @@ TEST(leakage_ranks_models, .before = set_up, .after = tear_down)
     for (int i = 0; i < 4; i++)
         assert_true(fabs(found.rows[i].axis[SOTTO_AXIS_LEAKAGE].estimate - leakage[i]) < 1e-9);
     assert_true(found.fpr == 0.001);
+    for (int i = 0; i < 4; i++)
+        assert_true(found.rows[i].verdict == SOTTO_VERDICT_LEAKS ||
+                    (i == 2 && found.rows[i].verdict == SOTTO_VERDICT_LEAKS_LITTLE));
+    assert_true(found.rows[1].swapped && !found.rows[0].swapped && !found.rows[3].swapped);
     assert_int_equal(found.rows[1].change[SOTTO_AXIS_LEAKAGE], SOTTO_CHANGE_WORSE);
     assert_int_equal(found.rows[2].change[SOTTO_AXIS_TPR], SOTTO_CHANGE_WORSE);
     assert_true(!found.rows[1].wins && !found.rows[2].wins && found.rows[3].wins);
@@ -292,6 +296,7 @@ TEST(leakage_ranks_models, .before = set_up, .after = tear_down)
     sotto_text_free(text);
     assert_int_equal(sotto_compare_html(&text, &found), SOTTO_OK);
     assert_non_null(strstr(text, "Nothing here is proved."));
+    assert_non_null(strstr(text, "<bdi>turned</bdi>: Leaks membership: the opposite guess of"));
     sotto_text_free(text);
     sotto_compare_result_free(&found);
 }
