@@ -294,9 +294,14 @@ static void describe(struct sotto_audit_verdict *v, const struct sotto_audit_res
     switch (v->kind) {
     case SOTTO_VERDICT_CONTRADICTED:
         snprintf(v->text, sizeof v->text,
-                 "Claim contradicted: the '%.40s' attack shows epsilon of at least %.3g, above the claimed "
-                 "%.3g. The proof, the claim or the attack is wrong; do not release.",
-                 r->claim->attack ? r->claim->attack : "best", r->claim->lower_bound, r->claim->epsilon);
+                 "Claim contradicted: the %s'%.40s' attack shows epsilon of at least %.3g, above the claimed "
+                 "%.3g. %s; do not release.",
+                 v->swapped ? "opposite guess of the " : "", r->claim->attack ? r->claim->attack : "best",
+                 r->claim->lower_bound, r->claim->epsilon,
+                 v->swapped
+                     ? "Are members and non-members swapped? If not, the proof, the claim or the attack is "
+                       "wrong"
+                     : "The proof, the claim or the attack is wrong");
         break;
     case SOTTO_VERDICT_NOT_DETECTED:
         audit_area_text(area, &r->attacks[v->attack]);

@@ -62,6 +62,8 @@ TEST(swapped_labels_are_a_finding)
     struct sotto_audit_verdict v = judged(&r);
     assert_int_equal(v.kind, SOTTO_VERDICT_CONTRADICTED); /* the claim, by the opposite guess */
     assert_true(v.swapped && r.claim->contradicted);
+    assert_non_null(strstr(v.text, "the opposite guess of the 'scores' attack shows epsilon of at least"));
+    assert_non_null(strstr(v.text, "Are members and non-members swapped?"));
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (!fails(&r, rules[i]))
             fail_msg("%s passes", rules[i]);
