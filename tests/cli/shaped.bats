@@ -102,6 +102,8 @@ private_network=(train --data photos --classes 2 --batch 32 --epochs 1 --optimiz
   private_head new
   "$SOTTO" "${private_args[@]}"
   proved new.safetensors.certificate.json
+  grep -q '"shaped_by": "the encoder e.safetensors: other rows of the same data set"' new.safetensors.certificate.json
+  "$SOTTO" verify new.safetensors --ledger home/sotto/ledger/photos.jsonl
   # fixed and random features come from no record
   for how in "--encoder scattering --grid 1" "--random resnet8"; do
     embed first fixed $how

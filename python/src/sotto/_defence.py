@@ -8,6 +8,7 @@ import numpy as np
 
 from ._call import Array, Progress, array, ffi, fill, invalid, keep, lib, pointer, run, struct, table, text_of, unknown
 from ._records import Record, read
+from ._shaped import Shaping, shape, shaped_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -93,6 +94,7 @@ class Defence:
         run(lib.sotto_defence_fit, out, rows, c, threads=threads, progress=progress)
         self._c = ffi.gc(out[0], lib.sotto_defence_free)
         self.name, self._seed = name, int(c.seed)
+        self._shaped = () if known is None else (Shaping("defence", name), *shaped_of(known))
 
     def apply(self, rows: Any, *, threads: int | None = None) -> Array:
         """Defended rows (n, d), float32. rows: (n, d), finite; of a defence of posteriors they sum to 1."""
@@ -107,7 +109,7 @@ class Defence:
         out, cost = np.empty_like(a), np.empty(len(a))
         run(lib.sotto_defence_check, self.name.encode(), pointer(a, "float *"), *a.shape, b"rows")
         run(lib.sotto_defence_apply, pointer(out, "float *"), pointer(cost, "double *"), self._c, pointer(a, "float *"), *a.shape, threads=threads)
-        return out, cost
+        return shape(out, (*self._shaped, *shaped_of(rows))), cost
 
     def measure(self, rows: Any, protected_label: Any, *, attacker: tuple[Any, Any], labels: Any = None, attacker_labels: Any = None,
                 adaptive: bool = True, epochs: int | None = None, threads: int | None = None, progress: Progress = None) -> DefenceResult:

@@ -171,7 +171,7 @@ class _Training:
                          first_step=self.first, records=self.records, run=self.run_name, on_lattice=1)
         out = ffi.new("struct sotto_dpsgd_session **")
         condition = (f"that a record's gradient by Opacus {opacus.__version__} ({self.mode}, {_dtypes(parameters)}) does not depend on the records "
-                     "beside it, rounding included")
+                     "beside it, rounding included, and on the first weights of the module, which do not depend on these records")
         if self.disjoint:
             condition += ", and on batches that do not depend on the records' values"
 
@@ -424,7 +424,8 @@ class PrivacyEngine(opacus.PrivacyEngine):
     by the ledger entry.
 
     Samples, clipping, sums and noise are the library's or exact. What the proof cannot see is how PyTorch computes the gradient of
-    each record, so the certificate is conditional on that it does not depend on the records beside it.
+    each record, so the certificate is conditional on that it does not depend on the records beside it; nor does it see where the
+    module's first weights come from.
 
     Refused by name: clipping other than "flat", grad_sample_mode other than "hooks" and "ew", distributed training, secure_mode,
     noise_generator, rand_on_empty. One engine is for one training.

@@ -124,6 +124,7 @@ sotto_status certificate_new(struct sotto_certificate **out, const struct certif
     snprintf(c->version, sizeof c->version, "%s", sotto_version());
     snprintf(c->sampler, sizeof c->sampler, "%s", f->sampler);
     snprintf(c->condition, sizeof c->condition, "%s", f->condition ? f->condition : "");
+    snprintf(c->shaped_by, sizeof c->shaped_by, "%s", f->shaped_by ? f->shaped_by : "");
     certificate_word(&c->wording, f);
     if (f->purpose)
         NEW_TEXT(c->purpose, f->purpose);

@@ -32,7 +32,12 @@ bool sensitivity_is_proved(enum sotto_sensitivity_source source);
 /** One line for people: where such a sensitivity comes from. */
 const char *sensitivity_statement(enum sotto_sensitivity_source source);
 
-enum { CONDITION_TEXT = 512, STATEMENT_TEXT = CONDITION_TEXT + 768 + UNIT_TEXT, SAMPLER_TEXT = 160 };
+enum {
+    CONDITION_TEXT = 512,
+    STATEMENT_TEXT = CONDITION_TEXT + 768 + UNIT_TEXT,
+    SAMPLER_TEXT = 160,
+    SHAPED_TEXT = 512
+};
 /** Everything a certificate says besides input, output, ledger and run. */
 struct certificate_facts {
     const struct sotto_account *account;
@@ -45,6 +50,7 @@ struct certificate_facts {
     const struct privacy_unit *unit; /* NULL: one record */
     const char *condition;           /* NULL, or what epsilon rests on besides the sensitivity */
     const char *purpose;             /* NULL: none */
+    const char *shaped_by;           /* NULL and "": nothing; else spend_state_shapings() */
 };
 /** What was given (NULL and "": nothing) and what the provenance of the records asks for, as one text; "": nothing.
  * EINVAL: too long to be read. */
@@ -88,9 +94,10 @@ struct sotto_certificate {
     int lattice_exponent;
     char sampler[SAMPLER_TEXT], condition[CONDITION_TEXT];
     struct certificate_wording wording;
-    char *purpose; /* NULL: none */
-    char *ledger;  /* that was charged; NULL: it was read from a document, which does not say */
-    size_t entry;  /* its number among the charges of the ledger; */
+    char *purpose;               /* NULL: none */
+    char shaped_by[SHAPED_TEXT]; /* "": nothing is known of */
+    char *ledger;                /* that was charged; NULL: it was read from a document, which does not say */
+    size_t entry;                /* its number among the charges of the ledger; */
     bool by_line;  /* of an early certificate: among all lines, some of which tell that records were new */
     char hash[65]; /* of that entry */
     char input_commitment[65];

@@ -38,6 +38,7 @@ struct certificate_claims {
     /* NULL where there is none; proved: the text in the place of an account; labels: hash of
      * released ones */
     const char *evidence, *origin, *sampler, *proved, *statement, *condition, *commitment, *output, *labels;
+    const char *shaped_by;              /* NULL: not said */
     const char *maker, *time, *purpose; /* maker: the version of sotto that wrote it */
     size_t classes;                     /* that a trainer was given; 0: not said */
     const char *classes_by;

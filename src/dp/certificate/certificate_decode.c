@@ -203,6 +203,7 @@ static sotto_status get_origin(struct sotto_certificate *c, const struct certifi
         TRY(copy_hash(c->labels_sha256, f->labels, "labels_sha256", name));
     TRY(copy_text(c->time, sizeof c->time, f->time, "time", name));
     TRY(copy_text(c->version, sizeof c->version, f->maker, "version", name));
+    TRY(copy_text(c->shaped_by, sizeof c->shaped_by, f->shaped_by, "shaped_by", name));
     TRY(copy_text(c->classes_by, sizeof c->classes_by, f->classes_by, "classes.given_by", name));
     c->classes = f->classes;
     TRY(copy_text(c->statistic, sizeof c->statistic, f->statistic, "statistic.name", name));

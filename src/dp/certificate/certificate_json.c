@@ -100,6 +100,8 @@ static void put_origin(struct json **object, const struct sotto_certificate *c)
     json_put_text(object, "purpose", c->purpose);
     if (!c->run)
         json_put_text(object, "input_commitment", c->input_commitment);
+    if (c->shaped_by[0])
+        json_put_text(object, "shaped_by", c->shaped_by);
     if (c->classes) {
         struct json *classes = json_make_object();
         json_put_integer(&classes, "count", (int64_t)c->classes);
@@ -365,6 +367,7 @@ static void read_remarks(struct certificate_claims *f, const struct json *c)
     f->maker = json_text(json_member(c, "version"));
     f->time = json_text(json_member(c, "time"));
     f->purpose = json_text(json_member(c, "purpose"));
+    f->shaped_by = json_text(json_member(c, "shaped_by"));
     f->standard_deviation = json_number(json_member(c, "standard_deviation"));
     f->classes = classes > 0 && classes <= 0x1p52 ? (size_t)classes : 0;
     f->classes_by = json_text(json_find(c, "classes.given_by"));

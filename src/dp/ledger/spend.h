@@ -25,6 +25,9 @@ sotto_status spend_check(const char **dataset_id, char condition[CONDITION_TEXT]
  *  Returns: EINVAL  a charged row is among those that shaped the columns, or may be; the condition is too long */
 sotto_status spend_meet_shapings(char condition[CONDITION_TEXT], const char *dataset_id,
                                  const struct sotto_spend *s);
+/** What shaped the columns, for the certificate: "the encoder e.safetensors: other rows of the same data set; ..."; "": nothing is known of.
+ * Only behind spend_check(). */
+void spend_state_shapings(char out[SHAPED_TEXT], const char *dataset_id, const struct sotto_spend *s);
 /** Rows of the unit of privacy, for a calibration; 0: one record. */
 size_t spend_rows(const struct sotto_spend *s);
 /** Whether a member of an input struct was given: neither 0 nor NAN. */

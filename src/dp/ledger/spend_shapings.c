@@ -84,6 +84,26 @@ static sotto_status add_condition(char condition[CONDITION_TEXT], const struct s
     return SOTTO_OK;
 }
 
+void spend_state_shapings(char out[SHAPED_TEXT], const char *dataset_id, const struct sotto_spend *s)
+{
+    const struct sotto_provenance *p = s->provenance;
+    size_t length = 0;
+    out[0] = '\0';
+    for (size_t i = 0; p && i < p->shapings; i++) {
+        char what[160], text[256];
+        name_shaping(what, &p->shaped_by[i]);
+        snprintf(text, sizeof text, "%s: %s", what,
+                 is_charged(&p->shaped_by[i], dataset_id, s) ? "other rows of the same data set"
+                 : p->shaped_by[i].is_public                 ? "a public set"
+                                                             : "not compared with these records");
+        const bool fits = length + strlen(text) + sizeof "; ; and others" < SHAPED_TEXT;
+        length += (size_t)snprintf(out + length, SHAPED_TEXT - length, "%s%s", length ? "; " : "",
+                                   fits ? text : "and others");
+        if (!fits)
+            break;
+    }
+}
+
 sotto_status spend_meet_shapings(char condition[CONDITION_TEXT], const char *dataset_id,
                                  const struct sotto_spend *s)
 {

@@ -57,7 +57,7 @@ struct sotto_dpsgd_session {
     size_t first_step;
     const char *dataset_id; /* while it is reserved for */
     char *ledger;           /* that was charged */
-    char *purpose, *condition;
+    char *purpose, *condition, *shaped; /* shaped: by what the columns were */
     size_t records;
 };
 

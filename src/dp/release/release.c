@@ -99,6 +99,7 @@ sotto_status release_plan(struct release_plan *plan, const struct sotto_release 
     REQUIRE(n > 0, "release: 0 values; expected at least one");
     bool one_by_one = p.mechanism->kind == RELEASE_LABELS || p.mechanism->kind == RELEASE_MEDIAN;
     TRY(spend_check(&p.dataset_id, p.condition, one_by_one ? NULL : &p.unit, &r->spend));
+    spend_state_shapings(p.shaped, p.dataset_id, &r->spend);
     unit_widen(&p.sensitivity, p.unit.rows);
     TRY(choose_lattice(&p.lattice_bits, r, p.mechanism));
     TRY(account_for(&p.account, r, p.mechanism, &p.sensitivity, p.lattice_bits, ctx));
@@ -118,6 +119,7 @@ static struct certificate_facts facts_of(const struct release_plan *p)
                                       .records = p->release->records,
                                       .unit = &p->unit,
                                       .condition = p->condition,
+                                      .shaped_by = p->shaped,
                                       .purpose = p->release->spend.purpose};
 }
 

@@ -16,6 +16,7 @@ struct release_plan {
     struct sotto_sensitivity sensitivity; /* of the unit; as accounted, dimension included */
     struct sotto_account account;
     size_t n;
+    char shaped[SHAPED_TEXT];       /* what shaped the columns */
     char condition[CONDITION_TEXT]; /* what epsilon rests on besides the sensitivity; "": nothing */
     const char *sampler;            /* one line for people */
     int lattice_bits;               /* as accounted (dp/noise/lattice.h) */

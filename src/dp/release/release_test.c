@@ -41,6 +41,7 @@ static sotto_status plan_test(struct release_plan *out, size_t *threshold, const
     TRY(account_on(&p.account, TEST_MECHANISM, scale, &p.sensitivity, r->target.delta, LATTICE_BITS, ctx));
     TRY(sotto_propose_threshold(threshold, (struct sotto_dp){iv_div(iv(1), iv(scale)).lo, r->target.delta}));
     TRY(spend_check(&p.dataset_id, p.condition, NULL, &r->spend));
+    spend_state_shapings(p.shaped, p.dataset_id, &r->spend);
     *out = p;
 done:
     return status;

@@ -42,6 +42,7 @@ void sotto_dpsgd_session_close(struct sotto_dpsgd_session *s)
     base_free(s->places);
     base_free(s->purpose);
     base_free(s->condition);
+    base_free(s->shaped);
     base_free(s->ledger);
     base_free(s);
 }
@@ -322,7 +323,7 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
                               const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    char condition[CONDITION_TEXT];
+    char condition[CONDITION_TEXT], shaped[SHAPED_TEXT];
     struct sotto_sampled sampled = r->sampled;
     struct sotto_account account;
     struct sotto_dpsgd_session *s = NULL;
@@ -366,6 +367,8 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
     NEW_TEXT(s->purpose, r->spend.purpose ? r->spend.purpose : "");
     NEW_TEXT(s->condition, condition);
     s->facts.condition = s->condition[0] ? s->condition : NULL;
+    spend_state_shapings(shaped, dataset_id, &r->spend);
+    NEW_TEXT(s->shaped, shaped);
     if (sampled.sampling == SOTTO_SAMPLING_FIXED)
         TRY(fixed_sample_make(&s->fixed, sampled.sample_rate, r->records));
     TRY(open_streams(s, &r->spend));
@@ -399,6 +402,7 @@ sotto_status sotto_dpsgd_session_certificate(struct sotto_certificate **certific
                                             .records = s->records,
                                             .unit = &s->facts.unit,
                                             .condition = s->facts.condition,
+                                            .shaped_by = s->shaped,
                                             .purpose = s->purpose[0] ? s->purpose : NULL};
     TRY(certificate_new(&c, &facts));
     TRY(certificate_name_ledger(c, s->ledger));

@@ -79,6 +79,32 @@ TEST(records_of_another_identity_are_not_compared)
     assert_string_equal(condition, "");
 }
 
+TEST(a_certificate_lists_what_shaped_the_columns)
+{
+    char text[SHAPED_TEXT];
+    struct sotto_provenance p = {0}, other = rows_of("people", "people", apart, 3),
+                            generated = rows_of("synthetic-blobs", "synthetic-blobs", apart, 3);
+    const struct sotto_spend s = {.provenance = &p};
+    assert_int_equal(sotto_provenance_copy(&p, &own), SOTTO_OK);
+    spend_state_shapings(text, "people", &s);
+    assert_string_equal(text, "");
+    assert_int_equal(sotto_provenance_shape(&p, "encoding", "of part public", &other, 0), SOTTO_OK);
+    assert_int_equal(sotto_provenance_shape(&p, "encoder", "e", &generated, 1), SOTTO_OK);
+    assert_int_equal(sotto_provenance_shape(&p, "moments", "m.npy", NULL, 0), SOTTO_OK);
+    spend_state_shapings(text, "people", &s);
+    assert_string_equal(
+        text, "the encoding of part public: other rows of the same data set; the encoder e: a public set; "
+              "the moments m.npy: not compared with these records");
+    for (int i = 0; i < 9; i++) {
+        char name[100];
+        snprintf(name, sizeof name, "%090d", i);
+        assert_int_equal(sotto_provenance_shape(&p, "moments", name, NULL, 0), SOTTO_OK);
+    }
+    spend_state_shapings(text, "people", &s);
+    assert_non_null(strstr(text, "; and others"));
+    sotto_provenance_clear(&p);
+}
+
 TEST(many_conditions_fit)
 {
     char condition[CONDITION_TEXT] = "the sampled sensitivity", name[128];
