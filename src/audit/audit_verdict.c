@@ -93,8 +93,10 @@ double audit_epsilon_at(int *opposite, const struct sotto_audit_attack *a, doubl
                  n = (double)(e->n_nonmember ? e->n_nonmember : a->balanced.n_nonmember);
     const bool by_rates = !isnan(e->tpr.estimate) && !isnan(e->fpr.estimate) && m >= 1 && n >= 1,
                by_run = run && run->guesses > 0 && !e->group_size;
-    const double each = 1 - error / 2 / (by_rates && by_run ? 2 : 1); /* confidence, in each direction */
-    double best = by_run ? one_run_epsilon(delta, run->records, run->guesses, run->right, each) : 0;
+    /* The guesses are those of two directions. The threshold is that of either direction, and one that was chosen for the plain
+     * one may show the opposite: three ways to be wrong. */
+    const double share = error / (by_rates && by_run ? 2 : 1), each = 1 - share / 3;
+    double best = by_run ? one_run_epsilon(delta, run->records, run->guesses, run->right, 1 - share / 2) : 0;
     int turned = 0;
     if (by_rates) {
         struct rates r = {.tpr = e->tpr, .fpr = e->fpr};
