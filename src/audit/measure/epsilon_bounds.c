@@ -47,11 +47,13 @@ double one_run_p(double epsilon, double delta, size_t m, size_t r, size_t v)
     if (delta == 0 || v == 0)
         return beta;
     /* alpha = max over i of the mean of Pr[Bin = v - 1], ..., Pr[Bin = v - i]; the terms follow from one
-     * another. */
+     * another. They rise and then fall, so a mean that falls does so for good (rounding aside). */
     double j = (double)v - 1, n = (double)r, sum = 0;
     double term = exp(log_choose(n, j) + j * log(q) + (n - j) * log1p(-q)), odds = (1 - q) / q;
-    for (size_t i = 1; i <= v; i++) {
+    for (size_t i = 1; i <= v && term > 0; i++) {
         sum += term;
+        if (sum / (double)i < alpha * (1 - 1e-9))
+            break;
         alpha = fmax(alpha, sum / (double)i);
         term *= j / (n - j + 1) * odds;
         j -= 1;

@@ -165,6 +165,42 @@ TEST(picking_the_best_attack_is_paid_for)
     }
 }
 
+/* Numbers of old documents and of other tools, in either direction. */
+TEST(documents_without_a_verdict_are_judged)
+{
+    static const char *const audits[][2] = {
+        /* an AUC wholly below one half */
+        {"{\"schema\": \"sotto.audit/1\", \"confidence\": 0.95, \"attacks\": [{\"name\": \"loss\", \"auc\": "
+         "{\"estimate\": 0.221, \"lower\": 0.194, \"upper\": 0.251}}]}",
+         "leaks"},
+        /* 3 % of 5,000 members above all but 2 of 5,000 others */
+        {"{\"schema\": \"sotto.audit/1\", \"confidence\": 0.95, \"attacks\": [{\"name\": \"loss\", "
+         "\"n_member\": "
+         "5000, \"n_nonmember\": 5000, \"auc\": {\"estimate\": 0.51, \"lower\": 0.49, \"upper\": 0.53}, "
+         "\"tpr_at_fpr\": {\"0.01\": {\"estimate\": 0.04, \"lower\": 0.03, \"upper\": 0.05}}, \"roc\": [[0, "
+         "0], "
+         "[0.0004, 0.03], [1, 1]]}]}",
+         "leaks"},
+        /* accuracy far lower on members */
+        {"{\"schema\": \"sotto.audit/1\", \"confidence\": 0.95, \"accuracy\": {\"member\": {\"estimate\": "
+         "0.5, "
+         "\"lower\": 0.45, \"upper\": 0.55, \"n\": 400}, \"nonmember\": {\"estimate\": 0.9, \"lower\": 0.87, "
+         "\"upper\": 0.93, \"n\": 400}}, \"attacks\": [{\"name\": \"entropy\", \"auc\": {\"estimate\": 0.5, "
+         "\"lower\": 0.46, \"upper\": 0.54}}]}",
+         "leaks"},
+        /* all of very many guesses right, at a delta: the p-value has as many terms */
+        {"{\"schema\": \"sotto.audit/1\", \"confidence\": 0.95, \"delta\": 1e-20, \"attacks\": [{\"name\": "
+         "\"scores\", \"auc\": {\"estimate\": 0.5, \"lower\": 0.46, \"upper\": 0.54}, \"one_run\": "
+         "{\"records\": "
+         "100000000000, \"guesses\": 100000000000, \"right\": 100000000000}}]}",
+         "leaks"},
+        {"{\"schema\": \"sotto.audit/1\", \"confidence\": 0.95, \"attacks\": [{\"name\": \"loss\", \"auc\": "
+         "{\"estimate\": 0.47, \"lower\": 0.43, \"upper\": 0.51}}]}",
+         "not-detected"}};
+    for (size_t i = 0; i < sizeof audits / sizeof *audits; i++)
+        verdict_is(one_row(PLAIN_LINEAR, "measured", audits[i][0], NULL), audits[i][1]);
+}
+
 TEST(what_is_sampled_is_never_called_proved)
 {
     for (size_t i = NOISY_MLP; i <= WRECKED_MLP; i++) {
