@@ -1,11 +1,13 @@
 #include "inputs/head_inputs.h"
 #include "inputs/image_inputs.h"
+#include "inputs/private_set.h"
 #include "verbs/predict_smooth.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct option_row rows[] = {
     OPTION_GROUP("Model"),
@@ -180,6 +182,27 @@ static void print_json(const char *kind, const size_t shape[2], const struct sha
     puts("}");
 }
 
+/* Answers are of the same records, which those that trained the model shaped. A model with a certificate is a release, of which nothing
+ * more has to be said. */
+static sotto_status save_whose(const struct options *o, const char *output)
+{
+    struct sotto_provenance whose = {0};
+    const char *kind = option_given(o, "model") ? "model" : "head", *model = option_text(o, kind);
+    char certificate[4096];
+    sotto_status status =
+        option_given(o, "features") ? sotto_provenance_load(&whose, option_text(o, "features")) : SOTTO_OK;
+    if ((size_t)snprintf(certificate, sizeof certificate, "%s.certificate.json", model) >=
+            sizeof certificate ||
+        access(certificate, F_OK) != 0)
+        status = status == SOTTO_OK ? shape_by_rows(&whose, kind, model) : status;
+    if (status == SOTTO_OK)
+        status = shape_by_encoder(&whose, option_text(o, "encoder"));
+    if (status == SOTTO_OK)
+        status = sotto_provenance_save(output, &whose);
+    sotto_provenance_clear(&whose);
+    return status;
+}
+
 /* What was asked for: the answers as a file, the accuracy, or both. */
 static sotto_status deliver(const struct options *o, const struct sotto_array *out, int json)
 {
@@ -189,6 +212,8 @@ static sotto_status deliver(const struct options *o, const struct sotto_array *o
     sotto_status status = known ? measure(known, o, out) : SOTTO_OK;
     if (status == SOTTO_OK && output)
         status = sotto_npy_save(output, out);
+    if (status == SOTTO_OK && output)
+        status = save_whose(o, output);
     if (status == SOTTO_OK && json)
         print_json(kind, out->shape, known);
     if (status == SOTTO_OK && !json && output)

@@ -201,3 +201,19 @@ private_network=(train --data photos --classes 2 --batch 32 --epochs 1 --optimiz
   private_head d
   refused "the defence x.npy was made from row 0 of 'photos'" "${private_args[@]}"
 }
+
+@test "answers of a model without noise" {
+  people people.csv
+  "$SOTTO" data import people.csv --name people --dataset-id people --quiet
+  "$SOTTO" data split people --parts train=40,test=40,public=40 --one-hot --fit-on public -o q --quiet
+  "$SOTTO" head --features q/train-features.npy --labels q/train-labels.npy --epochs 1 --quiet -o plain.safetensors
+  for part in train test; do
+    "$SOTTO" predict --head plain.safetensors --features q/$part-features.npy -o $part.npy --quiet
+    cp q/$part-labels.npy $part-y.npy
+  done
+  private_head train
+  refused "the head plain.safetensors was made from row " "${private_args[@]}"
+  private_head test
+  "$SOTTO" "${private_args[@]}"
+  grep -q 'the head plain.safetensors: other rows of the same data set' test.safetensors.certificate.json
+}
