@@ -277,7 +277,7 @@ static sotto_status check_references(struct findings *list, const struct audit_a
                  "%.3f [%.3f, %.3f]): is the training mask inverted (1: trained on the record)?",
                  own->estimate, own->lower, own->upper);
     else if (look.target.lower > 0.55 && own->lower <= 0.5 &&
-             own->estimate - 0.5 < (look.target.estimate - 0.5) / 10)
+             own->estimate - 0.5 < (look.target.estimate - 0.5) / 4)
         snprintf(
             text, sizeof text,
             "the target fits its members better than the others (AUC %.3f), the reference models do not fit "
@@ -311,22 +311,18 @@ done:
     return status;
 }
 
-/* Known once the attacks have run. Where others find members, it is what this attack compares with that is in question. */
+/* Known once the attacks have run. */
 sotto_status audit_sanity_direction(struct sotto_audit_result *r)
 {
     sotto_status status = SOTTO_OK;
     const size_t inverted = audit_inverted_attack(r);
-    struct sotto_audit_verdict verdict;
     struct sotto_audit_check *checks;
     char text[256];
     if (inverted == r->attack_count)
         return SOTTO_OK;
     const struct sotto_estimate *e = &r->attacks[inverted].auc.area;
-    sotto_audit_judge(&verdict, r);
     snprintf(text, sizeof text, "the opposite guess of '%.40s' has AUC %.3f [%.3f, %.3f]: %s",
-             r->attacks[inverted].name, 1 - e->estimate, 1 - e->upper, 1 - e->lower,
-             verdict.swapped ? "are members and non-members swapped?"
-                             : "is what this attack compares with swapped, or in another order?");
+             r->attacks[inverted].name, 1 - e->estimate, 1 - e->upper, 1 - e->lower, audit_swap_question(r));
     TAKE(&r->memory, checks, r->check_count + 1);
     if (r->check_count)
         memcpy(checks, r->checks, r->check_count * sizeof *checks);

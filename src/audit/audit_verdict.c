@@ -235,6 +235,20 @@ size_t audit_inverted_attack(const struct sotto_audit_result *r)
     return lowest;
 }
 
+static bool some_attack_finds_members(const struct sotto_audit_result *r)
+{
+    for (size_t i = 0; i < r->attack_count; i++)
+        if (audit_area_at(&r->attacks[i], confidence_of(r), of_area * error_of_attack(r)).lower > 0.5)
+            return true;
+    return false;
+}
+
+const char *audit_swap_question(const struct sotto_audit_result *r)
+{
+    return some_attack_finds_members(r) ? "is what this attack compares with swapped, or in another order?"
+                                        : "are members and non-members swapped?";
+}
+
 static size_t largest_area(const struct sotto_audit_result *r)
 {
     size_t best = 0;
@@ -256,8 +270,8 @@ void audit_area_text(char out[AUDIT_AREA_TEXT], const struct sotto_audit_attack 
 
 static void describe_leak(struct sotto_audit_verdict *v, const struct sotto_audit_result *r)
 {
-    static const char swapped[] = "are members and non-members swapped?";
-    const char *how = v->kind == SOTTO_VERDICT_LEAKS ? "Leaks membership" : "Leaks a little";
+    const char *swapped = audit_swap_question(r),
+               *how = v->kind == SOTTO_VERDICT_LEAKS ? "Leaks membership" : "Leaks a little";
     const struct sotto_audit_attack *a = r->attack_count ? &r->attacks[v->attack] : NULL;
     const struct sotto_estimate *e = a ? &a->auc.area : NULL;
     char *out = v->text;
@@ -290,20 +304,27 @@ static void describe_leak(struct sotto_audit_verdict *v, const struct sotto_audi
                  v->opposite ? "opposite guess of the " : "", a->name, v->lower, e->estimate);
 }
 
+static void describe_claim(struct sotto_audit_verdict *v, const struct sotto_audit_result *r)
+{
+    const struct sotto_audit_attack *a = r->attack_count ? &r->attacks[v->attack] : NULL;
+    const bool opposite = a && a->epsilon.fpr.estimate > a->epsilon.tpr.estimate,
+               asks = v->swapped && !some_attack_finds_members(r);
+    snprintf(
+        v->text, sizeof v->text,
+        "Claim contradicted: the %s'%.40s' attack shows epsilon of at least %.3g, above the claimed %.3g. "
+        "%s; do not release.",
+        opposite ? "opposite guess of the " : "", r->claim->attack ? r->claim->attack : "best",
+        r->claim->lower_bound, r->claim->epsilon,
+        asks ? "Are members and non-members swapped? If not, the proof, the claim or the attack is wrong"
+             : "The proof, the claim or the attack is wrong");
+}
+
 static void describe(struct sotto_audit_verdict *v, const struct sotto_audit_result *r)
 {
     char area[AUDIT_AREA_TEXT];
     switch (v->kind) {
     case SOTTO_VERDICT_CONTRADICTED:
-        snprintf(v->text, sizeof v->text,
-                 "Claim contradicted: the %s'%.40s' attack shows epsilon of at least %.3g, above the claimed "
-                 "%.3g. %s; do not release.",
-                 v->swapped ? "opposite guess of the " : "", r->claim->attack ? r->claim->attack : "best",
-                 r->claim->lower_bound, r->claim->epsilon,
-                 v->swapped
-                     ? "Are members and non-members swapped? If not, the proof, the claim or the attack is "
-                       "wrong"
-                     : "The proof, the claim or the attack is wrong");
+        describe_claim(v, r);
         break;
     case SOTTO_VERDICT_NOT_DETECTED:
         audit_area_text(area, &r->attacks[v->attack]);

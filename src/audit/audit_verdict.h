@@ -13,6 +13,8 @@ struct sotto_estimate audit_area_at(const struct sotto_audit_attack *a, double c
 struct sotto_estimate audit_accuracy_gap(const struct sotto_audit_accuracies *a, double confidence);
 /* The attack whose AUC lies wholly below .5 and lowest, at its share of the verdict's error; attack_count: there is none. */
 size_t audit_inverted_attack(const struct sotto_audit_result *r);
+/* What an AUC wholly below .5 asks: where other attacks find members, it is what that attack compares with that is in question. */
+const char *audit_swap_question(const struct sotto_audit_result *r);
 /* "strongest: 'loss', AUC 0.510 [0.480, 0.540]". No AUC up to one half is the strongest of anything. */
 enum { AUDIT_AREA_TEXT = 128 };
 void audit_area_text(char out[AUDIT_AREA_TEXT], const struct sotto_audit_attack *a);

@@ -67,7 +67,8 @@ TEST(an_inverted_mask_is_found)
     for (size_t i = 0; i < RECORDS * MODELS; i++)
         w->trained[0][i] = !w->trained[0][i], w->trained[1][i] = !w->trained[1][i];
     warns(&in, "references", "is the training mask inverted (1: trained on the record)?");
-    warns(&in, "direction", "has AUC 0.9"); /* LiRA's opposite guess */
+    warns(&in, "direction", "has AUC 0.9"); /* LiRA's opposite guess, while the loss attack finds members */
+    warns(&in, "direction", "is what this attack compares with swapped, or in another order?");
     free(w);
 }
 
