@@ -56,6 +56,23 @@ release() {
   "$SOTTO" verify h.safetensors --trust office.key.pub > out
 }
 
+@test "a certificate that does not verify is not signed, and keeps no earlier signature" {
+  release --sign office.key
+  sed -i 's/"delta": 0.001/"delta": 0.00001/' h.safetensors.certificate.json
+  run "$SOTTO" key sign h.safetensors.certificate.json --key office.key
+  [ "$status" -eq 1 ]
+  [[ "$output" == *"is not signed, as it does not verify: "* ]]
+  [ ! -e h.safetensors.certificate.json.signature.json ]
+  release
+  printf x >> h.safetensors # nor one of another file
+  run "$SOTTO" key sign h.safetensors.certificate.json --key office.key
+  [ "$status" -eq 1 ]
+  [[ "$output" == *"released file: "* ]]
+  echo '{"schema": "sotto.key/1"}' > other.json
+  run "$SOTTO" key sign other.json --key office.key
+  [ "$status" -eq 65 ]
+}
+
 @test "a key that cannot sign is refused before anything is charged" {
   run release --sign office.key.pub
   [ "$status" -eq 64 ]

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The stand-alone verifier in Python's standard library, beside 'sotto verify': both say the same of honest bundles.
+# shards: 2
 
 load ../support/verifier
 
@@ -92,6 +93,26 @@ both() {
   "$python" "$verifier" stop.safetensors > python.txt
   grep -q "proved       sensitivity and account, for training by the stated recipe" python.txt
   grep -q "conditional  nothing" python.txt
+}
+
+@test "totals of a ledger: never below those of sotto, none with a seeded entry, and the version is this tree's" {
+  for epsilon in 0.5 0.25; do protect many --vector v.npy --mechanism laplace --epsilon $epsilon --l1 0.01; done
+  protect many --vector v.npy --mechanism gaussian --epsilon 1 --delta 1e-5 --l2 0.01
+  "$SOTTO" ledger show many.jsonl --json > show.json
+  "$python" "$verifier" --total many.jsonl > total.txt
+  "$python" -c 'import json, re
+mine = float(re.search("epsilon at most ([0-9.]+) at delta 1e-05", open("total.txt").read())[1])
+theirs = json.load(open("show.json"))["total"]
+assert theirs - 1e-5 <= mine <= 1.7500001, (theirs, mine)'
+  "$python" "$verifier" many.npy --ledger many.jsonl > python.txt
+  grep -q "^  together     epsilon at most 1.75 at delta 1e-05 (replace-one), proved and conditional together: sums" python.txt
+  protect many --vector v.npy --mechanism laplace --epsilon 1 --l1 0.01 --insecure-noise-seed 3 2> /dev/null
+  "$python" "$verifier" --total many.jsonl > total.txt
+  grep -q "together none: an entry used seeded noise" total.txt
+  refused 64 "or --total LEDGER" --total many.jsonl many.npy
+  sed -i '1s/"delta"/"dolta"/' many.jsonl
+  refused 1 "its hash does not match" --total many.jsonl
+  grep -q "^NEWEST = ($(sed 's/\./, /g' "$root/VERSION")) " "$verifier"
 }
 
 @test "exit codes: usage, no certificate, a missing file, a cut ledger" {

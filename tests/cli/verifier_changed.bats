@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The stand-alone verifier in Python's standard library, beside 'sotto verify': both say the same of certificates and signatures that
 # were changed member by member.
+# shards: 2
 
 load ../support/verifier
 
@@ -8,6 +9,60 @@ load ../support/verifier
   protect logistic --vector v.npy --mechanism logistic --epsilon 1 --delta 1e-5 --l2 0.01
   head_by dp-sgd --batch 8 --epochs 2
   "$python" "$cases" "$verifier" members "$SOTTO" logistic dp-sgd
+}
+
+@test "what only the certificate says is not called proved: a stated sensitivity that was edited to a clipped one" {
+  protect stated --vector v.npy --mechanism gaussian --epsilon 1 --delta 1e-5 --l2 0.01
+  "$python" -c 'import json
+with open("stated.npy.certificate.json") as f:
+    c = json.load(f)
+c["sensitivity"].update(source="clipped", statement="enforced by clipping")
+account = c["guarantee"]["conditional"]
+del account["condition"]
+line = "(%.6g, %g)-differentially private under %s adjacency, accountant: %s" % (account["epsilon"]["upper"], account["delta"], account["adjacency"], account["accountant"])
+c["guarantee"] = {"proved": account, "conditional": None, "statement": line}
+with open("stated.npy.certificate.json", "w") as f:
+    json.dump(c, f, indent=2)'
+  "$SOTTO" verify stated.npy > c.txt
+  "$python" "$verifier" stated.npy > python.txt
+  for text in c.txt python.txt; do
+    grep -q "^  proved       the account alone, for noise of that scale and the stated sensitivity$" "$text"
+    grep -q "^  conditional  on the sensitivity, which was NOT re-derived$" "$text"
+    grep -q "not checked .*the sensitivity, which is taken from the certificate; and that training followed its recipe" "$text"
+  done
+  "$SOTTO" verify stated.npy --json > c.json
+  grep -q '"guarantee": "conditional"' c.json
+  "$SOTTO" certificate stated.npy > page.txt
+  grep -q "NOT re-derived" page.txt
+  if grep -q "Guarantee  *proved" page.txt; then cat page.txt; false; fi
+  for call in "$SOTTO verify" "$python $verifier"; do # the ledger knows what was stated
+    run $call stated.npy --ledger stated.jsonl
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"does NOT verify"* ]]
+  done
+}
+
+@test "a statistic is held against its range and the number of records" {
+  protect mean --table t.npy --statistic mean --range 0,1 --mechanism gaussian --epsilon 1 --delta 1e-5
+  protect shares --table t.npy --statistic mean --range 0,1 --mechanism permute-and-flip --epsilon 1
+  protect middle --table t.npy --statistic median --range 0,1 --mechanism smooth-median --epsilon 1
+  protect often --table y.npy --statistic most-frequent --mechanism propose-test-release --classes 2 --epsilon 1 --delta 1e-5
+  for name in mean shares middle often; do
+    "$SOTTO" verify $name.npy > c.txt
+    grep -q "^  proved       sensitivity and account, for the stated statistic of so many records$" c.txt
+    "$python" "$verifier" $name.npy > python.txt
+    [ $name = often ] || [ "$(grep "^  proved  \|^  conditional" c.txt)" = "$(grep "^  proved  \|^  conditional" python.txt)" ]
+  done
+  cp mean.npy.certificate.json honest
+  for edit in 's/"records": 40/"records": 4000/' 's/"records": 40/"records": null/' 's/"l1": 0.025/"l1": 0.0025/' \
+    's/"source": "clipped"/"source": "proved"/' '/"range"/,/\]/s/1.0/100.0/' 's/"name": "mean"/"name": "chi-square-alleles"/'; do
+    sed "$edit" honest > mean.npy.certificate.json
+    ! cmp -s honest mean.npy.certificate.json
+    "$SOTTO" verify mean.npy > c.txt && c=0 || c=$?
+    "$python" "$verifier" mean.npy > python.txt 2>&1 && p=0 || p=$?
+    # without the number of records nothing is derived, and nothing is called proved
+    if [[ "$edit" == *null* ]]; then grep -q "which was NOT re-derived" c.txt python.txt; else [ "$c$p" = 11 ] || { echo "$edit: $c $p"; cat c.txt python.txt; false; }; fi
+  done
 }
 
 @test "signatures: both verifiers refuse the same ones; --trust wants a named key" {

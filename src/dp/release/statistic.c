@@ -129,7 +129,8 @@ bool statistic_sensitivity(struct sotto_sensitivity *out, const char *name, doub
         *out = sensitivity_of((high - low) / n, 0x1p-49 * fmax(fabs(low), fabs(high)), columns, scores);
     else if (alleles || strcmp(name, "chi-square-genotypes") == 0)
         *out = sensitivity_of((alleles ? 8 : 4) * n / (n + 2), 0x1p-48 * n, columns, scores);
-    else if (strcmp(name, "median") == 0 || strcmp(name, "most-frequent") == 0) /* of the records that decide it */
+    else if (strcmp(name, "median") == 0 ||
+             strcmp(name, "most-frequent") == 0) /* of the records that decide it */
         *out = (struct sotto_sensitivity){.l1 = 1, .source = SOTTO_SENSITIVITY_PROVED};
     else
         return false;

@@ -292,8 +292,8 @@ static void check_statistic(struct verification *v)
     const bool scores = m && m->kind == RELEASE_CHOICE;
     struct sotto_sensitivity s;
     if (m && m->kind == RELEASE_LABELS && strcmp(f->source, "proved") == 0) {
-        verify_check(v, "statistic", f->sensitivity.l1 == 1, "a label changes by l1 1, the certificate says %.9g",
-                     f->sensitivity.l1);
+        verify_check(v, "statistic", f->sensitivity.l1 == 1,
+                     "a label changes by l1 1, the certificate says %.9g", f->sensitivity.l1);
         verify_derived(v, VERIFY_BY_LABELS);
     }
     if (!f->statistic || f->run)

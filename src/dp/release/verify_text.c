@@ -67,7 +67,7 @@ const char *verification_proved(const struct sotto_verification *v)
     if (v->failed || v->guarantee == SOTTO_GUARANTEE_NONE)
         return "none";
     if (v->guarantee == SOTTO_GUARANTEE_PROVED)
-        return !from || strcmp(from, VERIFY_BY_RECIPE) == 0    ? "sensitivity and account, for " VERIFY_BY_RECIPE
+        return !from || strcmp(from, VERIFY_BY_RECIPE) == 0 ? "sensitivity and account, for " VERIFY_BY_RECIPE
                : strcmp(from, VERIFY_BY_STATISTIC) == 0 ? "sensitivity and account, for " VERIFY_BY_STATISTIC
                                                         : "sensitivity and account, for " VERIFY_BY_LABELS;
     return v->condition && strcmp(v->condition, VERIFY_NOT_DERIVED) == 0
