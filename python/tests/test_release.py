@@ -306,7 +306,8 @@ def test_only_what_came_out_is_saved(ledger, tmp_path):
     with pytest.raises(sotto.errors.InvalidArgument, match="was read from a document"):
         pickle.loads(pickle.dumps(c)).save(tmp_path / "x.json", tmp_path / "bare.npz")
     for made, again in ((sotto.randomise([0, 1, 1], classes=2, epsilon=0.1, ledger=ledger), [0, 1, 1, 1]),
-                        (sotto.select([0.0, 9.0], l1=1, epsilon=0.1, ledger=ledger), [7])):
+                        (sotto.select([0.0, 9.0], l1=1, epsilon=0.1, ledger=ledger), [7]),
+                        (sotto.release_statistic(np.ones((9, 2)), "mean", range=(0, 1), mechanism="laplace", epsilon=0.1, ledger=ledger), [1.0, 1.0])):
         np.save(tmp_path / "a.npy", made[0])
         made[1].save(tmp_path / "a.npy.certificate.json", tmp_path / "a.npy")
         np.save(tmp_path / "b.npy", again)

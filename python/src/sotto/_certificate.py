@@ -146,6 +146,11 @@ class Certificate:
         self._path = path
         self._released = sorted(_digest(a) for a in released)
 
+    def _with(self, array: Any) -> tuple[Any, Certificate]:
+        """What came out of its release, and this certificate, which is saved for nothing else."""
+        self._released = [_digest(array)]
+        return array, self
+
     # ---- the guarantee
     @property
     def account(self) -> Account:

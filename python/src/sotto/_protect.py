@@ -157,7 +157,7 @@ def release_statistic(records: Any, statistic: str, *, mechanism: str, ledger: L
         options.set(c, options.take(given, ("statistic", "output")))
         given["mechanism"] = mechanism
         run(lib.sotto_provenance_save, c_text(path), provenance(source and source._provenance(), shaped_of(records)))
-        return _protect("release_statistic", c, given, ledger, source, names, lambda certificate: (np.load(output), certificate), threads, progress)
+        return _protect("release_statistic", c, given, ledger, source, names, lambda certificate: certificate._with(np.load(output)), threads, progress)
 
 
 def release_records(x: Any, output: Path, *, clip: float, ledger: Ledger, mechanism: str | None = None, norm: str = "l2", labels: Any = None,
