@@ -107,7 +107,7 @@ SOTTO_API const char *sotto_certificate_condition(const struct sotto_certificate
 SOTTO_API const char *sotto_certificate_statement(const struct sotto_certificate *certificate);
 /** Returns: the unit of privacy: "one record", or "one person (column patient, at most 3 rows each)". */
 SOTTO_API const char *sotto_certificate_unit(const struct sotto_certificate *certificate);
-/** Returns: number of its entry in the ledger. */
+/** Returns: number of its entry among the charges of the ledger, from 0; of an early document, among all its lines. */
 SOTTO_API size_t sotto_certificate_entry(const struct sotto_certificate *certificate);
 /** Returns: hash of its entry in the ledger. */
 SOTTO_API const char *sotto_certificate_hash(const struct sotto_certificate *certificate);
@@ -138,10 +138,12 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_decode(struct sotto_ce
  *  Returns: EFORMAT, ENOENT, EIO, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_load(struct sotto_certificate **certificate,
                                                                const char *path);
-/** Writes that document with "output_sha256".
+/** The end of a release: tells the ledger that was charged which file came out (a line "released", once for each file and
+ * certificate), then writes that document with "output_sha256". Called when the file is complete.
  *
- *  In:      output_sha256  SHA-256 of the file that was released
- *  Returns: ECREATE, EIO, ENOMEM */
+ *  In:      output_sha256  SHA-256 of the file that was released; the caller answers for its being what came out
+ *  Returns: EINVAL  the certificate was read from a document, and is of another file; the ledger holds no such charge
+ *           ENOENT  the ledger is gone; ECREATE, EIO, EAGAIN, EFORMAT, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_save(const char *path,
                                                                const struct sotto_certificate *certificate,
                                                                const char *output_sha256);

@@ -57,7 +57,7 @@ with open("stated.npy.certificate.json", "w") as f:
   for edit in 's/"records": 40/"records": 4000/' 's/"records": 40/"records": null/' 's/"l1": 0.025/"l1": 0.0025/' \
     's/"source": "clipped"/"source": "proved"/' '/"range"/,/\]/s/1.0/100.0/' 's/"name": "mean"/"name": "chi-square-alleles"/'; do
     sed "$edit" honest > mean.npy.certificate.json
-    ! cmp -s honest mean.npy.certificate.json
+    if cmp -s honest mean.npy.certificate.json; then echo "$edit changes nothing"; false; fi
     "$SOTTO" verify mean.npy > c.txt && c=0 || c=$?
     "$python" "$verifier" mean.npy > python.txt 2>&1 && p=0 || p=$?
     # without the number of records nothing is derived, and nothing is called proved
