@@ -8,6 +8,7 @@
 #include "base/reserved.h"
 #include "dp/account/account_pld.h"
 #include "dp/account/composition.h"
+#include "dp/account/event_levels.h"
 #include "dp/account/event_part.h"
 #include "dp/mechanism/pure_pair.h"
 #include "num/special.h"
@@ -311,6 +312,12 @@ static sotto_status add_pld(struct sotto_account *out, const struct total *t, co
     const double upper = out->epsilon.upper;
     if (t->delta <= 0 || (isfinite(upper) && upper - out->epsilon.lower <= 1e-9 * upper))
         goto done;
+    if (t->n > LEVELS_MANY && isfinite(upper))
+        context_log(
+            ctx, SOTTO_LOG_INFO,
+            "account: epsilon is at most %.6g (%s); the privacy-loss distribution of %zu kinds of releases "
+            "follows",
+            upper, out->accountant, t->n);
     TRY(parts_pld(&e, t->parts, t->n, t->delta, ctx));
     if (isfinite(e.hi))
         account_add_bound(out, "privacy-loss distribution", e.hi);

@@ -13,7 +13,9 @@ static const double unit = 0x1p-53;
 
 struct work {
     size_t n;
+    struct fft *fft;
     double *x_re, *x_im, *y_re, *y_im; /* N each */
+    double *z_re, *z_im;               /* likewise: the spectra of the item before, where one has mixtures */
     double *weight;                    /* e^(tilt l - s) of one item's losses */
 };
 
@@ -48,10 +50,18 @@ static double norm(const double *x, size_t n)
     return sqrt(sum) * (1 + 1e-9);
 }
 
+/* What the bounds know of one release of an item. */
+struct single {
+    double log_norm; /* about; of its tilted masses */
+    double norm;     /* 2-norm of its scaled masses */
+    double relative, total, highest;
+    double log_right[PLD_ORDERS];
+};
+
 /* ln of the sums of masses times weight^(1 + 2^-i), which bound what lies far to the right. `log_moment` and
  * `log_sum` take the weights' and the masses' norms out. */
-static void add_right(double log_right[PLD_ORDERS], const struct pld_item *item, const double *weight,
-                      double log_moment, double log_sum)
+static void find_right(double log_right[PLD_ORDERS], const struct pld_item *item, const double *weight,
+                       double log_moment, double log_sum)
 {
     double sum[PLD_ORDERS] = {0}, part = 1;
     for (size_t i = 0; i < item->lower->grid->n; i++) {
@@ -60,11 +70,21 @@ static void add_right(double log_right[PLD_ORDERS], const struct pld_item *item,
             sum[order] += mass * power;
     }
     for (int order = 0; order < PLD_ORDERS; order++, part /= 2)
-        log_right[order] += item->count * (log(sum[order]) + 1e-9 - log_sum + part * log_moment);
+        log_right[order] = log(sum[order]) + 1e-9 - log_sum + part * log_moment;
 }
 
-/* Fills x with item's tilted masses (the upper ones add up to 1), and its part of the bounds. */
-static sotto_status place(struct pld_sum *s, struct work *k, const struct pld_item *item, double log_moment)
+static void add_single(struct pld_sum *s, const struct single *one, double count)
+{
+    s->relative += count * one->relative;
+    s->total += count * one->total;
+    s->highest += count * one->highest;
+    for (int order = 0; order < PLD_ORDERS; order++)
+        s->log_right[order] += count * one->log_right[order];
+}
+
+/* Fills x with item's tilted masses (the upper ones add up to 1), and what the bounds need. */
+static sotto_status place(struct single *one, struct pld_sum *s, struct work *k, const struct pld_item *item,
+                          double log_moment)
 {
     sotto_status status = SOTTO_OK;
     const struct pld_grid *grid = item->upper->grid;
@@ -85,11 +105,16 @@ static sotto_status place(struct pld_sum *s, struct work *k, const struct pld_it
     double folds = floor(width / (double)s->n) + 2;
     struct interval log_norm = iv_add(iv(log_moment), iv_log(iv(sum)));
     s->log_scale = iv_add(s->log_scale, iv_scale(log_norm, item->count));
-    s->relative += item->count * ((2 * largest + 2 * fabs(log_moment) + 64 + folds) * unit);
-    s->total += item->count * (points + 64) * unit; /* of its logarithm */
-    add_right(s->log_right, item, k->weight, log_moment, log(sum));
-    s->highest += item->count * (double)(grid->index[grid->n - 1] + 1) * s->step;
+    *one = (struct single){.log_norm = log_norm.hi,
+                           .norm = hypot(norm(k->x_re, s->n), norm(k->x_im, s->n)),
+                           .relative = (2 * largest + 2 * fabs(log_moment) + 64 + folds) * unit,
+                           .total = (points + 64) * unit, /* of its logarithm */
+                           .highest = (double)(grid->index[grid->n - 1] + 1) * s->step};
+    find_right(one->log_right, item, k->weight, log_moment, log(sum));
+    add_single(s, one, item->count);
 done:
+    base_free(k->weight);
+    k->weight = NULL;
     return status;
 }
 
@@ -128,17 +153,23 @@ static void raise_block(double *re, double *im, const struct block *z, uint64_t 
     memcpy(im, result.im, sizeof into.im);
 }
 
+static void split(struct block *up, struct block *low, const double *y_re, const double *y_im, size_t n,
+                  size_t j)
+{
+    for (size_t i = 0; i < BLOCK; i++) {
+        size_t at = (j + i) & (n - 1), mirror = (n - j - i) & (n - 1);
+        up->re[i] = (y_re[at] + y_re[mirror]) / 2;
+        up->im[i] = (y_im[at] - y_im[mirror]) / 2;
+        low->re[i] = (y_im[at] + y_im[mirror]) / 2;
+        low->im[i] = (y_re[mirror] - y_re[at]) / 2;
+    }
+}
+
 static void raise_all(const struct spectra *g, size_t n, const double *y_re, const double *y_im, uint64_t k)
 {
     for (size_t j = 0; j <= n / 2; j += BLOCK) {
         struct block up, low;
-        for (size_t i = 0; i < BLOCK; i++) {
-            size_t at = (j + i) & (n - 1), mirror = (n - j - i) & (n - 1);
-            up.re[i] = (y_re[at] + y_re[mirror]) / 2;
-            up.im[i] = (y_im[at] - y_im[mirror]) / 2;
-            low.re[i] = (y_im[at] + y_im[mirror]) / 2;
-            low.im[i] = (y_re[mirror] - y_re[at]) / 2;
-        }
+        split(&up, &low, y_re, y_im, n, j);
         raise_block(g->up_re + j, g->up_im + j, &up, k);
         raise_block(g->low_re + j, g->low_im + j, &low, k);
     }
@@ -156,6 +187,67 @@ static void join(double *re, double *im, const struct spectra *g, size_t n)
     }
 }
 
+/* A kind between two items, in units of its own norm: shares of their upper spectra, and of the former one's lower. */
+struct mixture {
+    double own, former, lower;
+};
+
+/* The kind's part of the bounds. Its norm is a double that stands for itself; shares of it are off by a few units, and by one for
+ * each unit of the logarithms. */
+static struct mixture mix(struct pld_sum *s, double *norms, const struct pld_blend *blend,
+                          const struct single *own, const struct single *former)
+{
+    const double w = blend->weight, c = blend->count, most = fmax(own->log_norm, former->log_norm);
+    const double log_norm =
+        most + log(w * exp(own->log_norm - most) + (1 - w) * exp(former->log_norm - most));
+    const struct mixture m = {w * exp(own->log_norm - log_norm), (1 - w) * exp(former->log_norm - log_norm),
+                              fmin(1, exp(former->log_norm - log_norm))};
+    const double shares = (16 * (fabs(own->log_norm) + fabs(former->log_norm) + fabs(log_norm)) + 64) * unit;
+    struct single one = {.relative = fmax(own->relative, former->relative) + shares,
+                         .total = fmax(own->total, former->total) + shares,
+                         .highest = fmax(own->highest, former->highest)};
+    for (int order = 0; order < PLD_ORDERS; order++)
+        one.log_right[order] = former->log_right[order] + log(m.lower) + 1e-9;
+    s->log_scale = iv_add(s->log_scale, iv_scale(iv(log_norm), c));
+    add_single(s, &one, c);
+    *norms += c * (m.own * own->norm + (m.former + m.lower) * former->norm) * (1 + 1e-9);
+    return m;
+}
+
+/* Products of mixtures. y: this item's spectra; z: those of the one before, whose lower one is a common factor of them all. */
+static void raise_mixtures(const struct spectra *g, size_t n, const struct work *k, const struct mixture *m,
+                           const struct pld_blend *blends, size_t count)
+{
+    double log_share = 0, releases = 0;
+    for (size_t b = 0; b < count; b++) {
+        log_share += blends[b].count * log(m[b].lower);
+        releases += blends[b].count;
+    }
+    const double share = exp(log_share);
+    for (size_t j = 0; j <= n / 2; j += BLOCK) {
+        struct block own, former, lower, none, product, up;
+        split(&own, &none, k->y_re, k->y_im, n, j);
+        split(&former, &lower, k->z_re, k->z_im, n, j);
+        memcpy(product.re, g->up_re + j, sizeof product.re);
+        memcpy(product.im, g->up_im + j, sizeof product.im);
+        for (size_t b = 0; b < count; b++) {
+            for (size_t i = 0; i < BLOCK; i++) {
+                up.re[i] = m[b].own * own.re[i] + m[b].former * former.re[i];
+                up.im[i] = m[b].own * own.im[i] + m[b].former * former.im[i];
+            }
+            if (blends[b].count == 1)
+                multiply(&product, &up);
+            else
+                raise_block(product.re, product.im, &up, (uint64_t)blends[b].count);
+        }
+        memcpy(g->up_re + j, product.re, sizeof product.re);
+        memcpy(g->up_im + j, product.im, sizeof product.im);
+        raise_block(g->low_re + j, g->low_im + j, &lower, (uint64_t)releases);
+        scale(g->low_re + j, BLOCK, share);
+        scale(g->low_im + j, BLOCK, share);
+    }
+}
+
 static double *take(double **memory, size_t n)
 {
     double *start = *memory;
@@ -163,56 +255,107 @@ static double *take(double **memory, size_t n)
     return start;
 }
 
-/* The part of +infinity: 1 - prod (finite share)^k of the total. */
+/* Total mass, and the share of it at +infinity, at most. */
+struct share {
+    double sum, infinite;
+};
+
+static struct share share_of(const struct pld *p)
+{
+    double sum = 0;
+    for (size_t j = 0; j < p->grid->n; j++)
+        sum += p->mass[j];
+    sum = (sum + p->infinite) * (1 + ((double)p->grid->n + 4) * unit);
+    return (struct share){sum, fmin(p->infinite / sum * (1 + 0x1p-40), 1)};
+}
+
+/* Of mixtures both are at most the larger one. The part of +infinity: 1 - prod (finite share)^k of the total. */
 static double infinite_mass(const struct pld_item *items, size_t count)
 {
     double log_total = 0, log_finite = 0;
+    struct share before = {1, 0};
     for (size_t i = 0; i < count; i++) {
-        const struct pld *p = items[i].upper;
-        double sum = 0;
-        for (size_t j = 0; j < p->grid->n; j++)
-            sum += p->mass[j];
-        sum = (sum + p->infinite) * (1 + ((double)p->grid->n + 4) * unit);
-        log_total += items[i].count * (log(sum) * (1 + 0x1p-48) + 0x1p-50);
-        double share = fmin(p->infinite / sum * (1 + 0x1p-40), 1);
-        log_finite += items[i].count * log1p(-share) * (1 + 0x1p-48);
+        const struct share own = share_of(items[i].upper);
+        double mixed = 0;
+        for (size_t b = 0; b < items[i].blend_count; b++)
+            mixed += items[i].blends[b].count;
+        const double k = items[i].count, most = fmax(own.sum, before.sum);
+        log_total +=
+            k * (log(own.sum) * (1 + 0x1p-48) + 0x1p-50) + mixed * (log(most) * (1 + 0x1p-48) + 0x1p-50);
+        log_finite +=
+            (k * log1p(-own.infinite) + mixed * log1p(-fmax(own.infinite, before.infinite))) * (1 + 0x1p-48);
+        before = own;
     }
     return fmin(exp(fmax(0, log_total)) * -expm1(log_finite) * (1 + 1e-12), INFINITY);
+}
+
+/* One item into the product, and the kinds between it and the one before. */
+static sotto_status multiply_in(struct pld_sum *s, struct work *k, const struct spectra *g,
+                                struct single *former, const struct pld_item *item, double log_moment,
+                                double *norms, double *products)
+{
+    sotto_status status = SOTTO_OK;
+    struct single own;
+    struct mixture *mixtures = NULL;
+    TRY(place(&own, s, k, item, log_moment));
+    if (k->z_re) {
+        memcpy(k->z_re, k->y_re, s->n * sizeof *k->z_re);
+        memcpy(k->z_im, k->y_im, s->n * sizeof *k->z_im);
+    }
+    fft_run(k->fft, k->y_re, k->y_im, k->x_re, k->x_im);
+    if (item->count > 0) {
+        *norms += item->count * own.norm;
+        *products += item->count + 1;
+        raise_all(g, s->n, k->y_re, k->y_im, (uint64_t)item->count);
+    }
+    if (item->blend_count > 0) {
+        NEW(mixtures, item->blend_count);
+        for (size_t b = 0; b < item->blend_count; b++) {
+            mixtures[b] = mix(s, norms, &item->blends[b], &own, former);
+            *products += item->blends[b].count + 1;
+        }
+        raise_mixtures(g, s->n, k, mixtures, item->blends, item->blend_count);
+    }
+    *former = own;
+done:
+    base_free(mixtures);
+    return status;
 }
 
 sotto_status pld_compose(struct pld_sum *out, const struct pld_item *items, const double *log_moment,
                          size_t count, double tilt, int log2_n, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct fft *fft = NULL;
     struct work k = {.n = (size_t)1 << log2_n};
-    size_t n = k.n, half = n / 2 + BLOCK;
+    struct single former = {0};
+    size_t n = k.n, half = n / 2 + BLOCK, mixtures = 0;
     struct pld_sum s = {.step = items[0].upper->grid->step, .tilt = tilt, .n = n, .log_scale = iv(0)};
-    NEW(s.memory, 4 * n + 4 * half);
-    TRY(fft_make(&fft, log2_n));
+    for (size_t i = 0; i < count; i++)
+        mixtures += items[i].blend_count;
+    NEW(s.memory, 4 * n + 4 * half + (mixtures ? 2 * n : 0));
+    TRY(fft_make(&k.fft, log2_n));
     double *memory = s.memory, norms = 0, products = 0;
     k.x_re = take(&memory, n), k.x_im = take(&memory, n), k.y_re = take(&memory, n),
     k.y_im = take(&memory, n);
     struct spectra g = {take(&memory, half), take(&memory, half), take(&memory, half), take(&memory, half)};
+    if (mixtures)
+        k.z_re = take(&memory, n), k.z_im = take(&memory, n);
     for (size_t i = 0; i < half; i++)
         g.up_re[i] = g.low_re[i] = 1;
     for (size_t i = 0; i < count; i++) {
         TRY(context_check(ctx, "account: stopped"));
-        TRY(place(&s, &k, &items[i], log_moment[i]));
-        base_free(k.weight);
-        k.weight = NULL;
-        norms += items[i].count * hypot(norm(k.x_re, n), norm(k.x_im, n));
-        products += items[i].count + 1;
-        fft_run(fft, k.y_re, k.y_im, k.x_re, k.x_im);
-        raise_all(&g, n, k.y_re, k.y_im, (uint64_t)items[i].count);
+        TRY(multiply_in(&s, &k, &g, &former, &items[i], log_moment[i], &norms, &products));
+        if (count >= PLD_MANY)
+            context_progress(ctx, "account", count + i + 1, 2 * count, "distributions");
     }
     join(k.x_re, k.x_im, &g, n);
-    fft_run(fft, k.y_im, k.y_re, k.x_im, k.x_re); /* parts swapped: the transform back */
+    fft_run(k.fft, k.y_im, k.y_re, k.x_im, k.x_re); /* parts swapped: the transform back */
     scale(k.y_re, n, 1 / (double)n);
     scale(k.y_im, n, 1 / (double)n);
     s.upper = k.y_re;
     s.lower = k.y_im;
-    double each = fft_error(fft) + 4 * unit, result = hypot(norm(s.upper, n), norm(s.lower, n));
+    double each = fft_error(k.fft) + (mixtures ? 12 : 4) * unit; /* mixing takes two products and a sum */
+    double result = hypot(norm(s.upper, n), norm(s.lower, n));
     double above = each * sqrt((double)n) * norms; /* how far a product of F's may pass 1, to first order */
     s.error = 1.4143 * each * norms * exp(above + s.total) +
               (expm1(2.24 * unit * products) + each) * result * (1 + 1e-9) + 1e-280;
@@ -222,8 +365,7 @@ sotto_status pld_compose(struct pld_sum *out, const struct pld_item *items, cons
     *out = s;
     s.memory = NULL;
 done:
-    fft_free(fft);
-    base_free(k.weight);
+    fft_free(k.fft);
     base_free(s.memory);
     return status;
 }

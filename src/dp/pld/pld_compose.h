@@ -11,13 +11,23 @@
 #include "dp/pld/pld.h"
 #include "num/fft.h"
 
-/** `count` releases of one kind. All items have the same step; an item's two distributions one grid. */
-struct pld_item {
-    const struct pld *upper, *lower;
-    double count; /* a whole number, 1..2^40 */
+/** `count` releases of a kind that lies between two items: below the mixture of their upper curves, and above the lower curve of
+ * the former one. */
+struct pld_blend {
+    double weight; /* of the item itself, in [0, 1]; the rest is that of the item before it */
+    double count;  /* a whole number, 1..2^40 */
 };
 
-enum { PLD_ORDERS = 7 };
+/** `count` releases of one kind, and such as lie between it and the item before it, which the first item has none of. All items
+ * have the same step; an item's two distributions one grid. */
+struct pld_item {
+    const struct pld *upper, *lower;
+    double count; /* a whole number, 0..2^40 */
+    const struct pld_blend *blends;
+    size_t blend_count;
+};
+
+enum { PLD_ORDERS = 7, PLD_MANY = 16 /* items, of which progress is told */ };
 
 /** The composition. W(l) for the loss l = index step is at index mod N. */
 struct pld_sum {

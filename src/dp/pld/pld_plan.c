@@ -99,16 +99,51 @@ struct question {
     struct par_stop *stop;
 };
 
+static double mixed(const struct pld_part *p)
+{
+    double releases = 0;
+    for (size_t b = 0; b < p->blend_count; b++)
+        releases += p->blends[b].count;
+    return releases;
+}
+
+static double releases_of(const struct pld_part *p)
+{
+    return p->count + mixed(p);
+}
+
+static struct moments mix(const struct moments *own, const struct moments *former, double weight)
+{
+    const double most = fmax(own->log, former->log);
+    const double a = weight * exp(own->log - most), b = (1 - weight) * exp(former->log - most);
+    const double mean = (a * own->mean + b * former->mean) / (a + b);
+    const double square =
+        (a * (own->variance + own->mean * own->mean) + b * (former->variance + former->mean * former->mean)) /
+        (a + b);
+    return (struct moments){most + log(a + b), mean, fmax(square - mean * mean, 0)};
+}
+
+static void add_moments(struct moments *all, const struct moments *one, double count)
+{
+    all->log += count * one->log;
+    all->mean += count * one->mean;
+    all->variance += count * one->variance;
+}
+
 /* Once stopped: of the parts so far, for searches that cannot fail. */
 static struct moments all_moments(const struct question *q, double tilt)
 {
     enum { PARTS = 16 }; /* some 10,000 exponentials */
-    struct moments all = {0, 0, 0};
+    struct moments all = {0, 0, 0}, former = all;
     for (size_t i = 0; i < q->count && (i % PARTS || !par_stopped(q->stop)); i++) {
-        struct moments one = moments_of(&q->sketch[i], tilt);
-        all.log += q->parts[i].count * one.log;
-        all.mean += q->parts[i].count * one.mean;
-        all.variance += q->parts[i].count * one.variance;
+        const struct pld_part *p = &q->parts[i];
+        const struct moments own = moments_of(&q->sketch[i], tilt);
+        add_moments(&all, &own, p->count);
+        for (size_t b = 0; b < p->blend_count; b++) {
+            const struct moments one = mix(&own, &former, p->blends[b].weight);
+            add_moments(&all, &one, p->blends[b].count);
+        }
+        former = own;
     }
     return all;
 }
@@ -143,7 +178,7 @@ static double reach_of(const struct question *q, double tilt, double log_moment,
     double left = (wrap_margin - log(q->delta)) / tilt, right = 0;
     double log_scale = log_moment - tilt * epsilon - log(q->delta);
     for (size_t i = 0; i < q->count; i++)
-        right += q->parts[i].count * q->sketch[i].range.high;
+        right += releases_of(&q->parts[i]) * q->sketch[i].range.high;
     for (int i = 0; i < PLD_ORDERS; i++) {
         double more = ldexp(tilt, -i), rise = all_moments(q, tilt + more).log - log_moment;
         right = fmin(right, (rise + log_scale + wrap_margin) / more);
@@ -162,7 +197,7 @@ static double step_of(const struct question *q, double step, double tilt)
     step = fmax(fmin(step, 0.2 / tilt), finest);
     const struct pld_part *most = NULL; /* its atom becomes a multiple of the step */
     for (size_t i = 0; i < q->count; i++)
-        if (q->parts[i].atom > 4 * step && (!most || q->parts[i].count > most->count))
+        if (q->parts[i].atom > 4 * step && (!most || releases_of(&q->parts[i]) > releases_of(most)))
             most = &q->parts[i];
     if (most)
         step = most->atom / (ceil(most->atom / step) + most->inset);
@@ -355,7 +390,10 @@ static sotto_status compose(struct interval *out, const struct question *q, stru
     NEW(moments, count);
     for (size_t i = 0; i < count; i++) {
         TRY(discretise(&pieces[i], &q->parts[i], &q->sketch[i], plan, ctx));
-        items[i] = (struct pld_item){&pieces[i].upper, &pieces[i].lower, q->parts[i].count};
+        items[i] = (struct pld_item){&pieces[i].upper, &pieces[i].lower, q->parts[i].count,
+                                     q->parts[i].blends, q->parts[i].blend_count};
+        if (count >= PLD_MANY)
+            context_progress(ctx, "account", i + 1, 2 * count, "distributions");
         moments[i] = moments_of(&q->sketch[i], plan->tilt).log;
     }
     TRY(context_check(ctx, "account: stopped"));
@@ -390,8 +428,8 @@ static sotto_status answer(struct interval *out, const struct pld_part *parts, s
     par_stop_set(&stop, ctx);
     NEW(sketches, count);
     for (size_t i = 0; i < count; i++) {
-        total += parts[i].count;
-        variation += parts[i].count * most_at(&parts[i].upper, 0);
+        total += releases_of(&parts[i]);
+        variation += releases_of(&parts[i]) * most_at(&parts[i].upper, 0);
     }
     if (variation * (1 + 1e-9) <= delta) { /* total variations add up at most */
         *out = iv(0);
@@ -404,7 +442,9 @@ static sotto_status answer(struct interval *out, const struct pld_part *parts, s
     for (size_t i = 0; i < count; i++) {
         TRY(par_check(&stop, "account: stopped"));
         draw(&sketches[i], &parts[i], delta * (parts[i].lattice ? 1e-16 : 1e-10) / total);
-        beyond += parts[i].count * most_at(&parts[i].upper, sketches[i].range.high);
+        beyond += releases_of(&parts[i]) * most_at(&parts[i].upper, sketches[i].range.high);
+        if (parts[i].blend_count > 0)
+            beyond += mixed(&parts[i]) * most_at(&parts[i - 1].upper, sketches[i - 1].range.high);
     }
     if (beyond > delta) { /* losses beyond any grid */
         *out = (struct interval){0, INFINITY};

@@ -237,7 +237,7 @@ TEST(composition_contains_the_plain_convolution)
         struct both b;
         discretise(&b, &pair, (range.high - range.low) / 300, 1e-9);
         double length = range.high - range.low, tilt = 12 / length, log_moment = 0;
-        struct pld_item item = {&b.upper, &b.lower, 2};
+        struct pld_item item = {.upper = &b.upper, .lower = &b.lower, .count = 2};
         struct pld_sum sum;
         assert_int_equal(pld_compose(&sum, &item, &log_moment, 1, tilt, 13, NULL), SOTTO_OK);
         for (int k = 0; k <= 10; k++) {
