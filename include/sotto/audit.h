@@ -70,7 +70,7 @@ struct sotto_audit_decision {
  *  tpr: it is that of the opposite guess, which takes a high score for a non-member's. */
 struct sotto_audit_bound {
     double lower_bound, threshold, delta, confidence;
-    struct sotto_estimate tpr, fpr; /**< each alone, at the audit's confidence */
+    struct sotto_estimate tpr, fpr;           /**< each alone, at the audit's confidence */
     size_t n_member, n_nonmember, group_size; /**< group_size 0: single records */
     const char *assumption;
 };
@@ -463,11 +463,11 @@ struct sotto_audit_verdict {
     enum sotto_verdict kind;
     enum sotto_finding by; /**< NONE: no number says that it leaks */
     int opposite;          /**< 1: the opposite guess found it */
-    int swapped;           /**< 1: an AUC wholly below .5 decides, or the accuracy is wholly lower on members */
-    size_t attack;         /**< index of the attack that decides, or of the largest AUC; 0 if no attack was run */
-    double fpr;            /**< of TPR; else NAN */
-    double lower;          /**< the corrected lower end, of the opposite guess if `opposite`; NAN if by NONE */
-    char text[512];        /**< the same in a sentence or two */
+    int swapped;    /**< 1: an AUC wholly below .5 decides, or the accuracy is wholly lower on members */
+    size_t attack;  /**< index of the attack that decides, or of the largest AUC; 0 if no attack was run */
+    double fpr;     /**< of TPR; else NAN */
+    double lower;   /**< the corrected lower end, of the opposite guess if `opposite`; NAN if by NONE */
+    char text[512]; /**< the same in a sentence or two */
 };
 /** Judges an audit by its numbers alone. Pages, gates, comparisons and documents all use this verdict. */
 SOTTO_API void sotto_audit_judge(struct sotto_audit_verdict *out, const struct sotto_audit_result *r);

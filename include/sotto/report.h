@@ -141,13 +141,14 @@ struct sotto_compare_row {
     struct sotto_estimate axis[SOTTO_AXES]; /**< estimate NAN: not measured */
     const char *by[SOTTO_AXES];             /**< the attack behind the number, or NULL */
     enum sotto_compare_change change[SOTTO_AXES];
-    int front;                /**< 1: on the Pareto front */
-    int worse;                /**< 1: worse on an axis that is not epsilon */
-    int wins;                 /**< 1: better on an axis that is not epsilon, and worse on none */
+    int front;                  /**< 1: on the Pareto front */
+    int worse;                  /**< 1: worse on an axis that is not epsilon */
+    int wins;                   /**< 1: better on an axis that is not epsilon, and worse on none */
     enum sotto_verdict verdict; /**< the worst on its audits (sotto_audit_judge()) */
-    const char *swapped;        /**< a verdict that asks whether members and non-members are swapped; NULL: none does */
-    double delta;               /**< of the proved epsilon; NAN: none */
-    const char **left_out;    /**< attacks on its answers that another model lacks */
+    const char
+        *swapped; /**< a verdict that asks whether members and non-members are swapped; NULL: none does */
+    double delta; /**< of the proved epsilon; NAN: none */
+    const char **left_out; /**< attacks on its answers that another model lacks */
     size_t left_out_count;
 };
 /** A comparison. Start from {0}; free with sotto_compare_result_free(). */
@@ -163,7 +164,7 @@ struct sotto_compare_result {
     size_t winner;
     const char **attacks; /**< on the models' answers, that all models have: leakage is over these */
     size_t attack_count;
-    double fpr; /**< of SOTTO_AXIS_TPR; NAN: no rate was measured for all */
+    double fpr;                        /**< of SOTTO_AXIS_TPR; NAN: no rate was measured for all */
     struct sotto_audit_memory *memory; /**< internal: holds all of the above */
 };
 /** Compares utility, leakage, encoder and attribute inference of several models, and what is proved of them. A strength picked among
