@@ -280,6 +280,7 @@ class Checks:
     """What was checked and found, what was not, and the first failure."""
     def __init__(self):
         self.done, self.left, self.failed = [], [], None
+        self.bound = False  # the ledger has this very certificate
         self.proof = None  # what the sensitivity follows from, in words
 
     def check(self, name, ok, text):
@@ -843,6 +844,7 @@ def check_released_line(v, c, lines, certificate):
     v.check("released certificate", sum(line["certificate"] == salted(line, document) for line in own) == 1,
             f"the ledger names {len(own)} certificates of that file, and not this one, or more than once")
     v.done.append("the ledger says that this file and this certificate came out of that charge")
+    v.bound = True
 
 
 def check_reservations(v, c, claim, lines):
@@ -970,6 +972,8 @@ def verify(options):
         v.left.append("number of records, condition and identity of the data set, which a certificate of version 1 does not contain")
     v.left.append("that the program that made the file followed its recipe" if v.proof and c["sensitivity"]["source"] in ("proved", "clipped") else "the sensitivity, which is %s" % {"given": "stated by the caller", "sampled": "measured: evidence, not a bound"}
                   .get(c["sensitivity"]["source"], "taken from the certificate; and that training followed its recipe"))
+    if not v.bound:
+        v.left.append("time, version and purpose%s, which are taken from the certificate" % ("" if v.proof else ", and the number of records"))
     v.left += [f"the member '{name}': a signature lies beside a certificate, not within it"
                for name in ("signature", "signatures", "key", "public_key") if name in c]
     report(v, c, claim, path, derived, key, options.ledger)

@@ -120,6 +120,9 @@ static void leave_what_nothing_checks(struct verification *v)
             "the sensitivity, which is taken from the certificate; and that training followed its recipe");
     else
         verify_leave(v, "training", "that the program that made the file followed its recipe");
+    if (!v->bound)
+        verify_leave(v, "remarks", "time, version and purpose%s, which are taken from the certificate",
+                     v->sensitivity_derived ? "" : ", and the number of records");
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         if (certificate_has(f, unknown[i]))
             verify_leave(v, "signature",

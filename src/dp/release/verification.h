@@ -22,6 +22,7 @@ struct verification {
     struct certificate_claims claims;
     struct sotto_verification found;
     bool no_memory;           /* for all that was found */
+    bool bound;               /* the ledger has this very certificate */
     bool sensitivity_derived; /* by what is public: the file's recipe, or the statistic that was released */
     const char *rests_on; /* NULL, or a condition that the certificate should have named (an early version) */
 };
