@@ -22,7 +22,8 @@ static sotto_status check_left(size_t taken, const struct sotto_dpsgd_session *s
 
 sotto_status dpsgd_session_check_process(const struct sotto_dpsgd_session *s)
 {
-    if (!noise_is_own(s->samples) || !noise_is_own(s->keys))
+    /* ranks but the first have no stream of samples */
+    if ((s->samples && !noise_is_own(s->samples)) || (s->keys && !noise_is_own(s->keys)))
         return status_fail(SOTTO_EINVAL,
                            "step: the steps were reserved before this process was forked; take them in "
                            "the process that reserved them, or reserve steps in this one");
