@@ -2,6 +2,7 @@
 #include "inputs/head_inputs.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,22 +50,30 @@ static sotto_status load_features_in_silence(struct sotto_array *x, const char *
     return status == SOTTO_OK ? take_features(x, path, 1) : status;
 }
 
-static sotto_status load_column(struct sotto_array *a, const char *path, const char *what, int silent)
+static sotto_status take_column(struct sotto_array *a, const char *path, const char *what)
 {
-    sotto_status status = sotto_array_load(a, path, silent, cli_context());
-    if (status == SOTTO_OK && a->ndim == 2 && a->shape[1] == 1)
+    if (a->ndim == 2 && a->shape[1] == 1)
         a->ndim = 1;
-    if (status == SOTTO_OK && a->ndim != 1)
-        status =
-            cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; expected 1 (%s), or (n, 1)", path, a->ndim, what);
-    return status;
+    return a->ndim == 1 ? SOTTO_OK
+                        : cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; expected 1 (%s), or (n, 1)", path,
+                                   a->ndim, what);
 }
 
-/* What is no whole number from `first` is no class: -1, and nothing is said. */
+/* What is no whole number from `first` is no class: -1, and nothing is said. The type of an array is public, so floats are refused:
+ * where labels are 0.5, a full epsilon would buy a model of nothing. Of a table every cell is read as a double. */
 static sotto_status load_labels_in_silence(struct sotto_array *a, const char *path, int64_t first)
 {
     struct sotto_array labels = {0};
-    sotto_status status = load_column(a, path, "labels", 1);
+    sotto_status status = sotto_array_load(a, path, 1, cli_context());
+    const bool may_be_a_table = a->dtype == SOTTO_F8 && a->ndim == 2;
+    if (status == SOTTO_OK && !may_be_a_table &&
+        (a->dtype == SOTTO_F2 || a->dtype == SOTTO_F4 || a->dtype == SOTTO_F8))
+        status = cli_fail(
+            SOTTO_EINVAL,
+            "%s: labels have type %s; expected whole numbers, such as i8: write the file with .astype(int)",
+            path, sotto_dtype_name(a->dtype));
+    if (status == SOTTO_OK)
+        status = take_column(a, path, "labels");
     if (status == SOTTO_OK)
         status = sotto_array_make(&labels, SOTTO_I8, 1, a->shape);
     if (status == SOTTO_OK)
@@ -84,7 +93,9 @@ static sotto_status load_labels_in_silence(struct sotto_array *a, const char *pa
 
 static sotto_status load_whole_numbers(struct sotto_array *a, const char *path, const char *what)
 {
-    sotto_status status = load_column(a, path, what, 0);
+    sotto_status status = sotto_array_load(a, path, 0, cli_context());
+    if (status == SOTTO_OK)
+        status = take_column(a, path, what);
     if (status != SOTTO_OK)
         return status;
     if (sotto_array_convert(a, SOTTO_I8) != SOTTO_OK)

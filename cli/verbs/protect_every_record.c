@@ -13,12 +13,18 @@ bool protect_records_asked(const struct options *o)
     return text && text[strspn(text, "0123456789")];
 }
 
+bool protect_labels_asked(const struct options *o)
+{
+    const char *mechanism = option_text(o, "mechanism");
+    return mechanism && strcmp(mechanism, "randomised-response") == 0 && !protect_records_asked(o);
+}
+
 sotto_status protect_record_count(size_t *records, const struct options *o)
 {
     struct sotto_release r = {0};
     sotto_status status = SOTTO_OK;
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (option_given(o, own[i]))
+        if (option_given(o, own[i]) && !(strcmp(own[i], "labels") == 0 && protect_labels_asked(o)))
             return cli_fail(SOTTO_EUSAGE, "protect: --%s needs --records X.npy", own[i]);
     if (option_given(o, "records"))
         status = sotto_option_set(&r, sotto_option_find(sotto_release_option_table(), "records"),

@@ -18,6 +18,7 @@ static const struct option_row rows[] = {
     OPTION_TABLE(sotto_sampled_option_table, "adjacency"),
     OPTION_TABLE(sotto_call_option_table, "choose|certified"),
     OPTION_TABLE(sotto_release_option_table, "l1|l2|dimension"),
+    OPTION_TABLE(sotto_protect_option_table, "classes"),
     OPTION_GROUP("Sensitivity"),
     OPTION_TABLE(sotto_spend_option_table, "read-from-data"),
     OPTION_TABLE(sotto_sampled_option_table,
@@ -59,12 +60,21 @@ struct request {
     size_t compose;
 };
 
+/* One label of one record, or another one: there is no sensitivity to state. */
+static bool is_of_labels(const struct options *o)
+{
+    const char *mechanism = option_text(o, "mechanism");
+    return mechanism && strcmp(mechanism, "randomised-response") == 0;
+}
+
 static sotto_status read_request(struct request *q, const struct options *o)
 {
     *q = (struct request){.compose = (size_t)option_count(o, "compose")};
     sotto_status status = option_members(&q->release, sotto_release_option_table(), o);
     if (status == SOTTO_OK)
         status = option_members(&q->sampled, sotto_sampled_option_table(), o);
+    if (is_of_labels(o) && !option_given(o, "l1") && !option_given(o, "l2"))
+        q->release.sensitivity.l1 = 1;
     q->sampled.mechanism = q->release.mechanism;
     q->sampled.delta = q->release.target.delta;
     if (option_given(o, "sigma"))
@@ -86,7 +96,9 @@ static sotto_status check(const struct options *o)
         return option_require(o, "mechanism");
     if (noise_given(o, "scale") + option_given(o, "epsilon") != 1)
         return cli_fail(SOTTO_EUSAGE, "account: give exactly one of --scale and --epsilon");
-    if (!option_given(o, "l1") && !option_given(o, "l2"))
+    if (option_given(o, "classes") && !is_of_labels(o))
+        return cli_fail(SOTTO_EUSAGE, "account: --classes needs --mechanism randomised-response");
+    if (!option_given(o, "l1") && !option_given(o, "l2") && !is_of_labels(o))
         return cli_fail(SOTTO_EUSAGE, "account: the sensitivity is missing; give --l1, --l2 or both");
     if (option_given(o, "clipping") || option_given(o, "rows-per-person"))
         return cli_fail(SOTTO_EUSAGE, "account: --%s needs --sample-rate and --steps",

@@ -1,4 +1,5 @@
 /* sotto data list | info NAME | import PATH --name NAME | fetch NAME | verify NAME | split NAME ... */
+#include "inputs/head_inputs.h"
 #include "inputs/image_inputs.h"
 
 #include <stdbool.h>
@@ -27,6 +28,12 @@ static const struct option_row rows[] = {
      "file for a draft of a schema, in which all is taken from the rows until it is stated (schema); "
      "file for the loci and frequencies of a public reference set of genotypes, for --loci (loci)"},
     OPTION_TABLE(sotto_split_option_table, "schema|one-hot|fit-on|fit-table|dataset-id|private-fit|ledger"),
+    OPTION_GROUP("Check, for the owner of private records"),
+    {"features", OPTION_TEXT, "X.npy", NULL, "records (N, D), as 'sotto head' reads them"},
+    {"labels", OPTION_TEXT, "y.npy", NULL, "their labels (N)"},
+    {"indices", OPTION_TEXT, "rows.npy", NULL, "rows of both to look at"},
+    {"classes", OPTION_TEXT, "K|FILE", NULL,
+     "public number of classes, or a file with one class name a line"},
     OPTION_END};
 
 static sotto_status run_list(const struct options *o, const struct sotto_context *ctx, int json)
@@ -298,6 +305,42 @@ static sotto_status run_schema(const struct options *o, const struct sotto_conte
     return status;
 }
 
+static void print_check(const struct sotto_records_check *c, size_t classes)
+{
+    printf("%zu of %zu records would count as nothing in private training\n"
+           "  features that are not finite numbers: %zu\n"
+           "  labels that are none of 0 to %zu: %zu (labels run from %lld to %lld)\n"
+           "  classes without a record: %zu\n"
+           "These numbers describe private records. They are for their owner: this is no release, and "
+           "nothing is charged.\n",
+           c->nothing, c->n, c->not_finite, classes - 1, c->no_class, (long long)c->least, (long long)c->most,
+           c->empty);
+    if (c->no_class && c->least == 1 && c->most == (int64_t)classes)
+        printf("Labels that run from 1 need --labels-from 1.\n");
+}
+
+static sotto_status run_check(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct head_inputs in = {0};
+    struct sotto_records_check c;
+    sotto_status status = option_require(o, "classes");
+    (void)ctx;
+    if (status == SOTTO_OK)
+        status = head_inputs_load(&in, o, 1);
+    if (status == SOTTO_OK)
+        status = sotto_head_check_records(&c, in.x.data, in.y.data, in.n, in.d, in.classes);
+    if (status == SOTTO_OK && json)
+        printf("{\"schema\": \"sotto.records-check/1\", \"records\": %zu, \"nothing\": %zu, \"not_finite\": "
+               "%zu, \"no_class\": %zu, "
+               "\"classes\": %zu, \"empty_classes\": %zu, \"least_label\": %lld, \"largest_label\": %lld}\n",
+               c.n, c.nothing, c.not_finite, c.no_class, in.classes, c.empty, (long long)c.least,
+               (long long)c.most);
+    else if (status == SOTTO_OK)
+        print_check(&c, in.classes);
+    head_inputs_clear(&in);
+    return status;
+}
+
 static sotto_status run_loci(const struct options *o, const struct sotto_context *ctx, int json)
 {
     const char *path = option_text(o, "output");
@@ -321,11 +364,12 @@ static const struct action {
     {"import",
      "PATH",
      run_import,
-     {"name", "size", "label", "attribute", "part", "dataset-id", "schema", "loci", "absent", "separator",
-      "missing", "types", "drop", "no-header", "drop-bad-rows", "person", "rows-per-person"}},
+     {"name", "size", "label", "labels-from", "attribute", "part", "dataset-id", "schema", "loci", "absent",
+      "separator", "missing", "types", "drop", "no-header", "drop-bad-rows", "person", "rows-per-person"}},
     {"fetch", "NAME", run_fetch, {"size", "label", "attribute", "url", "sha256", "keep", "yes"}},
     {"verify", "NAME", run_verify, {NULL}},
     {"loci", "NAME", run_loci, {"output"}},
+    {"check", NULL, run_check, {"features", "labels", "labels-from", "indices", "classes"}},
     {"schema",
      "TABLE",
      run_schema,
@@ -364,10 +408,10 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         if (strcmp(actions[i].name, name) == 0)
             action = &actions[i];
     if (!action)
-        return cli_fail(
-            SOTTO_EUSAGE,
-            "data: unknown action '%s'; expected list, info, import, schema, fetch, verify, loci or split",
-            name);
+        return cli_fail(SOTTO_EUSAGE,
+                        "data: unknown action '%s'; expected list, info, import, schema, fetch, verify, "
+                        "loci, check or split",
+                        name);
     size_t wanted = action->argument ? 2 : 1;
     if (option_argument_count(o) < wanted)
         return cli_fail(SOTTO_EUSAGE, "data %s: expects %s; see 'sotto data --help'", name, action->argument);
@@ -383,7 +427,8 @@ const struct verb verb_data = {
     .summary = "list, import, fetch, describe and verify data sets",
     .arguments =
         "list | info NAME | import PATH --name NAME | schema TABLE -o FILE | fetch NAME | verify NAME | "
-        "loci NAME -o FILE | split NAME --parts P=N,... -o DIR",
+        "loci NAME -o FILE | check --features X.npy --labels y.npy --classes K | split NAME --parts P=N,... "
+        "-o DIR",
     .min_arguments = 1,
     .max_arguments = 3,
     .examples = "  sotto data list\n"
@@ -398,6 +443,7 @@ const struct verb verb_data = {
                 "  sotto data import cohort.vcf.gz --name cohort --loci reference-loci.csv\n"
                 "  sotto data info fashion-mnist --json\n"
                 "  sotto data verify fashion-mnist\n"
+                "  sotto data check --features x.npy --labels y.npy --classes 10\n"
                 "  sotto data split location --parts "
                 "member=1200,nonmember=1200,attacker=2600 -o location\n"
                 "  sotto data split adult --parts train=20000,test=5000 --one-hot -o adult",

@@ -306,6 +306,7 @@ const struct verb verb_head = {
         "  sotto head --features X.npy --labels y.npy --hidden 512 --epochs 300 -o head.safetensors\n"
         "  sotto head --features X.npy --labels y.npy --classes 10 --trainer convex --lambda 0.01 -o "
         "head.safetensors\n"
+        "  sotto data check --features X.npy --labels y.npy --classes 10\n"
         "  sotto head --features X.npy --labels y.npy --classes 10 --trainer dp-adam --batch 256 "
         "--epsilon 3 -o head.safetensors\n"
         "  sotto head --features X.npy --labels y.npy --classes 10 --trainer objective --epsilon 3 --delta 0 "

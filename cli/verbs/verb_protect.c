@@ -50,6 +50,8 @@ static sotto_status sensitivity_from(struct sotto_protect *p, struct sotto_sensi
     int stated = option_given(o, "l1") || option_given(o, "l2");
     if (option_given(o, "table") && !file)
         return SOTTO_OK; /* proved: a stated one is refused */
+    if (protect_labels_asked(o) && !file)
+        return SOTTO_OK; /* one label a record */
     if (option_given(o, "table"))
         return cli_fail(SOTTO_EUSAGE,
                         "protect: the sensitivity of --statistic is proved; omit --sensitivity");
@@ -85,7 +87,12 @@ static sotto_status read_range(double out[2], const char *text)
 static sotto_status fill(struct sotto_protect *p, const struct options *o)
 {
     struct sotto_release *r = &p->release;
-    if (option_given(o, "head") + option_given(o, "vector") + option_given(o, "table") != 1)
+    const bool labels = option_given(o, "labels") && protect_labels_asked(o);
+    if (labels && !option_given(o, "classes"))
+        return cli_fail(
+            SOTTO_EUSAGE,
+            "protect: --labels needs --classes K, which is public and not derived from the labels");
+    if (labels + option_given(o, "head") + option_given(o, "vector") + option_given(o, "table") != 1)
         return cli_fail(SOTTO_EUSAGE,
                         "protect: give exactly one of --head, --vector, --table and --records X.npy");
     if (option_given(o, "table") != option_given(o, "statistic"))
@@ -98,7 +105,8 @@ static sotto_status fill(struct sotto_protect *p, const struct options *o)
                         "protect: --labels-from belongs to labels; give --classes K, or omit it");
     if (option_given(o, "scale") == option_given(o, "epsilon"))
         return cli_fail(SOTTO_EUSAGE, "protect: give exactly one of --scale and --epsilon");
-    p->input = option_text(o, option_given(o, "head")    ? "head"
+    p->input = option_text(o, labels                     ? "labels"
+                              : option_given(o, "head")  ? "head"
                               : option_given(o, "table") ? "table"
                                                          : "vector");
     if (option_given(o, "range") && read_range(p->range, option_text(o, "range")) != SOTTO_OK)
@@ -164,6 +172,9 @@ const struct verb verb_protect = {
         "  sotto protect --records X.npy --clip 1 --epsilon 100 --delta 1e-5 --labels y.npy --label-epsilon "
         "3 "
         "--classes 10 -o noisy.npy\n"
+        "  sotto data check --features X.npy --labels y.npy --classes 10\n"
+        "  sotto protect --labels y.npy --mechanism randomised-response --classes 10 --epsilon 2 -o "
+        "noisy-labels.npy\n"
         "  sotto protect --vector mean.npy --mechanism laplace --epsilon 1 --l1 0.01 --dataset-id "
         "survey -o out.npy",
     .options = rows,

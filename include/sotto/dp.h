@@ -214,7 +214,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_select_top(size_t *chosen, size
  * t = 1 / scale, else replaced by one of the others. One record for each label, so the guarantee is t for any n.
  *
  *  In:      labels                   (n) in 0 .. classes - 1
- *           release->sensitivity.l1  must be 1
+ *           release->sensitivity.l1  [1] must be 1; the guarantee is proved by construction
  *  Out:     labels                   randomised
  *  Returns: those of sotto_dp_release() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_randomise(struct sotto_certificate **certificate,

@@ -171,6 +171,26 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train_private(
     struct sotto_head **out, struct sotto_certificate **certificate, const float *x, const int64_t *y,
     size_t n, size_t d, size_t classes, const struct sotto_head_recipe *recipe,
     const struct sotto_head_privacy *privacy, const struct sotto_context *ctx);
+/** What private training would make of records: for their owner, who looks before a charge. It is no release. */
+struct sotto_records_check {
+    size_t n;
+    size_t nothing;      /**< records that would count as nothing: one or both of the next two */
+    size_t not_finite;   /**< records with a feature that is not a finite number */
+    size_t no_class;     /**< records with a label outside of 0 .. classes - 1 */
+    size_t empty;        /**< classes without a record that counts */
+    int64_t least, most; /**< smallest and largest label */
+    uint64_t reserved[4];
+};
+/** Counts the records that count as nothing in private training, by the rule of training itself.
+ *
+ *  In:      x        (n, d); NULL: the label alone decides, as of images
+ *           y        (n)
+ *           classes  public
+ *  Returns: EINVAL   y is NULL, n is 0, fewer than 2 classes
+ *           ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_check_records(struct sotto_records_check *out,
+                                                                 const float *x, const int64_t *y, size_t n,
+                                                                 size_t d, size_t classes);
 /** Saves a privately trained head and, beside it, PATH.certificate.json with the file's hash. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save_private(const char *path, const struct sotto_head *h,
                                                                 const struct sotto_certificate *certificate);

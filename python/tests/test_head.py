@@ -260,3 +260,32 @@ def test_source(records, tmp_path):
         sotto.Dataset(x, y, classes=2)
     images = sotto.Dataset(np.arange(48, dtype=np.uint8).reshape(4, 3, 2, 2), [0, 1, 0, 1], classes=2)
     assert images.images.shape == (4, 3, 2, 2) and images.features is None and images.take([3]).images[0, 0, 0, 0] == 36
+
+
+# ---- arrays that change meanwhile
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_no_other_thread_changes_what_was_clipped(records, tmp_path, dtype):
+    """The caller's arrays are overwritten while training goes on: the same weights as if they were not."""
+    def train(name, spoil):
+        x, y = np.array(records[0], dtype), np.array(records[1])
+
+        def progress(*_):
+            if spoil:
+                x[:], y[:] = 1e6, 0
+        return sotto.train_head(x, y, classes=3, trainer="dp-sgd", noise_multiplier=3, batch=60, epochs=6, lr=1, delta=1e-4, insecure_seed=5, progress=progress,
+                                ledger=sotto.Ledger(tmp_path / f"{name}.jsonl", dataset=name)), x
+
+    (kept, x), (spoiled, changed) = train("kept", False), train("spoiled", True)
+    assert (changed == 1e6).all() and (x != 1e6).any()
+    assert all(np.array_equal(a, b) for a, b in zip(kept.weights.values(), spoiled.weights.values()))
+
+
+def test_types_are_refused_before_a_charge(records, tmp_path):
+    ledger = sotto.Ledger(tmp_path / "types.jsonl", dataset="types")
+    for labels in (records[1] + .5, records[1].astype("f4")):
+        with pytest.raises(sotto.errors.InvalidArgument, match=r"y has dtype float.*astype\(int\)"):
+            sotto.train_head(records[0], labels, classes=3, trainer="dp-sgd", noise_multiplier=3, batch=60, ledger=ledger)
+        with pytest.raises(sotto.errors.InvalidArgument, match="labels has dtype float"):
+            sotto.randomise(labels, classes=3, epsilon=1, ledger=ledger)
+    assert ledger.entries() == []
+    sotto.randomise(records[1].tolist()[:-1] + [.5], classes=3, epsilon=1, ledger=ledger)  # a list has no type: one label must not decide

@@ -11,7 +11,7 @@ pytest.importorskip("opacus", reason="opacus is not installed")
 
 import torch  # noqa: E402
 from torch.nn.functional import cross_entropy  # noqa: E402
-from torch.utils.data import DataLoader, RandomSampler, TensorDataset, WeightedRandomSampler  # noqa: E402
+from torch.utils.data import DataLoader, RandomSampler, Sampler, SequentialSampler, SubsetRandomSampler, TensorDataset, WeightedRandomSampler  # noqa: E402
 
 import sotto  # noqa: E402
 import sotto.opacus  # noqa: E402
@@ -185,6 +185,26 @@ def test_batches_that_are_not_disjoint(ledger, sampler):
     loader = DataLoader(records(), batch_size=BATCH, sampler=sampler)
     with pytest.raises(sotto.SottoError, match="poisson_sampling=False"):
         train(*begin(sotto.opacus.PrivacyEngine(ledger), loader=loader, poisson_sampling=False))
+
+
+class Ordered(Sampler):
+    """In order, and a sampler of its own kind all the same."""
+
+    def __iter__(self):
+        return iter(range(N))
+
+    def __len__(self):
+        return N
+
+
+@pytest.mark.parametrize("poisson_sampling", [True, False])
+@pytest.mark.parametrize("sampler", [SubsetRandomSampler(range(40)), WeightedRandomSampler([1.0] * N, N), RandomSampler(range(N), replacement=True),
+                                     RandomSampler(range(40)), SequentialSampler(range(40)), Ordered()])
+def test_samplers_that_would_be_dropped(ledger, sampler, poisson_sampling):
+    loader = DataLoader(records(), batch_size=BATCH, sampler=sampler)
+    with pytest.raises(sotto.SottoError, match=f"poisson_sampling={poisson_sampling} with {type(sampler).__name__}.*Subset"):
+        begin(sotto.opacus.PrivacyEngine(ledger), loader=loader, poisson_sampling=poisson_sampling)
+    assert ledger.entries() == []
 
 
 # ---- sums

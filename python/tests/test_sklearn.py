@@ -257,3 +257,18 @@ def test_private_scaler_refuses_what_is_missing(tmp_path):
     for scaler in (PublicScaler(), PublicScaler(bounds=(0, 1), mean=0), PublicScaler(mean=0, scale=0)):
         with pytest.raises(ValueError):
             scaler.fit([[1.0], [2.0]])
+
+
+def test_columns_of_text_are_refused_before_a_charge(blobs, tmp_path):
+    pandas = pytest.importorskip("pandas", reason="pandas is missing")
+    x, y = blobs
+    ledger = sotto.Ledger(tmp_path / "text.jsonl", dataset="text")
+    frame = pandas.DataFrame(x, columns=[f"c{j}" for j in range(x.shape[1])])
+    model = DPClassifier(2.0, classes=["cat", "bee", "ant", "dog"], data_norm=2.0, steps=4, ledger=ledger)
+    for text in (frame.assign(c1="Rome"), frame.assign(c1=pandas.Categorical(["Rome"] * len(x)))):
+        with pytest.raises(ValueError, match=r"column 'c1' of X has no numbers; expected numbers: encode"):
+            model.fit(text, y)
+    with pytest.raises(ValueError, match="X has no numbers"):
+        model.fit(x.astype(str), y)
+    assert ledger.entries() == []
+    assert model.fit(frame.assign(c1=frame.c1.astype("float32")), y).certificate_.proved

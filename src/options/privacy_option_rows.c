@@ -167,7 +167,9 @@ static const struct sotto_option protect_records_rows[] = {
     {"norm", CHOICE(norm, "NORM", "l2|l1"), .value = "l2", .group = "What is released",
      .help = "that norm: l2 (default noise gaussian) or l1 (laplace)"},
     {"labels", TEXT(labels, "y.npy"), .group = "What is released",
-     .help = "labels of --records, released by randomised response (default: labels are public)"},
+     .help = "labels of --records, released by randomised response (default: labels are public); with "
+             "--mechanism "
+             "randomised-response: labels alone, one a record"},
     {"label-epsilon", REAL(label_epsilon, "E"), .value = "0", .range = "[0,1e6]", .group = "What is released",
      .help = "epsilon of the labels, a part of --epsilon"},
     {"labels-output", TEXT(labels_output, "FILE"), .group = "Output",

@@ -138,7 +138,7 @@ refused() { # CODE TEXT command ...
   refused 65 "expected whole numbers up to 2^53" "$SOTTO" protect --vector wide.npy --mechanism discrete-laplace --scale 2 \
     --l1 1 --dataset-id a --ledger l.jsonl -o no.npy
   [ ! -e no.npy ]
-  [ "$(grep -c release l.jsonl)" -eq 1 ] # nothing was charged
+  [ "$(grep -c '"event":"release"' l.jsonl)" -eq 1 ] # nothing was charged
   "$SOTTO" protect --vector y.csv --mechanism laplace --scale 2 --l1 1 --dataset-id a --ledger l.jsonl -o csv.npy > /dev/null
   "$SOTTO" protect --vector floats.npz:x --mechanism laplace --scale 2 --l1 1 --dataset-id a --ledger l.jsonl -o npz.npy > /dev/null
   "$SOTTO" verify npz.npy.certificate.json > /dev/null

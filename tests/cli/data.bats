@@ -31,7 +31,7 @@ sotto() { run "$SOTTO" "$@"; }
   [ "$status" -eq 64 ]
   sotto data frobnicate
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: data: unknown action 'frobnicate'; expected list, info, import, schema, fetch, verify, loci or split" ]
+  [ "$output" = "sotto: error: data: unknown action 'frobnicate'; expected list, info, import, schema, fetch, verify, loci, check or split" ]
   sotto data info
   [ "$status" -eq 64 ]
   [ "$output" = "sotto: error: data info: expects NAME; see 'sotto data --help'" ]
@@ -220,4 +220,26 @@ sotto: error: missing.tar: No such file or directory" ]
   sotto data fetch cifar10
   [ "$status" -eq 69 ]
   [[ $output == *"there is no libcurl"* ]]
+}
+
+@test "data check tells the owner what would count as nothing, charges nothing, and counts as training does" {
+  cd "$BATS_TEST_TMPDIR"
+  export XDG_DATA_HOME=$PWD/home
+  printf '1,2\n3,4\n5,nan\n7,8\n9,inf\n2,2\n' > x.csv
+  printf '1\n2\n3\n3\n4\n2\n' > y.csv
+  run -0 "$SOTTO" data check --features x.csv --labels y.csv --classes 3
+  [ "${lines[0]}" = "3 of 6 records would count as nothing in private training" ] # rows 2 to 4: NaN, class 3, both
+  [[ "${lines[1]}" == *": 2" ]]
+  [[ "${lines[2]}" == *": 3 (labels run from 1 to 4)" ]]
+  [[ "${lines[3]}" == *": 1" ]] # class 0
+  [[ "${lines[4]}" == *"no release, and nothing is charged"* ]]
+  run -0 "$SOTTO" data check --features x.csv --labels y.csv --classes 3 --labels-from 1 --json
+  [[ "$output" == *'"nothing": 2, "not_finite": 2, "no_class": 1, "classes": 3, "empty_classes": 0'* ]] # row 4 is both
+  printf '1\n2\n3\n' > short.csv
+  printf '1,2\n3,4\n5,6\n' > three.csv
+  run -0 "$SOTTO" data check --features three.csv --labels short.csv --classes 3
+  [[ "${lines[5]}" == *"need --labels-from 1"* ]]
+  run -64 "$SOTTO" data check --features x.csv --labels y.csv
+  run -64 "$SOTTO" data list --classes 3
+  [ ! -e home ]
 }

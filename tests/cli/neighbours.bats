@@ -26,7 +26,7 @@ set_of() {
   done
   mkdir -p "$1"
   f8 "${x[@]}" $3 | npy "$1/X.npy" '<f8' '24, 3'
-  f8 "${y[@]}" $4 | npy "$1/y.npy" '<f8' '24,'
+  printf '%b' "$(printf '\\x%02x' "${y[@]}" $(($4 & 255)))" | npy "$1/y.npy" '|i1' '24,'
 }
 
 # What does not depend on noise: hashes, times and names of runs out, and statistics of noisy tensors.
@@ -64,7 +64,7 @@ setup_file() {
   set_of base base "1 1 1" 1
   set_of base-absent base "1 1 1" 2
   set_of base-beyond base "1 1 1" 9
-  set_of base-half base "1 1 1" 0.5
+  set_of base-below base "1 1 1" -1
   set_of base-large base "1 1e30 1" 1
   set_of base-nan base "1 nan 1" 1
   set_of base-duplicate base "0 2 -1" 0

@@ -556,3 +556,23 @@ people() {
   people g.npy 30 2
   refused 65 "has 2 columns; expected one for a median" med --mechanism smooth-median --epsilon 1
 }
+
+@test "labels alone, by randomised response: proved by construction, without a sensitivity; account by the number of classes" {
+  dir=$BATS_TEST_TMPDIR
+  printf '\1\2\0\1' | npy "$dir/y.npy" '|u1' '4,'
+  printf '\0\0\x80\x3f\0\0\0\x3f' | npy "$dir/half.npy" '<f4' '2,'
+  rr=("$SOTTO" protect --mechanism randomised-response --epsilon 1 --dataset-id rr --ledger "$dir/l.jsonl" -o "$dir/o.npy")
+  run -64 "${rr[@]}" --labels "$dir/y.npy"
+  [[ "$output" == *"--labels needs --classes K"* ]]
+  run -65 "${rr[@]}" --labels "$dir/half.npy" --classes 3
+  [[ "$output" == *"expected integer labels"* ]]
+  run -65 "${rr[@]}" --labels "$dir/y.npy" --classes 3 --l1 2
+  [ ! -e "$dir/l.jsonl" ]
+  "${rr[@]}" --labels "$dir/y.npy" --classes 3
+  "$SOTTO" verify "$dir/o.npy" --ledger "$dir/l.jsonl" > "$dir/v.txt"
+  grep -q "conditional  nothing" "$dir/v.txt"
+  grep -q 'proved .*sensitivity and account' "$dir/v.txt"
+  run -0 "$SOTTO" account --mechanism randomised-response --epsilon 1 --classes 3
+  [[ "${lines[1]}" == *"at most 1 (pure)"* ]]
+  run -64 "$SOTTO" account --mechanism laplace --scale 1 --l1 1 --classes 3
+}

@@ -174,7 +174,7 @@ def quiet_features(x: Any, name: str) -> Array:
     if a.ndim != 2 or not all(a.shape):
         raise invalid(f"{name} has shape {a.shape}; expected (records, columns), at least one of each")
     with np.errstate(all="ignore"):
-        return np.ascontiguousarray(a, np.float32)
+        return np.array(a, np.float32, order="C")  # a copy: no other thread changes what was clipped
 
 
 def filled(x: Array, y: Array, classes: int, name: str, classes_by: str | None) -> Any:

@@ -90,7 +90,7 @@ class Network(Classifier):
 
 def _values(x: Any, name: str, quiet: bool) -> tuple[Array, tuple[int, int, int] | None]:
     """uint8 images (n, C, H, W); or float32 rows (n, columns), with (C, H, W) if they are images. quiet: what is refused depends on the
-    type and the shape alone."""
+    type and the shape alone, and the values are copied, so that no other thread changes what was clipped."""
     a = numpy_of(x, name)
     if a.ndim == 3:
         a = a[:, None]
@@ -99,12 +99,12 @@ def _values(x: Any, name: str, quiet: bool) -> tuple[Array, tuple[int, int, int]
     if a.ndim not in (2, 4) or not all(a.shape):
         raise invalid(f"{name} has shape {a.shape}; expected images (n, C, H, W), (n, H, W, C) or (n, H, W), or rows (n, columns)")
     if a.ndim == 4 and a.dtype == np.uint8:
-        return np.ascontiguousarray(a), None
+        return np.array(a, order="C") if quiet else np.ascontiguousarray(a), None
     if a.ndim == 4 and a.dtype.kind != "f":
         raise invalid(f"{name} has dtype {a.dtype}; expected images as uint8 or floats in [0, 1]")
     shape = (a.shape[1], a.shape[2], a.shape[3]) if a.ndim == 4 else None
     with np.errstate(all="ignore"):
-        rows = np.ascontiguousarray(a, np.float32) if quiet else array(a, name, np.float32)
+        rows = np.array(a, np.float32, order="C") if quiet else array(a, name, np.float32)
     return rows.reshape(len(rows), -1), shape
 
 

@@ -129,7 +129,7 @@ def select(scores: Any, *, l1: float, ledger: Ledger, mechanism: str = "permute-
     >>> sotto.select([0.0, 900.0, 3.0], l1=1, epsilon=1, ledger=ledger)[0]
     1
     """
-    x = np.ascontiguousarray(_reals(scores, "scores", True), np.float64)
+    x = np.array(_reals(scores, "scores", True), np.float64, order="C")
     if x.ndim != 1:
         raise invalid(f"scores has {x.ndim} dimensions (shape {x.shape}); expected 1")
     k = 1 if choices is None else whole_number(choices, "choices", 1)
@@ -145,16 +145,18 @@ def select(scores: Any, *, l1: float, ledger: Ledger, mechanism: str = "permute-
 
 
 def quiet_labels(x: Any, name: str, first: int = 0) -> Array:
-    """Labels (n) as int64, of any numbers. What is no whole number from `first` becomes -1, and nothing is said of it."""
+    """Labels (n) as int64. What is no whole number from `first` becomes -1, and nothing is said of it. Arrays of floats are refused for
+    their type, whatever they hold: of labels such as 0.5 a full epsilon would buy a model of nothing."""
     a = numpy_of(x, name)
+    if a.dtype.kind == "f" and hasattr(x, "dtype"):  # a list has no type of its own: one label would decide
+        raise invalid(f"{name} has dtype {a.dtype}; expected whole numbers: give {name}.astype(int) if each of them is one")
     if a.ndim == 2 and a.shape[1] == 1:
         a = a[:, 0]
     if a.ndim != 1:
         raise invalid(f"{name} has {a.ndim} dimensions (shape {a.shape}); expected 1")
     with np.errstate(all="ignore"):
         y = np.asarray(a, np.float64) - first
-        good = (y >= 0) & (y < 2.0**53) & (y == np.floor(y))
-        return np.where(good, y, -1).astype(np.int64)
+        return np.where((y >= 0) & (y < 2.0**53) & (y == np.floor(y)), y, -1).astype(np.int64)
 
 
 def randomise(labels: Any, *, classes: int, ledger: Ledger, labels_from: int = 0, threads: int | None = None,
@@ -162,7 +164,7 @@ def randomise(labels: Any, *, classes: int, ledger: Ledger, labels_from: int = 0
     """Randomised response on labels: each is kept with probability e^t / (e^t + classes - 1), else replaced by another. Pure epsilon-DP,
     proved, for any number of labels.
 
-    labels: (n), one record each. classes: public number of classes, at least 2. A label that is no class counts as class 0.
+    labels: (n) whole numbers, one record each. classes: public number of classes, at least 2. A label that is no class counts as class 0.
     epsilon: t, or scale: 1 / t. labels_from: number of the first class, 0 or 1. purpose, insecure_seed as of release().
 
     Returns labels (n) int64, which count from 0, and the certificate.
@@ -174,7 +176,7 @@ def randomise(labels: Any, *, classes: int, ledger: Ledger, labels_from: int = 0
     """
     y, classes = quiet_labels(labels, "labels", labels_from), whole_number(classes, "classes", 2)
     y = np.where(y < classes, np.maximum(y, 0), 0)
-    c = _request("randomise", "randomised-response", ledger, dict(options), None, {"l1": 1.0, "source": lib.SOTTO_SENSITIVITY_PROVED})
+    c = _request("randomise", "randomised-response", ledger, dict(options), None)
     out = ffi.new("struct sotto_certificate **")
     return charge(ledger, lambda: (y, Certificate(out[0], released=[y])), lib.sotto_dp_randomise, out, pointer(y, "int64_t *"), len(y), classes, c,
                   threads=threads)

@@ -413,6 +413,19 @@ def _sum(g: Any, factor: Any) -> Any:
     return total
 
 
+def _whole_batches(data_loader: Any, poisson_sampling: bool) -> Any:
+    """The loader's own sampler of batches, which must take every record of the set once an epoch. The engine draws batches anew, so
+    another sampler, which leaves records out or weighs them, would be dropped in silence."""
+    batches = data_loader.batch_sampler
+    sampler = getattr(batches, "sampler", None)
+    if type(batches) is not BatchSampler or type(sampler) not in (RandomSampler, SequentialSampler) \
+            or len(sampler) != len(data_loader.dataset) or getattr(sampler, "replacement", False):
+        why = "each record is drawn by a coin of its own" if poisson_sampling else "only then is each record in one batch of an epoch"
+        raise _refused(f"poisson_sampling={poisson_sampling} with {type(sampler or batches).__name__}",
+                       f"a loader that shuffles (shuffle=True) or takes records in order: {why}; for some of the records, give torch.utils.data.Subset(...)")
+    return batches
+
+
 # ---- engine ----------------------------------------------------------------------------------------------------------------
 class PrivacyEngine(opacus.PrivacyEngine):
     """opacus.PrivacyEngine with the library's Poisson samples, exact sums and exact noise, a ledger and a certificate.
@@ -517,15 +530,11 @@ class PrivacyEngine(opacus.PrivacyEngine):
                              rand_on_empty: bool = False) -> Any:
         t = self._training
         assert t is not None
+        batches = _whole_batches(data_loader, poisson_sampling)
         if poisson_sampling:
             like = super()._prepare_data_loader(data_loader, poisson_sampling=True, distributed=False, batch_first=batch_first,
                                                 rand_on_empty=False)  # for its collate_fn, which knows empty batches
             return _Loader(t, _PoissonBatches(t), like)
-        batches = data_loader.batch_sampler
-        sampler = getattr(batches, "sampler", None)
-        if type(batches) is not BatchSampler or type(sampler) not in (RandomSampler, SequentialSampler) or getattr(sampler, "replacement", False):
-            raise _refused(f"poisson_sampling=False with {type(sampler or batches).__name__}",
-                           "a loader that shuffles (shuffle=True) or takes records in order: only then is each record in one batch of an epoch")
         return _Loader(t, _DisjointBatches(t, batches), data_loader)
 
     def _prepare_optimizer(self, *, optimizer: Any, noise_multiplier: float, max_grad_norm: float, expected_batch_size: int,  # type: ignore[override]

@@ -49,9 +49,19 @@ def _number(cell: Any) -> float:
         return float("nan")
 
 
+def _refuse_text(X: Any) -> None:
+    """The types of columns are public: a column of text would make every record one that counts as nothing."""
+    columns = X.dtypes.items() if hasattr(X, "iloc") and hasattr(getattr(X, "dtypes", None), "items") else ()
+    text = [str(name) for name, dtype in columns if getattr(dtype, "kind", "f") not in "biuf"]
+    if text or getattr(getattr(X, "dtype", None), "kind", "f") in "US":
+        what = f"column {text[0]!r} of X has" if text else "X has"
+        raise ValueError(f"{what} no numbers; expected numbers: encode categories by a public list of them (OneHotEncoder(categories=[...])), or leave the column out")
+
+
 def _quiet_features(estimator: Any, X: Any, reset: bool = True) -> Any:
     """(n, features) float64. What is refused depends on type and shape alone; a cell that is no number is NaN."""
     validate_data(estimator, X, skip_check_array=True, reset=reset)
+    _refuse_text(X)
     with np.errstate(all="ignore"):
         if hasattr(X, "to_numpy"):
             X = X.to_numpy()

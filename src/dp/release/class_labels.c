@@ -7,7 +7,8 @@
 
 sotto_status class_labels_check(const struct sotto_array *a, const char *path)
 {
-    if (!dtype_is_float(a->dtype) || a->dtype == SOTTO_F8)
+    const bool may_be_a_table = a->dtype == SOTTO_F8 && a->ndim == 2;
+    if (!dtype_is_float(a->dtype) || may_be_a_table)
         return SOTTO_OK;
     return status_fail(SOTTO_EINVAL, "%s: dtype %s; expected integer labels", path,
                        sotto_dtype_name(a->dtype));

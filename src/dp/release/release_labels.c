@@ -8,13 +8,18 @@ sotto_status sotto_dp_randomise(struct sotto_certificate **certificate, int64_t 
                                 const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    struct sotto_release own = *r;
     struct release_plan plan;
     struct noise *stream = NULL;
     uint64_t m;
     unsigned shift;
     char sampler[128];
     REQUIRE(classes >= 2, "randomised response needs at least 2 classes (got %zu)", classes);
-    TRY(release_plan(&plan, r, n, 1u << RELEASE_LABELS, ctx));
+    const bool stated = sensitivity_normal(&r->sensitivity).l1 > 0;
+    own.sensitivity.l1 = stated ? r->sensitivity.l1 : 1;
+    own.sensitivity.source =
+        SOTTO_SENSITIVITY_PROVED; /* by construction: one label of one record, or another one */
+    TRY(release_plan(&plan, &own, n, 1u << RELEASE_LABELS, ctx));
     REQUIRE(plan.sensitivity.l1 == 1, "randomised response: the sensitivity of a label is l1 = 1 (got %g)",
             plan.sensitivity.l1);
     for (size_t i = 0; i < n; i++)

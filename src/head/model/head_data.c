@@ -97,12 +97,52 @@ done:
     return status;
 }
 
-static bool usable(const float *x, size_t d, int64_t label, size_t classes)
+static bool all_finite(const float *x, size_t d)
 {
     bool finite = true;
-    for (size_t j = 0; j < d; j++)
+    for (size_t j = 0; x && j < d; j++)
         finite &= x[j] - x[j] == 0;
-    return finite && label >= 0 && (uint64_t)label < classes;
+    return finite;
+}
+
+static bool is_class(int64_t label, size_t classes)
+{
+    return label >= 0 && (uint64_t)label < classes;
+}
+
+bool head_record_counts(const float *x, size_t d, int64_t label, size_t classes)
+{
+    return all_finite(x, d) && is_class(label, classes);
+}
+
+sotto_status sotto_head_check_records(struct sotto_records_check *out, const float *x, const int64_t *y,
+                                      size_t n, size_t d, size_t classes)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_records_check c = {.n = n, .least = INT64_MAX, .most = INT64_MIN};
+    unsigned char *occurs = NULL;
+    REQUIRE(out && y, "records: the labels are NULL; expected one label per record");
+    REQUIRE(n > 0, "records: there are none; expected at least one");
+    REQUIRE(classes >= 2, "records: %zu classes; expected at least 2", classes);
+    NEW(occurs, classes);
+    c.empty = classes;
+    for (size_t i = 0; i < n; i++) {
+        const float *row = x ? x + i * d : NULL;
+        c.not_finite += !all_finite(row, d);
+        c.no_class += !is_class(y[i], classes);
+        c.least = y[i] < c.least ? y[i] : c.least;
+        c.most = y[i] > c.most ? y[i] : c.most;
+        if (!head_record_counts(row, d, y[i], classes)) {
+            c.nothing++;
+        } else if (!occurs[y[i]]) {
+            occurs[y[i]] = 1;
+            c.empty--;
+        }
+    }
+    *out = c;
+done:
+    base_free(occurs);
+    return status;
 }
 
 sotto_status head_data_silence(int64_t **labels, struct head_data *data)
@@ -113,8 +153,8 @@ sotto_status head_data_silence(int64_t **labels, struct head_data *data)
     TRY(check_sizes(&all));
     NEW(own, data->n);
     for (size_t i = 0; i < data->n; i++)
-        own[i] =
-            usable(data->x + i * data->d, data->d, data->y[i], data->classes) ? data->y[i] : HEAD_NOTHING;
+        own[i] = head_record_counts(data->x + i * data->d, data->d, data->y[i], data->classes) ? data->y[i]
+                                                                                               : HEAD_NOTHING;
     data->y = *labels = own;
 done:
     return status;

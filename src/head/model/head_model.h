@@ -95,6 +95,8 @@ sotto_status head_data_check(const struct head_data *data, bool convex, const st
  * *labels, where its label is HEAD_NOTHING. Whether a record counts depends on that record alone.
  * base_free(*labels). EINVAL, ENOMEM. */
 sotto_status head_data_silence(int64_t **labels, struct head_data *data);
+/** The rule: x (d) is finite, and the label one of 0 .. classes - 1. x NULL: the label alone decides. */
+bool head_record_counts(const float *x, size_t d, int64_t label, size_t classes);
 /** out (d) = record scaled to norm at most `clip`: never above it, not even by rounding. out may be
  * record. */
 void head_record_clip(float *out, const float *record, size_t d, double clip);

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "head/model/head_model.h"
 
 #include <stdbool.h>
 
@@ -13,12 +14,8 @@ static bool read_off_records(const struct sotto_dataset *data)
 
 static bool usable(const struct sotto_dataset *data, size_t i, size_t classes)
 {
-    bool finite = true;
-    for (size_t j = 0; data->features && j < data->columns; j++) {
-        float v = data->features[i * data->columns + j];
-        finite &= v - v == 0;
-    }
-    return finite && data->labels[i] >= 0 && (uint64_t)data->labels[i] < classes;
+    const float *row = data->features ? data->features + i * data->columns : NULL;
+    return head_record_counts(row, data->columns, data->labels[i], classes);
 }
 
 sotto_status silent_records_make(struct silent_records *out, const struct sotto_dataset *data,

@@ -3,6 +3,9 @@
 
 #include "dp/ledger/spend.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static int64_t own_rows[] = {7, 0, 3}, apart[] = {1, 2, 4}, shared[] = {2, 3};
 static const struct sotto_provenance own = {
     .dataset_id = "people", .set = "people", .n = 3, .rows = own_rows};

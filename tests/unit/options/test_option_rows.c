@@ -27,7 +27,7 @@ static const struct {
     const char *verb, *options;
 } own[] = {
     {"demo", "data|row|seed"},
-    {"data", "name|yes|parts"},
+    {"data", "name|yes|parts|features|labels|indices|classes"},
     {"pretrain", "talos|plan|isa"},
     {"embed", "standardise|join|weight|labels-out|attribute-out|evaluate"},
     {"head", "features|labels|indices|classes|encoder|sign|canary-public"},
