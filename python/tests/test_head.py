@@ -171,9 +171,9 @@ print(h, h.certificate, {k: v.shape for k, v in h.weights.items()}, h.recipe.to_
 
 @pytest.mark.parametrize("trainer", ["dp-sgd", "covariance"])
 def test_nothing_that_is_said_depends_on_private_records(records, tmp_path, trainer):
-    x, y = (a.astype("f8") for a in records)
+    x, y = records[0].astype("f8"), records[1].astype("i8")
     row = x[0].copy()
-    neighbours = {"as it is": (row, y[0]), "nan": (np.full(5, np.nan), 1.5), "huge": (np.full(5, 1e300), 17.0), "no label": (row, np.nan)}
+    neighbours = {"as it is": (row, y[0]), "nan": (np.full(5, np.nan), 3), "huge": (np.full(5, 1e300), 17), "no label": (row, -1)}
     folders = {name: tmp_path / name.replace(" ", "") for name in neighbours}
     for name, folder in folders.items():
         folder.mkdir()

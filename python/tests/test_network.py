@@ -83,8 +83,8 @@ def test_private_as_the_program(images, tmp_path, imported, how):
 def test_private(images, tmp_path):
     x, y = images
     ledger = sotto.Ledger(tmp_path / "l.jsonl", dataset="clinic", budget=(9.0, 1e-3))
-    odd = y.astype(float)
-    odd[:2] = np.nan, 17  # no class: counts as nothing, and nothing is said
+    odd = y.astype(int)
+    odd[:2] = -1, 17  # no class: counts as nothing, and nothing is said
     net = sotto.train_network(x / 255, odd, classes=2, dp_sgd=True, model="mlp", hidden=[4], noise_multiplier=3, steps=1, batch=60, ledger=ledger, purpose="p",
                               output=tmp_path / "n.safetensors", **fixed)
     c = net.certificate
@@ -98,8 +98,8 @@ def test_private(images, tmp_path):
 @pytest.mark.parametrize("how", [{"dp_sgd": True, "noise_multiplier": 5, "steps": 1}, {"certify_inputs": True, "radius": 2, "input_noise": 5, "epochs": 1, "label_epsilon": 2}])
 def test_nothing_that_is_said_depends_on_private_records(images, how, caplog):
     told = []
-    for record, label in ((0.5, 1), (np.nan, 0.5), (1e300, 17), (-np.inf, np.nan)):
-        x, y = images[0] / 255, images[1].astype(float)
+    for record, label in ((0.5, 1), (np.nan, 2), (1e300, 17), (-np.inf, -1)):
+        x, y = images[0] / 255, images[1].astype(int)
         x[0], y[0] = record, label
         caplog.clear()
         net = sotto.train_network(x, y, classes=2, model="mlp", hidden=[4], batch=60, delta=1e-4, ledger=sotto.Ledger(dataset="clinic"), **how, **fixed)
@@ -111,7 +111,7 @@ def test_nothing_that_is_said_depends_on_private_records(images, how, caplog):
 @pytest.mark.parametrize("change, text", [
     ({"classes": None}, "public classes"), ({"ledger": None}, "ledger="), ({"dp_sgd": False}, "dp_sgd=True"), ({"epsilon": None}, "exactly one"),
     ({"certify_inputs": True}, "cannot be combined"), ({"model": "x"}, "model"), ({"lr": -1}, "lr"), ({"y": None}, "labels"),
-    ({"x": np.zeros(3)}, "shape"), ({"y": np.zeros(7)}, "60 records"), ({"image": (1, 8)}, "image"), ({"output": "/dev/null/nowhere.safetensors"}, "nowhere"),
+    ({"x": np.zeros(3)}, "shape"), ({"y": np.zeros(7, int)}, "60 records"), ({"y": np.zeros(60)}, "dtype float64"), ({"image": (1, 8)}, "image"), ({"output": "/dev/null/nowhere.safetensors"}, "nowhere"),
     ({"from_": "/dev/null/nowhere.safetensors"}, "nowhere")])
 def test_bad_input_charges_nothing(images, change, text):
     ledger = sotto.Ledger(dataset="clinic")

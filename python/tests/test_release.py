@@ -243,7 +243,7 @@ def test_an_exception_after_the_charge_names_it(tmp_path):
 def test_a_certificate_is_a_claim(ledger):
     scores, membership = np.arange(20.0), np.arange(20) > 9
     certificate = sotto.randomise([0, 1], classes=2, epsilon=0.125, ledger=ledger)[1]
-    assert sotto.audit(scores=scores, membership=membership, claim=certificate).claim.epsilon == 0.125
+    assert sotto.audit(scores=scores, membership=membership, claim=certificate).claim.epsilon == pytest.approx(0.125, abs=1e-15)
     with pytest.raises(ValueError, match="seeded"):
         unlimited = sotto.Ledger(dataset="other")  # no budget holds with seeded noise
         sotto.audit(scores=scores, membership=membership, claim=sotto.randomise([0, 1], classes=2, epsilon=0.125, ledger=unlimited, insecure_seed=1)[1])

@@ -417,7 +417,7 @@ def _whole_batches(data_loader: Any, poisson_sampling: bool) -> Any:
     """The loader's own sampler of batches, which must take every record of the set once an epoch. The engine draws batches anew, so
     another sampler, which leaves records out or weighs them, would be dropped in silence."""
     batches = data_loader.batch_sampler
-    sampler = getattr(batches, "sampler", None)
+    sampler: Any = getattr(batches, "sampler", None)
     if type(batches) is not BatchSampler or type(sampler) not in (RandomSampler, SequentialSampler) \
             or len(sampler) != len(data_loader.dataset) or getattr(sampler, "replacement", False):
         why = "each record is drawn by a coin of its own" if poisson_sampling else "only then is each record in one batch of an epoch"
