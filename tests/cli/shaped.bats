@@ -63,8 +63,8 @@ head_on() { # FOLDER PART...
   head_on r train -o h.safetensors
   "$SOTTO" "${head_args[@]}"
   conditional_on "the encoding of table others does not depend on these records" h.safetensors.certificate.json
-  refused_now() { run "$SOTTO" "${head_args[@]}" --same-people-as others; [ "$status" -ne 0 ]; }
-  refused_now
+  "$SOTTO" ledger init --dataset-id others --budget 5,1e-3
+  refused "the encoding of table others was made from records of 'others'" "${head_args[@]}" --same-people-as others
 }
 
 photos() { # 128 private images, of which an encoder saw the first 64
