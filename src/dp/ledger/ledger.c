@@ -232,6 +232,126 @@ static bool hash_of_line(char hash[SHA256_HEX], const char *line, size_t length)
     return true;
 }
 
+/* ---- releases that are like an earlier one ---- */
+
+/* Thousands of releases by one program differ in their nonces and their place only. A line that is like an earlier one, byte by byte but
+ * for these, says the same, so it is not parsed again; a line that differs in any other way is. */
+enum { ALIKE = 256, NONCE = 32 };
+struct alike {
+    const char *body;            /* a release, up to its place in the chain */
+    size_t length, nonce, input; /* where their digits start; 0: none */
+    struct ledger_item item;
+    bool seeded, inputs_only;
+};
+struct ledger_alike {
+    struct alike known[ALIKE];
+    size_t count; /* of all that were ever kept: the oldest is dropped */
+    size_t next;  /* where to look first: releases often come in turns */
+};
+
+static bool are_digits(const char *text, size_t n)
+{
+    return strspn(text, "0123456789abcdef") >= n;
+}
+
+/* Where the digits of a member start that are to be so many; 0: there is none. A quote within a text has a backslash before it, so what
+ * is found is no part of a text. */
+static size_t find_digits(const char *body, size_t length, const char *member, size_t digits)
+{
+    const size_t n = strlen(member);
+    const char *at = memmem(body, length, member, n);
+    const size_t start = at ? (size_t)(at - body) + n : 0;
+    return at && start + digits < length && are_digits(at + n, digits) && body[start + digits] == '"' ? start
+                                                                                                      : 0;
+}
+
+/* The length of a line's body, if behind it comes just what a charge at this place has; else 0. */
+static size_t body_of(const struct ledger *l, const char *line, size_t length)
+{
+    char place[96];
+    static const char stamp[] = "0000-00-00T00:00:00Z", nonce[] = "\",\"nonce\":\"",
+                      prev[] = "\",\"prev\":\"";
+    const size_t n =
+        (size_t)snprintf(place, sizeof place, ",\"" LEDGER_CHARGE_NUMBER "\":%zu,\"index\":%zu,\"time\":\"",
+                         l->charges, l->entries);
+    const size_t tail =
+        n + sizeof stamp - 1 + sizeof nonce - 1 + NONCE + sizeof prev - 1 + 64 + 1 + HASH_TAIL;
+    if (length <= tail)
+        return 0;
+    const char *at = line + length - tail;
+    if (memcmp(at, place, n) != 0 || memchr(at + n, '"', sizeof stamp - 1) ||
+        memchr(at + n, '\\', sizeof stamp - 1))
+        return 0;
+    at += n + sizeof stamp - 1;
+    if (memcmp(at, nonce, sizeof nonce - 1) != 0 || !are_digits(at + sizeof nonce - 1, NONCE))
+        return 0;
+    at += sizeof nonce - 1 + NONCE;
+    if (memcmp(at, prev, sizeof prev - 1) != 0 || memcmp(at + sizeof prev - 1, l->last, 64) != 0 ||
+        at[sizeof prev - 1 + 64] != '"')
+        return 0;
+    return length - tail;
+}
+
+/* Equal up to digits that both have at the same place, behind which `*from` goes on. */
+static bool equal_around(size_t *from, const struct alike *known, const char *body, size_t start,
+                         size_t digits)
+{
+    if (start == 0)
+        return true;
+    const size_t first = *from;
+    *from = start + digits;
+    return are_digits(body + start, digits) && memcmp(known->body + first, body + first, start - first) == 0;
+}
+
+static bool is_alike(const struct alike *known, const char *body, size_t length)
+{
+    size_t from = 0;
+    return known->length == length && equal_around(&from, known, body, known->input, 64) &&
+           equal_around(&from, known, body, known->nonce, NONCE) &&
+           memcmp(known->body + from, body + from, length - from) == 0;
+}
+
+/* A charge that is known already; else NULL. */
+static const struct alike *find_alike(const struct ledger *l, const char *line, size_t body)
+{
+    const size_t count = l->alike && body ? l->alike->count < ALIKE ? l->alike->count : ALIKE : 0;
+    for (size_t i = 0; i < count; i++) {
+        const size_t at = (l->alike->next + i) % count;
+        if (is_alike(&l->alike->known[at], line, body)) {
+            l->alike->next = at + 1;
+            return &l->alike->known[at];
+        }
+    }
+    return NULL;
+}
+
+static sotto_status count_alike(struct ledger *l, const struct alike *known)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(make_room(l));
+    l->seeded += known->seeded;
+    l->inputs_only += known->inputs_only;
+    l->items[l->charges++] = known->item;
+    TRY(count_item(l, &known->item));
+done:
+    return status;
+}
+
+/* A release that was just counted. */
+static void keep_alike(struct ledger *l, const char *line, size_t body, const struct ledger_line *entry)
+{
+    struct alike a = {.body = line,
+                      .length = body,
+                      .nonce = find_digits(line, body, ",\"input_nonce\":\"", NONCE),
+                      .input = find_digits(line, body, ",\"input_sha256\":\"", 64),
+                      .seeded = entry->charge.seeded,
+                      .inputs_only = entry->charge.inputs_only};
+    if (!l->alike || body == 0 || entry->event != LEDGER_RELEASE || (a.nonce && a.input > a.nonce))
+        return;
+    a.item = l->items[l->charges - 1];
+    l->alike->known[l->alike->count++ % ALIKE] = a;
+}
+
 /* One whole line without its newline: hash, link, index, then the sums. */
 static sotto_status check_line(struct ledger *l, const char *line, size_t length)
 {
@@ -246,12 +366,21 @@ static sotto_status check_line(struct ledger *l, const char *line, size_t length
     if (strncmp(line + length - 66, hash, 64) != 0)
         FAIL(SOTTO_EFORMAT, "%s: its hash does not match, so the ledger was changed after it was written",
              where);
+    const size_t body = l->alike ? body_of(l, line, length) : 0;
+    const struct alike *known = find_alike(l, line, body);
+    if (known) {
+        TRY(count_alike(l, known));
+        memcpy(l->last, hash, sizeof hash);
+        l->entries++;
+        goto done;
+    }
     TRY(ledger_line_parse(&entry, line, length, where));
     TRY(ledger_line_place(&prev, &index, &entry, where));
     if (strcmp(prev, l->last) != 0 || index != (int64_t)l->entries)
         FAIL(SOTTO_EFORMAT, "%s: does not follow the line before it, so lines were removed or reordered",
              where);
     TRY(count_line(l, &entry, where));
+    keep_alike(l, line, body, &entry);
     memcpy(l->last, hash, sizeof hash);
     l->entries++;
     if (l->visit) {
@@ -276,6 +405,8 @@ static sotto_status check_all(struct ledger *l, unsigned char **data, size_t *si
 {
     sotto_status status = SOTTO_OK;
     TRY(file_read(data, size, l->path, LEDGER_LIMIT));
+    if (!l->visit) /* who looks at every line wants to see it */
+        NEW(l->alike, 1);
     size_t at = 0;
     while (at < *size) {
         char *line = (char *)*data + at, *newline = memchr(line, '\n', *size - at);
@@ -291,6 +422,8 @@ static sotto_status check_all(struct ledger *l, unsigned char **data, size_t *si
     TRY(count_again(l));
     *torn = at;
 done:
+    base_free(l->alike);
+    l->alike = NULL;
     return status;
 }
 

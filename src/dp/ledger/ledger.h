@@ -45,6 +45,7 @@ struct ledger {
     struct ledger_events proved_events, conditional_events; /* of the same two columns */
     struct ledger_item *items;                              /* (charges): what these columns are made of */
     size_t capacity;                                        /* of items */
+    struct ledger_alike *alike;                             /* while the file is read; NULL: then not */
     bool settled;             /* an item was settled since the columns were made */
     size_t imported;          /* entries of the conditional column that another program's account stated */
     size_t seeded;            /* releases with seeded noise: no guarantee at all */

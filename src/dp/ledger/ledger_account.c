@@ -109,9 +109,9 @@ sotto_status ledger_check_budget(const struct ledger *l, const struct sotto_acco
     sum = sum_of_all(&with); /* a quick bound first */
     if (ledger_sum_epsilon(&sum, l->budget.delta) <= l->budget.epsilon)
         goto done;
-    TRY(ledger_total_account(&before, l, l->budget.delta, NULL));
     TRY(account_of_all(&after, &with, l->budget.delta, NULL));
     if (!(after.epsilon.upper <= l->budget.epsilon)) {
+        TRY(ledger_total_account(&before, l, l->budget.delta, NULL));
         const int digits = digits_apart(after.epsilon.upper, l->budget.epsilon);
         FAIL(SOTTO_EBUDGET,
              "%s: the privacy budget (epsilon %.*g, delta %g) would be exceeded: spent %.*g, with this "

@@ -32,6 +32,65 @@ TEST(releases_add_up)
     ledger_close(&l);
 }
 
+static sotto_status look(void *state, const struct ledger *l, const struct ledger_line *line)
+{
+    (void)l, (void)line;
+    ++*(int *)state;
+    return SOTTO_OK;
+}
+
+/* Lines that differ in their nonces and places alone are not parsed again; a look at every line parses each. */
+TEST(lines_that_are_alike_count_as_they_say)
+{
+    struct ledger quick, slow;
+    struct sotto_account a, b;
+    int lines = 0;
+    for (int i = 0; i < 9; i++)
+        assert_int_equal(release_once(i % 3 == 2 ? 3 : 2), SOTTO_OK);
+    struct sotto_release seeded = release_of(2);
+    struct sotto_certificate *c = NULL;
+    float v[4] = {0};
+    seeded.spend.insecure = 1;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(sotto_dp_release(&c, v, 4, &seeded, NULL), SOTTO_OK);
+        sotto_certificate_free(c);
+    }
+    assert_int_equal(ledger_read(&quick, path), SOTTO_OK);
+    assert_int_equal(ledger_walk(&slow, path, look, &lines), SOTTO_OK);
+    assert_true(lines == (int)slow.entries && quick.entries == slow.entries && quick.charges == 11 &&
+                slow.charges == 11);
+    assert_true(quick.seeded == 2 && slow.seeded == 2 && strcmp(quick.last, slow.last) == 0);
+    assert_true(quick.proved.pure.high == slow.proved.pure.high && quick.proved.rho == slow.proved.rho);
+    assert_int_equal(ledger_column_account(&a, &quick.proved, &quick.proved_events, 1e-5, NULL), SOTTO_OK);
+    assert_int_equal(ledger_column_account(&b, &slow.proved, &slow.proved_events, 1e-5, NULL), SOTTO_OK);
+    assert_true(a.epsilon.upper == b.epsilon.upper && a.epsilon.upper > 0);
+    ledger_close(&quick);
+    ledger_close(&slow);
+}
+
+/* The same line twice, each with a hash of its own: the second is not the next one. */
+TEST(a_line_that_is_alike_has_its_place)
+{
+    unsigned char *data;
+    size_t size;
+    struct ledger l;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(release_once(2), SOTTO_OK);
+    assert_int_equal(file_read(&data, &size, path, 1 << 20), SOTTO_OK);
+    char *twice = base_alloc(2 * size, 1), *last = (char *)data + size - 1;
+    while (last > (char *)data && last[-1] != '\n')
+        last--;
+    const size_t length = size - (size_t)(last - (char *)data);
+    memcpy(twice, data, size);
+    memcpy(twice + size, last, length); /* its hash matches; index and prev do not */
+    unlink(path);
+    assert_int_equal(file_write(path, twice, size + length), SOTTO_OK);
+    assert_int_equal(ledger_read(&l, path), SOTTO_EFORMAT);
+    assert_non_null(strstr(sotto_error_text(), "does not follow the line before it"));
+    base_free(twice);
+    base_free(data);
+}
+
 static void write_text(const char *name, const char *text, size_t bytes)
 {
     unlink(name); /* a ledger is replaced by nothing but a ledger, and some texts here are none */
