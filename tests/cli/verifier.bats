@@ -115,6 +115,14 @@ assert theirs - 1e-5 <= mine <= 1.7500001, (theirs, mine)'
   grep -q "^NEWEST = ($(sed 's/\./, /g' "$root/VERSION")) " "$verifier"
 }
 
+@test "early certificates, which count lines of the ledger: both verifiers accept them, and say that no line names their files" {
+  for name in exact fast fixed lattice; do
+    both "$root/tests/golden/early/$name.json" "$root/tests/golden/early/$name.jsonl"
+    grep -q "which file came out of that charge, which an entry of an early version does not tell" c.txt
+    grep -q "which file came out of that charge, which an entry of an early version does not tell" python.txt
+  done
+}
+
 @test "exit codes: usage, no certificate, a missing file, a cut ledger" {
   protect laplace --vector v.npy --mechanism laplace --epsilon 1 --l1 0.01
   refused 64 "expected one FILE"

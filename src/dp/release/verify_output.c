@@ -81,6 +81,8 @@ static void check_metadata(struct verification *v, const struct sotto_tensors *t
     for (size_t i = 0; i < t->count; i++)
         values += t->items[i].array.count;
     check_values(v, values);
+    verify_check(v, "training_sha256", !sotto_tensors_metadata(t, "training_sha256"),
+                 "the file holds a checksum of weights before noise was added");
     verify_check(v, "release in the file", strcmp(release, v->claims.hash) == 0,
                  "the file names entry %.16s..., the certificate %.16s...", release, v->claims.hash);
     verify_check(v, "statement in the file",
