@@ -120,6 +120,20 @@ TEST(no_row_stays_above_the_radius)
     assert_true(clipped > N && kept > N);
 }
 
+/* Rows whose norm rounds to the radius and lies above it. */
+TEST(a_norm_that_rounds_down_is_clipped)
+{
+    for (int norm = SOTTO_NORM_L2; norm <= SOTTO_NORM_L1; norm++)
+        for (int small = 30; small <= 61; small++) {
+            float row[2] = {1, ldexpf(1, norm == SOTTO_NORM_L1 ? -small : -small / 2)};
+            const long double second = row[1];
+            assert_true(norm == SOTTO_NORM_L1 ? 1 + second > 1 : 1 + second * second > 1);
+            clip_row(row, 2, 1, (enum sotto_norm)norm);
+            const long double a = row[0], b = row[1];
+            assert_true(norm == SOTTO_NORM_L1 ? a + b <= 1 : a * a + b * b <= 1);
+        }
+}
+
 /* With next to no noise the rows that were clipped are seen. */
 TEST(the_clip_is_enforced_in_the_file)
 {
