@@ -52,7 +52,7 @@ done:
 static sotto_status read_csv(struct sotto_array *out, const struct source *s, bool quiet)
 {
     sotto_status status = SOTTO_OK;
-    const struct csv_style style = {.ctx = s->ctx};
+    struct csv_style style = {.ctx = s->ctx};
     struct csv table = {0};
     char *text = NULL;
     if (s->size > (size_t)1 << 30)
@@ -60,6 +60,11 @@ static sotto_status read_csv(struct sotto_array *out, const struct source *s, bo
     NEW(text, s->size + 1);
     TRY(source_read(s, text, 0, s->size));
     TRY(csv_parse(&table, text, s->size, s->name, &style));
+    if (table.columns == 1) { /* without its cell a record must not vanish: all labels behind it would move up */
+        csv_clear(&table);
+        style.empty_row = true;
+        TRY(csv_parse(&table, text, s->size, s->name, &style));
+    }
     const size_t first = csv_has_header(&table) ? 1 : 0;
     if (quiet) {
         TRY(to_array_in_silence(out, &table, first));

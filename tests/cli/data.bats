@@ -243,3 +243,17 @@ sotto: error: missing.tar: No such file or directory" ]
   run -64 "$SOTTO" data list --classes 3
   [ ! -e home ]
 }
+
+@test "an empty cell of a table with one column is a record: refused, and of private records one that counts as nothing" {
+  cd "$BATS_TEST_TMPDIR"
+  export XDG_DATA_HOME=$PWD/home
+  printf '0\n\n1\n1\n' > y.csv
+  printf '1,2\n3,4\n5,6\n7,8\n' > x.csv
+  run -65 "$SOTTO" head --features x.csv --labels y.csv --epochs 1 -o h.safetensors
+  [[ "$output" == *"y.csv:2: cell 1 is ''; expected a number"* ]]
+  run -0 "$SOTTO" data check --features x.csv --labels y.csv --classes 2
+  [ "${lines[0]}" = "1 of 4 records would count as nothing in private training" ]
+  printf '0\n1\n1\n\n' > y.csv # the last one too
+  run -0 "$SOTTO" data check --features x.csv --labels y.csv --classes 2
+  [ "${lines[0]}" = "1 of 4 records would count as nothing in private training" ]
+}

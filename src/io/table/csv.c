@@ -119,7 +119,7 @@ static bool next_row(struct scanner *s)
         char *start = s->p;
         while (at_padding(s))
             s->p++;
-        if (at_line_end(s)) {
+        if (at_line_end(s) && !s->style.empty_row) {
             skip_line_end(s);
             continue;
         }
