@@ -188,8 +188,10 @@ sotto_status charge_enter(struct charge *c, const struct charge_entry *entry, co
         TRY(ledger_append_charge(&c->ledgers[i], line));
     }
     if (c->opened)
-        context_log(ctx, SOTTO_LOG_INFO, "opened a new ledger for data set '%s': %s", c->dataset_id,
-                    c->ledgers[0].path);
+        context_log(ctx, SOTTO_LOG_INFO,
+                    "opened a new ledger for data set '%s': %s; it counts what this account charges on this "
+                    "machine, so charges made elsewhere are not in it",
+                    c->dataset_id, c->ledgers[0].path);
 done:
     ledger_line_free(&parsed);
     base_free(line);
