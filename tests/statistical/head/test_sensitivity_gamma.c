@@ -1,5 +1,9 @@
 /* What a maximum over m pairs says about the next one, by simulation: the maximum of m uniform numbers
- * against a fresh one, and the share of all pairs of a real data set that exceed a sampled maximum. */
+ * against a fresh one, and the share of all pairs of a real data set that exceed a sampled maximum.
+ *
+ * Fixed seeds, the same at every effort. Were they drawn, right code would fail one of the first five counts with probability 1.3e-8, and
+ * the heads with 1.6e-8 (exact binomials). Found with probability 98 %: a chance of .182 for 1 of 6, .028 for 1 of 46, a confidence of
+ * .888 for .9, and, of heads, .48 for .2. Planted: twice as many pairs, and four fifths of the bound. */
 #include "support/test.h"
 
 #include "head/sensitivity/sensitivity_gamma.h"

@@ -1,8 +1,9 @@
 /* A trained network audited from one run (Steinke, Nasr and Jagielski 2023): canaries that are in or out by
  * fair coins, each with an input of its own, so that its weights hold nothing but its own clipped gradients
  * and noise. What the guesses prove stays below what the certificate promises; with clipping switched off it
- * does not. Both by seeded noise, so that the outcome is the same every time; the bound fails one honest seed
- * in twenty. */
+ * does not. Both by seeded noise, so that the outcome is the same every time, at every effort. Were the seeds drawn, five runs
+ * that prove exactly what they promise would fail with probability 23 % (1 - .95^5); these prove far less. Smallest fault that is
+ * found: gradients 3.8 times as long as clipped (20 of 20 seeds; 3.05 times: 12 of 20, 1.95 times: none). Planted: a million times. */
 #include "support/test.h"
 #include "support/exercise.h"
 #include "audit/measure/epsilon_bounds.h"

@@ -3,7 +3,9 @@
  * switched off and all else as before, both prove more. One run: canaries of random labels, in or out by fair
  * coins, distinguished by their loss (Steinke, Nasr and Jagielski 2023). Many runs, as the falsifier does:
  * with one record and without, distinguished by its loss at a threshold that other runs chose. Seeded: the
- * outcome is the same every time; a bound fails one honest seed in twenty. */
+ * outcome is the same every time, at every effort. Were the seeds drawn, each of four bounds would fail with probability 5 % if a run
+ * proved exactly what it promises; these prove far less. Smallest fault that one run finds: gradients 11.4 times as long as clipped
+ * (5 of 5 seeds; 7.6 times: 1 of 5, 5 times: none), as the canary's answers tell less than its weights. Planted: a million times. */
 #include "support/test.h"
 #include "support/exercise.h"
 #include "audit/measure/epsilon_bounds.h"
