@@ -73,6 +73,9 @@ void account_compute(struct sotto_account *out, const struct mechanism *m, doubl
 sotto_status account_on(struct sotto_account *out, const char *mechanism, double scale,
                         const struct sotto_sensitivity *sensitivity, double delta, int bits,
                         const struct sotto_context *ctx);
+/** Adds the other adjacency's epsilon to the account of s, as sotto_account_sampled_both() does. */
+sotto_status account_sampled_other(struct sotto_account *account, const struct sotto_sampled *s,
+                                   const struct sotto_context *ctx);
 /** What calibrations aim at: so far below a target that its n-th parts, as doubles and with their sums rounded, stay below it. */
 static inline double calibration_aim(double epsilon)
 {

@@ -92,10 +92,10 @@ sotto_status sotto_account_sampled_certified(struct sotto_account *out, const st
     struct sampled_task task = {.sampled = sampled};
     if (sampled->rows_per_person > 1)
         FAIL(SOTTO_ENOTSUP, "sampled iterations have no certified account of persons; omit --certified");
-    TRY(sotto_account_sampled(&task.account, sampled, ctx));
     if (sampled->adjacency == SOTTO_REPLACE_ONE)
         FAIL(SOTTO_ENOTSUP, "sampled iterations have no certified account under replace-one adjacency; "
                             "expected add-remove adjacency");
+    TRY(sotto_account_sampled(&task.account, sampled, ctx));
     TRY(ball_run(certify_sampled, &task, ctx));
     *out = task.account;
 done:
@@ -234,12 +234,11 @@ sotto_status sotto_account_release_certified(struct sotto_account *out, const ch
 {
     sotto_status status = SOTTO_OK;
     struct release_task task = {.delta = delta, .compose = compose};
-    const char *name = task.account.mechanism;
-    TRY(sotto_account_release(&task.account, mechanism, scale, sensitivity, delta, compose, ctx));
-    if (!noise_of(&task.noise, name))
+    TRY(mechanism_require(&task.mechanism, mechanism));
+    if (!noise_of(&task.noise, task.mechanism->name))
         FAIL(SOTTO_ENOTSUP, "mechanism '%s' has no certified account; expected gaussian, logistic or laplace",
-             name);
-    task.mechanism = mechanism_find(name);
+             task.mechanism->name);
+    TRY(sotto_account_release(&task.account, mechanism, scale, sensitivity, delta, compose, ctx));
     TRY(sensitivity_ratio_for(&task.shifts, task.mechanism, scale, sensitivity));
     TRY(ball_run(certify_release, &task, ctx));
     *out = task.account;

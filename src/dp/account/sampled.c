@@ -173,21 +173,31 @@ done:
     return status;
 }
 
+sotto_status account_sampled_other(struct sotto_account *a, const struct sotto_sampled *s,
+                                   const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_sampled turned = *s;
+    struct sotto_account other;
+    turned.adjacency = sampled_replaces(s) ? SOTTO_ADD_REMOVE : SOTTO_REPLACE_ONE;
+    if (s->sampling != SOTTO_SAMPLING_POISSON)
+        goto done;
+    TRY(sotto_account_sampled(&other, &turned, ctx));
+    memcpy(a->other_adjacency, other.adjacency, sizeof a->other_adjacency);
+    a->other_epsilon = other.epsilon;
+    if (!a->note[0])
+        memcpy(a->note, other.note, sizeof a->note);
+done:
+    return status;
+}
+
 sotto_status sotto_account_sampled_both(struct sotto_account *out, const struct sotto_sampled *s,
                                         const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_sampled turned = *s;
-    struct sotto_account a, other;
-    turned.adjacency = sampled_replaces(s) ? SOTTO_ADD_REMOVE : SOTTO_REPLACE_ONE;
+    struct sotto_account a;
     TRY(sotto_account_sampled(&a, s, ctx));
-    if (s->sampling == SOTTO_SAMPLING_POISSON) {
-        TRY(sotto_account_sampled(&other, &turned, ctx));
-        memcpy(a.other_adjacency, other.adjacency, sizeof a.other_adjacency);
-        a.other_epsilon = other.epsilon;
-        if (!a.note[0])
-            memcpy(a.note, other.note, sizeof a.note);
-    }
+    TRY(account_sampled_other(&a, s, ctx));
     *out = a;
 done:
     return status;

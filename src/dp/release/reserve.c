@@ -159,7 +159,7 @@ done:
 /* What the run has charged before, and what it costs with this reservation. */
 static sotto_status find_run(struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
                              const char *ledger, const struct sotto_sampled *sampled,
-                             const struct sotto_context *ctx)
+                             const struct sotto_account *account, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_sampled all = *sampled;
@@ -183,7 +183,13 @@ static sotto_status find_run(struct sotto_dpsgd_session *s, const struct sotto_d
     all.steps += s->run.charged;
     all.adjacency = s->facts.inputs_only ? SOTTO_REPLACE_ONE : r->sampled.adjacency;
     TRY(dpsgd_reservations_make_room(&s->run));
-    TRY(sotto_account_sampled_both(&s->account, &all, ctx));
+    if (s->run.charged == 0 && all.adjacency == sampled->adjacency &&
+        all.noise_multiplier == sampled->noise_multiplier) { /* a new run: that of its entry */
+        s->account = *account;
+        TRY(account_sampled_other(&s->account, &all, ctx));
+    } else {
+        TRY(sotto_account_sampled_both(&s->account, &all, ctx));
+    }
     TRY(run_complete_account(&s->account, &s->facts));
     s->run.seeded = s->run.seeded || seeded;
 done:
@@ -212,7 +218,7 @@ static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dps
     struct charge_entry entry;
     TRY(charge_open(&charge, s->dataset_id, r->spend.ledger, r->spend.source, ctx));
     struct ledger *ledger = &charge.ledgers[0];
-    TRY(find_run(s, r, ledger->path, sampled, ctx));
+    TRY(find_run(s, r, ledger->path, sampled, account, ctx));
     TRY(ledger_record_budget(ledger, spend_budget(&r->spend), r->sampled.delta));
     own = s->facts;
     own.lattice_exponent = s->lattice_exponent;
