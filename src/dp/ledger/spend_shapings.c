@@ -114,7 +114,9 @@ sotto_status spend_meet_shapings(char condition[CONDITION_TEXT], const char *dat
         const bool charged = is_charged(shaping, dataset_id, s);
         if (charged)
             TRY(require_other_rows(shaping, p));
-        if (!shaping->is_public && (!charged || spend_rows(s) > 0)) /* other rows may be of the same person */
+        const bool persons =
+            p->rows_per_person > 0 || s->rows_per_person > 0; /* other rows may be of the same one */
+        if (!shaping->is_public && (!charged || persons))
             TRY(add_condition(condition, shaping));
     }
 done:
