@@ -26,17 +26,11 @@ static bool is_hash_of(const char *hash, const char *salt, const char *sha256)
 }
 
 static sotto_status count_line(struct released_lines *out, bool *found, const struct ledger_line *line,
-                               size_t *charge, const struct released_file *file, const char *name)
+                               const struct released_file *file, const char *name)
 {
     sotto_status status = SOTTO_OK;
     struct ledger_output o;
-    if (ledger_line_charges(line)) {
-        if (*charge == file->charge && line->hash && strcmp(line->hash, file->entry) == 0) {
-            *found = true;
-            out->numbered = ledger_line_charge(line).numbered;
-        }
-        ++*charge;
-    }
+    *found = *found || (ledger_line_charges(line) && line->hash && strcmp(line->hash, file->entry) == 0);
     if (!ledger_line_is(line, LEDGER_RELEASED))
         goto done;
     TRY(ledger_line_output(&o, line, name));
@@ -50,29 +44,55 @@ done:
     return status;
 }
 
-sotto_status released_lines_count(struct released_lines *out, const char *ledger,
-                                  const struct released_file *file)
+/* Passes over the lines that this program wrote about other charges, of which there may be thousands. */
+static void pass_over(struct ledger_lines *lines, const struct released_file *file)
+{
+    char number[48];
+    const size_t n =
+        (size_t)snprintf(number, sizeof number, "\"" LEDGER_CHARGE_NUMBER "\":%zu,", file->charge);
+    for (;;) {
+        const size_t left = lines->size - (size_t)(lines->next - (char *)lines->data);
+        const char *end = memchr(lines->next, '\n', left);
+        const size_t length = end ? (size_t)(end - lines->next) : 0;
+        if (!end || memmem(lines->next, length, number, n) ||
+            memmem(lines->next, length, file->entry, strlen(file->entry)))
+            return;
+        lines->next += length + 1;
+    }
+}
+
+/* own: the ledger is being written by this program; else every line is looked at. */
+static sotto_status count_lines(struct released_lines *out, const char *ledger,
+                                const struct released_file *file, bool own)
 {
     sotto_status status = SOTTO_OK;
     struct released_lines made = {0};
     const struct ledger_line *line;
     struct ledger_lines lines = {0};
-    size_t charge = 0;
     bool found = false;
     TRY(ledger_lines_open(&lines, ledger));
-    TRY(ledger_lines_next(&line, &lines));
-    while (line) {
-        TRY(count_line(&made, &found, line, &charge, file, ledger));
+    do {
+        if (own)
+            pass_over(&lines, file);
         TRY(ledger_lines_next(&line, &lines));
-    }
-    REQUIRE(found,
-            "%s: holds no charge %zu with the hash %.16s..., so no file came out of it; use the ledger that "
-            "was charged",
-            ledger, file->charge, file->entry);
+        if (line)
+            TRY(count_line(&made, &found, line, file, ledger));
+    } while (line);
+    REQUIRE(
+        found,
+        "%s: holds no charge %zu with the hash %.16s..., so no file came out of it; use the ledger that was "
+        "charged",
+        ledger, file->charge, file->entry);
     *out = made;
 done:
     ledger_lines_close(&lines);
     return status;
+}
+
+sotto_status released_lines_count(struct released_lines *out, const char *ledger,
+                                  const struct released_file *file)
+{
+    return count_lines(out, ledger, file, false);
 }
 
 static sotto_status draw_salt(char salt[SALT + 1])
@@ -135,7 +155,7 @@ sotto_status released_lines_add(const char *ledger, const struct released_file *
     struct ledger l = {.lock = {.fd = -1}};
     struct released_lines lines;
     TRY(open_there(&l, ledger, ctx));
-    TRY(released_lines_count(&lines, l.path, file));
+    TRY(count_lines(&lines, l.path, file, true));
     if (lines.these == 0)
         TRY(append_line(&l, file));
 done:

@@ -18,7 +18,6 @@ struct released_lines {
     size_t these;  /* name this file and this certificate: 1, or the file did not come out of the charge */
     size_t output; /* name this file, with whatever certificate */
     size_t all;
-    bool numbered; /* the charge is of a version that writes such lines */
 };
 /** In: ledger  whose chain was checked. EINVAL: it holds no such charge; ENOENT, EIO, EFORMAT, ENOMEM. */
 sotto_status released_lines_count(struct released_lines *out, const char *ledger,
