@@ -156,6 +156,9 @@ static sotto_status describe(struct protection *out, struct run *r, const struct
                                       .read_from_data = out->settings->release.spend.read_from_data,
                                       .insecure = r->options->insecure,
                                       .insecure_seed = r->options->insecure_seed};
+    if (out->settings->network && out->settings->canaries.options.count &&
+        out->settings->canaries.options.kind == SOTTO_CANARY_CLIPBKD) /* along rows of the public part */
+        TRY(run_encoder_shape(&out->whose, r));
     TRY(run_canaries_make(&out->canaries, r, m, out->output, out->checkpoint));
     if (out->canaries) {
         TRY(sotto_canaries_purpose(&out->committed, out->canaries, out->purpose));
