@@ -40,9 +40,10 @@ static sotto_status write_twice(const char *folder)
 
 /* The last of the records: its columns and its label. All others are the first. */
 static const double last_record[][COLUMNS + 1] = {
-    {1, 1, 1, 0},       {1, -1, -1, 1}, /* the pair: sums and products move */
-    {1, 1, 1, 2},       {1, 1, 1, 9},   {1, 1, 1, -1},       {1, 1, 1, .5}, {1, 1, 1, NAN},   {1, 1, 1e30, 0},
-    {1, 1, -1e-300, 0}, {1, NAN, 1, 0}, {INFINITY, 1, 1, 0}, {0, 0, 0, 0},  {9, -9, 1e-9, 2},
+    {1, 1, 1, 0},        {1, -1, -1, 1}, /* the pair: sums and products move */
+    {1, 1, 1, 2},        {1, 1, 1, 9},    {1, 1, 1, -1},      {1, 1, 1, 1e15},
+    {1, 1, 1, -1e15},    {1, 1, 1e30, 0}, {1, 1, -1e-300, 0}, {1, NAN, 1, 0},
+    {INFINITY, 1, 1, 0}, {0, 0, 0, 0},    {9, -9, 1e-9, 2},
 };
 
 static sotto_status write_records(int variant, const char *folder)
@@ -59,9 +60,9 @@ static sotto_status write_records(int variant, const char *folder)
     }
     const size_t both[] = {RECORDS, COLUMNS};
     TRY(write_array(folder, "X.npy", SOTTO_F8, 2, both, x[0][0]));
-    TRY(write_array(folder, "y.npy", SOTTO_F8, 1, both, y[0]));
+    TRY(write_array(folder, "y.npy", SOTTO_I8, 1, both, y[0]));
     TRY(write_array(folder, "Xr.npy", SOTTO_F8, 2, both, x[1][0]));
-    TRY(write_array(folder, "yr.npy", SOTTO_F8, 1, both, y[1]));
+    TRY(write_array(folder, "yr.npy", SOTTO_I8, 1, both, y[1]));
     TRY(write_twice(folder));
 done:
     return status;
