@@ -20,6 +20,30 @@
     "head --features ../prepared/d/train-features.npy --labels ../prepared/d/train-labels.npy "              \
     "--classes 2 --delta 1e-3 -o h.safetensors --trainer covariance --noise-multiplier 6"
 
+/* A release of the first variant, and then the one that is looked at: what is public does not follow the history of records. */
+#define EARLIER_HEAD                                                                                         \
+    "head --features ../X0.npy --labels ../y0.npy --classes 3 " TOY "-o h0.safetensors --delta 1e-3 "
+#define COVARIANCE "--trainer covariance --noise-multiplier 6"
+#define ONE_STEP "--trainer dp-sgd --batch 24 --epochs 1 --noise-multiplier 6"
+#define PROBE_HEAD                                                                                           \
+    "head --features ../prepared/p/train-features.npy --labels ../prepared/p/train-labels.npy "              \
+    "--classes 2 --delta 1e-3 -o p.safetensors --trainer covariance --noise-multiplier 6"
+#define TOY_LEDGER " --ledger home/sotto/ledger/toy.jsonl"
+/* Seconds of a core, so that a limit of one second finds it at work. */
+#define LONG_HEAD NOISY_HEAD "--trainer dp-sgd --hidden 1024 --batch 12 --epochs 20000 --epsilon 2"
+
+/* What saw the private rows, and comes back as columns or weights. */
+#define PRETRAIN                                                                                             \
+    "pretrain --data toy --encoder resnet8 --epochs 1 --batch 4 --dtype f32 --backend dnnl -o "              \
+    "e.safetensors"
+#define FIXED_FEATURES "embed --data toy --encoder scattering --grid 1 "
+#define EMBEDDED_HEAD                                                                                        \
+    "head --features x.npy --labels y.npy --classes 3 --delta 1e-3 -o h.safetensors "                        \
+    "--trainer covariance --noise-multiplier 6"
+#define TRAIN_FROM                                                                                           \
+    "train --data toy --classes 3 --delta 1e-3 --dtype f32 --backend dnnl --dp-sgd --optimizer sgd --lr 1 "  \
+    "--batch 12 --epochs 1 --noise-multiplier 6 --freeze all "
+
 #define IMPORT_EXPERIMENT                                                                                    \
     "data import ../set --name toy --dataset-id toy", "data import ../pub --name pub --dataset-id pub"
 #define EXPERIMENT "run ../run.yaml -o private"
@@ -302,6 +326,32 @@ static const struct release_row releases[] = {
      0,
      0,
      0},
+    {"head after a release of other records",
+     NEIGHBOURS_RECORDS,
+     {0},
+     EARLIER_HEAD COVARIANCE "; " NOISY_HEAD COVARIANCE,
+     "h.safetensors",
+     0,
+     0,
+     0},
+    {"head: dp-sgd after a release of other records",
+     NEIGHBOURS_RECORDS,
+     {0},
+     EARLIER_HEAD ONE_STEP "; " NOISY_HEAD ONE_STEP,
+     "h.safetensors",
+     0,
+     0,
+     0},
+    {"head beside a charged set that may hold the record",
+     NEIGHBOURS_TABLE,
+     {"data import ../probe.csv --name probe --dataset-id probe --schema ../schema.yaml",
+      "data split probe --parts train=24 --one-hot -o p", IMPORT_TABLE "--schema ../schema.yaml",
+      SPLIT "-o d"},
+     PROBE_HEAD "; " TABLE_HEAD,
+     "h.safetensors",
+     0,
+     0,
+     0},
     {"run: private head",
      NEIGHBOURS_EXPERIMENT,
      {IMPORT_EXPERIMENT},
@@ -377,6 +427,60 @@ static const struct rule_row rules[] = {
      {IMPORT_TABLE "--label ill", SPLIT "-o ../prepared/d", TABLE_HEAD},
      0,
      "h.safetensors.certificate.json"},
+    {"one that is fitted on them by name is refused",
+     NEIGHBOURS_TABLE,
+     {IMPORT_TABLE "--label ill", SPLIT "--fit-on train -o ../prepared/d", TABLE_HEAD},
+     65,
+     NULL},
+    {"... also as a second import",
+     NEIGHBOURS_TABLE,
+     {IMPORT_TABLE "--label ill", "data import ../people.csv --name again --label ill --dataset-id toy",
+      SPLIT "--fit-table again -o ../prepared/d", TABLE_HEAD},
+     65,
+     NULL},
+    {"... and under another identity it makes epsilon conditional",
+     NEIGHBOURS_TABLE,
+     {IMPORT_TABLE "--label ill", "data import ../people.csv --name again --label ill --dataset-id again",
+      SPLIT "--fit-table again -o ../prepared/d", TABLE_HEAD},
+     0,
+     "h.safetensors.certificate.json"},
+    {"features by an encoder of the private rows are refused",
+     NEIGHBOURS_IMAGES,
+     {IMPORT_IMAGES, PRETRAIN, "embed --data toy --encoder e.safetensors -o x.npy --labels-out y.npy",
+      EMBEDDED_HEAD},
+     65,
+     NULL},
+    {"a network from an encoder of the private rows is refused",
+     NEIGHBOURS_IMAGES,
+     {IMPORT_IMAGES, PRETRAIN, TRAIN_FROM "--from e.safetensors -o m.safetensors"},
+     65,
+     NULL},
+    {"... also from what was trained from it",
+     NEIGHBOURS_IMAGES,
+     {IMPORT_IMAGES, PRETRAIN " --indices ../first.npy",
+      TRAIN_FROM "--indices ../last.npy --from e.safetensors -o c.safetensors",
+      TRAIN_FROM "--indices ../first.npy --from c.safetensors -o m.safetensors"},
+     65,
+     NULL},
+    {"features by moments of the private rows are refused",
+     NEIGHBOURS_IMAGES,
+     {IMPORT_IMAGES, FIXED_FEATURES "-o p.npy",
+      FIXED_FEATURES "--standardise p.npy -o x.npy --labels-out y.npy", EMBEDDED_HEAD},
+     65,
+     NULL},
+    {"a certificate with the file of another release is refused",
+     NEIGHBOURS_VECTOR,
+     {PROTECT "--l1 2", "protect --vector ../v.npy " TOY "--epsilon 1 --l1 2 -o q.npy", "forge p.npy q.npy",
+      "verify p.npy" TOY_LEDGER},
+     1,
+     NULL},
+    {"reserved steps are refused in a forked process", NEIGHBOURS_VECTOR, {"fork"}, 65, NULL},
+    {"a training that a limit of time stops pays for the steps that it took",
+     NEIGHBOURS_RECORDS,
+     {"ledger init --dataset-id toy --budget 2.2,1e-3", "SLURM_JOB_END_TIME=1 " LONG_HEAD, LONG_HEAD,
+      "verify h.safetensors" TOY_LEDGER},
+     0,
+     NULL},
 };
 
 const struct release_row *release_row(size_t i)

@@ -16,15 +16,18 @@ struct release_row {
     const char *name;
     enum neighbours files;
     const char *prepare[COMMAND_STEPS]; /* not private; once in a world */
-    const char *command;                /* run again and again */
-    const char *noisy;                  /* the file with noisy values */
-    double epsilon, delta;              /* what the command asked for; 0: what the certificate says */
-    size_t share;                       /* it takes one in so many of the runs, as it is slow; 0: all */
+    /* run again and again. Where it is several, separated by "; ", the last one starts from the ledger that the others left,
+     * which is its owner's and not looked at: it lists new records. */
+    const char *command;
+    const char *noisy;     /* the file with noisy values */
+    double epsilon, delta; /* what the command asked for; 0: what the certificate says */
+    size_t share;          /* it takes one in so many of the runs, as it is slow; 0: all */
 };
 /** NULL after the last. */
 const struct release_row *release_row(size_t i);
 
-/** Commands in one folder; all but the last succeed. */
+/** Commands in one folder; all but the last succeed, or are stopped by the limit of time (exit code 130). Besides those of the
+ * program there are two that the attacker runs himself (attacker.h). */
 struct rule_row {
     const char *name;
     enum neighbours files;

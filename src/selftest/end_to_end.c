@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "par/par.h"
+#include "selftest/attacker.h"
 #include "selftest/commands.h"
 #include "selftest/falsify.h"
 #include "selftest/program.h"
@@ -11,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DETAIL = 200, STDERR = 1 << 16 };
+enum { DETAIL = 200, STDERR = 1 << 16, STOPPED = 130 };
 
 size_t end_to_end_releases(size_t first, const struct sotto_selftest_options *asked)
 {
@@ -28,8 +29,31 @@ static sotto_status run(int *code, const struct end_to_end *e, const char *line,
                         const char *sets)
 {
     pid_t process;
+    if (attacker_runs(line))
+        return attacker_run(code, line, folder);
     sotto_status status = program_start(&process, e->asked->program, line, folder, sets);
     return status == SOTTO_OK ? program_end(code, process) : status;
+}
+
+static bool is_several(const char *lines)
+{
+    return strstr(lines, "; ") != NULL;
+}
+
+/* One after the other, up to the first that fails. */
+static sotto_status run_all(int *code, const struct end_to_end *e, const char *lines, const char *folder,
+                            const char *sets)
+{
+    sotto_status status = SOTTO_OK;
+    char line[2048];
+    *code = 0;
+    while (lines && status == SOTTO_OK && *code == 0) {
+        const char *next = strstr(lines, "; ");
+        snprintf(line, sizeof line, "%.*s", next ? (int)(next - lines) : (int)strlen(lines), lines);
+        status = run(code, e, line, folder, sets);
+        lines = next ? next + 2 : NULL;
+    }
+    return status;
 }
 
 /* The first line of what a failed command said. */
@@ -93,8 +117,10 @@ static sotto_status observe(struct outcome *out, char folder[PROGRAM_PATH], cons
     snprintf(name, sizeof name, "run%06zu", number);
     world_path(folder, a, variant, name);
     world_path(sets, a, variant, "sets");
-    sotto_status status = run(&code, a->e, a->row->command, folder, sets);
-    return status == SOTTO_OK ? outcome_read(out, folder, code, a->row->noisy) : status;
+    sotto_status status = run_all(&code, a->e, a->row->command, folder, sets);
+    if (status == SOTTO_OK)
+        status = outcome_read(out, folder, code, a->row->noisy, is_several(a->row->command));
+    return status;
 }
 
 /* The epsilon that is attacked: proved, or conditional on what is true here. */
@@ -246,7 +272,7 @@ static sotto_status check_rule(struct checks *c, const struct end_to_end *e, con
     snprintf(world, sizeof world, "%s/rule", e->folder);
     snprintf(folder, sizeof folder, "%s/steps", world);
     TRY(neighbours_write(row->files, 1, world)); /* not all records are alike: order and repeats show */
-    for (int i = 0; i < COMMAND_STEPS && row->steps[i] && code == 0; i++) {
+    for (int i = 0; i < COMMAND_STEPS && row->steps[i] && (code == 0 || code == STOPPED); i++) {
         before = charges(folder);
         TRY(run(&code, e, row->steps[i], folder, NULL));
         complaint(detail, row->steps[i], folder);

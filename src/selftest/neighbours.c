@@ -36,6 +36,14 @@ static sotto_status write_twice(const char *folder)
     return write_array(folder, "twice.npy", SOTTO_I8, 1, (size_t[]){RECORDS}, rows);
 }
 
+static sotto_status write_half(const char *folder, const char *name, int from)
+{
+    double rows[RECORDS / 2];
+    for (int i = 0; i < RECORDS / 2; i++)
+        rows[i] = from + i;
+    return write_array(folder, name, SOTTO_I8, 1, (size_t[]){RECORDS / 2}, rows);
+}
+
 /* ---- records ---- */
 
 /* The last of the records: its columns and its label. All others are the first. */
@@ -63,6 +71,12 @@ static sotto_status write_records(int variant, const char *folder)
     TRY(write_array(folder, "y.npy", SOTTO_I8, 1, both, y[0]));
     TRY(write_array(folder, "Xr.npy", SOTTO_F8, 2, both, x[1][0]));
     TRY(write_array(folder, "yr.npy", SOTTO_I8, 1, both, y[1]));
+    for (int i = 0; i < RECORDS; i++) {
+        memcpy(x[0][i], last_record[0], sizeof x[0][0]);
+        y[0][i] = last_record[0][COLUMNS];
+    }
+    TRY(write_array(folder, "X0.npy", SOTTO_F8, 2, both, x[0][0]));
+    TRY(write_array(folder, "y0.npy", SOTTO_I8, 1, both, y[0]));
     TRY(write_twice(folder));
 done:
     return status;
@@ -105,6 +119,8 @@ static sotto_status write_images(int variant, const char *folder)
     TRY(folder_make(set));
     TRY(write_array(set, "images.npy", SOTTO_U1, 4, (size_t[]){RECORDS, 1, SIDE, SIDE}, pixels[0]));
     TRY(write_array(set, "labels.npy", SOTTO_U1, 1, (size_t[]){RECORDS}, labels));
+    TRY(write_half(folder, "first.npy", 0));
+    TRY(write_half(folder, "last.npy", RECORDS / 2));
     TRY(write_twice(folder));
 done:
     return status;
@@ -136,6 +152,10 @@ static sotto_status write_table(int variant, const char *folder)
     TRY(write_text(folder, "people.csv", text));
     TRY(write_text(folder, "schema.yaml", schema));
     TRY(write_text(folder, "public.csv", "age,job,ill\n20,cook,no\n70,nurse,yes\n45,cook,yes\n"));
+    strcpy(text, "age,job,ill\n");
+    for (int i = 1; i < RECORDS; i++)
+        sprintf(text + strlen(text), "%d,cook,no\n", 40 + i);
+    TRY(write_text(folder, "probe.csv", strcat(strcat(text, last_row[1]), "\n")));
 done:
     return status;
 }

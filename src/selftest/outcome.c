@@ -18,6 +18,7 @@ struct reader {
     struct outcome *out;
     FILE *facts;
     const char *folder, *noisy;
+    bool has_history;
 };
 
 static void put_value(struct outcome *o, double value)
@@ -148,8 +149,10 @@ static bool starts_with(const char *name, const char *start)
 
 /* A folder that stays with the owner of the records, but for what is released from it. The names of its files are seen,
  * checkpoints aside, which are named for hashes. */
-static bool is_hidden(const char *name)
+static bool is_hidden(const struct reader *r, const char *name)
 {
+    if (r->has_history && starts_with(name, "home/"))
+        return true;
     return starts_with(name, "private/") && !starts_with(name, "private/protected/");
 }
 
@@ -161,7 +164,7 @@ static sotto_status read_file(struct reader *r, const char *name)
     size_t size;
     bool noisy = r->noisy && strcmp(name, r->noisy) == 0, json = ends_in(name, ".json");
     TRY(path_join(path, sizeof path, r->folder, name));
-    if (!noisy && is_hidden(name)) {
+    if (!noisy && is_hidden(r, name)) {
         if (!starts_with(name, "private/checkpoints/"))
             fprintf(r->facts, "%s\n", name);
         goto done;
@@ -213,12 +216,13 @@ done:
     return status;
 }
 
-sotto_status outcome_read(struct outcome *out, const char *folder, int code, const char *noisy)
+sotto_status outcome_read(struct outcome *out, const char *folder, int code, const char *noisy,
+                          bool has_history)
 {
     sotto_status status = SOTTO_OK;
     struct outcome o = {0};
     size_t size;
-    struct reader r = {&o, open_memstream(&o.facts, &size), folder, noisy};
+    struct reader r = {&o, open_memstream(&o.facts, &size), folder, noisy, has_history};
     if (!r.facts)
         return status_fail(SOTTO_ENOMEM, "selftest: out of memory");
     fprintf(r.facts, "exit code %d\n", code);

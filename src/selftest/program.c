@@ -16,11 +16,13 @@
 
 extern char **environ;
 
-enum { WORDS = 64, LINE = 2048, OWN = 5 };
+enum { WORDS = 64, LINE = 2048, OWN = 6 };
+
+#define JOB_END "SLURM_JOB_END_TIME="
 
 /* What the user's environment says of these does not reach the program. */
 static const char *const replaced[] = {
-    "XDG_DATA_HOME=", "SOTTO_DATA_DIR=", "SOTTO_CACHE_DIR=", "OMP_NUM_THREADS=", "NO_COLOR="};
+    "XDG_DATA_HOME=", "SOTTO_DATA_DIR=", "SOTTO_CACHE_DIR=", "OMP_NUM_THREADS=", "NO_COLOR=", JOB_END};
 
 static bool is_replaced(const char *variable)
 {
@@ -69,7 +71,9 @@ sotto_status program_start(pid_t *process, const char *program, const char *line
     sotto_status status = SOTTO_OK;
     char text[LINE], own[OWN][PROGRAM_PATH + 32], *words[WORDS] = {"sotto"}, *rest = text;
     char **variables = NULL;
+    const bool nearly_over = strncmp(line, JOB_END "1 ", sizeof JOB_END + 1) == 0;
     int failed;
+    line += nearly_over ? sizeof JOB_END + 1 : 0;
     if (snprintf(text, sizeof text, "%s --quiet --threads 1", line) >= LINE)
         FAIL(SOTTO_EINTERNAL, "selftest: a command is too long; expected at most %d bytes", LINE);
     for (int i = 1; i < WORDS - 1 && rest; i++)
@@ -79,6 +83,7 @@ sotto_status program_start(pid_t *process, const char *program, const char *line
     snprintf(own[2], sizeof own[2], "%s/dev/null", replaced[2]);
     snprintf(own[3], sizeof own[3], "%s1", replaced[3]);
     snprintf(own[4], sizeof own[4], "%s1", replaced[4]);
+    snprintf(own[5], sizeof own[5], "%s%s", replaced[5], nearly_over ? "1" : "");
     TRY(folder_make(folder));
     variables = environment(own);
     if (!variables)

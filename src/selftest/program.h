@@ -12,7 +12,7 @@ enum { PROGRAM_PATH = 1024, OUTCOME_VALUES = 64 };
 
 /** Starts `program` with the words of `line` in `folder`, which is made: standard output and error go to its
  * files `stdout` and `stderr`, ledgers and imported sets to its folder `home`, or sets to the folder `sets`
- * if that is not NULL. EIO, ENOMEM. */
+ * if that is not NULL. Behind "SLURM_JOB_END_TIME=1 " it runs in a job that stops it after a second. EIO, ENOMEM. */
 sotto_status program_start(pid_t *process, const char *program, const char *line, const char *folder,
                            const char *sets);
 /** Waits. *code: the exit code; 128 + the number of the signal that ended it. */
@@ -26,9 +26,10 @@ struct outcome {
     int width;                     /* how many; 0: the file is not there */
 };
 /** `noisy`: name of the file with noisy values (.npy, .safetensors, or JSON with noisy numbers), or
- * NULL. Of a folder `private` names are seen otherwise, and the contents of `private/protected`. Free facts with outcome_clear(). EFORMAT, EIO,
- * ENOMEM. */
-sotto_status outcome_read(struct outcome *out, const char *folder, int code, const char *noisy);
+ * NULL. Of a folder `private` names are seen otherwise, and the contents of `private/protected`; of the folder `home`
+ * names alone if it has_history, as its ledger lists new records. Free facts with outcome_clear(). EFORMAT, EIO, ENOMEM. */
+sotto_status outcome_read(struct outcome *out, const char *folder, int code, const char *noisy,
+                          bool has_history);
 void outcome_clear(struct outcome *o);
 
 /* What is read of a program's JSON files (selftest_json.c). */

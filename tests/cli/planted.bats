@@ -4,10 +4,12 @@
 # same program without a defect passes (false alarms: 1e-6 an attack). At night every defect is caught 20 times of 20. A defect that
 # shows in facts - a text, an exit code, a charge - is caught in every run of the attack, so 20 runs on each file are as good as 200.
 # One that shows in noisy values alone is caught with probability 0.9998 by 160 runs on each file, and with 1 - 1e-6 by 200.
+# Defects of ledgers, certificates and what shaped the columns show in facts: one a day in make check, all of them at the landing.
 # At the landing and at night only: 'clip' (the clipped norm itself is tested by property/test_example_clipping and
 # property/test_dp_sgd in make check), and 'classes' and 'clip' once more, through an experiment.
 
 load ../support/effort
+load ../support/commit
 
 setup() {
   TMPDIR=$(mktemp -d) && export TMPDIR
@@ -63,4 +65,60 @@ caught() {
 
 @test "a charge before the output is opened is caught" {
   caught output "no charge where the output cannot be written: head" "$(by_effort 20 200 200)" "$(by_effort 1 10 20)" "exit code 73, expected 73; 1 charges"
+}
+
+DEFECTS=12
+# caught_in_turn N DEFECT ATTACK TEXT: number N of those that show in facts
+caught_in_turn() {
+  [ "$(by_effort 1 5 50)" -gt 1 ] || [ "$(part_of_day $DEFECTS)" = "$1/$DEFECTS" ] || skip "the turn of $(part_of_day $DEFECTS): make check-landing takes all"
+  caught "$2" "$3" 20 "$(by_effort 1 5 20)" "$4"
+}
+
+@test "columns that were shaped by the private rows are caught: an encoding" {
+  caught_in_turn 1 shaped "one that is fitted on them by name is refused" "exit code 0, expected 65; 1 charges"
+}
+
+@test "columns that were shaped by the private rows are caught: an encoding of a second import" {
+  caught_in_turn 2 shaped "... also as a second import" "exit code 0, expected 65; 1 charges"
+}
+
+@test "columns that were shaped by the private rows are caught: an encoding of a second import under another identity" {
+  caught_in_turn 3 shaped "... and under another identity it makes epsilon conditional" "the certificate must say conditional"
+}
+
+@test "columns that were shaped by the private rows are caught: an encoder" {
+  caught_in_turn 4 shaped "features by an encoder of the private rows are refused" "exit code 0, expected 65; 1 charges"
+}
+
+@test "weights that were shaped by the private rows are caught" {
+  caught_in_turn 5 shaped "a network from an encoder of the private rows is refused" "exit code 0, expected 65; 1 charges"
+}
+
+@test "weights that were shaped by the private rows are caught: an ancestor" {
+  caught_in_turn 6 shaped "... also from what was trained from it" "exit code 0, expected 65"
+}
+
+@test "columns that were shaped by the private rows are caught: moments" {
+  caught_in_turn 7 shaped "features by moments of the private rows are refused" "exit code 0, expected 65; 1 charges"
+}
+
+@test "a certificate that counts lines of the ledger is caught" {
+  caught_in_turn 8 history "head after a release of other records" "of 13: "
+}
+
+@test "a charge that looks for its records in other ledgers is caught" {
+  caught_in_turn 9 probe "head beside a charged set that may hold the record" "neighbour 1 of 5: 'exit code 0' and 'exit code 77'"
+}
+
+@test "a verification that binds no file to its charge is caught" {
+  caught_in_turn 10 released "a certificate with the file of another release is refused" "exit code 0, expected 1"
+}
+
+@test "steps that a forked process takes are caught" {
+  caught_in_turn 11 fork "reserved steps are refused in a forked process" "exit code 0, expected 65"
+}
+
+@test "a stop by time that is not settled, or at fewer steps than were taken, is caught" {
+  caught_in_turn 12 unsettled "a training that a limit of time stops pays for the steps that it took" "exit code 77, expected 0"
+  caught_in_turn 12 settled "a training that a limit of time stops pays for the steps that it took" "exit code 65, expected 0"
 }

@@ -3,10 +3,16 @@
  * should. */
 #include "base/file.h"
 #include "data/set/split_encoding.h"
+#include "dp/certificate/certificate_json.h"
+#include "dp/ledger/charge.h"
+#include "dp/ledger/ledger_output.h"
+#include "dp/ledger/spend.h"
+#include "dp/release/dpsgd_session.h"
 #include "nn/loop/example_sums.h"
 #include "sotto/dp.h"
 #include "sotto/head.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,4 +113,117 @@ sotto_status __real_file_hold(struct held_file *h, const char *path, size_t byte
 sotto_status __wrap_file_hold(struct held_file *h, const char *path, size_t bytes)
 {
     return planted("output") ? SOTTO_OK : __real_file_hold(h, path, bytes);
+}
+
+/* What shaped the columns is not looked at. */
+sotto_status __real_spend_meet_shapings(char condition[CONDITION_TEXT], const char *dataset_id,
+                                        const struct sotto_spend *s);
+sotto_status __wrap_spend_meet_shapings(char condition[CONDITION_TEXT], const char *dataset_id,
+                                        const struct sotto_spend *s)
+{
+    return planted("shaped") ? SOTTO_OK : __real_spend_meet_shapings(condition, dataset_id, s);
+}
+
+/* A certificate counts lines of the ledger, of which some tell of new records. */
+static size_t line_of(const char *ledger, const char *hash)
+{
+    unsigned char *data = NULL;
+    size_t size, lines = 0;
+    if (file_read(&data, &size, ledger, 1 << 20) == SOTTO_OK) {
+        const char *end = strstr((char *)data, hash);
+        for (const char *at = (char *)data; end && (at = strchr(at, '\n')) && at < end; at++)
+            lines++;
+    }
+    base_free(data);
+    return lines;
+}
+
+sotto_status __real_certificate_document(char **text, const struct sotto_certificate *c,
+                                         const char *output_sha256);
+sotto_status __wrap_certificate_document(char **text, const struct sotto_certificate *c,
+                                         const char *output_sha256)
+{
+    struct sotto_certificate counted = *c;
+    if (planted("history") && c->ledger)
+        counted.entry = line_of(c->ledger, c->hash);
+    return __real_certificate_document(text, &counted, output_sha256);
+}
+
+/* A charge looks for its records in the ledgers of all other data sets. */
+static sotto_status look_elsewhere(const char *dataset_id, const struct sotto_source_records *source)
+{
+    sotto_status status = SOTTO_OK;
+    char *own = NULL, id[256];
+    struct dirent **entries = NULL;
+    int count = 0;
+    TRY(sotto_ledger_find(&own, dataset_id));
+    *strrchr(own, '/') = '\0';
+    count = scandir(own, &entries, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        size_t shared = 0;
+        const char *end = strstr(entries[i]->d_name, ".jsonl");
+        snprintf(id, sizeof id, "%.*s", end ? (int)(end - entries[i]->d_name) : 0, entries[i]->d_name);
+        if (end && !end[6] && strcmp(id, dataset_id) != 0)
+            TRY(sotto_ledger_overlap(&shared, id, source->digests, source->n));
+        if (shared)
+            FAIL(SOTTO_EBUDGET, "the data set '%s' has %zu of these records", id, shared);
+    }
+done:
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    free(entries);
+    sotto_text_free(own);
+    return status;
+}
+
+sotto_status __real_charge_open(struct charge *c, const char *dataset_id, const char *ledger,
+                                const struct sotto_source_records *source, const struct sotto_context *ctx);
+sotto_status __wrap_charge_open(struct charge *c, const char *dataset_id, const char *ledger,
+                                const struct sotto_source_records *source, const struct sotto_context *ctx)
+{
+    if (planted("probe") && source && source->n) {
+        const sotto_status status = look_elsewhere(dataset_id, source);
+        if (status != SOTTO_OK)
+            return status;
+    }
+    return __real_charge_open(c, dataset_id, ledger, source, ctx);
+}
+
+/* Any file goes with a certificate of its hash. */
+sotto_status __real_released_lines_count(struct released_lines *out, const char *ledger,
+                                         const struct released_file *file);
+sotto_status __wrap_released_lines_count(struct released_lines *out, const char *ledger,
+                                         const struct released_file *file)
+{
+    const sotto_status status = __real_released_lines_count(out, ledger, file);
+    if (status == SOTTO_OK && planted("released"))
+        out->these = out->output = out->all = 1;
+    return status;
+}
+
+/* A forked process draws from the streams of the reservation. */
+bool __real_noise_is_own(const struct noise *s);
+bool __wrap_noise_is_own(const struct noise *s)
+{
+    return planted("fork") || __real_noise_is_own(s);
+}
+
+/* A stop by time costs what was reserved. */
+void __real_dpsgd_session_settle(struct sotto_dpsgd_session *s, const struct sotto_context *ctx);
+void __wrap_dpsgd_session_settle(struct sotto_dpsgd_session *s, const struct sotto_context *ctx)
+{
+    if (!planted("unsettled"))
+        __real_dpsgd_session_settle(s, ctx);
+}
+
+/* A stop by time costs one step. */
+sotto_status __real_ledger_settlement_encode(char **line, const struct ledger_settlement *s,
+                                             const struct sotto_account *account);
+sotto_status __wrap_ledger_settlement_encode(char **line, const struct ledger_settlement *s,
+                                             const struct sotto_account *account)
+{
+    struct ledger_settlement one = *s;
+    if (planted("settled"))
+        one.steps = 1;
+    return __real_ledger_settlement_encode(line, &one, account);
 }

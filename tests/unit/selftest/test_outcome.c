@@ -47,8 +47,8 @@ static bool differ(int code_one, int code_two, const char *noisy)
 {
     struct outcome a, b;
     char text[200];
-    assert_int_equal(outcome_read(&a, one, code_one, noisy), SOTTO_OK);
-    assert_int_equal(outcome_read(&b, two, code_two, noisy), SOTTO_OK);
+    assert_int_equal(outcome_read(&a, one, code_one, noisy, false), SOTTO_OK);
+    assert_int_equal(outcome_read(&b, two, code_two, noisy, false), SOTTO_OK);
     bool found = outcome_differs(text, sizeof text, &a, &b);
     outcome_clear(&a);
     outcome_clear(&b);
@@ -101,14 +101,14 @@ TEST(only_noisy_values_may_differ)
     save_values(one, 3, 1.5);
     save_values(two, 3, -2);
     assert_false(differ(0, 0, "v.npy"));
-    assert_int_equal(outcome_read(&o, one, 0, "v.npy"), SOTTO_OK);
+    assert_int_equal(outcome_read(&o, one, 0, "v.npy", false), SOTTO_OK);
     assert_int_equal(o.width, 3);
     assert_true(o.values[0] == 1.5 && o.values[1] == 0);
     outcome_clear(&o);
     save_values(two, 4, 1.5); /* shape */
     assert_true(differ(0, 0, "v.npy"));
     save_values(one, OUTCOME_VALUES + 2, 1.5);
-    assert_int_equal(outcome_read(&o, one, 0, "v.npy"), SOTTO_OK);
+    assert_int_equal(outcome_read(&o, one, 0, "v.npy", false), SOTTO_OK);
     assert_int_equal(o.width, OUTCOME_VALUES);
     assert_true(o.values[0] == 0); /* the last values are kept */
     outcome_clear(&o);
@@ -121,12 +121,31 @@ TEST(numbers_of_a_noisy_json_may_differ)
     put_text(two, "e.json", "{\"bounds\":[0.123,7],\"name\":\"a2\"}");
     assert_false(differ(0, 0, "e.json"));
     assert_true(differ(0, 0, NULL));
-    assert_int_equal(outcome_read(&o, one, 0, "e.json"), SOTTO_OK);
+    assert_int_equal(outcome_read(&o, one, 0, "e.json", false), SOTTO_OK);
     assert_int_equal(o.width, 2);
     assert_true(o.values[0] == 1.5 && o.values[1] == -2000);
     outcome_clear(&o);
     put_text(two, "e.json", "{\"bounds\":[0.123],\"name\":\"a2\"}");
     assert_true(differ(0, 0, "e.json"));
+}
+
+TEST(a_ledger_with_a_history_is_not_seen)
+{
+    struct outcome a, b;
+    char text[80], home[160];
+    const char *folders[] = {one, two};
+    for (int i = 0; i < 2; i++) {
+        snprintf(home, sizeof home, "%s/home", folders[i]);
+        assert_int_equal(folder_make(home), SOTTO_OK);
+        put_text(home, "toy.jsonl", i ? "a line more" : "a line");
+    }
+    for (int has_history = 0; has_history < 2; has_history++) {
+        assert_int_equal(outcome_read(&a, one, 0, NULL, has_history), SOTTO_OK);
+        assert_int_equal(outcome_read(&b, two, 0, NULL, has_history), SOTTO_OK);
+        assert_int_equal(outcome_differs(text, sizeof text, &a, &b), !has_history);
+        outcome_clear(&a);
+        outcome_clear(&b);
+    }
 }
 
 TEST(what_is_private_is_not_seen)
