@@ -245,7 +245,7 @@ static sotto_status read_parts(struct sotto_data_part parts[MAX_PARTS], size_t *
 }
 
 /* What the columns became; the encoding was just written. */
-static sotto_status print_encoding(const char *folder)
+static sotto_status print_encoding(const char *folder, const struct options *o)
 {
     struct sotto_table_encoding *e;
     char path[4096];
@@ -253,8 +253,14 @@ static sotto_status print_encoding(const char *folder)
     sotto_status status = sotto_table_encoding_load(&e, path);
     if (status != SOTTO_OK)
         return status;
-    printf("%s: %zu columns, %zu classes, encoding %s\n", path, sotto_table_encoding_width(e),
-           sotto_table_encoding_classes(e), sotto_encoding_name(sotto_table_encoding_how(e)));
+    printf("%s: %zu columns, %zu classes, encoding ", path, sotto_table_encoding_width(e),
+           sotto_table_encoding_classes(e));
+    if (option_given(o, "fit-on"))
+        printf("fitted on the rows of part %s: public for other rows alone\n", option_text(o, "fit-on"));
+    else if (option_given(o, "fit-table"))
+        printf("fitted on the rows of %s: public for other rows alone\n", option_text(o, "fit-table"));
+    else
+        printf("%s\n", sotto_encoding_name(sotto_table_encoding_how(e)));
     sotto_table_encoding_free(e);
     return SOTTO_OK;
 }
@@ -282,7 +288,7 @@ static sotto_status run_split(const struct options *o, const struct sotto_contex
     else if (status == SOTTO_OK)
         printf("%s: %zu parts of %s\n", folder, count, name);
     if (status == SOTTO_OK && !json && options.one_hot)
-        status = print_encoding(folder);
+        status = print_encoding(folder, o);
     free(text);
     return status;
 }
