@@ -1,6 +1,7 @@
 /* Randomised response on one label per record. */
 #include "dp/release/release.h"
 
+#include <math.h>
 #include <stdio.h>
 
 sotto_status sotto_dp_randomise(struct sotto_certificate **certificate, int64_t *labels, size_t n,
@@ -15,8 +16,8 @@ sotto_status sotto_dp_randomise(struct sotto_certificate **certificate, int64_t 
     unsigned shift;
     char sampler[128];
     REQUIRE(classes >= 2, "randomised response needs at least 2 classes (got %zu)", classes);
-    const bool stated = sensitivity_normal(&r->sensitivity).l1 > 0;
-    own.sensitivity.l1 = stated ? r->sensitivity.l1 : 1;
+    const double stated = r->sensitivity.l1;
+    own.sensitivity.l1 = stated == 0 || isnan(stated) ? 1 : stated;
     own.sensitivity.source =
         SOTTO_SENSITIVITY_PROVED; /* by construction: one label of one record, or another one */
     TRY(release_plan(&plan, &own, n, 1u << RELEASE_LABELS, ctx));
