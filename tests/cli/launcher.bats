@@ -77,13 +77,14 @@ by_one=("monitor none.jsonl" "data list" "encoder import none" "account --mechan
   four=(OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=2 PMIX_RANK=2)
   "$SOTTO" "${pretrain[@]}"
   "$SOTTO" embed --encoder e.safetensors --data $data -o X.npy --labels-out y.npy --quiet
+  "$SOTTO" embed --encoder scattering --data $data -o S.npy --quiet # no record shaped its columns
   "$SOTTO" head --features X.npy --labels y.npy --epochs 2 -o h.safetensors --quiet
   release=(--epsilon 1 --delta 1e-5 --l2 0.04 --ledger ledger.jsonl -o out.safetensors)
   for command in "pretrain --data $data --epochs 1 --batch 4 -o new.safetensors" \
                  "train --data $data --model mlp --epochs 1 --batch 4 -o new.safetensors" \
                  "embed --encoder e.safetensors --data $data -o new.npy" \
                  "head --features X.npy --labels y.npy --epochs 2 -o new.safetensors" \
-                 "head --features X.npy --labels y.npy --trainer dp-adam --classes 10 --batch 4 --epsilon 3 --ledger new.jsonl -o new.safetensors" \
+                 "head --features S.npy --labels y.npy --trainer dp-adam --classes 10 --batch 4 --epsilon 3 --ledger new.jsonl -o new.safetensors" \
                  "protect --head h.safetensors ${release[*]}" \
                  "predict --head h.safetensors --features X.npy -o new.npy"; do
     refused "rank 2 of 4" "Open MPI" "${four[@]}" -- $command
@@ -92,7 +93,7 @@ by_one=("monitor none.jsonl" "data list" "encoder import none" "account --mechan
     rm -f new.*
   done
   [ -f out.safetensors ]
-  [ "$(wc -l < ledger.jsonl)" -eq 1 ]
+  [ "$(wc -l < ledger.jsonl)" -eq 2 ] # the charge, and what came out of it
 }
 
 # ranks TEXT COMMAND...: each rank of 2 ends with 64, the second one after a while and with its name

@@ -452,7 +452,9 @@ TEST(unknown_events)
     const struct ledger_charge charge = {
         .mechanism = "of a later version", .pure = NAN, .rho = NAN, .epsilon = NAN, .steps = 1};
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(ledger_events_add(&list, &charge), SOTTO_OK);
+        struct ledger_charged charged;
+        assert_int_equal(ledger_charge_event(&charged, &list, &charge), SOTTO_OK);
+        assert_int_equal(ledger_events_add(&list, &charged), SOTTO_OK);
         assert_true(list.unknown && list.count == 0);
     }
     assert_int_equal(ledger_events_join(&more, &list), SOTTO_OK);
