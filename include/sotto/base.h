@@ -16,6 +16,10 @@ extern "C" {
 #define SOTTO_API __attribute__((visibility("default")))
 #define SOTTO_MUST_CHECK __attribute__((warn_unused_result))
 
+/* Pointers: one that is NULL is EINVAL, before anything else is read, unless the comment of the function says what NULL means.
+ * Optional everywhere are contexts, structs of options and recipes (NULL: {0}), and arrays of length 0. Functions
+ * without a status do nothing with NULL, and return 0, NULL, or NAN. */
+
 /** Version of the binary interface, and the number in the name of the shared library (libsotto.so.2).
  *
  *  It grows when a program that was compiled against an older header would no longer work: a function, a parameter or

@@ -40,6 +40,26 @@ void status_set(const struct status_record *in);
             FAIL(SOTTO_EINVAL, __VA_ARGS__);                                                                 \
     } while (0)
 
+/* The first statement of a public function that takes pointers (base.h: which may be NULL). Nothing is open yet, so both
+ * return where they stand. An argument may be a condition, such as `!n || x`; the text names its last word. */
+#define REQUIRE_GIVEN(...)                                                                                   \
+    do {                                                                                                     \
+        const _Bool given_[] = {__VA_ARGS__};                                                                \
+        for (size_t given_i_ = 0; given_i_ < sizeof given_; given_i_++)                                      \
+            if (!given_[given_i_])                                                                           \
+                return status_not_given(__func__, #__VA_ARGS__, given_i_);                                   \
+    } while (0)
+/* Likewise where there is no status: returns `result`, and `GIVEN_OR(, x)` nothing. */
+#define GIVEN_OR(result, ...)                                                                                \
+    do {                                                                                                     \
+        const _Bool given_[] = {__VA_ARGS__};                                                                \
+        for (size_t given_i_ = 0; given_i_ < sizeof given_; given_i_++)                                      \
+            if (!given_[given_i_])                                                                           \
+                return result;                                                                               \
+    } while (0)
+/** Records that argument i of `names`, which have commas between them, was NULL. Returns: EINVAL. */
+sotto_status status_not_given(const char *function, const char *names, size_t i) __attribute__((cold));
+
 /* Context helpers: all accept NULL. */
 void context_log(const struct sotto_context *ctx, enum sotto_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
