@@ -225,7 +225,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_select(struct sotto_pro
                                                                 const int64_t *chosen, size_t count);
 /** The records of `by`, and all that shaped them, shaped the columns of p too. What is known already is not said twice.
  *  In:      what, name: as in struct sotto_shaping; of a path its last part is kept. what NULL: not the records of `by`, as p has
- *               the same, but what shaped them
+ *               the same, but what shaped them; name may be NULL then
  *           by: of the file that did it; NULL, or without dataset_id: its records are unknown
  *           is_public: 1: its set is generated or a public benchmark (sotto_dataset_is_public())
  *  Returns: ENOMEM; p is as before */

@@ -32,13 +32,15 @@ SOTTO_API size_t sotto_team_size(const struct sotto_team *team);
 /** Lowers this process to the lowest instruction set of all ranks, so that all compute the same bits on machines of several kinds: it
  *  sets SOTTO_ISA in the environment. All ranks call it, before anything is computed and before there are threads.
  *
- *  In:      common  0: only compares whether all ranks say the same
+ *  In:      team    NULL: one process, which always agrees
+ *           common  0: only compares whether all ranks say the same
  *  Returns: EUSAGE  they do not */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_team_common_isa(const struct sotto_team *team, int common);
 /** Compares a text that all ranks should have alike, such as the command that they run, before calls in which they would wait for each
  *  other. All ranks call it.
  *
- *  In:      what   the name of it, for the error
+ *  In:      team   NULL: one process, which always agrees
+ *           what   the name of it, for the error
  *           value  its first 100 bytes are compared
  *  Returns: EUSAGE  on all ranks: one has another
  *           ENOMEM */

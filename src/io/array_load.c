@@ -124,6 +124,7 @@ done:
 sotto_status sotto_array_load(struct sotto_array *out, const char *path, int quiet,
                               const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, path);
     sotto_status status = SOTTO_OK;
     struct source s = {.fd = -1};
     const char *colon = array_member(path);

@@ -351,6 +351,7 @@ done:
 
 sotto_status sotto_inspect(char **json, const char *path, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(json, path);
     sotto_status status = SOTTO_OK;
     struct json *doc = NULL;
     TRY(inspect(&doc, path, ctx));
@@ -432,6 +433,7 @@ static void print_document(FILE *f, const struct json *doc)
 
 sotto_status sotto_inspect_text(char **text, const char *path, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(text, path);
     sotto_status status = SOTTO_OK;
     struct json *doc = NULL;
     FILE *f = NULL;

@@ -86,6 +86,7 @@ static bool marks_zero(const struct sotto_option *row)
 
 sotto_status sotto_option_set(void *out, const struct sotto_option *row, const char *text)
 {
+    REQUIRE_GIVEN(out, row, text);
     sotto_status status = option_put(out, row, text);
     if (status == SOTTO_OK && marks_zero(row) && is_zero(out, row))
         mark(out, row);
@@ -101,6 +102,7 @@ static void put_default(void *out, const struct sotto_option *row)
 
 void sotto_options_defaults(void *out, const struct sotto_option *table)
 {
+    GIVEN_OR(, out, table);
     for (; table->name; table++)
         if (is_auto(table))
             clear(out, table);
@@ -122,6 +124,7 @@ static void resolve(void *out, const struct sotto_option *row)
 
 sotto_status sotto_options_resolve(void *out, const void *given, const struct sotto_option *table)
 {
+    REQUIRE_GIVEN(out, table);
     sotto_status status = SOTTO_OK;
     const struct sotto_option *end = table;
     while (end->name)

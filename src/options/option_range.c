@@ -31,6 +31,7 @@ static void describe(char out[96], const struct interval *r, bool whole, double 
 
 sotto_status sotto_option_check_number(const struct sotto_option *row, double x)
 {
+    REQUIRE_GIVEN(row);
     const struct interval r = interval_read(row->range);
     char expected[96];
     bool whole = row->type == SOTTO_OPTION_COUNT || row->type == SOTTO_OPTION_SEED;
@@ -59,6 +60,7 @@ static double number(const void *options, const struct sotto_option *row)
 sotto_status sotto_option_reals(double *out, size_t capacity, size_t *count, const struct sotto_option *row,
                                 const char *text)
 {
+    REQUIRE_GIVEN(out, count, row, text);
     sotto_status status = SOTTO_OK;
     size_t n = 0;
     for (struct option_words l = option_words_of(text); l.more; n++) {
@@ -81,6 +83,7 @@ static sotto_status check_reals(const void *options, const struct sotto_option *
     size_t n;
     memcpy(&x, (const char *)options + row->offset, sizeof x);
     memcpy(&n, (const char *)options + row->count, sizeof n);
+    REQUIRE(n == 0 || x, "%s is NULL; expected %zu numbers", row->key, n);
     for (size_t i = 0; i < n; i++)
         TRY(sotto_option_check_number(row, x[i]));
 done:
@@ -99,6 +102,7 @@ static sotto_status check_seed(const void *options, const struct sotto_option *r
 
 sotto_status sotto_options_check(const void *options, const struct sotto_option *table, const char *keys)
 {
+    REQUIRE_GIVEN(options, table);
     sotto_status status = SOTTO_OK;
     for (; table->name; table++) {
         if (!table->range || (keys && !option_listed_in(keys, table->key)))

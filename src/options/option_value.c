@@ -21,6 +21,7 @@ bool option_listed_in(const char *words, const char *name)
 
 const struct sotto_option *sotto_option_find(const struct sotto_option *table, const char *name)
 {
+    GIVEN_OR(NULL, table, name);
     for (; table->name; table++)
         if (strcmp(table->name, name) == 0 || strcmp(table->key, name) == 0 ||
             option_listed_in(table->aliases, name) || option_listed_in(table->old_names, name))

@@ -57,6 +57,7 @@ done:
 
 sotto_status sotto_team_open(struct sotto_team **out, const int *communicator)
 {
+    REQUIRE_GIVEN(out);
     sotto_status status = SOTTO_OK;
     const struct transport *transport = NULL;
     TRY(find(&transport));

@@ -13,6 +13,7 @@ struct said {
 
 sotto_status sotto_team_same(const struct sotto_team *team, const char *what, const char *value)
 {
+    REQUIRE_GIVEN(what, value);
     sotto_status status = SOTTO_OK;
     struct said mine = {0}, *all = NULL;
     if (sotto_team_size(team) == 1)

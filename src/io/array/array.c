@@ -65,6 +65,7 @@ const char *array_describe(char out[256], enum sotto_dtype dtype, int ndim, cons
 
 sotto_status sotto_array_make(struct sotto_array *out, enum sotto_dtype dtype, int ndim, const size_t *shape)
 {
+    REQUIRE_GIVEN(out, ndim < 1 || shape);
     sotto_status status = SOTTO_OK;
     struct sotto_array a = {.dtype = dtype, .ndim = ndim};
     size_t bytes;
@@ -205,6 +206,7 @@ static bool convert_one(struct sotto_array *to, const struct sotto_array *from, 
 
 sotto_status sotto_array_convert(struct sotto_array *a, enum sotto_dtype to)
 {
+    REQUIRE_GIVEN(a);
     sotto_status status = SOTTO_OK;
     struct sotto_array result = {0};
     REQUIRE(known(to), "array: unknown dtype %d", (int)to);
@@ -225,6 +227,7 @@ done:
 
 sotto_status sotto_array_require_exact(const struct sotto_array *a, enum sotto_dtype to, const char *name)
 {
+    REQUIRE_GIVEN(a, name);
     const int bits = to == SOTTO_F2 ? 11 : to == SOTTO_F4 ? 24 : 53;
     const int64_t limit = (int64_t)1 << bits;
     if (dtype_is_float(a->dtype) || !dtype_is_float(to))
@@ -240,6 +243,7 @@ sotto_status sotto_array_require_exact(const struct sotto_array *a, enum sotto_d
 
 sotto_status sotto_array_require_finite(const struct sotto_array *a, const char *name, const char *what)
 {
+    REQUIRE_GIVEN(a, name, what);
     if (!dtype_is_float(a->dtype) || a->count == 0)
         return SOTTO_OK;
     size_t rows = a->ndim > 0 ? a->shape[0] : 1, columns = a->count / rows;

@@ -322,6 +322,7 @@ sotto_status npy_from_memory(struct sotto_array *out, const void *data, size_t s
 
 sotto_status sotto_npy_load(struct sotto_array *out, const char *path)
 {
+    REQUIRE_GIVEN(out, path);
     return npy_load_asking(out, path, NULL);
 }
 
@@ -380,6 +381,8 @@ size_t npy_header(unsigned char out[NPY_HEADER_LIMIT], const struct sotto_array 
 
 sotto_status sotto_npy_save(const char *path, const struct sotto_array *a)
 {
+    REQUIRE_GIVEN(path, a);
+    REQUIRE_GIVEN(!a->count || a->data);
     return npy_save_asking(path, a, NULL);
 }
 

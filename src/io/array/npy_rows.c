@@ -29,6 +29,7 @@ static bool is_plain(const struct sotto_array *header, const struct npy_layout *
 
 sotto_status sotto_rows_open(struct sotto_rows **out, const char *path)
 {
+    REQUIRE_GIVEN(out, path);
     sotto_status status = SOTTO_OK;
     static const unsigned char magic[6] = "\x93NUMPY";
     struct sotto_rows *r = NULL;
@@ -58,6 +59,7 @@ done:
 
 void sotto_rows_shape(size_t *rows, size_t *columns, enum sotto_dtype *dtype, const struct sotto_rows *r)
 {
+    GIVEN_OR(, rows, columns, dtype, r);
     *rows = r->header.shape[0];
     *columns = r->header.shape[1];
     *dtype = r->header.dtype;
@@ -65,12 +67,14 @@ void sotto_rows_shape(size_t *rows, size_t *columns, enum sotto_dtype *dtype, co
 
 const char *sotto_rows_name(const struct sotto_rows *r)
 {
+    GIVEN_OR(NULL, r);
     return r->name;
 }
 
 /* Narrower numbers come to lie at the end of *out, and are widened from its start on. */
 sotto_status sotto_rows_read(double *out, const struct sotto_rows *r, size_t first, size_t count)
 {
+    REQUIRE_GIVEN(out, r);
     sotto_status status = SOTTO_OK;
     const size_t columns = r->header.shape[1], size = sotto_dtype_size(r->header.dtype);
     REQUIRE(first <= r->header.shape[0] && count <= r->header.shape[0] - first,

@@ -122,6 +122,7 @@ sotto_status npz_from_memory(struct sotto_tensors *out, const void *data, size_t
 
 sotto_status sotto_npz_load(struct sotto_tensors *out, const char *path)
 {
+    REQUIRE_GIVEN(out, path);
     return npz_load_asking(out, path, NULL);
 }
 
@@ -153,6 +154,7 @@ done:
 
 sotto_status sotto_npz_save(const char *path, const struct sotto_tensors *t)
 {
+    REQUIRE_GIVEN(path, t);
     sotto_status status = SOTTO_OK;
     struct atomic_file f = {0};
     struct zip_writer w = {.file = &f};

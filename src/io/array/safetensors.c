@@ -237,12 +237,14 @@ done:
 sotto_status sotto_safetensors_load_bytes(struct sotto_tensors *out, const void *bytes, size_t size,
                                           const char *name)
 {
+    REQUIRE_GIVEN(out, !size || bytes, name);
     struct source s = source_memory(bytes, size, name);
     return safetensors_read(out, &s);
 }
 
 sotto_status sotto_safetensors_load(struct sotto_tensors *out, const char *path)
 {
+    REQUIRE_GIVEN(out, path);
     return safetensors_load_asking(out, path, NULL);
 }
 
@@ -347,6 +349,7 @@ sotto_status safetensors_finish(struct safetensors_file *f)
 
 sotto_status sotto_safetensors_save(const char *path, const struct sotto_tensors *t)
 {
+    REQUIRE_GIVEN(path, t);
     sotto_status status = SOTTO_OK;
     struct safetensors_file f = {0};
     TRY(safetensors_begin(&f, path, t));
@@ -357,6 +360,7 @@ done:
 
 sotto_status sotto_safetensors_save_bytes(void **bytes, size_t *size, const struct sotto_tensors *t)
 {
+    REQUIRE_GIVEN(bytes, size, t);
     sotto_status status = SOTTO_OK;
     unsigned char *header = NULL, *whole;
     size_t at, total;

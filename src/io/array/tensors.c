@@ -43,6 +43,7 @@ done:
 sotto_status sotto_tensors_add(struct sotto_tensors *t, const char *name, enum sotto_dtype dtype, int ndim,
                                const size_t *shape, const void *data)
 {
+    REQUIRE_GIVEN(t, name, ndim < 1 || shape);
     sotto_status status = SOTTO_OK;
     struct sotto_array a = {0};
     char shown[80];
@@ -61,6 +62,7 @@ done:
 
 struct sotto_array *sotto_tensors_find(const struct sotto_tensors *t, const char *name)
 {
+    GIVEN_OR(NULL, t, name);
     for (size_t i = 0; i < t->count; i++)
         if (strcmp(t->items[i].name, name) == 0)
             return &t->items[i].array;
@@ -83,6 +85,7 @@ static size_t lower_bound(const struct sotto_tensors *t, const char *key)
 
 sotto_status sotto_tensors_set_metadata(struct sotto_tensors *t, const char *key, const char *value)
 {
+    REQUIRE_GIVEN(t, key, value);
     sotto_status status = SOTTO_OK;
     char *key_copy = NULL, *value_copy = NULL;
     REQUIRE(utf8_valid(key, strlen(key)) && utf8_valid(value, strlen(value)), "metadata must be UTF-8 text");
@@ -110,6 +113,7 @@ done:
 
 const char *sotto_tensors_metadata(const struct sotto_tensors *t, const char *key)
 {
+    GIVEN_OR(NULL, t, key);
     size_t i = lower_bound(t, key);
     return i < t->metadata_count && strcmp(t->metadata[2 * i], key) == 0 ? t->metadata[2 * i + 1] : NULL;
 }

@@ -35,6 +35,7 @@ const char *sotto_provenance_condition(const struct sotto_provenance *p)
 
 void sotto_provenance_clear(struct sotto_provenance *p)
 {
+    GIVEN_OR(, p);
     for (size_t k = 0; p->class_names && k < p->classes; k++)
         base_free(p->class_names[k]);
     base_free(p->class_names);
@@ -45,6 +46,7 @@ void sotto_provenance_clear(struct sotto_provenance *p)
 
 sotto_status sotto_provenance_copy(struct sotto_provenance *out, const struct sotto_provenance *p)
 {
+    REQUIRE_GIVEN(out, p);
     sotto_status status = SOTTO_OK;
     struct sotto_provenance copy = *p;
     copy.rows = NULL;
@@ -69,6 +71,7 @@ done:
 
 sotto_status sotto_provenance_select(struct sotto_provenance *p, const int64_t *chosen, size_t count)
 {
+    REQUIRE_GIVEN(p, !count || chosen);
     sotto_status status = SOTTO_OK;
     int64_t *rows = NULL;
     for (size_t i = 0; i < count; i++)
@@ -139,6 +142,7 @@ static bool says_nothing(const struct sotto_provenance *p)
 
 sotto_status sotto_provenance_save(const char *path, const struct sotto_provenance *p)
 {
+    REQUIRE_GIVEN(path, p);
     sotto_status status = SOTTO_OK;
     struct json *doc = NULL;
     char sha256[SHA256_HEX], *side = side_path(path);
@@ -168,6 +172,7 @@ static bool same_records(const struct sotto_provenance *a, const struct sotto_pr
 sotto_status sotto_provenance_load_pair(struct sotto_provenance *out, const char *features,
                                         const char *labels)
 {
+    REQUIRE_GIVEN(out, features);
     sotto_status status = SOTTO_OK;
     struct sotto_provenance x = {0}, y = {0}, *told = &x;
     TRY(sotto_provenance_load(&x, features));
@@ -293,6 +298,7 @@ done:
 
 sotto_status sotto_provenance_load(struct sotto_provenance *out, const char *path)
 {
+    REQUIRE_GIVEN(out, path);
     sotto_status status = SOTTO_OK;
     struct sotto_provenance p = {0};
     struct json *doc = NULL;

@@ -31,6 +31,7 @@ static size_t first_repeated(const struct named *sorted, size_t n)
 
 sotto_status sotto_rows_once(const int64_t *rows, size_t n, const char *where)
 {
+    REQUIRE_GIVEN(!n || rows, where);
     sotto_status status = SOTTO_OK;
     struct named *sorted = NULL;
     NEW(sorted, n);

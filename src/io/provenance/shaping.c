@@ -76,6 +76,7 @@ static void shorten(struct sotto_provenance *p, size_t count)
 sotto_status sotto_provenance_shape(struct sotto_provenance *p, const char *what, const char *name,
                                     const struct sotto_provenance *by, int is_public)
 {
+    REQUIRE_GIVEN(p);
     sotto_status status = SOTTO_OK;
     const size_t before = p->shapings;
     struct sotto_shaping s = {.is_public = is_public != 0};

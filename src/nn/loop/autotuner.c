@@ -346,6 +346,7 @@ enum nn_dtype autotune_dtype(const struct sotto_autotune *a)
 
 void sotto_autotune_line(char out[SOTTO_AUTOTUNE_LINE], const struct sotto_autotune *a, const char *unit)
 {
+    GIVEN_OR(, out, a, unit);
     static const struct {
         const char *how, *text;
     } words[] = {{"stated", "as asked"},
