@@ -36,6 +36,7 @@ sotto_status sotto_calibrate_certified(struct sotto_account *out, const char *me
                                        const struct sotto_sensitivity *sensitivity, struct sotto_dp target,
                                        size_t compose, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, mechanism, sensitivity);
     const struct request request = {mechanism, sensitivity, target.delta, compose, ctx};
     const struct raise until = {
         release, &request, {calibration_aim(target.epsilon), target.delta}, mechanism};
@@ -47,6 +48,7 @@ sotto_status sotto_calibrate_certified(struct sotto_account *out, const char *me
 sotto_status sotto_calibrate_sampled_certified(struct sotto_account *out, const struct sotto_sampled *sampled,
                                                double target_epsilon, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, sampled);
     const struct sampled_request request = {sampled, ctx};
     const struct raise until = {
         steps, &request, {calibration_aim(target_epsilon), sampled->delta}, sampled->mechanism};

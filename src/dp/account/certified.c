@@ -88,6 +88,7 @@ done:
 sotto_status sotto_account_sampled_certified(struct sotto_account *out, const struct sotto_sampled *sampled,
                                              const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, sampled);
     sotto_status status = SOTTO_OK;
     struct sampled_task task = {.sampled = sampled};
     if (sampled->rows_per_person > 1)
@@ -232,6 +233,7 @@ sotto_status sotto_account_release_certified(struct sotto_account *out, const ch
                                              const struct sotto_sensitivity *sensitivity, double delta,
                                              size_t compose, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, mechanism, sensitivity);
     sotto_status status = SOTTO_OK;
     struct release_task task = {.delta = delta, .compose = compose};
     TRY(mechanism_require(&task.mechanism, mechanism));

@@ -29,6 +29,7 @@ sotto_status sotto_choose(struct sotto_account accounts[SOTTO_MAX_MECHANISMS], s
                           const struct sotto_sensitivity *sensitivity, struct sotto_dp target, size_t compose,
                           const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(accounts, count, sensitivity);
     sotto_status status = SOTTO_OK;
     struct sotto_account found[SOTTO_MAX_MECHANISMS], a;
     size_t n = 0;

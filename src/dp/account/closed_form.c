@@ -30,6 +30,7 @@ done:
 sotto_status sotto_epsilon(struct sotto_interval *epsilon, const char *mechanism, double scale,
                            const struct sotto_sensitivity *sensitivity, double delta)
 {
+    REQUIRE_GIVEN(epsilon, mechanism, sensitivity);
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
     struct sensitivity_ratio shifts;
@@ -53,6 +54,7 @@ done:
 sotto_status sotto_delta(struct sotto_interval *delta, const char *mechanism, double scale,
                          const struct sotto_sensitivity *sensitivity, double epsilon)
 {
+    REQUIRE_GIVEN(delta, mechanism, sensitivity);
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
     struct sensitivity_ratio shifts;

@@ -16,11 +16,12 @@ const char *sotto_adjacency_name(enum sotto_adjacency a)
     return (unsigned)a <= SOTTO_REPLACE_INPUT ? adjacencies[a] : "unknown";
 }
 
-sotto_status sotto_adjacency_find(enum sotto_adjacency *out, const char *name)
+sotto_status sotto_adjacency_find(enum sotto_adjacency *adjacency, const char *name)
 {
+    REQUIRE_GIVEN(adjacency, name);
     for (int i = 0; i <= SOTTO_REPLACE_INPUT; i++)
         if (strcmp(name, adjacencies[i]) == 0) {
-            *out = (enum sotto_adjacency)i;
+            *adjacency = (enum sotto_adjacency)i;
             return SOTTO_OK;
         }
     return status_fail(SOTTO_EINVAL,
@@ -75,6 +76,7 @@ struct interval composition_slack(double each, double k, double delta)
 sotto_status sotto_compose_basic(struct sotto_composed *out, const struct sotto_dp *parts, size_t n,
                                  enum sotto_adjacency adjacency)
 {
+    REQUIRE_GIVEN(out, !n || parts);
     sotto_status status = SOTTO_OK;
     struct interval epsilon = iv(0), delta = iv(0);
     TRY(composition_check(parts, n, adjacency));
@@ -90,6 +92,7 @@ done:
 sotto_status sotto_compose_advanced(struct sotto_composed *out, struct sotto_dp each, size_t k, double delta,
                                     enum sotto_adjacency adjacency)
 {
+    REQUIRE_GIVEN(out);
     sotto_status status = SOTTO_OK;
     TRY(composition_check_each(each, k, delta, adjacency));
     struct interval e = iv(each.epsilon), n = iv((double)k), total = {0, INFINITY};
@@ -107,6 +110,7 @@ done:
 sotto_status sotto_compose_simple(struct sotto_composed *out, struct sotto_dp each, size_t k, double delta,
                                   enum sotto_adjacency adjacency)
 {
+    REQUIRE_GIVEN(out);
     sotto_status status = SOTTO_OK;
     TRY(composition_check_each(each, k, delta, adjacency));
     struct interval e = iv(each.epsilon), n = iv((double)k), total = {0, INFINITY};
@@ -139,6 +143,7 @@ static struct interval group_delta(struct interval e, double delta, double g)
 sotto_status sotto_compose_group(struct sotto_composed *out, struct sotto_dp each, size_t g,
                                  enum sotto_adjacency adjacency)
 {
+    REQUIRE_GIVEN(out);
     sotto_status status = SOTTO_OK;
     TRY(composition_check(&each, 1, adjacency));
     REQUIRE(g >= 1, "group size must be at least 1 (got 0)");
@@ -151,6 +156,7 @@ done:
 
 sotto_status sotto_compose_replace_one(struct sotto_composed *out, struct sotto_dp each)
 {
+    REQUIRE_GIVEN(out);
     sotto_status status = SOTTO_OK;
     TRY(composition_check(&each, 1, SOTTO_ADD_REMOVE));
     struct interval e = iv(each.epsilon);
@@ -178,6 +184,7 @@ static void top_add(struct top *t, double x)
 sotto_status sotto_compose_parallel(struct sotto_composed *out, const struct sotto_dp *parts, size_t n,
                                     enum sotto_adjacency parts_hold, enum sotto_adjacency target)
 {
+    REQUIRE_GIVEN(out, !n || parts);
     sotto_status status = SOTTO_OK;
     struct top e = {0, 0}, d = {0, 0};
     TRY(composition_check(parts, n, target));
@@ -212,6 +219,7 @@ done:
 sotto_status sotto_compose_parallel_rows(struct sotto_composed *out, const struct sotto_dp *parts, size_t n,
                                          enum sotto_adjacency parts_hold, enum sotto_adjacency target)
 {
+    REQUIRE_GIVEN(out, !n || parts);
     sotto_status status = SOTTO_OK;
     struct top e = {0, 0}, d = {0, 0};
     struct interval delta = iv(0);
@@ -238,6 +246,7 @@ done:
 sotto_status sotto_compose_mixture(struct sotto_composed *out, const struct sotto_dp *parts,
                                    const double *probabilities, size_t n, enum sotto_adjacency adjacency)
 {
+    REQUIRE_GIVEN(out, !n || parts);
     sotto_status status = SOTTO_OK;
     double epsilon = 0, largest = 0;
     struct interval sum = iv(0), delta = iv(0);

@@ -5,6 +5,7 @@
 sotto_status sotto_compose_optimal(struct sotto_composed *out, struct sotto_dp each, size_t k, double delta,
                                    enum sotto_adjacency adjacency)
 {
+    REQUIRE_GIVEN(out);
     sotto_status status = SOTTO_OK;
     TRY(composition_check_each(each, k, delta, adjacency));
     REQUIRE(k <= COMPOSITION_OPTIMAL_MOST,

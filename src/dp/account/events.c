@@ -332,6 +332,7 @@ done:
 sotto_status sotto_account_events(struct sotto_account *out, const struct sotto_event *events, size_t n,
                                   double delta, enum sotto_adjacency target, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, !n || events);
     sotto_status status = SOTTO_OK;
     struct part *parts = NULL;
     TRY(require_delta(delta));

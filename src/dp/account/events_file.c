@@ -333,11 +333,13 @@ done:
 sotto_status sotto_account_events_file(struct sotto_account *out, const char *path, double delta,
                                        enum sotto_adjacency target, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, path);
     return account_file(out, path, delta, target, events_parse, ctx);
 }
 
 sotto_status sotto_account_opacus_file(struct sotto_account *out, const char *path, double delta,
                                        enum sotto_adjacency target, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, path);
     return account_file(out, path, delta, target, events_parse_opacus, ctx);
 }

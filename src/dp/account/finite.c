@@ -30,6 +30,7 @@ static struct interval one_way(const double *p, const double *q, size_t n, doubl
 sotto_status sotto_finite_delta(struct sotto_interval *delta, const double *p, const double *q, size_t n,
                                 double epsilon)
 {
+    REQUIRE_GIVEN(delta, !n || p, !n || q);
     sotto_status status = SOTTO_OK;
     TRY(check_points(p, q, n));
     REQUIRE(epsilon >= 0 && epsilon <= 1e100, "epsilon must lie in [0, 1e100] (got %g)", epsilon);
@@ -69,6 +70,7 @@ static double lower_end(struct point *points, size_t n, double delta)
 sotto_status sotto_finite_epsilon(struct sotto_interval *epsilon, const double *p, const double *q, size_t n,
                                   double delta, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(epsilon, !n || p, !n || q);
     sotto_status status = SOTTO_OK;
     struct point *points = NULL;
     TRY(check_points(p, q, n));

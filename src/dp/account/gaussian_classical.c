@@ -6,6 +6,7 @@
 
 sotto_status sotto_gaussian_classical(struct sotto_classical_gaussian *out, double l2, struct sotto_dp target)
 {
+    REQUIRE_GIVEN(out);
     sotto_status status = SOTTO_OK;
     struct sotto_sensitivity s = {.l1 = NAN, .l2 = l2};
     struct sotto_classical_gaussian c = {0};

@@ -52,6 +52,7 @@ done:
 sotto_status sotto_privacy_profile_release(struct sotto_privacy_profile *out, const char *mechanism,
                                            double scale, const struct sotto_sensitivity *sensitivity)
 {
+    REQUIRE_GIVEN(out, mechanism, sensitivity);
     sotto_status status = SOTTO_OK;
     struct sotto_privacy_profile p = {0};
     struct sensitivity_ratio shifts;
@@ -108,6 +109,7 @@ sotto_status sotto_privacy_profile_sampled(struct sotto_privacy_profile *out,
                                            const struct sotto_sampled *sampled,
                                            const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, sampled);
     sotto_status status = SOTTO_OK;
     struct sotto_privacy_profile p = {0};
     struct sotto_sampled s = *sampled;

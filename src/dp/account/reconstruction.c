@@ -11,6 +11,7 @@
 sotto_status sotto_reconstruction_bound(double *bound, const struct sotto_privacy_profile *profile,
                                         double prior)
 {
+    REQUIRE_GIVEN(bound, profile);
     sotto_status status = SOTTO_OK;
     static const double rounding = 1e-12;
     double best = 1;

@@ -63,6 +63,7 @@ static struct sotto_sensitivity distance(const struct sotto_residual_input *in)
 
 sotto_status sotto_residual_input(struct sotto_residual_account *out, const struct sotto_residual_input *in)
 {
+    REQUIRE_GIVEN(out, in);
     sotto_status status = SOTTO_OK;
     struct sotto_account account;
     size_t releases;
@@ -82,6 +83,7 @@ done:
 
 sotto_status sotto_residual_input_noise(double *noise, double epsilon, const struct sotto_residual_input *in)
 {
+    REQUIRE_GIVEN(noise, in);
     sotto_status status = SOTTO_OK;
     size_t releases;
     TRY(check_positive("epsilon", epsilon));
@@ -118,6 +120,7 @@ done:
 
 sotto_status sotto_residual_theorem1_noise(struct sotto_residual_theorem1 *t)
 {
+    REQUIRE_GIVEN(t);
     sotto_status status = SOTTO_OK;
     TRY(check_theorem1(t));
     TRY(check_positive("epsilon", t->epsilon));
@@ -134,6 +137,7 @@ done:
 
 sotto_status sotto_residual_theorem1_epsilon(struct sotto_residual_theorem1 *t)
 {
+    REQUIRE_GIVEN(t);
     sotto_status status = SOTTO_OK;
     TRY(check_theorem1(t));
     TRY(check_positive("input noise", t->input_noise));
@@ -149,6 +153,7 @@ done:
 
 double sotto_residual_theorem1_mapping(const struct sotto_residual_theorem1 *t, size_t i)
 {
+    GIVEN_OR(NAN, t);
     return (t->lambda / (double)i + 1 - t->lambda) * t->epsilon;
 }
 
@@ -170,6 +175,7 @@ done:
 sotto_status sotto_residual_answers(double *epsilon, double *published,
                                     const struct sotto_residual_answers *in)
 {
+    REQUIRE_GIVEN(epsilon, in);
     sotto_status status = SOTTO_OK;
     TRY(check_answers(in));
     TRY(check_positive("gamma", in->gamma));
@@ -186,6 +192,7 @@ done:
 
 sotto_status sotto_residual_answers_noise(struct sotto_residual_answers *in, double epsilon)
 {
+    REQUIRE_GIVEN(in);
     sotto_status status = SOTTO_OK;
     TRY(check_answers(in));
     TRY(check_positive("epsilon", epsilon));

@@ -125,44 +125,46 @@ static sotto_status lower_of_record(struct interval *pld, const struct sotto_sam
     return status;
 }
 
-sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto_sampled *s,
+sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto_sampled *sampled,
                                    const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, sampled);
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
     struct interval pld;
-    TRY(check(&m, s));
-    TRY(sotto_options_check(s, sotto_sampled_option_table(), "noise_multiplier"));
+    TRY(check(&m, sampled));
+    TRY(sotto_options_check(sampled, sotto_sampled_option_table(), "noise_multiplier"));
     TRY(context_check(ctx, "account: stopped"));
-    const struct sotto_sampled of_person = unit_steps(s), *as = &of_person;
+    const struct sotto_sampled of_person = unit_steps(sampled), *as = &of_person;
     TRY(by_pld(&pld, as, ctx));
     double by_rows = INFINITY;
-    if (s->rows_per_person > 1) {
-        TRY(lower_of_record(&pld, s, ctx));
-        TRY(epsilon_row_by_row(&by_rows, m, s, ctx));
+    if (sampled->rows_per_person > 1) {
+        TRY(lower_of_record(&pld, sampled, ctx));
+        TRY(epsilon_row_by_row(&by_rows, m, sampled, ctx));
     }
-    struct sotto_account a = {.scale = s->noise_multiplier,
-                              .delta = s->delta,
-                              .compose = s->steps,
-                              .sample_rate = s->sample_rate,
+    struct sotto_account a = {.scale = sampled->noise_multiplier,
+                              .delta = sampled->delta,
+                              .compose = sampled->steps,
+                              .sample_rate = sampled->sample_rate,
                               .epsilon = {0, INFINITY},
                               .pure_epsilon = pure_epsilon(m, as),
                               .zcdp_rho = NAN,
                               .accountant = "none",
-                              .standard_deviation = m->standard_deviation * s->noise_multiplier};
+                              .standard_deviation = m->standard_deviation * sampled->noise_multiplier};
     snprintf(a.mechanism, sizeof a.mechanism, "%s", m->name);
-    snprintf(a.clipping, sizeof a.clipping, "%s", norm_name(s->clipping));
-    snprintf(a.sampling, sizeof a.sampling, "%s", sotto_sampling_name(s->sampling));
-    snprintf(a.adjacency, sizeof a.adjacency, "%s", sotto_adjacency_name(s->adjacency));
-    if (scalar_curve_holds(m, s->clipping))
+    snprintf(a.clipping, sizeof a.clipping, "%s", norm_name(sampled->clipping));
+    snprintf(a.sampling, sizeof a.sampling, "%s", sotto_sampling_name(sampled->sampling));
+    snprintf(a.adjacency, sizeof a.adjacency, "%s", sotto_adjacency_name(sampled->adjacency));
+    if (scalar_curve_holds(m, sampled->clipping))
         account_add_bound(&a, "privacy-loss distribution", pld.hi);
     if (m->by_l2 || m->renyi_ball)
         account_add_bound(&a, "renyi", renyi_epsilon(m, as));
-    if (sampled_replaces(s) && s->sampling == SOTTO_SAMPLING_POISSON && !scalar_curve_holds(m, s->clipping))
+    if (sampled_replaces(sampled) && sampled->sampling == SOTTO_SAMPLING_POISSON &&
+        !scalar_curve_holds(m, sampled->clipping))
         snprintf(a.note, sizeof a.note,
                  "a replaced record is bounded as a group of two: no exact pair is known for %s noise on "
                  "sums clipped by %s",
-                 m->name, norm_name(s->clipping));
+                 m->name, norm_name(sampled->clipping));
     if (isfinite(by_rows))
         account_add_bound(&a, "rows one by one", by_rows);
     if (!isnan(a.pure_epsilon))
@@ -191,13 +193,14 @@ done:
     return status;
 }
 
-sotto_status sotto_account_sampled_both(struct sotto_account *out, const struct sotto_sampled *s,
+sotto_status sotto_account_sampled_both(struct sotto_account *out, const struct sotto_sampled *sampled,
                                         const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, sampled);
     sotto_status status = SOTTO_OK;
     struct sotto_account a;
-    TRY(sotto_account_sampled(&a, s, ctx));
-    TRY(account_sampled_other(&a, s, ctx));
+    TRY(sotto_account_sampled(&a, sampled, ctx));
+    TRY(account_sampled_other(&a, sampled, ctx));
     *out = a;
 done:
     return status;
@@ -295,6 +298,7 @@ done:
 sotto_status sotto_calibrate_sampled(double *noise_multiplier, const struct sotto_sampled *sampled,
                                      double target_epsilon, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(noise_multiplier, sampled);
     sotto_status status = SOTTO_OK;
     struct search s = {NULL, *sampled, target_epsilon, ctx};
     double found;

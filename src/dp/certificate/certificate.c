@@ -214,16 +214,19 @@ void sotto_certificate_free(struct sotto_certificate *c)
 
 const struct sotto_account *sotto_certificate_account(const struct sotto_certificate *c)
 {
+    GIVEN_OR(NULL, c);
     return &c->account;
 }
 
 const struct sotto_sensitivity *sotto_certificate_sensitivity(const struct sotto_certificate *c)
 {
+    GIVEN_OR(NULL, c);
     return &c->sensitivity;
 }
 
 enum sotto_guarantee sotto_certificate_guarantee(const struct sotto_certificate *c)
 {
+    GIVEN_OR(SOTTO_GUARANTEE_NONE, c);
     return c->seeded                ? SOTTO_GUARANTEE_NONE
            : c->wording.rests_on[0] ? SOTTO_GUARANTEE_CONDITIONAL
                                     : SOTTO_GUARANTEE_PROVED;
@@ -231,46 +234,54 @@ enum sotto_guarantee sotto_certificate_guarantee(const struct sotto_certificate 
 
 int sotto_certificate_is_proved(const struct sotto_certificate *c)
 {
+    GIVEN_OR(0, c);
     return sotto_certificate_guarantee(c) == SOTTO_GUARANTEE_PROVED;
 }
 
 const char *sotto_certificate_condition(const struct sotto_certificate *c)
 {
+    GIVEN_OR(NULL, c);
     return c->seeded ? "" : c->wording.rests_on;
 }
 
 const char *sotto_certificate_statement(const struct sotto_certificate *c)
 {
+    GIVEN_OR(NULL, c);
     return c->wording.statement;
 }
 
 const char *sotto_certificate_unit(const struct sotto_certificate *c)
 {
+    GIVEN_OR(NULL, c);
     return c->unit_words;
 }
 
 size_t sotto_certificate_entry(const struct sotto_certificate *c)
 {
+    GIVEN_OR(0, c);
     return c->entry;
 }
 
 const char *sotto_certificate_hash(const struct sotto_certificate *c)
 {
+    GIVEN_OR(NULL, c);
     return c->hash;
 }
 
-sotto_status sotto_certificate_summary(char **line, const struct sotto_certificate *c)
+sotto_status sotto_certificate_summary(char **line, const struct sotto_certificate *certificate)
 {
+    REQUIRE_GIVEN(line, certificate);
     char text[STATEMENT_TEXT + 896];
-    const struct mechanism *m = mechanism_find(c->account.mechanism);
+    const struct mechanism *m = mechanism_find(certificate->account.mechanism);
     const char *noise = m && m->kind > RELEASE_VECTOR ? "of scale" : "noise of scale";
-    int length = snprintf(text, sizeof text, "%s %s %.6g; %s", c->account.mechanism, noise, c->account.scale,
-                          c->wording.statement);
-    if (c->tuning && length > 0)
+    int length = snprintf(text, sizeof text, "%s %s %.6g; %s", certificate->account.mechanism, noise,
+                          certificate->account.scale, certificate->wording.statement);
+    if (certificate->tuning && length > 0)
         snprintf(text + length, sizeof text - (size_t)length,
-                 "; trained: %zu of %zu weights; encoder: %s%s%s", c->tuning->trained,
-                 c->tuning->trained + c->tuning->frozen, c->tuning->encoder,
-                 c->tuning->standardise[0] ? "; standardised by rows: " : "", c->tuning->standardise);
+                 "; trained: %zu of %zu weights; encoder: %s%s%s", certificate->tuning->trained,
+                 certificate->tuning->trained + certificate->tuning->frozen, certificate->tuning->encoder,
+                 certificate->tuning->standardise[0] ? "; standardised by rows: " : "",
+                 certificate->tuning->standardise);
     char *made = base_strdup(text);
     if (!made)
         return status_fail(SOTTO_ENOMEM, "certificate: out of memory");

@@ -297,22 +297,24 @@ static sotto_status in_one_line(sotto_status status)
     return status_fail(status, "%s", utf8_printable(text, sizeof text, said, strlen(said)));
 }
 
-sotto_status sotto_certificate_decode(struct sotto_certificate **out, const char *json)
+sotto_status sotto_certificate_decode(struct sotto_certificate **certificate, const char *json)
 {
+    REQUIRE_GIVEN(certificate, json);
     struct certificate_claims f = {0};
     sotto_status status = certificate_claims_parse(&f, json, "certificate");
     if (status == SOTTO_OK)
-        status = certificate_of(out, &f, "certificate");
+        status = certificate_of(certificate, &f, "certificate");
     certificate_claims_free(&f);
     return in_one_line(status);
 }
 
-sotto_status sotto_certificate_load(struct sotto_certificate **out, const char *path)
+sotto_status sotto_certificate_load(struct sotto_certificate **certificate, const char *path)
 {
+    REQUIRE_GIVEN(certificate, path);
     struct certificate_claims f = {0};
     sotto_status status = certificate_claims_load(&f, path);
     if (status == SOTTO_OK)
-        status = certificate_of(out, &f, path);
+        status = certificate_of(certificate, &f, path);
     certificate_claims_free(&f);
     return in_one_line(status);
 }

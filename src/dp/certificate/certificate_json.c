@@ -163,9 +163,10 @@ static struct json *document(const struct sotto_certificate *c, const char *outp
     return object;
 }
 
-sotto_status sotto_certificate_encode(char **json, const struct sotto_certificate *c)
+sotto_status sotto_certificate_encode(char **json, const struct sotto_certificate *certificate)
 {
-    return certificate_document(json, c, c->output_sha256);
+    REQUIRE_GIVEN(json, certificate);
+    return certificate_document(json, certificate, certificate->output_sha256);
 }
 
 sotto_status certificate_document(char **text, const struct sotto_certificate *c, const char *output_sha256)
@@ -173,22 +174,23 @@ sotto_status certificate_document(char **text, const struct sotto_certificate *c
     return dump(text, document(c, output_sha256), JSON_PRETTY);
 }
 
-sotto_status sotto_account_json(char **json, const struct sotto_account *a)
+sotto_status sotto_account_json(char **json, const struct sotto_account *account)
 {
+    REQUIRE_GIVEN(json, account);
     struct json *object = json_make_object();
     json_put_text(&object, "schema", "sotto.account/1");
-    json_put_text(&object, "mechanism", a->mechanism);
-    bool sampled = a->sample_rate < 1 || a->clipping[0];
-    json_put_real(&object, sampled ? "noise_multiplier" : "scale", a->scale);
-    json_put_real(&object, "standard_deviation", a->standard_deviation);
+    json_put_text(&object, "mechanism", account->mechanism);
+    bool sampled = account->sample_rate < 1 || account->clipping[0];
+    json_put_real(&object, sampled ? "noise_multiplier" : "scale", account->scale);
+    json_put_real(&object, "standard_deviation", account->standard_deviation);
     if (sampled)
-        json_put_real(&object, "sample_rate", a->sample_rate);
-    if (a->sampling[0])
-        json_put_text(&object, "sampling", a->sampling);
-    if (a->clipping[0])
-        json_put_text(&object, "clipping", a->clipping);
-    json_put_integer(&object, sampled ? "steps" : "compose", (int64_t)a->compose);
-    account_put(&object, a);
+        json_put_real(&object, "sample_rate", account->sample_rate);
+    if (account->sampling[0])
+        json_put_text(&object, "sampling", account->sampling);
+    if (account->clipping[0])
+        json_put_text(&object, "clipping", account->clipping);
+    json_put_integer(&object, sampled ? "steps" : "compose", (int64_t)account->compose);
+    account_put(&object, account);
     return dump(json, object, JSON_PRETTY);
 }
 

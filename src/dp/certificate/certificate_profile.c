@@ -36,20 +36,22 @@ static sotto_status run_profile(struct sotto_privacy_profile *out, const struct 
     return sotto_privacy_profile_sampled(out, &steps, ctx);
 }
 
-sotto_status sotto_certificate_profile(struct sotto_privacy_profile *out, const struct sotto_certificate *c,
+sotto_status sotto_certificate_profile(struct sotto_privacy_profile *out,
+                                       const struct sotto_certificate *certificate,
                                        const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, certificate);
     sotto_status status = SOTTO_OK;
     struct sotto_privacy_profile p = {0};
-    const struct sotto_account *a = &c->account;
-    REQUIRE(!c->seeded,
+    const struct sotto_account *a = &certificate->account;
+    REQUIRE(!certificate->seeded,
             "certificate: its noise came from a seed, so it guarantees nothing that could be tested; "
             "release again without a seed");
     snprintf(p.of, sizeof p.of, "(epsilon %.6g, delta %.3g)", a->epsilon.upper, a->delta);
-    if (has_curve(c) && c->run)
-        TRY(run_profile(&p, c, ctx));
-    else if (has_curve(c))
-        TRY(sotto_privacy_profile_release(&p, a->mechanism, a->scale, &c->sensitivity));
+    if (has_curve(certificate) && certificate->run)
+        TRY(run_profile(&p, certificate, ctx));
+    else if (has_curve(certificate))
+        TRY(sotto_privacy_profile_release(&p, a->mechanism, a->scale, &certificate->sensitivity));
     TRY(profile_add(&p, a->epsilon.upper, a->delta));
     TRY(profile_add(&p, a->pure_epsilon, 0));
     snprintf(p.adjacency, sizeof p.adjacency, "%s", a->adjacency);

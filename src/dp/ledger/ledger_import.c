@@ -26,11 +26,12 @@ done:
     return status;
 }
 
-sotto_status sotto_ledger_import_opacus(const char *path, const char *history, double delta,
+sotto_status sotto_ledger_import_opacus(const char *ledger, const char *history, double delta,
                                         const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(ledger, history);
     sotto_status status = SOTTO_OK;
-    struct ledger ledger = {.lock = {.fd = -1}};
+    struct ledger l = {.lock = {.fd = -1}};
     struct event_list list = {NULL, 0};
     struct sotto_account a;
     unsigned char *data = NULL;
@@ -41,15 +42,15 @@ sotto_status sotto_ledger_import_opacus(const char *path, const char *history, d
     TRY(events_parse_opacus(&list, (const char *)data, size, history));
     sha256_of(hash, data, size);
     TRY(sotto_account_events(&a, list.events, list.count, 0, SOTTO_ADD_REMOVE, ctx)); /* all or nothing */
-    TRY(ledger_open(&ledger, path, ctx));
-    TRY(ledger_require_unit(&ledger, &(struct privacy_unit){0}));
+    TRY(ledger_open(&l, ledger, ctx));
+    TRY(ledger_require_unit(&l, &(struct privacy_unit){0}));
     for (size_t i = 0; i < list.count; i++) {
         TRY(sotto_account_events(&a, &list.events[i], 1, delta, SOTTO_ADD_REMOVE, ctx));
-        TRY(append_import(&ledger, &list.events[i], &a, hash));
+        TRY(append_import(&l, &list.events[i], &a, hash));
     }
 done:
     events_free(&list);
     base_free(data);
-    ledger_close(&ledger);
+    ledger_close(&l);
     return status;
 }

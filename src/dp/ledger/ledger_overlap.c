@@ -6,6 +6,7 @@
 sotto_status sotto_ledger_overlap(size_t *shared, const char *dataset_id,
                                   const unsigned char (*digests)[SOTTO_DIGEST], size_t n)
 {
+    REQUIRE_GIVEN(shared, dataset_id, !n || digests);
     sotto_status status = SOTTO_OK;
     struct ledger_records records = {0};
     const struct sotto_source_records source = {.digests = digests, .n = n};

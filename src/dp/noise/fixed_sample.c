@@ -14,11 +14,12 @@ const char *sotto_sampling_name(enum sotto_sampling sampling)
     return (unsigned)sampling <= SOTTO_SAMPLING_FIXED ? names[sampling] : "unknown";
 }
 
-sotto_status sotto_sampling_find(enum sotto_sampling *out, const char *name)
+sotto_status sotto_sampling_find(enum sotto_sampling *sampling, const char *name)
 {
+    REQUIRE_GIVEN(sampling, name);
     for (int i = 0; i <= SOTTO_SAMPLING_FIXED; i++)
         if (strcmp(name, names[i]) == 0) {
-            *out = (enum sotto_sampling)i;
+            *sampling = (enum sotto_sampling)i;
             return SOTTO_OK;
         }
     return status_fail(SOTTO_EINVAL, "sampling '%.40s' is unknown; expected poisson or fixed", name);

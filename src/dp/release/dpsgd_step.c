@@ -30,23 +30,25 @@ sotto_status dpsgd_session_check_process(const struct sotto_dpsgd_session *s)
     return SOTTO_OK;
 }
 
-sotto_status sotto_dp_sample(struct sotto_dpsgd_session *s, uint32_t *rows, size_t *count, size_t n)
+sotto_status sotto_dp_sample(struct sotto_dpsgd_session *steps, uint32_t *rows, size_t *count, size_t n)
 {
+    REQUIRE_GIVEN(steps, rows, count);
     sotto_status status = SOTTO_OK;
-    TRY(dpsgd_session_check_process(s));
-    TRY(check_left(s->sampled, s));
+    TRY(dpsgd_session_check_process(steps));
+    TRY(check_left(steps->sampled, steps));
     REQUIRE(n <= UINT32_MAX, "sotto_dp_sample(): %zu records; expected at most %u", n, UINT32_MAX);
-    REQUIRE(s->facts.sampling == SOTTO_SAMPLING_POISSON || n == s->fixed.records,
-            "sotto_dp_sample(): %zu records; expected %zu, as in the reservation", n, s->fixed.records);
-    s->sampled++;
-    if (s->everyone) {
+    REQUIRE(steps->facts.sampling == SOTTO_SAMPLING_POISSON || n == steps->fixed.records,
+            "sotto_dp_sample(): %zu records; expected %zu, as in the reservation", n, steps->fixed.records);
+    steps->sampled++;
+    if (steps->everyone) {
         for (size_t i = 0; i < n; i++)
             rows[i] = (uint32_t)i;
         *count = n;
         goto done;
     }
-    *count = s->facts.sampling == SOTTO_SAMPLING_FIXED ? fixed_sample_draw(rows, &s->fixed, s->samples)
-                                                       : coins_draw(rows, n, s->rate, s->samples);
+    *count = steps->facts.sampling == SOTTO_SAMPLING_FIXED
+                 ? fixed_sample_draw(rows, &steps->fixed, steps->samples)
+                 : coins_draw(rows, n, steps->rate, steps->samples);
 done:
     return status;
 }
@@ -128,22 +130,24 @@ static sotto_status refuse_on_lattice(const struct sotto_dpsgd_session *s)
     return SOTTO_OK;
 }
 
-sotto_status sotto_dp_step(struct sotto_dpsgd_session *s, double *sum)
+sotto_status sotto_dp_step(struct sotto_dpsgd_session *steps, double *sum)
 {
-    sotto_status status = refuse_on_lattice(s);
+    REQUIRE_GIVEN(steps, sum);
+    sotto_status status = refuse_on_lattice(steps);
     if (status != SOTTO_OK)
         return status;
-    struct pass p = {.doubles = sum, .end = s->dimension, .per_step = ldexp(1, -s->lattice_exponent)};
-    return add_noise(s, &p);
+    struct pass p = {.doubles = sum, .end = steps->dimension, .per_step = ldexp(1, -steps->lattice_exponent)};
+    return add_noise(steps, &p);
 }
 
-sotto_status sotto_dp_step_float(struct sotto_dpsgd_session *s, float *sum)
+sotto_status sotto_dp_step_float(struct sotto_dpsgd_session *steps, float *sum)
 {
-    sotto_status status = refuse_on_lattice(s);
+    REQUIRE_GIVEN(steps, sum);
+    sotto_status status = refuse_on_lattice(steps);
     if (status != SOTTO_OK)
         return status;
-    struct pass p = {.floats = sum, .end = s->dimension, .per_step = ldexp(1, -s->lattice_exponent)};
-    return add_noise(s, &p);
+    struct pass p = {.floats = sum, .end = steps->dimension, .per_step = ldexp(1, -steps->lattice_exponent)};
+    return add_noise(steps, &p);
 }
 
 sotto_status dpsgd_step_range(struct sotto_dpsgd_session *s, double *sum, size_t first, size_t end)
@@ -155,7 +159,8 @@ sotto_status dpsgd_step_range(struct sotto_dpsgd_session *s, double *sum, size_t
     return add_noise(s, &p);
 }
 
-sotto_status sotto_dp_step_lattice(struct sotto_dpsgd_session *s, double *sum)
+sotto_status sotto_dp_step_lattice(struct sotto_dpsgd_session *steps, double *sum)
 {
-    return dpsgd_step_range(s, sum, 0, s->dimension);
+    REQUIRE_GIVEN(steps, sum);
+    return dpsgd_step_range(steps, sum, 0, steps->dimension);
 }

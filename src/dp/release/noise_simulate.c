@@ -55,6 +55,7 @@ done:
 sotto_status sotto_noise_simulate(float *vector, size_t n, const char *mechanism, double scale, uint64_t seed,
                                   uint64_t draw)
 {
+    REQUIRE_GIVEN(!n || vector, mechanism);
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
     TRY(mechanism_require(&m, mechanism));

@@ -378,48 +378,50 @@ static void judge_noise(const struct sotto_certificate *c, const struct sotto_pr
             n, c->account.scale, c->account.scale / chance, chance);
 }
 
-sotto_status sotto_protect_file(struct sotto_certificate **certificate, const struct sotto_protect *p,
+sotto_status sotto_protect_file(struct sotto_certificate **certificate, const struct sotto_protect *protect,
                                 const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(certificate, protect);
+    REQUIRE_GIVEN(protect->input, protect->output);
     sotto_status status = SOTTO_OK;
     struct sotto_tensors tensors = {0};
-    struct sotto_release release = p->release;
+    struct sotto_release release = protect->release;
     struct sotto_provenance whose = {0};
     char input[SHA256_HEX], *beside = NULL;
     struct sotto_certificate *made = NULL;
     struct held_file held = {0};
     size_t room = 1 << 16 /* of metadata and certificate */;
-    TRY(require_reserved(p->reserved, "protect"));
-    REQUIRE(p->labels_from <= 1, "protect: labels from %zu; expected the number of the first class, 0 or 1",
-            p->labels_from);
-    TRY(check_names(p));
-    size_t capacity = strlen(p->output) + 32;
+    TRY(require_reserved(protect->reserved, "protect"));
+    REQUIRE(protect->labels_from <= 1,
+            "protect: labels from %zu; expected the number of the first class, 0 or 1", protect->labels_from);
+    TRY(check_names(protect));
+    size_t capacity = strlen(protect->output) + 32;
     NEW(beside, capacity);
-    snprintf(beside, capacity, "%s.certificate.json", p->output);
-    TRY(load(&tensors, p, ctx));
-    TRY(array_file_sha256(input, p->input, ctx));
+    snprintf(beside, capacity, "%s.certificate.json", protect->output);
+    TRY(load(&tensors, protect, ctx));
+    TRY(array_file_sha256(input, protect->input, ctx));
     if (!input[0])
         hash_values(input, &tensors);
-    TRY(match(&release, p, &tensors));
-    TRY(sotto_provenance_load(&whose, p->input));
-    TRY(identify(&release, p, &whose));
-    if (p->statistic)
-        TRY(take_statistic(&tensors, &release, p, &whose));
+    TRY(match(&release, protect, &tensors));
+    TRY(sotto_provenance_load(&whose, protect->input));
+    TRY(identify(&release, protect, &whose));
+    if (protect->statistic)
+        TRY(take_statistic(&tensors, &release, protect, &whose));
     release.input_sha256 = input;
     for (size_t i = 0; i < tensors.count; i++)
         room += tensors.items[i].array.count * sizeof(double);
-    TRY(file_hold(&held, p->output, room));
-    TRY(protect_by_kind(&made, &tensors, p, &release, ctx));
+    TRY(file_hold(&held, protect->output, room));
+    TRY(protect_by_kind(&made, &tensors, protect, &release, ctx));
     note_classes(made, &tensors);
-    if (p->statistic)
-        certificate_add_statistic(made, p->statistic, p->range[0], p->range[1]);
+    if (protect->statistic)
+        certificate_add_statistic(made, protect->statistic, protect->range[0], protect->range[1]);
     file_release(&held);
-    TRY(save(p->output, &tensors, made));
-    TRY(sotto_provenance_save(p->output,
+    TRY(save(protect->output, &tensors, made));
+    TRY(sotto_provenance_save(protect->output,
                               &(struct sotto_provenance){0})); /* of a file that lay there before */
-    TRY(sha256_file(made->output_sha256, p->output));
+    TRY(sha256_file(made->output_sha256, protect->output));
     TRY(sotto_certificate_save(beside, made, made->output_sha256));
-    judge_noise(made, p, release.records, ctx);
+    judge_noise(made, protect, release.records, ctx);
     *certificate = made;
     made = NULL;
 done:

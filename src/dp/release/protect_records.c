@@ -255,12 +255,14 @@ static void clear(struct job *j)
 }
 
 sotto_status sotto_protect_records(struct sotto_certificate **certificate,
-                                   const struct sotto_protect_records *given, const struct sotto_context *ctx)
+                                   const struct sotto_protect_records *records,
+                                   const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(certificate, records);
     sotto_status status = SOTTO_OK;
     struct job j = {.ctx = ctx};
     struct sotto_certificate *made = NULL;
-    TRY(sotto_options_resolve(&j.p, given, sotto_protect_records_table()));
+    TRY(sotto_options_resolve(&j.p, records, sotto_protect_records_table()));
     TRY(check(&j.p));
     TRY(prepare(&j));
     TRY(par_each((j.n + CHUNK - 1) / CHUNK, ctx, clip_chunk, &j));

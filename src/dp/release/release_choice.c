@@ -48,16 +48,17 @@ done:
 }
 
 sotto_status sotto_dp_select_top(size_t *chosen, size_t k, struct sotto_certificate **certificate,
-                                 const double *scores, size_t n, const struct sotto_release *r,
+                                 const double *scores, size_t n, const struct sotto_release *release,
                                  const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(!k || chosen, certificate, !n || scores, release);
     sotto_status status = SOTTO_OK;
     struct release_plan plan;
     struct noise *stream = NULL;
     int128 *q = NULL;
     uint128 *gap = NULL;
     size_t *left = NULL;
-    TRY(release_plan(&plan, r, n, 1u << RELEASE_CHOICE, ctx));
+    TRY(release_plan(&plan, release, n, 1u << RELEASE_CHOICE, ctx));
     TRY(check_count(plan.mechanism, k, n));
     struct lattice lattice = lattice_make(plan.account.scale);
     NEW(q, n);
@@ -83,7 +84,8 @@ done:
 }
 
 sotto_status sotto_dp_select(size_t *chosen, struct sotto_certificate **certificate, const double *scores,
-                             size_t n, const struct sotto_release *r, const struct sotto_context *ctx)
+                             size_t n, const struct sotto_release *release, const struct sotto_context *ctx)
 {
-    return sotto_dp_select_top(chosen, 1, certificate, scores, n, r, ctx);
+    REQUIRE_GIVEN(chosen, certificate, !n || scores, release);
+    return sotto_dp_select_top(chosen, 1, certificate, scores, n, release, ctx);
 }

@@ -5,18 +5,19 @@
 #include <stdio.h>
 
 sotto_status sotto_dp_randomise(struct sotto_certificate **certificate, int64_t *labels, size_t n,
-                                size_t classes, const struct sotto_release *r,
+                                size_t classes, const struct sotto_release *release,
                                 const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(certificate, !n || labels, release);
     sotto_status status = SOTTO_OK;
-    struct sotto_release own = *r;
+    struct sotto_release own = *release;
     struct release_plan plan;
     struct noise *stream = NULL;
     uint64_t m;
     unsigned shift;
     char sampler[128];
     REQUIRE(classes >= 2, "randomised response needs at least 2 classes (got %zu)", classes);
-    const double stated = r->sensitivity.l1;
+    const double stated = release->sensitivity.l1;
     own.sensitivity.l1 = stated == 0 || isnan(stated) ? 1 : stated;
     own.sensitivity.source =
         SOTTO_SENSITIVITY_PROVED; /* by construction: one label of one record, or another one */

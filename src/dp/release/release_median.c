@@ -59,11 +59,12 @@ done:
 }
 
 sotto_status sotto_dp_median(double *median, struct sotto_certificate **certificate, const double *x,
-                             size_t n, double low, double high, const struct sotto_release *r,
+                             size_t n, double low, double high, const struct sotto_release *release,
                              const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(median, certificate, !n || x, release);
     sotto_status status = SOTTO_OK;
-    struct sotto_release request = *r;
+    struct sotto_release request = *release;
     struct release_plan plan;
     struct median_plan m = {.width = 0};
     struct noise *stream = NULL;

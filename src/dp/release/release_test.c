@@ -49,8 +49,9 @@ done:
 
 sotto_status sotto_dp_most_frequent(int64_t *label, struct sotto_certificate **certificate,
                                     const int64_t *labels, size_t n, size_t classes,
-                                    const struct sotto_release *r, const struct sotto_context *ctx)
+                                    const struct sotto_release *release, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(label, certificate, !n || labels, release);
     sotto_status status = SOTTO_OK;
     struct release_plan plan;
     struct noise *stream = NULL;
@@ -64,7 +65,7 @@ sotto_status sotto_dp_most_frequent(int64_t *label, struct sotto_certificate **c
     for (size_t i = 0; i < n; i++)
         if (labels[i] >= 0 && (uint64_t)labels[i] < classes)
             counts[labels[i]]++;
-    TRY(plan_test(&plan, &threshold, r, ctx));
+    TRY(plan_test(&plan, &threshold, release, ctx));
     REQUIRE(lattice_ratio(&m, &shift, plan.account.scale), "%s: scale %g is out of range", TEST_MECHANISM,
             plan.account.scale);
     TRY(sotto_most_frequent(&answer, &distance, counts, classes));

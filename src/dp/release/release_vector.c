@@ -141,8 +141,8 @@ static void put_sums(struct values *v, const int128 *q, const int128 *drawn, str
     }
 }
 
-static sotto_status release(struct sotto_certificate **certificate, struct values v,
-                            const struct sotto_release *r, const struct sotto_context *ctx)
+static sotto_status release_values(struct sotto_certificate **certificate, struct values v,
+                                   const struct sotto_release *r, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const size_t n = v.n;
@@ -178,13 +178,15 @@ done:
 }
 
 sotto_status sotto_dp_release(struct sotto_certificate **certificate, float *vector, size_t n,
-                              const struct sotto_release *r, const struct sotto_context *ctx)
+                              const struct sotto_release *release, const struct sotto_context *ctx)
 {
-    return release(certificate, (struct values){vector, n, false}, r, ctx);
+    REQUIRE_GIVEN(certificate, !n || vector, release);
+    return release_values(certificate, (struct values){vector, n, false}, release, ctx);
 }
 
 sotto_status sotto_dp_release_double(struct sotto_certificate **certificate, double *vector, size_t n,
-                                     const struct sotto_release *r, const struct sotto_context *ctx)
+                                     const struct sotto_release *release, const struct sotto_context *ctx)
 {
-    return release(certificate, (struct values){vector, n, true}, r, ctx);
+    REQUIRE_GIVEN(certificate, !n || vector, release);
+    return release_values(certificate, (struct values){vector, n, true}, release, ctx);
 }

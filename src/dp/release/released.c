@@ -21,21 +21,22 @@ static sotto_status tell_ledger(const struct sotto_certificate *c, const char *o
         NULL);
 }
 
-sotto_status sotto_certificate_save(const char *path, const struct sotto_certificate *c,
+sotto_status sotto_certificate_save(const char *path, const struct sotto_certificate *certificate,
                                     const char *output_sha256)
 {
+    REQUIRE_GIVEN(path, certificate, output_sha256);
     sotto_status status = SOTTO_OK;
     char *text = NULL;
     struct atomic_file f = {0};
-    TRY(certificate_document(&text, c, output_sha256));
-    if (c->ledger)
-        TRY(tell_ledger(c, output_sha256, text));
+    TRY(certificate_document(&text, certificate, output_sha256));
+    if (certificate->ledger)
+        TRY(tell_ledger(certificate, output_sha256, text));
     else
-        REQUIRE(strcmp(output_sha256, c->output_sha256) == 0,
+        REQUIRE(strcmp(output_sha256, certificate->output_sha256) == 0,
                 "certificate: was read from a document, and is of the file with SHA-256 %.16s..., not "
                 "%.16s...; save it "
                 "where its release was made",
-                c->output_sha256[0] ? c->output_sha256 : "(none)", output_sha256);
+                certificate->output_sha256[0] ? certificate->output_sha256 : "(none)", output_sha256);
     signature_remove(path); /* of an earlier certificate */
     TRY(atomic_open(&f, path));
     atomic_write(&f, text, strlen(text));

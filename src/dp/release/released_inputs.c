@@ -19,6 +19,7 @@ static sotto_status is_file(bool *same, const char *path, const char *sha256, co
 sotto_status sotto_released_inputs(struct sotto_released_inputs *out, const char *features,
                                    const char *labels, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, features);
     sotto_status status = SOTTO_OK;
     struct sotto_released_inputs found = {0};
     struct sotto_certificate *c = NULL;

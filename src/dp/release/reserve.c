@@ -49,21 +49,25 @@ void sotto_dpsgd_session_close(struct sotto_dpsgd_session *s)
 
 size_t sotto_dpsgd_session_used(const struct sotto_dpsgd_session *s)
 {
+    GIVEN_OR(0, s);
     return s->used;
 }
 
 double sotto_dpsgd_session_lattice(const struct sotto_dpsgd_session *s)
 {
+    GIVEN_OR(NAN, s);
     return ldexp(1, s->lattice_exponent);
 }
 
 const char *sotto_dpsgd_session_entry(const struct sotto_dpsgd_session *s)
 {
+    GIVEN_OR(NULL, s);
     return s->entry;
 }
 
 const char *sotto_dpsgd_session_run(const struct sotto_dpsgd_session *s)
 {
+    GIVEN_OR(NULL, s);
     return s->run.id;
 }
 
@@ -325,31 +329,32 @@ done:
     return status;
 }
 
-sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sotto_dpsgd_request *r,
+sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sotto_dpsgd_request *request,
                               const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, request);
     sotto_status status = SOTTO_OK;
     char condition[CONDITION_TEXT], shaped[SHAPED_TEXT];
-    struct sotto_sampled sampled = r->sampled;
+    struct sotto_sampled sampled = request->sampled;
     struct sotto_account account;
     struct sotto_dpsgd_session *s = NULL;
     const char *dataset_id;
-    TRY(check(r));
+    TRY(check(request));
     struct privacy_unit unit = {0};
-    TRY(spend_check(&dataset_id, condition, r->sampled.adjacency == SOTTO_REPLACE_INPUT ? NULL : &unit,
-                    &r->spend));
-    double scale = r->sampled.noise_multiplier * r->max_grad_norm;
-    struct dpsgd_facts facts = {.mechanism = r->sampled.mechanism,
+    TRY(spend_check(&dataset_id, condition, request->sampled.adjacency == SOTTO_REPLACE_INPUT ? NULL : &unit,
+                    &request->spend));
+    double scale = request->sampled.noise_multiplier * request->max_grad_norm;
+    struct dpsgd_facts facts = {.mechanism = request->sampled.mechanism,
                                 .scale = scale,
-                                .max_grad_norm = r->max_grad_norm,
+                                .max_grad_norm = request->max_grad_norm,
                                 .sample_rate = sampled.sample_rate,
-                                .dimension = r->dimension,
+                                .dimension = request->dimension,
                                 .clipping = sampled.clipping,
-                                .on_lattice = r->on_lattice != 0,
+                                .on_lattice = request->on_lattice != 0,
                                 .inputs_only = sampled.adjacency == SOTTO_REPLACE_INPUT,
                                 .unit = unit,
                                 .sampling = sampled.sampling};
-    facts.lattice_exponent = run_lattice(&facts, r->records);
+    facts.lattice_exponent = run_lattice(&facts, request->records);
     sampled.noise_multiplier = run_multiplier(&facts);
     sampled.adjacency = SOTTO_REPLACE_ONE;
     sampled.rows_per_person = unit.rows;
@@ -361,24 +366,24 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
     s->lattice_exponent = facts.lattice_exponent;
     s->on_lattice = facts.on_lattice;
     s->threads = par_threads(ctx);
-    s->dimension = r->dimension;
+    s->dimension = request->dimension;
     s->reserved = sampled.steps;
     s->everyone = sampled.sample_rate == 1;
     s->rate = s->everyone ? 0 : (uint64_t)ldexp(sampled.sample_rate, 64);
-    s->first_step = r->first_step;
+    s->first_step = request->first_step;
     s->delta = sampled.delta;
-    s->adjacency = facts.inputs_only ? SOTTO_REPLACE_ONE : r->sampled.adjacency;
+    s->adjacency = facts.inputs_only ? SOTTO_REPLACE_ONE : request->sampled.adjacency;
     s->dataset_id = dataset_id;
-    s->records = r->records;
-    NEW_TEXT(s->purpose, r->spend.purpose ? r->spend.purpose : "");
+    s->records = request->records;
+    NEW_TEXT(s->purpose, request->spend.purpose ? request->spend.purpose : "");
     NEW_TEXT(s->condition, condition);
     s->facts.condition = s->condition[0] ? s->condition : NULL;
-    spend_state_shapings(shaped, dataset_id, &r->spend);
+    spend_state_shapings(shaped, dataset_id, &request->spend);
     NEW_TEXT(s->shaped, shaped);
     if (sampled.sampling == SOTTO_SAMPLING_FIXED)
-        TRY(fixed_sample_make(&s->fixed, sampled.sample_rate, r->records));
-    TRY(open_streams(s, &r->spend));
-    TRY(record(s, r, &sampled, &account, ctx));
+        TRY(fixed_sample_make(&s->fixed, sampled.sample_rate, request->records));
+    TRY(open_streams(s, &request->spend));
+    TRY(record(s, request, &sampled, &account, ctx));
     base_trim(); /* what accounting took, some 30 MiB */
     *out = s;
     s = NULL;
@@ -389,32 +394,34 @@ done:
 
 /* The account is that of all charged steps, whatever became of them. */
 sotto_status sotto_dpsgd_session_certificate(struct sotto_certificate **certificate,
-                                             const struct sotto_dpsgd_session *s)
+                                             const struct sotto_dpsgd_session *steps)
 {
+    REQUIRE_GIVEN(certificate, steps);
     sotto_status status = SOTTO_OK;
-    const struct sotto_sensitivity sensitivity = clipped(&s->facts);
+    const struct sotto_sensitivity sensitivity = clipped(&steps->facts);
     struct sotto_certificate *c = NULL;
-    TRY(dpsgd_session_check_process(s));
-    REQUIRE(s->run.count > 0, "certificate: this rank did not charge the ledger; rank 0 has the certificate");
-    struct sotto_account account = s->account;
-    account.scale = s->facts.scale;
-    account.standard_deviation = s->mechanism->standard_deviation * s->facts.scale;
+    TRY(dpsgd_session_check_process(steps));
+    REQUIRE(steps->run.count > 0,
+            "certificate: this rank did not charge the ledger; rank 0 has the certificate");
+    struct sotto_account account = steps->account;
+    account.scale = steps->facts.scale;
+    account.standard_deviation = steps->mechanism->standard_deviation * steps->facts.scale;
     const struct certificate_facts facts = {.account = &account,
                                             .sensitivity = &sensitivity,
-                                            .dimension = s->dimension,
-                                            .seeded = s->run.seeded,
+                                            .dimension = steps->dimension,
+                                            .seeded = steps->run.seeded,
                                             .sampler = LATTICE_SAMPLER,
-                                            .lattice_exponent = s->facts.lattice_exponent,
-                                            .records = s->records,
-                                            .unit = &s->facts.unit,
-                                            .condition = s->facts.condition,
-                                            .shaped_by = s->shaped,
-                                            .purpose = s->purpose[0] ? s->purpose : NULL};
+                                            .lattice_exponent = steps->facts.lattice_exponent,
+                                            .records = steps->records,
+                                            .unit = &steps->facts.unit,
+                                            .condition = steps->facts.condition,
+                                            .shaped_by = steps->shaped,
+                                            .purpose = steps->purpose[0] ? steps->purpose : NULL};
     TRY(certificate_new(&c, &facts));
-    TRY(certificate_name_ledger(c, s->ledger));
-    TRY(certificate_add_run(c, &s->run, &s->facts, s->first_step + s->used));
-    c->run->ranks = s->ranks ? s->ranks->ranks : 1;
-    certificate_enter(c, s->run.items[s->run.count - 1].entry, s->entry);
+    TRY(certificate_name_ledger(c, steps->ledger));
+    TRY(certificate_add_run(c, &steps->run, &steps->facts, steps->first_step + steps->used));
+    c->run->ranks = steps->ranks ? steps->ranks->ranks : 1;
+    certificate_enter(c, steps->run.items[steps->run.count - 1].entry, steps->entry);
     *certificate = c;
     c = NULL;
 done:

@@ -198,6 +198,7 @@ const char *sotto_verify_outcome_name(enum sotto_verify_outcome outcome)
 
 void sotto_verification_clear(struct sotto_verification *v)
 {
+    GIVEN_OR(, v);
     for (struct sotto_verification_memory *m = v->memory, *next; m; m = next) {
         next = m->next;
         base_free(m);

@@ -352,6 +352,7 @@ done:
 sotto_status sotto_certificate_verify(struct sotto_verification *out, const char *certificate,
                                       const char *output, const char *ledger, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, certificate);
     sotto_status status = SOTTO_OK;
     struct verification v = {.ctx = ctx};
     TRY(context_check(ctx, "verify: stopped"));

@@ -113,6 +113,7 @@ static void put_checks(struct json **object, const struct sotto_verification *v)
 
 sotto_status sotto_verification_encode(char **json, const struct sotto_verification *v)
 {
+    REQUIRE_GIVEN(json, v);
     struct json *object = json_make_object();
     json_put_text(&object, "schema", "sotto.verify/1");
     json_put_text(&object, "certificate", v->certificate);

@@ -100,6 +100,7 @@ static void put_report(struct page *p, const struct sotto_verification *v)
 
 sotto_status sotto_verification_text(char **text, const struct sotto_verification *v)
 {
+    REQUIRE_GIVEN(text, v);
     struct page p = {NULL, 0, 0};
     put_report(&p, v);
     p.capacity = p.used + 1;

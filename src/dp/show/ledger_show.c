@@ -11,6 +11,7 @@
 
 sotto_status sotto_ledger_find(char **path, const char *dataset_id)
 {
+    REQUIRE_GIVEN(path, dataset_id);
     sotto_status status = SOTTO_OK;
     char *found = NULL;
     TRY(registry_find(&found, dataset_id));
@@ -25,6 +26,7 @@ sotto_status sotto_ledger_init(char **path, const char *dataset_id, const char *
                                struct sotto_dp budget, const char *contact,
                                const struct sotto_source_records *source, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(path, dataset_id);
     sotto_status status = SOTTO_OK;
     struct charge charge = {.lock = {.fd = -1}};
     char *copy = NULL;
@@ -159,6 +161,7 @@ done:
 
 sotto_status sotto_ledger_show(char **json, const char *ledger, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(json, ledger);
     sotto_status status = SOTTO_OK;
     struct ledger l = {.lock = {.fd = -1}};
     struct ledger_summary summary;
@@ -191,6 +194,7 @@ static void write_end(FILE *out, const struct ledger_summary *s)
 
 sotto_status sotto_ledger_table(char **text, const char *ledger, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(text, ledger);
     sotto_status status = SOTTO_OK;
     struct ledger l = {.lock = {.fd = -1}};
     struct ledger_summary summary;

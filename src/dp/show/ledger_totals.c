@@ -13,14 +13,15 @@ static sotto_status column(struct ledger_column *out, const struct ledger_sum *s
     return ledger_column_account(&out->account, sum, events, delta, ctx);
 }
 
-sotto_status sotto_ledger_account(char **json, const char *path, double delta,
+sotto_status sotto_ledger_account(char **json, const char *ledger, double delta,
                                   const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(json, ledger);
     sotto_status status = SOTTO_OK;
     struct ledger l = {.lock = {.fd = -1}};
     struct ledger_totals t;
     TRY(require_delta(delta));
-    TRY(ledger_read(&l, path));
+    TRY(ledger_read(&l, ledger));
     t = (struct ledger_totals){.entries = l.charges,
                                .imported = l.imported,
                                .seeded = l.seeded,

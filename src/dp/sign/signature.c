@@ -46,6 +46,7 @@ static sotto_status write_key(const char *path, const unsigned char *seed,
 
 sotto_status sotto_key_new(const char *path)
 {
+    REQUIRE_GIVEN(path);
     sotto_status status = SOTTO_OK;
     unsigned char seed[ED25519_SEED], key[ED25519_PUBLIC];
     char *public = beside(path, ".pub");
@@ -97,13 +98,14 @@ done:
     return status;
 }
 
-sotto_status sotto_key_public(char out[SOTTO_KEY_TEXT], int *secret, const char *path)
+sotto_status sotto_key_public(char key[SOTTO_KEY_TEXT], int *secret, const char *path)
 {
-    unsigned char key[ED25519_PUBLIC], seed[ED25519_SEED];
+    REQUIRE_GIVEN(key, path);
+    unsigned char public[ED25519_PUBLIC], seed[ED25519_SEED];
     bool pair;
-    sotto_status status = read_key(key, seed, &pair, path);
+    sotto_status status = read_key(public, seed, &pair, path);
     if (status == SOTTO_OK)
-        hex_encode(out, key, ED25519_PUBLIC);
+        hex_encode(key, public, ED25519_PUBLIC);
     if (status == SOTTO_OK && secret)
         *secret = pair;
     secret_forget(seed, sizeof seed);

@@ -42,6 +42,7 @@ static double ceiling_at(const struct values *v, double beta, int64_t k)
 sotto_status sotto_smooth_median(double *out, const double *x, size_t n, double low, double high, double beta,
                                  const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, !n || x);
     sotto_status status = SOTTO_OK;
     struct values v = {.n = n, .low = low, .high = high};
     double most = 0;
@@ -81,6 +82,7 @@ done:
 
 sotto_status sotto_smooth_noise(struct sotto_smooth_noise *out, struct sotto_dp target)
 {
+    REQUIRE_GIVEN(out);
     sotto_status status = SOTTO_OK;
     TRY(check_target(target));
     const struct interval e = iv(target.epsilon);
@@ -105,6 +107,7 @@ static struct interval tail(double epsilon, double k)
 
 sotto_status sotto_propose_threshold(size_t *threshold, struct sotto_dp target)
 {
+    REQUIRE_GIVEN(threshold);
     sotto_status status = SOTTO_OK;
     TRY(check_target(target));
     REQUIRE(target.delta > 0, "propose-test-release needs delta > 0: a wrong test is never impossible");
@@ -120,6 +123,7 @@ done:
 
 sotto_status sotto_most_frequent(size_t *label, size_t *distance, const size_t *counts, size_t classes)
 {
+    REQUIRE_GIVEN(label, distance, !classes || counts);
     sotto_status status = SOTTO_OK;
     REQUIRE(classes >= 2, "most frequent label: %zu classes; expected at least 2", classes);
     size_t first = 0, second = SIZE_MAX;
