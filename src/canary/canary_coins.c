@@ -212,18 +212,20 @@ done:
     return status;
 }
 
-sotto_status sotto_coins_open(int64_t *heads, int *seeded, const struct sotto_coins_request *r)
+sotto_status sotto_coins_open(int64_t *heads, int *seeded, const struct sotto_coins_request *request)
 {
+    REQUIRE_GIVEN(heads, request);
+    REQUIRE_GIVEN(request->coins, !request->n || request->scores);
     sotto_status status = SOTTO_OK;
     struct canary_coins c = {0};
     char commitment[SHA256_HEX], output[CANARY_PATH];
-    TRY(output_of(output, r->coins));
-    TRY(canary_coins_load(&c, r->coins));
+    TRY(output_of(output, request->coins));
+    TRY(canary_coins_load(&c, request->coins));
     canary_coins_commitment(commitment, &c);
-    TRY(check_commitment(r, output, commitment));
-    REQUIRE(r->n == c.count, "%s: has %zu coins but there are %zu scores; expected one for each canary",
-            r->coins, c.count, r->n);
-    TRY(note(r, commitment));
+    TRY(check_commitment(request, output, commitment));
+    REQUIRE(request->n == c.count, "%s: has %zu coins but there are %zu scores; expected one for each canary",
+            request->coins, c.count, request->n);
+    TRY(note(request, commitment));
     for (size_t i = 0; i < c.count; i++)
         heads[i] = c.heads[i] == '1';
     if (seeded)

@@ -32,6 +32,7 @@ done:
 
 void sotto_canaries_forget(const char *output)
 {
+    GIVEN_OR(, output);
     static const char *const suffixes[] = {CANARY_COINS, CANARY_COINS CANARY_OPENED, CANARY_RECORDS,
                                            CANARY_STATE};
     char path[CANARY_PATH];

@@ -294,13 +294,15 @@ done:
     return status;
 }
 
-sotto_status sotto_canaries_make(struct sotto_canaries **out, const struct sotto_canary_request *r)
+sotto_status sotto_canaries_make(struct sotto_canaries **out, const struct sotto_canary_request *request)
 {
+    REQUIRE_GIVEN(out, request);
+    REQUIRE_GIVEN(request->team || request->data, request->team || request->output);
     sotto_status status = SOTTO_OK;
     *out = NULL;
-    TRY(canary_ranks_compare(r));
-    if (!r->team || r->options.count > 0)
-        TRY(make(out, r));
+    TRY(canary_ranks_compare(request));
+    if (!request->team || request->options.count > 0)
+        TRY(make(out, request));
 done:
     return status;
 }
@@ -327,16 +329,19 @@ void sotto_canaries_free(struct sotto_canaries *c)
 
 const struct sotto_dataset *sotto_canaries_data(const struct sotto_canaries *c)
 {
+    GIVEN_OR(NULL, c);
     return &c->data;
 }
 
 const struct sotto_dataset *sotto_canaries_records(const struct sotto_canaries *c, int heads)
 {
+    GIVEN_OR(NULL, c);
     return c->record[heads != 0].n ? &c->record[heads != 0] : NULL;
 }
 
 sotto_status sotto_canaries_purpose(char **text, const struct sotto_canaries *c, const char *purpose)
 {
+    REQUIRE_GIVEN(text, c);
     sotto_status status = SOTTO_OK;
     char *out = NULL;
     const size_t room = (purpose ? strlen(purpose) : 0) + 256;

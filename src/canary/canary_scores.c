@@ -24,6 +24,8 @@ static double loss_of(const float *z, size_t classes, int64_t label)
 
 void sotto_canaries_answers(struct sotto_canaries *c, const float *heads, const float *tails)
 {
+    GIVEN_OR(, c);
+    GIVEN_OR(, c->coins.count == 0 || heads);
     const size_t classes = c->data.classes;
     for (size_t i = 0; i < c->coins.count; i++) {
         c->black_box[i] = -loss_of(heads + i * classes, classes, c->labels[1][i]);
@@ -61,6 +63,7 @@ static sotto_status add_commitment(struct sotto_tensors *t, const char *digits)
 
 sotto_status sotto_canaries_save(const struct sotto_canaries *c)
 {
+    REQUIRE_GIVEN(c);
     sotto_status status = SOTTO_OK;
     struct sotto_tensors t = {0};
     char path[CANARY_PATH];

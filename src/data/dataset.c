@@ -269,13 +269,14 @@ done:
     return status;
 }
 
-sotto_status sotto_dataset_check_encoded(const struct sotto_dataset *s)
+sotto_status sotto_dataset_check_encoded(const struct sotto_dataset *d)
 {
-    const struct dataset *d = dataset_behind(s);
+    REQUIRE_GIVEN(d);
+    const struct dataset *behind = dataset_behind(d);
     size_t codes = 0, gaps = 0;
-    for (size_t j = 0; d && j < d->column_count; j++) {
-        codes += d->columns[j].category;
-        gaps += !d->columns[j].category && !d->encoding && d->columns[j].missing > 0;
+    for (size_t j = 0; behind && j < behind->column_count; j++) {
+        codes += behind->columns[j].category;
+        gaps += !behind->columns[j].category && !behind->encoding && behind->columns[j].missing > 0;
     }
     if (codes + gaps == 0)
         return SOTTO_OK;
@@ -283,10 +284,10 @@ sotto_status sotto_dataset_check_encoded(const struct sotto_dataset *s)
         status_fail(SOTTO_EINVAL,
                     "data set '%s' is a table with %zu columns of category codes and %zu columns of numbers "
                     "that lack values; expected an encoding",
-                    s->name, codes, gaps);
+                    d->name, codes, gaps);
     status_hint("sotto data split %s --one-hot --parts train=N,... -o DIR, then 'sotto head --features "
                 "DIR/train-features.npy', or for networks 'sotto data import "
                 "DIR/train-features.npy:DIR/train-labels.npy --name NAME' and 'sotto train --data NAME'",
-                s->name);
+                d->name);
     return status;
 }

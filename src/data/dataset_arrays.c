@@ -171,6 +171,7 @@ done:
 
 sotto_status sotto_dataset_from_arrays(struct sotto_dataset **out, const struct sotto_dataset_arrays *arrays)
 {
+    REQUIRE_GIVEN(out, arrays);
     sotto_status status = SOTTO_OK;
     struct dataset *d = NULL;
     TRY(require_reserved(arrays->reserved, "data set"));

@@ -242,6 +242,7 @@ float *encoding_write(float *out, const struct sotto_table_encoding *e, const st
 
 size_t sotto_table_encoding_width(const struct sotto_table_encoding *e)
 {
+    GIVEN_OR(0, e);
     size_t width = 0;
     for (size_t j = 0; j < e->count; j++)
         width += encoding_width(&e->columns[j]);
@@ -250,15 +251,18 @@ size_t sotto_table_encoding_width(const struct sotto_table_encoding *e)
 
 enum sotto_encoding sotto_table_encoding_how(const struct sotto_table_encoding *e)
 {
+    GIVEN_OR(SOTTO_ENCODING_NONE, e);
     return e->how;
 }
 
 size_t sotto_table_encoding_classes(const struct sotto_table_encoding *e)
 {
+    GIVEN_OR(0, e);
     return e->classes.count;
 }
 
 const char *sotto_table_encoding_class(const struct sotto_table_encoding *e, size_t k)
 {
+    GIVEN_OR(NULL, e);
     return k < e->classes.count ? e->classes.texts[k] : NULL;
 }

@@ -205,6 +205,7 @@ done:
 
 sotto_status sotto_table_encoding_load(struct sotto_table_encoding **out, const char *path)
 {
+    REQUIRE_GIVEN(out, path);
     sotto_status status = SOTTO_OK;
     struct json *doc = NULL;
     TRY(json_read_file(&doc, path));
@@ -216,6 +217,7 @@ done:
 
 sotto_status sotto_table_encoding_parse(struct sotto_table_encoding **out, const char *text, const char *name)
 {
+    REQUIRE_GIVEN(out, text, name);
     sotto_status status = SOTTO_OK;
     struct json *doc = NULL;
     TRY(json_parse(&doc, text, strlen(text), name));
@@ -227,6 +229,7 @@ done:
 
 sotto_status sotto_table_encoding_text(char **json, const struct sotto_table_encoding *e)
 {
+    REQUIRE_GIVEN(json, e);
     struct json *doc = encoding_json(e);
     sotto_status status = json_dump(json, doc, JSON_LINE);
     json_free(doc);
@@ -243,6 +246,7 @@ sotto_status encoding_save(const char *path, const struct sotto_table_encoding *
 
 sotto_status sotto_table_encoding_beside(struct sotto_table_encoding **out, const char *features)
 {
+    REQUIRE_GIVEN(out, features);
     sotto_status status = SOTTO_OK;
     struct sotto_provenance p = {0};
     struct sotto_table_encoding *e = NULL;

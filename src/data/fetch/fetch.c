@@ -158,6 +158,7 @@ static const struct sotto_fetch_options no_options;
 
 sotto_status sotto_data_fetch_plan(char **text, const char *name, const struct sotto_fetch_options *options)
 {
+    REQUIRE_GIVEN(text, name);
     sotto_status status = SOTTO_OK;
     struct plan p;
     char url[1024], *out = NULL;
@@ -218,6 +219,7 @@ done:
 sotto_status sotto_data_fetch(const char *name, const struct sotto_fetch_options *options,
                               const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(name);
     sotto_status status = SOTTO_OK;
     struct plan p = {0};
     char url[1024];

@@ -143,6 +143,7 @@ done:
 sotto_status sotto_data_schema(const char *path, const char *table,
                                const struct sotto_import_options *options, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(path, table);
     static const struct sotto_import_options none = {0};
     sotto_status status = SOTTO_OK;
     struct table t = {.ctx = ctx, .options = options ? options : &none};

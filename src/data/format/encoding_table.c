@@ -270,6 +270,7 @@ done:
 sotto_status sotto_table_encode(struct sotto_array *x, const struct sotto_table_encoding *e, const char *path,
                                 const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(x, e, path);
     sotto_status status = SOTTO_OK;
     struct csv c = {0};
     const bool tabs = name_ends(path, ".tsv");
@@ -291,6 +292,7 @@ done:
 sotto_status sotto_table_answers(const char *path, const struct sotto_table_encoding *e,
                                  const struct sotto_array *probabilities)
 {
+    REQUIRE_GIVEN(e, probabilities);
     sotto_status status = SOTTO_OK;
     struct atomic_file f = {.stream = path ? NULL : stdout};
     const size_t n = probabilities->shape[0], classes = probabilities->shape[1];

@@ -123,6 +123,7 @@ done:
 
 sotto_status sotto_loci_frequencies(double *out, size_t count, const char *list, const char *frequencies)
 {
+    REQUIRE_GIVEN(!count || out, list, frequencies);
     sotto_status status = SOTTO_OK;
     struct loci columns = {0}, published = {0};
     TRY(loci_load(&columns, list, false));

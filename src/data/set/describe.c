@@ -89,6 +89,7 @@ static sotto_status put_line(void *arg, const struct listed *line)
 
 sotto_status sotto_data_list(char **json)
 {
+    REQUIRE_GIVEN(json);
     sotto_status status = SOTTO_OK;
     struct json *doc = json_make_object(), *sets = json_make_array(), *formats = json_make_array();
     char folder[4096];
@@ -160,6 +161,7 @@ done:
 
 sotto_status sotto_data_table(char **text)
 {
+    REQUIRE_GIVEN(text);
     sotto_status status = SOTTO_OK;
     struct text t = {0};
     char folder[4096];
@@ -276,6 +278,7 @@ done:
 
 sotto_status sotto_data_info(char **json, const char *name_or_path, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(json, name_or_path);
     sotto_status status = SOTTO_OK;
     struct sotto_dataset *s = NULL;
     struct json *doc = NULL;
@@ -327,6 +330,7 @@ done:
 
 sotto_status sotto_data_verify(char **json, const char *name_or_path, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(json, name_or_path);
     sotto_status status = SOTTO_OK;
     struct json *doc = NULL;
     const char *against = "";

@@ -34,6 +34,7 @@ done:
 
 sotto_status sotto_data_loci(const char *path, const char *name_or_path, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(path, name_or_path);
     sotto_status status = SOTTO_OK;
     static const char header[] = "id,allele,other,frequency\n";
     struct sotto_dataset *s = NULL;

@@ -112,6 +112,7 @@ done:
 
 int sotto_dataset_is_path(const char *name)
 {
+    GIVEN_OR(0, name);
     char path[4096];
     const struct dataset_source *source = dataset_name_is_valid(name) ? dataset_source_find(name) : NULL;
     if ((source && source->open) || store_find(path, sizeof path, name) || !could_be_path(name))
@@ -122,6 +123,7 @@ int sotto_dataset_is_path(const char *name)
 sotto_status sotto_dataset_open(struct sotto_dataset **out, const char *name_or_path,
                                 const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, name_or_path);
     return sotto_dataset_open_files(out, name_or_path, NULL, ctx);
 }
 
@@ -129,6 +131,7 @@ sotto_status sotto_dataset_open_files(struct sotto_dataset **out, const char *na
                                       const struct sotto_import_options *options,
                                       const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, name_or_path);
     sotto_status status = SOTTO_OK;
     static const struct sotto_import_options none;
     struct dataset *d = NULL;

@@ -294,6 +294,7 @@ sotto_status sotto_data_split(const char *folder, const char *set, const struct 
                               size_t count, const struct sotto_split_options *options,
                               const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(folder, set, !count || parts);
     sotto_status status = SOTTO_OK;
     struct sotto_split_options chosen;
     struct sotto_dataset *s = NULL;

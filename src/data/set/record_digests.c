@@ -44,6 +44,7 @@ done:
 sotto_status sotto_provenance_of_rows(struct sotto_provenance *out, const struct sotto_dataset *d,
                                       const int64_t *rows, size_t n)
 {
+    REQUIRE_GIVEN(out, d);
     sotto_status status = SOTTO_OK;
     struct sotto_provenance p = {0};
     if (told(d))
@@ -87,6 +88,7 @@ static void digest_rows(unsigned char (*out)[SOTTO_DIGEST], const struct sotto_d
 void sotto_array_digests(unsigned char (*out)[SOTTO_DIGEST], const float *x, const int64_t *y, size_t n,
                          size_t d)
 {
+    GIVEN_OR(, out, x);
     const struct sotto_dataset table = {.n = n, .columns = d, .features = x, .labels = y};
     digest_rows(out, &table, NULL, n);
 }
@@ -94,6 +96,7 @@ void sotto_array_digests(unsigned char (*out)[SOTTO_DIGEST], const float *x, con
 sotto_status sotto_dataset_digests(unsigned char (*out)[SOTTO_DIGEST], const struct sotto_dataset *d,
                                    const int64_t *rows, size_t n, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(!n || out, d);
     sotto_status status = SOTTO_OK;
     struct sotto_provenance p = {0};
     const struct sotto_provenance *source = told(d);
@@ -111,6 +114,7 @@ done:
 sotto_status sotto_provenance_digests(unsigned char (*out)[SOTTO_DIGEST], const struct sotto_provenance *p,
                                       const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, p);
     sotto_status status = SOTTO_OK;
     struct sotto_dataset *d = NULL;
     REQUIRE(p->set[0] && p->rows, "provenance: contains no rows of a data set");
@@ -145,6 +149,7 @@ static int by_digest(const void *a, const void *b)
 sotto_status sotto_dataset_overlap(size_t *shared, const struct sotto_dataset *a,
                                    const struct sotto_dataset *b, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(shared, a, b);
     sotto_status status = SOTTO_OK;
     unsigned char(*of_a)[SOTTO_DIGEST] = NULL, (*of_b)[SOTTO_DIGEST] = NULL;
     size_t found = 0;

@@ -10,6 +10,7 @@
 sotto_status sotto_split_make(struct sotto_split *out, size_t pool, const size_t sizes[SOTTO_PARTS],
                               uint64_t seed)
 {
+    REQUIRE_GIVEN(out, sizes);
     sotto_status status = SOTTO_OK;
     struct sotto_split split = {0};
     int64_t *order = NULL;
@@ -39,6 +40,7 @@ done:
 
 void sotto_split_clear(struct sotto_split *s)
 {
+    GIVEN_OR(, s);
     for (int p = 0; p < SOTTO_PARTS; p++)
         base_free(s->rows[p]);
     *s = (struct sotto_split){0};

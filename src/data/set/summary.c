@@ -143,17 +143,18 @@ done:
     return status;
 }
 
-sotto_status sotto_dataset_summary(char **text, const struct sotto_dataset *s)
+sotto_status sotto_dataset_summary(char **text, const struct sotto_dataset *d)
 {
+    REQUIRE_GIVEN(text, d);
     sotto_status status = SOTTO_OK;
-    const struct dataset *d = dataset_behind(s);
+    const struct dataset *behind = dataset_behind(d);
     char *made = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&made, &size);
     if (!f)
         FAIL(SOTTO_ENOMEM, "data summary: out of memory");
-    if (d && d->table.separator && s->features && s->labels && d->column_count == s->columns)
-        TRY(write_table(f, s));
+    if (behind && behind->table.separator && d->features && d->labels && behind->column_count == d->columns)
+        TRY(write_table(f, d));
     bool whole = fclose(f) == 0;
     f = NULL;
     if (!whole)

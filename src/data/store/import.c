@@ -194,6 +194,7 @@ done:
 sotto_status sotto_data_import(const char *path, const char *name, const struct sotto_import_options *options,
                                const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(path, name);
     return import_set(path, name, options, NULL, false, ctx);
 }
 
