@@ -82,8 +82,9 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_generator_save_bytes(void **bytes,
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_generator_load_bytes(struct sotto_generator **out,
                                                                    const void *bytes, size_t size);
 SOTTO_API void sotto_generator_free(struct sotto_generator *g);
-/** Out: shape: channels, height, width of an image; *latent: values of a latent vector; *model: its name, borrowed. Each but shape
- *       may be NULL. */
+/** Out:     shape    channels, height, width of an image
+ *           *latent  values of a latent vector; may be NULL
+ *           *model   its name, borrowed; may be NULL */
 SOTTO_API void sotto_generator_shape(size_t shape[3], size_t *latent, const char **model,
                                      const struct sotto_generator *g);
 

@@ -167,7 +167,10 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_pretrain_plan(struct sotto_pretrai
  *  Returns: seconds of a step */
 SOTTO_API double sotto_pretrain_plan_step(const struct sotto_pretrain_plan *plan, size_t ranks,
                                           double seconds_per_byte);
-/** Out: *out: an untrained encoder (the random-features baseline); free with sotto_encoder_free(). */
+/** An untrained encoder: the random-features baseline.
+ *
+ *  In:      encoder  the model; NULL: "keras-simclr"
+ *  Out:     *out     free with sotto_encoder_free() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_random(struct sotto_encoder **out,
                                                              const struct sotto_dataset *data,
                                                              const char *encoder, uint64_t seed);

@@ -213,12 +213,12 @@ SOTTO_API void sotto_train_privacy_defaults(struct sotto_train_privacy *p);
  *  are exact, and each coordinate gets its noise once, on one rank, from that one's operating system. All ranks must be trusted
  *  alike: sums without noise are sent between them. Canaries are made with the same team, and rank 0 sees what an observer sees.
  *
- *  In:      rows     a row may be named once
+ *  In:      rows     (n) of `data`, each named once; NULL: all rows
  *           options  as for sotto_train(), but batch norm (use norm "group", or freeze it) and bf16 are refused, and no
  *                    losses, accuracies or metrics exist: they would tell of the records
  *  Out:     *out          free with sotto_network_free()
  *           *certificate  how far the records are protected; free with sotto_certificate_free(); NULL on ranks other than 0
- *           *result       loss and accuracy are NAN
+ *           *result       loss and accuracy are NAN; may be NULL
  *  Returns: those of sotto_train(), sotto_calibrate_sampled() and sotto_dp_reserve() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status
 sotto_train_private(struct sotto_network **out, struct sotto_certificate **certificate,
@@ -241,11 +241,12 @@ sotto_train_private(struct sotto_network **out, struct sotto_certificate **certi
  *  Takes a team (sotto/team.h): rank 0 alone charges its ledger, reads the inputs and draws all noise; the others get what was
  *  released and train on it together, with the bits of one process in order exact.
  *
- *  In:      privacy       read are: target (epsilon: the smallest input_noise for it is found, and options must give none),
+ *  In:      rows          (n) of `data`; NULL: all rows
+ *           privacy       read are: target (epsilon: the smallest input_noise for it is found, and options must give none),
  *                         reserve (epochs at a time), classes, label_epsilon, spend
  *  Out:     *out          free with sotto_network_free()
  *           *certificate  free with sotto_certificate_free(); NULL on ranks other than 0
- *           *result       losses and accuracies are of what was released, and shown
+ *           *result       losses and accuracies are of what was released, and shown; may be NULL
  *  Returns: EINVAL        also: no radius; members that would read copies of their own; canaries
  *           those of sotto_train() and sotto_dp_reserve() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status

@@ -77,6 +77,7 @@ done:
 void sotto_generator_shape(size_t shape[3], size_t *latent, const char **model,
                            const struct sotto_generator *g)
 {
+    GIVEN_OR(, shape, g);
     shape[0] = g->channels, shape[1] = shape[2] = GENERATOR_SIDE;
     if (latent)
         *latent = g->kind->latent;
@@ -138,6 +139,7 @@ void generator_latent(float *z, size_t count, uint64_t seed, uint64_t step, uint
 sotto_status sotto_generator_records(float *records, const struct sotto_generator *g,
                                      const struct sotto_dataset *data, const int64_t *rows, size_t n)
 {
+    REQUIRE_GIVEN(!n || records, g, data, !n || rows);
     sotto_status status = SOTTO_OK;
     float *image = NULL;
     size_t pixels = GENERATOR_SIDE * GENERATOR_SIDE * g->channels;

@@ -42,6 +42,7 @@ done:
 
 sotto_status sotto_generator_save(const char *path, const struct sotto_generator *g)
 {
+    REQUIRE_GIVEN(path, g);
     struct sotto_tensors t = {0};
     sotto_status status = to_tensors(&t, g);
     if (status == SOTTO_OK)
@@ -52,6 +53,7 @@ sotto_status sotto_generator_save(const char *path, const struct sotto_generator
 
 sotto_status sotto_generator_save_bytes(void **bytes, size_t *size, const struct sotto_generator *g)
 {
+    REQUIRE_GIVEN(bytes, size, g);
     struct sotto_tensors t = {0};
     sotto_status status = to_tensors(&t, g);
     if (status == SOTTO_OK)
@@ -148,6 +150,7 @@ done:
 
 sotto_status sotto_generator_load(struct sotto_generator **out, const char *path)
 {
+    REQUIRE_GIVEN(out, path);
     struct sotto_tensors t = {0};
     sotto_status status = sotto_safetensors_load(&t, path);
     if (status == SOTTO_OK)
@@ -158,6 +161,7 @@ sotto_status sotto_generator_load(struct sotto_generator **out, const char *path
 
 sotto_status sotto_generator_load_bytes(struct sotto_generator **out, const void *bytes, size_t size)
 {
+    REQUIRE_GIVEN(out, !size || bytes);
     static const char name[] = "generator in memory";
     struct sotto_tensors t = {0};
     sotto_status status = sotto_safetensors_load_bytes(&t, bytes, size, name);

@@ -112,6 +112,7 @@ sotto_status sotto_generator_imitate(struct sotto_generator **out, const struct 
                                      const struct sotto_imitation_options *options,
                                      const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, target);
     sotto_status status = SOTTO_OK;
     struct imitation im = {0};
     struct sotto_imitation_options o;

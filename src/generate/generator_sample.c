@@ -21,6 +21,7 @@ sotto_status scoring_plan(struct nn_plan **out, struct nn_model *m, size_t batch
 sotto_status sotto_generator_sample(float *samples, float *latents, const struct sotto_generator *g, size_t n,
                                     uint64_t seed, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(!n || samples, g);
     sotto_status status = SOTTO_OK;
     struct nn_plan *plan = NULL;
     struct nn_plan_config config = {.batch = BATCH, .ctx = ctx};

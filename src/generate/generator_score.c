@@ -146,6 +146,7 @@ sotto_status sotto_generator_score(double *scores, const char **access, const ch
                                    const struct sotto_generator_score_options *options,
                                    const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(!n || scores, attack, g, data, !n || rows);
     sotto_status status = SOTTO_OK;
     const size_t count = sizeof scorers / sizeof *scorers;
     size_t at = 0;

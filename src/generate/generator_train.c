@@ -311,5 +311,6 @@ sotto_status sotto_generator_train(struct sotto_generator **out, struct sotto_ge
                                    const struct sotto_generator_options *options,
                                    const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, data);
     return generator_train(out, result, data, rows, n, NULL, options, ctx);
 }

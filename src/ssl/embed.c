@@ -34,6 +34,7 @@ done:
 
 void sotto_block_defaults(struct sotto_block_features *f)
 {
+    GIVEN_OR(, f);
     *f = (struct sotto_block_features){0};
     sotto_options_defaults(f, sotto_block_option_table());
 }
@@ -76,6 +77,7 @@ done:
 sotto_status sotto_block_width(size_t *width, const struct sotto_encoder *e,
                                const struct sotto_block_features *f)
 {
+    REQUIRE_GIVEN(width, e);
     sotto_status status = SOTTO_OK;
     struct places w;
     TRY(find_places(&w, e, f));
@@ -143,6 +145,7 @@ sotto_status sotto_embed_blocks(float *out, const struct sotto_encoder *e, const
                                 const int64_t *rows, size_t n, const struct sotto_block_features *f,
                                 const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(!n || out, e, data);
     sotto_status status = SOTTO_OK;
     int pool = par_pool_threads();
     struct nn_plan *plan = NULL;
@@ -199,5 +202,6 @@ done:
 sotto_status sotto_embed(float *out, const struct sotto_encoder *e, const struct sotto_dataset *data,
                          const int64_t *rows, size_t n, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(!n || out, e, data);
     return sotto_embed_blocks(out, e, data, rows, n, NULL, ctx);
 }

@@ -62,6 +62,7 @@ done:
 
 void sotto_view_defaults(struct sotto_view_options *v, const struct sotto_encoder *e)
 {
+    GIVEN_OR(, v, e);
     sotto_status status = resolve(v, NULL, e);
     assert(status == SOTTO_OK);
     (void)status;
@@ -84,6 +85,7 @@ sotto_status sotto_embed_views(float *out, const struct sotto_encoder *e, const 
                                const int64_t *rows, size_t n, const struct sotto_view_options *options,
                                const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(!n || out, e, data);
     sotto_status status = SOTTO_OK;
     int pool = par_pool_threads();
     struct nn_plan *plan = NULL;

@@ -100,23 +100,27 @@ const char *encoder_fact(const struct sotto_encoder *e, const char *key)
 
 const char *sotto_encoder_statement(const struct sotto_encoder *e)
 {
+    GIVEN_OR(NULL, e);
     const char *text = encoder_fact(e, STATEMENT_KEY);
     return text ? text : "";
 }
 
 size_t sotto_encoder_width(const struct sotto_encoder *e)
 {
+    GIVEN_OR(0, e);
     return nn_model_embedding_width(e->model);
 }
 
 const char *sotto_encoder_sha256(const struct sotto_encoder *e)
 {
+    GIVEN_OR(NULL, e);
     return e->weights_sha256;
 }
 
 sotto_status sotto_encoder_random(struct sotto_encoder **out, const struct sotto_dataset *data,
                                   const char *encoder, uint64_t seed)
 {
+    REQUIRE_GIVEN(out, data);
     sotto_status status = SOTTO_OK;
     struct nn_model_config config = {.name = encoder ? encoder : "keras-simclr"};
     struct nn_model *model = NULL;
@@ -154,6 +158,7 @@ done:
 
 sotto_status sotto_encoder_save(const char *path, const struct sotto_encoder *e)
 {
+    REQUIRE_GIVEN(path, e);
     struct sotto_tensors t = {0};
     sotto_status status = encoder_tensors(&t, e);
     if (status == SOTTO_OK)
@@ -164,6 +169,7 @@ sotto_status sotto_encoder_save(const char *path, const struct sotto_encoder *e)
 
 sotto_status sotto_encoder_save_bytes(void **bytes, size_t *size, const struct sotto_encoder *e)
 {
+    REQUIRE_GIVEN(bytes, size, e);
     struct sotto_tensors t = {0};
     sotto_status status = encoder_tensors(&t, e);
     if (status == SOTTO_OK)
@@ -319,6 +325,7 @@ done:
 
 sotto_status sotto_encoder_load(struct sotto_encoder **out, const char *path)
 {
+    REQUIRE_GIVEN(out, path);
     struct sotto_tensors t = {0};
     sotto_status status = sotto_safetensors_load(&t, path);
     if (status == SOTTO_OK)
@@ -329,6 +336,7 @@ sotto_status sotto_encoder_load(struct sotto_encoder **out, const char *path)
 
 sotto_status sotto_encoder_load_bytes(struct sotto_encoder **out, const void *bytes, size_t size)
 {
+    REQUIRE_GIVEN(out, !size || bytes);
     static const char name[] = "encoder in memory";
     struct sotto_tensors t = {0};
     sotto_status status = sotto_safetensors_load_bytes(&t, bytes, size, name);

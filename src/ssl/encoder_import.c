@@ -373,6 +373,7 @@ sotto_status sotto_encoder_import(struct sotto_encoder **out, struct sotto_encod
                                   const char *path, const struct sotto_encoder_import_options *options,
                                   const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, path);
     sotto_status status = SOTTO_OK;
     struct sotto_encoder_import_options o;
     struct sotto_encoder_import_report own = {0};

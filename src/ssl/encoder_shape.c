@@ -13,6 +13,7 @@ static bool fact_is(const struct sotto_encoder *e, const char *key, const char *
 
 sotto_status sotto_encoder_shape(struct sotto_provenance *p, const struct sotto_encoder *e, const char *path)
 {
+    REQUIRE_GIVEN(p, e);
     sotto_status status = SOTTO_OK;
     struct sotto_provenance by = {0};
     const char *before = encoder_fact(e, SHAPED_KEY);

@@ -101,6 +101,7 @@ sotto_status sotto_knn_accuracy(double *accuracy, const float *train_x, const in
                                 size_t n_train, const float *test_x, const int64_t *test_y, size_t n_test,
                                 size_t width, size_t k, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(accuracy, !n_train || train_x, !n_train || train_y, !n_test || test_x, !n_test || test_y);
     sotto_status status = SOTTO_OK;
     int pool = par_pool_threads();
     struct knn *w = NULL;

@@ -350,6 +350,7 @@ sotto_status sotto_pretrain(struct sotto_encoder **out, struct sotto_pretrain_re
                             const struct sotto_dataset *data, const int64_t *rows, size_t n,
                             const struct sotto_pretrain_options *options, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, data);
     sotto_status status = SOTTO_OK;
     int pool = par_pool_threads();
     int64_t *all = NULL;
@@ -461,6 +462,7 @@ sotto_status sotto_pretrain_plan(struct sotto_pretrain_plan *out, const struct s
                                  const int64_t *rows, size_t n, const struct sotto_pretrain_options *options,
                                  const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, data);
     sotto_status status = SOTTO_OK;
     int pool = par_pool_threads();
     int64_t *all = NULL;
@@ -479,6 +481,7 @@ done:
 
 double sotto_pretrain_plan_step(const struct sotto_pretrain_plan *p, size_t ranks, double seconds_per_byte)
 {
+    GIVEN_OR(NAN, p, ranks);
     const size_t rounds = (p->leaves + p->threads - 1) / p->threads,
                  shared = (p->leaves + p->threads * ranks - 1) / (p->threads * ranks);
     const double mine = (double)(p->leaves < p->threads ? p->leaves : p->threads),

@@ -11,6 +11,7 @@
 
 void sotto_pretrain_defaults(struct sotto_pretrain_options *o)
 {
+    GIVEN_OR(, o);
     *o = (struct sotto_pretrain_options){0};
     sotto_options_defaults(o, sotto_pretrain_option_table());
 }

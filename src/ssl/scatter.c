@@ -15,6 +15,7 @@ ISA_TABLE(const struct scatter_kernels, scatter_kernels, scatter_kernels_find);
 
 void sotto_scattering_defaults(struct sotto_scattering *s)
 {
+    GIVEN_OR(, s);
     *s = (struct sotto_scattering){0};
     sotto_options_defaults(s, sotto_scattering_option_table());
 }
@@ -46,6 +47,7 @@ done:
 sotto_status sotto_scattering_shape(size_t shape[3], const struct sotto_dataset *data,
                                     const struct sotto_scattering *settings)
 {
+    REQUIRE_GIVEN(shape, data);
     struct sotto_scattering s;
     sotto_status status = sotto_options_resolve(&s, settings, sotto_scattering_option_table());
     return status == SOTTO_OK ? find_shape(shape, data, &s) : status;
@@ -141,6 +143,7 @@ static sotto_status run_chunk(void *arg, size_t chunk, int thread)
 sotto_status sotto_scatter(float *out, const struct sotto_dataset *data, const int64_t *rows, size_t n,
                            const struct sotto_scattering *settings, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(!n || out, data);
     enum { REPORT = 64 }; /* chunks between reports */
     sotto_status status = SOTTO_OK;
     struct scatter_plan plan = {0}, mirrored;

@@ -44,6 +44,7 @@ done:
 
 sotto_status sotto_standardise(float *x, size_t n, size_t width, const float *public_x, size_t n_public)
 {
+    REQUIRE_GIVEN(!n || x, !n_public || public_x);
     sotto_status status = SOTTO_OK;
     double *mean = NULL;
     NEW_ROWS(mean, width, 2);

@@ -80,6 +80,7 @@ done:
 
 sotto_status sotto_head_save(const char *path, const struct sotto_head *h)
 {
+    REQUIRE_GIVEN(path, h);
     struct sotto_tensors t = {0};
     sotto_status status = head_tensors(&t, h);
     if (status == SOTTO_OK)
@@ -90,6 +91,7 @@ sotto_status sotto_head_save(const char *path, const struct sotto_head *h)
 
 sotto_status sotto_head_save_bytes(void **bytes, size_t *size, const struct sotto_head *h)
 {
+    REQUIRE_GIVEN(bytes, size, h);
     struct sotto_tensors t = {0};
     sotto_status status = head_tensors(&t, h);
     if (status == SOTTO_OK)
@@ -290,6 +292,7 @@ done:
 
 sotto_status sotto_head_load(struct sotto_head **out, const char *path)
 {
+    REQUIRE_GIVEN(out, path);
     struct sotto_tensors t = {0};
     sotto_status status = sotto_safetensors_load(&t, path);
     if (status == SOTTO_OK)
@@ -300,6 +303,7 @@ sotto_status sotto_head_load(struct sotto_head **out, const char *path)
 
 sotto_status sotto_head_load_bytes(struct sotto_head **out, const void *bytes, size_t size)
 {
+    REQUIRE_GIVEN(out, !size || bytes);
     static const char name[] = "head in memory";
     struct sotto_tensors t = {0};
     sotto_status status = sotto_safetensors_load_bytes(&t, bytes, size, name);

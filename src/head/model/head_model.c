@@ -42,6 +42,7 @@ void sotto_head_free(struct sotto_head *h)
 
 sotto_status sotto_head_copy(struct sotto_head **out, const struct sotto_head *h)
 {
+    REQUIRE_GIVEN(out, h);
     struct sotto_head *copy = NULL;
     sotto_status status = head_create(&copy, h->layers, h->width);
     if (status != SOTTO_OK)
@@ -70,47 +71,56 @@ size_t head_offset(const struct sotto_head *h, size_t l)
 
 size_t sotto_head_inputs(const struct sotto_head *h)
 {
+    GIVEN_OR(0, h);
     return h->width[0];
 }
 
 size_t sotto_head_classes(const struct sotto_head *h)
 {
+    GIVEN_OR(0, h);
     return h->width[h->layers];
 }
 
 float *sotto_head_parameters(struct sotto_head *h, size_t *count)
 {
+    GIVEN_OR(NULL, h, count);
     *count = h->count;
     return h->parameters;
 }
 
 const char *sotto_head_data_sha256(const struct sotto_head *h)
 {
+    GIVEN_OR(NULL, h);
     return h->data_sha256;
 }
 
 const char *sotto_head_recipe_hash(const struct sotto_head *h)
 {
+    GIVEN_OR(NULL, h);
     return h->recipe_hash;
 }
 
 size_t sotto_head_records(const struct sotto_head *h)
 {
+    GIVEN_OR(0, h);
     return h->records;
 }
 
 const struct sotto_head_recipe *sotto_head_get_recipe(const struct sotto_head *h)
 {
+    GIVEN_OR(NULL, h);
     return h->has_recipe ? &h->stated : NULL;
 }
 
 const char *sotto_head_encoder(const struct sotto_head *h)
 {
+    GIVEN_OR(NULL, h);
     return h->encoder;
 }
 
 sotto_status sotto_head_set_encoder(struct sotto_head *h, const char *sha256)
 {
+    REQUIRE_GIVEN(h, sha256);
     sotto_status status = SOTTO_OK;
     size_t length = strlen(sha256);
     REQUIRE(length == 0 || (length == 64 && strspn(sha256, "0123456789abcdef") == 64),
@@ -122,6 +132,7 @@ done:
 
 sotto_status sotto_head_set_classes_by(struct sotto_head *h, const char *classes_by)
 {
+    REQUIRE_GIVEN(h, classes_by);
     sotto_status status = SOTTO_OK;
     REQUIRE(strlen(classes_by) < sizeof h->classes_by, "classes_by has %zu bytes; expected less than %zu",
             strlen(classes_by), sizeof h->classes_by);
@@ -132,16 +143,19 @@ done:
 
 void sotto_head_set_released_inputs(struct sotto_head *h, const struct sotto_released_inputs *released)
 {
+    GIVEN_OR(, h, released);
     h->released = *released;
 }
 
 const char *sotto_head_encoding(const struct sotto_head *h)
 {
+    GIVEN_OR(NULL, h);
     return h->encoding;
 }
 
 sotto_status sotto_head_set_encoding(struct sotto_head *h, const char *json)
 {
+    REQUIRE_GIVEN(h, json);
     sotto_status status = SOTTO_OK;
     char *copy = NULL;
     NEW_TEXT(copy, json);
@@ -163,6 +177,7 @@ static sotto_status is_stamped(bool *none, const char *path)
 
 sotto_status sotto_head_set_encoder_file(struct sotto_head *h, const char *path)
 {
+    REQUIRE_GIVEN(h, path);
     sotto_status status = SOTTO_OK;
     char hash[SHA256_HEX];
     bool none;

@@ -95,6 +95,7 @@ static sotto_status check_width(const struct sotto_head *h, size_t d)
 sotto_status sotto_head_predict(float *out, const struct sotto_head *h, const float *x, size_t n, size_t d,
                                 int logits, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(!n || out, h, !n || x);
     sotto_status status = SOTTO_OK;
     struct predictor p = {0};
     size_t classes = sotto_head_classes(h);
@@ -150,6 +151,7 @@ done:
 sotto_status sotto_head_accuracy(double *out, const struct sotto_head *h, const float *x, const int64_t *y,
                                  size_t n, size_t d, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, h, !n || x, !n || y);
     struct head_data data = {x, y, n, d, sotto_head_classes(h)};
     struct head_part all = head_part_all(&data);
     return head_part_accuracy(out, h, &all, ctx);

@@ -12,6 +12,7 @@
 
 void sotto_head_defaults(struct sotto_head_recipe *r)
 {
+    GIVEN_OR(, r);
     *r = (struct sotto_head_recipe){0};
     sotto_options_defaults(r, sotto_head_recipe_options());
 }

@@ -6,6 +6,7 @@ sotto_status sotto_head_train(struct sotto_head **out, const float *x, const int
                               size_t classes, const struct sotto_head_recipe *recipe,
                               const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, !n || x, !n || y);
     sotto_status status = SOTTO_OK;
     struct sotto_head *h = NULL;
     struct head_data data = {x, y, n, d, classes};

@@ -11,6 +11,7 @@ sotto_status sotto_head_train_private(struct sotto_head **out, struct sotto_cert
                                       const struct sotto_head_privacy *privacy,
                                       const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, certificate, !n || x, !n || y, privacy);
     sotto_status status = SOTTO_OK;
     struct sotto_head_recipe r;
     struct head_data data = {x, y, n, d, classes};
@@ -28,6 +29,7 @@ done:
 sotto_status sotto_head_save_private(const char *path, const struct sotto_head *h,
                                      const struct sotto_certificate *certificate)
 {
+    REQUIRE_GIVEN(path, h, certificate);
     sotto_status status = SOTTO_OK;
     char hash[SHA256_HEX], *beside = NULL;
     size_t capacity = strlen(path) + 32;

@@ -54,6 +54,7 @@ const struct moment_trainer *head_recipe_moments(const struct sotto_head_recipe 
 
 sotto_status sotto_head_trainer_check(const char *trainer)
 {
+    REQUIRE_GIVEN(trainer);
     char names[256] = "";
     const struct head_trainer *t;
     for (size_t i = 0; (t = head_trainer_at(i)); i++) {
@@ -72,6 +73,7 @@ sotto_status sotto_head_trainer_check(const char *trainer)
 
 int sotto_head_trainer_reads(const char *trainer, const char *key)
 {
+    GIVEN_OR(0, trainer, key);
     char text[HEAD_RECIPE_TEXT], wanted[64];
     struct sotto_head_recipe r;
     const struct head_trainer *t = head_trainer_find(trainer);
@@ -90,12 +92,14 @@ int sotto_head_trainer_reads(const char *trainer, const char *key)
 
 int sotto_head_trainer_private(const char *trainer)
 {
+    GIVEN_OR(0, trainer);
     const struct head_trainer *t = head_trainer_find(trainer);
     return !t || !t->train_private ? 0 : t->moments || t->once ? 2 : 1;
 }
 
 int sotto_head_trainer_silent(const char *trainer)
 {
+    GIVEN_OR(0, trainer);
     const struct head_trainer *t = head_trainer_find(trainer);
     return t && (t->train_private || t->convex);
 }

@@ -50,6 +50,7 @@ done:
 
 sotto_status sotto_sensitivity_prove(struct sotto_sensitivity_sample *out, const struct sotto_head *h)
 {
+    REQUIRE_GIVEN(out, h);
     sotto_status status = SOTTO_OK;
     REQUIRE(!h->no_statement, "the head's encoder was trained on private records, which a bound on the head "
                               "alone does not protect; expected an encoder trained on public records");
@@ -70,6 +71,7 @@ done:
 
 sotto_status sotto_sensitivity_of_head(struct sotto_protect *p, struct sotto_sensitivity_sample *sample)
 {
+    REQUIRE_GIVEN(p, sample);
     sotto_status status = SOTTO_OK;
     struct sotto_head *h = NULL;
     struct sotto_sensitivity_sample proof;
@@ -99,6 +101,7 @@ done:
 
 void sotto_sensitivity_of(struct sotto_sensitivity *out, const struct sotto_sensitivity_sample *s)
 {
+    GIVEN_OR(, out, s);
     *out = (struct sotto_sensitivity){
         .l1 = s->l1, .l2 = s->l2, .source = s->proved ? SOTTO_SENSITIVITY_PROVED : SOTTO_SENSITIVITY_SAMPLED};
     snprintf(out->evidence, sizeof out->evidence, "%s", s->recipe_hash);

@@ -84,6 +84,7 @@ static struct json *document(const struct sotto_sensitivity_sample *s)
 
 sotto_status sotto_sensitivity_json(char **json, const struct sotto_sensitivity_sample *s)
 {
+    REQUIRE_GIVEN(json, s);
     struct json *doc = document(s);
     sotto_status status = json_dump(json, doc, JSON_LINE);
     json_free(doc);
@@ -92,6 +93,7 @@ sotto_status sotto_sensitivity_json(char **json, const struct sotto_sensitivity_
 
 sotto_status sotto_sensitivity_save(const char *path, const struct sotto_sensitivity_sample *s)
 {
+    REQUIRE_GIVEN(path, s);
     struct json *doc = document(s);
     sotto_status status = json_write_file(path, doc, JSON_PRETTY);
     json_free(doc);
@@ -232,6 +234,7 @@ done:
 
 sotto_status sotto_sensitivity_load(struct sotto_sensitivity_sample *out, const char *path)
 {
+    REQUIRE_GIVEN(out, path);
     struct json *doc = NULL;
     sotto_status status = json_read_file(&doc, path);
     if (status == SOTTO_OK)
@@ -269,6 +272,7 @@ static struct json *local_document(const struct sotto_local_sensitivity *s)
 
 sotto_status sotto_local_sensitivity_json(char **json, const struct sotto_local_sensitivity *s)
 {
+    REQUIRE_GIVEN(json, s);
     struct json *doc = local_document(s);
     sotto_status status = json_dump(json, doc, JSON_LINE);
     json_free(doc);
@@ -277,6 +281,7 @@ sotto_status sotto_local_sensitivity_json(char **json, const struct sotto_local_
 
 sotto_status sotto_local_sensitivity_save(const char *path, const struct sotto_local_sensitivity *s)
 {
+    REQUIRE_GIVEN(path, s);
     struct json *doc = local_document(s);
     sotto_status status = json_write_file(path, doc, JSON_PRETTY);
     json_free(doc);

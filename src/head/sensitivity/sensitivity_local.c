@@ -94,6 +94,7 @@ sotto_status sotto_sensitivity_local(struct sotto_local_sensitivity *out, const 
                                      const struct sotto_head_recipe *recipe, size_t sample,
                                      const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, !n || x, !n || y);
     sotto_status status = SOTTO_OK;
     const struct head_data data = {x, y, n, d, classes};
     const size_t tried = sample ? sample : n;

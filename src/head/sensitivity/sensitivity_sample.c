@@ -218,6 +218,7 @@ sotto_status sotto_sensitivity_run(struct sotto_sensitivity_sample *out, const f
                                    size_t n, size_t d, size_t classes, const struct sotto_head_recipe *recipe,
                                    size_t pairs, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, !n || x, !n || y);
     sotto_status status = SOTTO_OK;
     struct head_data data = {x, y, n, d, classes};
     struct sotto_head_recipe r;

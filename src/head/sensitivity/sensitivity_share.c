@@ -8,6 +8,7 @@
 #include "sotto/io.h"
 #include "sotto/option.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,6 +246,7 @@ sotto_status sotto_sensitivity_share(struct sotto_sensitivity_sample *out, size_
                                      const struct sotto_sensitivity_options *options,
                                      const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, missing, !n || x, !n || y);
     sotto_status status = SOTTO_OK;
     struct head_data data = {x, y, n, d, classes};
     struct sotto_head_recipe r;
@@ -285,6 +287,7 @@ sotto_status sotto_sensitivity_plan(struct sotto_sensitivity_plan *out, const fl
                                     const struct sotto_sensitivity_options *options,
                                     const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, !n || x, !n || y);
     sotto_status status = SOTTO_OK;
     struct head_data data = {x, y, n, d, classes};
     struct sotto_head_recipe r;
@@ -316,6 +319,7 @@ done:
 
 double sotto_sensitivity_plan_hours(const struct sotto_sensitivity_plan *plan, size_t workers)
 {
+    GIVEN_OR(NAN, plan, workers);
     const size_t rounds = (plan->missing + workers - 1) / workers;
     return (double)rounds * plan->seconds_each / 3600;
 }

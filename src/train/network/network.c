@@ -70,15 +70,17 @@ done:
     return status;
 }
 
-sotto_status sotto_network_set_released_inputs(struct sotto_network *n, const struct sotto_released_inputs *r)
+sotto_status sotto_network_set_released_inputs(struct sotto_network *n,
+                                               const struct sotto_released_inputs *released)
 {
+    REQUIRE_GIVEN(n, released);
     sotto_status status = SOTTO_OK;
-    if (!r->text[0])
+    if (!released->text[0])
         goto done;
-    TRY(network_add_fact(n, RELEASED_TEXT_KEY, r->text));
-    if (r->entry[0]) {
-        TRY(network_add_fact(n, RELEASED_ENTRY_KEY, r->entry));
-        TRY(replace_statement(n, r->text));
+    TRY(network_add_fact(n, RELEASED_TEXT_KEY, released->text));
+    if (released->entry[0]) {
+        TRY(network_add_fact(n, RELEASED_ENTRY_KEY, released->entry));
+        TRY(replace_statement(n, released->text));
     }
 done:
     return status;
@@ -96,21 +98,25 @@ void sotto_network_free(struct sotto_network *n)
 
 size_t sotto_network_inputs(const struct sotto_network *n)
 {
+    GIVEN_OR(0, n);
     return n->record.channels * n->record.height * n->record.width;
 }
 
 size_t sotto_network_classes(const struct sotto_network *n)
 {
+    GIVEN_OR(0, n);
     return n->config.classes;
 }
 
 size_t sotto_network_parameters(const struct sotto_network *n)
 {
+    GIVEN_OR(0, n);
     return nn_model_parameter_count(n->model, 1);
 }
 
 const char *sotto_network_sha256(const struct sotto_network *n)
 {
+    GIVEN_OR(NULL, n);
     return n->weights_sha256;
 }
 
@@ -127,6 +133,7 @@ void network_take_recipe(struct sotto_network *n, const struct sotto_train_optio
 
 const struct sotto_train_options *sotto_network_recipe(const struct sotto_network *n)
 {
+    GIVEN_OR(NULL, n);
     return n->has_recipe ? &n->stated : NULL;
 }
 
@@ -140,12 +147,14 @@ const char *network_fact(const struct sotto_network *n, const char *key)
 
 const char *sotto_network_statement(const struct sotto_network *n)
 {
+    GIVEN_OR(NULL, n);
     const char *text = network_fact(n, STATEMENT_KEY);
     return text ? text : "";
 }
 
 sotto_status sotto_network_set_answers(struct sotto_network *n, const struct sotto_answer_options *options)
 {
+    REQUIRE_GIVEN(n);
     sotto_status status = SOTTO_OK;
     const struct sotto_option *table = sotto_answer_option_table();
     struct sotto_answer_options o;
@@ -310,6 +319,7 @@ void network_softmax(float *z, size_t n, size_t k)
 sotto_status sotto_network_predict(float *out, const struct sotto_network *network, const float *x, size_t n,
                                    size_t d, int logits, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(!n || out, network, !n || x);
     sotto_status status = SOTTO_OK;
     struct network_query a = {0};
     size_t inputs = sotto_network_inputs(network);
@@ -329,6 +339,7 @@ sotto_status sotto_network_predict_data(float *out, const struct sotto_network *
                                         const struct sotto_dataset *data, const int64_t *rows, size_t n,
                                         int logits, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(!n || out, network, data);
     sotto_status status = SOTTO_OK;
     struct network_query a = {0};
     struct record_input source;

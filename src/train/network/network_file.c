@@ -80,6 +80,7 @@ sotto_status network_snapshot_path(char *out, size_t capacity, const char *folde
 
 sotto_status sotto_network_save(const char *path, const struct sotto_network *n)
 {
+    REQUIRE_GIVEN(path, n);
     struct sotto_tensors t = {0};
     sotto_status status = network_tensors(&t, n);
     if (status == SOTTO_OK)
@@ -90,6 +91,7 @@ sotto_status sotto_network_save(const char *path, const struct sotto_network *n)
 
 sotto_status sotto_network_save_bytes(void **bytes, size_t *size, const struct sotto_network *n)
 {
+    REQUIRE_GIVEN(bytes, size, n);
     struct sotto_tensors t = {0};
     sotto_status status = network_tensors(&t, n);
     if (status == SOTTO_OK)
@@ -306,6 +308,7 @@ done:
 
 sotto_status sotto_network_load(struct sotto_network **out, const char *path)
 {
+    REQUIRE_GIVEN(out, path);
     struct sotto_tensors t = {0};
     sotto_status status = sotto_safetensors_load(&t, path);
     if (status == SOTTO_OK)
@@ -316,6 +319,7 @@ sotto_status sotto_network_load(struct sotto_network **out, const char *path)
 
 sotto_status sotto_network_load_bytes(struct sotto_network **out, const void *bytes, size_t size)
 {
+    REQUIRE_GIVEN(out, !size || bytes);
     static const char name[] = "network in memory";
     struct sotto_tensors t = {0};
     sotto_status status = sotto_safetensors_load_bytes(&t, bytes, size, name);

@@ -9,6 +9,7 @@
 
 void sotto_train_defaults(struct sotto_train_options *o)
 {
+    GIVEN_OR(, o);
     *o = (struct sotto_train_options){0};
     sotto_options_defaults(o, sotto_train_option_table());
 }

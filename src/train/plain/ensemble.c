@@ -45,6 +45,7 @@ static void remove_checkpoint(const char *path)
 
 void sotto_train_forget(const char *checkpoint)
 {
+    GIVEN_OR(, checkpoint);
     char *path = NULL;
     remove_checkpoint(checkpoint);
     for (size_t k = 0; k < MEMBERS_MAX && member_path(&path, checkpoint, k) == SOTTO_OK; k++) {
@@ -69,6 +70,7 @@ done:
 
 sotto_status sotto_train_discard(const char *checkpoint)
 {
+    REQUIRE_GIVEN(checkpoint);
     sotto_status status = SOTTO_OK;
     struct checkpoint_lock locks[MEMBERS_MAX + 1] = {{0}};
     char *path = NULL;
@@ -221,6 +223,7 @@ sotto_status sotto_train(struct sotto_network **out, struct sotto_train_result *
                          const struct sotto_dataset *data, const int64_t *rows, size_t n,
                          const struct sotto_train_options *options, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, data);
     sotto_status status = SOTTO_OK;
     int pool = par_pool_threads();
     int64_t *all = NULL;

@@ -37,6 +37,7 @@ struct tuning {
 
 void sotto_fine_tune_defaults(struct sotto_fine_tune_options *o)
 {
+    GIVEN_OR(, o);
     *o = (struct sotto_fine_tune_options){0};
     sotto_options_defaults(o, sotto_fine_tune_option_table());
 }
@@ -277,6 +278,7 @@ sotto_status sotto_fine_tune(struct sotto_encoder **encoder, struct sotto_head *
                              const int64_t *rows, size_t n, const struct sotto_fine_tune_options *options,
                              const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(encoder, head, from, data, !n || rows);
     sotto_status status = SOTTO_OK;
     int pool = par_pool_threads();
     struct sotto_fine_tune_options o;

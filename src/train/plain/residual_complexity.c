@@ -92,6 +92,7 @@ sotto_status sotto_residual_complexity(double *mean, struct sotto_interval *inte
                                        size_t n, size_t d, double p, double bound, double time, size_t draws,
                                        uint64_t seed, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(mean, interval, !n || x);
     sotto_status status = SOTTO_OK;
     double complex *spectrum = NULL;
     double *sign = NULL, sum = 0, squares = 0;

@@ -171,6 +171,7 @@ sotto_status sotto_sde_demo(struct sotto_sde_run runs[SOTTO_SDE_RUNS], const cha
                             const struct sotto_dataset *data, int64_t row, uint64_t seed,
                             const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(runs, folder, data);
     sotto_status status = SOTTO_OK;
     double *image = NULL, *u, *v, *end;
     uint8_t *bytes = NULL;

@@ -521,12 +521,14 @@ sotto_status sotto_train_private(struct sotto_network **out, struct sotto_certif
                                  const int64_t *rows, size_t n, const struct sotto_train_options *options,
                                  const struct sotto_train_privacy *privacy, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, certificate, data, privacy);
     return dp_sgd_train(out, certificate, result, data, rows, n, options, privacy, NULL, ctx);
 }
 
 sotto_status sotto_network_save_private(const char *path, const struct sotto_network *n,
                                         const struct sotto_certificate *certificate)
 {
+    REQUIRE_GIVEN(path, n, certificate);
     sotto_status status = SOTTO_OK;
     char hash[SHA256_HEX], *beside = NULL;
     size_t capacity = strlen(path) + 32;

@@ -12,6 +12,7 @@
 
 void sotto_train_privacy_defaults(struct sotto_train_privacy *p)
 {
+    GIVEN_OR(, p);
     *p = (struct sotto_train_privacy){0};
     sotto_options_defaults(p, sotto_train_privacy_options());
 }

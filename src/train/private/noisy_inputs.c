@@ -445,6 +445,7 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_c
                                       const struct sotto_train_privacy *privacy,
                                       const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, certificate, data, privacy);
     sotto_status status = SOTTO_OK;
     int pool = par_pool_threads();
     struct noisy_run r = {.data = data, .rows = rows, .n = n, .epoch = UINT64_MAX};

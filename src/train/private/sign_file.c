@@ -4,8 +4,9 @@
 #include "sotto/sign.h"
 #include "sotto/verify.h"
 
-sotto_status sotto_sign(const char *certificate, const char *key)
+sotto_status sotto_sign(const char *file, const char *key)
 {
+    REQUIRE_GIVEN(file, key);
     sotto_status status = SOTTO_OK;
     struct sotto_verification v = {0};
     char public[SOTTO_KEY_TEXT];
@@ -13,12 +14,12 @@ sotto_status sotto_sign(const char *certificate, const char *key)
     TRY(sotto_key_public(public, &secret, key));
     if (!secret)
         FAIL(SOTTO_EFORMAT, "%s: holds a public key alone; expected the secret one, to sign", key);
-    signature_remove(certificate); /* an earlier one, which this one replaces, is no reason to refuse */
-    status = sotto_verify(&v, certificate, NULL, NULL, NULL);
+    signature_remove(file); /* an earlier one, which this one replaces, is no reason to refuse */
+    status = sotto_verify(&v, file, NULL, NULL, NULL);
     if (status == SOTTO_EGATE)
-        FAIL(SOTTO_EGATE, "%s: is not signed, as it does not verify: %s", certificate, v.failed);
+        FAIL(SOTTO_EGATE, "%s: is not signed, as it does not verify: %s", file, v.failed);
     TRY(status);
-    TRY(signature_make(certificate, key));
+    TRY(signature_make(file, key));
 done:
     sotto_verification_clear(&v);
     return status;

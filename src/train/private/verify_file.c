@@ -439,6 +439,7 @@ done:
 sotto_status sotto_verify(struct sotto_verification *out, const char *file, const char *given,
                           const char *ledger, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, file);
     sotto_status status = SOTTO_OK;
     struct verification v = {.ctx = ctx};
     char *certificate = NULL, *released = NULL;
