@@ -500,10 +500,10 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_summary(char **text, const s
  *  In:      rule: METRIC[.lower|.upper][@RATE], then > or <, then a number. METRIC is auc, tpr (needs @RATE),
  *                 balanced_accuracy, advantage or epsilon, each the largest over all attacks; claim (1 if contradicted); or
  *                 lint (number of warnings). .lower, .upper and epsilon are those that hold for all attacks at once
- *           r: NULL: only the rule is checked
- *  Out:     *failed: 1 when the rule holds, or when what it asks for was not measured. Gates on attacks also fail where the
+ *           r: NULL: only the rule is checked, and there is no output
+ *  Out:     *failed: may be NULL without r. 1 when the rule holds, or when what it asks for was not measured. Gates on attacks also fail where the
  *                    verdict is `swapped`: then none of their numbers means what it says
- *           *line: one line that says so; free with sotto_text_free()
+ *           *line: one line that says so; without r it may be NULL. Free with sotto_text_free()
  *  Returns: EUSAGE   not a rule
  *           EDOMAIN  tpr.lower at a rate for which there are too few non-members: no result could make it pass or fail
  *           ENOMEM */

@@ -128,7 +128,7 @@ SOTTO_API void sotto_monitor_free(struct sotto_monitor *m);
  *  In:      client   its name, 1 to 64 bytes of UTF-8 without control characters; NULL: "anonymous". The monitor believes
  *                    it: names must come from a gateway that knows who asks.
  *           rows     (n, columns)
- *           answers  (n, classes) as they leave; not read if the monitor has no margin statistic
+ *           answers  (n, classes) as they leave; NULL if the monitor has no margin statistic
  *  Returns: EINVAL   a value that is not finite, or a bad name; nothing was counted
  *           EBUDGET  more clients than options.clients
  *           ENOMEM */

@@ -68,11 +68,12 @@ typedef sotto_status sotto_model_function(void *user, float *posteriors, const f
 /** A target that is a function of the caller's program. It is called from the thread that queries the target.
  *
  *  In:  name             for errors; copied
- *       answer, user     both must stay valid until the target is closed
+ *       answer           must stay valid until the target is closed
+ *       user             its first argument, valid as long; may be NULL
  *       inputs, classes  of a row (at least 1) and of an answer (at least 2)
  *  Out: *out             free with sotto_target_close()
  *
- *  Returns: EINVAL  a NULL pointer or a number out of range
+ *  Returns: EINVAL  a number out of range
  *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_open_function(struct sotto_target **out,
                                                                    const char *name,

@@ -100,7 +100,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_audit_html(char **html,
                                                                 const struct sotto_audit_facts *facts);
 /** Writes result.json (the audit), report.json, report.html and the companions.
  *  In:      folder: made if it is not there
- *           audit, facts: as above
+ *           audit: the result
+ *           facts: NULL: nothing besides
  *  Returns: as above
  *           ECREATE, EIO */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_audit(const char *folder,

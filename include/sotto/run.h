@@ -33,7 +33,7 @@ struct sotto_run_options {
 /** Runs an experiment. Finished stages with an unchanged hash are reused.
  *
  *  In:  config_path               YAML file; NULL: config_text holds the YAML
- *       config_text, config_name  the text, and its name in errors
+ *       config_text, config_name  the text, and its name in errors; NULL where config_path is given
  *  Out: *folder                   where the results are; free with sotto_text_free()
  *
  *  Returns: ECONFIG   the configuration is wrong

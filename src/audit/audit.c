@@ -409,6 +409,8 @@ done:
 sotto_status sotto_audit(struct sotto_audit_result *out, const struct sotto_audit_input *in,
                          const struct sotto_audit_options *options, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, in);
+    REQUIRE_GIVEN(!in->named_count || in->named);
     sotto_status status = SOTTO_OK;
     struct audit_settings settings;
     struct sotto_audit_result r = {0};

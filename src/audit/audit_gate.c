@@ -160,6 +160,7 @@ static double value_of_audit(const struct rule *r, const struct sotto_audit_resu
 sotto_status sotto_audit_gate(int *failed, char **line, const struct sotto_audit_result *audit,
                               const char *rule)
 {
+    REQUIRE_GIVEN(!audit || failed, !audit || line, rule);
     sotto_status status = SOTTO_OK;
     struct rule r;
     const char *name = NULL;

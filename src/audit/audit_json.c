@@ -199,6 +199,7 @@ done:
 
 sotto_status sotto_audit_encode(char **json, const struct sotto_audit_result *r)
 {
+    REQUIRE_GIVEN(json, r);
     struct json *doc = audit_encode(r);
     const sotto_status status = json_dump(json, doc, JSON_LINE);
     json_free(doc);
@@ -548,6 +549,7 @@ done:
 
 sotto_status sotto_audit_decode(struct sotto_audit_result *out, const char *json)
 {
+    REQUIRE_GIVEN(out, json);
     sotto_status status = SOTTO_OK;
     struct json *doc = NULL;
     TRY(json_parse(&doc, json, strlen(json), "audit"));

@@ -174,6 +174,7 @@ done:
 
 sotto_status sotto_audit_save_memorisation(const char *path, const struct sotto_audit_result *r)
 {
+    REQUIRE_GIVEN(path, r);
     if (!r->memorisation || !r->memorisation->values)
         return status_fail(SOTTO_EUSAGE, "%s: the audit measured no memorisation", path);
     const size_t n = r->n_member + r->n_nonmember;

@@ -108,9 +108,9 @@ done:
 sotto_status sotto_audit_test_curve(struct sotto_audit_result *r, const struct sotto_privacy_profile *profile,
                                     enum sotto_coins coins)
 {
+    REQUIRE_GIVEN(r, profile);
     sotto_status status = SOTTO_OK;
     struct sotto_audit_curve *c;
-    REQUIRE(r && profile, "audit: a curve is tested on a result; expected both, got NULL");
     REQUIRE(coins == SOTTO_COINS_INCLUSION || coins == SOTTO_COINS_REPLACEMENT,
             "audit: coins are %d; expected SOTTO_COINS_INCLUSION or SOTTO_COINS_REPLACEMENT", (int)coins);
     TAKE(&r->memory, c, 1);

@@ -69,6 +69,7 @@ static void write_side(struct atomic_file *f, const char *attack, const char *si
 
 sotto_status sotto_audit_save_p_values(const char *path, const struct sotto_audit_result *result)
 {
+    REQUIRE_GIVEN(path, result);
     sotto_status status = SOTTO_OK;
     struct atomic_file f = {0};
     bool any = false;

@@ -346,6 +346,7 @@ static void add_memorisation(char **text, size_t *used, const struct sotto_audit
 
 sotto_status sotto_audit_summary(char **text, const struct sotto_audit_result *r)
 {
+    REQUIRE_GIVEN(text, r);
     char *out = base_strdup("");
     size_t used = 0;
     add_membership(&out, &used, r);

@@ -354,6 +354,7 @@ static size_t attack_of_claim(const struct sotto_audit_result *r)
 
 void sotto_audit_judge(struct sotto_audit_verdict *out, const struct sotto_audit_result *r)
 {
+    GIVEN_OR(, out, r);
     struct evidence best = {.by = SOTTO_FINDING_NONE, .fpr = NAN, .lower = NAN}, gap = best;
     for (size_t i = 0; i < r->attack_count; i++) {
         look_at_area(&best, r, i);

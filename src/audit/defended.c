@@ -294,6 +294,10 @@ done:
 sotto_status sotto_defence_measure(struct sotto_defence_result *out, const struct sotto_defence_trial *trial,
                                    const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, trial);
+    REQUIRE_GIVEN(trial->attacker);
+    REQUIRE_GIVEN(!trial->rows.n || trial->rows.x, !trial->rows.n || trial->after,
+                  !trial->attacker->n || trial->attacker->x);
     sotto_status status = SOTTO_OK;
     struct defence_trial s = {.trial = trial, .ctx = ctx};
     struct sotto_defence_result r = {.protected_label = trial->posteriors ? "membership" : "attribute",

@@ -14,6 +14,7 @@ static double log_upper_tail(double z)
 
 sotto_status sotto_exposure(struct sotto_exposure *out, double score, const double *candidates, size_t n)
 {
+    REQUIRE_GIVEN(out, !n || candidates);
     sotto_status status = SOTTO_OK;
     size_t as_high = 0;
     double sum = 0, squares = 0;

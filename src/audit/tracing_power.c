@@ -55,6 +55,7 @@ static double unit_separation(double pool, double reference)
 sotto_status sotto_tracing_power(struct sotto_tracing_power *out, double loci, double pool, double reference,
                                  double fpr)
 {
+    REQUIRE_GIVEN(out);
     sotto_status status = SOTTO_OK;
     TRY(check(pool, reference, fpr));
     REQUIRE(loci >= 1 && isfinite(loci), "power: %g loci; expected at least 1", loci);
@@ -69,6 +70,7 @@ done:
 
 sotto_status sotto_tracing_loci(double *loci, double pool, double reference, double fpr, double tpr)
 {
+    REQUIRE_GIVEN(loci);
     sotto_status status = SOTTO_OK;
     TRY(check(pool, reference, fpr));
     REQUIRE(is_rate(tpr) && tpr > fpr,

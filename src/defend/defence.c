@@ -13,6 +13,7 @@ enum { CHUNK = 16, MOST_VALUES = 1000 };
 
 void sotto_defence_defaults(struct sotto_defence_options *o)
 {
+    GIVEN_OR(, o);
     *o = (struct sotto_defence_options){0};
     sotto_options_defaults(o, sotto_defence_option_table());
 }
@@ -81,6 +82,7 @@ done:
 
 sotto_status sotto_defence_check(const char *name, const float *x, size_t n, size_t columns, const char *what)
 {
+    REQUIRE_GIVEN(name, !n || x, what);
     const struct defence *kind;
     sotto_status status = defence_find(&kind, name);
     return status == SOTTO_OK ? defence_check_rows(x, n, columns, kind->needs, what) : status;
@@ -134,6 +136,7 @@ done:
 sotto_status sotto_defence_fit(struct sotto_defence **out, const struct sotto_defence_known *known,
                                const struct sotto_defence_options *options, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, known);
     sotto_status status = SOTTO_OK;
     const struct defence *kind;
     struct sotto_defence *d = NULL;
@@ -195,6 +198,7 @@ static sotto_status defend_chunk(void *arg, size_t chunk, int thread)
 sotto_status sotto_defence_apply(float *out, double *cost, const struct sotto_defence *d, const float *x,
                                  size_t n, size_t columns, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(!n || out, d, !n || x);
     sotto_status status = SOTTO_OK;
     struct job job = {.d = d, .x = x, .n = n, .columns = columns, .ctx = ctx};
     REQUIRE(d->columns == 0 || d->columns == columns,

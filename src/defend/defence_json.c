@@ -125,6 +125,7 @@ static struct json *record_json(const struct sotto_defence_record *r)
 
 sotto_status sotto_defence_encode(char **json, const struct sotto_defence_record *r)
 {
+    REQUIRE_GIVEN(json, r);
     struct json *doc = record_json(r);
     const sotto_status status = json_dump(json, doc, JSON_LINE);
     json_free(doc);
@@ -133,6 +134,7 @@ sotto_status sotto_defence_encode(char **json, const struct sotto_defence_record
 
 sotto_status sotto_defence_save_record(const char *path, const struct sotto_defence_record *r)
 {
+    REQUIRE_GIVEN(path, r);
     struct json *doc = record_json(r);
     const sotto_status status = json_write_file(path, doc, JSON_PRETTY);
     json_free(doc);

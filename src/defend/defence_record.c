@@ -97,9 +97,10 @@ static struct sotto_defence_utility measure_utility(const struct sotto_defence_o
 }
 
 sotto_status sotto_defence_record(struct sotto_defence_record *out, const struct sotto_defence *d,
-                                  const struct sotto_defence_outcome *o,
+                                  const struct sotto_defence_outcome *outcome,
                                   const struct sotto_defence_file *files, size_t file_count)
 {
+    REQUIRE_GIVEN(out, d, outcome, !file_count || files);
     sotto_status status = SOTTO_OK;
     struct sotto_defence_record r = {.defence = d->kind->name,
                                      .title = d->kind->title,
@@ -109,15 +110,15 @@ sotto_status sotto_defence_record(struct sotto_defence_record *out, const struct
                                      .budget_unit = d->kind->unit,
                                      .seed = d->seed,
                                      .known = d->known,
-                                     .rows = o->n,
-                                     .columns = o->columns,
-                                     .attack = o->measured};
-    TRY(require_reserved(o->reserved, "defend"));
-    REQUIRE(o->n > 0, "defend: there are no rows; expected at least one");
+                                     .rows = outcome->n,
+                                     .columns = outcome->columns,
+                                     .attack = outcome->measured};
+    TRY(require_reserved(outcome->reserved, "defend"));
+    REQUIRE(outcome->n > 0, "defend: there are no rows; expected at least one");
     TRY(keep_settings(&r, d));
     TRY(hash_inputs(&r, files, file_count));
-    r.distortion = measure_distortion(o);
-    r.utility = measure_utility(o, d->kind->needs & DEFENCE_POSTERIORS);
+    r.distortion = measure_distortion(outcome);
+    r.utility = measure_utility(outcome, d->kind->needs & DEFENCE_POSTERIORS);
     *out = r;
 done:
     if (status != SOTTO_OK)

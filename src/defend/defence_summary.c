@@ -53,6 +53,7 @@ static void add_leakage(struct lines *out, const struct sotto_defence_leakage *l
 
 sotto_status sotto_defence_summary(char **text, const struct sotto_defence_record *r)
 {
+    REQUIRE_GIVEN(text, r);
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_distortion *d = &r->distortion;
     struct lines out = {.size = ROOM};

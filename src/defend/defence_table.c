@@ -108,6 +108,7 @@ static void describe(FILE *out, const struct defence *d)
 
 sotto_status sotto_defence_list(char **text)
 {
+    REQUIRE_GIVEN(text);
     sotto_status status = SOTTO_OK;
     char *kept, *buffer = NULL;
     size_t size;

@@ -16,6 +16,7 @@ const char *sotto_monitor_statistic_name(enum sotto_monitor_statistic s)
 
 void sotto_monitor_defaults(struct sotto_monitor_options *o)
 {
+    GIVEN_OR(, o);
     *o = (struct sotto_monitor_options){0};
     sotto_options_defaults(o, sotto_monitor_option_table());
 }
@@ -23,6 +24,7 @@ void sotto_monitor_defaults(struct sotto_monitor_options *o)
 sotto_status sotto_monitor_make(struct sotto_monitor **out, const struct sotto_monitor_input *in,
                                 const struct sotto_monitor_options *options, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, in);
     sotto_status status = SOTTO_OK;
     struct sotto_monitor *m = NULL;
     NEW(m, 1);
@@ -115,6 +117,7 @@ done:
 sotto_status sotto_monitor_feed(struct sotto_monitor *m, const char *client, const float *rows,
                                 const float *answers, size_t n)
 {
+    REQUIRE_GIVEN(m, !n || rows);
     sotto_status status = SOTTO_OK;
     size_t at = 0, classes = m->result.classes;
     const struct sotto_context alone = {.threads = m->threads};
@@ -147,5 +150,6 @@ done:
 
 const struct sotto_monitor_result *sotto_monitor_result(const struct sotto_monitor *m)
 {
+    GIVEN_OR(NULL, m);
     return &m->result;
 }

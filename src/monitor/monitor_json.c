@@ -77,6 +77,7 @@ static struct json *result_json(const struct sotto_monitor_result *r)
 
 sotto_status sotto_monitor_json(char **json, const struct sotto_monitor_result *r)
 {
+    REQUIRE_GIVEN(json, r);
     struct json *j = result_json(r);
     sotto_status status = json_dump(json, j, JSON_LINE);
     json_free(j);
@@ -85,6 +86,7 @@ sotto_status sotto_monitor_json(char **json, const struct sotto_monitor_result *
 
 sotto_status sotto_monitor_save(const char *path, const struct sotto_monitor_result *r)
 {
+    REQUIRE_GIVEN(path, r);
     struct json *j = result_json(r);
     sotto_status status = json_write_file(path, j, JSON_PRETTY);
     json_free(j);

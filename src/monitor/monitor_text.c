@@ -53,6 +53,7 @@ static void print_stream(FILE *out, const char *name, const struct sotto_monitor
 
 sotto_status sotto_monitor_text(char **text, const struct sotto_monitor_result *r)
 {
+    REQUIRE_GIVEN(text, r);
     sotto_status status = SOTTO_OK;
     char *made = NULL, words[MONITOR_WORDS];
     size_t size;

@@ -135,6 +135,7 @@ done:
 sotto_status sotto_monitor_replay(struct sotto_monitor *m, const char *path, uint64_t *torn,
                                   const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(m, path);
     sotto_status status = SOTTO_OK;
     struct source s = {.fd = -1};
     struct exchange x = {0};

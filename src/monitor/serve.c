@@ -235,6 +235,7 @@ done:
 sotto_status sotto_monitor_serve(struct sotto_monitor *m, const struct sotto_monitor_service *s, int input,
                                  int output, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(m, s);
     sotto_status status = SOTTO_OK;
     struct sotto_command_options how;
     struct service v = {

@@ -80,6 +80,7 @@ done:
 
 sotto_status sotto_report_html(char **html, const char *report_json)
 {
+    REQUIRE_GIVEN(html, report_json);
     sotto_status status = SOTTO_OK;
     struct report r = {0};
     TRY(report_read(&r, report_json, strlen(report_json)));
@@ -91,6 +92,7 @@ done:
 
 sotto_status sotto_report_render(const char *html_path, const char *report_json)
 {
+    REQUIRE_GIVEN(html_path, report_json);
     sotto_status status = SOTTO_OK;
     char *html = NULL;
     TRY(sotto_report_html(&html, report_json));
@@ -133,6 +135,7 @@ done:
 
 sotto_status sotto_report_render_file(const char *html_path, const char *json_path, const char *monitor_path)
 {
+    REQUIRE_GIVEN(html_path, json_path);
     sotto_status status = SOTTO_OK;
     struct json *monitor = NULL;
     unsigned char *text = NULL;

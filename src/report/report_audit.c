@@ -173,36 +173,38 @@ done:
     return status;
 }
 
-sotto_status sotto_report_audit_html(char **html, const struct sotto_audit_result *result,
+sotto_status sotto_report_audit_html(char **html, const struct sotto_audit_result *audit,
                                      const struct sotto_audit_facts *facts)
 {
+    REQUIRE_GIVEN(html, audit);
     sotto_status status = SOTTO_OK;
-    struct json *audit = audit_encode(result), *doc = NULL;
+    struct json *document = audit_encode(audit), *doc = NULL;
     struct report r = {0};
-    if (!audit)
+    if (!document)
         FAIL(SOTTO_ENOMEM, "report: out of memory for the audit");
-    TRY(report_json(&doc, audit, facts));
+    TRY(report_json(&doc, document, facts));
     TRY(report_judge(&r, doc));
     TRY(report_html(html, &r));
 done:
     report_clear(&r);
-    json_free(audit);
+    json_free(document);
     return status;
 }
 
-sotto_status sotto_report_audit(const char *folder, const struct sotto_audit_result *result,
+sotto_status sotto_report_audit(const char *folder, const struct sotto_audit_result *audit,
                                 const struct sotto_audit_facts *facts)
 {
+    REQUIRE_GIVEN(folder, audit);
     sotto_status status = SOTTO_OK;
-    struct json *audit = audit_encode(result), *doc = NULL;
+    struct json *document = audit_encode(audit), *doc = NULL;
     static const struct sotto_audit_facts none;
     facts = facts ? facts : &none;
-    if (!audit)
+    if (!document)
         FAIL(SOTTO_ENOMEM, "report: out of memory for the audit");
     TRY(require_reserved(facts->reserved, "report"));
-    TRY(report_json(&doc, audit, facts));
-    TRY(report_write(folder, doc, audit));
+    TRY(report_json(&doc, document, facts));
+    TRY(report_write(folder, doc, document));
 done:
-    json_free(audit);
+    json_free(document);
     return status;
 }

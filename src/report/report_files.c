@@ -195,6 +195,7 @@ done:
 
 sotto_status sotto_report_files(const char *folder, const char *report_json)
 {
+    REQUIRE_GIVEN(folder, report_json);
     sotto_status status = SOTTO_OK;
     struct report r = {0};
     TRY(report_read(&r, report_json, strlen(report_json)));

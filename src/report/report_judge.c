@@ -25,6 +25,7 @@ done:
 
 sotto_status sotto_report_judge(struct sotto_report_judgement *out, const char *report_json)
 {
+    REQUIRE_GIVEN(out, report_json);
     sotto_status status = SOTTO_OK;
     struct report r = {0};
     struct sotto_report_judgement j = {0};

@@ -327,6 +327,7 @@ sotto_status sotto_run(char **folder, const char *config_path, const char *confi
                        const char *config_name, const struct sotto_run_options *options,
                        const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(folder, config_path || config_text, config_path || config_name);
     return execute(folder, NULL, NULL, config_path, config_text, config_name, options, ctx);
 }
 
@@ -334,5 +335,6 @@ sotto_status sotto_run_plan(char **json, char **text, const char *config_path, c
                             const char *config_name, const struct sotto_run_options *options,
                             const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(json, text, config_path || config_text, config_path || config_name);
     return execute(NULL, json, text, config_path, config_text, config_name, options, ctx);
 }

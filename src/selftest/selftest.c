@@ -9,6 +9,7 @@
 
 void sotto_selftest_clear(struct sotto_selftest *t)
 {
+    GIVEN_OR(, t);
     base_free(t->checks);
     *t = (struct sotto_selftest){0};
 }
@@ -53,6 +54,7 @@ static sotto_status nothing_found(const struct sotto_selftest_options *o)
 sotto_status sotto_selftest(struct sotto_selftest *out, const struct sotto_selftest_options *options,
                             const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out);
     sotto_status status = SOTTO_OK;
     struct sotto_context quiet = context_quiet(ctx, 0);
     struct checks c = {.group = "", .ctx = &quiet};

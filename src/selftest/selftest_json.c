@@ -5,6 +5,7 @@
 
 sotto_status sotto_selftest_json(char **json, const struct sotto_selftest *t)
 {
+    REQUIRE_GIVEN(json, t);
     sotto_status status = SOTTO_OK;
     struct json *doc = json_make_object(), *list = json_make_array();
     json_put_text(&doc, "schema", "sotto.selftest/1");

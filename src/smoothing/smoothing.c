@@ -37,6 +37,7 @@ struct draw {
 
 void sotto_smoothing_defaults(struct sotto_smoothing_options *o)
 {
+    GIVEN_OR(, o);
     *o = (struct sotto_smoothing_options){0};
     sotto_options_defaults(o, sotto_smoothing_option_table());
 }
@@ -200,6 +201,7 @@ sotto_status sotto_smoothing(struct sotto_smoothing_result *out, struct sotto_ta
                              const struct sotto_records *records,
                              const struct sotto_smoothing_options *options, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, target, records);
     sotto_status status = SOTTO_OK;
     struct sotto_smoothing_options o;
     struct sotto_smoothing_result r = {0};

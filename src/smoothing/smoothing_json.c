@@ -80,6 +80,7 @@ static struct json *result_json(const struct sotto_smoothing_result *r)
 
 sotto_status sotto_smoothing_encode(char **json, const struct sotto_smoothing_result *r)
 {
+    REQUIRE_GIVEN(json, r);
     struct json *j = result_json(r);
     sotto_status status = json_dump(json, j, JSON_LINE);
     json_free(j);

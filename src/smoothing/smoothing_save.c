@@ -64,6 +64,7 @@ done:
 
 sotto_status sotto_smoothing_save(const char *path, const struct sotto_smoothing_result *r)
 {
+    REQUIRE_GIVEN(path, r);
     static const struct {
         const char *ending;
         sotto_status (*save)(const char *path, const struct sotto_smoothing_result *r);

@@ -63,6 +63,7 @@ static void add_curve(struct lines *out, const struct sotto_smoothing_result *r)
 
 sotto_status sotto_smoothing_summary(char **text, const struct sotto_smoothing_result *r)
 {
+    REQUIRE_GIVEN(text, r);
     sotto_status status = SOTTO_OK;
     const struct sotto_smoothing_options *o = &r->options;
     struct lines out = {.size = 2048 + 256 * r->curve_count};

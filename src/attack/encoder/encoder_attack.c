@@ -372,6 +372,7 @@ sotto_status sotto_encoder_attack(struct sotto_audit_result *out, double *scores
                                   const struct sotto_encoder_attack_input *in,
                                   const struct sotto_audit_options *options, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, in);
     sotto_status status = SOTTO_OK;
     struct encoder_attack a = {.ctx = ctx};
     struct sotto_encoder_attack_input full;

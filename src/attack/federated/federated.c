@@ -247,6 +247,7 @@ done:
 sotto_status sotto_federated(struct sotto_audit_result *out, const struct sotto_federated_input *in,
                              const struct sotto_federated_options *options, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, in);
     sotto_status status = SOTTO_OK;
     struct sotto_federated_options o;
     struct sotto_head_recipe recipe;

@@ -14,6 +14,7 @@
 
 void sotto_attack_defaults(struct sotto_attack_options *o)
 {
+    GIVEN_OR(, o);
     *o = (struct sotto_attack_options){0};
     sotto_options_defaults(o, sotto_attack_option_table());
 }
@@ -239,56 +240,58 @@ done:
 }
 
 sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *finished,
-                          const struct sotto_attack_input *given, const struct sotto_attack_options *options,
+                          const struct sotto_attack_input *in, const struct sotto_attack_options *options,
                           const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, scores, finished, in);
+    REQUIRE_GIVEN(in->target);
     sotto_status status = SOTTO_OK;
     const struct query_attack *a;
     struct query_work w = {0};
     struct query_result result = {.threshold = NAN};
     struct sotto_audit_result r = {0};
     double *fresh = NULL;
-    const size_t n = given->member.n + given->nonmember.n;
-    const size_t repeats_before = given->target->repeats; /* the target is the caller's */
+    const size_t n = in->member.n + in->nonmember.n;
+    const size_t repeats_before = in->target->repeats; /* the target is the caller's */
     struct sotto_attack_options o;
-    struct query_input in = {.target = given->target, .options = &o, .ctx = ctx};
+    struct query_input query = {.target = in->target, .options = &o, .ctx = ctx};
     TRY(sotto_options_resolve(&o, options, sotto_attack_option_table()));
     TRY(sotto_options_resolve(&o.audit, &o.audit, sotto_audit_option_table()));
     TRY(sotto_options_check(&o, sotto_attack_option_table(), "layers|explain"));
-    TRY(require_reserved(given->reserved, "attack"));
-    TRY(shadow_recipe_apply(&o, &w.recipe, &w.network, given->target));
+    TRY(require_reserved(in->reserved, "attack"));
+    TRY(shadow_recipe_apply(&o, &w.recipe, &w.network, in->target));
     if (o.channels == 0)
-        take_image_shape(&o, given->target->network);
+        take_image_shape(&o, in->target->network);
     TRY(find(&a, o.name));
     TRY(check_options(a, &o));
-    TRY(check_input(a, given));
-    REQUIRE(!o.plain_shadows || query_shadows_are_networks(given, &o),
+    TRY(check_input(a, in));
+    REQUIRE(!o.plain_shadows || query_shadows_are_networks(in, &o),
             "attack: shadows without residual perturbation need a network as target");
-    TRY(query_choose_shadows(&in, &w, a, given, &o));
-    given->target->repeats = o.repeats;
-    given->target->ctx = ctx;
-    TRY(gather_inputs(&in, &w, a, given, &o));
+    TRY(query_choose_shadows(&query, &w, a, in, &o));
+    in->target->repeats = o.repeats;
+    in->target->ctx = ctx;
+    TRY(gather_inputs(&query, &w, a, in, &o));
     NEW(fresh, n);
-    TRY(a->run(fresh, &result, &in));
+    TRY(a->run(fresh, &result, &query));
     if ((o.worker || o.plan) && !result.pending)
         FAIL(SOTTO_EUSAGE, "attack: %s keeps no shadow models in the cache, so workers cannot share them",
              a->name);
-    TRY(restore_order(fresh, &result, &w, &in));
+    TRY(restore_order(fresh, &result, &w, &query));
     if (result.pending) {
         r.pending = 1;
     } else {
-        TRY(query_measure(&r, fresh, &result, a, &in, given));
-        TRY(query_check_overlap(&r, given, ctx));
+        TRY(query_measure(&r, fresh, &result, a, &query, in));
+        TRY(query_check_overlap(&r, in, ctx));
     }
-    TRY(query_describe(&r, fresh, &result, a, &in, given->member.n));
+    TRY(query_describe(&r, fresh, &result, a, &query, in->member.n));
     if (!result.pending)
         memcpy(scores, fresh, n * sizeof *scores);
     *finished = !result.pending;
     *out = r;
     r = (struct sotto_audit_result){0};
 done:
-    given->target->repeats = repeats_before;
-    given->target->ctx = NULL;
+    in->target->repeats = repeats_before;
+    in->target->ctx = NULL;
     clear(&w);
     base_free(fresh);
     facts_clear(&result.facts);

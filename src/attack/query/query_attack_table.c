@@ -24,6 +24,7 @@ const struct query_attack *query_attack_find(const char *name)
 
 sotto_status sotto_attack_table(char **text)
 {
+    REQUIRE_GIVEN(text);
     enum { LINE = 256 };
     sotto_status status = SOTTO_OK;
     size_t rows = 0, used = 0;

@@ -270,6 +270,7 @@ done:
 sotto_status sotto_reconstruct(struct sotto_reconstruction *out, const struct sotto_head *head,
                                const struct sotto_reconstruction_input *in, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, head, in);
     sotto_status status = SOTTO_OK;
     struct sotto_reconstruction r = {.candidates = in->candidates, .prior = 1 / (double)in->candidates};
     int64_t *target = NULL;

@@ -15,31 +15,37 @@ void sotto_target_close(struct sotto_target *t)
 
 size_t sotto_target_inputs(const struct sotto_target *t)
 {
+    GIVEN_OR(0, t);
     return t->inputs;
 }
 
 size_t sotto_target_classes(const struct sotto_target *t)
 {
+    GIVEN_OR(0, t);
     return t->classes;
 }
 
 uint64_t sotto_target_used(const struct sotto_target *t)
 {
+    GIVEN_OR(0, t);
     return t->used;
 }
 
 void sotto_target_set_budget(struct sotto_target *t, uint64_t rows)
 {
+    GIVEN_OR(, t);
     t->budget = rows;
 }
 
 const struct sotto_head *sotto_target_head(const struct sotto_target *t)
 {
+    GIVEN_OR(NULL, t);
     return t->head;
 }
 
 const struct sotto_network *sotto_target_network(const struct sotto_target *t)
 {
+    GIVEN_OR(NULL, t);
     return t->network;
 }
 
@@ -106,6 +112,7 @@ done:
 
 sotto_status sotto_target_query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
 {
+    REQUIRE_GIVEN(t, !n || posteriors, !n || rows);
     sotto_status status = SOTTO_OK;
     size_t asked = n;
     if (n == 0)

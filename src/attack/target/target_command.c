@@ -308,6 +308,7 @@ static void close_command(struct sotto_target *t)
 
 void sotto_command_defaults(struct sotto_command_options *o)
 {
+    GIVEN_OR(, o);
     *o = (struct sotto_command_options){0};
     sotto_options_defaults(o, sotto_command_option_table());
 }
@@ -360,6 +361,7 @@ sotto_status sotto_target_open_command(struct sotto_target **out, const char *co
                                        size_t classes, const struct sotto_command_options *options,
                                        const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, command);
     sotto_status status = SOTTO_OK;
     struct command_target *c = NULL;
     float *row = NULL;

@@ -150,6 +150,8 @@ done:
 sotto_status sotto_target_disguise(struct sotto_target **target, const struct sotto_disguise_options *options,
                                    const float *cover, size_t cover_rows, uint64_t seed)
 {
+    REQUIRE_GIVEN(target, !cover_rows || cover);
+    REQUIRE_GIVEN(*target);
     sotto_status status = SOTTO_OK;
     struct disguised_target *t = NULL;
     NEW(t, 1);

@@ -49,9 +49,9 @@ sotto_status sotto_target_open_function(struct sotto_target **out, const char *n
                                         sotto_model_function *answer, void *user, size_t inputs,
                                         size_t classes)
 {
+    REQUIRE_GIVEN(out, name, answer);
     sotto_status status = SOTTO_OK;
     struct function_target *f = NULL;
-    REQUIRE(name && answer, "target: name and answer must not be NULL");
     REQUIRE(inputs > 0 && classes > 1, "%s: %zu inputs and %zu classes; expected at least 1 and 2", name,
             inputs, classes);
     NEW(f, 1);

@@ -22,6 +22,7 @@ static void close_head(struct sotto_target *t)
 
 sotto_status sotto_target_open_head(struct sotto_target **out, const char *path)
 {
+    REQUIRE_GIVEN(out, path);
     sotto_status status = SOTTO_OK;
     struct head_target *h = NULL;
     NEW(h, 1);

@@ -80,6 +80,7 @@ done:
 
 sotto_status sotto_target_open(struct sotto_target **out, const char *path, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, path);
     struct sotto_tensors t = {0};
     sotto_status status = sotto_safetensors_load(&t, path);
     if (status == SOTTO_OK)

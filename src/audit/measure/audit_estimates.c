@@ -7,6 +7,7 @@
 sotto_status sotto_auc(struct sotto_estimate *out, const double *member, size_t n_member,
                        const double *nonmember, size_t n_nonmember, double confidence)
 {
+    REQUIRE_GIVEN(out, !n_member || member, !n_nonmember || nonmember);
     sotto_status status = SOTTO_OK;
     struct roc c = {0};
     bool exact;
@@ -27,6 +28,7 @@ done:
 
 sotto_status sotto_clopper_pearson(struct sotto_estimate *out, size_t k, size_t n, double confidence)
 {
+    REQUIRE_GIVEN(out);
     sotto_status status = SOTTO_OK;
     REQUIRE(n > 0 && k <= n, "clopper-pearson: %zu of %zu; expected 0 <= k <= n and n > 0", k, n);
     REQUIRE(confidence > 0 && confidence < 1, "clopper-pearson: confidence must be between 0 and 1 (got %g)",

@@ -377,6 +377,7 @@ done:
 sotto_status sotto_certificate_page(char **page, const char *file, const char *ledger, int html, double prior,
                                     const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(page, file);
     sotto_status status = SOTTO_OK, verified;
     struct facts f = {.certificate = NULL};
     struct sheet s = {.html = html != 0};

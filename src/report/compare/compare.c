@@ -125,6 +125,7 @@ done:
 sotto_status sotto_compare(struct sotto_compare_result *out, const struct sotto_compared *rows, size_t count,
                            const char *title)
 {
+    REQUIRE_GIVEN(out, !count || rows);
     sotto_status status = SOTTO_OK;
     struct sotto_compare_result c = {.version = sotto_version()};
     TRY(check_rows(rows, count));

@@ -41,6 +41,7 @@ static struct json *row_json(const struct sotto_compare_row *row)
 
 sotto_status sotto_compare_encode(char **json, const struct sotto_compare_result *r)
 {
+    REQUIRE_GIVEN(json, r);
     struct json *doc = json_make_object(), *rows = json_make_array(), *over = json_make_array(),
                 *choice = json_make_object();
     json_put_text(&doc, "schema", "sotto.compare/1");
@@ -161,6 +162,7 @@ static void take_judgement(struct sotto_compare_result *c, const struct json *do
 
 sotto_status sotto_compare_decode(struct sotto_compare_result *out, const char *json)
 {
+    REQUIRE_GIVEN(out, json);
     sotto_status status = SOTTO_OK;
     struct sotto_compare_result c = {0};
     struct json *doc = NULL;

@@ -254,38 +254,39 @@ static void swapped(struct page *p, const struct sotto_compare_result *c)
     }
 }
 
-sotto_status sotto_compare_html(char **html, const struct sotto_compare_result *c)
+sotto_status sotto_compare_html(char **html, const struct sotto_compare_result *r)
 {
+    REQUIRE_GIVEN(html, r);
     struct page p = {0};
     page_html(&p,
               "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
               "content=\"width=device-width, initial-scale=1\"><meta http-equiv=\"Content-Security-Policy\" "
               "content=\"default-src 'none'; style-src 'unsafe-inline'\"><title>");
-    page_text(&p, c->title);
+    page_text(&p, r->title);
     page_html(&p, "</title><style>");
     page_html(&p, report_report_css);
     page_html(&p, "</style></head><body><header><p class=\"kind\">sotto comparison</p>\n<p class=\"title\">");
-    page_name(&p, c->title);
+    page_name(&p, r->title);
     page_html(&p, "</p>\n<h1 data-verdict>");
-    verdict(&p, c);
+    verdict(&p, r);
     page_html(&p, "</h1></header><main><section><h2>All models and metrics</h2>\n<p>");
     page_html(
         &p,
-        count_proved(c)
+        count_proved(r)
             ? "The proved epsilon bounds every attack. All other metrics are measurements: an attack that "
               "finds nothing is no guarantee. "
             : "These are measurements, not proofs: an attack that finds nothing is no guarantee. ");
     page_html(
         &p,
         "A model wins if at least one measured metric is better than the baseline and none is worse.</p>\n");
-    common_attacks(&p, c);
-    swapped(&p, c);
-    table(&p, c);
-    choices(&p, c);
+    common_attacks(&p, r);
+    swapped(&p, r);
+    table(&p, r);
+    choices(&p, r);
     page_html(&p, "</section>\n<section><h2>Privacy against utility</h2>\n");
     for (int k = SOTTO_AXIS_LEAKAGE; k < SOTTO_AXES; k++)
-        if (c->shared[k] && c->shared[SOTTO_AXIS_UTILITY])
-            drawing(&p, c, k);
+        if (r->shared[k] && r->shared[SOTTO_AXIS_UTILITY])
+            drawing(&p, r, k);
     page_html(&p, "</section></main></body></html>\n");
     return page_done(html, &p, "compare");
 }

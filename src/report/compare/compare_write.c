@@ -70,21 +70,22 @@ static void put_choices(struct page *p, const struct sotto_compare_result *c)
     }
 }
 
-sotto_status sotto_compare_summary(char **text, const struct sotto_compare_result *c)
+sotto_status sotto_compare_summary(char **text, const struct sotto_compare_result *r)
 {
+    REQUIRE_GIVEN(text, r);
     struct page p = {0};
     put_padded(&p, "model", 18);
     for (int k = 0; k < SOTTO_AXES; k++)
-        if (compare_shows(c, k))
+        if (compare_shows(r, k))
             put_padded(&p, compare_axes[k].name, 31);
     page_html(&p, "front  wins\n");
-    for (size_t i = 0; i < c->row_count; i++) {
-        const struct sotto_compare_row *row = &c->rows[i];
+    for (size_t i = 0; i < r->row_count; i++) {
+        const struct sotto_compare_row *row = &r->rows[i];
         put_padded(&p, row->name, 18);
         for (int k = 0; k < SOTTO_AXES; k++) {
             const struct sotto_estimate *e = &row->axis[k];
             char cell[64] = "not measured";
-            if (!compare_shows(c, k))
+            if (!compare_shows(r, k))
                 continue;
             if (k == SOTTO_AXIS_EPSILON)
                 put_epsilon(cell, sizeof cell, row);
@@ -96,8 +97,8 @@ sotto_status sotto_compare_summary(char **text, const struct sotto_compare_resul
         put_padded(&p, row->front ? "yes" : "no", 7);
         page_html(&p, i == 0 ? "-\n" : row->wins ? "yes\n" : "no\n");
     }
-    put_attacks(&p, c);
-    put_choices(&p, c);
+    put_attacks(&p, r);
+    put_choices(&p, r);
     return page_done(text, &p, "compare");
 }
 
@@ -130,14 +131,15 @@ static sotto_status csv(char **out, const struct sotto_compare_result *c)
     return page_done(out, &p, "compare");
 }
 
-sotto_status sotto_compare_write(const char *folder, const struct sotto_compare_result *c)
+sotto_status sotto_compare_write(const char *folder, const struct sotto_compare_result *r)
 {
+    REQUIRE_GIVEN(folder, r);
     sotto_status status = SOTTO_OK;
     const char *const names[] = {"compare.json", "compare.csv", "report.html"};
     char *texts[3] = {NULL, NULL, NULL}, path[4096];
-    TRY(sotto_compare_encode(&texts[0], c));
-    TRY(csv(&texts[1], c));
-    TRY(sotto_compare_html(&texts[2], c));
+    TRY(sotto_compare_encode(&texts[0], r));
+    TRY(csv(&texts[1], r));
+    TRY(sotto_compare_html(&texts[2], r));
     TRY(folder_make(folder));
     for (int i = 0; i < 3; i++) {
         TRY(path_join(path, sizeof path, folder, names[i]));
