@@ -104,7 +104,8 @@ SOTTO_API const char *sotto_mechanism_title(size_t i);
  *
  *  In:  delta    0: pure epsilon-DP
  *       compose  identical releases, at least 1
- *  Returns: EINVAL   names the parameter */
+ *  Returns: EINVAL   names the parameter
+ *           EDOMAIN  there is no finite epsilon: at delta 0, Gaussian noise, or Laplace noise by an l2 sensitivity alone */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_release(struct sotto_account *out,
                                                               const char *mechanism, double scale,
                                                               const struct sotto_sensitivity *sensitivity,

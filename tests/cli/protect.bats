@@ -198,8 +198,8 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   run "$SOTTO" account --mechanism gaussian --noise-multiplier 1.1 --sample-rate 0.01 --steps 10000 --delta 1e-5 --json
   [[ "$output" == *'"noise_multiplier": 1.1'*'"clipping": "l2"'*'"lower": 5.1925'*'"upper": 5.1926'*'"adjacency": "add-remove"'* ]]
   run "$SOTTO" account --mechanism gaussian --scale 1 --l2 1
-  [ "$status" -eq 0 ]
-  [[ "$output" == *"epsilon: none at delta 0; a delta > 0 is needed"* ]]
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"mechanism 'gaussian' gives no pure epsilon; give a delta > 0"* ]]
 }
 
 @test "account: messages" {

@@ -195,16 +195,36 @@ done:
     return status;
 }
 
+sotto_status account_require_pure(const struct mechanism *m, const struct sensitivity_ratio *s, double delta)
+{
+    sotto_status status = SOTTO_OK;
+    if (delta == 0 && !m->pure)
+        FAIL(SOTTO_EDOMAIN, "mechanism '%s' gives no pure epsilon; give a delta > 0", m->name);
+    if (delta == 0 && m->norm == SHIFT_L1 && isinf(s->l1.hi))
+        FAIL(SOTTO_EDOMAIN, "a pure epsilon (delta 0) needs the l1 sensitivity, but only l2 is given; give "
+                            "l1, or a delta > 0");
+done:
+    return status;
+}
+
+/* The public account is a finite one. Verification accounts for what old certificates say, and ledgers add up, by
+ * account_on(), where no epsilon is an infinite one. */
 sotto_status sotto_account_release(struct sotto_account *out, const char *mechanism, double scale,
                                    const struct sotto_sensitivity *sensitivity, double delta, size_t compose,
                                    const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(out, mechanism, sensitivity);
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
     struct sensitivity_ratio shifts;
     TRY(mechanism_require(&m, mechanism));
     TRY(sensitivity_ratio_for(&shifts, m, scale, sensitivity));
-    TRY(account_release(out, m, scale, &shifts, delta, compose, ctx));
+    TRY(account_require_pure(m, &shifts, delta));
+    struct sotto_account a;
+    TRY(account_release(&a, m, scale, &shifts, delta, compose, ctx));
+    if (isinf(a.epsilon.upper))
+        FAIL(SOTTO_EDOMAIN, "%s: epsilon is too large for a number; give a larger scale", m->name);
+    *out = a;
 done:
     return status;
 }

@@ -58,11 +58,7 @@ static sotto_status calibrate(double *scale, const char *mechanism, struct searc
     TRY(require_positive(target.epsilon, "epsilon"));
     TRY(require_delta(target.delta));
     TRY(sotto_option_check_number(sotto_option_find(sotto_call_option_table(), "compose"), (double)compose));
-    if (target.delta == 0 && !s.m->pure)
-        FAIL(SOTTO_EDOMAIN, "mechanism '%s' gives no pure epsilon; give a delta > 0", mechanism);
-    if (target.delta == 0 && s.m->norm == SHIFT_L1 && isinf(checked.l1.hi))
-        FAIL(SOTTO_EDOMAIN, "a pure epsilon (delta 0) needs the l1 sensitivity, but only l2 is given; give "
-                            "l1, or a delta > 0");
+    TRY(account_require_pure(s.m, &checked, target.delta));
     if (s.m->check)
         TRY(s.m->check(target.epsilon, target.delta));
     double low, high = checked.l2.hi / target.epsilon;
@@ -94,6 +90,7 @@ sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
                                       const struct sotto_sensitivity *sensitivity, struct sotto_dp target,
                                       size_t compose, const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(scale, mechanism, sensitivity);
     return calibrate(
         scale, mechanism,
         (struct search){.sensitivity = sensitivity, .target = target, .compose = compose, .ctx = ctx});
@@ -103,6 +100,7 @@ sotto_status sotto_calibrate(double *scale, const char *mechanism,
                              const struct sotto_sensitivity *sensitivity, struct sotto_dp target,
                              const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(scale, mechanism, sensitivity);
     return sotto_calibrate_composed(scale, mechanism, sensitivity, target, 1, ctx);
 }
 

@@ -128,6 +128,23 @@ TEST(accounts_and_calibrations)
     refused(sotto_account_release(&a, "", 2, &q.sensitivity, 1e-5, 1, NULL), "mechanism", "''", 0);
 }
 
+/* A public account has a finite epsilon. */
+TEST(no_epsilon_is_no_account)
+{
+    const struct sotto_sensitivity by_l2 = {.l1 = NAN, .l2 = 1}, both = {.l1 = 1, .l2 = 1};
+    struct sotto_account a = {.scale = 7};
+    assert_int_equal(sotto_account_release(&a, "gaussian", 1, &both, 0, 1, NULL), SOTTO_EDOMAIN);
+    assert_string_equal(sotto_error_text(), "mechanism 'gaussian' gives no pure epsilon; give a delta > 0");
+    assert_int_equal(sotto_account_release_certified(&a, "gaussian", 1, &both, 0, 1, NULL), SOTTO_EDOMAIN);
+    assert_int_equal(sotto_account_release(&a, "laplace", 1, &by_l2, 0, 1, NULL), SOTTO_EDOMAIN);
+    assert_non_null(strstr(sotto_error_text(), "needs the l1 sensitivity"));
+    assert_true(a.scale == 7);
+    assert_int_equal(sotto_account_release(&a, "laplace", 1, &both, 0, 1, NULL), SOTTO_OK);
+    assert_true(a.epsilon.upper == 1);
+    assert_int_equal(sotto_account_release(&a, "gaussian", 1, &both, 1e-5, 1, NULL), SOTTO_OK);
+    assert_true(isfinite(a.epsilon.upper));
+}
+
 /* Sensible in type, absurd in size: an account or a refusal, never a NaN and never a claim below 0. */
 TEST(absurd_sizes)
 {

@@ -4,6 +4,7 @@
 #include "support/exercise.h"
 #include "base/file.h"
 #include "base/sha256.h"
+#include "dp/account/accountant.h"
 #include "io/json/json.h"
 #include "sotto/sotto.h"
 #include "support/certificate_text.h"
@@ -251,7 +252,7 @@ TEST(accounts_as_json)
     struct sotto_account a;
     struct sotto_sensitivity s = {.l1 = NAN, .l2 = 1};
     char *json;
-    assert_int_equal(sotto_account_release(&a, "gaussian", 1, &s, 0, 1, NULL), SOTTO_OK);
+    assert_int_equal(account_on(&a, "gaussian", 1, &s, 0, 20, NULL), SOTTO_OK);
     assert_string_equal(a.accountant, "none");
     assert_int_equal(sotto_account_json(&json, &a), SOTTO_OK);
     assert_non_null(strstr(json, "\"upper\": null")); /* no pure epsilon exists */
