@@ -33,8 +33,8 @@ struct sotto_source_records {
 /** Which data set a privacy loss is charged to, where that is recorded, and what it may cost: the same for a release, for
  * a reservation and for the private training of a head or of a network. */
 struct sotto_spend {
-    /** Identity of the private data set, the key of its ledger; NULL: the one that the provenance or the data set
-     * names. */
+    /** Identity of the private data set, the key of its ledger: 1 to 127 bytes of UTF-8 without control characters;
+     * NULL: the one that the provenance or the data set names. */
     const char *dataset_id;
     /** File; NULL: where the ledger of the data set is (sotto_ledger_find()). The first use of a file registers it;
      * afterwards another one is refused (EUSAGE). */
@@ -330,7 +330,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_overlap(size_t *shared, con
 /** Opens or continues the ledger of a data set and records its officer's budget. A release can tighten that
  * budget for itself and cannot widen it.
  *
- *  In:      ledger, source  as in struct sotto_spend
+ *  In:      ledger, source  as in struct sotto_spend; may be NULL
  *           budget          delta 0: pure epsilon-DP
  *           contact         of the person who answers for it; NULL: none
  *  Out:     *path           where it is; free with sotto_text_free()

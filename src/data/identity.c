@@ -1,5 +1,6 @@
 /* The identity of a private set: which names it may have, and what the arrays of a set say of it. */
 #include "data/dataset.h"
+#include "io/provenance/dataset_id.h"
 #include "rng/noise.h"
 
 #include <stdio.h>
@@ -13,14 +14,7 @@ int sotto_dataset_is_public(const char *dataset_id)
 sotto_status identity_check(const char *dataset_id)
 {
     sotto_status status = SOTTO_OK;
-    size_t length = strlen(dataset_id);
-    if (length == 0 || length >= SOTTO_DATASET_ID)
-        FAIL(SOTTO_EUSAGE, "data set identity '%.40s': expected 1 to %d bytes", dataset_id,
-             SOTTO_DATASET_ID - 1);
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char)dataset_id[i] < 0x20 || dataset_id[i] == 0x7f)
-            FAIL(SOTTO_EUSAGE,
-                 "data set identity: byte %zu is a control character; expected a printable name", i);
+    TRY(dataset_id_check(dataset_id));
     if (sotto_dataset_is_public(dataset_id))
         FAIL(SOTTO_EUSAGE, "data set identity '%s' is the name of a public set; choose another name",
              dataset_id);

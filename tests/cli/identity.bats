@@ -48,6 +48,7 @@ dp=(--classes 2 --trainer dp-adam --batch 60 --epochs 1 --epsilon 1.83 --delta 1
   [ "$second" != "${third/third/second}" ]
   refused 64 "is the name of a public set; choose another name" "$SOTTO" data import people.csv --name fourth --dataset-id fashion-mnist
   refused 64 "expected 1 to 127 bytes" "$SOTTO" data import people.csv --name fourth --dataset-id ""
+  refused 64 "data set identity 'a?b': expected UTF-8 without control characters" "$SOTTO" data import people.csv --name fourth --dataset-id $'a\nb'
   # a copy of the folder keeps it
   "$SOTTO" data import "$XDG_DATA_HOME/sotto/data/people" --name copy --quiet
   [[ "$("$SOTTO" data info copy)" == *"identity   survey-2026"* ]]
@@ -128,6 +129,7 @@ dp=(--classes 2 --trainer dp-adam --batch 60 --epochs 1 --epsilon 1.83 --delta 1
   cp a/one-labels.npy y.npy
   refused 64 "X.npy has no identity" "$SOTTO" head --features X.npy --labels y.npy "${dp[@]}" -o h.safetensors
   refused 64 "train: --dp-sgd and --certify-inputs need an imported data set, as errors while reading" "$SOTTO" train --data X.npy:y.npy --classes 2 --model mlp --hidden 4 --batch 20 --epochs 1 --dp-sgd --noise-multiplier 3 -o n.safetensors
+  refused 64 "data set identity 'a?b': expected UTF-8 without control characters" "$SOTTO" protect --vector X.npy --l1 1 --epsilon 1 -o v.npy --dataset-id $'a\tb'
   refused 64 "X.npy has no identity" "$SOTTO" protect --vector X.npy --l1 1 --epsilon 1 -o v.npy
   refused 64 "is the name of a public set, and X.npy does not come from it; choose another name" "$SOTTO" protect --vector X.npy --l1 1 --epsilon 1 --dataset-id fashion-mnist -o v.npy
   [ ! -e "$XDG_DATA_HOME/sotto/ledger" ]

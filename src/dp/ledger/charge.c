@@ -1,6 +1,7 @@
 #include "dp/ledger/charge.h"
 #include "base/file.h"
 #include "dp/ledger/ledger_registry.h"
+#include "io/provenance/dataset_id.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -16,8 +17,7 @@ sotto_status charge_identity(const char **dataset_id, const char *given, const s
             "the private data set has no identity; give --dataset-id, or import it with 'sotto data import'");
     REQUIRE(!named || !carried[0] || strcmp(given, carried) == 0,
             "the records belong to data set '%.80s', not to '%.80s'; omit --dataset-id", carried, given);
-    REQUIRE(strlen(named ? given : carried) < SOTTO_DATASET_ID,
-            "the identity '%.40s...' is longer than %d characters", given, SOTTO_DATASET_ID - 1);
+    TRY(dataset_id_check(named ? given : carried));
     *dataset_id = named ? given : carried;
 done:
     return status;

@@ -3,6 +3,7 @@
 #include "base/sha256.h"
 #include "dp/ledger/ledger_fresh.h"
 #include "dp/ledger/ledger_place.h"
+#include "io/provenance/dataset_id.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,6 +54,7 @@ static sotto_status path_of(char **out, const char *dataset_id, const char *endi
     char hashed[SHA256_HEX], *folder = NULL;
     REQUIRE(dataset_id && dataset_id[0], "ledger: the private data set has no identity; give --dataset-id, "
                                          "or import it with 'sotto data import'");
+    TRY(dataset_id_check(dataset_id));
     TRY(find_folder(&folder));
     if (!plain_name(dataset_id)) {
         sha256_of(hashed, dataset_id, strlen(dataset_id));

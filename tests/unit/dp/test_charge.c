@@ -113,6 +113,10 @@ TEST(anonymous_records_are_refused)
     REFUSED(charge("", NULL, NULL), SOTTO_EINVAL, "has no identity");
     assert_int_equal(charge_identity(&id, NULL, &p), SOTTO_OK);
     assert_string_equal(id, "survey");
+    assert_int_equal(charge_identity(&id, "Befragung \xc3\xbc", NULL), SOTTO_OK);
+    const char *const steering[] = {"a\nb", "\t", "\x1b[2J", "a\x7f", "a\xc2\x9b", "\xff"};
+    for (size_t i = 0; i < sizeof steering / sizeof *steering; i++)
+        REFUSED(charge_identity(&id, steering[i], NULL), SOTTO_EUSAGE, "without control characters");
     assert_int_equal(charge_identity(&id, "survey", &p), SOTTO_OK);
     REFUSED(charge_identity(&id, "another", &p), SOTTO_EINVAL,
             "belong to data set 'survey', not to 'another'");
