@@ -118,6 +118,7 @@ bool head_record_counts(const float *x, size_t d, int64_t label, size_t classes)
 sotto_status sotto_head_check_records(struct sotto_records_check *out, const float *x, const int64_t *y,
                                       size_t n, size_t d, size_t classes)
 {
+    REQUIRE_GIVEN(out);
     sotto_status status = SOTTO_OK;
     struct sotto_records_check c = {.n = n, .least = INT64_MAX, .most = INT64_MIN};
     unsigned char *occurs = NULL;
