@@ -56,8 +56,8 @@ sotto_status status_not_given(const char *function, const char *names, size_t i)
     size_t length = strcspn(names, ","), word = length;
     while (word > 0 && names[word - 1] != ' ')
         word--;
-    return status_fail(SOTTO_EINVAL, "%s: %.*s is NULL; this argument must be given", function, (int)(length - word),
-                       names + word);
+    return status_fail(SOTTO_EINVAL, "%s: %.*s is NULL; this argument must be given", function,
+                       (int)(length - word), names + word);
 }
 
 void status_hint(const char *format, ...)

@@ -60,7 +60,8 @@ static sotto_status read_csv(struct sotto_array *out, const struct source *s, bo
     NEW(text, s->size + 1);
     TRY(source_read(s, text, 0, s->size));
     TRY(csv_parse(&table, text, s->size, s->name, &style));
-    if (table.columns == 1) { /* without its cell a record must not vanish: all labels behind it would move up */
+    if (table.columns ==
+        1) { /* without its cell a record must not vanish: all labels behind it would move up */
         csv_clear(&table);
         style.empty_row = true;
         TRY(csv_parse(&table, text, s->size, s->name, &style));
