@@ -22,10 +22,10 @@
 
 /* A release of the first variant, and then the one that is looked at: what is public does not follow the history of records. */
 #define EARLIER_HEAD                                                                                         \
-    "head --features ../X0.npy --labels ../y0.npy --classes 3 " TOY "-o h0.safetensors --delta 1e-3 "
+    "head --features ../X0.npy --labels ../y0.npy --classes 3 " TOY "-o h.safetensors --delta 1e-3 "
 #define COVARIANCE "--trainer covariance --noise-multiplier 6"
 #define ONE_STEP "--trainer dp-sgd --batch 24 --epochs 1 --noise-multiplier 6"
-#define PROBE_HEAD                                                                                           \
+#define EARLIER_TABLE_HEAD                                                                                   \
     "head --features ../prepared/p/train-features.npy --labels ../prepared/p/train-labels.npy "              \
     "--classes 2 --delta 1e-3 -o p.safetensors --trainer covariance --noise-multiplier 6"
 #define TOY_LEDGER " --ledger home/sotto/ledger/toy.jsonl"
@@ -342,12 +342,22 @@ static const struct release_row releases[] = {
      0,
      0,
      0},
+    {"head on a table after a release of its earlier import",
+     NEIGHBOURS_TABLE,
+     {"data import ../people0.csv --name before --dataset-id toy --schema ../schema.yaml",
+      "data split before --parts train=24 --one-hot -o p", IMPORT_TABLE "--schema ../schema.yaml",
+      SPLIT "-o d"},
+     EARLIER_TABLE_HEAD "; " TABLE_HEAD,
+     "h.safetensors",
+     0,
+     0,
+     0},
     {"head beside a charged set that may hold the record",
      NEIGHBOURS_TABLE,
      {"data import ../probe.csv --name probe --dataset-id probe --schema ../schema.yaml",
       "data split probe --parts train=24 --one-hot -o p", IMPORT_TABLE "--schema ../schema.yaml",
       SPLIT "-o d"},
-     PROBE_HEAD "; " TABLE_HEAD,
+     EARLIER_TABLE_HEAD "; " TABLE_HEAD,
      "h.safetensors",
      0,
      0,
@@ -468,10 +478,21 @@ static const struct rule_row rules[] = {
       FIXED_FEATURES "--standardise p.npy -o x.npy --labels-out y.npy", EMBEDDED_HEAD},
      65,
      NULL},
+    {"features beside those by an encoder of private rows are refused",
+     NEIGHBOURS_IMAGES,
+     {IMPORT_IMAGES, PRETRAIN, "embed --data toy --encoder e.safetensors -o e.npy",
+      FIXED_FEATURES "--join e.npy -o x.npy --labels-out y.npy", EMBEDDED_HEAD},
+     65,
+     NULL},
     {"a certificate with the file of another release is refused",
      NEIGHBOURS_VECTOR,
      {PROTECT "--l1 2", "protect --vector ../v.npy " TOY "--epsilon 1 --l1 2 -o q.npy", "forge p.npy q.npy",
       "verify p.npy" TOY_LEDGER},
+     1,
+     NULL},
+    {"... and with values that have no noise",
+     NEIGHBOURS_VECTOR,
+     {PROTECT "--l1 2", "forge p.npy ../v.npy", "verify p.npy"},
      1,
      NULL},
     {"reserved steps are refused in a forked process", NEIGHBOURS_VECTOR, {"fork"}, 65, NULL},
@@ -480,6 +501,11 @@ static const struct rule_row rules[] = {
      {"ledger init --dataset-id toy --budget 2.2,1e-3", "SLURM_JOB_END_TIME=1 " LONG_HEAD, LONG_HEAD,
       "verify h.safetensors" TOY_LEDGER},
      0,
+     NULL},
+    {"one that is stopped by hand pays for all that it reserved",
+     NEIGHBOURS_RECORDS,
+     {"ledger init --dataset-id toy --budget 2.2,1e-3", STOPPED_BY_HAND LONG_HEAD, LONG_HEAD},
+     77,
      NULL},
 };
 

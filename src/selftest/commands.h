@@ -8,7 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { COMMAND_STEPS = 4 };
+enum { COMMAND_STEPS = 5 };
+/** Before a command of a rule: it is stopped by a signal once it has charged its ledger. */
+#define STOPPED_BY_HAND "stopped "
 
 /** A release on neighbouring files. Each run has a folder of its own inside the world's, so that the world's
  * files are `../NAME` and what `prepare` made is `../prepared/NAME`. */
@@ -26,7 +28,7 @@ struct release_row {
 /** NULL after the last. */
 const struct release_row *release_row(size_t i);
 
-/** Commands in one folder; all but the last succeed, or are stopped by the limit of time (exit code 130). Besides those of the
+/** Commands in one folder; all but the last succeed, or are stopped (exit code 130). Besides those of the
  * program there are two that the attacker runs himself (attacker.h). */
 struct rule_row {
     const char *name;

@@ -9,8 +9,10 @@
 #include "selftest/program.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum { DETAIL = 200, STDERR = 1 << 16, STOPPED = 130 };
 
@@ -24,6 +26,27 @@ size_t end_to_end_releases(size_t first, const struct sotto_selftest_options *as
 
 /* ---- one command ---- */
 
+static size_t charges(const char *folder)
+{
+    char path[PROGRAM_PATH];
+    unsigned char *data = NULL;
+    size_t size, count = 0;
+    snprintf(path, sizeof path, "%s/home/sotto/ledger/toy.jsonl", folder);
+    if (file_exists(path) && file_read(&data, &size, path, 1 << 20) == SOTTO_OK)
+        for (const char *at = (char *)data; (at = strstr(at, "\"event\":\"re")); at++)
+            count += strncmp(at + 11, "lease\"", 6) == 0 || strncmp(at + 11, "serve\"", 6) == 0;
+    base_free(data);
+    return count;
+}
+
+/* Until it has charged the ledger; a minute at most. */
+static void let_charge(const char *folder)
+{
+    const struct timespec moment = {.tv_nsec = 10000000};
+    for (int i = 0; i < 6000 && charges(folder) == 0; i++)
+        nanosleep(&moment, NULL);
+}
+
 /* Runs it to its end; `sets` as in program_start(). */
 static sotto_status run(int *code, const struct end_to_end *e, const char *line, const char *folder,
                         const char *sets)
@@ -31,7 +54,13 @@ static sotto_status run(int *code, const struct end_to_end *e, const char *line,
     pid_t process;
     if (attacker_runs(line))
         return attacker_run(code, line, folder);
+    const bool by_hand = strncmp(line, STOPPED_BY_HAND, strlen(STOPPED_BY_HAND)) == 0;
+    line += by_hand ? strlen(STOPPED_BY_HAND) : 0;
     sotto_status status = program_start(&process, e->asked->program, line, folder, sets);
+    if (status == SOTTO_OK && by_hand) {
+        let_charge(folder);
+        kill(process, SIGINT);
+    }
     return status == SOTTO_OK ? program_end(code, process) : status;
 }
 
@@ -243,19 +272,6 @@ static sotto_status attack_release(struct checks *c, const struct end_to_end *e,
 }
 
 /* ---- rules ---- */
-
-static size_t charges(const char *folder)
-{
-    char path[PROGRAM_PATH];
-    unsigned char *data = NULL;
-    size_t size, count = 0;
-    snprintf(path, sizeof path, "%s/home/sotto/ledger/toy.jsonl", folder);
-    if (file_exists(path) && file_read(&data, &size, path, 1 << 20) == SOTTO_OK)
-        for (const char *at = (char *)data; (at = strstr(at, "\"event\":\"re")); at++)
-            count += strncmp(at + 11, "lease\"", 6) == 0 || strncmp(at + 11, "serve\"", 6) == 0;
-    base_free(data);
-    return count;
-}
 
 static bool stands_as_conditional(const char *folder, const char *certificate)
 {

@@ -146,10 +146,13 @@ static sotto_status write_text(const char *folder, const char *name, const char 
 static sotto_status write_table(int variant, const char *folder)
 {
     sotto_status status = SOTTO_OK;
-    char text[TEXT] = "age,job,ill\n30,nurse,yes\n";
-    for (int i = 1; i < RECORDS; i++)
-        strcat(strcat(text, last_row[i == RECORDS - 1 ? variant : 0]), "\n");
-    TRY(write_text(folder, "people.csv", text));
+    char text[TEXT];
+    for (int before = 0; before < 2; before++) {
+        strcpy(text, "age,job,ill\n30,nurse,yes\n");
+        for (int i = 1; i < RECORDS; i++)
+            strcat(strcat(text, last_row[i == RECORDS - 1 && !before ? variant : 0]), "\n");
+        TRY(write_text(folder, before ? "people0.csv" : "people.csv", text));
+    }
     TRY(write_text(folder, "schema.yaml", schema));
     TRY(write_text(folder, "public.csv", "age,job,ill\n20,cook,no\n70,nurse,yes\n45,cook,yes\n"));
     strcpy(text, "age,job,ill\n");

@@ -16,8 +16,8 @@ enum neighbours {
     NEIGHBOURS_LABELS,    /* v.npy (4) i8: labels 0 to 2 */
     NEIGHBOURS_IMAGES,    /* folder `set`: images.npy (24, 1, 8, 8) u1, labels.npy; twice.npy;
                            first.npy, last.npy: rows of either half */
-    NEIGHBOURS_TABLE,     /* people.csv with 24 rows, schema.yaml, public.csv; probe.csv: others and the last
-                           row of the second variant */
+    NEIGHBOURS_TABLE,     /* people.csv with 24 rows, schema.yaml, public.csv; people0.csv: of the first
+                           variant; probe.csv: others and the last row of the second variant */
     NEIGHBOURS_PERSONS,   /* people.csv with 12 persons of 2 rows each, schema.yaml: one person differs */
     NEIGHBOURS_EXPERIMENT /* folders `set` (32 images, labels) and `pub` (2 images), run.yaml */
 };

@@ -67,7 +67,7 @@ caught() {
   caught output "no charge where the output cannot be written: head" "$(by_effort 20 200 200)" "$(by_effort 1 10 20)" "exit code 73, expected 73; 1 charges"
 }
 
-DEFECTS=12
+DEFECTS=15
 # caught_in_turn N DEFECT ATTACK TEXT: number N of those that show in facts
 caught_in_turn() {
   [ "$(by_effort 1 5 50)" -gt 1 ] || [ "$(part_of_day $DEFECTS)" = "$1/$DEFECTS" ] || skip "the turn of $(part_of_day $DEFECTS): make check-landing takes all"
@@ -104,6 +104,7 @@ caught_in_turn() {
 
 @test "a certificate that counts lines of the ledger is caught" {
   caught_in_turn 8 history "head after a release of other records" "of 13: "
+  caught_in_turn 8 history "head on a table after a release of its earlier import" "of 5: "
 }
 
 @test "a charge that looks for its records in other ledgers is caught" {
@@ -121,4 +122,16 @@ caught_in_turn() {
 @test "a stop by time that is not settled, or at fewer steps than were taken, is caught" {
   caught_in_turn 12 unsettled "a training that a limit of time stops pays for the steps that it took" "exit code 77, expected 0"
   caught_in_turn 12 settled "a training that a limit of time stops pays for the steps that it took" "exit code 65, expected 0"
+}
+
+@test "a stop by hand that costs what was taken is caught" {
+  caught_in_turn 13 by-hand "one that is stopped by hand pays for all that it reserved" "exit code 0, expected 77"
+}
+
+@test "a verification that looks at no values is caught" {
+  caught_in_turn 14 values "... and with values that have no noise" "exit code 0, expected 1"
+}
+
+@test "columns that were shaped by the private rows are caught: joined features" {
+  caught_in_turn 15 shaped "features beside those by an encoder of private rows are refused" "exit code 0, expected 65; 1 charges"
 }

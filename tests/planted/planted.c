@@ -8,6 +8,7 @@
 #include "dp/ledger/ledger_output.h"
 #include "dp/ledger/spend.h"
 #include "dp/release/dpsgd_session.h"
+#include "dp/release/verify_values.h"
 #include "nn/loop/example_sums.h"
 #include "sotto/dp.h"
 #include "sotto/head.h"
@@ -208,12 +209,24 @@ bool __wrap_noise_is_own(const struct noise *s)
     return planted("fork") || __real_noise_is_own(s);
 }
 
-/* A stop by time costs what was reserved. */
+/* Values are not looked at. */
+void __real_verify_values(struct verification *v, const double *x, size_t n, bool floats);
+void __wrap_verify_values(struct verification *v, const double *x, size_t n, bool floats)
+{
+    if (!planted("values"))
+        __real_verify_values(v, x, n, floats);
+}
+
+/* A stop by time costs what was reserved; a stop by hand, what was taken. */
 void __real_dpsgd_session_settle(struct sotto_dpsgd_session *s, const struct sotto_context *ctx);
 void __wrap_dpsgd_session_settle(struct sotto_dpsgd_session *s, const struct sotto_context *ctx)
 {
+    static volatile sig_atomic_t by_time = SOTTO_STOP_BY_TIME;
+    struct sotto_context own = ctx ? *ctx : (struct sotto_context){0};
+    if (planted("by-hand") && own.stop && *own.stop)
+        own.stop = &by_time;
     if (!planted("unsettled"))
-        __real_dpsgd_session_settle(s, ctx);
+        __real_dpsgd_session_settle(s, ctx ? &own : NULL);
 }
 
 /* A stop by time costs one step. */
