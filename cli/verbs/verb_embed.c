@@ -200,10 +200,13 @@ static sotto_status embed(const struct options *o, const struct sotto_dataset *d
                           const struct sotto_array *chosen, const struct sotto_context *ctx, int json)
 {
     struct sotto_array x = {0};
-    struct sotto_provenance records = {0};
+    struct sotto_provenance records = {0},
+                            unshaped = {0}; /* labels are those of the set: no encoder shaped them */
     struct encoder_quality quality;
     int evaluate = option_flag(o, "evaluate");
     sotto_status status = sotto_provenance_of_rows(&records, data, chosen->data, chosen->count);
+    if (status == SOTTO_OK)
+        status = sotto_provenance_of_rows(&unshaped, data, chosen->data, chosen->count);
     if (status == SOTTO_OK)
         status = fixed_features(o) ? embed_fixed(&x, o, data, chosen, ctx)
                                    : embed_learnt(&x, o, data, chosen, &records, ctx);
@@ -217,12 +220,13 @@ static sotto_status embed(const struct options *o, const struct sotto_dataset *d
     if (status == SOTTO_OK && option_given(o, "output"))
         status = save(option_text(o, "output"), &x, &records);
     if (status == SOTTO_OK && option_given(o, "labels-out"))
-        status = save_column(option_text(o, "labels-out"), data->labels, chosen, &records);
+        status = save_column(option_text(o, "labels-out"), data->labels, chosen, &unshaped);
     if (status == SOTTO_OK && option_given(o, "attribute-out"))
-        status = save_column(option_text(o, "attribute-out"), data->attribute, chosen, &records);
+        status = save_column(option_text(o, "attribute-out"), data->attribute, chosen, &unshaped);
     if (status == SOTTO_OK)
         print_result(&x, evaluate ? &quality : NULL, json);
     sotto_provenance_clear(&records);
+    sotto_provenance_clear(&unshaped);
     sotto_array_clear(&x);
     return status;
 }
