@@ -78,7 +78,7 @@ by_one=("monitor none.jsonl" "data list" "encoder import none" "account --mechan
   "$SOTTO" "${pretrain[@]}"
   "$SOTTO" embed --encoder e.safetensors --data $data -o X.npy --labels-out y.npy --quiet
   "$SOTTO" embed --encoder scattering --data $data -o S.npy --quiet # no record shaped its columns
-  "$SOTTO" head --features X.npy --labels y.npy --epochs 2 -o h.safetensors --quiet
+  "$SOTTO" head --features S.npy --labels y.npy --epochs 2 -o h.safetensors --quiet
   release=(--epsilon 1 --delta 1e-5 --l2 0.04 --ledger ledger.jsonl -o out.safetensors)
   for command in "pretrain --data $data --epochs 1 --batch 4 -o new.safetensors" \
                  "train --data $data --model mlp --epochs 1 --batch 4 -o new.safetensors" \
@@ -86,7 +86,7 @@ by_one=("monitor none.jsonl" "data list" "encoder import none" "account --mechan
                  "head --features X.npy --labels y.npy --epochs 2 -o new.safetensors" \
                  "head --features S.npy --labels y.npy --trainer dp-adam --classes 10 --batch 4 --epsilon 3 --ledger new.jsonl -o new.safetensors" \
                  "protect --head h.safetensors ${release[*]}" \
-                 "predict --head h.safetensors --features X.npy -o new.npy"; do
+                 "predict --head h.safetensors --features S.npy -o new.npy"; do
     refused "rank 2 of 4" "Open MPI" "${four[@]}" -- $command
     run env "${four[@]}" "$SOTTO" $command --alone --quiet
     [ "$status" -eq 0 ] || { echo "$command: $output"; return 1; }
