@@ -49,7 +49,7 @@ static const struct {
     {"audit", "power|canary-scores|candidate-scores|fail-if|p-values|certificate|ledger|coins|coin-file"},
     {"defend", "input|known|known-labels|list|labels|head|attacker|adaptive"},
     {"report", "monitor"},
-    {"compare", "model"}};
+    {"compare", "model|certificate"}};
 
 static const char *own_of(const char *verb)
 {
