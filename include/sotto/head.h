@@ -346,7 +346,7 @@ struct sotto_sensitivity_options {
  *  that is no worker samples what is missing, waits for blocks that others sample, and merges by number.
  *
  *  Out:     *missing  pairs that other processes have not delivered
- *           out       filled where *missing is 0 and the call is no worker
+ *           out       filled where *missing is 0 and the call is no worker; NULL: of a worker
  *  Returns: EUSAGE    no cache; a worker with shards
  *           EFORMAT   a damaged file in the cache
  *           those of sotto_sensitivity_run() */

@@ -246,7 +246,7 @@ sotto_status sotto_sensitivity_share(struct sotto_sensitivity_sample *out, size_
                                      const struct sotto_sensitivity_options *options,
                                      const struct sotto_context *ctx)
 {
-    REQUIRE_GIVEN(out, missing, !n || x, !n || y);
+    REQUIRE_GIVEN(missing, !n || x, !n || y);
     sotto_status status = SOTTO_OK;
     struct head_data data = {x, y, n, d, classes};
     struct sotto_head_recipe r;
