@@ -90,15 +90,13 @@ TEST(what_files_hold)
         p.release.mechanism = "exponential";
         expect(&p, SOTTO_OK, "");
         p.release.mechanism = "randomised-response";
-        if (floats[i] == SOTTO_F8) { /* of a table; what is no class counts as class 0 */
-            p.classes = 4;
-            expect(&p, SOTTO_OK, "");
-            p.labels_from = 2;
-            expect(&p, SOTTO_EINVAL, "expected the number of the first class, 0 or 1");
-        } else {
-            expect(&p, SOTTO_EINVAL, "expected integer labels");
-        }
+        expect(&p, SOTTO_EINVAL, "expected integer labels");
     }
+    struct sotto_protect labels = request("randomised-response", array("labels.npy", SOTTO_I8, 3), npy);
+    labels.classes = 2; /* what is no class counts as class 0 */
+    expect(&labels, SOTTO_OK, "");
+    labels.labels_from = 2;
+    expect(&labels, SOTTO_EINVAL, "expected the number of the first class, 0 or 1");
     struct sotto_protect p = request("laplace", array("whole.npy", SOTTO_I8, 3), npy);
     expect(&p, SOTTO_EINVAL, "expected floating-point tensors");
     p.release.mechanism = "discrete-laplace";
