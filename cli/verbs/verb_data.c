@@ -1,6 +1,7 @@
 /* sotto data list | info NAME | import PATH --name NAME | fetch NAME | verify NAME | split NAME ... */
 #include "inputs/head_inputs.h"
 #include "inputs/image_inputs.h"
+#include "options/class_list.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -325,25 +326,63 @@ static void print_check(const struct sotto_records_check *c, size_t classes)
         printf("Labels that run from 1 need --labels-from 1.\n");
 }
 
-static sotto_status run_check(const struct options *o, const struct sotto_context *ctx, int json)
+/* Of arrays, as head --features reads them. */
+static sotto_status check_arrays(struct sotto_records_check *c, size_t *classes, const struct options *o)
 {
     struct head_inputs in = {0};
-    struct sotto_records_check c;
     sotto_status status = option_require(o, "classes");
-    (void)ctx;
     if (status == SOTTO_OK)
         status = head_inputs_load(&in, o, 1);
     if (status == SOTTO_OK)
-        status = sotto_head_check_records(&c, in.x.data, in.y.data, in.n, in.d, in.classes);
+        status = sotto_head_check_records(c, in.x.data, in.y.data, in.n, in.d, in.classes);
+    *classes = in.classes;
+    head_inputs_clear(&in);
+    return status;
+}
+
+/* Of a set, as train --data reads it. */
+static sotto_status check_set(struct sotto_records_check *c, size_t *classes, const struct options *o,
+                              const struct sotto_context *ctx)
+{
+    struct sotto_dataset *d = NULL;
+    struct class_list given = {0};
+    int64_t *labels = NULL;
+    sotto_status status = sotto_dataset_open(&d, option_argument(o, 1), ctx);
+    if (status == SOTTO_OK && !d->labels)
+        status = cli_fail(SOTTO_EINVAL, "data check: data set '%s' has no labels", d->name);
+    if (status == SOTTO_OK)
+        status = class_list_read(&given, o);
+    if (status == SOTTO_OK && !(labels = calloc(d->n, sizeof *labels)))
+        status = cli_fail(SOTTO_ENOMEM, "data check: out of memory");
+    if (status == SOTTO_OK) {
+        memcpy(labels, d->labels, d->n * sizeof *labels);
+        if (given.names && d->class_names)
+            class_list_translate(labels, d->n, d->class_names, d->classes, &given);
+        *classes = given.count ? given.count : d->classes;
+        status = sotto_head_check_records(c, d->features, labels, d->n, d->columns, *classes);
+    }
+    free(labels);
+    class_list_clear(&given);
+    sotto_dataset_free(d);
+    return status;
+}
+
+static sotto_status run_check(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct sotto_records_check c;
+    size_t classes = 0;
+    const bool set = option_argument_count(o) > 1;
+    if (set && (option_given(o, "features") || option_given(o, "labels") || option_given(o, "indices")))
+        return cli_fail(SOTTO_EUSAGE, "data check: give a data set, or --features and --labels, not both");
+    sotto_status status = set ? check_set(&c, &classes, o, ctx) : check_arrays(&c, &classes, o);
     if (status == SOTTO_OK && json)
         printf("{\"schema\": \"sotto.records-check/1\", \"records\": %zu, \"nothing\": %zu, \"not_finite\": "
                "%zu, \"no_class\": %zu, "
                "\"classes\": %zu, \"empty_classes\": %zu, \"least_label\": %lld, \"largest_label\": %lld}\n",
-               c.n, c.nothing, c.not_finite, c.no_class, in.classes, c.empty, (long long)c.least,
+               c.n, c.nothing, c.not_finite, c.no_class, classes, c.empty, (long long)c.least,
                (long long)c.most);
     else if (status == SOTTO_OK)
-        print_check(&c, in.classes);
-    head_inputs_clear(&in);
+        print_check(&c, classes);
     return status;
 }
 
@@ -375,7 +414,7 @@ static const struct action {
     {"fetch", "NAME", run_fetch, {"size", "label", "attribute", "url", "sha256", "keep", "yes"}},
     {"verify", "NAME", run_verify, {NULL}},
     {"loci", "NAME", run_loci, {"output"}},
-    {"check", NULL, run_check, {"features", "labels", "labels-from", "indices", "classes"}},
+    {"check", "[NAME]", run_check, {"features", "labels", "labels-from", "indices", "classes"}},
     {"schema",
      "TABLE",
      run_schema,
@@ -418,8 +457,9 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
                         "data: unknown action '%s'; expected list, info, import, schema, fetch, verify, "
                         "loci, check or split",
                         name);
+    const bool optional = action->argument && action->argument[0] == '[';
     size_t wanted = action->argument ? 2 : 1;
-    if (option_argument_count(o) < wanted)
+    if (option_argument_count(o) < wanted && !optional)
         return cli_fail(SOTTO_EUSAGE, "data %s: expects %s; see 'sotto data --help'", name, action->argument);
     if (option_argument_count(o) > wanted)
         return cli_fail(SOTTO_EUSAGE, "data %s: unexpected argument '%s'", name, option_argument(o, wanted));
@@ -433,7 +473,8 @@ const struct verb verb_data = {
     .summary = "list, import, fetch, describe and verify data sets",
     .arguments =
         "list | info NAME | import PATH --name NAME | schema TABLE -o FILE | fetch NAME | verify NAME | "
-        "loci NAME -o FILE | check --features X.npy --labels y.npy --classes K | split NAME --parts P=N,... "
+        "loci NAME -o FILE | check [NAME | --features X.npy --labels y.npy] --classes K | split NAME --parts "
+        "P=N,... "
         "-o DIR",
     .min_arguments = 1,
     .max_arguments = 3,

@@ -309,6 +309,7 @@ const struct verb verb_train = {
         "--momentum "
         "0.9 --schedule cosine --flip --crop 4 -o model.safetensors\n"
         "  sotto train --data x.npy:y.npy --model mlp --hidden 128 -o model.safetensors\n"
+        "  sotto data check cifar10 --classes 10\n"
         "  sotto train --data cifar10 --indices private.npy --from encoder.safetensors --freeze 2 --dp-sgd "
         "--epsilon 3 --batch 2048 --optimizer sgd --lr 2 --momentum 0.9 --max-grad-norm 0.1 --warm-up 50 "
         "-o model.safetensors\n"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # sotto data: messages, exit codes, JSON. Real archives are read from $SOTTO_SHARED where they lie there, the largest by data_archives.bats.
 
+bats_require_minimum_version 1.5.0
 setup() {
   work=$(mktemp -d)
   export SOTTO_DATA_DIR=$work/data SOTTO_FASHION_MNIST=$work/none
@@ -241,7 +242,15 @@ sotto: error: missing.tar: No such file or directory" ]
   [[ "${lines[5]}" == *"need --labels-from 1"* ]]
   run -64 "$SOTTO" data check --features x.csv --labels y.csv
   run -64 "$SOTTO" data list --classes 3
+  run -64 "$SOTTO" data check synthetic-blobs-n60-k3 --features x.csv --labels y.csv --classes 3
+  run -64 "$SOTTO" data check a b
   [ ! -e home ]
+  printf 'age,kind\n1,a\n2,b\n3,a\n4,c\n' > table.csv
+  "$SOTTO" data import table.csv --name table --label kind --quiet > /dev/null
+  printf 'a\nb\nB\n' > names.txt
+  run -0 "$SOTTO" data check table --classes names.txt
+  [ "${lines[0]}" = "1 of 4 records would count as nothing in private training" ] # c is not in the list
+  [[ "${lines[3]}" == *": 1" ]]                                                  # B
 }
 
 @test "an empty cell of a table with one column is a record: refused, and of private records one that counts as nothing" {

@@ -2,6 +2,7 @@
 # shards: 2
 # protect and account: files, ledger, certificate, every message, exit codes, nothing half-written.
 
+bats_require_minimum_version 1.5.0
 load ../support/npy
 
 setup_file() {
