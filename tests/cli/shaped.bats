@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shards: 3
 # What shaped the columns meets the records that are charged, at every door: overlap within one identity is refused, before anything is
 # charged; what is unknown, or of another identity, is a condition of the certificate; disjoint rows of one import are proved.
 

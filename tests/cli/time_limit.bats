@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shards: 3
 # A private training that a limit of time stops costs the steps that it took, and the same command continues inside the budget.
 
 load ../support/npy

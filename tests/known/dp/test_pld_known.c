@@ -199,4 +199,4 @@ TEST(finer_references)
     }
 }
 
-TEST_GROUP(.shards = 2, .tags = "long long-sums")
+TEST_GROUP(.shards = 3, .tags = "long long-sums")

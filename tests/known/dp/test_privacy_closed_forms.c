@@ -380,3 +380,5 @@ TEST(special_functions)
     struct interval left = mills_ratio(iv(nextafter(4, 0))), right = mills_ratio(iv(4));
     assert_true(left.hi >= right.lo && fabs(left.hi / right.lo - 1) < 1e-13);
 }
+
+TEST_GROUP(.shards = 2)

@@ -409,4 +409,4 @@ static int tear_down(void **state)
     return remove_folder(state);
 }
 
-TEST_GROUP(.shards = 3, .set_up = set_up, .tear_down = tear_down, .tags = "long")
+TEST_GROUP(.shards = 6, .set_up = set_up, .tear_down = tear_down, .tags = "long")
