@@ -97,7 +97,8 @@ n = struct.unpack("<Q", b[:8])[0]
 at = json.loads(b[8:8 + n])["progress.step"]["data_offsets"][0] + 8 + n
 print(struct.unpack("<q", b[at:at + 8])[0])' "$1"; }
 charged() { python3 -c 'import json, sys
-print(sum(json.loads(line)["steps"] for line in open(sys.argv[1])))' "$1"; }
+lines = map(json.loads, open(sys.argv[1]))
+print(sum(line["steps"] for line in lines if line["event"] == "reserve"))' "$1"; }
 
 @test "a signal to one rank: all leave with a checkpoint and the charge; another number of ranks goes on and is charged again" {
   long=("${every[@]}" --steps 100000 --ledger l.jsonl -o m.st)
@@ -162,7 +163,7 @@ kill_ranks() {
 @test "killed ranks with canaries: the same, and every entry holds the commitment to the coins of its training" {
   kill_ranks "$(by_effort 2 5 100)" --canaries 6 --canary-kind dirac
   commitment_of m.st.coins.json >> commitments
-  named=$(sed 's/.*"purpose":"6 canaries (dirac, one of two), coins \([0-9a-f]*\)".*/\1/' l.jsonl | uniq)
+  named=$(sed 's/.*"purpose":"6 canaries (dirac, one of two), coins \([0-9a-f]*\)".*/\1/' <(grep '"event":"reserve"' l.jsonl) | uniq)
   [ "$named" = "$(cat commitments)" ]
   [ ! -e m.st.canaries.state ]
   python3 -c 'import numpy; s = numpy.load("m.st.canaries.npz")["white_box"]; assert s.shape == (6,) and numpy.isfinite(s).all() and (s != 0).all(), s'
