@@ -17,7 +17,8 @@
 locale_t c_locale(void);
 
 int c_snprintf(char *out, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-int c_vsnprintf(char *out, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
+int c_vsnprintf(char *out, size_t size, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
 int c_fprintf(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #undef snprintf

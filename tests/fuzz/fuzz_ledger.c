@@ -17,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (fd < 0 || write(fd, data, size) != (ssize_t)size)
         abort();
     if (ledger_read(&l, path) == SOTTO_OK) {
-        if (!(l.proved.pure.high >= 0) || !(l.conditional.rho >= 0) || !(ledger_sum_epsilon(&l.proved, 1e-5) >= 0))
+        if (!(l.proved.pure.high >= 0) || !(l.conditional.rho >= 0) ||
+            !(ledger_sum_epsilon(&l.proved, 1e-5) >= 0))
             abort();
         ledger_close(&l);
     }

@@ -459,8 +459,8 @@ static sotto_status quarantine(struct ledger *l, const unsigned char *data, size
     if (fsync(fd) != 0 || ftruncate(l->lock.fd, (off_t)keep) != 0 || fsync(l->lock.fd) != 0)
         FAIL(SOTTO_EIO, "%s: %s", l->path, strerror(errno));
     context_log(ctx, SOTTO_LOG_WARNING,
-                "%s: the last line was cut off while it was written; it was moved to %s, which is recorded", l->path,
-                path); /* its length tells how many records are new */
+                "%s: the last line was cut off while it was written; it was moved to %s, which is recorded",
+                l->path, path); /* its length tells how many records are new */
     sha256_of(hash, data, bytes);
     TRY(ledger_torn_encode(&line, bytes, hash));
     TRY(ledger_append(l, line));

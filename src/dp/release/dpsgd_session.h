@@ -55,8 +55,8 @@ struct sotto_dpsgd_session {
     double delta; /* of the reservation */
     enum sotto_adjacency adjacency;
     size_t first_step;
-    const char *dataset_id; /* while it is reserved for */
-    char *ledger;           /* that was charged */
+    const char *dataset_id;             /* while it is reserved for */
+    char *ledger;                       /* that was charged */
     char *purpose, *condition, *shaped; /* shaped: by what the columns were */
     size_t records;
 };

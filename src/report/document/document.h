@@ -61,8 +61,8 @@ struct report_row {
     const char *draws_attack;
     struct draws auc_draws, accuracy_draws;
     struct estimate accuracy, unprotected;
-    double train_accuracy, chance; /* NAN if absent */
-    const struct json *classes;    /* accuracy of each, or NULL */
+    double train_accuracy, chance;   /* NAN if absent */
+    const struct json *classes;      /* accuracy of each, or NULL */
     struct sotto_audit_result found; /* what of `audit` its verdict looks at */
     struct sotto_audit_verdict leak; /* on it alone */
     enum sotto_verdict verdict;

@@ -292,12 +292,14 @@ TEST(rows_are_asked_for)
     struct sotto_imitation_options how = {.samples = 16, .steps = 1};
     assert_int_equal(generator_make(&g, &generator_dcgan, 1, 8, 0), SOTTO_OK);
     assert_int_equal(sotto_generator_records(image, g, &data, NULL, 1), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "sotto_generator_records: rows is NULL; this argument must be given");
+    assert_string_equal(sotto_error_text(),
+                        "sotto_generator_records: rows is NULL; this argument must be given");
     assert_int_equal(sotto_generator_records(image, g, &data, NULL, 0), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(), "data set 'noise': no rows were given; expected at least one");
     assert_int_equal(sotto_generator_score(&score, NULL, "logan", g, &data, NULL, 1, NULL, &machine.context),
                      SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "sotto_generator_score: rows is NULL; this argument must be given");
+    assert_string_equal(sotto_error_text(),
+                        "sotto_generator_score: rows is NULL; this argument must be given");
     assert_int_equal(sotto_generator_imitate(&own, g, &known, &how, &machine.context), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
                         "imitation: rows of known records are missing; expected member and nonmember");

@@ -338,4 +338,5 @@ TEST(no_memory_is_an_error)
     sotto_network_free(n);
 }
 
-TEST_GROUP(.shards = 4, .set_up = set_up, .tear_down = tear_down, .next = machine_next, .tags = "matrix matrix-dtype long")
+TEST_GROUP(.shards = 4, .set_up = set_up, .tear_down = tear_down, .next = machine_next,
+           .tags = "matrix matrix-dtype long")

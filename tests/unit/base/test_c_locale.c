@@ -14,7 +14,8 @@
 #include <sys/stat.h>
 
 /* LC_NUMERIC as localedef writes it: decimal point and separator of thousands, each with its zero, in 4 bytes or 6. */
-static void make_locale(const char *name, const char *points, uint8_t second, uint8_t third, const uint32_t wide[2])
+static void make_locale(const char *name, const char *points, uint8_t second, uint8_t third,
+                        const uint32_t wide[2])
 {
     const uint32_t head[] = {0x20031114, 6, 0x20, second, third, 0x28, 0x2c, 0x30};
     uint8_t file[54] = {0};
