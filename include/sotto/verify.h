@@ -30,9 +30,9 @@ struct sotto_verification {
     const char *failed;      /**< name and text of the first check that failed; NULL: none did */
 
     /* what is claimed: */
-    enum sotto_guarantee
-        guarantee; /**< as far as it was checked: a claim that is proved by a sensitivity which nothing here
-                                         derives is CONDITIONAL on that; NONE: noise was seeded, epsilon and delta are NAN */
+    /** As far as it was checked: a claim that is proved by a sensitivity which nothing here derives is CONDITIONAL on that;
+     *  NONE: noise was seeded, epsilon and delta are NAN. */
+    enum sotto_guarantee guarantee;
     struct sotto_interval epsilon; /**< upper INFINITY: no finite one; lower NAN: not said */
     double delta;
     const char *adjacency; /**< NULL: no guarantee */

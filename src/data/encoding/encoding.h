@@ -65,8 +65,8 @@ struct sotto_table_encoding {
     size_t other_class;    /* class that unknown labels count as */
     bool other_declared;   /* that class is stated by a schema; not saved */
     bool declared_classes; /* by a schema, whatever set the scales; not saved */
-    struct sotto_provenance
-        shaped; /* its shaped_by: the rows it was fitted on, if these count as public; not saved */
+    /* Its shaped_by: the rows it was fitted on, if these count as public; not saved. */
+    struct sotto_provenance shaped;
 };
 
 /** Columns without names, of kind COLUMN_NUMBER, unscaled. ENOMEM. */
