@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# shards: 3
+# shards: 5
 # Started by a launcher (its variables are set here; none is needed): never several copies of one run by accident.
 
 setup() {

@@ -381,4 +381,4 @@ TEST(special_functions)
     assert_true(left.hi >= right.lo && fabs(left.hi / right.lo - 1) < 1e-13);
 }
 
-TEST_GROUP(.shards = 2)
+TEST_GROUP(.shards = 5)

@@ -366,5 +366,5 @@ TEST(auto_is_exact_on_ranks)
     }
 }
 
-TEST_GROUP(.shards = 9, .set_up = begin, .tear_down = close_images, .next = machine_next,
+TEST_GROUP(.shards = 11, .set_up = begin, .tear_down = close_images, .next = machine_next,
            .tags = "matrix matrix-dtype long")

@@ -522,4 +522,4 @@ TEST(default_ledgers_are_used)
     free(here);
 }
 
-TEST_GROUP(.shards = 2, .before = make_folder, .after = remove_folder, .tags = "long")
+TEST_GROUP(.shards = 4, .before = make_folder, .after = remove_folder, .tags = "long")
