@@ -131,7 +131,8 @@ static sotto_status train(const char *trainer, const char *noise, struct sotto_h
     sotto_head_defaults(&recipe);
     recipe.trainer = trainer;
     recipe.noise = noise;
-    recipe.noise_multiplier = 4;
+    /* the moments of few records have no positive eigenvalue under much noise: 5 of 300 runs with 4, 0 of 1,500 with .25 */
+    recipe.noise_multiplier = strcmp(trainer, "functional") == 0 ? .25 : 4;
     recipe.epochs = 1;
     recipe.batch = 8;
     p.spend.dataset_id = "toy";
