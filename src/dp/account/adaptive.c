@@ -1,0 +1,222 @@
+/* Boxes: what one draw of a coin, a randomised response and a Gaussian tells, and which releases it dominates. */
+#include "dp/account/adaptive.h"
+#include "dp/mechanism/mechanism.h"
+#include "num/special.h"
+
+#include <math.h>
+
+static const struct interval nothing = {0, 0}, unit = {1, 1};
+static const double most_square = 0x1p20; /* nothing is hidden there any more: epsilon is above 500,000 */
+
+/* ---- G(mu, y) = Phi(mu/2 - y/mu) - e^y Phi(-mu/2 - y/mu), for any real y; G(0, y) = max(0, 1 - e^y) ---- */
+struct gaussian_curve {
+    struct interval value,
+        slope; /* slope: the derivative by e^y, -Phi(-mu/2 - y/mu); at a kink all that lie between */
+};
+
+static struct interval gaussian_delta(struct interval mu, double y)
+{
+    struct interval d = mechanism_find("gaussian")->delta(mu, fabs(y));
+    if (y < 0) /* the mirror image: 1 - e^y + e^y delta(-y) */
+        d = iv_add(iv_neg(iv_expm1(iv(y))), iv_mul(iv_exp(iv(y)), d));
+    return iv_max(iv_min(d, unit), nothing);
+}
+
+static struct gaussian_curve gaussian_at(struct interval mu, struct interval y)
+{
+    if (mu.hi == 0) {
+        struct interval flat = {y.lo > 0 ? 0 : -1, y.hi < 0 ? -1 : 0};
+        return (struct gaussian_curve){y.lo >= 0 ? nothing : iv_max(iv_neg(iv_expm1(y)), nothing), flat};
+    }
+    struct interval beyond = normal_cdf(iv_neg(iv_add(iv_scale(mu, 0.5), iv_div(y, mu))));
+    return (struct gaussian_curve){{gaussian_delta(mu, y.hi).lo, gaussian_delta(mu, y.lo).hi},
+                                   iv_neg(beyond)};
+}
+
+/* The box's curve and its derivative by X = e^x. */
+static struct gaussian_curve box_at(const struct adaptive *b, double x)
+{
+    struct interval mu = iv_sqrt(iv(b->square)), e = iv(b->pure), hidden = iv_sub(unit, iv(b->failure));
+    struct gaussian_curve up = gaussian_at(mu, iv_sub(iv(x), e)), down = {nothing, nothing};
+    struct interval p = unit;
+    if (b->pure > 0) {
+        down = gaussian_at(mu, iv_add(iv(x), e));
+        p = iv_div(unit, iv_add(unit, iv_exp(iv_neg(e))));
+    }
+    /* p e^-E = 1 - p: the answer "yes" of randomised response moves the slope by e^-E, "no" by e^E */
+    struct interval q = iv_sub(unit, p), shrink = iv_exp(iv_neg(e)), stretch = iv_exp(e);
+    struct interval value = iv_add(iv_mul(p, up.value), iv_mul(q, down.value));
+    struct interval slope =
+        iv_add(iv_mul(iv_mul(p, shrink), up.slope), iv_mul(iv_mul(q, stretch), down.slope));
+    if (b->pure == 0) {
+        value = up.value;
+        slope = up.slope;
+    }
+    return (struct gaussian_curve){iv_add(iv(b->failure), iv_mul(hidden, value)), iv_mul(hidden, slope)};
+}
+
+struct interval adaptive_delta(const struct adaptive *box, double x)
+{
+    return iv_max(iv_min(box_at(box, x).value, unit), nothing);
+}
+
+struct below {
+    const struct adaptive *box;
+    double delta;
+};
+
+static bool curve_is_below(double x, const void *arg)
+{
+    const struct below *b = arg;
+    return adaptive_delta(b->box, x).hi <= b->delta;
+}
+
+double adaptive_epsilon(const struct adaptive *box, double delta)
+{
+    const struct below b = {box, delta};
+    double high = 1;
+    if (curve_is_below(0, &b))
+        return 0;
+    if (box->square == 0 && delta >= box->failure && curve_is_below(box->pure, &b))
+        high = box->pure; /* the end of randomised response, exactly */
+    while (!curve_is_below(high, &b)) {
+        high *= 2;
+        if (high > 700) /* e^x leaves the doubles */
+            return INFINITY;
+    }
+    return bisect_up(fmin(0x1p-60, high / 2), high, curve_is_below, &b);
+}
+
+double adaptive_tpr(const struct adaptive *box, double fpr)
+{
+    /* a test of false positives a finds at most delta(x) + e^x a of the others, for every x; the least of a dense list counts */
+    double best = 1;
+    const double mu = sqrt(box->square), far = box->pure + mu * mu / 2 + 9 * mu + 1;
+    for (int i = -2000; i <= 2000; i++) {
+        double x = far * i / 2000;
+        if (x < 700)
+            best = fmin(best, iv_add(adaptive_delta(box, x), iv_mul(iv_exp(iv(x)), iv(fpr))).hi);
+    }
+    return best;
+}
+
+/* ---- sums ---- */
+static double sum_up(double a, double b)
+{
+    return a == 0 ? b : b == 0 ? a : iv_add(iv(a), iv(b)).hi;
+}
+
+struct adaptive adaptive_add(struct adaptive a, struct adaptive b)
+{
+    struct interval both = iv_mul(iv(a.failure), iv(b.failure)); /* 1 - (1 - a)(1 - b) = a + b - a b */
+    double failure = a.failure == 0   ? b.failure
+                     : b.failure == 0 ? a.failure
+                                      : iv_sub(iv_add(iv(a.failure), iv(b.failure)), both).hi;
+    return (struct adaptive){sum_up(a.pure, b.pure), sum_up(a.square, b.square), fmin(failure, 1)};
+}
+
+bool adaptive_fits(const struct adaptive *a, const struct adaptive *b)
+{
+    return a->pure <= b->pure && a->square <= b->square && a->failure <= b->failure;
+}
+
+struct target {
+    double epsilon, delta, pure, failure;
+};
+
+static bool is_too_much(double square, const void *arg)
+{
+    const struct target *t = arg;
+    const struct adaptive box = {t->pure, square, t->failure};
+    return adaptive_delta(&box, t->epsilon).hi > t->delta;
+}
+
+double adaptive_column(double epsilon, double delta, double pure, double failure)
+{
+    const struct target t = {epsilon, delta, pure, failure};
+    double low = 0x1p-80, high = 1;
+    if (is_too_much(0, &t))
+        return -1;
+    if (is_too_much(low, &t))
+        return 0;
+    while (!is_too_much(high, &t)) {
+        low = high;
+        if ((high *= 2) > most_square)
+            return most_square;
+    }
+    /* `high` was too much, and so was whatever the bisection ends at: the double before it may be the answer */
+    double end = bisect_up(low, high, is_too_much, &t);
+    while (is_too_much(end, &t))
+        end = end * (1 - 0x1p-50);
+    return end;
+}
+
+static bool reaches(double half, const void *arg)
+{
+    const struct interval *p = arg;
+    return normal_cdf(iv(half)).lo >= p->hi;
+}
+
+double adaptive_square_of_pure(double epsilon)
+{
+    struct interval p = iv_div(unit, iv_add(unit, iv_exp(iv(-epsilon))));
+    double low = 0x1p-60, high = 1;
+    if (epsilon == 0)
+        return 0;
+    while (!reaches(high, &p))
+        if ((high *= 2) > 64)
+            return INFINITY;
+    return iv_scale(iv_square(iv(bisect_up(low, high, reaches, &p))), 4).hi;
+}
+
+/* ---- domination ---- */
+/* Between X0 and X1 the curve is below its chord, and the box above its tangents at both ends: one serves to the left of some
+ * point between, the other to its right. Any point will do for a proof; where they cross is the best. */
+static bool cell_is_covered(const struct adaptive *box, double x0, double d0, double x1, double d1)
+{
+    struct interval X0 = iv_exp(iv(x0)), X1 = iv_exp(iv(x1)), width = iv_sub(X1, X0);
+    struct gaussian_curve b0 = box_at(box, x0), b1 = box_at(box, x1);
+    if (!(d0 <= b0.value.lo && d1 <= b1.value.lo && width.lo > 0))
+        return false;
+    double rise = b1.value.lo - b0.value.lo, s0 = b0.slope.lo, s1 = b1.slope.hi;
+    double part =
+        s1 > s0 ? (rise / width.hi - s1) / (s0 - s1) : 0.5; /* of the cell, where the tangents cross */
+    part = part > 0 && part < 1 ? part : 0.5;
+    struct interval way = iv_scale(width, part), back = iv_sub(width, way);
+    struct interval chord = iv_add(iv_scale(iv(d0), 1 - part), iv_scale(iv(d1), part));
+    struct interval left = iv_add(iv(b0.value.lo), iv_mul(iv(s0), way));
+    struct interval right = iv_sub(iv(b1.value.lo), iv_mul(iv(s1), back));
+    /* 1 - part is rounded: a chord's value off by that much is inside the interval when it is widened by it */
+    double slack = fmax(d0, d1) * 0x1p-50;
+    return chord.hi + slack <= left.lo && chord.hi + slack <= right.lo;
+}
+
+bool adaptive_covers(const struct adaptive *box, const struct adaptive_curve *c)
+{
+    if (c->n < 2 || c->x[0] != 0 || !(c->delta[c->n - 1] <= box->failure))
+        return false;
+    for (size_t i = 0; i + 1 < c->n; i++)
+        if (!(c->x[i] < c->x[i + 1]) ||
+            !cell_is_covered(box, c->x[i], c->delta[i], c->x[i + 1], c->delta[i + 1]))
+            return false;
+    return true;
+}
+
+double adaptive_square_of_curve(const struct adaptive_curve *c, double pure, double failure)
+{
+    struct adaptive box = {pure, 1, failure};
+    double low = 0;
+    if (c->n < 2 || !(c->delta[c->n - 1] <= failure))
+        return INFINITY;
+    while (!adaptive_covers(&box, c)) {
+        low = box.square;
+        if ((box.square *= 4) > most_square)
+            return INFINITY;
+    }
+    double high = box.square;
+    while (high - low > high * 0x1p-20 && high > 0x1p-60) {
+        box.square = low + (high - low) / 2;
+        *(adaptive_covers(&box, c) ? &high : &low) = box.square;
+    }
+    return high;
+}

@@ -1,0 +1,157 @@
+/* src/dp/account/adaptive.c: boxes, columns, and the Gaussian that covers a run. Figures: docs/derivations/adaptive.md. */
+#include "support/test.h"
+#include "support/effort.h"
+#include "dp/account/account_pld.h"
+#include "dp/account/adaptive.h"
+#include "dp/mechanism/mechanism.h"
+#include "dp/mechanism/pure_pair.h"
+
+#include <math.h>
+
+static void near(double got, double want, double tolerance)
+{
+    if (!(fabs(got - want) <= tolerance))
+        fail_msg("%.10g, expected %.10g to %g", got, want, tolerance);
+}
+
+TEST(a_box_of_one_kind_has_that_kind_s_curve)
+{
+    const double mus[] = {.01, .2367, 1, 5};
+    for (size_t i = 0; i < 4; i++)
+        for (double x = 0; x < 6; x += .37) {
+            const struct adaptive gauss = {0, mus[i] * mus[i], 0}, coin = {0, mus[i] * mus[i], .25};
+            double d = mechanism_find("gaussian")->delta(iv(mus[i]), x).hi;
+            near(adaptive_delta(&gauss, x).hi, d, 1e-12 * d + 1e-300);
+            near(adaptive_delta(&coin, x).hi, .25 + .75 * d, 1e-12);
+        }
+    for (double x = 0; x < 3; x += .21) {
+        const struct adaptive pure = {1.3, 0, 0};
+        near(adaptive_delta(&pure, x).hi, pure_pair_delta(iv(1.3), x).hi, 1e-14);
+        near(adaptive_delta(&pure, -x).hi, 1 - exp(-x) + exp(-x) * pure_pair_delta(iv(1.3), x).hi, 1e-14);
+    }
+}
+
+/* Formula (1) is attained: the three releases side by side, their hockey stick summed over all outcomes. */
+static double three_releases(const struct adaptive *b, double x)
+{
+    double total = b->failure, mu = sqrt(b->square), h = 1e-3;
+    for (int yes = 0; yes < 2; yes++) {
+        double p = (yes ? exp(b->pure) : 1) / (1 + exp(b->pure)),
+               q = (yes ? 1 : exp(b->pure)) / (1 + exp(b->pure)), sum = 0;
+        for (double z = -12; z < 14; z += h)
+            sum += h * fmax(0, p * exp(-(z - mu) * (z - mu) / 2) - exp(x) * q * exp(-z * z / 2)) /
+                   sqrt(2 * M_PI);
+        total += (1 - b->failure) * sum;
+    }
+    return total;
+}
+
+TEST(a_box_is_attained_by_three_releases)
+{
+    const struct adaptive boxes[] = {{.6, .0559, 1e-9}, {.3, .25, .01}, {2, 1, .2}, {0, 1, 0}};
+    for (size_t i = 0; i < 4; i++)
+        for (double x = -2; x < 3; x += .5)
+            near(adaptive_delta(&boxes[i], x).hi, three_releases(&boxes[i], x), 2e-7);
+}
+
+TEST(known_answers_of_boxes)
+{
+    const struct adaptive world_a = {0, .2367044 * .2367044, 0},
+                          world_b = {.001 / .0015607, .0947 * .0947, 0};
+    near(adaptive_epsilon(&world_a, 1e-6), 1, 1e-6);
+    near(adaptive_epsilon(&world_b, 1e-6), 1.0058, 5e-5);
+    const struct adaptive beside = {.6, .2365 * .2365, 1e-9}, twenty = {1, .2365 * .2365, 1e-9};
+    near(adaptive_epsilon(&beside, 1e-6), 1.577, 1e-3);
+    near(adaptive_epsilon(&twenty, 1e-6), 1.9826, 1e-4); /* 1.999 by D + G(mu, x - E) alone */
+    struct adaptive as_mu = {0, .2365 * .2365, 1e-9};
+    for (int i = 0; i < 20; i++)
+        as_mu = adaptive_add(as_mu, (struct adaptive){0, adaptive_square_of_pure(.05), 0});
+    near(adaptive_epsilon(&as_mu, 1e-6), 1.606, 1e-3);
+}
+
+TEST(columns_of_a_budget)
+{
+    near(sqrt(adaptive_column(1, 1e-6, 0, 0)), .2367044, 5e-8);
+    near(sqrt(adaptive_column(1, 1e-6, 0, 1e-7)), .2355, 5e-5);
+    near(adaptive_column(1, 1e-6, 0, 1e-7), .0555, 5e-5);
+    near(adaptive_column(1, 1e-6, .3, 1e-7), .0302, 5e-5);
+    near(adaptive_column(1, 1e-6, .6, 3e-7), .0102, 5e-5);
+    near(sqrt(adaptive_column(1, 5e-7, 0, 0)) / .2367044, 1 - .032, 5e-4);
+    near(sqrt(adaptive_column(1, 2.5e-7, 0, 0)) / .2367044, 1 - .062, 5e-4);
+    near(sqrt(adaptive_column(1, 1.25e-7, 0, 0)) / .2367044, 1 - .089, 5e-4);
+    assert_true(adaptive_column(1, 0, 1, 0) == 0);     /* pure alone costs no delta */
+    assert_true(adaptive_column(1, 1e-6, 1.1, 0) < 0); /* the controls: too much of either */
+    assert_true(adaptive_column(1, 1e-6, 0, 1.1e-6) < 0);
+    const double m = adaptive_column(1, 1e-6, .3, 1e-7);
+    const struct adaptive most = {.3, m, 1e-7}, more = {.3, m * (1 + 1e-9), 1e-7};
+    assert_true(adaptive_delta(&most, 1).hi <= 1e-6 && adaptive_delta(&more, 1).hi > 1e-6);
+}
+
+TEST(sums_are_rounded_up)
+{
+    const struct adaptive a = {.1, .2, .3}, sum = adaptive_add(a, a);
+    assert_true(sum.pure >= .2 && sum.square >= .4 && sum.failure >= .51 && sum.failure < .51 + 1e-15);
+    const struct adaptive none = {0}, same = adaptive_add(a, none);
+    assert_true(same.pure == .1 && same.square == .2 && same.failure == .3);
+    assert_true(adaptive_fits(&a, &sum) && !adaptive_fits(&sum, &a));
+}
+
+TEST(true_positives_of_a_box)
+{
+    const struct adaptive box = {0, .25, .01};
+    double a = .05 / .99, low = -9, high = 9; /* Phi^-1(1 - a) */
+    for (int i = 0; i < 60; i++) {
+        double z = (low + high) / 2;
+        *(.5 * erfc(-z / sqrt(2)) < 1 - a ? &low : &high) = z;
+    }
+    near(adaptive_tpr(&box, .05), 1 - .99 * .5 * erfc(-(low - .5) / sqrt(2)), 1e-5);
+    near(adaptive_tpr(&box, 0), .01, 1e-6); /* the coin tells without a single false positive */
+    const struct adaptive pure = {1, 0, 0};
+    near(adaptive_tpr(&pure, .1), .1 * exp(1), 1e-3);
+}
+
+/* ---- runs ---- */
+enum { CELLS = 400 };
+
+struct run {
+    double rate, noise;
+    size_t steps;
+    double last, failure, mu; /* where the curve ends, and the answer */
+};
+
+static void curve_of(double *x, double *delta, size_t n, const struct run *r)
+{
+    struct composed_release steps = {"gaussian", iv(1 / r->noise), SOTTO_NORM_L2,         r->rate,
+                                     true,       r->steps,         SOTTO_SAMPLING_POISSON};
+    assert_int_equal(account_pld_deltas(delta, x, n, &steps, 1, NULL), SOTTO_OK);
+}
+
+TEST(the_gaussian_that_covers_a_run)
+{
+    static const struct run runs[] = {{.0341, 6.98, 586, 1.5, 1e-9, .2365},
+                                      {.0341, 2.551, 586, 4.5, 1e-9, .6472},
+                                      {.00427, 1, 1172, 1.8, 1e-8, .3220}};
+    for (size_t i = 0; i < 3; i++) {
+        double x[CELLS + 1], delta[CELLS + 1];
+        for (size_t k = 0; k <= CELLS; k++)
+            x[k] = runs[i].last * (double)k / CELLS;
+        curve_of(x, delta, CELLS + 1, &runs[i]);
+        const struct adaptive_curve c = {x, delta, CELLS + 1};
+        double m = adaptive_square_of_curve(&c, 0, runs[i].failure);
+        near(sqrt(m), runs[i].mu, 5e-4);
+        const struct adaptive least = {0, m, runs[i].failure}, less = {0, m * .99, runs[i].failure};
+        assert_true(adaptive_covers(&least, &c) && !adaptive_covers(&less, &c)); /* the control */
+        assert_true(adaptive_square_of_curve(&c, 0, 0) == INFINITY); /* no tail may be left over */
+        const size_t points = CELLS * (size_t)by_effort(1, 2, 25);   /* between the grid's points */
+        for (size_t k = 0; k < points; k += CELLS) {
+            double between[CELLS], there[CELLS];
+            for (size_t j = 0; j < CELLS; j++)
+                between[j] = runs[i].last * ((double)j + ((double)k + .5) / (double)(points + 1)) / CELLS;
+            curve_of(between, there, CELLS, &runs[i]);
+            for (size_t j = 0; j < CELLS; j++)
+                if (!(there[j] <= adaptive_delta(&least, between[j]).hi))
+                    fail_msg("run %zu at %.6f: %g above %g", i, between[j], there[j],
+                             adaptive_delta(&least, between[j]).hi);
+        }
+    }
+}
