@@ -3,6 +3,7 @@
 #define DP_ACCOUNT_EVENT_PART_H
 
 #include "dp/account/accountant.h"
+#include "sotto/compose.h"
 
 enum part_kind { PART_NOISE, PART_SAMPLED, PART_STATED };
 
@@ -24,6 +25,11 @@ struct part {
     struct interval pure, failure; /* stated: of one release, randomised response that fails with `failure` */
 };
 
+/** Checks an event and makes it a part under `target`; `index` stands in errors. EINVAL, ENOTSUP. */
+sotto_status part_make(struct part *p, const struct sotto_event *e, size_t index,
+                       enum sotto_adjacency target);
+/** Pure epsilon of all releases of a part, failures not counted; upper INFINITY: it has none. */
+struct interval part_pure(const struct part *p);
 /** Epsilon of all parts by their privacy-loss distributions, 0 < delta < 1, failures not counted. *out is [0,
  * INFINITY] where a part has no scalar pair. ENOMEM. */
 sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n, double delta,

@@ -29,21 +29,23 @@ static bool takes_place(const struct part *p)
     return sampled_replaces(&p->sampled) && p->sampled.sampling == SOTTO_SAMPLING_POISSON;
 }
 
-/* Sum of pure epsilons; INFINITY where one has none. */
+struct interval part_pure(const struct part *p)
+{
+    struct interval one = {0, INFINITY};
+    if (p->kind == PART_STATED)
+        one = p->pure;
+    else if (p->kind == PART_NOISE && p->m->pure)
+        one = account_shift(p->m, &p->shifts);
+    else if (p->kind == PART_SAMPLED && p->m->pure && p->sampled.clipping == SOTTO_NORM_L1)
+        one = iv_scale(sampled_pure(&p->sampled), takes_place(p) ? 1 : ldexp(1, p->doublings));
+    return iv_scale(one, p->count);
+}
+
 static struct interval pure_total(const struct total *t)
 {
     struct interval sum = iv(0);
-    for (size_t i = 0; i < t->n; i++) {
-        const struct part *p = &t->parts[i];
-        struct interval one = {0, INFINITY};
-        if (p->kind == PART_STATED)
-            one = p->pure;
-        else if (p->kind == PART_NOISE && p->m->pure)
-            one = account_shift(p->m, &p->shifts);
-        else if (p->kind == PART_SAMPLED && p->m->pure && p->sampled.clipping == SOTTO_NORM_L1)
-            one = iv_scale(sampled_pure(&p->sampled), takes_place(p) ? 1 : ldexp(1, p->doublings));
-        sum = iv_add(sum, iv_scale(one, p->count));
-    }
+    for (size_t i = 0; i < t->n; i++)
+        sum = iv_add(sum, part_pure(&t->parts[i]));
     return sum;
 }
 
@@ -204,8 +206,7 @@ done:
     return status;
 }
 
-static sotto_status make_part(struct part *p, const struct sotto_event *e, size_t index,
-                              enum sotto_adjacency target)
+sotto_status part_make(struct part *p, const struct sotto_event *e, size_t index, enum sotto_adjacency target)
 {
     sotto_status status = SOTTO_OK;
     char where[40];
@@ -341,7 +342,7 @@ sotto_status sotto_account_events(struct sotto_account *out, const struct sotto_
         TRY(common_adjacency(&target, events, n));
     NEW(parts, n);
     for (size_t i = 0; i < n; i++)
-        TRY(make_part(&parts[i], &events[i], i, target));
+        TRY(part_make(&parts[i], &events[i], i, target));
     TRY(context_check(ctx, "account: stopped"));
     struct total total = {parts, n, delta_left(parts, n, delta).lo};
     struct sotto_account a = {.scale = NAN,

@@ -2,7 +2,7 @@
 #include "support/test.h"
 #include "support/effort.h"
 #include "dp/account/account_pld.h"
-#include "dp/account/adaptive.h"
+#include "dp/account/adaptive_part.h"
 #include "dp/mechanism/mechanism.h"
 #include "dp/mechanism/pure_pair.h"
 
@@ -154,4 +154,45 @@ TEST(the_gaussian_that_covers_a_run)
                              adaptive_delta(&least, between[j]).hi);
         }
     }
+}
+
+/* ---- what events may be charged as ---- */
+static size_t offers(struct adaptive *out, struct sotto_event e, double failure)
+{
+    struct part part;
+    size_t count;
+    assert_int_equal(part_make(&part, &e, 0, SOTTO_REPLACE_ONE), SOTTO_OK);
+    assert_int_equal(adaptive_offers(out, &count, &part, failure, NULL), SOTTO_OK);
+    return count;
+}
+
+TEST(events_as_boxes)
+{
+    struct adaptive box[ADAPTIVE_OFFERS];
+    struct sotto_event gauss = {.mechanism = "gaussian", .count = 4, .scale = 2, .l2 = 1};
+    assert_int_equal(offers(box, gauss, 1e-7), 1);
+    near(box[0].square, 1, 1e-15); /* and no less: */
+    assert_true(box[0].square >= 1 && box[0].pure == 0 && box[0].failure == 0);
+    struct sotto_event laplace = {.mechanism = "laplace", .count = 3, .scale = 5, .l1 = 1};
+    assert_true(offers(box, laplace, 0) == 2);
+    near(box[0].pure, .6, 1e-15);
+    near(box[1].square, 3 * adaptive_square_of_pure(.2), 1e-12);
+    assert_true(box[1].square < adaptive_square_of_pure(.6));
+    struct sotto_event stated = {.mechanism = "stated", .count = 2, .stated = {.epsilon = .5, .delta = 1e-3}};
+    assert_true(offers(box, stated, 0) == 2);
+    assert_true(box[0].pure >= 1 && box[0].failure >= 1 - .999 * .999 && box[0].failure < 2e-3);
+    struct sotto_event run = {.mechanism = "gaussian",
+                              .count = 586,
+                              .noise_multiplier = 6.98,
+                              .sample_rate = .0341,
+                              .clipping = SOTTO_NORM_L2,
+                              .adjacency = SOTTO_ADD_REMOVE};
+    assert_true(offers(box, run, 0) == 0); /* the tail of a run is not covered without a failure */
+    assert_true(offers(box, run, 6.4e-8) == 3);
+    near(sqrt(box[2].square), .2365, 2e-4); /* of 1e-9 */
+    for (int i = 0; i < 3; i++)
+        near(box[i].failure, 6.4e-8 / pow(4, i + 1), 1e-20);
+    /* laplace noise has a curve too: a Gaussian above it, less than that of its pure epsilon */
+    struct sotto_event many = {.mechanism = "laplace", .count = 40, .scale = 20, .l1 = 1};
+    assert_true(offers(box, many, 1e-6) == 5 && box[2].square < box[1].square);
 }

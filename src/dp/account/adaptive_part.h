@@ -1,0 +1,19 @@
+/* adaptive_part.h - the boxes that a release may be charged as. */
+#ifndef DP_ACCOUNT_ADAPTIVE_PART_H
+#define DP_ACCOUNT_ADAPTIVE_PART_H
+
+#include "dp/account/adaptive.h"
+#include "dp/account/event_part.h"
+
+enum { ADAPTIVE_OFFERS = 8 };
+
+/** Boxes, each of which covers all releases of the part by itself: as pure, as Gaussian of that pure epsilon, as the Gaussian
+ * that it is, and as Gaussians above its curve with failures of a quarter, a sixteenth and a sixty-fourth of `failure`, what
+ * the column has left. Which one is taken may depend on everything before the release, on nothing behind it; it is written
+ * down and never computed again.
+ *
+ * *count 0: nothing is known to cover it. ENOMEM, ESTOPPED. */
+sotto_status adaptive_offers(struct adaptive out[ADAPTIVE_OFFERS], size_t *count, const struct part *part,
+                             double failure, const struct sotto_context *ctx);
+
+#endif
