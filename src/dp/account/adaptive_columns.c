@@ -1,0 +1,116 @@
+/* Columns: which releases a budget still holds. */
+#include "dp/account/adaptive_columns.h"
+
+#include <math.h>
+
+sotto_status adaptive_columns_open(struct adaptive_columns *out, double epsilon, double delta,
+                                   const struct column_request *requests, size_t n)
+{
+    sotto_status status = SOTTO_OK;
+    const struct column_request usual = {0, delta / 10, 1};
+    struct adaptive_columns c = {.column[0].box.pure = epsilon, .count = 1};
+    struct decimal shares = {0, 0};
+    if (n == 0 && delta > 0) {
+        requests = &usual;
+        n = 1;
+    }
+    REQUIRE(n < ADAPTIVE_COLUMNS, "column: %zu are given; expected at most %d", n, ADAPTIVE_COLUMNS - 1);
+    for (size_t i = 0; i < n; i++) {
+        const struct column_request *r = &requests[i];
+        REQUIRE(r->pure >= 0 && r->pure < INFINITY && r->failure >= 0 && r->failure < 1 && r->share > 0 &&
+                    r->share <= 1,
+                "column %g:%g:%g: expected E:D:SHARE with E >= 0, D in [0, 1) and SHARE in (0, 1]", r->pure,
+                r->failure, r->share);
+        shares = decimal_add(shares, decimal_of(r->share));
+        REQUIRE(decimal_up(shares) <= 1, "column: the shares of delta add up to %.6g; expected at most 1",
+                decimal_up(shares));
+        const double square = adaptive_column(epsilon, next_down(r->share * delta), r->pure, r->failure);
+        if (square < 0)
+            FAIL(SOTTO_EDOMAIN,
+                 "column %g:%g:%g does not fit into epsilon %g at its share of delta, %g; give a smaller E "
+                 "or D, or a larger "
+                 "share",
+                 r->pure, r->failure, r->share, epsilon, r->share * delta);
+        c.column[c.count++].box = (struct adaptive){r->pure, square, r->failure};
+    }
+    *out = c;
+done:
+    return status;
+}
+
+struct spent {
+    struct decimal pure, square, failure;
+};
+
+/* Numbers that people write down stand for decimals; squares are computed and stand for themselves. */
+static struct spent spent_with(const struct adaptive_column *c, const struct adaptive *more)
+{
+    const double failure = decimal_up(c->failure);
+    struct spent s = {decimal_add(c->pure, decimal_of(more->pure)),
+                      decimal_add(c->square, (struct decimal){more->square, 0}),
+                      decimal_add(c->failure, decimal_of(more->failure))};
+    if (failure > 0 &&
+        more->failure > 0) { /* both coins at once are counted once, if that is seen in a double */
+        const struct adaptive both = adaptive_add((struct adaptive){.failure = failure}, *more);
+        if (both.failure < decimal_up(s.failure))
+            s.failure = (struct decimal){both.failure, 0};
+    }
+    return s;
+}
+
+/* The largest part of a member of the box that is spent; above 1: it does not fit. */
+static double part_spent(const struct adaptive *box, const struct spent *s)
+{
+    const double members[][2] = {{decimal_up(s->pure), box->pure},
+                                 {decimal_up(s->square), box->square},
+                                 {decimal_up(s->failure), box->failure}};
+    double most = 0;
+    for (int i = 0; i < 3; i++)
+        if (members[i][0] > members[i][1])
+            return INFINITY;
+        else if (members[i][1] > 0)
+            most = fmax(most, members[i][0] / members[i][1]);
+    return most;
+}
+
+struct adaptive adaptive_column_left(const struct adaptive_column *c)
+{
+    const double pure = decimal_up(c->pure), square = decimal_up(c->square), failure = decimal_up(c->failure);
+    /* (1 - D) = (1 - spent)(1 - left), so what may still fail is a little more than the difference */
+    return (struct adaptive){pure == 0 ? c->box.pure : fmax(iv_sub(iv(c->box.pure), iv(pure)).lo, 0),
+                             square == 0 ? c->box.square : fmax(iv_sub(iv(c->box.square), iv(square)).lo, 0),
+                             failure == 0 ? c->box.failure
+                                          : fmax(iv_sub(iv(c->box.failure), iv(failure)).lo, 0)};
+}
+
+bool adaptive_columns_charge(struct adaptive_columns *columns, const struct adaptive *offers, size_t n,
+                             size_t took[ADAPTIVE_COLUMNS])
+{
+    struct adaptive_columns next = *columns;
+    bool one_lives = false;
+    for (size_t j = 0; j < next.count; j++) {
+        struct adaptive_column *c = &next.column[j];
+        double least = INFINITY;
+        struct spent best = {{0, 0}, {0, 0}, {0, 0}};
+        took[j] = n;
+        for (size_t i = 0; i < n && !c->dead; i++) {
+            const struct spent s = spent_with(c, &offers[i]);
+            const double part = part_spent(&c->box, &s);
+            if (part < least) {
+                least = part;
+                best = s;
+                took[j] = i;
+            }
+        }
+        c->dead = c->dead || took[j] == n;
+        if (c->dead)
+            continue;
+        c->pure = best.pure;
+        c->square = best.square;
+        c->failure = best.failure;
+        one_lives = true;
+    }
+    if (one_lives)
+        *columns = next;
+    return one_lives;
+}

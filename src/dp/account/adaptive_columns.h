@@ -1,0 +1,46 @@
+/* adaptive_columns.h - a budget for an analyst who looks before choosing: boxes that are fixed before the first release.
+ *
+ * The deltas of all columns add up to at most the budget's. Each column adds up its own releases, and dies for good with the
+ * first that does not fit; a release is refused when no column would live. Whatever was chosen when, the whole is then
+ * (epsilon, delta) private at the budget's numbers (docs/derivations/adaptive.md, lemma 1). */
+#ifndef DP_ACCOUNT_ADAPTIVE_COLUMNS_H
+#define DP_ACCOUNT_ADAPTIVE_COLUMNS_H
+
+#include "dp/account/adaptive.h"
+#include "num/decimal.h"
+
+#include <stddef.h>
+
+enum { ADAPTIVE_COLUMNS = 8 };
+
+struct adaptive_column {
+    struct adaptive box;
+    struct decimal pure, square, failure; /* spent */
+    bool dead;
+};
+
+struct adaptive_columns {
+    struct adaptive_column column[ADAPTIVE_COLUMNS];
+    size_t count;
+};
+
+/** What a column is asked to be: pure and failure of its box, and its share of the budget's delta. */
+struct column_request {
+    double pure, failure, share;
+};
+
+/** Fixes the columns of a budget. The first is (epsilon, 0, 0), pure releases alone, which costs no delta; then those asked for,
+ * or one that has all of delta, a tenth of it as failure.
+ *
+ * EINVAL: more than ADAPTIVE_COLUMNS - 1, shares that are not positive or add up to more than 1; EDOMAIN: a column that could
+ * hold nothing. */
+sotto_status adaptive_columns_open(struct adaptive_columns *out, double epsilon, double delta,
+                                   const struct column_request *requests, size_t n);
+/** The part of a column's box that nothing was spent of yet, rounded down. */
+struct adaptive adaptive_column_left(const struct adaptive_column *c);
+/** Adds a release that may be charged as any of n boxes. Each live column takes the one that fits and leaves it most, as said in
+ * took[] (n: none fits, and the column dies). false: no column would live, and nothing is changed. */
+bool adaptive_columns_charge(struct adaptive_columns *c, const struct adaptive *offers, size_t n,
+                             size_t took[ADAPTIVE_COLUMNS]);
+
+#endif
