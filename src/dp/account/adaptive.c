@@ -202,6 +202,43 @@ bool adaptive_covers(const struct adaptive *box, const struct adaptive_curve *c)
     return true;
 }
 
+/* Does the middle of three points lie on or above the chord of the others? Which points are dropped is no matter of proof: every
+ * chord of points that are left is above the curve. */
+static bool bends_up(double xa, double va, double xb, double vb, double xc, double vc)
+{
+    return (vb - va) * (xc - xb) >= (vc - vb) * (xb - xa);
+}
+
+void adaptive_hull(double *x, double *delta, size_t *n)
+{
+    /* From X = 1 to the right; the last point to the left of it is a mirror image or (0, 1), which only X = 1 needs. */
+    size_t kept = 0;
+    for (size_t i = 0; i < *n; i++) {
+        while (kept > 1 && bends_up(exp(x[kept - 2]), delta[kept - 2], exp(x[kept - 1]), delta[kept - 1],
+                                    exp(x[i]), delta[i]))
+            kept--;
+        x[kept] = x[i];
+        delta[kept++] = delta[i];
+    }
+    /* At X = 1 the chord from a point x_i to its own mirror image: with X = e^x_i, (1 - 1/X + v/X) and v meet it at
+     * (X (1 - 1/X + v/X) + v) / (1 + X) = (X - 1 + 2 v) / (X + 1). */
+    for (size_t i = 0; i < kept; i++) {
+        struct interval X = iv_exp(iv(x[i])), v = iv(delta[i]);
+        struct interval there = iv_div(iv_add(iv_sub(X, unit), iv_scale(v, 2)), iv_add(X, unit));
+        delta[0] = fmin(delta[0], there.hi);
+    }
+    /* with a lower first point, points behind it may lie above a chord from it */
+    size_t first = 1;
+    while (first + 1 < kept &&
+           bends_up(1, delta[0], exp(x[first]), delta[first], exp(x[first + 1]), delta[first + 1]))
+        first++;
+    for (size_t i = first; i < kept; i++) {
+        x[i - first + 1] = x[i];
+        delta[i - first + 1] = delta[i];
+    }
+    *n = kept > 1 ? kept - first + 1 : kept;
+}
+
 double adaptive_square_of_curve(const struct adaptive_curve *c, double pure, double failure)
 {
     struct adaptive box = {pure, 1, failure};
