@@ -1,5 +1,6 @@
 /* Boxes: what one draw of a coin, a randomised response and a Gaussian tells, and which releases it dominates. */
 #include "dp/account/adaptive.h"
+#include "base/memory.h"
 #include "dp/mechanism/mechanism.h"
 #include "num/special.h"
 
@@ -202,41 +203,45 @@ bool adaptive_covers(const struct adaptive *box, const struct adaptive_curve *c)
     return true;
 }
 
-/* Does the middle of three points lie on or above the chord of the others? Which points are dropped is no matter of proof: every
- * chord of points that are left is above the curve. */
-static bool bends_up(double xa, double va, double xb, double vb, double xc, double vc)
+/* Does the middle of three points lie on or above the chord of the others? Which points are corners is no matter of proof: every chord
+ * between upper ends is above the curve. */
+static bool lies_above(const double *x, const double *delta, size_t a, size_t b, size_t c)
 {
-    return (vb - va) * (xc - xb) >= (vc - vb) * (xb - xa);
+    const double left = exp(x[b]) - exp(x[a]), right = exp(x[c]) - exp(x[b]);
+    return (delta[b] - delta[a]) * right >= (delta[c] - delta[b]) * left;
 }
 
-void adaptive_hull(double *x, double *delta, size_t *n)
+/* On the chord between two corners, from above. */
+static double on_chord(double xa, double da, double xb, double db, double x)
 {
-    /* From X = 1 to the right; the last point to the left of it is a mirror image or (0, 1), which only X = 1 needs. */
-    size_t kept = 0;
-    for (size_t i = 0; i < *n; i++) {
-        while (kept > 1 && bends_up(exp(x[kept - 2]), delta[kept - 2], exp(x[kept - 1]), delta[kept - 1],
-                                    exp(x[i]), delta[i]))
-            kept--;
-        x[kept] = x[i];
-        delta[kept++] = delta[i];
+    struct interval A = iv_exp(iv(xa)), B = iv_exp(iv(xb)), X = iv_exp(iv(x));
+    struct interval to_b = iv_sub(B, X), from_a = iv_sub(X, A);
+    return iv_div(iv_add(iv_mul(iv(da), to_b), iv_mul(iv(db), from_a)), iv_sub(B, A)).hi;
+}
+
+sotto_status adaptive_hull(double *delta, const double *x, size_t n)
+{
+    sotto_status status = SOTTO_OK;
+    size_t *corner = NULL, count = 0;
+    NEW(corner, n);
+    /* To the left of X = 1 are mirror images, and the hull is its own. So what of it crosses X = 1 is the chord from a point to
+     * its own image: with X = e^x and v = delta, (X - 1 + 2 v) / (X + 1). */
+    for (size_t i = 1; i < n; i++) {
+        struct interval X = iv_exp(iv(x[i])), twice = iv_scale(iv(delta[i]), 2);
+        delta[0] = fmin(delta[0], iv_div(iv_add(iv_sub(X, unit), twice), iv_add(X, unit)).hi);
     }
-    /* At X = 1 the chord from a point x_i to its own mirror image: with X = e^x_i, (1 - 1/X + v/X) and v meet it at
-     * (X (1 - 1/X + v/X) + v) / (1 + X) = (X - 1 + 2 v) / (X + 1). */
-    for (size_t i = 0; i < kept; i++) {
-        struct interval X = iv_exp(iv(x[i])), v = iv(delta[i]);
-        struct interval there = iv_div(iv_add(iv_sub(X, unit), iv_scale(v, 2)), iv_add(X, unit));
-        delta[0] = fmin(delta[0], there.hi);
+    for (size_t i = 0; i < n; i++) {
+        while (count > 1 && lies_above(x, delta, corner[count - 2], corner[count - 1], i))
+            count--;
+        corner[count++] = i;
     }
-    /* with a lower first point, points behind it may lie above a chord from it */
-    size_t first = 1;
-    while (first + 1 < kept &&
-           bends_up(1, delta[0], exp(x[first]), delta[first], exp(x[first + 1]), delta[first + 1]))
-        first++;
-    for (size_t i = first; i < kept; i++) {
-        x[i - first + 1] = x[i];
-        delta[i - first + 1] = delta[i];
-    }
-    *n = kept > 1 ? kept - first + 1 : kept;
+    for (size_t k = 0; k + 1 < count; k++)
+        for (size_t i = corner[k] + 1; i < corner[k + 1]; i++)
+            delta[i] = fmin(delta[i], on_chord(x[corner[k]], delta[corner[k]], x[corner[k + 1]],
+                                               delta[corner[k + 1]], x[i]));
+done:
+    base_free(corner);
+    return status;
 }
 
 double adaptive_square_of_curve(const struct adaptive_curve *c, double pure, double failure)

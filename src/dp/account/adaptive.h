@@ -42,12 +42,10 @@ struct adaptive_curve {
     const double *x, *delta;
     size_t n;
 };
-/** Any upper ends at x[0] = 0 < x[1] < ... of both directions, made points of a convex curve that is still above them: the lower
- * hull in e^x of the points, their mirror images and (e^x, delta) = (0, 1) (section 2 of the page). What comes of Renyi orders, or of the
- * smaller of two bounds, need not be convex.
- *
- * In, out: x, delta  (*n), at least 1; the first *n stay, x[0] = 0 among them */
-void adaptive_hull(double *x, double *delta, size_t *n);
+/** Lowers any upper ends at x[0] = 0 < x[1] < ... of both directions to the lower hull in e^x of the points, their mirror images and
+ * (e^x, delta) = (0, 1), which is above the curve too (section 2 of the page). What comes of Renyi orders, or of the smaller of two
+ * bounds, need not be convex; chords between points of the hull are upper ends. ENOMEM; delta is untouched then. */
+sotto_status adaptive_hull(double *delta, const double *x, size_t n);
 /** Proves, cell by cell, that the box's curve is nowhere below the other (section 7 of the page). false: no proof was found. */
 bool adaptive_covers(const struct adaptive *box, const struct adaptive_curve *curve);
 /** The smallest m, to 2^-20 of it, such that (pure, m, failure) covers the curve; INFINITY: none does, which is so when the curve

@@ -216,9 +216,13 @@ TEST(the_hull_of_a_bound)
     }
     const struct adaptive_curve bare = {x, delta, CELLS + 1};
     const double before = adaptive_square_of_curve(&bare, 0, 1e-7);
-    size_t n = CELLS + 1;
-    adaptive_hull(x, delta, &n);
-    assert_true(n >= 2 && n < CELLS + 1 && x[0] == 0 && delta[0] <= raw[0]);
+    assert_int_equal(adaptive_hull(delta, x, CELLS + 1), SOTTO_OK);
+    size_t lowered = 0, n = CELLS + 1;
+    for (size_t i = 0; i < n; i++) {
+        assert_true(delta[i] <= raw[i]);
+        lowered += delta[i] < raw[i];
+    }
+    assert_true(lowered > 20);
     const struct adaptive_curve hull = {x, delta, n};
     const double m = adaptive_square_of_curve(&hull, 0, 1e-7);
     assert_true(m < before);
