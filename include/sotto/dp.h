@@ -169,7 +169,7 @@ SOTTO_API void sotto_certificate_free(struct sotto_certificate *certificate);
  *           *certificate  give it to sotto_certificate_save() once the output file is written; free with
  *                         sotto_certificate_free()
  *  Returns: EINVAL   a parameter, or a value that is not finite
- *           EDOMAIN  no scale reaches the target
+ *           EDOMAIN  no scale reaches the target, or there is no finite epsilon: Gaussian noise at delta 0
  *           EBUDGET  the budget that the ledger records would be exceeded
  *           EFORMAT  the ledger is damaged
  *           EAGAIN   the ledger is locked

@@ -139,6 +139,9 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   refused 65 "mechanism 'cauchy' is unknown; expected logistic, laplace, gaussian" protect --scale 1 --l1 1 --mechanism cauchy
   refused 65 "one-sided exponential noise has no finite epsilon, as a shift D leaves outputs that only one input can produce (delta is at least 1 - exp(-D / scale)); expected laplace, its symmetric form" protect --scale 1 --l1 1 --mechanism exponential-noise
   refused 65 "mechanism 'gaussian' gives no pure epsilon; give a delta > 0" protect --epsilon 1 --l2 1 --mechanism gaussian
+  refused 65 "mechanism 'gaussian' gives no pure epsilon; give a delta > 0" protect --scale 2 --l2 1 --delta 0 --mechanism gaussian
+  refused 65 "mechanism 'gaussian' gives no pure epsilon; give a delta > 0" protect --scale 2 --l2 1 --delta 0 --mechanism gaussian --insecure-noise-seed 3
+  [ ! -e out.npy ]
   [ ! -e "$XDG_DATA_HOME" ]
 }
 

@@ -207,8 +207,30 @@ done:
     return status;
 }
 
-/* The public account is a finite one. Verification accounts for what old certificates say, and ledgers add up, by
- * account_on(), where no epsilon is an infinite one. */
+sotto_status account_require_finite(const struct sotto_account *a)
+{
+    if (isfinite(a->epsilon.upper))
+        return SOTTO_OK;
+    return status_fail(SOTTO_EDOMAIN,
+                       "%s: no finite epsilon is proved at delta %g; give a larger scale, or a larger delta",
+                       a->mechanism, a->delta);
+}
+
+/* An account to show, to charge and to certify has a finite epsilon. */
+static sotto_status account_finite(struct sotto_account *out, const struct mechanism *m, double scale,
+                                   const struct sensitivity_ratio *shifts, double delta, size_t compose,
+                                   const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_account a;
+    TRY(account_require_pure(m, shifts, delta));
+    TRY(account_release(&a, m, scale, shifts, delta, compose, ctx));
+    TRY(account_require_finite(&a));
+    *out = a;
+done:
+    return status;
+}
+
 sotto_status sotto_account_release(struct sotto_account *out, const char *mechanism, double scale,
                                    const struct sotto_sensitivity *sensitivity, double delta, size_t compose,
                                    const struct sotto_context *ctx)
@@ -219,12 +241,19 @@ sotto_status sotto_account_release(struct sotto_account *out, const char *mechan
     struct sensitivity_ratio shifts;
     TRY(mechanism_require(&m, mechanism));
     TRY(sensitivity_ratio_for(&shifts, m, scale, sensitivity));
-    TRY(account_require_pure(m, &shifts, delta));
-    struct sotto_account a;
-    TRY(account_release(&a, m, scale, &shifts, delta, compose, ctx));
-    if (isinf(a.epsilon.upper))
-        FAIL(SOTTO_EDOMAIN, "%s: epsilon is too large for a number; give a larger scale", m->name);
-    *out = a;
+    TRY(account_finite(out, m, scale, &shifts, delta, compose, ctx));
+done:
+    return status;
+}
+
+sotto_status account_to_charge(struct sotto_account *out, const struct mechanism *m, double scale,
+                               const struct sotto_sensitivity *sensitivity, double delta, int bits,
+                               const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sensitivity_ratio shifts;
+    TRY(sensitivity_ratio_on(&shifts, m, scale, sensitivity, bits));
+    TRY(account_finite(out, m, scale, &shifts, delta, 1, ctx));
 done:
     return status;
 }

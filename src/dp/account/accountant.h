@@ -71,7 +71,13 @@ void account_compute(struct sotto_account *out, const struct mechanism *m, doubl
                      const struct sensitivity_ratio *shifts, double delta, size_t compose);
 /** EDOMAIN: at delta 0 the mechanism has no epsilon, or the norm that it needs is not known. */
 sotto_status account_require_pure(const struct mechanism *m, const struct sensitivity_ratio *s, double delta);
-/** sotto_account_release() of one release on the lattice of so many bits. Where there is no epsilon, it is infinite. */
+/** EDOMAIN: an account without a finite epsilon, which is neither charged nor certified. */
+sotto_status account_require_finite(const struct sotto_account *a);
+/** sotto_account_release() of one release on the lattice of so many bits, before it is charged. */
+sotto_status account_to_charge(struct sotto_account *out, const struct mechanism *m, double scale,
+                               const struct sotto_sensitivity *sensitivity, double delta, int bits,
+                               const struct sotto_context *ctx);
+/** The same for what an old certificate says: where there is no epsilon, it is infinite. */
 sotto_status account_on(struct sotto_account *out, const char *mechanism, double scale,
                         const struct sotto_sensitivity *sensitivity, double delta, int bits,
                         const struct sotto_context *ctx);

@@ -20,7 +20,7 @@ static sotto_status account_for(struct sotto_account *account, const struct sott
     if (!spend_given(scale))
         TRY(calibrate_on(&scale, m->name, sensitivity, (struct sotto_dp){r->target.epsilon, delta}, bits,
                          ctx));
-    TRY(account_on(account, m->name, scale, sensitivity, delta, bits, ctx));
+    TRY(account_to_charge(account, m, scale, sensitivity, delta, bits, ctx));
 done:
     return status;
 }

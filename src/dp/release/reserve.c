@@ -195,6 +195,7 @@ static sotto_status find_run(struct sotto_dpsgd_session *s, const struct sotto_d
         TRY(sotto_account_sampled_both(&s->account, &all, ctx));
     }
     TRY(run_complete_account(&s->account, &s->facts));
+    TRY(account_require_finite(&s->account));
     s->run.seeded = s->run.seeded || seeded;
 done:
     return status;
@@ -359,6 +360,7 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
     sampled.adjacency = SOTTO_REPLACE_ONE;
     sampled.rows_per_person = unit.rows;
     TRY(sotto_account_sampled(&account, &sampled, ctx));
+    TRY(account_require_finite(&account));
     NEW(s, 1);
     s->mechanism = mechanism_find(sampled.mechanism);
     s->facts = facts;

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "dp/mechanism/mechanism.h"
+#include "io/json/json.h"
 #include "sotto/sotto.h"
 #include "support/certificate_text.h"
 #include "support/exercise.h"
@@ -55,6 +56,25 @@ TEST(early_certificates_verify)
         if (verify(early(files[i][0]), early(files[i][1])) != SOTTO_OK)
             fail_msg("%s: %s", files[i][0], sotto_error_text());
     assert_int_equal(verify(early("exact.json"), early("fast.jsonl")), SOTTO_EGATE);
+}
+
+/* Of version 0.2.0, which still released Gaussian noise at delta 0: it verifies, and claims nothing. */
+TEST(an_early_release_without_epsilon)
+{
+    struct sotto_verification v = {0};
+    char *text = NULL;
+    struct json *c;
+    assert_int_equal(json_read_file(&c, early("endless.json")), SOTTO_OK);
+    const struct json *upper = json_find(c, "guarantee.conditional.epsilon.upper");
+    assert_true(upper && json_kind(upper) == JSON_KIND_NULL);
+    json_free(c);
+    assert_int_equal(sotto_verify(&v, early("endless.json"), NULL, early("endless.jsonl"), NULL), SOTTO_OK);
+    assert_int_equal(sotto_verification_text(&text, &v), SOTTO_OK);
+    assert_non_null(strstr(text, "no finite epsilon at delta 0"));
+    assert_non_null(strstr(text, "the released file, as none was given"));
+    sotto_verification_clear(&v);
+    sotto_text_free(text);
+    assert_int_equal(verify(early("endless.json"), early("fast.jsonl")), SOTTO_EGATE);
 }
 
 /* A certificate that takes back what its sampler left open, or claims another lattice than its sampler has. */

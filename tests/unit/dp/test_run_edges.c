@@ -394,19 +394,34 @@ TEST(releases_of_all_kinds)
     r.spend.insecure = 1;
     release_by(&r);
     must_verify();
-    r = release_of("gaussian"); /* no epsilon at all without a delta: null in the certificate */
-    release_by(&r);
-    must_verify();
-    struct json *c;
-    assert_int_equal(json_read_file(&c, certificate), SOTTO_OK);
-    const struct json *upper = json_find(c, "guarantee.proved.epsilon.upper");
-    assert_true(upper && json_kind(upper) == JSON_KIND_NULL);
-    json_free(c);
     char *report = NULL;
     assert_int_equal(certificate_verify_json(&report, certificate, NULL, ledger, NULL), SOTTO_OK);
     assert_null(strstr(report, "\"check\": \"released file\""));
     assert_non_null(strstr(report, "the released file, as none was given"));
     sotto_text_free(report);
+}
+
+/* An infinite epsilon is neither charged nor certified, whatever the noise comes from. */
+TEST(nothing_without_an_epsilon)
+{
+    static const char *const mechanisms[] = {"gaussian", "discrete-gaussian"};
+    float v[2] = {1, 2};
+    struct sotto_certificate *none = NULL;
+    unlink(ledger);
+    for (int i = 0; i < 4; i++) {
+        struct sotto_release r = release_of(mechanisms[i / 2]);
+        r.sensitivity.l2 = 1;
+        r.spend.insecure = i % 2;
+        assert_int_equal(sotto_dp_release(&none, v, 2, &r, NULL), SOTTO_EDOMAIN);
+        assert_non_null(strstr(sotto_error_text(), "gives no pure epsilon; give a delta > 0"));
+        assert_null(none);
+        assert_true(v[0] == 1 && v[1] == 2);
+        assert_int_equal(access(ledger, F_OK), -1);
+        r.target.delta = 1e-5; /* what the hint says helps */
+        release_by(&r);
+        v[0] = 1, v[1] = 2;
+        unlink(ledger);
+    }
 }
 
 TEST(a_ledger_that_tells_another_release)

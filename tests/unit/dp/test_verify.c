@@ -1,4 +1,4 @@
-/* sotto verify beyond forgeries: seeded noise, no finite epsilon, files that are damaged or of another kind,
+/* sotto verify beyond forgeries: seeded noise, files that are damaged or of another kind,
  * names of files, early versions, and memory that runs out. */
 #include "support/test.h"
 #include "support/account_memo.h"
@@ -33,12 +33,6 @@ TEST(what_claims_nothing)
     assert_int_equal(protect(&p), SOTTO_OK);
     says(released, p.release.spend.ledger, SOTTO_OK, "claim        none: noise was seeded");
     says(released, NULL, SOTTO_OK, "checked      the stamp of seeded noise");
-    p.release.spend.insecure = 0;
-    p.release.scale = 1;
-    p.release.target = (struct sotto_dp){NAN, 0};
-    p.release.spend.ledger = path_of("infinite.jsonl");
-    assert_int_equal(protect(&p), SOTTO_OK);
-    says(released, p.release.spend.ledger, SOTTO_OK, "no finite epsilon at delta 0");
 }
 
 TEST(names_of_files)
