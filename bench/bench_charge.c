@@ -40,8 +40,8 @@ static double charge(const char *path, size_t kind)
     struct sotto_account account;
     const struct privacy_unit unit = {0};
     static unsigned number;
-    char nonce[33], input[65];
-    snprintf(nonce, sizeof nonce, "%032x", ++number);
+    char nonce[65], input[65];
+    snprintf(nonce, sizeof nonce, "%064x", ++number);
     snprintf(input, sizeof input, "%064x", number);
     struct charge c = {.lock = {.fd = -1}};
     if (sotto_account_release(&account, "gaussian", 1000 + (double)kind, &s, 1e-6, 1, NULL) != SOTTO_OK)

@@ -90,13 +90,18 @@ static sotto_status take_move(struct ledger *l, const struct ledger_line *line, 
     return l->moved ? SOTTO_OK : status_fail(SOTTO_ENOMEM, "%s: out of memory", where);
 }
 
+static sotto_status mark_released(struct ledger *l, size_t charge, const char *where)
+{
+    if (charge >= l->charges)
+        return status_fail(SOTTO_EFORMAT, "%s: names charge %zu, and only %zu are before it", where, charge,
+                           l->charges);
+    l->items[charge].steps = 0; /* it was released, and cannot be settled any more */
+    return SOTTO_OK;
+}
+
 static sotto_status take_output(struct ledger *l, const struct ledger_line *line, const char *where)
 {
-    if (line->output.charge >= l->charges)
-        return status_fail(SOTTO_EFORMAT, "%s: names charge %zu, and only %zu are before it", where,
-                           line->output.charge, l->charges);
-    l->items[line->output.charge].steps = 0; /* it was released, and cannot be settled any more */
-    return SOTTO_OK;
+    return mark_released(l, line->output.charge, where);
 }
 
 /* Into its column. */
@@ -236,7 +241,7 @@ static bool hash_of_line(char hash[SHA256_HEX], const char *line, size_t length)
 
 /* Thousands of releases by one program differ in their nonces and their place only. A line that is like an earlier one, byte by byte but
  * for these, says the same, so it is not parsed again; a line that differs in any other way is. */
-enum { ALIKE = 256, NONCE = 32 };
+enum { ALIKE = 256, NONCE = 32, INPUT_NONCE = 64 };
 struct alike {
     const char *body;            /* a release, up to its place in the chain */
     size_t length, nonce, input; /* where their digits start; 0: none */
@@ -265,15 +270,12 @@ static size_t find_digits(const char *body, size_t length, const char *member, s
                                                                                                       : 0;
 }
 
-/* The length of a line's body, if behind it comes just what a charge at this place has; else 0. */
-static size_t body_of(const struct ledger *l, const char *line, size_t length)
+/* The length of a line up to `place` (n bytes), if behind these comes just what stands at the end of the next line; else 0. */
+static size_t length_before(const struct ledger *l, const char *line, size_t length, const char *place,
+                            size_t n)
 {
-    char place[96];
     static const char stamp[] = "0000-00-00T00:00:00Z", nonce[] = "\",\"nonce\":\"",
                       prev[] = "\",\"prev\":\"";
-    const size_t n =
-        (size_t)snprintf(place, sizeof place, ",\"" LEDGER_CHARGE_NUMBER "\":%zu,\"index\":%zu,\"time\":\"",
-                         l->charges, l->entries);
     const size_t tail =
         n + sizeof stamp - 1 + sizeof nonce - 1 + NONCE + sizeof prev - 1 + 64 + 1 + HASH_TAIL;
     if (length <= tail)
@@ -292,6 +294,43 @@ static size_t body_of(const struct ledger *l, const char *line, size_t length)
     return length - tail;
 }
 
+/* The length of the body of a charge at this place; 0: it is none. */
+static size_t body_of(const struct ledger *l, const char *line, size_t length)
+{
+    char place[96];
+    const size_t n =
+        (size_t)snprintf(place, sizeof place, ",\"" LEDGER_CHARGE_NUMBER "\":%zu,\"index\":%zu,\"time\":\"",
+                         l->charges, l->entries);
+    return length_before(l, line, length, place, n);
+}
+
+/* A line "released" at this place, byte by byte as this program writes it, but for its digits: which charge it names. */
+static bool names_output(size_t *charge, const struct ledger *l, const char *line, size_t length)
+{
+    static const char begin[] =
+        "{\"schema\":\"sotto.ledger/1\",\"event\":\"released\",\"" LEDGER_CHARGE_NUMBER "\":";
+    static const char *const members[] = {",\"salt\":\"", ",\"output\":\"", ",\"certificate\":\""};
+    char place[64];
+    size_t digits = 0, at = sizeof begin - 1, number = 0;
+    const size_t n = (size_t)snprintf(place, sizeof place, ",\"index\":%zu,\"time\":\"", l->entries);
+    const size_t body = length_before(l, line, length, place, n);
+    if (body <= at || memcmp(line, begin, at) != 0)
+        return false;
+    for (; digits < 9 && line[at] >= '0' && line[at] <= '9'; digits++, at++)
+        number = 10 * number + (size_t)(line[at] - '0');
+    if (digits == 0 || (digits > 1 && line[at - digits] == '0'))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        const size_t key = strlen(members[i]);
+        if (body - at < key + 64 + 1 || memcmp(line + at, members[i], key) != 0 ||
+            !are_digits(line + at + key, 64) || line[at + key + 64] != '"')
+            return false;
+        at += key + 64 + 1;
+    }
+    *charge = number;
+    return at == body;
+}
+
 /* Equal up to digits that both have at the same place, behind which `*from` goes on. */
 static bool equal_around(size_t *from, const struct alike *known, const char *body, size_t start,
                          size_t digits)
@@ -307,7 +346,7 @@ static bool is_alike(const struct alike *known, const char *body, size_t length)
 {
     size_t from = 0;
     return known->length == length && equal_around(&from, known, body, known->input, 64) &&
-           equal_around(&from, known, body, known->nonce, NONCE) &&
+           equal_around(&from, known, body, known->nonce, INPUT_NONCE) &&
            memcmp(known->body + from, body + from, length - from) == 0;
 }
 
@@ -342,7 +381,7 @@ static void keep_alike(struct ledger *l, const char *line, size_t body, const st
 {
     struct alike a = {.body = line,
                       .length = body,
-                      .nonce = find_digits(line, body, ",\"input_nonce\":\"", NONCE),
+                      .nonce = find_digits(line, body, ",\"input_nonce\":\"", INPUT_NONCE),
                       .input = find_digits(line, body, ",\"input_sha256\":\"", 64),
                       .seeded = entry->charge.seeded,
                       .inputs_only = entry->charge.inputs_only};
@@ -368,8 +407,9 @@ static sotto_status check_line(struct ledger *l, const char *line, size_t length
              where);
     const size_t body = l->alike ? body_of(l, line, length) : 0;
     const struct alike *known = find_alike(l, line, body);
-    if (known) {
-        TRY(count_alike(l, known));
+    size_t charge;
+    if (known || (l->alike && names_output(&charge, l, line, length))) {
+        TRY(known ? count_alike(l, known) : mark_released(l, charge, where));
         memcpy(l->last, hash, sizeof hash);
         l->entries++;
         goto done;

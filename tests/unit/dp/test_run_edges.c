@@ -422,6 +422,19 @@ TEST(nothing_without_an_epsilon)
         v[0] = 1, v[1] = 2;
         unlink(ledger);
     }
+    struct sotto_dpsgd_request run = reserve_of(ledger, 0.5);
+    struct sotto_dpsgd_session *session = NULL;
+    run.sampled.mechanism = "logistic";
+    run.sampled.noise_multiplier = 1e-9;
+    run.sampled.delta = 1e-300;
+    assert_int_equal(sotto_dp_reserve(&session, &run, NULL), SOTTO_EDOMAIN);
+    assert_non_null(strstr(sotto_error_text(), "no finite epsilon is proved at delta 1e-300"));
+    assert_null(session);
+    assert_int_equal(access(ledger, F_OK), -1);
+    run.sampled.noise_multiplier = 1;
+    run.sampled.delta = 1e-5;
+    assert_int_equal(sotto_dp_reserve(&session, &run, NULL), SOTTO_OK);
+    sotto_dpsgd_session_close(session);
 }
 
 TEST(a_ledger_that_tells_another_release)
