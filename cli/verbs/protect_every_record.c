@@ -75,7 +75,8 @@ static sotto_status fill(struct sotto_protect_records *p, const struct options *
     p->mechanism = option_given(o, "mechanism") ? r.mechanism : NULL;
     p->scale = r.scale;
     p->target.epsilon = r.target.epsilon;
-    p->target.delta = option_given(o, "delta") ? r.target.delta : 0;
+    if (option_given(o, "delta")) /* 0 that was given is not the default */
+        p->target.delta = r.target.delta == 0 ? SOTTO_DELTA_PURE : r.target.delta;
     return status;
 }
 

@@ -152,7 +152,8 @@ static void print_account(const struct sotto_account *a)
     else if (a->compose > 1)
         printf("%zu releases\n", a->compose);
     if (isinf(a->epsilon.upper))
-        printf("epsilon: none at delta %g; a delta > 0 is needed\n", a->delta);
+        printf("epsilon: none at delta %g; %s is needed\n", a->delta,
+               a->delta > 0 ? "a larger scale, or a larger delta," : "a delta > 0");
     else
         printf("epsilon at delta %g: at most %.10g (%s), at least %.10g\n", a->delta, a->epsilon.upper,
                a->accountant, a->epsilon.lower);
