@@ -142,6 +142,44 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_opacus_file(struct sotto_a
                                                                   double delta, enum sotto_adjacency target,
                                                                   const struct sotto_context *ctx);
 
+/* Guarantees for an analyst who looks at each result before choosing the next release. Adjacency is replace-one.
+ *
+ * A triple is fixed before the first release. As long as the triples of the releases add up to it at most, they have its epsilon
+ * together, in any order of choices. The sum along the path that was taken is no guarantee (docs/derivations/adaptive.md). */
+
+/** Three independent releases that tell at least as much as one, or as many together. Upper ends; {0}: nothing was released.
+ * Values are at least 0, and INFINITY is allowed for pure and mu. */
+struct sotto_adaptive {
+    double pure;    /**< epsilon of a randomised response */
+    double mu;      /**< shift of a Gaussian of deviation 1 */
+    double failure; /**< probability that everything is told, at most 1 */
+};
+enum { SOTTO_MAX_OFFERS = 8 };
+/** The triples on offer for an event: each of them covers all its releases by itself. The caller takes one before the release, for
+ * good. The choice may depend on everything that was seen before.
+ *
+ *  In:      event  under add-remove: as in sotto_account_events() with target replace-one
+ *           left   what the box has left. A run, or noise with a curve, is offered with a quarter, a sixteenth and a
+ *                  sixty-fourth of left->failure
+ *  Out:     out    (SOTTO_MAX_OFFERS) whether an offer fits into `left` is for the caller to see
+ *           count  0: no triple is known to cover the event
+ *  Returns: EINVAL  names the parameter
+ *           ENOTSUP  a mechanism or a sampling without a bound
+ *           ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_adaptive(struct sotto_adaptive out[SOTTO_MAX_OFFERS],
+                                                               size_t *count, const struct sotto_event *event,
+                                                               const struct sotto_adaptive *left);
+/** Adds a triple, rounded up: pure epsilons add up, shifts in squares; one of the failures happens, or both.
+ *
+ *  In/out:  total  untouched on failure
+ *  Returns: EINVAL  names the member that is out of its range */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_adaptive_add(struct sotto_adaptive *total,
+                                                           const struct sotto_adaptive *entry);
+/** Epsilon of a triple at delta in [0, 1), by its exact curve.
+ *
+ *  Returns: upper end INFINITY: none holds. Both ends NAN: the triple or delta is out of its range, or NULL */
+SOTTO_API struct sotto_interval sotto_adaptive_epsilon(const struct sotto_adaptive *box, double delta);
+
 /** Writes an Opacus history into a ledger. Nothing is written when the file is refused.
  *
  *  In:      history  the file, as for sotto_account_opacus_file()

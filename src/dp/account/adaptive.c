@@ -88,6 +88,24 @@ double adaptive_epsilon(const struct adaptive *box, double delta)
     return bisect_up(fmin(0x1p-60, high / 2), high, curve_is_below, &b);
 }
 
+static bool curve_may_be_below(double x, const void *arg)
+{
+    const struct below *b = arg;
+    return adaptive_delta(b->box, x).lo <= b->delta;
+}
+
+double adaptive_epsilon_below(const struct adaptive *box, double delta)
+{
+    const struct below b = {box, delta};
+    const double high = adaptive_epsilon(box, delta), low = fmin(0x1p-60, high / 2);
+    if (high == 0 || high == INFINITY || curve_may_be_below(low, &b))
+        return 0;
+    double end = bisect_up(low, high, curve_may_be_below, &b);
+    while (curve_may_be_below(end, &b))
+        end *= 1 - 0x1p-50;
+    return end;
+}
+
 double adaptive_tpr(const struct adaptive *box, double fpr)
 {
     /* a test of false positives a finds at most delta(x) + e^x a of the others, for every x; the least of a dense list counts */

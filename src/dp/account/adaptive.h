@@ -23,6 +23,8 @@ struct adaptive {
 struct interval adaptive_delta(const struct adaptive *box, double x);
 /** Epsilon of a box from above: the smallest x >= 0 with a curve of at most `delta`. INFINITY: there is none. */
 double adaptive_epsilon(const struct adaptive *box, double delta);
+/** The same from below: the curve is above `delta` there. 0: nothing more is known. */
+double adaptive_epsilon_below(const struct adaptive *box, double delta);
 /** The true-positive rate that no test of false-positive rate `fpr` exceeds, from above. */
 double adaptive_tpr(const struct adaptive *box, double fpr);
 

@@ -5,7 +5,7 @@
 #include "dp/account/adaptive.h"
 #include "dp/account/event_part.h"
 
-enum { ADAPTIVE_OFFERS = 8 };
+enum { ADAPTIVE_OFFERS = SOTTO_MAX_OFFERS };
 
 /** Boxes, each of which covers all releases of the part by itself: as pure, as Gaussian of that pure epsilon, as the Gaussian
  * that it is, and as Gaussians above its curve with failures of a quarter, a sixteenth and a sixty-fourth of `failure`, what
