@@ -32,6 +32,9 @@ static const struct option_row rows[] = {
     {"ledger", OPTION_TEXT, "FILE", NULL, "ledger; epsilon of all its entries together, at --delta"},
     {"events", OPTION_TEXT, "FILE", NULL,
      "list of releases to compose, .json or .yaml (sotto.events/1, docs/FORMATS.md)"},
+    {"any-order", OPTION_FLAG, NULL, NULL,
+     "epsilon of --events for an analyst who looks at each result before choosing the next release, by a box "
+     "that was fixed beforehand"},
     {"opacus-history", OPTION_TEXT, "FILE", NULL,
      "state of an Opacus accountant as JSON: {\"history\": [[noise_multiplier, sample_rate, num_steps], "
      "...]}"},
@@ -223,25 +226,48 @@ static sotto_status account_of_release(struct sotto_account *account, const stru
     return status;
 }
 
-/* Different releases together, from a file. */
-static sotto_status account_of_file(struct sotto_account *account, const struct request *q,
-                                    const struct options *o, const struct sotto_context *ctx)
+/* Nothing that the file holds is given beside it. */
+static sotto_status check_file(const struct options *o)
 {
     static const char *const others[] = {
         "mechanism",        "sigma",       "scale", "epsilon",  "l1",      "l2", "dimension", "compose",
         "noise-multiplier", "sample-rate", "steps", "clipping", "sampling"};
-    const char *events = option_text(o, "events"), *opacus = option_text(o, "opacus-history");
-    double delta = q->release.target.delta;
-    enum sotto_adjacency target = option_given(o, "adjacency") ? q->sampled.adjacency : SOTTO_SAME_ADJACENCY;
-    if (events && opacus)
+    if (option_given(o, "events") && option_given(o, "opacus-history"))
         return cli_fail(SOTTO_EUSAGE, "account: give --events or --opacus-history, not both");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (option_given(o, others[i]))
             return cli_fail(SOTTO_EUSAGE,
                             "account: --%s cannot be combined with --%s, as the file contains it", others[i],
-                            events ? "events" : "opacus-history");
-    return events ? sotto_account_events_file(account, events, delta, target, ctx)
-                  : sotto_account_opacus_file(account, opacus, delta, target, ctx);
+                            option_given(o, "events") ? "events" : "opacus-history");
+    return SOTTO_OK;
+}
+
+static enum sotto_adjacency adjacency_of(const struct request *q, const struct options *o)
+{
+    return option_given(o, "adjacency") ? q->sampled.adjacency : SOTTO_SAME_ADJACENCY;
+}
+
+/* Different releases together, from a file. */
+static sotto_status account_of_file(struct sotto_account *account, const struct request *q,
+                                    const struct options *o, const struct sotto_context *ctx)
+{
+    const char *events = option_text(o, "events"), *opacus = option_text(o, "opacus-history");
+    const double delta = q->release.target.delta;
+    sotto_status status = check_file(o);
+    if (status != SOTTO_OK)
+        return status;
+    return events ? sotto_account_events_file(account, events, delta, adjacency_of(q, o), ctx)
+                  : sotto_account_opacus_file(account, opacus, delta, adjacency_of(q, o), ctx);
+}
+
+static sotto_status account_of_any_order(struct sotto_any_order *any, const struct request *q,
+                                         const struct options *o, const struct sotto_context *ctx)
+{
+    sotto_status status = check_file(o);
+    if (status != SOTTO_OK)
+        return status;
+    return sotto_account_any_order_file(any, option_text(o, "events"), q->release.target.delta,
+                                        adjacency_of(q, o), ctx);
 }
 
 static sotto_status print_ledger(const struct options *o, const struct sotto_context *ctx)
@@ -317,10 +343,13 @@ static sotto_status refuse_others(const struct options *o)
 {
     static const char *const others[] = {"verify", "ledger", "choose", "residual-perturbation"},
                              *const certified[] = {"events", "opacus-history"};
+    const char *with = option_flag(o, "certified")         ? "certified"
+                       : option_given(o, "read-from-data") ? "read-from-data"
+                       : option_flag(o, "any-order")       ? "any-order"
+                                                           : NULL;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (option_given(o, others[i]) && (option_flag(o, "certified") || option_given(o, "read-from-data")))
-            return cli_fail(SOTTO_EUSAGE, "account: --%s cannot be combined with --%s",
-                            option_flag(o, "certified") ? "certified" : "read-from-data", others[i]);
+        if (with && option_given(o, others[i]))
+            return cli_fail(SOTTO_EUSAGE, "account: --%s cannot be combined with --%s", with, others[i]);
     for (size_t i = 0; i < sizeof certified / sizeof *certified; i++)
         if (option_flag(o, "certified") && option_given(o, certified[i]))
             return cli_fail(SOTTO_EUSAGE, "account: --certified cannot be combined with --%s", certified[i]);
@@ -363,19 +392,54 @@ static sotto_status print_result(const struct sotto_account *account, const stru
     return status;
 }
 
+/* What holds in any order of choices, before the account of the same events. */
+static void print_box(const struct sotto_any_order *a)
+{
+    if (a->reason[0])
+        printf("for any order of choices: none, as %s\n", a->reason);
+    else
+        printf(
+            "for any order of choices: epsilon at delta %g: at most %.10g, at least %.10g\n"
+            "  if this box was fixed before the first release: pure epsilon %.10g, mu %.10g, failure %.10g\n",
+            a->beforehand.delta, a->epsilon.upper, a->epsilon.lower, a->box.pure, a->box.mu, a->box.failure);
+    printf("if all parameters had been fixed beforehand:\n");
+}
+
+static sotto_status print_any_order(const struct sotto_any_order *a, const struct request *q,
+                                    const struct options *o, int json)
+{
+    char *text = NULL;
+    if (!json) {
+        print_box(a);
+        return print_result(&a->beforehand, q, o, 0);
+    }
+    sotto_status status = sotto_any_order_json(&text, a);
+    if (status == SOTTO_OK)
+        printf("%s\n", text);
+    sotto_text_free(text);
+    return status;
+}
+
 static sotto_status account_of(const struct options *o, const struct request *q,
                                const struct sotto_context *ctx, int json)
 {
-    struct sotto_account account;
+    struct sotto_any_order any;
+    struct sotto_account *account = &any.beforehand;
     int sampled =
         option_given(o, "noise-multiplier") || option_given(o, "sample-rate") || option_given(o, "steps");
-    int file = option_given(o, "events") || option_given(o, "opacus-history");
-    sotto_status status = file      ? account_of_file(&account, q, o, ctx)
-                          : sampled ? account_of_sampled(&account, q, o, ctx)
-                                    : account_of_release(&account, q, o, ctx);
+    int file = option_given(o, "events") || option_given(o, "opacus-history"),
+        order = option_flag(o, "any-order");
+    if (order && !option_given(o, "events"))
+        return cli_fail(SOTTO_EUSAGE, "account: --any-order needs --events FILE");
+    sotto_status status = order     ? account_of_any_order(&any, q, o, ctx)
+                          : file    ? account_of_file(account, q, o, ctx)
+                          : sampled ? account_of_sampled(account, q, o, ctx)
+                                    : account_of_release(account, q, o, ctx);
     if (status == SOTTO_OK)
-        status = put_condition(&account, o);
-    return status == SOTTO_OK ? print_result(&account, q, o, json) : status;
+        status = put_condition(account, o);
+    if (status != SOTTO_OK)
+        return status;
+    return order ? print_any_order(&any, q, o, json) : print_result(account, q, o, json);
 }
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
@@ -416,6 +480,7 @@ const struct verb verb_account = {
         "  sotto account --mechanism gaussian --noise-multiplier 1.1 --sample-rate 0.01 --steps "
         "10000 --delta 1e-5\n"
         "  sotto account --events releases.json --delta 1e-5\n"
+        "  sotto account --events releases.json --delta 1e-5 --any-order\n"
         "  sotto account --rule optimal --parts 0.1 --compose 100 --delta 1e-6\n"
         "  sotto account --rule parallel --parts '0.5;1;2' --parts-by value --parts-hold add-remove "
         "--adjacency "

@@ -180,6 +180,34 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_adaptive_add(struct sotto_adaptive
  *  Returns: upper end INFINITY: none holds. Both ends NAN: the triple or delta is out of its range, or NULL */
 SOTTO_API struct sotto_interval sotto_adaptive_epsilon(const struct sotto_adaptive *box, double delta);
 
+/** Two figures for a list of events. */
+struct sotto_any_order {
+    struct sotto_adaptive
+        box; /**< holds all events, in any order of choices, if it was fixed before the first of them */
+    struct sotto_interval epsilon;   /**< of the box */
+    char reason[192];                /**< why the upper end is INFINITY; else "" */
+    struct sotto_account beforehand; /**< if all parameters had been fixed before the first event */
+};
+/** Which box would hold these events. Of the triples on offer for each, those are taken that give the least epsilon in all, as far as
+ * exchanging one at a time finds them.
+ *
+ *  In:      as sotto_account_events()
+ *  Out:     *out  untouched on failure
+ *  Returns: those of sotto_account_events() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_any_order(struct sotto_any_order *out,
+                                                                const struct sotto_event *events, size_t n,
+                                                                double delta, enum sotto_adjacency target,
+                                                                const struct sotto_context *ctx);
+/** The same for a file of schema sotto.events/1.
+ *
+ *  In, Returns: as sotto_account_events_file() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_any_order_file(struct sotto_any_order *out,
+                                                                     const char *path, double delta,
+                                                                     enum sotto_adjacency target,
+                                                                     const struct sotto_context *ctx);
+/** Out: *json  a sotto.any_order/1 document (docs/FORMATS.md); release with sotto_text_free() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_any_order_json(char **json, const struct sotto_any_order *any);
+
 /** Writes an Opacus history into a ledger. Nothing is written when the file is refused.
  *
  *  In:      history  the file, as for sotto_account_opacus_file()

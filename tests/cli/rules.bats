@@ -78,6 +78,49 @@ upper() { sed -n 's/.*"upper": \([0-9.e+-]*\).*/\1/p' <<< "$output"; }
   [[ "$output" == *"history[0]: noise_multiplier is 0; expected more than 0, as steps without noise have no guarantee"* ]]
 }
 
+@test "account --any-order: a box for an analyst who looks, beside the account of fixed parameters" {
+  cat > looks.json <<'EOF'
+{"schema": "sotto.events/1", "adjacency": "replace-one", "events": [
+  {"mechanism": "gaussian", "noise_multiplier": 6.98, "sample_rate": 0.0341, "steps": 586, "adjacency": "add-remove"},
+  {"mechanism": "laplace", "scale": 5, "l1": 1, "count": 3}]}
+EOF
+  # member NAME...: a number of the document
+  member() { python3 -c 'import json, sys; d = json.load(sys.stdin)
+for k in sys.argv[1:]: d = d[k]
+print(d)' "$@" <<< "$output"; }
+  near() { LC_ALL=C awk "BEGIN { d = $1 - $2; exit !(d < $3 && d > -$3) }"; }
+  run "$SOTTO" account --events looks.json --adjacency replace-one --delta 1e-6 --any-order --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"schema": "sotto.any_order/1"'*'"schema": "sotto.account/1"'* ]]
+  near "$(member epsilon upper)" 1.577 0.0158   # a hundredth of it: docs/derivations/adaptive.md, section 4
+  near "$(member box pure)" 0.6 1e-9
+  near "$(member box mu)" 0.2365 5e-4
+  near "$(member beforehand epsilon upper)" 1.489 0.0149
+  run "$SOTTO" account --events looks.json --adjacency replace-one --delta 1e-6 --any-order
+  [ "$status" -eq 0 ]
+  [[ "$output" == "for any order of choices: epsilon at delta 1e-06: at most 1.57"*"if this box was fixed before the first release: pure epsilon 0.6"*$'\n'"if all parameters had been fixed beforehand:"$'\n'"composition, replace-one"*"at most 1.48"* ]]
+}
+
+@test "account --any-order: where no box is known, and what it does not go with" {
+  echo '[{"mechanism": "discrete-gaussian", "scale": 5, "l1": 2, "l2": 1.5, "dimension": 4, "adjacency": "replace-one"}]' > whole.json
+  run "$SOTTO" account --events whole.json --delta 1e-6 --any-order
+  [ "$status" -eq 0 ]
+  [[ "$output" == "for any order of choices: none, as events[0] (discrete-gaussian) has no triple at delta 1e-06"* ]]
+  run "$SOTTO" account --events whole.json --delta 1e-6 --any-order --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"upper": null'*'"pure": null'*'"reason": "events[0]'* ]]
+  run "$SOTTO" account --mechanism gaussian --scale 1 --l2 1 --delta 1e-5 --any-order
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"account: --any-order needs --events FILE"* ]]
+  run "$SOTTO" account --opacus-history opacus.json --delta 1e-5 --any-order
+  [ "$status" -eq 64 ]
+  run "$SOTTO" account --events events.json --ledger l.jsonl --delta 1e-5 --any-order
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"--any-order cannot be combined with --ledger"* ]]
+  run "$SOTTO" account --events bad.json --delta 1e-5 --any-order
+  [ "$status" -eq 66 ]
+}
+
 @test "account --rule: every rule, its property and its figure" {
   rule() { run "$SOTTO" account --rule "$@"; [ "$status" -eq 0 ] || { echo "$output"; return 1; }; }
   rule basic --parts '0.5,1e-6;1'

@@ -310,6 +310,19 @@ done:
     return status;
 }
 
+static sotto_status read_list(struct event_list *out, const char *path,
+                              sotto_status (*parse)(struct event_list *, const char *, size_t, const char *))
+{
+    sotto_status status = SOTTO_OK;
+    unsigned char *data = NULL;
+    size_t size;
+    TRY(file_read(&data, &size, path, EVENTS_FILE_LIMIT));
+    TRY(parse(out, (const char *)data, size, path));
+done:
+    base_free(data);
+    return status;
+}
+
 static sotto_status
 account_file(struct sotto_account *out, const char *path, double delta, enum sotto_adjacency target,
              sotto_status (*parse)(struct event_list *, const char *, size_t, const char *),
@@ -317,16 +330,12 @@ account_file(struct sotto_account *out, const char *path, double delta, enum sot
 {
     sotto_status status = SOTTO_OK;
     struct event_list list = {NULL, 0};
-    unsigned char *data = NULL;
-    size_t size;
-    TRY(file_read(&data, &size, path, EVENTS_FILE_LIMIT));
-    TRY(parse(&list, (const char *)data, size, path));
+    TRY(read_list(&list, path, parse));
     status = sotto_account_events(out, list.events, list.count, delta, target, ctx);
     if (status != SOTTO_OK)
         status_prefix(path);
 done:
     events_free(&list);
-    base_free(data);
     return status;
 }
 
@@ -342,4 +351,19 @@ sotto_status sotto_account_opacus_file(struct sotto_account *out, const char *pa
 {
     REQUIRE_GIVEN(out, path);
     return account_file(out, path, delta, target, events_parse_opacus, ctx);
+}
+
+sotto_status sotto_account_any_order_file(struct sotto_any_order *out, const char *path, double delta,
+                                          enum sotto_adjacency target, const struct sotto_context *ctx)
+{
+    REQUIRE_GIVEN(out, path);
+    sotto_status status = SOTTO_OK;
+    struct event_list list = {NULL, 0};
+    TRY(read_list(&list, path, events_parse));
+    status = sotto_account_any_order(out, list.events, list.count, delta, target, ctx);
+    if (status != SOTTO_OK)
+        status_prefix(path);
+done:
+    events_free(&list);
+    return status;
 }

@@ -5,6 +5,7 @@
 #include "dp/dpsgd/dpsgd_json.h"
 #include "dp/mechanism/mechanism.h"
 #include "io/json/json.h"
+#include "sotto/compose.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -174,9 +175,8 @@ sotto_status certificate_document(char **text, const struct sotto_certificate *c
     return dump(text, document(c, output_sha256), JSON_PRETTY);
 }
 
-sotto_status sotto_account_json(char **json, const struct sotto_account *account)
+static struct json *account_object(const struct sotto_account *account)
 {
-    REQUIRE_GIVEN(json, account);
     struct json *object = json_make_object();
     json_put_text(&object, "schema", "sotto.account/1");
     json_put_text(&object, "mechanism", account->mechanism);
@@ -191,6 +191,28 @@ sotto_status sotto_account_json(char **json, const struct sotto_account *account
         json_put_text(&object, "clipping", account->clipping);
     json_put_integer(&object, sampled ? "steps" : "compose", (int64_t)account->compose);
     account_put(&object, account);
+    return object;
+}
+
+sotto_status sotto_account_json(char **json, const struct sotto_account *account)
+{
+    REQUIRE_GIVEN(json, account);
+    return dump(json, account_object(account), JSON_PRETTY);
+}
+
+sotto_status sotto_any_order_json(char **json, const struct sotto_any_order *any)
+{
+    REQUIRE_GIVEN(json, any);
+    struct json *object = json_make_object(), *box = json_make_object();
+    json_put_real(&box, "pure", any->box.pure);
+    json_put_real(&box, "mu", any->box.mu);
+    json_put_real(&box, "failure", any->box.failure);
+    json_put_text(&object, "schema", "sotto.any_order/1");
+    json_put(&object, "epsilon", interval(&any->epsilon));
+    json_put_real(&object, "delta", any->beforehand.delta);
+    json_put(&object, "box", box);
+    json_put(&object, "reason", any->reason[0] ? json_make_text(any->reason) : json_make_null());
+    json_put(&object, "beforehand", account_object(&any->beforehand));
     return dump(json, object, JSON_PRETTY);
 }
 

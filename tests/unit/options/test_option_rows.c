@@ -38,7 +38,7 @@ static const struct {
     {"certificate", "ledger|html|prior"},
     {"predict", "head|model|encoder|target-command|features|labels|table|encoding|answers|logits"},
     {"train", "classes|dp-sgd|certify-inputs|sign|canary-public|isa"},
-    {"account", "rule|parts|parts-by|parts-hold|weights|verify|ledger|events|opacus-history|import|"
+    {"account", "rule|parts|parts-by|parts-hold|weights|verify|ledger|events|any-order|opacus-history|import|"
                 "residual-perturbation|points"},
     {"ledger", "budget|contact"},
     {"generate", "split|generator|count|latents|dp-sgd"},

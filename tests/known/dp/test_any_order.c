@@ -1,0 +1,128 @@
+/* src/dp/account/any_order.c: the box that holds a list of events. Figures: docs/derivations/adaptive.md, section 4. */
+#include "support/test.h"
+
+#include "sotto/sotto.h"
+
+#include <math.h>
+#include <string.h>
+
+static void near(double got, double want, double tolerance)
+{
+    if (!(fabs(got - want) <= tolerance))
+        fail_msg("%.10g, expected %.10g to %g", got, want, tolerance);
+}
+
+static const struct sotto_event run = {.mechanism = "gaussian",
+                                       .count = 586,
+                                       .noise_multiplier = 6.98,
+                                       .sample_rate = .0341,
+                                       .adjacency = SOTTO_ADD_REMOVE};
+
+static struct sotto_event pure(double epsilon, size_t count)
+{
+    return (struct sotto_event){
+        .mechanism = "laplace", .count = count, .scale = 1 / epsilon, .l1 = 1, .l2 = NAN};
+}
+
+static struct sotto_event gauss(double scale, size_t count)
+{
+    return (struct sotto_event){.mechanism = "gaussian", .count = count, .scale = scale, .l1 = NAN, .l2 = 1};
+}
+
+static struct sotto_event stated(double epsilon, double delta)
+{
+    return (struct sotto_event){.mechanism = "stated", .count = 1, .stated = {epsilon, delta}};
+}
+
+static struct sotto_any_order of(const struct sotto_event *events, size_t n, double delta)
+{
+    struct sotto_any_order a;
+    assert_int_equal(sotto_account_any_order(&a, events, n, delta, SOTTO_REPLACE_ONE, NULL), SOTTO_OK);
+    const struct sotto_interval e = sotto_adaptive_epsilon(&a.box, delta);
+    assert_true(a.reason[0] || (e.upper == a.epsilon.upper && e.lower == a.epsilon.lower));
+    assert_true((a.epsilon.upper == INFINITY) == (a.reason[0] != 0));
+    return a;
+}
+
+/* Pure releases are paid as pure where they are few, and as Gaussians where they are many. */
+TEST(the_examples_of_the_page)
+{
+    struct sotto_event few[] = {run, pure(.2, 3)}, many[] = {run, stated(.05, 0)},
+                       laplace[] = {run, pure(.05, 20)};
+    many[1].count = 20;
+    const struct sotto_any_order three = of(few, 2, 1e-6), twenty = of(many, 2, 1e-6),
+                                 of_curve = of(laplace, 2, 1e-6);
+    near(three.epsilon.upper, 1.577, 2e-3);
+    near(three.box.pure, .6, 1e-12);
+    near(three.beforehand.epsilon.upper, 1.489, 1e-3);
+    near(twenty.epsilon.upper, 1.606, 2e-3);
+    assert_true(twenty.box.pure == 0);
+    near(of_curve.beforehand.epsilon.upper, 1.381, 2e-3);
+    assert_true(of_curve.epsilon.upper <
+                twenty.epsilon.upper); /* the curve of Laplace noise is below that of its epsilon */
+    assert_true(of_curve.epsilon.upper > of_curve.beforehand.epsilon.upper);
+}
+
+/* Of twenty releases one by one some are paid as pure and some as Gaussians, which is better than either alone. */
+TEST(events_one_by_one)
+{
+    struct sotto_event one_by_one[21] = {run};
+    for (size_t i = 1; i <= 20; i++)
+        one_by_one[i] = stated(.05, 0);
+    const struct sotto_any_order a = of(one_by_one, 21, 1e-6);
+    assert_true(a.epsilon.upper < 1.606 && a.epsilon.upper > 1.381);
+}
+
+TEST(never_below_the_account_of_fixed_parameters)
+{
+    const struct sotto_event lists[][2] = {{run, stated(.3, 1e-7)},
+                                           {stated(.5, 4e-7), stated(1, 4e-7)},
+                                           {pure(.3, 2), stated(.1, 0)},
+                                           {gauss(9, 2), pure(.01, 100)}};
+    for (size_t i = 0; i < 4; i++) {
+        const struct sotto_any_order a = of(lists[i], 2, 1e-6);
+        assert_true(a.epsilon.upper >= a.beforehand.epsilon.lower && a.epsilon.upper < INFINITY);
+    }
+}
+
+TEST(pure_alone_and_gaussian_alone_lose_nothing)
+{
+    const struct sotto_event two[] = {pure(.25, 2), pure(.5, 1)}, three = gauss(9, 3);
+    near(of(two, 2, 0).epsilon.upper, 1, 1e-12);
+    const struct sotto_any_order g = of(&three, 1, 1e-6);
+    near(g.epsilon.upper, g.beforehand.epsilon.upper, 1e-10);
+    assert_true(g.box.failure == 0);
+}
+
+TEST(no_box)
+{
+    const struct sotto_event lists[][2] = {
+        {run, {.mechanism = "discrete-gaussian", .count = 1, .scale = 3, .l1 = 2, .l2 = 1.5, .dimension = 4}},
+        {run, stated(.1, 1e-5)}};
+    const char *text[] = {"events[1] (discrete-gaussian)", "events[0] (gaussian)"};
+    for (size_t i = 0; i < 2; i++) {
+        const struct sotto_any_order a = of(lists[i], 2, 1e-6);
+        assert_true(a.epsilon.upper == INFINITY);
+        if (!strstr(a.reason, text[i]))
+            fail_msg("'%s', expected '%s'", a.reason, text[i]);
+    }
+    const struct sotto_event failing = stated(.1, 1e-5);
+    assert_non_null(strstr(of(&failing, 1, 1e-6).reason, "no epsilon at delta 1e-06"));
+}
+
+TEST(bad_input)
+{
+    struct sotto_any_order a = {.reason = "kept"};
+    struct sotto_event e = pure(.1, 1);
+    char *text = NULL;
+    assert_int_equal(sotto_account_any_order(NULL, &e, 1, .1, SOTTO_REPLACE_ONE, NULL), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_any_order(&a, NULL, 1, .1, SOTTO_REPLACE_ONE, NULL), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_any_order(&a, NULL, 0, .1, SOTTO_REPLACE_ONE, NULL), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_any_order(&a, &e, 1, 1, SOTTO_REPLACE_ONE, NULL), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_any_order(&a, &e, 1, .1, SOTTO_ADD_REMOVE, NULL), SOTTO_ENOTSUP);
+    assert_int_equal(sotto_account_any_order_file(NULL, "x", .1, SOTTO_REPLACE_ONE, NULL), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_any_order_file(&a, NULL, .1, SOTTO_REPLACE_ONE, NULL), SOTTO_EINVAL);
+    assert_int_equal(sotto_any_order_json(NULL, &a), SOTTO_EINVAL);
+    assert_int_equal(sotto_any_order_json(&text, NULL), SOTTO_EINVAL);
+    assert_string_equal(a.reason, "kept");
+}
