@@ -145,6 +145,20 @@ static sotto_status use_compose(void)
     return sotto_account_events(&a, &e, 1, 1e-3, SOTTO_REPLACE_ONE, NULL);
 }
 
+static sotto_status use_any_order(void)
+{
+    const struct sotto_event e[] = {
+        {.mechanism = "laplace", .count = 2, .scale = 2, .l1 = 1, .l2 = NAN, .adjacency = SOTTO_REPLACE_ONE},
+        {.mechanism = "stated", .count = 2, .stated = {.1, 0}, .adjacency = SOTTO_REPLACE_ONE}};
+    struct sotto_any_order a;
+    char *text = NULL;
+    sotto_status status = sotto_account_any_order(&a, e, 2, 1e-3, SOTTO_REPLACE_ONE, NULL);
+    if (status == SOTTO_OK)
+        status = sotto_any_order_json(&text, &a);
+    sotto_text_free(text);
+    return status;
+}
+
 static sotto_status use_account_text(void)
 {
     struct sotto_sampled s = {.mechanism = "gaussian",
@@ -240,6 +254,7 @@ static void sweep_all(bool jansson)
     sweep("verify labels", use_verify, jansson);
     sweep("ledger account", use_ledger_account, jansson);
     sweep("account as text", use_account_text, jansson);
+    sweep("any order", use_any_order, jansson);
     if (!jansson)
         sweep("compose", use_compose, jansson);
 }

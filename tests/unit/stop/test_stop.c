@@ -76,6 +76,13 @@ static sotto_status events(void)
         {.mechanism = "logistic", .count = 2, .scale = 9, .l1 = 1, .l2 = 1, .dimension = 1}};
     return sotto_account_events(&account, e, 2, 1e-5, SOTTO_REPLACE_ONE, &context);
 }
+static sotto_status any_order(void)
+{
+    const struct sotto_event e = {
+        .mechanism = "laplace", .count = 1, .scale = 9, .l1 = 1, .l2 = 1, .dimension = 1};
+    struct sotto_any_order a;
+    return sotto_account_any_order(&a, &e, 1, 1e-5, SOTTO_REPLACE_ONE, &context);
+}
 /* As of a ledger of years: between two parts, and between steps of a search over all of them. */
 static sotto_status many_events(void)
 {
@@ -113,6 +120,7 @@ TEST(accounts_stop)
     STOPS(calibrate_certified, 40);
     STOPS(choose, 50);
     STOPS(events, 50);
+    STOPS(any_order, 10);
     STOPS(many_events, 400);
     STOPS(finite_points, 4);
     STOPS(complexity, 20);
