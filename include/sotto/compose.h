@@ -208,6 +208,17 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_any_order_file(struct sott
 /** Out: *json  a sotto.any_order/1 document (docs/FORMATS.md); release with sotto_text_free() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_any_order_json(char **json, const struct sotto_any_order *any);
 
+/** The triple of what a certificate guarantees, its pure epsilon 0: mu of Gaussian differential privacy, "off by" failure in delta.
+ * What the certificate rests on, it rests on. It says nothing of other releases.
+ *
+ *  In:      profile  of sotto_certificate_profile() for this certificate
+ *  Out:     *out     mu INFINITY: no Gaussian is known to cover the profile
+ *  Returns: EINVAL   noise from a seed
+ *           ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status
+sotto_certificate_adaptive(struct sotto_adaptive *out, const struct sotto_certificate *certificate,
+                           const struct sotto_privacy_profile *profile);
+
 /** Writes an Opacus history into a ledger. Nothing is written when the file is refused.
  *
  *  In:      history  the file, as for sotto_account_opacus_file()

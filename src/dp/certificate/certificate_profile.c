@@ -1,6 +1,8 @@
 /* The privacy profile behind a certificate. What is certified as (epsilon, delta) is a point of it in any case; the
  * mechanism's whole curve is added where the certificate is of that mechanism and of nothing else. */
 #include "base/memory.h"
+#include "dp/account/accountant.h"
+#include "dp/account/adaptive_account.h"
 #include "dp/account/profile.h"
 #include "dp/certificate/certificate.h"
 #include "dp/mechanism/mechanism.h"
@@ -36,6 +38,16 @@ static sotto_status run_profile(struct sotto_privacy_profile *out, const struct 
     return sotto_privacy_profile_sampled(out, &steps, ctx);
 }
 
+static sotto_status require_unseeded(const struct sotto_certificate *c)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(!c->seeded,
+            "certificate: its noise came from a seed, so it guarantees nothing that could be tested; "
+            "release again without a seed");
+done:
+    return status;
+}
+
 sotto_status sotto_certificate_profile(struct sotto_privacy_profile *out,
                                        const struct sotto_certificate *certificate,
                                        const struct sotto_context *ctx)
@@ -44,9 +56,7 @@ sotto_status sotto_certificate_profile(struct sotto_privacy_profile *out,
     sotto_status status = SOTTO_OK;
     struct sotto_privacy_profile p = {0};
     const struct sotto_account *a = &certificate->account;
-    REQUIRE(!certificate->seeded,
-            "certificate: its noise came from a seed, so it guarantees nothing that could be tested; "
-            "release again without a seed");
+    TRY(require_unseeded(certificate));
     snprintf(p.of, sizeof p.of, "(epsilon %.6g, delta %.3g)", a->epsilon.upper, a->delta);
     if (has_curve(certificate) && certificate->run)
         TRY(run_profile(&p, certificate, ctx));
@@ -59,5 +69,33 @@ sotto_status sotto_certificate_profile(struct sotto_privacy_profile *out,
     p = (struct sotto_privacy_profile){0};
 done:
     sotto_privacy_profile_clear(&p);
+    return status;
+}
+
+/* One release of Gaussian noise is one Gaussian, exactly. */
+static bool is_gaussian(const struct sotto_certificate *c)
+{
+    return has_curve(c) && !c->run && mechanism_find(c->account.mechanism)->by_l2 &&
+           !mechanism_find(c->account.mechanism)->integer;
+}
+
+sotto_status sotto_certificate_adaptive(struct sotto_adaptive *out,
+                                        const struct sotto_certificate *certificate,
+                                        const struct sotto_privacy_profile *profile)
+{
+    REQUIRE_GIVEN(out, certificate, profile);
+    sotto_status status = SOTTO_OK;
+    struct adaptive box = {0, 0, 0};
+    struct sensitivity_ratio shifts;
+    const struct sotto_account *a = &certificate->account;
+    TRY(require_unseeded(certificate));
+    if (is_gaussian(certificate)) {
+        TRY(sensitivity_ratio_for(&shifts, mechanism_find(a->mechanism), a->scale,
+                                  &certificate->sensitivity));
+        box.square = iv_square(shifts.l2).hi;
+    } else
+        TRY(profile_gaussian(&box, profile));
+    *out = adaptive_shown(&box);
+done:
     return status;
 }

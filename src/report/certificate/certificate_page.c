@@ -126,25 +126,77 @@ static void put_guarantee(struct sheet *s, const struct facts *f)
                    100 * allowed_tpr(epsilon, v->delta, 0.01));
 }
 
-static sotto_status put_reconstruction(struct sheet *s, const struct facts *f, double prior,
-                                       const struct sotto_context *ctx)
+/* How a row rests on the certificate's guarantee. */
+static const char *standing(const struct facts *f)
+{
+    return f->v.guarantee == SOTTO_GUARANTEE_PROVED ? "proved for this release alone"
+                                                    : "under the same condition, for this release alone";
+}
+
+/* At false positives of a rate, a test finds at most what a guess of that prior becomes. */
+static sotto_status put_curve(struct sheet *s, const struct facts *f, const struct sotto_privacy_profile *p)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_certificate *c = NULL;
-    struct sotto_privacy_profile profile = {0};
+    static const double rates[3] = {.001, .01, .1};
+    double found[3];
+    for (int i = 0; i < 3; i++)
+        TRY(sotto_reconstruction_bound(&found[i], p, rates[i]));
+    sheet_line(
+        s, "Curve",
+        "true-positive rate at most %.3g %% at 0.1 %%, %.3g %% at 1 %%, %.3g %% at 10 %% false positives; "
+        "%s",
+        100 * found[0], 100 * found[1], 100 * found[2], standing(f));
+done:
+    return status;
+}
+
+static sotto_status put_mu(struct sheet *s, const struct facts *f, const struct sotto_certificate *c,
+                           const struct sotto_privacy_profile *p)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_adaptive box;
+    char error[64] = "";
+    TRY(sotto_certificate_adaptive(&box, c, p));
+    if (box.failure > 0)
+        snprintf(error, sizeof error, ", off by at most %.3g in delta", box.failure);
+    if (box.mu < INFINITY)
+        sheet_line(s, "mu (Gaussian DP)", "%.6g%s; %s", box.mu, error, standing(f));
+done:
+    return status;
+}
+
+static sotto_status put_reconstruction(struct sheet *s, const struct facts *f, double prior,
+                                       const struct sotto_privacy_profile *p)
+{
+    sotto_status status = SOTTO_OK;
     double bound;
-    if (prior == 0 || f->v.guarantee == SOTTO_GUARANTEE_NONE)
-        goto done;
-    TRY(sotto_certificate_load(&c, f->v.certificate));
-    TRY(sotto_certificate_profile(&profile, c, ctx));
-    TRY(sotto_reconstruction_bound(&bound, &profile, prior));
+    TRY(sotto_reconstruction_bound(&bound, p, prior));
     sheet_line(s, "Reconstruction",
                "%s, all others known, is guessed from this release with probability at most %.4g if it is "
                "guessed with probability %.4g without; %s",
                strcmp(f->v.adjacency, "replace-input") == 0 ? "the input of one record" : f->v.unit, bound,
-               prior,
-               f->v.guarantee == SOTTO_GUARANTEE_PROVED ? "proved for this release alone"
-                                                        : "under the same condition, for this release alone");
+               prior, standing(f));
+done:
+    return status;
+}
+
+/* What follows from the profile of this release. A certificate that does not verify has none. */
+static sotto_status put_profile(struct sheet *s, const struct facts *f, double prior,
+                                const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_certificate *c = NULL;
+    struct sotto_privacy_profile profile = {0};
+    if (f->v.guarantee == SOTTO_GUARANTEE_NONE || (f->v.failed && prior == 0))
+        goto done;
+    TRY(sotto_certificate_load(&c, f->v.certificate));
+    TRY(sotto_certificate_profile(&profile, c, ctx));
+    if (!f->v.failed && !isinf(f->v.epsilon.upper)) {
+        TRY(put_mu(s, f, c, &profile));
+        TRY(put_curve(s, f, &profile));
+    }
+    if (prior > 0)
+        TRY(put_reconstruction(s, f, prior, &profile));
 done:
     sotto_certificate_free(c);
     sotto_privacy_profile_clear(&profile);
@@ -389,7 +441,7 @@ sotto_status sotto_certificate_page(char **page, const char *file, const char *l
     sheet_begin(&s, s.html, "Privacy certificate", verdict_of(verdict, &f.v));
     put_result(&s, &f);
     put_guarantee(&s, &f);
-    TRY(put_reconstruction(&s, &f, prior, ctx));
+    TRY(put_profile(&s, &f, prior, ctx));
     put_noise(&s, &f);
     put_account(&s, &f);
     put_public(&s, &f);
