@@ -47,6 +47,14 @@ TEST(the_runs_of_the_page)
         const struct adaptive box = of(&p, true);
         near(sqrt(box.square), rows[i][3], 1e-3);
         near(box.failure, 1e-9, 5e-11);
+        for (double fpr = .001; fpr < .2;
+             fpr *= 10) { /* the certificate's page has the profile's, which is the sharper of the two */
+            double found;
+            assert_int_equal(sotto_reconstruction_bound(&found, &p, fpr), SOTTO_OK);
+            const double by_box = adaptive_tpr(&box, fpr);
+            if (!(found <= by_box * (1 + 1e-3) && found >= by_box * .97))
+                fail_msg("run %d at %g: %g, by its box %g", i, fpr, found, by_box);
+        }
         sotto_privacy_profile_clear(&p);
     }
 }
