@@ -29,6 +29,12 @@ static struct sotto_event gauss(double scale, size_t count)
     return (struct sotto_event){.mechanism = "gaussian", .count = count, .scale = scale, .l1 = NAN, .l2 = 1};
 }
 
+/* What the run is as a Gaussian, which takes less time. */
+static struct sotto_event like_run(void)
+{
+    return gauss(1 / .2365, 1);
+}
+
 static struct sotto_event stated(double epsilon, double delta)
 {
     return (struct sotto_event){.mechanism = "stated", .count = 1, .stated = {epsilon, delta}};
@@ -47,8 +53,8 @@ static struct sotto_any_order of(const struct sotto_event *events, size_t n, dou
 /* Pure releases are paid as pure where they are few, and as Gaussians where they are many. */
 TEST(the_examples_of_the_page)
 {
-    struct sotto_event few[] = {run, pure(.2, 3)}, many[] = {run, stated(.05, 0)},
-                       laplace[] = {run, pure(.05, 20)};
+    struct sotto_event few[] = {run, pure(.2, 3)}, many[] = {like_run(), stated(.05, 0)},
+                       laplace[] = {like_run(), pure(.05, 20)};
     many[1].count = 20;
     const struct sotto_any_order three = of(few, 2, 1e-6), twenty = of(many, 2, 1e-6),
                                  of_curve = of(laplace, 2, 1e-6);
@@ -66,7 +72,7 @@ TEST(the_examples_of_the_page)
 /* Of twenty releases one by one some are paid as pure and some as Gaussians, which is better than either alone. */
 TEST(events_one_by_one)
 {
-    struct sotto_event one_by_one[21] = {run};
+    struct sotto_event one_by_one[21] = {like_run()};
     for (size_t i = 1; i <= 20; i++)
         one_by_one[i] = stated(.05, 0);
     const struct sotto_any_order a = of(one_by_one, 21, 1e-6);
@@ -75,10 +81,10 @@ TEST(events_one_by_one)
 
 TEST(never_below_the_account_of_fixed_parameters)
 {
-    const struct sotto_event lists[][2] = {{run, stated(.3, 1e-7)},
+    const struct sotto_event lists[][2] = {{like_run(), stated(.3, 1e-7)},
                                            {stated(.5, 4e-7), stated(1, 4e-7)},
                                            {pure(.3, 2), stated(.1, 0)},
-                                           {gauss(9, 2), pure(.01, 100)}};
+                                           {gauss(9, 2), stated(.01, 0)}};
     for (size_t i = 0; i < 4; i++) {
         const struct sotto_any_order a = of(lists[i], 2, 1e-6);
         assert_true(a.epsilon.upper >= a.beforehand.epsilon.lower && a.epsilon.upper < INFINITY);
@@ -97,7 +103,8 @@ TEST(pure_alone_and_gaussian_alone_lose_nothing)
 TEST(no_box)
 {
     const struct sotto_event lists[][2] = {
-        {run, {.mechanism = "discrete-gaussian", .count = 1, .scale = 3, .l1 = 2, .l2 = 1.5, .dimension = 4}},
+        {like_run(),
+         {.mechanism = "discrete-gaussian", .count = 1, .scale = 3, .l1 = 2, .l2 = 1.5, .dimension = 4}},
         {run, stated(.1, 1e-5)}};
     const char *text[] = {"events[1] (discrete-gaussian)", "events[0] (gaussian)"};
     for (size_t i = 0; i < 2; i++) {
