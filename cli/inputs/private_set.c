@@ -54,6 +54,16 @@ static sotto_status check_key(const char *path, const char *verb)
     return status;
 }
 
+sotto_status private_set_noise_once(const struct options *o, const char *verb, const char *noise)
+{
+    if (option_given(o, noise) + option_given(o, "epsilon") + option_given(o, "max-tpr") +
+            option_given(o, "max-advantage") ==
+        1)
+        return SOTTO_OK;
+    return cli_fail(SOTTO_EUSAGE, "%s: give exactly one of --%s, --epsilon, --max-tpr and --max-advantage",
+                    verb, noise);
+}
+
 sotto_status private_set_identify(struct private_set *s, const struct options *o,
                                   const struct sotto_provenance *provenance, const char *verb,
                                   const char *what)
@@ -83,6 +93,8 @@ sotto_status private_set_identify(struct private_set *s, const struct options *o
     s->spend = (struct sotto_spend){
         .provenance = provenance, .source = &s->source, .insecure = option_given(o, "insecure-noise-seed")};
     s->key = option_text(o, "sign");
+    s->risk.max_tpr = option_text(o, "max-tpr");
+    s->risk.max_advantage = option_given(o, "max-advantage") ? option_real(o, "max-advantage") : 0;
     if (status == SOTTO_OK)
         status = check_key(s->key, verb);
     if (status == SOTTO_OK)
@@ -142,6 +154,19 @@ static sotto_status sign(const char *output, const char *key)
     return sotto_sign(certificate, key);
 }
 
+/* What was asked for in the words of an attacker, as it came out. */
+static sotto_status print_risk(const struct sotto_certificate *c, const struct sotto_risk *risk)
+{
+    char *line = NULL;
+    if (sotto_certificate_guarantee(c) == SOTTO_GUARANTEE_NONE)
+        return SOTTO_OK;
+    sotto_status status = sotto_certificate_risk(&line, c, risk, NULL);
+    if (status == SOTTO_OK)
+        puts(line);
+    sotto_text_free(line);
+    return status;
+}
+
 sotto_status private_set_print(const struct private_set *s, const struct sotto_certificate *c,
                                const char *output, int json)
 {
@@ -155,6 +180,8 @@ sotto_status private_set_print(const struct private_set *s, const struct sotto_c
     else if (status == SOTTO_OK)
         printf("%s: %s\ncertificate: %s.certificate.json\n", output, text, output);
     sotto_text_free(text);
+    if (status == SOTTO_OK && !json && (s->risk.max_tpr || s->risk.max_advantage != 0))
+        status = print_risk(c, &s->risk);
     return status;
 }
 

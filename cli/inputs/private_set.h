@@ -17,7 +17,10 @@ struct private_set {
     struct sotto_source_records source;
     unsigned char (*digests)[SOTTO_DIGEST]; /* (source.n), owned, or NULL */
     const char *key;                        /* file of the key that signs, borrowed; NULL: not signed */
+    struct sotto_risk risk;                 /* that was asked for instead of an epsilon, borrowed */
 };
+/* EUSAGE: not exactly one option says how much noise: --scale or --noise-multiplier, an epsilon, or a risk. */
+sotto_status private_set_noise_once(const struct options *o, const char *verb, const char *noise);
 /* `provenance` (borrowed): what the inputs say of themselves; verb and what ("X.npy") are for errors. EUSAGE: no
  * identity, one that --dataset-id contradicts, half a budget, or a key that cannot sign. Borrowed by s->spend, so *s stays where it is. Clear also after a failure. */
 sotto_status private_set_identify(struct private_set *s, const struct options *o,
@@ -31,8 +34,8 @@ sotto_status private_set_of_arrays(struct private_set *s, const float *x, const 
 /* rows[0..n) of an open set. */
 sotto_status private_set_of_rows(struct private_set *s, const struct sotto_dataset *d, const int64_t *rows,
                                  size_t n, const struct sotto_context *ctx);
-/* Signs the certificate beside `output` if that was asked for, and prints what was released: one line, or with `json` the
- * certificate. */
+/* Signs the certificate beside `output` if that was asked for, and prints what was released: one line, and one about the
+ * risk that was asked for; or with `json` the certificate. */
 sotto_status private_set_print(const struct private_set *s, const struct sotto_certificate *c,
                                const char *output, int json);
 void private_set_clear(struct private_set *s);

@@ -47,8 +47,8 @@ static sotto_status check_options(const struct options *o)
     if (!option_given(o, "clip"))
         return cli_fail(SOTTO_EUSAGE,
                         "protect: --records X.npy needs --clip R, which bounds what one record can change");
-    if (option_given(o, "scale") == option_given(o, "epsilon"))
-        return cli_fail(SOTTO_EUSAGE, "protect: give exactly one of --scale and --epsilon");
+    if (private_set_noise_once(o, "protect", "scale") != SOTTO_OK)
+        return SOTTO_EUSAGE;
     if (option_given(o, "labels") != option_given(o, "label-epsilon"))
         return cli_fail(SOTTO_EUSAGE, "protect: --labels and --label-epsilon must be given together");
     if (option_given(o, "labels") && !option_given(o, "classes"))
@@ -75,6 +75,7 @@ static sotto_status fill(struct sotto_protect_records *p, const struct options *
     p->mechanism = option_given(o, "mechanism") ? r.mechanism : NULL;
     p->scale = r.scale;
     p->target.epsilon = r.target.epsilon;
+    p->risk = r.risk;
     if (option_given(o, "delta")) /* 0 that was given is not the default */
         p->target.delta = r.target.delta == 0 ? SOTTO_DELTA_PURE : r.target.delta;
     return status;

@@ -1,6 +1,7 @@
 /* Options of trainings that end with a certificate. */
 #include "verbs/train_privacy.h"
 
+#include "inputs/private_set.h"
 #include "options/class_list.h"
 
 #include <string.h>
@@ -11,6 +12,8 @@ static const struct {
 } private_options[] = {{"noise", false},
                        {"noise-multiplier", false},
                        {"epsilon", true},
+                       {"max-tpr", true},
+                       {"max-advantage", true},
                        {"delta", true},
                        {"max-grad-norm", false},
                        {"clipping", false},
@@ -58,8 +61,8 @@ sotto_status train_privacy_of_sgd(struct sotto_train_privacy *p, const struct op
                         "train: --dp-sgd and --certify-inputs cannot be combined; give one of them");
     if (refuse_of_inputs(o) != SOTTO_OK)
         return SOTTO_EUSAGE;
-    if (option_given(o, "noise-multiplier") == option_given(o, "epsilon"))
-        return cli_fail(SOTTO_EUSAGE, "train: give exactly one of --noise-multiplier and --epsilon");
+    if (private_set_noise_once(o, "train", "noise-multiplier") != SOTTO_OK)
+        return SOTTO_EUSAGE;
     if (option_given(o, "steps") && option_given(o, "epochs"))
         return cli_fail(SOTTO_EUSAGE, "train: give --steps or --epochs, not both");
     sotto_status status = read_shared(p, o);

@@ -40,17 +40,33 @@ static void print_result(const struct sotto_head *h, const struct head_inputs *i
                sotto_head_data_sha256(h));
 }
 
-static const char *const private_options[] = {
-    "noise",    "max-grad-norm",       "noise-multiplier", "epsilon",        "delta",
-    "momentum", "dataset-id",          "ledger",           "budget-epsilon", "budget-delta",
-    "purpose",  "insecure-noise-seed", "cross-weight",     "adjacency",      "sampling",
-    "fresh",    "same-people-as",      "ledger-move",      "read-from-data"};
+static const char *const private_options[] = {"noise",
+                                              "max-grad-norm",
+                                              "noise-multiplier",
+                                              "epsilon",
+                                              "max-tpr",
+                                              "max-advantage",
+                                              "delta",
+                                              "momentum",
+                                              "dataset-id",
+                                              "ledger",
+                                              "budget-epsilon",
+                                              "budget-delta",
+                                              "purpose",
+                                              "insecure-noise-seed",
+                                              "cross-weight",
+                                              "adjacency",
+                                              "sampling",
+                                              "fresh",
+                                              "same-people-as",
+                                              "ledger-move",
+                                              "read-from-data"};
 
 static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head_recipe *r,
                                  const struct head_inputs *in, const struct options *o)
 {
-    if (option_given(o, "noise-multiplier") == option_given(o, "epsilon"))
-        return cli_fail(SOTTO_EUSAGE, "head: give exactly one of --noise-multiplier and --epsilon");
+    if (private_set_noise_once(o, "head", "noise-multiplier") != SOTTO_OK)
+        return SOTTO_EUSAGE;
     const bool once = sotto_head_trainer_private(r->trainer) == 2,
                pure = strcmp(r->trainer, "objective") == 0;
     if (option_given(o, "sampling") && !sotto_head_trainer_reads(r->trainer, "batch"))

@@ -15,7 +15,8 @@ static const struct option_row rows[] = {
     OPTION_TABLE(sotto_protect_option_table, "statistic|range|blocks|choices|cases"),
     OPTION_TABLE(sotto_protect_records_table, "records|clip|norm|labels|label-epsilon"),
     OPTION_TABLE(sotto_protect_option_table, "labels-from"),
-    OPTION_TABLE(sotto_release_option_table, "mechanism|scale|epsilon|delta|value-step"),
+    OPTION_TABLE(sotto_release_option_table,
+                 "mechanism|scale|epsilon|max-tpr|max-advantage|delta|value-step"),
     OPTION_DEFAULT("mechanism", "logistic"),
     OPTION_TABLE(sotto_protect_option_table, "classes"),
     OPTION_TABLE(sotto_release_option_table, "flat-doubt"),
@@ -103,8 +104,8 @@ static sotto_status fill(struct sotto_protect *p, const struct options *o)
     if (option_given(o, "labels-from") && !option_given(o, "classes"))
         return cli_fail(SOTTO_EUSAGE,
                         "protect: --labels-from belongs to labels; give --classes K, or omit it");
-    if (option_given(o, "scale") == option_given(o, "epsilon"))
-        return cli_fail(SOTTO_EUSAGE, "protect: give exactly one of --scale and --epsilon");
+    if (private_set_noise_once(o, "protect", "scale") != SOTTO_OK)
+        return SOTTO_EUSAGE;
     p->input = option_text(o, labels                     ? "labels"
                               : option_given(o, "head")  ? "head"
                               : option_given(o, "table") ? "table"

@@ -277,6 +277,32 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled_certified(struct
                                                                           double target_epsilon,
                                                                           const struct sotto_context *ctx);
 
+/** How well a test of membership may do, for who would rather say that than an epsilon: any test, that knows all other
+ * records and how the release was made. {0}: nothing is asked; at most one member is given. */
+struct sotto_risk {
+    /** "0.02@0.01": the true-positive rate is at most 0.02 where the false-positive rate is at most 0.01. Both in (0, 1). */
+    const char *max_tpr;
+    /** In (0, 1): the true-positive rate less the false-positive rate is at most that, whatever the latter is. */
+    double max_advantage;
+};
+/** The smallest scale with which no test does better, within about a part in ten thousand. It is found along the points
+ * (epsilon, delta) that imply the risk, by sotto_calibrate(), in the adjacency of the sensitivity and in both directions; what
+ * the release costs at a delta is sotto_account_release() of the scale.
+ *
+ *  Returns: EINVAL   the risk is none, or what guessing reaches; names the parameter
+ *           EDOMAIN  no scale was found: it can be reached with no noise of that mechanism, or hardly any is needed */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_risk(double *scale, const char *mechanism,
+                                                             const struct sotto_sensitivity *sensitivity,
+                                                             const struct sotto_risk *risk,
+                                                             const struct sotto_context *ctx);
+/** The same for sampled steps, by sotto_calibrate_sampled(). Takes seconds.
+ *
+ *  In:      sampled->noise_multiplier, sampled->delta  are not read */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled_risk(double *noise_multiplier,
+                                                                     const struct sotto_sampled *sampled,
+                                                                     const struct sotto_risk *risk,
+                                                                     const struct sotto_context *ctx);
+
 /** Points of a privacy profile delta(epsilon) (Balle, Barthe, Gaboardi 2020), from above: for every two neighbours, in both
  * directions, the hockey-stick divergence at epsilon[i] is at most delta[i]. Together they bound the trade-off curve of any
  * test of membership from below (Dong, Roth, Su 2022, proposition 2.12; docs/derivations/one-run.md). Start from {0};

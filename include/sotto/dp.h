@@ -74,7 +74,8 @@ struct sotto_release {
      * constant time (docs/derivations/exact-noise.md, section 4). The law stays exact; its lattice is 2^8 times coarser.
      * Not for discrete Gaussian and K-norm noise, selection and randomised response. [0] */
     int flat_doubt;
-    uint64_t reserved[4]; /**< zeros: room for later members */
+    struct sotto_risk risk; /**< instead of scale and target.epsilon: the smallest scale for it [{0}: none] */
+    uint64_t reserved[2];   /**< zeros: room for later members */
 };
 
 /** How much of a guarantee is proved. */
@@ -157,6 +158,18 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_save(const char *path,
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_profile(struct sotto_privacy_profile *out,
                                                                   const struct sotto_certificate *certificate,
                                                                   const struct sotto_context *ctx);
+/** What holds of tests of membership, as one line: "any test of membership: true-positive rate at most 0.02 at false-positive
+ * rate 0.01". The risk that is asked about, where the account of the certificate shows that it is not exceeded; else a larger
+ * one, which its profile shows: after an interruption more steps were charged than the noise was found for. What epsilon
+ * rests on, this rests on, and says so.
+ *
+ *  Out:     *line    free with sotto_text_free()
+ *  Returns: EINVAL   the risk is none; noise from a seed: there is no guarantee
+ *           ENOMEM, ESTOPPED */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_risk(char **line,
+                                                               const struct sotto_certificate *certificate,
+                                                               const struct sotto_risk *risk,
+                                                               const struct sotto_context *ctx);
 /** NULL is allowed. */
 SOTTO_API void sotto_certificate_free(struct sotto_certificate *certificate);
 
@@ -420,7 +433,9 @@ struct sotto_protect_records {
     size_t classes;            /**< with labels: their public number, which is not read from them */
     const char *classes_by;    /**< [NULL: "the caller"] source of that number, for the certificate */
     struct sotto_spend spend;  /**< dataset_id [NULL: that of the input's provenance] */
-    uint64_t reserved[4];      /**< zeros: room for later members */
+    /** Instead of scale and target.epsilon, where labels are public: the smallest scale for it [{0}: none]. */
+    struct sotto_risk risk;
+    uint64_t reserved[2]; /**< zeros: room for later members */
 };
 /** Clips every row, adds noise to it once by one charge of the ledger, and writes `output` and
  *  `output`.certificate.json. A replaced row changes the vector of all values by at most 2 clip, so the guarantee is that

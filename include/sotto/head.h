@@ -136,7 +136,9 @@ struct sotto_head_privacy {
     /** [NULL: none] DP-SGD: canaries (sotto/canary.h) of which X and y were made; those that are gradients act in every
      *  step, and what an observer of all steps sees of them is noted there. */
     struct sotto_canaries *canaries;
-    uint64_t reserved[4]; /**< zeros: room for later members */
+    /** Instead of target.epsilon and the recipe's noise_multiplier: the smallest noise for it [{0}: none]. */
+    struct sotto_risk risk;
+    uint64_t reserved[2]; /**< zeros: room for later members */
 };
 /** Trains with noise: the whole run is charged to the ledger before its first step, and stays charged if it is stopped.
  *  Protected are X and y together, under privacy->adjacency, in everything that leaves this function. n is treated as

@@ -187,7 +187,9 @@ struct sotto_train_privacy {
     /** [NULL: none] DP-SGD: as in struct sotto_head_privacy; `data` is then sotto_canaries_data(), all rows of it. Training on
      *  noisy inputs refuses them. */
     struct sotto_canaries *canaries;
-    uint64_t reserved[4]; /**< zeros: room for later members */
+    /** Instead of target.epsilon and noise_multiplier: the smallest noise for it [{0}: none]. On noisy inputs: labels are public. */
+    struct sotto_risk risk;
+    uint64_t reserved[2]; /**< zeros: room for later members */
 };
 /** Out: *p: the values in brackets. */
 SOTTO_API void sotto_train_privacy_defaults(struct sotto_train_privacy *p);

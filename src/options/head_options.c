@@ -70,6 +70,12 @@ static const struct sotto_option privacy_rows[] = {
     {"epsilon", REAL(target.epsilon, "E"), .value = "auto", .range = "(0,inf)",
      .group = "Noise and guarantee", .help = "target epsilon; the smallest noise that meets it is found",
      .old_names = "target-epsilon"},
+    {"max-tpr", TEXT(risk.max_tpr, "TPR@FPR"), .group = "Noise and guarantee",
+     .help = "instead of an epsilon, such as 0.02@0.01: no test of membership has a higher true-positive "
+             "rate at that false-positive rate; the smallest noise for it is found"},
+    {"max-advantage", REAL(risk.max_advantage, "A"), .range = "(0,1)", .group = "Noise and guarantee",
+     .help = "instead of an epsilon: no test of membership has a true-positive rate more than A above its "
+             "false-positive rate; the smallest noise for it is found"},
     {"delta", REAL(target.delta, "D"), .value = "auto", .range = "[0,1)", .group = "Noise and guarantee",
      .help = "delta of (epsilon, delta)-DP (default: 1 / (10 x records), rounded down to a power of ten; "
              "objective: 0)"},

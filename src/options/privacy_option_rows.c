@@ -23,6 +23,12 @@ static const struct sotto_option release_rows[] = {
      .help = "target epsilon instead of --scale (DP-SGD: --noise-multiplier); the smallest noise that meets "
              "it is found",
      .old_names = "target-epsilon"},
+    {"max-tpr", TEXT(risk.max_tpr, "TPR@FPR"), .group = "Mechanism",
+     .help = "instead of an epsilon, such as 0.02@0.01: no test of membership has a higher true-positive "
+             "rate at that false-positive rate; the smallest noise for it is found"},
+    {"max-advantage", REAL(risk.max_advantage, "A"), .range = "(0,1)", .group = "Mechanism",
+     .help = "instead of an epsilon: no test of membership has a true-positive rate more than A above its "
+             "false-positive rate; the smallest noise for it is found"},
     {"delta", REAL(target.delta, "D"), .value = "0", .range = "[0,1)", .group = "Mechanism",
      .help = "delta of (epsilon, delta)-DP; 0: pure epsilon-DP, which needs the L1 sensitivity"},
     {"flat-doubt", FLAG(flat_doubt), .value = "0", .group = "Mechanism",

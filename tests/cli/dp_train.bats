@@ -106,7 +106,7 @@ teardown() { cd /; rm -rf "$dir"; }
     [ ! -e m.safetensors ]
   }
   data=(--data synthetic-images-n64 --quiet)
-  refused 64 "give exactly one of --noise-multiplier and --epsilon" "${data[@]}" --dp-sgd
+  refused 64 "give exactly one of --noise-multiplier, --epsilon, --max-tpr and --max-advantage" "${data[@]}" --dp-sgd
   refused 64 "train: --noise needs --dp-sgd; plain training makes no certificate" "${data[@]}" --noise gaussian
   refused 64 "--sampling must be poisson or fixed (got 'shuffled')" "${data[@]}" --dp-sgd --noise-multiplier 1 --sampling shuffled
   refused 64 "give --steps or --epochs, not both" "${data[@]}" --dp-sgd --noise-multiplier 1 --steps 3 --epochs 2

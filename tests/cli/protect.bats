@@ -145,9 +145,30 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   [ ! -e "$XDG_DATA_HOME" ]
 }
 
+@test "noise for a risk: what is printed, charged, and refused" {
+  run --separate-stderr "$SOTTO" protect --vector v.npy --dataset-id toy -o out.npy --mechanism laplace --l1 1 --max-tpr 0.02@0.01
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"laplace noise of scale 1.4427"* ]]                   # 1 / ln 2
+  [[ "$output" == *"epsilon 0.6931"*" at delta 0"* ]]
+  [[ "${lines[-1]}" == "any test of membership: true-positive rate at most 0.02 at false-positive rate 0.01, if what epsilon rests on holds: the sensitivity stated by the caller" ]]
+  run --separate-stderr "$SOTTO" protect --vector v.npy --dataset-id toy -o out.npy --mechanism gaussian --l2 1 --delta 1e-5 --max-advantage 0.1
+  [ "$status" -eq 0 ]
+  [[ "${lines[-1]}" == "any test of membership: true-positive rate at most 0.1 above the false-positive rate"* ]]
+  run --separate-stderr "$SOTTO" protect --records X.npy --clip 1 --dataset-id rows -o out.npy --max-tpr 0.02@0.01
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"true-positive rate at most 0.02 at false-positive rate 0.01"* ]]
+  rm -r out.npy* data
+  refused 64 "give exactly one of --scale, --epsilon, --max-tpr and --max-advantage" protect --l1 1 --scale 1 --max-tpr 0.02@0.01
+  refused 64 "give exactly one of --scale, --epsilon, --max-tpr and --max-advantage" protect --l1 1 --max-advantage 0.1 --epsilon 1
+  refused 65 "max_tpr 0.01@0.02 is out of range; expected rates in (0, 1), the true-positive rate above the false-positive rate" protect --l1 1 --max-tpr 0.01@0.02
+  refused 65 "max_tpr '0.02' is not a pair of rates; expected TPR@FPR such as 0.02@0.01" protect --l1 1 --max-tpr 0.02
+  refused 65 "max_advantage is 1; expected a number in (0, 1)" protect --l1 1 --max-advantage 1
+  [ ! -e "$XDG_DATA_HOME" ]
+}
+
 @test "wrong combinations are usage errors" {
-  refused 64 "give exactly one of --scale and --epsilon" protect --l1 1
-  refused 64 "give exactly one of --scale and --epsilon" protect --l1 1 --scale 1 --epsilon 1
+  refused 64 "give exactly one of --scale, --epsilon, --max-tpr and --max-advantage" protect --l1 1
+  refused 64 "give exactly one of --scale, --epsilon, --max-tpr and --max-advantage" protect --l1 1 --scale 1 --epsilon 1
   refused 64 "protect: the sensitivity is missing; give --sensitivity FILE, --l1, --l2 or both norms (it can be omitted only for a head by a convex trainer)" protect --scale 1
   refused 64 "v.npy has no identity (made elsewhere, opened by its path, or imported by version 1)" \
     "$SOTTO" protect --vector v.npy --scale 1 --l1 1 -o out.npy

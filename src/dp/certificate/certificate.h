@@ -19,6 +19,8 @@
 #define LATTICE_SAMPLER "exact: floor of the continuous law on a power-of-two lattice"
 #define FLAT_SAMPLER                                                                                         \
     "exact, doubts flat: floor of the continuous law on a lattice; slow draws tell little about their size"
+/** The lattice of a release in bits, as its sampler (NULL: unknown) tells: the ledger holds that line too. */
+int certificate_lattice(const char *sampler);
 /** How that of early releases begins that were not exact but paid for in delta, and how far they were from their law, for
  * each coordinate. */
 #define FIXED_SAMPLER "fixed number of steps"
@@ -110,6 +112,8 @@ struct sotto_certificate {
     double low, high;                  /* its range; both 0: it has none */
     struct certificate_tuning *tuning; /* NULL: all weights were trained, from first ones that were drawn */
 };
+/** All steps that a run was charged for, without a delta. */
+struct sotto_sampled certificate_steps(const struct sotto_certificate *c);
 /** Made before the ledger is charged: what is known only afterwards is filled in by certificate_enter() and needs
  * no memory. ENOMEM. */
 sotto_status certificate_new(struct sotto_certificate **out, const struct certificate_facts *facts);

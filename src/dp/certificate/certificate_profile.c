@@ -23,19 +23,18 @@ static bool has_curve(const struct sotto_certificate *c)
 }
 
 /* Zero-out is accounted as add-remove, and an input as a record. */
-static sotto_status run_profile(struct sotto_privacy_profile *out, const struct sotto_certificate *c,
-                                const struct sotto_context *ctx)
+struct sotto_sampled certificate_steps(const struct sotto_certificate *c)
 {
     const struct dpsgd_facts *f = &c->run->facts;
-    const struct sotto_sampled steps = {
+    return (struct sotto_sampled){
         .mechanism = f->mechanism,
         .noise_multiplier = run_multiplier(f),
         .sample_rate = f->sample_rate,
         .steps = c->run->reservations.charged,
         .clipping = f->clipping,
         .adjacency = strcmp(c->account.adjacency, "zero-out") == 0 ? SOTTO_ADD_REMOVE : SOTTO_REPLACE_ONE,
+        .rows_per_person = c->unit.rows,
         .sampling = f->sampling};
-    return sotto_privacy_profile_sampled(out, &steps, ctx);
 }
 
 static sotto_status require_unseeded(const struct sotto_certificate *c)
@@ -58,9 +57,10 @@ sotto_status sotto_certificate_profile(struct sotto_privacy_profile *out,
     const struct sotto_account *a = &certificate->account;
     TRY(require_unseeded(certificate));
     snprintf(p.of, sizeof p.of, "(epsilon %.6g, delta %.3g)", a->epsilon.upper, a->delta);
-    if (has_curve(certificate) && certificate->run)
-        TRY(run_profile(&p, certificate, ctx));
-    else if (has_curve(certificate))
+    if (has_curve(certificate) && certificate->run) {
+        const struct sotto_sampled steps = certificate_steps(certificate);
+        TRY(sotto_privacy_profile_sampled(&p, &steps, ctx));
+    } else if (has_curve(certificate))
         TRY(sotto_privacy_profile_release(&p, a->mechanism, a->scale, &certificate->sensitivity));
     TRY(profile_add(&p, a->epsilon.upper, a->delta));
     TRY(profile_add(&p, a->pure_epsilon, 0));

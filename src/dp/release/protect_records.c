@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/sha256.h"
+#include "dp/account/risk.h"
 #include "dp/certificate/certificate.h"
 #include "dp/ledger/spend.h"
 #include "dp/mechanism/require.h"
@@ -46,11 +47,15 @@ static sotto_status check(const struct sotto_protect_records *p)
 {
     sotto_status status = SOTTO_OK;
     bool target = spend_given(p->target.epsilon);
-    TRY(require_reserved(p->reserved, "protect"));
+    TRY(require_reserved_of(p->reserved, 2, "protect"));
     REQUIRE(p->input && p->output && ends_with(p->output, ".npy"),
             "protect: give a file of records and a .npy file to write");
     TRY(sotto_options_check(p, sotto_protect_records_table(), NULL));
-    REQUIRE(target != spend_given(p->scale), "protect: records need exactly one of scale and target epsilon");
+    TRY(risk_require_alone(&p->risk, target || spend_given(p->scale)));
+    REQUIRE(!risk_given(&p->risk) || !p->labels,
+            "protect: a risk is that of one release, and labels would be another one; give a target epsilon");
+    REQUIRE(target != spend_given(p->scale) || risk_given(&p->risk),
+            "protect: records need exactly one of scale and target epsilon");
     REQUIRE(!target || p->target.epsilon > 0, "epsilon must be > 0 (got %g)", p->target.epsilon);
     REQUIRE(p->labels_from <= 1, "protect: labels from %zu; expected the number of the first class, 0 or 1",
             p->labels_from);
@@ -142,7 +147,7 @@ static sotto_status calibrate(struct job *j)
         .max_grad_norm = j->p.clip, .dimension = j->n * j->d, .clipping = j->p.norm};
     if (j->p.labels)
         left = (left - j->p.label_epsilon) * (1 - 0x1p-40); /* sums are rounded up */
-    TRY(sotto_calibrate_sampled(&multiplier, &sampled, left, j->ctx));
+    TRY(calibrate_sampled_for(&multiplier, &sampled, left, &j->p.risk, j->ctx));
     j->scale = run_noise_multiplier(multiplier, &facts, j->n) * j->p.clip * (1 + 0x1p-50);
 done:
     return status;

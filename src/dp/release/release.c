@@ -3,6 +3,7 @@
  * and is charged. */
 #include "dp/release/release.h"
 #include "base/sha256.h"
+#include "dp/account/risk.h"
 #include "dp/ledger/charge.h"
 #include "dp/ledger/spend.h"
 
@@ -15,9 +16,12 @@ static sotto_status account_for(struct sotto_account *account, const struct sott
 {
     sotto_status status = SOTTO_OK;
     double scale = r->scale, delta = r->target.delta == SOTTO_DELTA_PURE ? 0 : r->target.delta;
-    REQUIRE(spend_given(scale) || spend_given(r->target.epsilon),
+    TRY(risk_require_alone(&r->risk, spend_given(scale) || spend_given(r->target.epsilon)));
+    REQUIRE(spend_given(scale) || spend_given(r->target.epsilon) || risk_given(&r->risk),
             "release: neither a scale nor a target epsilon is given; give one of them");
-    if (!spend_given(scale))
+    if (risk_given(&r->risk))
+        TRY(calibrate_risk_on(&scale, NULL, m->name, sensitivity, &r->risk, bits, ctx));
+    else if (!spend_given(scale))
         TRY(calibrate_on(&scale, m->name, sensitivity, (struct sotto_dp){r->target.epsilon, delta}, bits,
                          ctx));
     TRY(account_to_charge(account, m, scale, sensitivity, delta, bits, ctx));
@@ -89,7 +93,7 @@ sotto_status release_plan(struct release_plan *plan, const struct sotto_release 
     sotto_status status = SOTTO_OK;
     struct release_plan p = {.release = r, .sensitivity = sensitivity_normal(&r->sensitivity), .n = n};
     p.sensitivity.dimension = n;
-    TRY(require_reserved(r->reserved, "release"));
+    TRY(require_reserved_of(r->reserved, 2, "release"));
     TRY(mechanism_require(&p.mechanism, r->mechanism));
     REQUIRE(kinds >> p.mechanism->kind & 1, "mechanism '%s' %s", p.mechanism->name,
             other_doors[p.mechanism->kind]);

@@ -3,6 +3,7 @@
 #include "dp/release/release_test.h"
 #include "base/memory.h"
 #include "base/reserved.h"
+#include "dp/account/risk.h"
 #include "dp/ledger/spend.h"
 #include "dp/mechanism/mechanism.h"
 #include "dp/mechanism/require.h"
@@ -31,7 +32,9 @@ static sotto_status plan_test(struct release_plan *out, size_t *threshold, const
                              .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
                              .n = 1,
                              .sampler = sampler};
-    TRY(require_reserved(r->reserved, "release"));
+    REQUIRE(!risk_given(&r->risk),
+            "%s has a guarantee at one delta only; give a target epsilon instead of a risk", TEST_MECHANISM);
+    TRY(require_reserved_of(r->reserved, 2, "release"));
     REQUIRE(release_is_test(r->mechanism), "mechanism '%s' tests nothing; expected %s", r->mechanism,
             TEST_MECHANISM);
     REQUIRE(spend_given(r->scale) || spend_given(r->target.epsilon),

@@ -26,19 +26,6 @@ static void check_text(struct verification *v, const char *name, const char *cla
     verify_check(v, name, claimed && strcmp(claimed, derived) == 0, "%.300s", claimed ? claimed : "(none)");
 }
 
-static bool begins(const char *text, const char *with)
-{
-    return text && strncmp(text, with, strlen(with)) == 0;
-}
-
-/* Of a release, as its sampler tells: the ledger holds that line too. */
-static int lattice_bits(const struct certificate_claims *f)
-{
-    return begins(f->sampler, LATTICE_SAMPLER) ? LATTICE_BITS
-           : begins(f->sampler, FLAT_SAMPLER)  ? LATTICE_BITS_FLAT
-                                               : LATTICE_BITS_FINE;
-}
-
 static sotto_status derive(struct sotto_account *a, const struct certificate_claims *f, double delta,
                            const char *adjacency, const struct sotto_context *ctx)
 {
@@ -46,7 +33,8 @@ static sotto_status derive(struct sotto_account *a, const struct certificate_cla
     if (!f->run && f->distance > 0)
         return account_within(a, f->mechanism, f->scale, &f->sensitivity, delta, f->distance, ctx);
     if (!f->run)
-        return account_on(a, f->mechanism, f->scale, &f->sensitivity, delta, lattice_bits(f), ctx);
+        return account_on(a, f->mechanism, f->scale, &f->sensitivity, delta, certificate_lattice(f->sampler),
+                          ctx);
     TRY(require_positive(f->scale, "scale"));
     TRY(require_positive(f->run_claims.facts.max_grad_norm, "max_grad_norm"));
     const struct sotto_sampled all = {.mechanism = f->mechanism,
@@ -182,7 +170,7 @@ static bool lattice_fits(const struct certificate_claims *f)
     if (f->run)
         return f->exponent == f->run_claims.facts.lattice_exponent;
     return f->scale > 1e-100 && f->scale < 1e100 &&
-           lattice_exponent(f->scale, lattice_bits(f)) == f->exponent;
+           lattice_exponent(f->scale, certificate_lattice(f->sampler)) == f->exponent;
 }
 
 /* "proved" needs a proved sensitivity, noise from the system, and nothing else that epsilon rests on. */

@@ -6,6 +6,7 @@
 #include "base/checkpoint_lock.h"
 #include "base/file.h"
 #include "canary/canaries.h"
+#include "dp/account/risk.h"
 #include "dp/ledger/spend.h"
 #include "dp/mechanism/require.h"
 #include "dp/release/charge_hint.h"
@@ -454,7 +455,8 @@ static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struc
                               const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    if (!spend_given(p->target.epsilon))
+    TRY(risk_require_alone(&p->risk, spend_given(p->target.epsilon) || spend_given(r->noise_multiplier)));
+    if (!risk_or_epsilon(&p->risk, p->target.epsilon))
         goto done;
     REQUIRE(batch_of(r, n) <= n, "batch %zu, the expected size of a sample, is larger than the %zu records",
             r->batch, n);
@@ -465,7 +467,7 @@ static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struc
                                           .adjacency = p->adjacency,
                                           .rows_per_person = spend_rows(&p->spend),
                                           .sampling = p->sampling};
-    TRY(sotto_calibrate_sampled(&r->noise_multiplier, &sampled, p->target.epsilon, ctx));
+    TRY(calibrate_sampled_for(&r->noise_multiplier, &sampled, p->target.epsilon, &p->risk, ctx));
 done:
     return status;
 }
@@ -475,7 +477,7 @@ static void add_rounding(struct sotto_head_recipe *r, size_t dimension, size_t n
                          const struct sotto_head_privacy *p)
 {
     const struct dpsgd_facts facts = {.max_grad_norm = r->max_grad_norm, .dimension = dimension};
-    if (spend_given(p->target.epsilon))
+    if (risk_or_epsilon(&p->risk, p->target.epsilon))
         r->noise_multiplier = run_noise_multiplier(r->noise_multiplier, &facts, n);
 }
 
@@ -526,7 +528,7 @@ sotto_status head_private_train(struct sotto_head **out, struct sotto_certificat
     int64_t *labels = NULL;
     struct sotto_certificate *text = NULL;
     TRY(head_data_silence(&labels, &data));
-    TRY(require_reserved(own.reserved, "head"));
+    TRY(require_reserved_of(own.reserved, 2, "head"));
     own.target.delta = spend_delta(own.target.delta, sotto_default_delta(n));
     TRY(spend_require_adjacency(own.adjacency));
     TRY(calibrate(&r, n, &own, ctx));

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/sha256.h"
+#include "dp/account/risk.h"
 #include "dp/ledger/spend.h"
 #include "dp/mechanism/mechanism.h"
 #include "dp/mechanism/require.h"
@@ -23,8 +24,9 @@ static sotto_status find_scale(struct sotto_account *account, struct sotto_head_
     double scale = r->noise_multiplier * unit;
     struct sotto_sensitivity of_unit = *sensitivity;
     unit_widen(&of_unit, spend_rows(&p->spend));
-    if (spend_given(p->target.epsilon))
-        TRY(sotto_calibrate(&scale, r->noise, &of_unit, p->target, ctx));
+    TRY(risk_require_alone(&p->risk, spend_given(p->target.epsilon) || spend_given(r->noise_multiplier)));
+    if (risk_or_epsilon(&p->risk, p->target.epsilon))
+        TRY(calibrate_for(&scale, r->noise, &of_unit, p->target, &p->risk, ctx));
     TRY(sotto_account_release(account, r->noise, scale, &of_unit, p->target.delta, 1, ctx));
     r->noise_multiplier = scale / unit;
 done:
@@ -106,7 +108,7 @@ static double default_delta(const struct sotto_head_recipe *r, size_t records)
 static sotto_status check_request(const struct sotto_head_recipe *r, const struct sotto_head_privacy *privacy)
 {
     sotto_status status = SOTTO_OK;
-    TRY(require_reserved(privacy->reserved, "head"));
+    TRY(require_reserved_of(privacy->reserved, 2, "head"));
     TRY(canary_require_records(privacy->canaries, r->trainer));
     REQUIRE(privacy->adjacency == SOTTO_REPLACE_ONE,
             "adjacency %s: trainer %s is accounted for a replaced record only; expected replace-one",

@@ -4,6 +4,7 @@
 #include "head/private/private_recipe.h"
 
 #include "base/file.h"
+#include "dp/account/risk.h"
 #include "dp/ledger/spend.h"
 #include "dp/mechanism/require.h"
 #include "dp/release/charge_hint.h"
@@ -53,7 +54,7 @@ static double radius(const struct sotto_head_recipe *r)
 static sotto_status check_request(const struct sotto_head_recipe *r, const struct sotto_head_privacy *privacy)
 {
     sotto_status status = SOTTO_OK;
-    TRY(require_reserved(privacy->reserved, "head"));
+    TRY(require_reserved_of(privacy->reserved, 2, "head"));
     TRY(canary_require_records(privacy->canaries, r->trainer));
     REQUIRE(privacy->adjacency == SOTTO_REPLACE_ONE,
             "adjacency %s: trainer %s is accounted for a replaced record only; expected replace-one",
@@ -68,11 +69,12 @@ static sotto_status find_scale(struct sotto_head_recipe *r, const struct sotto_h
 {
     sotto_status status = SOTTO_OK;
     struct sotto_sensitivity of_unit = {.l1 = 1, .source = SOTTO_SENSITIVITY_PROVED};
-    REQUIRE(spend_given(p->target.epsilon) || r->noise_multiplier > 0,
+    TRY(risk_require_alone(&p->risk, spend_given(p->target.epsilon) || spend_given(r->noise_multiplier)));
+    REQUIRE(risk_or_epsilon(&p->risk, p->target.epsilon) || r->noise_multiplier > 0,
             "head: neither epsilon nor noise_multiplier is given; give one of them");
     unit_widen(&of_unit, spend_rows(&p->spend));
-    if (spend_given(p->target.epsilon))
-        TRY(sotto_calibrate(&r->noise_multiplier, mechanism, &of_unit, p->target, ctx));
+    if (risk_or_epsilon(&p->risk, p->target.epsilon))
+        TRY(calibrate_for(&r->noise_multiplier, mechanism, &of_unit, p->target, &p->risk, ctx));
 done:
     return status;
 }

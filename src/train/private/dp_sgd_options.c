@@ -3,6 +3,7 @@
 
 #include "sotto/option.h"
 #include "base/status.h"
+#include "dp/account/risk.h"
 #include "dp/ledger/spend.h"
 #include "dp/mechanism/require.h"
 
@@ -62,7 +63,7 @@ static sotto_status calibrate(struct sotto_train_privacy *p, double rate, const 
                                           .adjacency = p->adjacency,
                                           .rows_per_person = spend_rows(&p->spend),
                                           .sampling = p->sampling};
-    TRY(sotto_calibrate_sampled(&p->noise_multiplier, &sampled, p->target.epsilon, ctx));
+    TRY(calibrate_sampled_for(&p->noise_multiplier, &sampled, p->target.epsilon, &p->risk, ctx));
     p->noise_multiplier *= 1 + 1e-9;
 done:
     return status;
@@ -99,7 +100,8 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
             p->reserve, p->steps);
     if (!p->reserve)
         p->reserve = p->steps;
-    if (spend_given(p->target.epsilon))
+    TRY(risk_require_alone(&p->risk, spend_given(p->target.epsilon) || spend_given(p->noise_multiplier)));
+    if (spend_given(p->target.epsilon) || risk_given(&p->risk))
         TRY(calibrate(p, sotto_sample_rate(p->sampling, o->batch, n), ctx));
     TRY(sotto_options_check(p, sotto_train_privacy_options(), "noise_multiplier"));
 done:

@@ -12,6 +12,7 @@
 #include "train/private/noisy_inputs.h"
 
 #include "base/file.h"
+#include "dp/account/risk.h"
 #include "dp/ledger/spend.h"
 #include "dp/mechanism/require.h"
 #include "dp/release/charge_hint.h"
@@ -196,8 +197,11 @@ static sotto_status check_asked(const struct noisy_run *r, const struct sotto_tr
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_residual_noise *a = &o->residual;
-    bool target = spend_given(r->p.target.epsilon);
-    TRY(require_reserved(r->p.reserved, "train"));
+    const bool risk = risk_given(&r->p.risk), target = !risk && spend_given(r->p.target.epsilon);
+    TRY(risk_require_alone(&r->p.risk, spend_given(r->p.target.epsilon) || a->input_noise > 0));
+    REQUIRE(!risk || !(r->p.label_epsilon > 0),
+            "a risk is that of one release, and labels would be another one; give a target epsilon");
+    TRY(require_reserved_of(r->p.reserved, 2, "train"));
     REQUIRE(o->augment_noise == 0,
             "augment_noise is for plain training; certified inputs have noise of their own");
     REQUIRE(!r->p.canaries,
@@ -206,7 +210,7 @@ static sotto_status check_asked(const struct noisy_run *r, const struct sotto_tr
                                 "omit snapshot_every");
     REQUIRE(a->radius > 0 && isfinite(a->radius),
             "a certificate for inputs needs a radius > 0 for clipping (got %g)", a->radius);
-    REQUIRE(target != (a->input_noise > 0),
+    REQUIRE(risk || target != (a->input_noise > 0),
             "a certificate for inputs needs exactly one of input noise > 0 and a target epsilon");
     REQUIRE(!target || r->p.target.epsilon > 0, "epsilon must be > 0 (got %g)", r->p.target.epsilon);
     REQUIRE(r->p.label_epsilon >= 0 && isfinite(r->p.label_epsilon),
@@ -232,8 +236,8 @@ static sotto_status calibrate(struct noisy_run *r, size_t epochs, const struct s
     const struct sotto_sampled sampled = {
         .mechanism = "gaussian", .sample_rate = 1, .steps = epochs, .delta = r->p.target.delta};
     double left = (r->p.target.epsilon - r->p.label_epsilon) * (1 - 0x1p-40); /* sums are rounded up */
-    TRY(sotto_calibrate_sampled(&multiplier, &sampled, r->p.label_epsilon > 0 ? left : r->p.target.epsilon,
-                                ctx));
+    TRY(calibrate_sampled_for(&multiplier, &sampled, r->p.label_epsilon > 0 ? left : r->p.target.epsilon,
+                              &r->p.risk, ctx));
     const struct dpsgd_facts facts = {.max_grad_norm = r->radius, .dimension = r->n * r->d};
     r->noise = run_noise_multiplier(multiplier, &facts, r->n) * r->radius * (1 + 0x1p-50);
 done:
@@ -303,7 +307,7 @@ static sotto_status resolve(struct noisy_run *r, const struct sotto_train_option
     if (!r->p.reserve)
         r->p.reserve = options->epochs;
     r->p.target.delta = spend_delta(r->p.target.delta, sotto_default_delta(r->n));
-    if (spend_given(r->p.target.epsilon))
+    if (risk_or_epsilon(&r->p.risk, r->p.target.epsilon))
         TRY(calibrate(r, options->epochs, ctx));
     r->state.clip = r->radius;
     r->asked = r->t.options.residual;
