@@ -29,7 +29,7 @@ TYPES = {
     "NetworkOptions": (sotto.train_network, "train_option_table", "train_privacy_options", "spend_option_table", "canary_option_table"),
     "AnswerOptions": (sotto.Network.predict, "answer_option_table"),
     "ReleaseOptions": (sotto.release, "release_option_table", "spend_option_table"),
-    "ChoiceOptions": (None, "release_option_table:records|scale|epsilon|delta", "spend_option_table"),
+    "ChoiceOptions": (None, "release_option_table:records|scale|epsilon|max_tpr|max_advantage|delta", "spend_option_table"),
     "ProtectOptions": (sotto.protect_head, "release_option_table", "spend_option_table"),
     "StatisticOptions": (sotto.release_statistic, "protect_option_table", "release_option_table", "spend_option_table"),
     "SpendOptions": (sotto.release_records, "spend_option_table"),
@@ -47,6 +47,8 @@ def type_of(o):
     numbers = {lib.SOTTO_OPTION_FLAG: "bool", lib.SOTTO_OPTION_COUNT: "int", lib.SOTTO_OPTION_SEED: "int", lib.SOTTO_OPTION_REAL: "float",
                lib.SOTTO_OPTION_SIZES: "int | Sequence[int]", lib.SOTTO_OPTION_REALS: "float | Sequence[float]",
                lib.SOTTO_OPTION_LIST: "str | Sequence[str]", lib.SOTTO_OPTION_INPUT: "Any"}
+    if o.name == "max_tpr":  # (tpr, fpr), or as on the command line
+        return "tuple[float, float] | str"
     if o.type in numbers:
         return numbers[o.type]
     if o.range:

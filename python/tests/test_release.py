@@ -127,7 +127,7 @@ def test_budget_is_refused_before_anything_is_charged(ledger):
 
 
 @pytest.mark.parametrize("change, text", [
-    ({"epsilon": None}, "scale= and epsilon="), ({"scale": 1}, "scale= and epsilon="), ({"epsilon": -1}, "epsilon"), ({"l1": None}, "sensitivity"),
+    ({"epsilon": None}, "give exactly one of scale="), ({"scale": 1}, "give exactly one of scale="), ({"epsilon": -1}, "epsilon"), ({"l1": None}, "sensitivity"),
     ({"mechanism": "x"}, "mechanism"), ({"mechanism": "exponential"}, "selects"), ({"values": [np.nan]}, "NaN"), ({"values": []}, "no numbers"),
     ({"values": {"n": np.arange(3)}}, "n has dtype int64"), ({"values": "x"}, "dtype"), ({"values": np.ones(2, np.longdouble)}, "float64 or shorter"), ({"ledger": "clinic.jsonl"}, "sotto.Ledger"),
     ({"l1": "x"}, "l1: .x. is not a number")])

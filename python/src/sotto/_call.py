@@ -520,6 +520,8 @@ class Table:
         """A value as on the command line."""
         if isinstance(value, (str, os.PathLike)):
             return os.fspath(value)
+        if o.name == "max_tpr" and isinstance(value, (tuple, list)) and len(value) == 2:
+            return "@".join(repr(float(rate)) for rate in value)
         if o.type == lib.SOTTO_OPTION_FLAG:
             return "1" if value else "0"
         if o.type == lib.SOTTO_OPTION_SIZES:
@@ -532,6 +534,17 @@ class Table:
             except (TypeError, ValueError):
                 pass
         raise invalid(f"{o.name} must be a {'text' if o.type == lib.SOTTO_OPTION_TEXT else 'number'} (got {value!r})")
+
+
+def noise_once(function: str, noise: str, *given: Any) -> None:
+    """Exactly one of these says how much noise: the noise itself, an epsilon, or a risk."""
+    if sum(x is not None and x is not False for x in given) != 1:
+        raise errors.make("EUSAGE", f"{function}: give exactly one of {noise}=, epsilon=, max_tpr= and max_advantage=")
+
+
+def noise_in(c: Any) -> tuple[bool, bool, bool]:
+    """What of it a struct with a target and a risk holds."""
+    return c.target.epsilon != 0, c.risk.max_tpr != ffi.NULL, c.risk.max_advantage != 0
 
 
 _tables: dict[str, Table] = {}

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import key as _key
-from ._call import Frame, c_text, ffi, lib, out_text, run, text_of
+from ._call import Frame, c_text, ffi, lib, out_text, run, struct, table, text_of
 from ._ledger import Ledger
 from ._records import Interval, Record, read
 from .account import Account, _account
@@ -175,6 +175,18 @@ class Certificate:
     def epsilon(self) -> Interval | None:
         """Both ends, proved or under `condition`; float() is the upper end. None: the noise was seeded."""
         return None if self.insecure else self.account.epsilon
+
+    def risk(self, max_tpr: tuple[float, float] | None = None, max_advantage: float | None = None) -> str:
+        """What holds of tests of membership, in one line: max_tpr=(tpr, fpr) or max_advantage, if the release keeps it, else a larger figure.
+
+        >>> ledger = sotto.Ledger(folder / "risk.jsonl", dataset="risk")
+        >>> _, certificate = sotto.randomise([0, 1, 1, 2], classes=3, max_tpr=(.02, .01), ledger=ledger)
+        >>> certificate.risk(max_tpr=(.02, .01))
+        'any test of membership: true-positive rate at most 0.02 at false-positive rate 0.01'
+        """
+        asked = {k: v for k, v in (("max_tpr", max_tpr), ("max_advantage", max_advantage)) if v is not None}
+        c = table("sotto_release_option_table").set(struct("release"), asked)
+        return out_text(lib.sotto_certificate_risk, self._c, ffi.addressof(c, "risk"))
 
     @property
     def delta(self) -> float:

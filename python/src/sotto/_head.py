@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _tensors
-from ._call import Array, Progress, array, c_text, ffi, fill, invalid, keep, lib, pointer, run, struct, table, text_of, unknown, whole
+from ._call import Array, Progress, array, c_text, ffi, fill, invalid, keep, lib, noise_in, noise_once, pointer, run, struct, table, text_of, unknown, whole
 from ._canaries import make_canaries
 from ._certificate import Certificate
 from ._dataset import Dataset, filled, quiet_features
@@ -196,8 +196,7 @@ def _train_private(x: Array, y: Array, classes: int, recipe: Any, given: dict[st
                    threads: int | None, progress: Progress) -> Head:
     options = table("sotto_head_privacy_options")
     privacy = options.set(struct("head_privacy", classes_by=classes_by, output=path), options.take(given))
-    if (recipe.noise_multiplier == 0) == (privacy.target.epsilon == 0):
-        raise make("EUSAGE", "train_head: give exactly one of epsilon= and noise_multiplier=")
+    noise_once("train_head", "noise_multiplier", recipe.noise_multiplier != 0, *noise_in(privacy))
     if privacy.adjacency == lib.SOTTO_ADD_REMOVE:  # the number of records is public
         privacy.adjacency = lib.SOTTO_ZERO_OUT
     spend = spend_of(ledger, given, source, (x, y), shaped)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._call import Array, Progress, array, ffi, fill, invalid, keep, lib, numpy_of, pointer, run, struct, table, text_of, unknown, whole
+from ._call import Array, Progress, array, ffi, fill, invalid, keep, lib, noise_in, noise_once, numpy_of, pointer, run, struct, table, text_of, unknown, whole
 from ._canaries import Canaries, make_canaries
 from ._certificate import Certificate
 from ._dataset import Dataset, filled
@@ -165,8 +165,8 @@ def train_network(x: Any, y: Any = None, *, classes: int | None = None, dp_sgd: 
     privacy = privacy_options.set(struct("train_privacy", output=path), privacy_options.take(given))
     if classes is not None:
         fill(privacy, classes=classes)
-    if dp_sgd and (privacy.noise_multiplier == 0) == (privacy.target.epsilon == 0):
-        raise make("EUSAGE", "train_network: give exactly one of epsilon= and noise_multiplier=")
+    if dp_sgd:
+        noise_once("train_network", "noise_multiplier", privacy.noise_multiplier != 0, *noise_in(privacy))
     if privacy.adjacency == lib.SOTTO_ADD_REMOVE:  # the number of records is public
         privacy.adjacency = lib.SOTTO_ZERO_OUT
     spend = spend_of(ledger, given, found, None, shaped_of(x))

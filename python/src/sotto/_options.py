@@ -256,6 +256,8 @@ class HeadOptions(TypedDict, total=False):
     max_grad_norm: float | None
     momentum: float | None
     epsilon: float | None
+    max_tpr: tuple[float, float] | str | None
+    max_advantage: float | None
     delta: float | None
     adjacency: Literal['replace-one', 'add-remove', 'zero-out'] | None
     sampling: Literal['poisson', 'fixed'] | None
@@ -343,6 +345,8 @@ class NetworkOptions(TypedDict, total=False):
     adjacency: Literal['replace-one', 'add-remove', 'zero-out'] | None
     sampling: Literal['poisson', 'fixed'] | None
     epsilon: float | None
+    max_tpr: tuple[float, float] | str | None
+    max_advantage: float | None
     delta: float | None
     label_epsilon: float | None
     encoder_by: str | PathLike[str] | None
@@ -369,6 +373,8 @@ class ReleaseOptions(TypedDict, total=False):
     records: int | None
     scale: float | None
     epsilon: float | None
+    max_tpr: tuple[float, float] | str | None
+    max_advantage: float | None
     delta: float | None
     flat_doubt: bool | None
     value_step: float | None
@@ -380,11 +386,13 @@ class ReleaseOptions(TypedDict, total=False):
 
 
 class ChoiceOptions(TypedDict, total=False):
-    """Of sotto_release_option_table:records|scale|epsilon|delta and sotto_spend_option_table()."""
+    """Of sotto_release_option_table:records|scale|epsilon|max_tpr|max_advantage|delta and sotto_spend_option_table()."""
 
     records: int | None
     scale: float | None
     epsilon: float | None
+    max_tpr: tuple[float, float] | str | None
+    max_advantage: float | None
     delta: float | None
     purpose: str | PathLike[str] | None
     read_from_data: str | Sequence[str] | None
@@ -397,6 +405,8 @@ class ProtectOptions(TypedDict, total=False):
     records: int | None
     scale: float | None
     epsilon: float | None
+    max_tpr: tuple[float, float] | str | None
+    max_advantage: float | None
     delta: float | None
     flat_doubt: bool | None
     value_step: float | None
@@ -416,6 +426,8 @@ class StatisticOptions(TypedDict, total=False):
     classes: int | None
     scale: float | None
     epsilon: float | None
+    max_tpr: tuple[float, float] | str | None
+    max_advantage: float | None
     delta: float | None
     flat_doubt: bool | None
     value_step: float | None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ._call import Array, Progress, c_text, ffi, fill, invalid, keep, lib, numpy_of, run, struct, table, whole
+from ._call import Array, Progress, c_text, ffi, fill, invalid, keep, lib, noise_once, numpy_of, run, struct, table, whole
 from ._certificate import Certificate
 from ._dataset import Dataset
 from ._head import Head
@@ -30,8 +30,7 @@ T = TypeVar("T")
 
 
 def _one_of(function: str, given: dict[str, Any]) -> None:
-    if (given.get("epsilon") is None) == (given.get("scale") is None):
-        raise make("EUSAGE", f"{function}: give exactly one of scale= and epsilon=")
+    noise_once(function, "scale", *(given.get(name) for name in ("scale", "epsilon", "max_tpr", "max_advantage")))
 
 
 def _named(call: Callable[[], T], names: dict[str, str]) -> T:
@@ -162,13 +161,14 @@ def release_statistic(records: Any, statistic: str, *, mechanism: str, ledger: L
 
 def release_records(x: Any, output: Path, *, clip: float, ledger: Ledger, mechanism: str | None = None, norm: str = "l2", labels: Any = None,
                     classes: int | None = None, label_epsilon: float | None = None, labels_output: Path | None = None, labels_from: int = 0,
-                    epsilon: float | None = None, scale: float | None = None, delta: float | None = None, source: Dataset | None = None,
+                    epsilon: float | None = None, scale: float | None = None, delta: float | None = None,
+                    max_tpr: tuple[float, float] | None = None, max_advantage: float | None = None, source: Dataset | None = None,
                     threads: int | None = None, progress: Progress = None, **more: Unpack[SpendOptions]) -> Certificate:
     """Releases every record once, with noise, as a file that anyone may train on; what is made of it costs nothing more.
 
     x: (n, ...): each row is clipped to norm `clip`, in `norm` "l2" or "l1"; uint8 of more than two dimensions are pixels and become numbers from
         0 to 1. n and the shape are public. A row that is not finite counts as zeros. output: .npy to write, (n, values) float32.
-    mechanism: "gaussian" (the default; of "l1" "laplace") or "logistic". epsilon: of labels and records together, or scale. delta: the default is
+    mechanism: "gaussian" (the default; of "l1" "laplace") or "logistic". epsilon: of labels and records together, or scale; where labels are public, max_tpr or max_advantage as of release(). delta: the default is
         1 / (10 n), rounded down to a power of ten.
     labels: (n), released by randomised response of label_epsilon, with public `classes`, to labels_output (OUTPUT with .labels.npy); adjacent
         are then files that differ in one record. None: labels are public, and adjacent are files that differ in one row of x.
@@ -183,7 +183,7 @@ def release_records(x: Any, output: Path, *, clip: float, ledger: Ledger, mechan
     (True, 'replace-input', (3, 3))
     """
     given: dict[str, Any] = dict(more)
-    _one_of("release_records", {"epsilon": epsilon, "scale": scale})
+    _one_of("release_records", {"epsilon": epsilon, "scale": scale, "max_tpr": max_tpr, "max_advantage": max_advantage})
     if (labels is None) != (label_epsilon is None):
         raise make("EUSAGE", "labels and label_epsilon must be given together")
     if labels is not None and classes is None:
@@ -200,8 +200,9 @@ def release_records(x: Any, output: Path, *, clip: float, ledger: Ledger, mechan
             names[chosen["labels"]] = "labels"
         options.set(c, chosen)
         target = table("sotto_release_option_table")
-        r = target.set(struct("release"), {k: v for k, v in (("epsilon", epsilon), ("delta", delta)) if v is not None})
-        fill(c, target=r.target, spend=spend_of(ledger, given, source, None, shaped_of(x)))
+        r = target.set(struct("release"), {k: v for k, v in
+                                                (("epsilon", epsilon), ("delta", delta), ("max_tpr", max_tpr), ("max_advantage", max_advantage)) if v is not None})
+        fill(c, target=r.target, risk=r.risk, spend=spend_of(ledger, given, source, None, shaped_of(x)))
         unknown_charge("release_records", given)
         out = ffi.new("struct sotto_certificate **")
 

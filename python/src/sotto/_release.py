@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._call import Array, Progress, ffi, fill, invalid, lib, numpy_of, pointer, struct, table
+from ._call import Array, Progress, ffi, fill, invalid, lib, noise_once, numpy_of, pointer, struct, table
 from ._call import whole as whole_number
 from ._certificate import Certificate
 from ._dataset import Dataset
 from ._ledger import Ledger, charge, spend_of, unknown_charge
 from ._shaped import Shaping, shaped_of
-from .errors import make
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -32,6 +31,8 @@ def release(values: Any, *, mechanism: str, ledger: Ledger, source: Dataset | No
     values: array of any shape, or a mapping of names to arrays or tensors. It is not changed. float64 stays float64 up to the lattice
         of the noise and comes out as float64; float32 and shorter floats come out as float32, whole numbers, cut to 2^53, as float64.
     mechanism: one of sotto.account.mechanisms() that adds noise. epsilon: the target, or scale: of the noise, in units of the values.
+        Or max_tpr=(0.02, 0.01): no test of membership finds more than 2 % of the members where it accuses 1 % of the others; or
+        max_advantage: nor is its true-positive rate more above its false-positive rate. Certificate.risk() says what holds.
     delta: in [0, 1); 0 (the default) is pure epsilon-DP. l1, l2: the most by which one replaced record changes the vector. Nothing
         checks them here, so the certificate's epsilon is conditional on them; sotto.protect() releases what has a proof of its own.
     value_step: all values are whole multiples of it (discrete mechanisms: 1). records: in the private data set; delta >= 1/records is
@@ -103,8 +104,9 @@ def _like(part: Array, dtype: Any, original: Any) -> Any:
 def _request(function: str, mechanism: str, ledger: Ledger, given: dict[str, Any], source: Dataset | None = None,
              sensitivity: Mapping[str, Any] = MappingProxyType({}), shaped: tuple[Shaping, ...] = ()) -> Any:
     """struct sotto_release."""
-    if (given.get("epsilon") is None and given.get("target_epsilon") is None) == (given.get("scale") is None and given.get("sigma") is None):
-        raise make("EUSAGE", f"{function}: give exactly one of scale= and epsilon=")
+    get = given.get
+    noise_once(function, "scale", get("scale") if get("sigma") is None else get("sigma"),
+               get("epsilon") if get("target_epsilon") is None else get("target_epsilon"), get("max_tpr"), get("max_advantage"))
     options = table("sotto_release_option_table")
     c = struct("release", mechanism=mechanism)
     fill(c, sensitivity=sensitivity)
