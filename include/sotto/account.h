@@ -285,7 +285,7 @@ struct sotto_risk {
     /** In (0, 1): the true-positive rate less the false-positive rate is at most that, whatever the latter is. */
     double max_advantage;
 };
-/** The smallest scale with which no test does better, within about a part in ten thousand. It is found along the points
+/** The smallest scale with which no test does better, within a part in 1,000 where the curve is the mechanism's own. It is found along the points
  * (epsilon, delta) that imply the risk, by sotto_calibrate(), in the adjacency of the sensitivity and in both directions; what
  * the release costs at a delta is sotto_account_release() of the scale.
  *

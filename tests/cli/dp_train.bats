@@ -96,6 +96,29 @@ teardown() { cd /; rm -rf "$dir"; }
   [[ "$output" != *'"charged": 300,'* ]]
 }
 
+@test "noise for a risk: DP-SGD and noisy inputs keep it, and say so" {
+  run -0 "$SOTTO" train "${common[@]}" --epochs 1 --max-tpr 0.02@0.01 --ledger l.jsonl -o m.safetensors
+  [[ "${lines[-1]}" == "any test of membership: true-positive rate at most 0.02 at false-positive rate 0.01" ]] || { echo "$output"; false; }
+  "$SOTTO" account --verify m.safetensors.certificate.json --ledger l.jsonl
+  run -0 "$SOTTO" train "${common[@]}" --epochs 1 --adjacency zero-out --max-advantage 0.1 --ledger l.jsonl -o m.safetensors
+  [[ "${lines[-1]}" == "any test of membership: true-positive rate at most 0.1 above the false-positive rate" ]] || { echo "$output"; false; }
+  inputs=(--data synthetic-images-n64 --hidden 4,8 --batch 16 --epochs 1 --certify-inputs --radius 5 --quiet)
+  run -0 "$SOTTO" train "${inputs[@]}" --max-tpr 0.02@0.01 --ledger l.jsonl -o i.safetensors
+  [[ "${lines[-1]}" == "any test of membership: true-positive rate at most 0.02 at false-positive rate 0.01" ]] || { echo "$output"; false; }
+  lines_before=$(wc -l < l.jsonl)
+  run "$SOTTO" train "${inputs[@]}" --max-tpr 0.02@0.01 --label-epsilon 1 --ledger l.jsonl -o j.safetensors
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"a risk is that of one release, and labels would be another one; give a target epsilon"* ]]
+  run "$SOTTO" train "${inputs[@]}" --max-tpr 0.02@0.01 --epsilon 1 --ledger l.jsonl -o j.safetensors
+  [ "$status" -ne 0 ]
+  [[ "$output" == *"max_tpr and max_advantage stand instead of epsilon and of the noise; give one of them"* ]]
+  run "$SOTTO" train --data synthetic-images-n64 --hidden 4,8 --max-tpr 0.02@0.01 --quiet -o j.safetensors
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"train: --max-tpr needs --dp-sgd or --certify-inputs; plain training makes no certificate"* ]]
+  [ "$(wc -l < l.jsonl)" -eq "$lines_before" ]
+  [ ! -e j.safetensors ]
+}
+
 @test "what cannot be private is refused in one line" {
   refused() { # code, text, options
     local code=$1 text=$2; shift 2
