@@ -60,11 +60,15 @@ static sotto_status rates_of(struct rates *out, const struct sotto_risk *r)
                               iv_scale(iv_sub(iv(1), iv(most)), .5).hi, true};
         goto done;
     }
-    REQUIRE(most == 0, "max_tpr and max_advantage cannot be combined; give one of them");
+    REQUIRE(most == 0 || isnan(most), "max_tpr and max_advantage cannot be combined; give one of them");
     TRY(pair_of(&tpr, &fpr, r->max_tpr));
     *out = tpr > 1 - fpr ? (struct rates){iv_sub(iv(1), iv(fpr)).lo, iv_sub(iv(1), iv(tpr)).hi, false}
                          : (struct rates){tpr, fpr, false};
 done:
+    if (status == SOTTO_OK && !(out->most > out->at * (1 + 1e-9))) /* doubles hardly tell them apart */
+        status =
+            status_fail(SOTTO_EINVAL, "the risk is too close to guessing; expected a true-positive rate at "
+                                      "least a part in 1e9 above the false-positive rate");
     return status;
 }
 

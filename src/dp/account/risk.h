@@ -4,17 +4,18 @@
 
 #include "sotto/dp.h"
 
+#include <math.h>
 #include <stdbool.h>
 
-/** Is anything asked? */
+/** Is anything asked? As everywhere, 0, NULL, "" and NAN stand for what is not given. */
 static inline bool risk_given(const struct sotto_risk *r)
 {
-    return (r->max_tpr && r->max_tpr[0]) || (r->max_advantage != 0 && r->max_advantage == r->max_advantage);
+    return (r->max_tpr && r->max_tpr[0]) || (r->max_advantage != 0 && !isnan(r->max_advantage));
 }
 /** Is noise to be found, for an epsilon (neither 0 nor NAN) or for a risk? */
 static inline bool risk_or_epsilon(const struct sotto_risk *r, double epsilon)
 {
-    return risk_given(r) || (epsilon != 0 && epsilon == epsilon);
+    return risk_given(r) || (epsilon != 0 && !isnan(epsilon));
 }
 /** EINVAL: a risk that is none, or one beside noise or an epsilon that is given too. */
 sotto_status risk_require_alone(const struct sotto_risk *r, bool other_given);

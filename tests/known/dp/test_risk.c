@@ -165,8 +165,8 @@ TEST(targets_that_are_none)
             SOTTO_EINVAL);
         assert_non_null(strstr(sotto_error_text(), wrong[i]));
     }
-    static const double numbers[] = {-.1, 1, 2, INFINITY};
-    for (size_t i = 0; i < 4; i++)
+    static const double numbers[] = {-.1, 1, 2, INFINITY, 1e-12};
+    for (size_t i = 0; i < 5; i++)
         assert_int_equal(sotto_calibrate_risk(&scale, "gaussian", &one,
                                               &(struct sotto_risk){.max_advantage = numbers[i]}, NULL),
                          SOTTO_EINVAL);
@@ -176,6 +176,7 @@ TEST(targets_that_are_none)
         sotto_calibrate_risk(&scale, "gaussian", &one, &(struct sotto_risk){"0.02@0.01", .1}, NULL),
         SOTTO_EINVAL);
     assert_true(scale == 7);
+    tight(scale_of("laplace", (struct sotto_risk){.max_tpr = "0.02@0.01", .max_advantage = NAN}), 1 / log(2));
     const struct sotto_sensitivity far = {.l1 = 1e100, .l2 = 1e100};
     assert_int_equal(
         sotto_calibrate_risk(&scale, "gaussian", &far, &(struct sotto_risk){.max_tpr = "0.02@0.01"}, NULL),
