@@ -257,7 +257,7 @@ refused() {
   run plain --trainer dp-sgd --noise logistic --batch 4 --noise-multiplier 4 --dataset-id toy --insecure-noise-seed 3 --json
   [[ "$output" == *'"noise was seeded: no privacy guarantee"'* ]]
   rm -f h.safetensors*
-  refused 64 "exactly one of --noise-multiplier and --epsilon" plain --trainer dp-sgd
+  refused 64 "exactly one of --noise-multiplier, --epsilon, --max-tpr and --max-advantage" plain --trainer dp-sgd
   refused 64 "head: --noise-multiplier needs a trainer with noise (dp-sgd, covariance, ...); trainer" plain --noise-multiplier 1
   refused 65 "adds private noise, so its runs differ and each is charged; expected a repeatable trainer, such as adam or convex" "$SOTTO" sensitivity --features X.npy --labels y.npy --trainer dp-sgd --pairs 2 -o s.json
   refused 65 "the expected size of a sample, is larger than the 12 records" plain --trainer dp-sgd --batch 13 --epsilon 1 --dataset-id toy

@@ -88,7 +88,7 @@ refused() {
 
 @test "what makes no sense is refused" {
   refused 64 "--records X.npy needs --clip R" --records X.npy --epsilon 1 --dataset-id toy -o out.npy
-  refused 64 "exactly one of --scale and --epsilon" --records X.npy --clip 1 --dataset-id toy -o out.npy
+  refused 64 "exactly one of --scale, --epsilon, --max-tpr and --max-advantage" --records X.npy --clip 1 --dataset-id toy -o out.npy
   refused 65 "delta must be above 0" --records X.npy --clip 1 --epsilon 1 --delta 0 --dataset-id toy -o out.npy
   refused 64 "--labels and --label-epsilon must be given together" "${common[@]}" --labels y.npy -o out.npy
   refused 64 "--labels needs --classes K" "${common[@]}" --labels y.npy --label-epsilon 1 -o out.npy
