@@ -63,6 +63,16 @@ static sotto_status calibrate_certified(void)
 {
     return sotto_calibrate_certified(&account, "logistic", &one, (struct sotto_dp){1, 1e-5}, 1, &context);
 }
+static sotto_status calibrate_risk(void)
+{
+    return sotto_calibrate_risk(&number, "logistic", &one, &(struct sotto_risk){.max_tpr = "0.02@0.01"},
+                                &context);
+}
+static sotto_status calibrate_sampled_risk(void)
+{
+    return sotto_calibrate_sampled_risk(&number, &steps, &(struct sotto_risk){.max_tpr = "0.02@0.01"},
+                                        &context);
+}
 static sotto_status choose(void)
 {
     struct sotto_account accounts[SOTTO_MAX_MECHANISMS];
@@ -118,6 +128,8 @@ TEST(accounts_stop)
     STOPS(release_certified, 1000);
     STOPS(calibrate, 20);
     STOPS(calibrate_certified, 40);
+    STOPS(calibrate_risk, 20);
+    STOPS(calibrate_sampled_risk, 50);
     STOPS(choose, 50);
     STOPS(events, 50);
     STOPS(any_order, 10);
