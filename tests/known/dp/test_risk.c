@@ -183,3 +183,5 @@ TEST(targets_that_are_none)
         SOTTO_EDOMAIN);
     assert_non_null(strstr(sotto_error_text(), "true-positive rate"));
 }
+
+TEST_GROUP(.shards = 4, .tags = "landing")

@@ -154,3 +154,5 @@ TEST(a_run_keeps_what_its_charged_steps_keep)
         r.run = name;
     }
 }
+
+TEST_GROUP(.shards = 4, .before = make_folder, .after = remove_folder, .tags = "landing")
