@@ -290,7 +290,7 @@ struct sotto_risk {
  * the release costs at a delta is sotto_account_release() of the scale.
  *
  *  Returns: EINVAL   the risk is none, or what guessing reaches; names the parameter
- *           EDOMAIN  no scale was found: it can be reached with no noise of that mechanism, or hardly any is needed */
+ *           EDOMAIN  no scale was found: no noise of that mechanism reaches the risk, or hardly any is needed */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_risk(double *scale, const char *mechanism,
                                                              const struct sotto_sensitivity *sensitivity,
                                                              const struct sotto_risk *risk,

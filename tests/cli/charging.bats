@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shards: 3
 # What is charged, and when: outputs are held before, failures after it name the charge, interrupted runs continue.
 
 setup_file() {

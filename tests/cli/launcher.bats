@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# shards: 5
+# shards: 7
 # Started by a launcher (its variables are set here; none is needed): never several copies of one run by accident.
 
 setup() {
