@@ -774,7 +774,8 @@ def read_ledger(path):
             raise Refused(1, f"{where}: does not follow the line before it, so lines were removed or reordered")
         event = line.get("event")
         if event not in CHARGES + ("budget", "torn", "records", "moved", "released", "settled") or \
-                (line.get("schema") != ("sotto.ledger/2" if "person" in line else "sotto.ledger/1") and event != "torn"):
+                (line.get("schema") != ("sotto.ledger/3" if "any_order" in line else "sotto.ledger/2" if "person" in line else "sotto.ledger/1")
+                 and event != "torn"):
             raise Refused(1, f"{where}: is of an unknown kind and may cost privacy")
         if event in CHARGES + ("settled",):
             costs = [find(line, name, NUMBER, NOTHING) for name in ("delta", "epsilon.upper", "pure_epsilon", "zcdp_rho")]
@@ -790,7 +791,73 @@ def read_ledger(path):
                 raise Refused(1, f"{where}: names a charge that is not before it")
         lines.append(line)
         before = digest
+    any_order(lines)
     return lines
+
+
+# ---- any order of choices: columns, which are fixed beforehand and add up what each charge takes of them ----
+def triple(value):
+    """Pure epsilon, squared shift of a Gaussian, failure. What people write stands for its decimal; a square was computed."""
+    numbers = value if isinstance(value, list) else []
+    if len(numbers) != 3 or any(isinstance(x, bool) or not isinstance(x, (int, float)) or not 0 <= x < NEVER for x in numbers) or numbers[2] > 1:
+        raise Refused(1, "any_order: expected [pure, square, failure]")
+    return [written(numbers[0]), Decimal(numbers[1]), written(numbers[2])]
+
+
+def fixed_columns(opens):
+    columns = []
+    for box in find(opens, "boxes", LIST):
+        spent = box["spent"]
+        columns.append({"level": find(box, "level", NUMBER), "box": triple(box["box"]), "spent": triple(spent if spent is not None else [0, 0, 0]), "dead": spent is None})
+    return {"epsilon": find(opens, "epsilon", NUMBER, NOTHING), "delta": find(opens, "delta", NUMBER), "columns": columns}
+
+
+def take(columns, said, where):
+    offers, took = [triple(x) for x in find(said, "offers", LIST)], find(said, "took", LIST)
+    if len(took) != len(columns):
+        raise Refused(1, f"{where}: takes of {len(took)} columns; the ledger has {len(columns)}")
+    for column, index in zip(columns, took):
+        if index is None:
+            column["dead"] = True
+            continue
+        if column["dead"] or isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < len(offers):
+            raise Refused(1, f"{where}: takes of a column that is dead, or what was not offered")
+        e, m, d = offers[index]
+        spent = column["spent"]
+        both = spent[2] + d - spent[2] * d
+        column["spent"] = [spent[0] + e, spent[1] + m, both]
+        if any(x > y * (1 + Decimal(2) ** -70) for x, y in zip(column["spent"], column["box"])):
+            raise Refused(1, f"{where}: does not fit into its column")
+
+
+def any_order(lines):
+    """The epsilon that holds for an analyst who looks before choosing, or None: the ledger is of before there were columns."""
+    settled = {line["entry"]: line["any_order"] for line in lines if line["event"] == "settled" and "any_order" in line}
+    fixed = None
+    for number, line in enumerate(lines, 1):
+        said = line.get("any_order")
+        if line["event"] not in CHARGES:
+            continue
+        if said is None:
+            if fixed:
+                raise Refused(1, f"line {number}: says nothing of the ledger's columns")
+            continue
+        if "columns" in said:
+            fixed = fixed_columns(said["columns"])
+        if not fixed:
+            raise Refused(1, f"line {number}: takes of columns that were not fixed")
+        take(fixed["columns"], settled.get(line["hash"], said), f"line {number}")
+    return fixed
+
+
+def any_order_said(path):
+    fixed = any_order(read_ledger(path))
+    if not fixed:
+        return "nothing: its charges are of before there were columns"
+    levels = [column["level"] for column in fixed["columns"] if not column["dead"]]
+    if not levels:
+        return "no finite epsilon: no column holds all charges"
+    return f"epsilon {min(levels):g} at delta {fixed['delta']:g}, {'the budget' if fixed['epsilon'] is not None else 'the first level that holds'}"
 
 
 def check_ledger(v, c, claim, path, certificate):
@@ -945,7 +1012,8 @@ def report(v, c, claim, path, derived, key, ledger):
     row("not checked", "; ".join(v.left))
     if ledger is not None:
         try:
-            row("together", total(ledger))
+            row("together", total(ledger) + "; it holds if all parameters had been fixed beforehand")
+            row("any order", any_order_said(ledger))
         except Refused:
             row("together", "not known: the ledger cannot be read")
     row("signature", f"valid, by key {key}: worth as much as you know of that key" if key else "none that is valid: all other "
@@ -1042,7 +1110,8 @@ def main():
         if options.self_test + (options.file is not None) + (options.total is not None) != 1:
             usage("expected one FILE, or --self-test, or --total LEDGER")
         if options.total is not None:
-            print(printable(f"{options.total}: together {total(options.total)}"))
+            print(printable(f"{options.total}: together {total(options.total)}; it holds if all parameters had been fixed beforehand"))
+            print(printable(f"{options.total}: any order of choices: {any_order_said(options.total)}"))
             return 0
         return self_test() if options.self_test else verify(options)
     except Refused as error:

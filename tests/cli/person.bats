@@ -130,7 +130,7 @@ refused() { # CODE TEXT COMMAND...
   "$SOTTO" protect --head u.safetensors --mechanism laplace --scale 100 --quiet -o p.safetensors > line
   unit="one person (column patient, at most 3 rows each)"
   grep -qF "unit of privacy: $unit" line
-  grep -qF '"schema":"sotto.ledger/2"' home/sotto/ledger/people.jsonl
+  grep -qF '"schema":"sotto.ledger/3"' home/sotto/ledger/people.jsonl
   grep -qF "\"unit_of_privacy\":\"$unit\"" home/sotto/ledger/people.jsonl
   "$SOTTO" verify p.safetensors --ledger home/sotto/ledger/people.jsonl > out
   grep -qF "unit         of privacy: $unit" out

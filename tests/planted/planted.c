@@ -231,12 +231,14 @@ void __wrap_dpsgd_session_settle(struct sotto_dpsgd_session *s, const struct sot
 
 /* A stop by time costs one step. */
 sotto_status __real_ledger_settlement_encode(char **line, const struct ledger_settlement *s,
-                                             const struct sotto_account *account);
+                                             const struct sotto_account *account,
+                                             const struct admission *admission);
 sotto_status __wrap_ledger_settlement_encode(char **line, const struct ledger_settlement *s,
-                                             const struct sotto_account *account)
+                                             const struct sotto_account *account,
+                                             const struct admission *admission)
 {
     struct ledger_settlement one = *s;
     if (planted("settled"))
         one.steps = 1;
-    return __real_ledger_settlement_encode(line, &one, account);
+    return __real_ledger_settlement_encode(line, &one, account, admission);
 }

@@ -8,7 +8,7 @@ sotto_status adaptive_columns_open(struct adaptive_columns *out, double epsilon,
 {
     sotto_status status = SOTTO_OK;
     const struct column_request usual = {0, delta / 10, 1};
-    struct adaptive_columns c = {.column[0].box.pure = epsilon, .count = 1};
+    struct adaptive_columns c = {.column[0] = {.box.pure = epsilon, .level = epsilon}, .count = 1};
     struct decimal shares = {0, 0};
     if (n == 0 && delta > 0) {
         requests = &usual;
@@ -31,11 +31,41 @@ sotto_status adaptive_columns_open(struct adaptive_columns *out, double epsilon,
                  "or D, or a larger "
                  "share",
                  r->pure, r->failure, r->share, epsilon, r->share * delta);
-        c.column[c.count++].box = (struct adaptive){r->pure, square, r->failure};
+        c.column[c.count++] =
+            (struct adaptive_column){.box = {r->pure, square, r->failure}, .level = epsilon};
     }
     *out = c;
 done:
     return status;
+}
+
+struct adaptive_columns adaptive_columns_stated(double epsilon, double delta)
+{
+    return (struct adaptive_columns){.column[0] = {.box = {epsilon, 0, delta}, .level = epsilon}, .count = 1};
+}
+
+struct adaptive_columns adaptive_columns_ladder(double delta)
+{
+    struct adaptive_columns c = {.count = 0};
+    const double share = delta / ADAPTIVE_LEVELS;
+    for (int i = 0; i < ADAPTIVE_LEVELS; i++) {
+        const double level = ldexp(0.25, i);
+        c.column[c.count++] = (struct adaptive_column){.box.pure = level, .level = level};
+        if (share > 0)
+            c.column[c.count++] = (struct adaptive_column){
+                .box = {0, adaptive_column(level, next_down(share), 0, share / 10), share / 10},
+                .level = level};
+    }
+    return c;
+}
+
+double adaptive_columns_level(const struct adaptive_columns *c)
+{
+    double level = INFINITY;
+    for (size_t j = 0; j < c->count; j++)
+        if (!c->column[j].dead)
+            level = fmin(level, c->column[j].level);
+    return level;
 }
 
 struct spent {
@@ -73,6 +103,18 @@ static double part_spent(const struct adaptive *box, const struct spent *s)
     return most;
 }
 
+struct adaptive adaptive_column_spent(const struct adaptive_column *c)
+{
+    return (struct adaptive){decimal_up(c->pure), decimal_up(c->square), decimal_up(c->failure)};
+}
+
+void adaptive_column_start(struct adaptive_column *c, const struct adaptive *spent)
+{
+    c->pure = decimal_of(spent->pure);
+    c->square = (struct decimal){spent->square, 0};
+    c->failure = decimal_of(spent->failure);
+}
+
 struct adaptive adaptive_column_left(const struct adaptive_column *c)
 {
     const double pure = decimal_up(c->pure), square = decimal_up(c->square), failure = decimal_up(c->failure);
@@ -83,34 +125,52 @@ struct adaptive adaptive_column_left(const struct adaptive_column *c)
                                           : fmax(iv_sub(iv(c->box.failure), iv(failure)).lo, 0)};
 }
 
-bool adaptive_columns_charge(struct adaptive_columns *columns, const struct adaptive *offers, size_t n,
-                             size_t took[ADAPTIVE_COLUMNS])
+bool adaptive_columns_take(struct adaptive_columns *columns, const struct adaptive *offers, size_t n,
+                           const unsigned char took[ADAPTIVE_COLUMNS])
 {
     struct adaptive_columns next = *columns;
-    bool one_lives = false;
     for (size_t j = 0; j < next.count; j++) {
         struct adaptive_column *c = &next.column[j];
-        double least = INFINITY;
-        struct spent best = {{0, 0}, {0, 0}, {0, 0}};
-        took[j] = n;
-        for (size_t i = 0; i < n && !c->dead; i++) {
-            const struct spent s = spent_with(c, &offers[i]);
-            const double part = part_spent(&c->box, &s);
-            if (part < least) {
-                least = part;
-                best = s;
-                took[j] = i;
-            }
-        }
-        c->dead = c->dead || took[j] == n;
-        if (c->dead)
+        if (took[j] == n) {
+            c->dead = true;
             continue;
-        c->pure = best.pure;
-        c->square = best.square;
-        c->failure = best.failure;
-        one_lives = true;
+        }
+        if (c->dead || took[j] > n)
+            return false;
+        const struct spent s = spent_with(c, &offers[took[j]]);
+        if (part_spent(&c->box, &s) == INFINITY)
+            return false;
+        c->pure = s.pure;
+        c->square = s.square;
+        c->failure = s.failure;
     }
-    if (one_lives)
-        *columns = next;
-    return one_lives;
+    *columns = next;
+    return true;
+}
+
+/* The offer that fits and leaves a column most; n: none fits. */
+static size_t best_offer(const struct adaptive_column *c, const struct adaptive *offers, size_t n)
+{
+    double least = INFINITY;
+    size_t best = n;
+    for (size_t i = 0; i < n && !c->dead; i++) {
+        const struct spent s = spent_with(c, &offers[i]);
+        const double part = part_spent(&c->box, &s);
+        if (part < least) {
+            least = part;
+            best = i;
+        }
+    }
+    return best;
+}
+
+bool adaptive_columns_charge(struct adaptive_columns *columns, const struct adaptive *offers, size_t n,
+                             unsigned char took[ADAPTIVE_COLUMNS])
+{
+    bool one_lives = false;
+    for (size_t j = 0; j < columns->count; j++) {
+        took[j] = best_offer(&columns->column[j], offers, n);
+        one_lives = one_lives || took[j] < n;
+    }
+    return one_lives && adaptive_columns_take(columns, offers, n, took);
 }

@@ -11,10 +11,11 @@
 
 #include <stddef.h>
 
-enum { ADAPTIVE_COLUMNS = 8 };
+enum { ADAPTIVE_COLUMNS = 16, ADAPTIVE_LEVELS = 8 };
 
 struct adaptive_column {
     struct adaptive box;
+    double level;                         /* the epsilon at which its curve has its share of delta */
     struct decimal pure, square, failure; /* spent */
     bool dead;
 };
@@ -36,11 +37,25 @@ struct column_request {
  * hold nothing. */
 sotto_status adaptive_columns_open(struct adaptive_columns *out, double epsilon, double delta,
                                    const struct column_request *requests, size_t n);
+/** One column, (epsilon, 0, delta): releases add up as they are stated. */
+struct adaptive_columns adaptive_columns_stated(double epsilon, double delta);
+/** Without a budget: levels 1/4, 1/2, ... 32, an eighth of delta each, a column for pure releases and a usual one at each.
+ * delta 0: the pure ones alone. */
+struct adaptive_columns adaptive_columns_ladder(double delta);
+/** The first level that one of the columns still holds; INFINITY: none. */
+double adaptive_columns_level(const struct adaptive_columns *c);
+/** What was spent of a column, rounded up, and a column of which so much is spent. */
+struct adaptive adaptive_column_spent(const struct adaptive_column *c);
+void adaptive_column_start(struct adaptive_column *c, const struct adaptive *spent);
 /** The part of a column's box that nothing was spent of yet, rounded down. */
 struct adaptive adaptive_column_left(const struct adaptive_column *c);
 /** Adds a release that may be charged as any of n boxes. Each live column takes the one that fits and leaves it most, as said in
  * took[] (n: none fits, and the column dies). false: no column would live, and nothing is changed. */
 bool adaptive_columns_charge(struct adaptive_columns *c, const struct adaptive *offers, size_t n,
-                             size_t took[ADAPTIVE_COLUMNS]);
+                             unsigned char took[ADAPTIVE_COLUMNS]);
+/** The same as it was decided then (took[j] n: the column died, or was dead). false: a column is dead, or does not hold what it took;
+ * nothing is changed. */
+bool adaptive_columns_take(struct adaptive_columns *c, const struct adaptive *offers, size_t n,
+                           const unsigned char took[ADAPTIVE_COLUMNS]);
 
 #endif

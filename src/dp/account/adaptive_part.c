@@ -85,7 +85,7 @@ sotto_status adaptive_offers(struct adaptive out[ADAPTIVE_OFFERS], size_t *count
     }
     if (p->kind == PART_NOISE && p->m->by_l2 && p->m->kind != RELEASE_NONE && p->shifts.l2.hi < INFINITY)
         out[(*count)++] = (struct adaptive){0, iv_scale(iv_square(p->shifts.l2), p->count).hi, 0};
-    else if (failure > 0 && as_item(&item, p))
+    else if (failure > 0 && !(p->kind == PART_NOISE && p->count == 1 && pure < INFINITY) && as_item(&item, p))
         TRY(offers_of_curve(out, count, &item, failure, ctx));
 done:
     return status;

@@ -9,7 +9,7 @@ enum { ADAPTIVE_OFFERS = SOTTO_MAX_OFFERS };
 
 /** Boxes, each of which covers all releases of the part by itself: as pure, as Gaussian of that pure epsilon, as the Gaussian
  * that it is, and as Gaussians above its curve with failures of a quarter, a sixteenth and a sixty-fourth of `failure`, what
- * the column has left. Which one is taken may depend on everything before the release, on nothing behind it; it is written
+ * the column has left. One pure release has no use for its curve, which is near that of its epsilon. Which one is taken may depend on everything before the release, on nothing behind it; it is written
  * down and never computed again.
  *
  * *count 0: nothing is known to cover it. ENOMEM, ESTOPPED. */

@@ -17,7 +17,8 @@ static sotto_status dump(char **text, struct json *object, int style)
 
 /* ---- lines to write ---- */
 
-static const char line_schema[] = "sotto.ledger/1", person_schema[] = "sotto.ledger/2";
+static const char line_schema[] = "sotto.ledger/1", person_schema[] = "sotto.ledger/2",
+                  columns_schema[] = "sotto.ledger/3";
 static const char *const event_names[] = {
     [LEDGER_RELEASE] = "release", [LEDGER_RESERVE] = "reserve",   [LEDGER_IMPORT] = "import",
     [LEDGER_BUDGET] = "budget",   [LEDGER_TORN] = "torn",         [LEDGER_RECORDS] = "records",
@@ -49,10 +50,10 @@ bool ledger_line_charges(const struct ledger_line *line)
     return charges;
 }
 
-static struct json *line_of(enum ledger_event event, bool of_person)
+static struct json *line_of(enum ledger_event event, const char *schema)
 {
     struct json *line = json_make_object();
-    json_put_text(&line, "schema", of_person ? person_schema : line_schema);
+    json_put_text(&line, "schema", schema);
     json_put_text(&line, "event", event_names[event]);
     return line;
 }
@@ -134,14 +135,18 @@ sotto_status charge_entry_encode(char **text, const struct charge_entry *e)
 {
     static void (*const put[])(struct json **, const struct charge_entry *) = {
         [LEDGER_RELEASE] = put_release, [LEDGER_RESERVE] = put_reservation, [LEDGER_IMPORT] = put_import};
-    struct json *line = line_of(e->event, e->unit && e->unit->rows);
+    struct json *line = line_of(e->event, e->admission               ? columns_schema
+                                          : e->unit && e->unit->rows ? person_schema
+                                                                     : line_schema);
     put[e->event](&line, e);
+    if (e->admission)
+        admission_put(&line, e->admission);
     return dump(text, line, JSON_LINE);
 }
 
 sotto_status ledger_hashes_encode(char **text, const struct ledger_hashes *h)
 {
-    struct json *line = line_of(LEDGER_RECORDS, false);
+    struct json *line = line_of(LEDGER_RECORDS, line_schema);
     json_put_text(&line, "dataset_id", h->dataset_id);
     json_put_text(&line, "key", h->key);
     json_put_integer(&line, "count", (int64_t)h->count);
@@ -152,7 +157,7 @@ sotto_status ledger_hashes_encode(char **text, const struct ledger_hashes *h)
 sotto_status ledger_budget_encode(char **text, struct sotto_dp budget, const char *set_by,
                                   const char *contact)
 {
-    struct json *line = line_of(LEDGER_BUDGET, false);
+    struct json *line = line_of(LEDGER_BUDGET, line_schema);
     json_put_real(&line, "epsilon", budget.epsilon);
     json_put_real(&line, "delta", budget.delta);
     if (set_by)
@@ -173,14 +178,14 @@ sotto_status ledger_torn_encode(char **text, size_t bytes, const char *sha256)
 
 sotto_status ledger_move_encode(char **text, const char *to)
 {
-    struct json *line = line_of(LEDGER_MOVED, false);
+    struct json *line = line_of(LEDGER_MOVED, line_schema);
     json_put_text(&line, "to", to);
     return dump(text, line, JSON_LINE);
 }
 
 sotto_status ledger_output_encode(char **text, const struct ledger_output *o)
 {
-    struct json *line = line_of(LEDGER_RELEASED, false);
+    struct json *line = line_of(LEDGER_RELEASED, line_schema);
     json_put_integer(&line, LEDGER_CHARGE_NUMBER, (int64_t)o->charge);
     json_put_text(&line, "salt", o->salt);
     json_put_text(&line, "output", o->output);
@@ -189,14 +194,16 @@ sotto_status ledger_output_encode(char **text, const struct ledger_output *o)
 }
 
 sotto_status ledger_settlement_encode(char **text, const struct ledger_settlement *s,
-                                      const struct sotto_account *account)
+                                      const struct sotto_account *account, const struct admission *admission)
 {
-    struct json *line = line_of(LEDGER_SETTLED, false);
+    struct json *line = line_of(LEDGER_SETTLED, admission ? columns_schema : line_schema);
     json_put_text(&line, "run", s->run);
     json_put_text(&line, "entry", s->entry);
     json_put_integer(&line, "steps", (int64_t)s->steps);
     json_put_text(&line, "reason", "a limit of time, set beforehand");
     account_put(&line, account);
+    if (admission)
+        admission_put(&line, admission);
     return dump(text, line, JSON_LINE);
 }
 
@@ -308,6 +315,7 @@ static sotto_status get_numbers(struct ledger_line *line, const char *name)
         TRY(json_get_size(&c->number, d, name, LEDGER_CHARGE_NUMBER));
     if (c->pure < 0 || c->rho < 0 || c->epsilon < 0 || c->delta < 0)
         FAIL(SOTTO_EFORMAT, "%s: the privacy loss is below 0; expected at least 0", name);
+    TRY(admission_get(&line->admission, d, name));
 done:
     return status;
 }
@@ -418,11 +426,13 @@ sotto_status ledger_line_decode(struct ledger_line *line, const char *name)
     const struct json *d = line->document;
     const char *event, *schema = json_text(json_find(d, "schema")); /* "torn" has none */
     size_t i = 0;
-    bool of_person = json_member(d, "person") != NULL;
-    if ((json_find(d, "schema") || of_person) &&
-        (!schema || strcmp(schema, of_person ? person_schema : line_schema) != 0))
+    const char *wanted = json_member(d, "any_order") || json_member(d, "columns") ? columns_schema
+                         : json_member(d, "person")                               ? person_schema
+                                                                                  : line_schema;
+    if ((json_find(d, "schema") || wanted != line_schema) && (!schema || strcmp(schema, wanted) != 0))
         FAIL(SOTTO_EFORMAT,
-             "%s: schema is '%.40s'; expected sotto.ledger/1, or /2 of a person (written by a newer sotto? "
+             "%s: schema is '%.40s'; expected sotto.ledger/1, /2 of a person, or /3 of columns (written by a "
+             "newer sotto? "
              "use "
              "that version)",
              name, schema ? schema : "no text");

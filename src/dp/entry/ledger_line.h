@@ -4,6 +4,7 @@
 #define DP_ENTRY_LEDGER_LINE_H
 
 #include "dp/dpsgd/dpsgd_reservations.h"
+#include "dp/columns/columns_json.h"
 #include "sotto/compose.h"
 
 struct json;
@@ -38,6 +39,7 @@ struct charge_entry {
     const struct sotto_account *account;
     const char *sampler, *randomness;
     const struct sotto_source_records *source; /* set by charge_enter(); NULL: unknown */
+    const struct admission *admission;         /* to the columns of the ledger; set by charge_enter() */
     /* a release: */
     size_t dimension;
     const char *input_sha256, *input_nonce;
@@ -75,9 +77,9 @@ sotto_status ledger_budget_encode(char **line, struct sotto_dp budget, const cha
 sotto_status ledger_torn_encode(char **line, size_t bytes, const char *sha256);
 sotto_status ledger_move_encode(char **line, const char *to);
 sotto_status ledger_output_encode(char **line, const struct ledger_output *o);
-/** account: of the steps that were taken. */
+/** account: of the steps that were taken; admission: of them, or NULL. */
 sotto_status ledger_settlement_encode(char **line, const struct ledger_settlement *s,
-                                      const struct sotto_account *account);
+                                      const struct sotto_account *account, const struct admission *admission);
 
 /* ---- lines that are read ---- */
 
@@ -102,6 +104,7 @@ struct ledger_line {
     const char *hash, *run, *mechanism, *time; /* NULL: none */
     enum ledger_event event;
     struct ledger_charge charge; /* release, reserve, import; settled: the numbers that count from here on */
+    struct admission admission;  /* the same events; columns 0: of before there were columns */
     struct sotto_dp budget;      /* budget, with: */
     bool by_officer;
     const char *contact, *to;            /* budget: NULL for none; moved */

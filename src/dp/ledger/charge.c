@@ -174,7 +174,9 @@ sotto_status charge_enter(struct charge *c, const struct charge_entry *entry, co
     struct charge_entry complete = *entry;
     struct ledger_line parsed = {0};
     struct ledger_charge charge;
+    struct admission *admissions = NULL;
     char *line = NULL;
+    NEW(admissions, c->count);
     complete.source = c->source;
     TRY(charge_entry_encode(&line, &complete));
     TRY(ledger_line_parse(&parsed, line, strlen(line), "ledger entry"));
@@ -182,9 +184,13 @@ sotto_status charge_enter(struct charge *c, const struct charge_entry *entry, co
     for (size_t i = 0; i < c->count; i++)
         TRY(ledger_require_unit(&c->ledgers[i], &charge.unit));
     for (size_t i = 0; i < c->count; i++)
-        TRY(ledger_check_budget(&c->ledgers[i], entry->account, &charge));
+        TRY(ledger_check_budget(&admissions[i], &c->ledgers[i], entry->account, &charge));
     for (size_t i = c->count; i-- > 0;) { /* the own one last: where it has the entry, all have it */
         TRY(enter_records(&c->ledgers[i], c));
+        base_free(line);
+        line = NULL;
+        complete.admission = &admissions[i];
+        TRY(charge_entry_encode(&line, &complete));
         TRY(ledger_append_charge(&c->ledgers[i], line));
     }
     if (c->opened)
@@ -194,6 +200,7 @@ sotto_status charge_enter(struct charge *c, const struct charge_entry *entry, co
                     c->dataset_id, c->ledgers[0].path);
 done:
     ledger_line_free(&parsed);
+    base_free(admissions);
     base_free(line);
     return status;
 }

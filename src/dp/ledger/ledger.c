@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "dp/account/accountant.h"
+#include "dp/ledger/ledger_columns.h"
 #include "dp/ledger/ledger_fresh.h"
 #include "dp/ledger/ledger_lines.h"
 #include "rng/noise.h"
@@ -73,7 +74,7 @@ static void as_replace_one(double *pure, double *rho, double *epsilon, double *d
 static sotto_status take_budget(struct ledger *l, const struct ledger_line *line, const char *where)
 {
     (void)where;
-    l->budget = line->budget;
+    l->budget = l->recorded = line->budget;
     l->officer = l->officer || line->by_officer;
     return SOTTO_OK;
 }
@@ -102,6 +103,14 @@ static sotto_status mark_released(struct ledger *l, size_t charge, const char *w
 static sotto_status take_output(struct ledger *l, const struct ledger_line *line, const char *where)
 {
     return mark_released(l, line->output.charge, where);
+}
+
+static sotto_status refuse_any_order(const char *where)
+{
+    return status_fail(
+        SOTTO_EFORMAT,
+        "%s: what it says of 'any_order' does not fit the ledger's columns, so the ledger was changed",
+        where);
 }
 
 /* Into its column. */
@@ -134,14 +143,27 @@ done:
     return status;
 }
 
+sotto_status ledger_item_make(struct ledger_item *out, const struct ledger *l, const struct ledger_charge *c,
+                              bool imported)
+{
+    sotto_status status = SOTTO_OK;
+    struct ledger_item item = {.proved =
+                                   !imported && !c->conditional && c->source &&
+                                   (strcmp(c->source, "proved") == 0 || strcmp(c->source, "clipped") == 0),
+                               .seeded = c->seeded};
+    TRY(ledger_charge_event(&item.charged, item.proved ? &l->proved_events : &l->conditional_events, c));
+    set_numbers(&item, c);
+    *out = item;
+done:
+    return status;
+}
+
 static sotto_status count_charge(struct ledger *l, const struct ledger_line *line, const char *where)
 {
     sotto_status status = SOTTO_OK;
     const struct ledger_charge *c = &line->charge;
     const bool imported = line->event == LEDGER_IMPORT;
-    struct ledger_item item = {.proved =
-                                   !imported && !c->conditional &&
-                                   (strcmp(c->source, "proved") == 0 || strcmp(c->source, "clipped") == 0)};
+    struct ledger_item item;
     if (c->numbered && c->number != l->charges)
         FAIL(SOTTO_EFORMAT,
              "%s: has the number %zu among the charges; expected %zu, so the ledger was changed", where,
@@ -155,17 +177,36 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
     l->imported += imported;
     l->inputs_only += c->inputs_only;
     TRY(make_room(l));
-    TRY(ledger_charge_event(&item.charged, item.proved ? &l->proved_events : &l->conditional_events, c));
-    set_numbers(&item, c);
+    TRY(ledger_item_make(&item, l, c, imported));
+    item.any_order = line->admission.any_order;
+    if (line->admission.opens)
+        ledger_columns_start(l, &line->admission.opened);
     if (line->event == LEDGER_RESERVE && line->run && line->hash) {
         snprintf(item.hash, sizeof item.hash, "%s", line->hash);
         snprintf(item.run, sizeof item.run, "%s", line->run);
         item.steps = c->steps;
     }
+    if (!ledger_columns_count(l, &item.any_order))
+        TRY(refuse_any_order(where));
     l->items[l->charges++] = item;
     TRY(count_item(l, &item));
 done:
     return status;
+}
+
+struct ledger_item *ledger_last_of_run(const struct ledger *l, const char *run)
+{
+    for (size_t i = l->charges; i-- > 0;)
+        if (run[0] && strcmp(l->items[i].run, run) == 0)
+            return &l->items[i];
+    return NULL;
+}
+
+void ledger_item_settle(struct ledger_item *item, const struct ledger_charge *settled)
+{
+    set_numbers(item, settled);
+    ledger_charged_settle(&item->charged, settled);
+    item->steps = 0;
 }
 
 /* The last reservation of its run, once, at fewer steps. */
@@ -173,16 +214,16 @@ static sotto_status settle(struct ledger *l, const struct ledger_line *line, con
 {
     sotto_status status = SOTTO_OK;
     const struct ledger_settlement *s = &line->settlement;
-    struct ledger_item *last = NULL;
-    for (size_t i = l->charges; i-- > 0 && !last;)
-        if (s->run[0] && strcmp(l->items[i].run, s->run) == 0)
-            last = &l->items[i];
+    struct ledger_item *last = ledger_last_of_run(l, s->run);
     if (!last || strcmp(last->hash, s->entry) != 0 || s->steps < 1 || s->steps > last->steps)
         FAIL(SOTTO_EFORMAT, "%s: settles no reservation that is open; expected the last one of its run, once",
              where);
-    set_numbers(last, &line->charge);
-    ledger_charged_settle(&last->charged, &line->charge);
-    last->steps = 0;
+    if (line->admission.any_order.columns > 0 &&
+        !ledger_columns_settle(&last->any_order, &line->admission.any_order))
+        TRY(refuse_any_order(where));
+    ledger_item_settle(last, &line->charge);
+    if (!ledger_columns_again(l))
+        TRY(refuse_any_order(where));
     l->settled = true;
 done:
     return status;
@@ -364,9 +405,11 @@ static const struct alike *find_alike(const struct ledger *l, const char *line, 
     return NULL;
 }
 
-static sotto_status count_alike(struct ledger *l, const struct alike *known)
+static sotto_status count_alike(struct ledger *l, const struct alike *known, const char *where)
 {
     sotto_status status = SOTTO_OK;
+    if (!ledger_columns_count(l, &known->item.any_order))
+        TRY(refuse_any_order(where));
     TRY(make_room(l));
     l->seeded += known->seeded;
     l->inputs_only += known->inputs_only;
@@ -385,7 +428,8 @@ static void keep_alike(struct ledger *l, const char *line, size_t body, const st
                       .input = find_digits(line, body, ",\"input_sha256\":\"", 64),
                       .seeded = entry->charge.seeded,
                       .inputs_only = entry->charge.inputs_only};
-    if (!l->alike || body == 0 || entry->event != LEDGER_RELEASE || (a.nonce && a.input > a.nonce))
+    if (!l->alike || body == 0 || entry->admission.opens || entry->event != LEDGER_RELEASE ||
+        (a.nonce && a.input > a.nonce))
         return;
     a.item = l->items[l->charges - 1];
     l->alike->known[l->alike->count++ % ALIKE] = a;
@@ -409,7 +453,7 @@ static sotto_status check_line(struct ledger *l, const char *line, size_t length
     const struct alike *known = find_alike(l, line, body);
     size_t charge;
     if (known || (l->alike && names_output(&charge, l, line, length))) {
-        TRY(known ? count_alike(l, known) : mark_released(l, charge, where));
+        TRY(known ? count_alike(l, known, where) : mark_released(l, charge, where));
         memcpy(l->last, hash, sizeof hash);
         l->entries++;
         goto done;
@@ -528,7 +572,7 @@ done:
 
 static sotto_status ledger_start(struct ledger *l, const char *path)
 {
-    *l = (struct ledger){.lock = {.fd = -1}, .budget = {NAN, NAN}};
+    *l = (struct ledger){.lock = {.fd = -1}, .budget = {NAN, NAN}, .recorded = {NAN, NAN}};
     memcpy(l->last, zeros, sizeof zeros);
     l->path = base_strdup(path);
     return l->path ? SOTTO_OK : status_fail(SOTTO_ENOMEM, "%s: out of memory", path);

@@ -7,6 +7,7 @@
 #ifndef DP_LEDGER_LEDGER_H
 #define DP_LEDGER_LEDGER_H
 
+#include "dp/columns/columns_json.h"
 #include "dp/ledger/ledger_events.h"
 #include "dp/ledger/ledger_lines.h"
 #include "dp/ledger/ledger_lock.h"
@@ -32,6 +33,8 @@ struct ledger_item {
     bool proved;          /* its column */
     struct ledger_charged charged;
     double pure, rho, epsilon, delta;
+    bool seeded;
+    struct any_order any_order; /* what it took of the columns */
 };
 struct ledger;
 struct ledger {
@@ -53,7 +56,11 @@ struct ledger {
     struct privacy_unit unit; /* of the first of them: losses of other units do not add up to it */
     size_t inputs_only;       /* reservations that protect inputs and count on public labels */
     struct sotto_dp budget;   /* epsilon NAN: none recorded */
+    struct sotto_dp recorded; /* the same, but for a budget that holds for one charge */
     bool officer;             /* the budget was set by 'sotto ledger init': no trainer may record another */
+    struct opened_columns opened;    /* what holds for any order of choices; count 0: not opened yet */
+    struct adaptive_columns columns; /* the same, with what was spent since */
+    size_t columns_from;             /* charges before they were opened */
     struct ledger_records records;
     char *moved; /* the file where this ledger goes on, or NULL */
     sotto_status (*visit)(void *state, const struct ledger *l,
@@ -83,6 +90,13 @@ sotto_status ledger_append_charge(struct ledger *l, const char *line);
 double ledger_sum_epsilon(const struct ledger_sum *sum, double delta);
 void ledger_sum_add(struct ledger_sum *sum, double pure, double rho, double epsilon, double delta);
 struct ledger_sum ledger_sum_both(const struct ledger_sum *a, const struct ledger_sum *b);
+/** A charge as it counts, but for what it takes of the columns. ENOMEM. */
+sotto_status ledger_item_make(struct ledger_item *out, const struct ledger *l,
+                              const struct ledger_charge *charge, bool imported);
+/** The last reservation of a run; NULL: there is none. */
+struct ledger_item *ledger_last_of_run(const struct ledger *l, const char *run);
+/** What it costs at the numbers of fewer steps; any_order stays. */
+void ledger_item_settle(struct ledger_item *item, const struct ledger_charge *settled);
 /** Closes and unlocks; harmless on {0} with lock.fd -1. */
 void ledger_close(struct ledger *l);
 

@@ -85,15 +85,52 @@ static int digits_apart(double a, double b)
     return digits;
 }
 
-sotto_status ledger_check_budget(const struct ledger *l, const struct sotto_account *a,
-                                 const struct ledger_charge *charge)
+/* What the live columns have left, in words. */
+static void write_left(char out[160], const struct ledger *l)
+{
+    size_t length = 0;
+    out[0] = '\0';
+    for (size_t j = 0; j < l->columns.count && length < 150; j++) {
+        const struct adaptive left = adaptive_column_left(&l->columns.column[j]);
+        if (!l->columns.column[j].dead)
+            length += (size_t)snprintf(out + length, 160 - length, "%spure %.3g, mu %.3g, failure %.2g",
+                                       length ? "; or " : "", left.pure, sqrt(left.square), left.failure);
+    }
+    if (length == 0)
+        snprintf(out, 160, "%s", l->columns.count ? "nothing" : "all of it");
+}
+
+static sotto_status refuse(const struct ledger *l, const struct whole *with)
 {
     sotto_status status = SOTTO_OK;
-    const struct whole with = {l, a, charge};
     struct sotto_account before, after;
-    struct ledger_sum sum;
+    char left[160];
+    TRY(account_of_all(&after, with, l->budget.delta, NULL));
+    if (after.epsilon.upper <= l->budget.epsilon) {
+        write_left(left, l);
+        FAIL(SOTTO_EBUDGET,
+             "%s: the privacy budget (epsilon %g, delta %g) holds for any order of choices and has no room "
+             "for this "
+             "release: left is %s; ask for a smaller epsilon",
+             l->path, l->budget.epsilon, l->budget.delta, left);
+    }
+    TRY(ledger_total_account(&before, l, l->budget.delta, NULL));
+    const int digits = digits_apart(after.epsilon.upper, l->budget.epsilon);
+    FAIL(SOTTO_EBUDGET,
+         "%s: the privacy budget (epsilon %.*g, delta %g) would be exceeded: spent %.*g, with this "
+         "release "
+         "%.*g",
+         l->path, digits, l->budget.epsilon, l->budget.delta, digits, before.epsilon.upper, digits,
+         after.epsilon.upper);
+done:
+    return status;
+}
+
+static sotto_status refuse_seeds(const struct ledger *l, const struct ledger_charge *charge)
+{
+    sotto_status status = SOTTO_OK;
     if (isnan(l->budget.epsilon))
-        return SOTTO_OK;
+        goto done;
     if (l->seeded > 0)
         FAIL(SOTTO_EBUDGET,
              "%s: %zu of its releases used seeded noise, which gives no guarantee, so no budget holds; use "
@@ -106,20 +143,29 @@ sotto_status ledger_check_budget(const struct ledger *l, const struct sotto_acco
              "or try "
              "the seed on another data set",
              l->path, l->budget.epsilon);
-    sum = sum_of_all(&with); /* a quick bound first */
-    if (ledger_sum_epsilon(&sum, l->budget.delta) <= l->budget.epsilon)
-        goto done;
-    TRY(account_of_all(&after, &with, l->budget.delta, NULL));
-    if (!(after.epsilon.upper <= l->budget.epsilon)) {
-        TRY(ledger_total_account(&before, l, l->budget.delta, NULL));
-        const int digits = digits_apart(after.epsilon.upper, l->budget.epsilon);
-        FAIL(SOTTO_EBUDGET,
-             "%s: the privacy budget (epsilon %.*g, delta %g) would be exceeded: spent %.*g, with this "
-             "release "
-             "%.*g",
-             l->path, digits, l->budget.epsilon, l->budget.delta, digits, before.epsilon.upper, digits,
-             after.epsilon.upper);
-    }
+done:
+    return status;
+}
+
+sotto_status ledger_check_budget(struct admission *out, const struct ledger *l, const struct sotto_account *a,
+                                 const struct ledger_charge *charge)
+{
+    sotto_status status = SOTTO_OK;
+    const struct whole with = {l, a, charge};
+    const struct sotto_dp fixed = ledger_columns_budget(l);
+    const bool tighter = l->budget.epsilon != fixed.epsilon || l->budget.delta != fixed.delta;
+    struct ledger_item item;
+    struct admission made;
+    bool fits;
+    TRY(refuse_seeds(l, charge));
+    TRY(ledger_item_make(&item, l, charge, false));
+    TRY(ledger_admit(&made, &fits, l, l->budget, &item, NULL));
+    if (fits && tighter && !isnan(l->budget.epsilon)) /* within it, and within the columns that were fixed */
+        TRY(ledger_admit(&made, &fits, l, fixed, &item, NULL));
+    if (!fits)
+        TRY(refuse(l, &with));
+    if (out)
+        *out = made;
 done:
     return status;
 }

@@ -2,7 +2,7 @@
 #ifndef DP_LEDGER_LEDGER_ACCOUNT_H
 #define DP_LEDGER_LEDGER_ACCOUNT_H
 
-#include "dp/ledger/ledger.h"
+#include "dp/ledger/ledger_columns.h"
 
 /** A column at `delta` under replace-one: by its events, or by what its entries recorded if that is less.
  * ENOMEM. */
@@ -13,9 +13,10 @@ sotto_status ledger_column_account(struct sotto_account *out, const struct ledge
  * language shows. An entry with seeded noise gives no guarantee, so its total is INFINITY ("none"). ENOMEM. */
 sotto_status ledger_total_account(struct sotto_account *out, const struct ledger *l, double delta,
                                   const struct sotto_context *ctx);
-/** EBUDGET unless the ledger with this charge stays within its budget (if it has one). ENOMEM. */
-sotto_status ledger_check_budget(const struct ledger *l, const struct sotto_account *account,
-                                 const struct ledger_charge *charge);
+/** EBUDGET unless a column of the budget (if there is one) holds this charge too, whatever the analyst chose by what was seen;
+ * *out (or NULL): what is written of it. ENOMEM. */
+sotto_status ledger_check_budget(struct admission *out, const struct ledger *l,
+                                 const struct sotto_account *account, const struct ledger_charge *charge);
 /** EINVAL: no budget; asked before a ledger is touched. */
 sotto_status ledger_require_budget(struct sotto_dp budget);
 /** Records a budget that came with a release: once, tightened at will, never raised (EBUDGET). Where an officer

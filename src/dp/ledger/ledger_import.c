@@ -9,19 +9,36 @@
 #include "dp/ledger/ledger.h"
 #include "dp/ledger/ledger_account.h"
 
+#include <string.h>
+
 static sotto_status append_import(struct ledger *l, const struct sotto_event *e,
                                   const struct sotto_account *a, const char *file_sha256)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_sensitivity unit = {.l1 = NAN, .l2 = 1, .source = SOTTO_SENSITIVITY_GIVEN};
+    struct charge_entry entry = {.event = LEDGER_IMPORT,
+                                 .sensitivity = &unit,
+                                 .account = a,
+                                 .imported = e,
+                                 .file_sha256 = file_sha256};
+    struct ledger_line parsed = {0};
+    struct ledger_item item;
+    struct ledger_charge charge;
+    struct admission admission;
+    bool fits; /* it was spent, whether it fits or not */
     char *line = NULL;
-    TRY(charge_entry_encode(&line, &(struct charge_entry){.event = LEDGER_IMPORT,
-                                                          .sensitivity = &unit,
-                                                          .account = a,
-                                                          .imported = e,
-                                                          .file_sha256 = file_sha256}));
+    TRY(charge_entry_encode(&line, &entry));
+    TRY(ledger_line_parse(&parsed, line, strlen(line), "ledger entry"));
+    charge = ledger_line_charge(&parsed);
+    TRY(ledger_item_make(&item, l, &charge, true));
+    TRY(ledger_admit(&admission, &fits, l, ledger_columns_budget(l), &item, NULL));
+    base_free(line);
+    line = NULL;
+    entry.admission = &admission;
+    TRY(charge_entry_encode(&line, &entry));
     TRY(ledger_append_charge(l, line));
 done:
+    ledger_line_free(&parsed);
     base_free(line);
     return status;
 }

@@ -265,11 +265,27 @@ static sotto_status settle_at(const struct dpsgd_place *place, const struct ledg
 {
     sotto_status status = SOTTO_OK;
     struct ledger ledger = {.lock = {.fd = -1}};
+    struct ledger_line parsed = {0};
+    struct ledger_charge numbers;
+    struct ledger_item settled;
+    struct admission admission;
     char *line = NULL;
-    TRY(ledger_settlement_encode(&line, settlement, account));
+    TRY(ledger_settlement_encode(&line, settlement, account, NULL));
     TRY(ledger_open(&ledger, place->ledger, ctx));
+    const struct ledger_item *reserved = ledger_last_of_run(&ledger, settlement->run);
+    if (reserved && reserved->any_order.columns > 0) {
+        TRY(ledger_line_parse(&parsed, line, strlen(line), "ledger entry"));
+        numbers = ledger_line_charge(&parsed);
+        settled = *reserved;
+        ledger_item_settle(&settled, &numbers);
+        TRY(ledger_admit_settled(&admission, reserved, &settled, ctx));
+        base_free(line);
+        line = NULL;
+        TRY(ledger_settlement_encode(&line, settlement, account, &admission));
+    }
     TRY(ledger_append(&ledger, line));
 done:
+    ledger_line_free(&parsed);
     base_free(line);
     ledger_close(&ledger);
     return status;

@@ -154,6 +154,9 @@ static sotto_status show(struct ledger_summary *out, struct ledger *l, struct sh
                                    .by_officer = l->officer,
                                    .delta = s->delta,
                                    .total = total.epsilon.upper,
+                                   .columns = &l->columns,
+                                   .any_order = ledger_any_order(l),
+                                   .any_order_from = l->columns_from,
                                    .seeded = l->seeded};
 done:
     return status;
@@ -176,6 +179,32 @@ done:
 
 /* ---- a table ---- */
 
+/* The total counts all parameters as fixed beforehand; columns were. */
+static void write_any_order(FILE *out, const struct ledger_summary *s)
+{
+    char epsilon[16], delta[16], numbers[6][16];
+    if (isnan(s->any_order.epsilon))
+        return;
+    fprintf(out, "any order of choices: epsilon %s at delta %s, %s", number(epsilon, s->any_order.epsilon),
+            number(delta, s->any_order.delta),
+            isnan(s->budget.epsilon)                    ? "the first level that holds"
+            : s->any_order.epsilon == s->budget.epsilon ? "the budget"
+                                                        : "the budget that its columns were fixed for");
+    if (s->any_order_from > 0)
+        fprintf(out, "; from charge %zu on: what was before counts as chosen beforehand", s->any_order_from);
+    fputs("; the total is what holds if all parameters had been fixed beforehand\n", out);
+    for (size_t i = 0; i < s->columns->count; i++) {
+        const struct adaptive_column *c = &s->columns->column[i];
+        const struct adaptive left = adaptive_column_left(c);
+        if (c->dead || isnan(s->budget.epsilon))
+            continue;
+        fprintf(out, "  column (pure %s, mu %s, failure %s) has left pure %s, mu %s, failure %s\n",
+                number(numbers[0], c->box.pure), number(numbers[1], sqrt(c->box.square)),
+                number(numbers[2], c->box.failure), number(numbers[3], left.pure),
+                number(numbers[4], sqrt(left.square)), number(numbers[5], left.failure));
+    }
+}
+
 static void write_end(FILE *out, const struct ledger_summary *s)
 {
     char total[16], epsilon[16], delta[16];
@@ -186,6 +215,7 @@ static void write_end(FILE *out, const struct ledger_summary *s)
         fprintf(out, "; budget %s, set by %s", number(epsilon, s->budget.epsilon),
                 s->by_officer ? "officer" : "a release");
     fputc('\n', out);
+    write_any_order(out, s);
     if (s->seeded)
         fprintf(out, "%zu of its releases used seeded noise, which gives no guarantee\n", s->seeded);
     if (s->moved)

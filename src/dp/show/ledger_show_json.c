@@ -45,6 +45,47 @@ static struct json *budget_json(struct sotto_dp budget)
     return object;
 }
 
+static struct json *numbers_of(const struct adaptive *a)
+{
+    struct json *j = json_make_object();
+    json_put_real(&j, "pure", a->pure);
+    json_put_real(&j, "mu", sqrt(a->square));
+    json_put_real(&j, "failure", a->failure);
+    return j;
+}
+
+static struct json *columns_json(const struct adaptive_columns *columns)
+{
+    struct json *list = json_make_array();
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct adaptive_column *c = &columns->column[i];
+        const struct adaptive spent = adaptive_column_spent(c), left = adaptive_column_left(c);
+        struct json *one = json_make_object();
+        json_put_real(&one, "level", c->level);
+        json_put(&one, "box", numbers_of(&c->box));
+        json_put(&one, "spent", numbers_of(&spent));
+        json_put(&one, "left", c->dead ? json_make_null() : numbers_of(&left));
+        json_push(&list, one);
+    }
+    return list;
+}
+
+static struct json *any_order_json(const struct sotto_dp *a, size_t from,
+                                   const struct adaptive_columns *columns)
+{
+    struct json *j = json_make_object();
+    if (isnan(a->epsilon)) {
+        json_free(j);
+        return json_make_null();
+    }
+    json_put_real(&j, "epsilon", a->epsilon);
+    json_put_real(&j, "delta", a->delta);
+    json_put_integer(&j, "from_charge", (int64_t)from);
+    if (columns)
+        json_put(&j, "columns", columns_json(columns));
+    return j;
+}
+
 sotto_status ledger_totals_encode(char **json, const struct ledger_totals *t)
 {
     struct json *object = json_make_object();
@@ -60,6 +101,7 @@ sotto_status ledger_totals_encode(char **json, const struct ledger_totals *t)
         json_put(&object, "together", interval_json(t->together.epsilon));
     else
         json_put_text(&object, "together", "none");
+    json_put(&object, "any_order", any_order_json(&t->any_order, t->any_order_from, NULL));
     bool none = t->conditional.releases > 0 || t->seeded > 0;
     json_put(&object, "proved", none ? json_make_text("none") : column_json(&t->proved));
     json_put(&object, "proved_releases_only", column_json(&t->proved));
@@ -131,6 +173,7 @@ sotto_status ledger_summary_encode(char **json, const struct ledger_summary *s, 
     json_put_text(&doc, "moved_to", s->moved);
     json_put_real(&doc, "delta", s->delta);
     json_put_real(&doc, "total", s->total);
+    json_put(&doc, "any_order", any_order_json(&s->any_order, s->any_order_from, s->columns));
     json_put_integer(&doc, "seeded_releases", (int64_t)s->seeded);
     json_put_text(&doc, "unit_of_privacy", s->unit);
     json_put(&doc, "entries", *rows ? *rows : json_make_array());

@@ -16,6 +16,8 @@ struct ledger_totals {
     struct sotto_dp budget; /* epsilon NAN: none */
     struct ledger_column proved, conditional;
     struct sotto_account together; /* epsilon INFINITY: none */
+    struct sotto_dp any_order; /* what holds for any order of choices; NAN: not opened yet, INFINITY: none */
+    size_t any_order_from;     /* from this charge on */
 };
 /** Schema sotto.ledger_account/1. ENOMEM. */
 sotto_status ledger_totals_encode(char **json, const struct ledger_totals *t);
@@ -26,8 +28,11 @@ struct ledger_summary {
     size_t records;
     struct sotto_dp budget; /* epsilon NAN: none */
     bool by_officer;
-    double delta, total; /* total INFINITY: none */
-    size_t seeded;       /* releases without a guarantee */
+    double delta, total;                    /* if all parameters had been fixed beforehand; INFINITY: none */
+    const struct adaptive_columns *columns; /* count 0: not opened yet */
+    struct sotto_dp any_order;              /* what holds for any order of choices; INFINITY: none */
+    size_t any_order_from;                  /* from this charge on */
+    size_t seeded;                          /* releases without a guarantee */
 };
 /** A line as a row of ledger_summary_encode(); *rows: an array, begun where it is NULL. total: of the ledger up to
  * this line. ENOMEM. */

@@ -31,6 +31,8 @@ sotto_status sotto_ledger_account(char **json, const char *ledger, double delta,
     TRY(column(&t.proved, &l.proved, &l.proved_events, delta, ctx));
     TRY(column(&t.conditional, &l.conditional, &l.conditional_events, delta, ctx));
     TRY(ledger_total_account(&t.together, &l, delta, ctx));
+    t.any_order = ledger_any_order(&l);
+    t.any_order_from = l.columns_from;
     TRY(ledger_totals_encode(json, &t));
 done:
     ledger_close(&l);

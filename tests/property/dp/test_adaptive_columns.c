@@ -15,7 +15,7 @@ static struct adaptive_columns opened(double epsilon, double delta, const struct
 
 static bool charged(struct adaptive_columns *c, struct adaptive offer)
 {
-    size_t took[ADAPTIVE_COLUMNS];
+    unsigned char took[ADAPTIVE_COLUMNS];
     return adaptive_columns_charge(c, &offer, 1, took);
 }
 
@@ -33,7 +33,7 @@ TEST(the_second_release_that_was_chosen_by_the_first)
     assert_true(charged(&a, gaussian(.00460996)));
     const double e = .001 / .0015607;
     const struct adaptive laplace[] = {{e, 0, 0}, {0, adaptive_square_of_pure(e), 0}};
-    size_t took[ADAPTIVE_COLUMNS];
+    unsigned char took[ADAPTIVE_COLUMNS];
     assert_false(adaptive_columns_charge(&b, laplace, 2, took)); /* in every column, paid either way */
     assert_memory_equal(&b, &c, sizeof b);                       /* and a refusal changes nothing */
     assert_true(charged(&b, gaussian(.00460996)));
@@ -73,7 +73,7 @@ TEST(each_column_takes_what_leaves_it_most)
     const struct column_request two[] = {{.6, 1e-8, .5}, {0, 1e-8, .5}};
     struct adaptive_columns c = opened(1, 1e-6, two, 2);
     const struct adaptive offers[] = {{.1, 0, 0}, {0, adaptive_square_of_pure(.1), 0}};
-    size_t took[ADAPTIVE_COLUMNS];
+    unsigned char took[ADAPTIVE_COLUMNS];
     assert_true(adaptive_columns_charge(&c, offers, 2, took));
     assert_true(took[0] == 0 && took[1] == 0 && took[2] == 1);
     struct adaptive left = adaptive_column_left(&c.column[2]);
@@ -107,5 +107,5 @@ TEST(columns_that_cannot_be)
     refused(&wide, 1, SOTTO_EDOMAIN, "give a smaller E or D");
     refused(&coin, 1, SOTTO_EDOMAIN, "give a smaller E or D");
     refused(&odd, 1, SOTTO_EINVAL, "expected E:D:SHARE");
-    refused(many, ADAPTIVE_COLUMNS, SOTTO_EINVAL, "at most 7");
+    refused(many, ADAPTIVE_COLUMNS, SOTTO_EINVAL, "at most 15");
 }

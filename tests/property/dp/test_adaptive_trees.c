@@ -117,7 +117,7 @@ static bool library_takes(struct adaptive_columns *c, struct release r)
 {
     struct box t[2];
     struct adaptive offers[2];
-    size_t took[ADAPTIVE_COLUMNS];
+    unsigned char took[ADAPTIVE_COLUMNS];
     const int n = triples_of(t, r);
     for (int i = 0; i < n; i++)
         offers[i] = (struct adaptive){t[i].pure, t[i].square, t[i].failure};

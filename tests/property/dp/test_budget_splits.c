@@ -8,9 +8,17 @@ enum { BUDGETS = sizeof budgets / sizeof *budgets, PARTS = 1000 };
 
 static struct ledger spent(double budget, double delta, double part, double part_delta, int n)
 {
-    struct ledger l = {.path = "l.jsonl", .budget = {budget, delta}};
-    for (int i = 0; i < n; i++)
+    struct ledger l = {.path = "l.jsonl", .budget = {budget, delta}, .recorded = {budget, delta}};
+    const struct opened_columns opened = {
+        delta > 0 ? adaptive_columns_stated(budget, delta)
+                  : (struct adaptive_columns){.column[0] = {.box.pure = budget}, .count = 1},
+        budget, delta};
+    const struct any_order taken = {.offer[0] = {part, 0, part_delta}, .offers = 1, .columns = 1};
+    ledger_columns_start(&l, &opened);
+    for (int i = 0; i < n; i++) {
         ledger_sum_add(&l.proved, delta > 0 ? NAN : part, NAN, part, part_delta);
+        assert_true(ledger_columns_count(&l, &taken));
+    }
     return l;
 }
 
@@ -25,7 +33,7 @@ static bool fits(const struct ledger *l, double part, double part_delta)
                                     .adjacency = "replace-one"};
     struct ledger own = *l; /* its sums without its events, of which nothing tighter is known */
     own.proved_events.unknown = true;
-    return ledger_check_budget(&own, &a, &charge) == SOTTO_OK;
+    return ledger_check_budget(NULL, &own, &a, &charge) == SOTTO_OK;
 }
 
 /* The n-th part, rounded down to a decimal of 14 places more than those of `unit`, a power of ten. */

@@ -177,8 +177,7 @@ TEST(a_run_is_read_without_memory, .before = set_up, .after = remove_folder)
     json_set_alloc_funcs(malloc, free);
 }
 
-/* A budget that the quick sums exceed and the composition does not, with releases in the second column
- * alone. */
+/* A budget with a column that a curve has to fit into. */
 static sotto_status use_budget(void)
 {
     struct sotto_event items[] = {
@@ -187,15 +186,17 @@ static sotto_status use_budget(void)
         .adjacency = "replace-one", .epsilon = {0, 1.3}, .pure_epsilon = 1.3, .zcdp_rho = 1};
     struct ledger_line entry = {0};
     static const char text[] =
-        "{\"mechanism\":\"laplace\",\"scale\":2,\"sensitivity\":{\"l1\":1,\"l2\":null}}";
+        "{\"mechanism\":\"gaussian\",\"noise_multiplier\":4,\"sample_rate\":0.01,\"steps\":2,\"sensitivity\":"
+        "{\"l1\":null,\"l2\":1}}";
     const struct ledger l = {.path = ledger,
                              .conditional = {1, {0.5, 0}, 0.125, {0.5, 0}, {0, 0}},
                              .conditional_events = {items, 1, 1, 0, false},
-                             .budget = {1.5, 1e-5}};
+                             .budget = {1.5, 1e-5},
+                             .recorded = {1.5, 1e-5}};
     sotto_status status = ledger_line_parse(&entry, text, sizeof text - 1, "entry");
     const struct ledger_charge charge = ledger_line_charge(&entry);
     if (status == SOTTO_OK)
-        status = ledger_check_budget(&l, &a, &charge);
+        status = ledger_check_budget(NULL, &l, &a, &charge);
     ledger_line_free(&entry);
     return status;
 }

@@ -514,7 +514,7 @@ static int sweep(sotto_status (*use)(void), bool jansson)
 {
     sotto_status status = SOTTO_ENOMEM;
     int i = 0;
-    for (; status != SOTTO_OK && i < 2000; i++) {
+    for (; status != SOTTO_OK && i < 4000; i++) {
         if (jansson)
             jansson_left = i;
         else

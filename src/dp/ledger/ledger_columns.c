@@ -1,0 +1,216 @@
+#include "dp/ledger/ledger_columns.h"
+#include "base/memory.h"
+#include "dp/account/adaptive_part.h"
+#include "dp/entry/ledger_line.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of a ladder in a ledger whose first release has no delta. */
+static const double ladder_delta = 1e-6;
+
+void ledger_columns_start(struct ledger *l, const struct opened_columns *opened)
+{
+    l->opened = *opened;
+    l->columns = opened->columns;
+    l->columns_from = l->charges;
+}
+
+bool ledger_columns_count(struct ledger *l, const struct any_order *a)
+{
+    if (a->columns != l->columns.count)
+        return false;
+    return a->columns == 0 || adaptive_columns_take(&l->columns, a->offer, a->offers, a->took);
+}
+
+struct sotto_dp ledger_columns_budget(const struct ledger *l)
+{
+    const bool fixed = l->columns.count > 0 && !isnan(l->opened.epsilon);
+    return fixed ? (struct sotto_dp){l->opened.epsilon, l->opened.delta} : l->recorded;
+}
+
+struct sotto_dp ledger_any_order(const struct ledger *l)
+{
+    return (struct sotto_dp){l->columns.count ? adaptive_columns_level(&l->columns) : NAN, l->opened.delta};
+}
+
+bool ledger_columns_again(struct ledger *l)
+{
+    bool fit = true;
+    l->columns = l->opened.columns;
+    for (size_t i = l->columns_from; i < l->charges; i++)
+        fit = fit && ledger_columns_count(l, &l->items[i].any_order);
+    return fit;
+}
+
+/* ---- what a charge may be charged as ---- */
+
+/* The least that a live column may still lose by failures; 0: none may. */
+static double failure_left(const struct adaptive_columns *c)
+{
+    double least = INFINITY;
+    for (size_t j = 0; j < c->count; j++)
+        if (!c->column[j].dead && c->column[j].box.square > 0) {
+            const double left = adaptive_column_left(&c->column[j]).failure;
+            if (left > 0)
+                least = fmin(least, left);
+        }
+    return least < INFINITY ? least : 0;
+}
+
+static bool one_holds_stated(const struct adaptive_columns *c)
+{
+    bool holds = false;
+    for (size_t j = 0; j < c->count; j++)
+        holds = holds || (c->column[j].box.pure > 0 && c->column[j].box.failure > 0);
+    return holds;
+}
+
+/* Its own facts, and the numbers that it recorded: these stand for the decimals that were asked for, so that a budget can be split
+ * evenly (ledger.h). */
+static sotto_status find_offers(struct any_order *out, const struct ledger_item *item, double failure,
+                                bool stated, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct part part;
+    out->offers = 0;
+    if (item->seeded || item->charged.event.count == 0)
+        goto done;
+    TRY(part_make(&part, &item->charged.event, 0, SOTTO_REPLACE_ONE));
+    TRY(adaptive_offers(out->offer, &out->offers, &part, failure, ctx));
+    if (out->offers > 0 && out->offer[0].square == 0 && out->offer[0].failure == 0) {
+        if (item->pure < out->offer[0].pure)
+            out->offer[0].pure = item->pure;
+    } else if (item->pure < INFINITY && out->offers < ADAPTIVE_OFFERS) {
+        out->offer[out->offers++] = (struct adaptive){item->pure, 0, 0};
+    }
+    if (item->epsilon < INFINITY && item->delta > 0 && stated && out->offers < ADAPTIVE_OFFERS)
+        out->offer[out->offers++] = (struct adaptive){item->epsilon, 0, item->delta};
+done:
+    return status;
+}
+
+/* Into the columns; *fits: one of them lives. */
+static sotto_status charge_item(struct any_order *out, bool *fits, struct adaptive_columns *c,
+                                const struct ledger_item *item, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    *out = (struct any_order){.columns = c->count};
+    TRY(find_offers(out, item, failure_left(c), one_holds_stated(c), ctx));
+    *fits = adaptive_columns_charge(c, out->offer, out->offers, out->took);
+    if (!*fits) /* where it is charged all the same, nothing holds any more */
+        (void)adaptive_columns_take(c, out->offer, out->offers, out->took);
+    any_order_prune(out);
+done:
+    return status;
+}
+
+/* ---- opening ---- */
+
+/* What was charged before counts as chosen beforehand. */
+static sotto_status open_as(struct admission *out, bool *fits, const struct adaptive_columns *columns,
+                            const struct ledger *l, const struct ledger_item *item,
+                            const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct any_order passed;
+    out->opened.columns = *columns;
+    for (size_t i = 0; i < l->charges; i++)
+        TRY(charge_item(&passed, fits, &out->opened.columns, &l->items[i], ctx));
+    struct adaptive_columns with = out->opened.columns;
+    TRY(charge_item(&out->any_order, fits, &with, item, ctx));
+done:
+    return status;
+}
+
+static sotto_status open_columns(struct admission *out, bool *fits, const struct ledger *l,
+                                 struct sotto_dp budget, const struct ledger_item *item,
+                                 const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct adaptive_columns usual, stated;
+    out->opens = true;
+    out->opened.epsilon = budget.epsilon;
+    out->opened.delta = isnan(budget.epsilon)
+                            ? item->delta > 0 && item->delta < 1 ? item->delta : ladder_delta
+                            : budget.delta;
+    if (isnan(budget.epsilon)) {
+        usual = adaptive_columns_ladder(out->opened.delta);
+        TRY(open_as(out, fits, &usual, l, item, ctx));
+        goto done;
+    }
+    TRY(adaptive_columns_open(&usual, budget.epsilon, budget.delta, NULL, 0));
+    stated = adaptive_columns_stated(budget.epsilon, budget.delta);
+    const bool labels = strcmp(item->charged.event.mechanism ? item->charged.event.mechanism : "",
+                               RUN_LABEL_MECHANISM) == 0; /* those of a run, whose inputs follow */
+    TRY(open_as(out, fits, labels ? &stated : &usual, l, item, ctx));
+    if (!*fits && budget.delta > 0)
+        TRY(open_as(out, fits, labels ? &usual : &stated, l, item, ctx));
+    if (!*fits)
+        TRY(open_as(out, fits, &usual, l, item, ctx));
+done:
+    return status;
+}
+
+static bool same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+sotto_status ledger_admit(struct admission *out, bool *fits, const struct ledger *l, struct sotto_dp budget,
+                          const struct ledger_item *item, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct adaptive_columns with = l->columns;
+    *out = (struct admission){.opens = false};
+    const bool stand = with.count > 0 && same(l->opened.epsilon, budget.epsilon) &&
+                       (isnan(budget.epsilon) || l->opened.delta == budget.delta);
+    if (stand)
+        TRY(charge_item(&out->any_order, fits, &with, item, ctx));
+    else
+        TRY(open_columns(out, fits, l, budget, item, ctx));
+    *fits = *fits || isnan(budget.epsilon);
+done:
+    return status;
+}
+
+/* ---- settling ---- */
+
+/* The curve of fewer steps, with the failure that the reservation has. */
+static sotto_status settle_offer(struct adaptive *offer, const struct ledger_item *settled,
+                                 const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct any_order fewer;
+    const struct adaptive reserved = *offer;
+    TRY(find_offers(&fewer, settled, fmin(4 * reserved.failure, 0.5), reserved.pure > 0, ctx));
+    for (size_t i = 0; i < fewer.offers; i++)
+        if (adaptive_fits(&fewer.offer[i], &reserved) && fewer.offer[i].pure <= offer->pure &&
+            fewer.offer[i].square <= offer->square)
+            *offer = fewer.offer[i];
+done:
+    return status;
+}
+
+sotto_status ledger_admit_settled(struct admission *out, const struct ledger_item *reserved,
+                                  const struct ledger_item *settled, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    *out = (struct admission){.any_order = reserved->any_order};
+    for (size_t i = 0; i < out->any_order.offers; i++)
+        TRY(settle_offer(&out->any_order.offer[i], settled, ctx));
+done:
+    return status;
+}
+
+bool ledger_columns_settle(struct any_order *reserved, const struct any_order *settled)
+{
+    bool less = settled->columns == reserved->columns && settled->offers == reserved->offers;
+    for (size_t i = 0; less && i < settled->offers; i++)
+        less = adaptive_fits(&settled->offer[i], &reserved->offer[i]);
+    for (size_t j = 0; less && j < settled->columns; j++)
+        less = settled->took[j] == reserved->took[j];
+    if (less)
+        *reserved = *settled;
+    return less;
+}

@@ -1,0 +1,231 @@
+/* src/dp/ledger/ledger_columns.c: budgets that hold for an analyst who looks at each release before choosing the next one. */
+#include "support/test.h"
+#include "support/ledger_folder.h"
+#include "base/file.h"
+#include "base/sha256.h"
+#include "dp/ledger/ledger_account.h"
+
+static const struct sotto_dp budget = {1, 1e-6};
+
+/* The mean of 1,000 numbers in [0, 1], as in docs/derivations/adaptive.md. */
+static sotto_status mean(const char *mechanism, double scale, struct sotto_dp b)
+{
+    const struct sotto_release r = {
+        .mechanism = mechanism,
+        .scale = scale,
+        .target = {NAN, strcmp(mechanism, "laplace") == 0 ? SOTTO_DELTA_PURE : 1e-6},
+        .sensitivity = {.l1 = .001, .l2 = .001, .source = SOTTO_SENSITIVITY_PROVED},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path, .budget = b}};
+    float v[1] = {.5f};
+    struct sotto_certificate *c = NULL;
+    const sotto_status status = sotto_dp_release(&c, v, 1, &r, NULL);
+    sotto_certificate_free(c);
+    return status;
+}
+
+static struct ledger read_ledger(void)
+{
+    struct ledger l;
+    if (ledger_read(&l, path) != SOTTO_OK)
+        fail_msg("%s", sotto_error_text());
+    return l;
+}
+
+static struct sotto_dp promised(void)
+{
+    struct ledger l = read_ledger();
+    const struct sotto_dp a = ledger_any_order(&l);
+    ledger_close(&l);
+    return a;
+}
+
+static double total(void)
+{
+    struct ledger l = read_ledger();
+    struct sotto_account a;
+    assert_int_equal(ledger_total_account(&a, &l, 1e-6, NULL), SOTTO_OK);
+    ledger_close(&l);
+    return a.epsilon.upper;
+}
+
+/* ---- lines, changed and chained anew ---- */
+
+/* Calls `change` for every line up to its chain, and writes the ledger with a chain that fits. */
+static void rewrite(void (*change)(char *line, size_t index))
+{
+    unsigned char *data;
+    size_t size;
+    char prev[SHA256_HEX], hash[SHA256_HEX], *at, line[16384];
+    assert_int_equal(file_read(&data, &size, path, 1 << 20), SOTTO_OK);
+    memset(prev, '0', 64);
+    prev[64] = '\0';
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    at = strtok((char *)data, "\n");
+    for (size_t i = 0; at; at = strtok(NULL, "\n"), i++) {
+        snprintf(line, sizeof line, "%s", at);
+        *strstr(line, ",\"hash\":\"") = '\0';
+        memcpy(strstr(line, "\"prev\":\"") + 8, prev, 64);
+        change(line, i);
+        strcat(line, "}");
+        sha256_of(hash, line, strlen(line));
+        line[strlen(line) - 1] = '\0';
+        fprintf(out, "%s,\"hash\":\"%s\"}\n", line, hash);
+        memcpy(prev, hash, 64);
+    }
+    fclose(out);
+    base_free(data);
+}
+
+/* As a program of before wrote it. */
+static void make_old(char *line, size_t index)
+{
+    (void)index;
+    char *from = strstr(line, ",\"any_order\":"), *to = from ? strstr(from, ",\"charge\":") : NULL;
+    if (!to)
+        return;
+    memmove(from, to, strlen(to) + 1);
+    line[strlen("{\"schema\":\"sotto.ledger/")] = '1';
+}
+
+static void take_more(char *line, size_t index)
+{
+    char *at = index == 1 ? strstr(line, "\"offers\":[[0.0,0.0") : NULL;
+    if (at)
+        at[strlen("\"offers\":[[0.0,")] = '9';
+}
+
+static void say_nothing(char *line, size_t index)
+{
+    if (index == 1)
+        make_old(line, index);
+}
+
+/* ---- section 0 of the page ---- */
+
+/* The second release is chosen by the first answer. Each of the two was accepted, and together they have delta 1.98e-6. */
+TEST(the_two_branches)
+{
+    assert_int_equal(mean("gaussian", .0105627, budget), SOTTO_OK);
+    assert_int_equal(mean("laplace", .0015607, budget), SOTTO_EBUDGET);
+    assert_non_null(
+        strstr(sotto_error_text(), "holds for any order of choices and has no room for this release"));
+    assert_int_equal(mean("gaussian", .00465, budget),
+                     SOTTO_OK); /* mu .2350: a tenth of delta is kept for failures */
+    assert_true(total() < 1 && promised().epsilon == 1 && promised().delta == 1e-6);
+    assert_int_equal(mean("gaussian", .05, budget), SOTTO_EBUDGET);
+}
+
+TEST(pure_releases_lose_nothing)
+{
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(mean("laplace", .01 * (1 + 1e-9), budget), SOTTO_OK);
+    assert_int_equal(mean("laplace", 100, budget), SOTTO_EBUDGET);
+    assert_true(promised().epsilon == 1);
+}
+
+/* One release of the whole budget, and nothing behind it. */
+TEST(a_whole_budget_is_one_release)
+{
+    const struct sotto_release r = {
+        .mechanism = "gaussian",
+        .target = budget,
+        .sensitivity = {.l1 = .001, .l2 = .001, .source = SOTTO_SENSITIVITY_PROVED},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path, .budget = budget}};
+    float v[1] = {.5f};
+    struct sotto_certificate *c = NULL;
+    if (sotto_dp_release(&c, v, 1, &r, NULL) != SOTTO_OK)
+        fail_msg("%s", sotto_error_text());
+    sotto_certificate_free(c);
+    assert_int_equal(mean("gaussian", 1, budget), SOTTO_EBUDGET);
+}
+
+/* ---- without a budget ---- */
+
+TEST(levels)
+{
+    static const double scales[] = {.1, .01, .003, .001}, levels[] = {.25, .5, 2, 8};
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(mean("gaussian", scales[i], (struct sotto_dp){0}), SOTTO_OK);
+        assert_true(promised().epsilon == levels[i]);
+        assert_true(total() <= levels[i]);
+    }
+    assert_int_equal(mean("gaussian", 1e-5, (struct sotto_dp){0}), SOTTO_OK); /* never refused */
+    assert_true(promised().epsilon == INFINITY);
+}
+
+/* ---- ledgers of before ---- */
+
+TEST(an_old_ledger_goes_on)
+{
+    assert_int_equal(mean("gaussian", .0105627, budget), SOTTO_OK);
+    rewrite(make_old);
+    assert_true(isnan(promised().epsilon));
+    const double before = total();
+    assert_int_equal(mean("laplace", .0015607, budget), SOTTO_EBUDGET);
+    assert_true(total() == before);
+    assert_int_equal(mean("gaussian", .00465, budget),
+                     SOTTO_OK); /* what was spent before is where its columns start */
+    assert_true(promised().epsilon == 1);
+    assert_int_equal(mean("gaussian", .05, budget), SOTTO_EBUDGET);
+}
+
+/* It was filled by the rule of before: nothing is lost, and nothing more is released. */
+TEST(an_old_ledger_above_its_budget)
+{
+    assert_int_equal(mean("gaussian", .0105627, (struct sotto_dp){0}), SOTTO_OK);
+    assert_int_equal(mean("laplace", .0015607, (struct sotto_dp){0}), SOTTO_OK);
+    rewrite(make_old);
+    assert_true(total() < 1);
+    assert_int_equal(mean("gaussian", 100, budget), SOTTO_EBUDGET);
+    struct ledger l = read_ledger();
+    assert_int_equal(l.charges, 2);
+    ledger_close(&l);
+}
+
+/* ---- what is written is not computed again, and not believed blindly ---- */
+
+TEST(columns_are_read_as_they_were_written)
+{
+    struct ledger l;
+    assert_int_equal(mean("gaussian", .0105627, budget), SOTTO_OK);
+    assert_int_equal(mean("gaussian", .02, budget), SOTTO_OK);
+    l = read_ledger();
+    const struct adaptive_columns c = l.columns;
+    const double spent = decimal_up(c.column[1].square);
+    ledger_close(&l);
+    assert_true(c.count == 2 && c.column[0].dead && !c.column[1].dead);
+    assert_true(spent >= .0947 * .0947 && spent < .01147);
+    assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK);
+    assert_true(decimal_up(l.columns.column[1].square) == spent);
+    ledger_close(&l);
+}
+
+TEST(a_line_that_takes_more_or_says_nothing)
+{
+    static void (*const changes[])(char *, size_t) = {take_more, say_nothing};
+    for (int i = 0; i < 2; i++) {
+        struct ledger l;
+        unlink(path);
+        assert_int_equal(mean("gaussian", .0105627, budget), SOTTO_OK);
+        assert_int_equal(mean("gaussian", .02, budget), SOTTO_OK);
+        rewrite(changes[i]);
+        assert_int_equal(ledger_read(&l, path), SOTTO_EFORMAT);
+        assert_non_null(strstr(sotto_error_text(), "does not fit the ledger's columns"));
+    }
+}
+
+/* A tighter budget refuses earlier. It does not fix columns anew, as an answer was seen: the second branch would be back. */
+TEST(a_tighter_budget)
+{
+    const struct sotto_dp tight = {.5, 1e-6}, hair = {.99999, 1e-6};
+    assert_int_equal(mean("gaussian", .0105627, budget), SOTTO_OK);
+    assert_int_equal(mean("laplace", .00156073, hair), SOTTO_EBUDGET);
+    assert_int_equal(mean("gaussian", .01, tight), SOTTO_EBUDGET); /* mu .138 in all */
+    assert_int_equal(mean("gaussian", .05, tight), SOTTO_OK);
+    assert_true(promised().epsilon == 1);
+    assert_int_equal(mean("gaussian", .05, budget), SOTTO_EBUDGET);
+    assert_non_null(strstr(sotto_error_text(), "expected a budget that is not larger"));
+}
+
+TEST_GROUP(.before = make_folder, .after = remove_folder)
