@@ -77,6 +77,15 @@ static void direct(struct direction *d, const struct composed_release *items, si
     }
 }
 
+/* Only then do the two directions differ. */
+static bool one_is_sampled_out(const struct composed_release *items, size_t count)
+{
+    bool sampled = false;
+    for (size_t i = 0; i < count; i++)
+        sampled = sampled || (items[i].rate < 1 && !items[i].replace_one);
+    return sampled;
+}
+
 enum { ROUGH = 100 };
 
 double account_accuracy(const struct mechanism *m, bool sampled)
@@ -90,20 +99,18 @@ sotto_status account_pld(struct interval *epsilon, const struct composed_release
     sotto_status status = SOTTO_OK;
     struct direction d = {0};
     struct interval most = iv(0), other;
-    bool sampled = false, bounded = true;
+    bool bounded = true;
     double accuracy = 1;
     NEW_ROWS(d.pairs, count, 2);
     NEW(d.parts, count);
-    for (size_t i = 0; i < count; i++) {
-        sampled = sampled || (items[i].rate < 1 && !items[i].replace_one);
+    for (size_t i = 0; i < count; i++)
         bounded = bounded && scalar_curve_holds(mechanism_find(items[i].mechanism), items[i].norm);
-    }
     if (count == 1 && items->rate < 1) /* without sampling, 1 is enough for every caller */
         accuracy = account_accuracy(mechanism_find(items->mechanism), true);
     direct(&d, items, count, PLD_REMOVE);
     if (d.count > 0)
         TRY(pld_epsilon(&most, d.parts, d.count, delta, accuracy, ctx));
-    if (d.count > 0 && sampled) {
+    if (d.count > 0 && one_is_sampled_out(items, count)) {
         direct(&d, items, count, PLD_ADD);
         TRY(pld_epsilon(&other, d.parts, d.count, delta, ROUGH, ctx));
         if (other.hi > most.lo)
@@ -111,6 +118,27 @@ sotto_status account_pld(struct interval *epsilon, const struct composed_release
         most = iv_max(most, other);
     }
     *epsilon = (struct interval){most.lo, bounded ? most.hi : INFINITY};
+done:
+    base_free(d.pairs);
+    base_free(d.parts);
+    return status;
+}
+
+sotto_status account_pld_end(double *end, const struct composed_release *items, size_t count, double delta,
+                             const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct direction d = {0};
+    struct interval reached = iv(0), other = iv(0);
+    NEW_ROWS(d.pairs, count, 2);
+    NEW(d.parts, count);
+    direct(&d, items, count, PLD_REMOVE);
+    TRY(pld_epsilon(&reached, d.parts, d.count, delta, ROUGH, ctx));
+    if (one_is_sampled_out(items, count)) {
+        direct(&d, items, count, PLD_ADD);
+        TRY(pld_epsilon(&other, d.parts, d.count, delta, ROUGH, ctx));
+    }
+    *end = fmax(reached.hi, other.hi);
 done:
     base_free(d.pairs);
     base_free(d.parts);
@@ -129,10 +157,12 @@ sotto_status account_pld_deltas(double *delta, const double *epsilon, size_t n,
     NEW(other, n);
     direct(&d, items, count, PLD_REMOVE);
     TRY(pld_deltas(delta, epsilon, n, d.parts, d.count, ctx));
-    direct(&d, items, count, PLD_ADD);
-    TRY(pld_deltas(other, epsilon, n, d.parts, d.count, ctx));
-    for (size_t i = 0; i < n; i++)
-        delta[i] = fmax(delta[i], other[i]);
+    if (one_is_sampled_out(items, count)) {
+        direct(&d, items, count, PLD_ADD);
+        TRY(pld_deltas(other, epsilon, n, d.parts, d.count, ctx));
+        for (size_t i = 0; i < n; i++)
+            delta[i] = fmax(delta[i], other[i]);
+    }
 done:
     base_free(d.pairs);
     base_free(d.parts);

@@ -36,6 +36,10 @@ double account_accuracy(const struct mechanism *m, bool sampled);
  * ENOMEM. */
 sotto_status account_pld(struct interval *epsilon, const struct composed_release *items, size_t count,
                          double delta, const struct sotto_context *ctx);
+/** An epsilon from which on the curve of items, whose scalar curves hold, is at most delta in (0, 1): not much more than the
+ * smallest, where account_pld() takes longer for a better one. ENOMEM. */
+sotto_status account_pld_end(double *end, const struct composed_release *items, size_t count, double delta,
+                             const struct sotto_context *ctx);
 /** Many points of the curve of items whose scalar curves hold: delta[i] at epsilon[i] >= 0 from above, the larger of both
  * directions. ENOMEM. */
 sotto_status account_pld_deltas(double *delta, const double *epsilon, size_t n,

@@ -262,21 +262,43 @@ done:
     return status;
 }
 
+static bool covers_cell(const struct adaptive *box, const struct adaptive_curve *c, size_t i)
+{
+    return cell_is_covered(box, c->x[i], c->delta[i], c->x[i + 1], c->delta[i + 1]);
+}
+
+/* Raises m, to 2^-20 of it, until the box covers one cell. */
+static void raise_to_cell(struct adaptive *box, const struct adaptive_curve *c, size_t i)
+{
+    double low = box->square;
+    box->square = fmax(1, 2 * low);
+    while (!covers_cell(box, c, i)) {
+        low = box->square;
+        if ((box->square *= 4) > most_square)
+            return;
+    }
+    double high = box->square;
+    while (high - low > high * 0x1p-20 && high > 0x1p-60) {
+        box->square = low + (high - low) / 2;
+        *(covers_cell(box, c, i) ? &high : &low) = box->square;
+    }
+    box->square = high;
+}
+
 double adaptive_square_of_curve(const struct adaptive_curve *c, double pure, double failure)
 {
-    struct adaptive box = {pure, 1, failure};
-    double low = 0;
+    enum { PRIME = 7919 }; /* by strides: from one end to the other, most cells would raise m */
+    struct adaptive box = {pure, 0, failure};
     if (c->n < 2 || !(c->delta[c->n - 1] <= failure))
         return INFINITY;
-    while (!adaptive_covers(&box, c)) {
-        low = box.square;
-        if ((box.square *= 4) > most_square)
-            return INFINITY;
-    }
-    double high = box.square;
-    while (high - low > high * 0x1p-20 && high > 0x1p-60) {
-        box.square = low + (high - low) / 2;
-        *(adaptive_covers(&box, c) ? &high : &low) = box.square;
-    }
-    return high;
+    const size_t cells = c->n - 1, stride = cells % PRIME == 0 ? 1 : PRIME;
+    size_t covered = 0;
+    for (size_t k = 0; covered < cells; k++, covered++) /* until m has passed all cells, one after another */
+        if (!covers_cell(&box, c, k * stride % cells)) {
+            raise_to_cell(&box, c, k * stride % cells);
+            covered = 0;
+            if (box.square > most_square)
+                return INFINITY;
+        }
+    return box.square;
 }

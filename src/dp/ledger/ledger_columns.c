@@ -123,6 +123,15 @@ done:
     return status;
 }
 
+/* The labels of a run, whose inputs follow; and what needs the whole budget: to find that its curve does not fit takes long. */
+static bool is_stated_first(const struct ledger_item *item, struct sotto_dp budget)
+{
+    const char *mechanism = item->charged.event.mechanism;
+    return (mechanism && strcmp(mechanism, RUN_LABEL_MECHANISM) == 0) ||
+           (budget.delta > 0 && item->epsilon > 0.995 * budget.epsilon && item->epsilon < INFINITY &&
+            item->delta > 0.5 * budget.delta);
+}
+
 static sotto_status open_columns(struct admission *out, bool *fits, const struct ledger *l,
                                  struct sotto_dp budget, const struct ledger_item *item,
                                  const struct sotto_context *ctx)
@@ -141,13 +150,13 @@ static sotto_status open_columns(struct admission *out, bool *fits, const struct
     }
     TRY(adaptive_columns_open(&usual, budget.epsilon, budget.delta, NULL, 0));
     stated = adaptive_columns_stated(budget.epsilon, budget.delta);
-    const bool labels = strcmp(item->charged.event.mechanism ? item->charged.event.mechanism : "",
-                               RUN_LABEL_MECHANISM) == 0; /* those of a run, whose inputs follow */
-    TRY(open_as(out, fits, labels ? &stated : &usual, l, item, ctx));
-    if (!*fits && budget.delta > 0)
-        TRY(open_as(out, fits, labels ? &usual : &stated, l, item, ctx));
-    if (!*fits)
-        TRY(open_as(out, fits, &usual, l, item, ctx));
+    const bool first_stated = is_stated_first(item, budget);
+    TRY(open_as(out, fits, first_stated ? &stated : &usual, l, item, ctx));
+    const struct admission refused = *out;
+    if (!*fits && (budget.delta > 0 || first_stated))
+        TRY(open_as(out, fits, first_stated ? &usual : &stated, l, item, ctx));
+    if (!*fits && !first_stated)
+        *out = refused;
 done:
     return status;
 }

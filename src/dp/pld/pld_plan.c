@@ -83,10 +83,10 @@ static struct moments moments_of(const struct sketch *s, double tilt)
     return (struct moments){peak + log(sum), first, fmax(second / sum - first * first, 0)};
 }
 
-/* Points that any composition may lower: those from `from` on. */
+/* Points that any composition may lower: those up to `to`. Each is wanted to `width` of epsilon. */
 struct points {
     const double *epsilon;
-    double *delta, from;
+    double *delta, to, width;
     size_t n;
 };
 
@@ -226,7 +226,7 @@ static struct plan plan_of(const struct question *q, double accuracy, double eps
         at = all_moments(q, p.tilt);
     }
     p.epsilon = fmin(at.mean + 0.1 / p.tilt, epsilon);
-    double width = accuracy * 1e-5 * p.epsilon;
+    double width = fmax(accuracy * 1e-5 * p.epsilon, q->points.width);
     double nearest = fmax((isinf(epsilon) ? 0.9 : 0.5) * p.epsilon, p.epsilon - 1 / p.tilt);
     double margin = fmax(least_margin, least_margin - 3 * log(accuracy));
     double reach = reach_of(q, p.tilt, at.log, nearest, margin);
@@ -371,7 +371,7 @@ static void lower_points(const struct question *q, const struct pld_sum *sum, co
     double moved = plan->exact ? iv_scale(iv(plan->lattice.above), q->releases).hi : 0;
     for (size_t i = 0; i < q->points.n; i++) {
         double epsilon = iv_sub(iv(q->points.epsilon[i]), iv(moved)).lo;
-        if (q->points.epsilon[i] >= q->points.from)
+        if (q->points.epsilon[i] <= q->points.to)
             q->points.delta[i] = fmin(q->points.delta[i], pld_sum_upper_delta(sum, epsilon));
     }
 }
@@ -472,13 +472,15 @@ sotto_status pld_epsilon(struct interval *out, const struct pld_part *parts, siz
     return answer(out, parts, count, delta, accuracy, (struct points){0}, ctx);
 }
 
-/* A composition is planned for one delta, and what it says of smaller epsilons holds too: it is only wider. */
+/* A composition is planned for one delta, and what it says of smaller epsilons holds too: it is only wider. Near its start, where
+ * epsilon is next to nothing, a curve needs no width of epsilon's own size. */
 sotto_status pld_deltas(double *delta, const double *epsilon, size_t n, const struct pld_part *parts,
                         size_t count, const struct sotto_context *ctx)
 {
-    static const double planned_for[] = {0.1, 1e-3, 1e-6};
+    static const double planned_for[] = {1e-6, 1e-3, 0.1};
     sotto_status status = SOTTO_OK;
-    struct interval reached = iv(0);
+    struct interval reached;
+    struct points points = {epsilon, delta, INFINITY, 0, n};
     const double accuracy = 100; /* 1e-3 of epsilon: a curve is no account */
     double total = 0, variation = 0;
     for (size_t i = 0; i < count; i++) {
@@ -487,9 +489,12 @@ sotto_status pld_deltas(double *delta, const double *epsilon, size_t n, const st
     }
     for (size_t i = 0; i < n; i++)
         delta[i] = total == 1 ? most_at(&parts->upper, epsilon[i]) : fmin(1, variation * (1 + 1e-9));
-    for (size_t i = 0; total > 1 && i < sizeof planned_for / sizeof *planned_for; i++)
-        TRY(answer(&reached, parts, count, planned_for[i], accuracy,
-                   (struct points){epsilon, delta, 0.8 * reached.lo, n}, ctx));
+    for (size_t i = 0; total > 1 && i < sizeof planned_for / sizeof *planned_for; i++) {
+        TRY(answer(&reached, parts, count, planned_for[i], accuracy, points, ctx));
+        points.to = 1.25 * reached.hi;
+        if (i == 0 && reached.hi < INFINITY)
+            points.width = 1e-4 * reached.hi;
+    }
 done:
     return status;
 }
