@@ -102,7 +102,7 @@ target_compile_definitions(test_stop PRIVATE SOTTO_TEST_SOVERSION=$<TARGET_PROPE
 # They train for many reasons, none of which is the account: each is made once a process.
 foreach(module dp generate head ssl train)
   target_sources(test_${module} PRIVATE tests/support/account_memo.c)
-  target_link_options(test_${module} PRIVATE LINKER:--wrap=account_pld,--wrap=account_pld_deltas)
+  target_link_options(test_${module} PRIVATE LINKER:--wrap=account_pld,--wrap=account_pld_deltas,--wrap=account_pld_end)
 endforeach()
 target_compile_definitions(test_dp PRIVATE ACCOUNT_MEMO_OFF=1) # groups that are not about accounts ask for it
 # It reads the rows of the program's verbs.

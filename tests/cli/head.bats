@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shards: 3
 # head, sensitivity, predict: results, messages, exit codes, nothing half-written. Arrays are made with printf, so that
 # the test needs nothing but a shell.
 

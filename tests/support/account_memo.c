@@ -12,7 +12,7 @@ enum { KEPT = 64, POINTS = 256 };
 
 struct question {
     char items[256]; /* as text, doubles in hexadecimal */
-    double delta;    /* of account_pld() */
+    double delta;    /* of account_pld(); below 0: of account_pld_end() */
     double epsilon[POINTS];
     size_t n; /* of account_pld_deltas(), else 0 */
 };
@@ -88,6 +88,25 @@ sotto_status __wrap_account_pld(struct interval *epsilon, const struct composed_
     const sotto_status status = __real_account_pld(epsilon, items, count, delta, ctx);
     if (fits && status == SOTTO_OK) {
         answer.epsilon = *epsilon;
+        keep(&answer);
+    }
+    return status;
+}
+
+sotto_status __real_account_pld_end(double *end, const struct composed_release *items, size_t count,
+                                    double delta, const struct sotto_context *ctx);
+sotto_status __wrap_account_pld_end(double *end, const struct composed_release *items, size_t count,
+                                    double delta, const struct sotto_context *ctx)
+{
+    struct kept answer;
+    const bool fits = ask(&answer.question, items, count, -delta, NULL, 0);
+    if (fits && recall(&answer, &answer.question)) {
+        *end = answer.epsilon.hi;
+        return SOTTO_OK;
+    }
+    const sotto_status status = __real_account_pld_end(end, items, count, delta, ctx);
+    if (fits && status == SOTTO_OK) {
+        answer.epsilon.hi = *end;
         keep(&answer);
     }
     return status;

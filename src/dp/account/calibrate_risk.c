@@ -7,6 +7,7 @@
  * The trade-off curve is its own mirror image: (t, a) and (1 - a, 1 - t) ask for the same. Points on the mirror's axis are
  * those of the advantage: TPR - FPR <= A everywhere where TPR <= (1 + A) / 2 at (1 - A) / 2. */
 #include "dp/account/risk.h"
+#include "dp/account/account_pld.h"
 #include "dp/account/accountant.h"
 #include "num/interval.h"
 
@@ -14,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TRIALS = 24, TRIALS_SAMPLED = 9 /* of a second or so each */ };
+enum { TRIALS = 24, TANGENTS = 4 };
 static const double golden = 0.6180339887498949;
 /* Aimed at is so much less of what is above guessing: what rounding adds to the noise of a run, or of sums, is then free. */
 static const double margin = 1e-5;
@@ -105,7 +106,6 @@ struct line {
     sotto_status (*cost)(double *cost, struct sotto_dp p,
                          void *arg); /* EDOMAIN: there is none at this point */
     void *arg;
-    int trials;
     double best;
     struct sotto_dp at; /* the point of the best cost */
 };
@@ -129,13 +129,23 @@ static sotto_status line_try(double *cost, struct line *l, double x)
     return delta > 0 ? line_try_point(cost, l, (struct sotto_dp){x, delta}) : SOTTO_OK;
 }
 
-/* Golden section. The smallest x is a fiftieth of the largest: the curve's tangents there and at 0 are next to each other, and
- * distributions of losses tell small epsilons badly. */
+static double line_end(const struct line *l)
+{
+    return log(l->rates.most / l->rates.at);
+}
+
+/* A fiftieth of the largest: the curve's tangents there and at 0 are next to each other, and distributions of losses tell small
+ * epsilons badly. */
+static double line_start(const struct line *l)
+{
+    return line_end(l) / 50;
+}
+
+/* Golden section. */
 static sotto_status line_search(struct line *l)
 {
     sotto_status status = SOTTO_OK;
-    const double last = log(l->rates.most / l->rates.at);
-    double low = last / 50, high = last, left = high - golden * (high - low),
+    double low = line_start(l), high = line_end(l), left = high - golden * (high - low),
            right = low + golden * (high - low), at_left, at_right;
     l->best = INFINITY;
     if (l->rates.on_axis) {
@@ -144,7 +154,7 @@ static sotto_status line_search(struct line *l)
     }
     TRY(line_try(&at_left, l, left));
     TRY(line_try(&at_right, l, right));
-    for (int i = 2; i < l->trials; i++) {
+    for (int i = 2; i < TRIALS; i++) {
         if (at_left <= at_right) {
             high = right;
             right = left;
@@ -191,6 +201,45 @@ static sotto_status multiplier_at(double *noise_multiplier, struct sotto_dp p, v
     return sotto_calibrate_sampled(noise_multiplier, &r->sampled, p.epsilon, r->ctx);
 }
 
+/* Where a line of this slope touches the curve of the best noise so far. */
+static sotto_status tangent_of(double *x, const struct line *l, const struct sampled_request *r)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_privacy_profile p = {0};
+    struct sotto_sampled sampled = r->sampled;
+    double least = INFINITY;
+    sampled.noise_multiplier = l->best;
+    TRY(sotto_privacy_profile_sampled(&p, &sampled, r->ctx));
+    for (size_t i = 0; i < p.count; i++) {
+        const double tpr = exp(p.epsilon[i]) * l->rates.at + p.delta[i];
+        if (tpr < least && p.epsilon[i] <= line_end(l)) {
+            least = tpr;
+            *x = fmax(p.epsilon[i], line_start(l));
+        }
+    }
+done:
+    sotto_privacy_profile_clear(&p);
+    return status;
+}
+
+/* From tangent to tangent: a calibration takes a second or so, and the curve of one noise tells where the next should be. */
+static sotto_status tangent_search(struct line *l, const struct sampled_request *r)
+{
+    sotto_status status = SOTTO_OK;
+    double before = INFINITY, cost, x = l->rates.on_axis ? line_start(l) : line_end(l) / 2;
+    l->best = INFINITY;
+    TRY(line_try(&cost, l, x));
+    for (int i = 1; i < TANGENTS && !l->rates.on_axis && l->best < before * (1 - 1e-4); i++) {
+        before = l->best;
+        TRY(tangent_of(&x, l, r));
+        TRY(line_try(&cost, l, x));
+    }
+    if (isinf(l->best))
+        TRY(line_search(l));
+done:
+    return status;
+}
+
 static sotto_status found(double *out, struct sotto_dp *point, const struct line *l)
 {
     sotto_status status = SOTTO_OK;
@@ -212,7 +261,7 @@ sotto_status calibrate_risk_on(double *scale, struct sotto_dp *point, const char
 {
     sotto_status status = SOTTO_OK;
     struct release_request request = {mechanism, sensitivity, bits, ctx};
-    struct line l = {.cost = scale_at, .arg = &request, .trials = TRIALS};
+    struct line l = {.cost = scale_at, .arg = &request};
     double pure;
     TRY(aim_of(&l.rates, risk));
     TRY(line_search(&l));
@@ -230,9 +279,11 @@ sotto_status calibrate_sampled_risk(double *noise_multiplier, struct sotto_dp *p
 {
     sotto_status status = SOTTO_OK;
     struct sampled_request request = {*sampled, ctx};
-    struct line l = {.cost = multiplier_at, .arg = &request, .trials = TRIALS_SAMPLED};
+    struct line l = {.cost = multiplier_at, .arg = &request};
+    const struct mechanism *m = sampled->mechanism ? mechanism_find(sampled->mechanism) : NULL;
+    const bool by_curve = m && scalar_curve_holds(m, sampled->clipping) && sampled->rows_per_person <= 1;
     TRY(aim_of(&l.rates, risk));
-    TRY(line_search(&l));
+    TRY(by_curve ? tangent_search(&l, &request) : line_search(&l)); /* others are calibrated in no time */
     TRY(found(noise_multiplier, point, &l));
 done:
     return status;

@@ -279,4 +279,4 @@ TEST(refusals)
     assert_true(a.scale == 7 && e.lo == 1 && e.hi == 2);
 }
 
-TEST_GROUP(.shards = 8, .tags = "long long-sums")
+TEST_GROUP(.shards = 10, .tags = "long long-sums")

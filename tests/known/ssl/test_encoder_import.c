@@ -350,5 +350,5 @@ TEST(other_files_are_named)
     assert_null(e);
 }
 
-TEST_GROUP(.shards = 3, .set_up = make_folder, .tear_down = remove_folder, .start = machine_f32,
+TEST_GROUP(.shards = 5, .set_up = make_folder, .tear_down = remove_folder, .start = machine_f32,
            .tags = "long")

@@ -1,6 +1,7 @@
 /* The edges of reservations and of what reads them back: entries and certificates that lack something,
  * requests without sense, every allocation that fails, and events that differ in one thing only. */
 #include "support/test.h"
+#include "support/account_memo.h"
 #include "support/exercise.h"
 #include "support/failing_jansson.h"
 #include "base/file.h"
@@ -564,4 +565,4 @@ TEST(janssons_allocations_may_fail)
     json_set_alloc_funcs(malloc, free);
 }
 
-TEST_GROUP(.before = set_up, .after = remove_folder)
+TEST_GROUP(.start = remember_accounts, .before = set_up, .after = remove_folder)

@@ -70,7 +70,8 @@ static sotto_status calibrate_risk(void)
 }
 static sotto_status calibrate_sampled_risk(void)
 {
-    return sotto_calibrate_sampled_risk(&number, &steps, &(struct sotto_risk){.max_tpr = "0.02@0.01"},
+    /* one calibration; the search over many is that of calibrate_risk() */
+    return sotto_calibrate_sampled_risk(&number, &steps, &(struct sotto_risk){.max_advantage = 0.1},
                                         &context);
 }
 static sotto_status choose(void)
