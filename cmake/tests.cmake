@@ -161,7 +161,7 @@ target_link_libraries(sotto_planted PRIVATE sotto_internals)
 target_compile_definitions(sotto_planted PRIVATE SOTTO_VERSION="${PROJECT_VERSION}")
 foreach(function sotto_dp_release_double sotto_head_train_private split_provenance sotto_rows_once sotto_provenance_once
         example_sums_bound file_hold spend_meet_shapings certificate_document charge_open released_lines_count noise_is_own
-        verify_values dpsgd_session_settle ledger_settlement_encode tree_sums_create tree_sums_join rank_sums_join tree_segments plan_bind example_sums_take)
+        verify_values dpsgd_session_settle ledger_settlement_encode ledger_admit tree_sums_create tree_sums_join rank_sums_join tree_segments plan_bind example_sums_take)
   target_link_options(sotto_planted PRIVATE -Wl,--wrap=${function})
 endforeach()
 

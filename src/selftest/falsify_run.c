@@ -1,5 +1,6 @@
 /* Every claim attacked, every planted bug caught: one budget of false alarms for the whole run. */
 #include "selftest/end_to_end.h"
+#include "selftest/falsify_ledger.h"
 #include "selftest/toys.h"
 
 #include <stdio.h>
@@ -52,10 +53,14 @@ sotto_status selftest_falsify(struct checks *c, const char *folder, const struct
     snprintf(ledger, sizeof ledger, "%s/ledger.jsonl", folder);
     struct toy_source source = {.ledger = ledger, .ctx = ctx};
     size_t claims, bugs, right = count(&claims, toy_at, 0, o), wrong = count(&bugs, toy_planted, right, o);
-    const size_t releases = o->program ? end_to_end_releases(right + wrong, o) : 0;
+    const size_t looked = right + wrong; /* number of the attack on a budget; the program's are behind it */
+    const size_t releases = o->program ? end_to_end_releases(looked + 1, o) : 0;
     const size_t tests = (claims + releases) * FALSIFY_TESTS;
-    const struct end_to_end program = {o, folder, right + wrong,
+    const struct end_to_end program = {o, folder, looked + 1,
                                        alarm_probability / (double)(tests ? tests : 1)};
+    c->group = "falsifier";
+    if (selftest_wants(o, looked, falsify_ledger_name))
+        TRY(falsify_ledger(c, folder, o->draws, ctx));
     for (size_t i = 0; i < right + wrong; i++) {
         struct toy toy;
         struct falsify_verdict verdict;

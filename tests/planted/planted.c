@@ -5,6 +5,7 @@
 #include "data/set/split_encoding.h"
 #include "dp/certificate/certificate_json.h"
 #include "dp/ledger/charge.h"
+#include "dp/ledger/ledger_columns.h"
 #include "dp/ledger/ledger_output.h"
 #include "dp/ledger/spend.h"
 #include "dp/release/dpsgd_session.h"
@@ -14,6 +15,7 @@
 #include "sotto/head.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,4 +243,35 @@ sotto_status __wrap_ledger_settlement_encode(char **line, const struct ledger_se
     if (planted("settled"))
         one.steps = 1;
     return __real_ledger_settlement_encode(line, &one, account, admission);
+}
+
+/* A budget is compared with what the releases of the path compose to. */
+static sotto_status compose_path(struct sotto_account *out, const struct ledger *l,
+                                 const struct ledger_item *item, double delta)
+{
+    sotto_status status = SOTTO_OK;
+    struct ledger_events events = {0};
+    TRY(ledger_events_join(&events, &l->proved_events));
+    TRY(ledger_events_join(&events, &l->conditional_events));
+    TRY(ledger_events_add(&events, &item->charged));
+    TRY(ledger_events_account(out, &events, delta, NULL));
+done:
+    ledger_events_free(&events);
+    return status;
+}
+
+sotto_status __real_ledger_admit(struct admission *out, bool *fits, const struct ledger *l,
+                                 struct sotto_dp budget, const struct ledger_item *item,
+                                 const struct sotto_context *ctx);
+sotto_status __wrap_ledger_admit(struct admission *out, bool *fits, const struct ledger *l,
+                                 struct sotto_dp budget, const struct ledger_item *item,
+                                 const struct sotto_context *ctx)
+{
+    struct sotto_account total;
+    sotto_status status = __real_ledger_admit(out, fits, l, budget, item, ctx);
+    if (status != SOTTO_OK || !planted("path") || isnan(budget.epsilon))
+        return status;
+    status = compose_path(&total, l, item, budget.delta);
+    *fits = status == SOTTO_OK && total.epsilon.upper <= budget.epsilon;
+    return status;
 }
