@@ -101,8 +101,8 @@ teardown() { cd /; rm -rf "$dir"; }
   run -0 "$SOTTO" train "${common[@]}" --epochs 1 --max-tpr 0.02@0.01 --ledger l.jsonl -o m.safetensors
   [[ "${lines[-1]}" == "any test of membership: true-positive rate at most 0.02 at false-positive rate 0.01" ]] || { echo "$output"; false; }
   "$SOTTO" account --verify m.safetensors.certificate.json --ledger l.jsonl
-  run -0 "$SOTTO" train "${common[@]}" --epochs 1 --adjacency zero-out --max-advantage 0.1 --ledger l.jsonl -o m.safetensors
-  [[ "${lines[-1]}" == "any test of membership: true-positive rate at most 0.1 above the false-positive rate" ]] || { echo "$output"; false; }
+  run -0 "$SOTTO" train "${common[@]}" --epochs 1 --adjacency zero-out --max-advantage 0.5 --ledger l.jsonl -o m.safetensors
+  [[ "${lines[-1]}" == "any test of membership: true-positive rate at most 0.5 above the false-positive rate" ]] || { echo "$output"; false; }
   inputs=(--data synthetic-images-n64 --hidden 4,8 --batch 16 --epochs 1 --certify-inputs --radius 5 --quiet)
   run -0 "$SOTTO" train "${inputs[@]}" --max-tpr 0.02@0.01 --ledger l.jsonl -o i.safetensors
   [[ "${lines[-1]}" == "any test of membership: true-positive rate at most 0.02 at false-positive rate 0.01" ]] || { echo "$output"; false; }
