@@ -774,7 +774,7 @@ def read_ledger(path):
             raise Refused(1, f"{where}: does not follow the line before it, so lines were removed or reordered")
         event = line.get("event")
         if event not in CHARGES + ("budget", "torn", "records", "moved", "released", "settled") or \
-                (line.get("schema") != ("sotto.ledger/3" if "any_order" in line else "sotto.ledger/2" if "person" in line else "sotto.ledger/1")
+                (line.get("schema") != ("sotto.ledger/3" if "any_order" in line or "columns" in line else "sotto.ledger/2" if "person" in line else "sotto.ledger/1")
                  and event != "torn"):
             raise Refused(1, f"{where}: is of an unknown kind and may cost privacy")
         if event in CHARGES + ("settled",):
@@ -836,14 +836,19 @@ def any_order(lines):
     fixed = None
     for number, line in enumerate(lines, 1):
         said = line.get("any_order")
+        opens = line.get("columns") if line["event"] == "budget" else said.get("columns") if said else None
+        if opens and fixed and fixed["epsilon"] is not None:
+            raise Refused(1, f"line {number}: fixes columns again")
+        if line["event"] == "budget" and opens:
+            fixed = fixed_columns(opens)
         if line["event"] not in CHARGES:
             continue
         if said is None:
             if fixed:
                 raise Refused(1, f"line {number}: says nothing of the ledger's columns")
             continue
-        if "columns" in said:
-            fixed = fixed_columns(said["columns"])
+        if opens:
+            fixed = fixed_columns(opens)
         if not fixed:
             raise Refused(1, f"line {number}: takes of columns that were not fixed")
         take(fixed["columns"], settled.get(line["hash"], said), f"line {number}")

@@ -13,6 +13,10 @@ static const struct option_row rows[] = {
     {"budget", OPTION_TEXT, "E[,DELTA]", NULL,
      "privacy budget: largest epsilon and delta of all releases together, such as 2 or 2,1e-6; trainers "
      "cannot raise it"},
+    {"column", OPTION_LIST, "E:D:SHARE", NULL,
+     "what the budget is kept for, fixed for good (may be given again): releases whose pure epsilons add up "
+     "to E and whose failures to "
+     "D, and Gaussian noise for the rest of this share of DELTA; without it the first release decides"},
     {"contact", OPTION_TEXT, "TEXT", NULL,
      "person or office responsible for the data set, recorded in the ledger"},
     OPTION_END};
@@ -33,9 +37,40 @@ static sotto_status read_budget(struct sotto_dp *out, const char *text)
                            text);
 }
 
+enum { MOST_COLUMNS = 15 };
+
+static bool read_column(struct sotto_ledger_column *out, const char *text)
+{
+    double *const members[] = {&out->pure, &out->failure, &out->share};
+    char *end = NULL;
+    for (int i = 0; i < 3; i++, text = end + 1) {
+        *members[i] = strtod(text, &end);
+        if (end == text || *end != (i < 2 ? ':' : '\0'))
+            return false;
+    }
+    return true;
+}
+
+static sotto_status read_columns(struct sotto_ledger_column out[MOST_COLUMNS], size_t *n,
+                                 const struct options *o)
+{
+    const char *const *texts = option_list(o, "column");
+    for (*n = 0; texts && texts[*n]; ++*n) {
+        if (*n == MOST_COLUMNS)
+            return cli_fail(SOTTO_EUSAGE, "ledger init: --column is given more than %d times", MOST_COLUMNS);
+        if (!read_column(&out[*n], texts[*n]))
+            return cli_fail(SOTTO_EUSAGE,
+                            "ledger init: --column: '%s' is no column; expected E:D:SHARE such as 0.6:1e-7:1",
+                            texts[*n]);
+    }
+    return SOTTO_OK;
+}
+
 static sotto_status run_init(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct sotto_dp budget;
+    struct sotto_ledger_column columns[MOST_COLUMNS];
+    size_t n = 0;
     char *path;
     const char *id = option_text(o, "dataset-id");
     sotto_status status = option_require(o, "dataset-id");
@@ -45,11 +80,14 @@ static sotto_status run_init(const struct options *o, const struct sotto_context
         status = cli_fail(SOTTO_EUSAGE, "ledger init: unexpected argument '%s'", option_argument(o, 1));
     if (status == SOTTO_OK)
         status = read_budget(&budget, option_text(o, "budget"));
+    if (status == SOTTO_OK)
+        status = read_columns(columns, &n, o);
     if (status != SOTTO_OK)
         return status;
     const struct sotto_source_records source = {.public_set = sotto_dataset_is_public(id)};
-    status = sotto_ledger_init(&path, id, option_text(o, "ledger"), budget, option_text(o, "contact"),
-                               &source, ctx);
+    const char *ledger = option_text(o, "ledger"), *contact = option_text(o, "contact");
+    status = n > 0 ? sotto_ledger_init_columns(&path, id, ledger, budget, columns, n, contact, &source, ctx)
+                   : sotto_ledger_init(&path, id, ledger, budget, contact, &source, ctx);
     if (status != SOTTO_OK)
         return status;
     char *text = NULL;
@@ -70,7 +108,7 @@ static sotto_status run_show(const struct options *o, const struct sotto_context
     const char *file = option_argument_count(o) > 1 ? option_argument(o, 1) : NULL,
                *id = option_text(o, "dataset-id");
     char *path = NULL, *text = NULL;
-    static const char *const of_init[] = {"ledger", "budget", "contact"};
+    static const char *const of_init[] = {"ledger", "budget", "column", "contact"};
     for (size_t i = 0; i < sizeof of_init / sizeof *of_init; i++)
         if (option_given(o, of_init[i]))
             return cli_fail(SOTTO_EUSAGE, "ledger show: --%s is only an option of 'ledger init'", of_init[i]);

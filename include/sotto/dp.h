@@ -353,6 +353,26 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_init(char **path, const cha
                                                           const char *contact,
                                                           const struct sotto_source_records *source,
                                                           const struct sotto_context *ctx);
+/** A column of a budget: releases that add up to a pure epsilon, a failure with that probability, and as much Gaussian shift as its
+ *  share of the budget's delta leaves room for. */
+struct sotto_ledger_column {
+    double pure;    /**< >= 0 */
+    double failure; /**< in [0, 1) */
+    double share;   /**< of the budget's delta, > 0; all shares together are at most 1 */
+};
+/** sotto_ledger_init(), and its columns are fixed now instead of by the first charge. A column for pure releases alone, which costs
+ *  no delta, is always beside them.
+ *
+ *  In:      budget   its delta is above 0
+ *           columns  (n), n from 1 to 15
+ *  Returns: EDOMAIN  a column that its share of delta has no room for
+ *           EBUDGET  its columns were fixed before; what was charged before fits none of these */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_init_columns(char **path, const char *dataset_id,
+                                                                  const char *ledger, struct sotto_dp budget,
+                                                                  const struct sotto_ledger_column *columns,
+                                                                  size_t n, const char *contact,
+                                                                  const struct sotto_source_records *source,
+                                                                  const struct sotto_context *ctx);
 /** The entries of a ledger. Checks the chain.
  *
  *  Out: *json  schema sotto.ledger_show/1: time, purpose, mechanism, epsilon and delta of each charge, and what all up

@@ -56,6 +56,9 @@ class Ledger:
         their records are. None: the identity that the file holds.
     budget: (epsilon, delta), the most that all releases together may cost, or epsilon alone (pure); written to the file at
         once. It can be tightened later, never widened (BudgetExceeded).
+    columns: what the budget is kept for, fixed for good: (pure, failure, share) of each. It holds releases whose pure epsilons add
+        up to `pure` and whose failures to `failure`, and Gaussian noise for the rest of its share of delta. None: the first release
+        decides.
     contact: of the person who answers for the data set, written with the budget.
     same_people_as: identities of other data sets about the same people; their ledgers are charged too.
     rows_per_person: the most rows that one person has in the data set, as you state it: the unit of privacy is then a person, and
@@ -71,6 +74,7 @@ class Ledger:
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *, dataset: str | None = None,
                  budget: tuple[float, float] | float | None = None, contact: str | None = None,
+                 columns: Sequence[tuple[float, float, float]] | None = None,
                  same_people_as: str | Sequence[str] = (), rows_per_person: int = 0, ledger_move: bool = False) -> None:
         self._path = None if path is None else os.path.abspath(path)
         if dataset is None:
@@ -87,16 +91,23 @@ class Ledger:
             if held not in (None, dataset):
                 raise invalid(f"{self.path}: is the ledger of data set {held!r}, not of {dataset!r}; give its path or its data set alone")
         if budget is not None:
-            self._init(budget, contact)
+            self._init(budget, contact, columns or ())
+        elif columns:
+            raise invalid("columns= are of a budget; give budget= too")
 
-    def _init(self, budget: tuple[float, float] | float, contact: str | None) -> None:
+    def _init(self, budget: tuple[float, float] | float, contact: str | None, columns: Sequence[tuple[float, float, float]]) -> None:
         epsilon, delta = (budget, 0.0) if isinstance(budget, (int, float)) else budget
-        if os.path.exists(self.path) and contact is None:
+        if os.path.exists(self.path) and contact is None and not columns:
             recorded = self._show()["budget"]
             if recorded and (recorded["epsilon"], recorded["delta"]) == (epsilon, delta) and recorded["set_by"] == "officer":
                 return
-        path = out_text(lib.sotto_ledger_init, c_text(self._dataset), self._c_path(), {"epsilon": epsilon, "delta": delta},
-                        ffi.NULL if contact is None else c_text(contact), self._source(), charges=True)
+        asked = (c_text(self._dataset), self._c_path(), {"epsilon": epsilon, "delta": delta})
+        by = (ffi.NULL if contact is None else c_text(contact), self._source())
+        if columns:
+            boxes = ffi.new("struct sotto_ledger_column[]", [{"pure": e, "failure": d, "share": s} for e, d, s in columns])
+            path = out_text(lib.sotto_ledger_init_columns, *asked, boxes, len(columns), *by, charges=True)
+        else:
+            path = out_text(lib.sotto_ledger_init, *asked, *by, charges=True)
         self._path = self._path or path
 
     def _c_path(self) -> Any:

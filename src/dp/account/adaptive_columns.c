@@ -4,10 +4,10 @@
 #include <math.h>
 
 sotto_status adaptive_columns_open(struct adaptive_columns *out, double epsilon, double delta,
-                                   const struct column_request *requests, size_t n)
+                                   const struct sotto_ledger_column *requests, size_t n)
 {
     sotto_status status = SOTTO_OK;
-    const struct column_request usual = {0, delta / 10, 1};
+    const struct sotto_ledger_column usual = {0, delta / 10, 1};
     struct adaptive_columns c = {.column[0] = {.box.pure = epsilon, .level = epsilon}, .count = 1};
     struct decimal shares = {0, 0};
     if (n == 0 && delta > 0) {
@@ -15,8 +15,10 @@ sotto_status adaptive_columns_open(struct adaptive_columns *out, double epsilon,
         n = 1;
     }
     REQUIRE(n < ADAPTIVE_COLUMNS, "column: %zu are given; expected at most %d", n, ADAPTIVE_COLUMNS - 1);
+    REQUIRE(n == 0 || delta > 0,
+            "column: a budget of delta 0 has room for pure releases alone; give a delta above 0");
     for (size_t i = 0; i < n; i++) {
-        const struct column_request *r = &requests[i];
+        const struct sotto_ledger_column *r = &requests[i];
         REQUIRE(r->pure >= 0 && r->pure < INFINITY && r->failure >= 0 && r->failure < 1 && r->share > 0 &&
                     r->share <= 1,
                 "column %g:%g:%g: expected E:D:SHARE with E >= 0, D in [0, 1) and SHARE in (0, 1]", r->pure,

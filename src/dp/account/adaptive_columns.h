@@ -8,6 +8,7 @@
 
 #include "dp/account/adaptive.h"
 #include "num/decimal.h"
+#include "sotto/dp.h"
 
 #include <stddef.h>
 
@@ -25,18 +26,13 @@ struct adaptive_columns {
     size_t count;
 };
 
-/** What a column is asked to be: pure and failure of its box, and its share of the budget's delta. */
-struct column_request {
-    double pure, failure, share;
-};
-
 /** Fixes the columns of a budget. The first is (epsilon, 0, 0), pure releases alone, which costs no delta; then those asked for,
  * or one that has all of delta, a tenth of it as failure.
  *
  * EINVAL: more than ADAPTIVE_COLUMNS - 1, shares that are not positive or add up to more than 1; EDOMAIN: a column that could
  * hold nothing. */
 sotto_status adaptive_columns_open(struct adaptive_columns *out, double epsilon, double delta,
-                                   const struct column_request *requests, size_t n);
+                                   const struct sotto_ledger_column *requests, size_t n);
 /** One column, (epsilon, 0, delta): releases add up as they are stated. */
 struct adaptive_columns adaptive_columns_stated(double epsilon, double delta);
 /** Without a budget: levels 1/4, 1/2, ... 32, an eighth of delta each, a column for pure releases and a usual one at each.

@@ -155,15 +155,17 @@ sotto_status ledger_hashes_encode(char **text, const struct ledger_hashes *h)
 }
 
 sotto_status ledger_budget_encode(char **text, struct sotto_dp budget, const char *set_by,
-                                  const char *contact)
+                                  const char *contact, const struct opened_columns *columns)
 {
-    struct json *line = line_of(LEDGER_BUDGET, line_schema);
+    struct json *line = line_of(LEDGER_BUDGET, columns ? columns_schema : line_schema);
     json_put_real(&line, "epsilon", budget.epsilon);
     json_put_real(&line, "delta", budget.delta);
     if (set_by)
         json_put_text(&line, "set_by", set_by);
     if (contact)
         json_put_text(&line, "contact", contact);
+    if (columns)
+        columns_put(&line, columns);
     return dump(text, line, JSON_LINE);
 }
 
@@ -343,6 +345,9 @@ static sotto_status get_budget(struct ledger_line *line, const char *name)
         FAIL(SOTTO_EFORMAT, "%s: the budget is below 0; expected at least 0", name);
     line->by_officer = says(line->document, "set_by", "officer");
     line->contact = json_text(json_find(line->document, "contact"));
+    line->admission.opens = json_member(line->document, "columns");
+    if (line->admission.opens)
+        TRY(columns_get(&line->admission.opened, line->document, name));
 done:
     return status;
 }

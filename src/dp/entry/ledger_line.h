@@ -71,9 +71,9 @@ struct ledger_output {
 /** A line without its place in the chain (sotto_text_free). ENOMEM. */
 sotto_status charge_entry_encode(char **line, const struct charge_entry *e);
 sotto_status ledger_hashes_encode(char **line, const struct ledger_hashes *h);
-/** set_by, contact: NULL for none. */
+/** set_by, contact, columns (fixed with it): NULL for none. */
 sotto_status ledger_budget_encode(char **line, struct sotto_dp budget, const char *set_by,
-                                  const char *contact);
+                                  const char *contact, const struct opened_columns *columns);
 sotto_status ledger_torn_encode(char **line, size_t bytes, const char *sha256);
 sotto_status ledger_move_encode(char **line, const char *to);
 sotto_status ledger_output_encode(char **line, const struct ledger_output *o);
@@ -104,8 +104,9 @@ struct ledger_line {
     const char *hash, *run, *mechanism, *time; /* NULL: none */
     enum ledger_event event;
     struct ledger_charge charge; /* release, reserve, import; settled: the numbers that count from here on */
-    struct admission admission;  /* the same events; columns 0: of before there were columns */
-    struct sotto_dp budget;      /* budget, with: */
+    struct admission
+        admission; /* the same events; columns 0: of before there were columns. budget: what opens, if it does */
+    struct sotto_dp budget; /* budget, with: */
     bool by_officer;
     const char *contact, *to;            /* budget: NULL for none; moved */
     struct ledger_hashes hashes;         /* records */

@@ -71,9 +71,20 @@ static void as_replace_one(double *pure, double *rho, double *epsilon, double *d
     }
 }
 
+static sotto_status refuse_any_order(const char *where)
+{
+    return status_fail(
+        SOTTO_EFORMAT,
+        "%s: what it says of 'any_order' does not fit the ledger's columns, so the ledger was changed",
+        where);
+}
+
 static sotto_status take_budget(struct ledger *l, const struct ledger_line *line, const char *where)
 {
-    (void)where;
+    if (line->admission.opens && ledger_columns_are_fixed(l))
+        return refuse_any_order(where);
+    if (line->admission.opens)
+        ledger_columns_start(l, &line->admission.opened);
     l->budget = l->recorded = line->budget;
     l->officer = l->officer || line->by_officer;
     return SOTTO_OK;
@@ -103,14 +114,6 @@ static sotto_status mark_released(struct ledger *l, size_t charge, const char *w
 static sotto_status take_output(struct ledger *l, const struct ledger_line *line, const char *where)
 {
     return mark_released(l, line->output.charge, where);
-}
-
-static sotto_status refuse_any_order(const char *where)
-{
-    return status_fail(
-        SOTTO_EFORMAT,
-        "%s: what it says of 'any_order' does not fit the ledger's columns, so the ledger was changed",
-        where);
 }
 
 /* Into its column. */
@@ -179,6 +182,10 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
     TRY(make_room(l));
     TRY(ledger_item_make(&item, l, c, imported));
     item.any_order = line->admission.any_order;
+    if (line->admission.opens && ledger_columns_are_fixed(l)) {
+        status = refuse_any_order(where);
+        goto done;
+    }
     if (line->admission.opens)
         ledger_columns_start(l, &line->admission.opened);
     if (line->event == LEDGER_RESERVE && line->run && line->hash) {

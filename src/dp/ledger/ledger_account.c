@@ -199,11 +199,11 @@ done:
 }
 
 static sotto_status append_budget(struct ledger *l, struct sotto_dp budget, const char *set_by,
-                                  const char *contact)
+                                  const char *contact, const struct opened_columns *columns)
 {
     sotto_status status = SOTTO_OK;
     char *line = NULL;
-    TRY(ledger_budget_encode(&line, budget, set_by, contact));
+    TRY(ledger_budget_encode(&line, budget, set_by, contact, columns));
     TRY(ledger_append(l, line));
 done:
     base_free(line);
@@ -235,16 +235,21 @@ sotto_status ledger_record_budget(struct ledger *l, struct sotto_dp budget, doub
     if (l->officer)
         l->budget = budget; /* for this charge alone */
     else
-        TRY(append_budget(l, budget, NULL, NULL));
+        TRY(append_budget(l, budget, NULL, NULL, NULL));
 done:
     return status;
 }
 
-sotto_status ledger_set_budget(struct ledger *l, struct sotto_dp budget, const char *contact)
+sotto_status ledger_set_budget(struct ledger *l, struct sotto_dp budget, const char *contact,
+                               const struct sotto_ledger_column *columns, size_t n,
+                               const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    struct opened_columns opened;
     TRY(refuse_wider(l, budget));
-    TRY(append_budget(l, budget, "officer", contact));
+    if (n > 0)
+        TRY(ledger_columns_ask(&opened, l, budget, columns, n, ctx));
+    TRY(append_budget(l, budget, "officer", contact, n > 0 ? &opened : NULL));
 done:
     return status;
 }

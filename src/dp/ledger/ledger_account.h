@@ -24,7 +24,9 @@ sotto_status ledger_require_budget(struct sotto_dp budget);
  * recorded budget, else `delta`, the release's. EINVAL; errors of ledger_append(). */
 sotto_status ledger_record_budget(struct ledger *l, struct sotto_dp budget, double delta);
 /** Records the officer's. EBUDGET: the ledger holds a tighter one. */
-sotto_status ledger_set_budget(struct ledger *l, struct sotto_dp budget, const char *contact);
+sotto_status ledger_set_budget(struct ledger *l, struct sotto_dp budget, const char *contact,
+                               const struct sotto_ledger_column *columns, size_t n,
+                               const struct sotto_context *ctx);
 /** Warns when delta >= 1 / records; 0 records: unknown. */
 void ledger_warn_about_delta(size_t records, double delta, const struct sotto_context *ctx);
 

@@ -23,10 +23,14 @@ bool ledger_columns_count(struct ledger *l, const struct any_order *a)
     return a->columns == 0 || adaptive_columns_take(&l->columns, a->offer, a->offers, a->took);
 }
 
+bool ledger_columns_are_fixed(const struct ledger *l)
+{
+    return l->columns.count > 0 && !isnan(l->opened.epsilon);
+}
+
 struct sotto_dp ledger_columns_budget(const struct ledger *l)
 {
-    const bool fixed = l->columns.count > 0 && !isnan(l->opened.epsilon);
-    return fixed ? (struct sotto_dp){l->opened.epsilon, l->opened.delta} : l->recorded;
+    return ledger_columns_are_fixed(l) ? (struct sotto_dp){l->opened.epsilon, l->opened.delta} : l->recorded;
 }
 
 struct sotto_dp ledger_any_order(const struct ledger *l)
@@ -108,17 +112,46 @@ done:
 /* ---- opening ---- */
 
 /* What was charged before counts as chosen beforehand. */
+static sotto_status charge_items_before(struct adaptive_columns *c, bool *fits, const struct ledger *l,
+                                        const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct any_order passed;
+    for (size_t i = 0; i < l->charges; i++)
+        TRY(charge_item(&passed, fits, c, &l->items[i], ctx));
+done:
+    return status;
+}
+
 static sotto_status open_as(struct admission *out, bool *fits, const struct adaptive_columns *columns,
                             const struct ledger *l, const struct ledger_item *item,
                             const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct any_order passed;
     out->opened.columns = *columns;
-    for (size_t i = 0; i < l->charges; i++)
-        TRY(charge_item(&passed, fits, &out->opened.columns, &l->items[i], ctx));
+    TRY(charge_items_before(&out->opened.columns, fits, l, ctx));
     struct adaptive_columns with = out->opened.columns;
     TRY(charge_item(&out->any_order, fits, &with, item, ctx));
+done:
+    return status;
+}
+
+sotto_status ledger_columns_ask(struct opened_columns *out, const struct ledger *l, struct sotto_dp budget,
+                                const struct sotto_ledger_column *columns, size_t n,
+                                const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    bool fits = true;
+    if (ledger_columns_are_fixed(l))
+        FAIL(SOTTO_EBUDGET,
+             "%s: its columns are fixed, for good; leave the columns out to make its budget smaller",
+             l->path);
+    *out = (struct opened_columns){.epsilon = budget.epsilon, .delta = budget.delta};
+    TRY(adaptive_columns_open(&out->columns, budget.epsilon, budget.delta, columns, n));
+    TRY(charge_items_before(&out->columns, &fits, l, ctx));
+    if (!fits)
+        FAIL(SOTTO_EBUDGET, "%s: what was charged before fits none of these columns; give larger ones",
+             l->path);
 done:
     return status;
 }

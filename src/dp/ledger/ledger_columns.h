@@ -27,6 +27,13 @@ bool ledger_columns_again(struct ledger *l);
 bool ledger_columns_settle(struct any_order *reserved, const struct any_order *settled);
 /** Opens columns as they were written. */
 void ledger_columns_start(struct ledger *l, const struct opened_columns *opened);
+/** For a budget, and so for good? Levels without one make room for those of a budget. */
+bool ledger_columns_are_fixed(const struct ledger *l);
+/** The columns that an officer asks for, with what was charged before. EBUDGET: others are fixed, or none of these would live;
+ * EINVAL, EDOMAIN as adaptive_columns_open(). */
+sotto_status ledger_columns_ask(struct opened_columns *out, const struct ledger *l, struct sotto_dp budget,
+                                const struct sotto_ledger_column *columns, size_t n,
+                                const struct sotto_context *ctx);
 /** Adds what a charge took. false: it says nothing of these columns, or they do not hold it. */
 bool ledger_columns_count(struct ledger *l, const struct any_order *a);
 

@@ -22,28 +22,51 @@ done:
     return status;
 }
 
-sotto_status sotto_ledger_init(char **path, const char *dataset_id, const char *ledger,
-                               struct sotto_dp budget, const char *contact,
-                               const struct sotto_source_records *source, const struct sotto_context *ctx)
+static sotto_status open_with_budget(char **path, const char *dataset_id, const char *ledger,
+                                     struct sotto_dp budget, const struct sotto_ledger_column *columns,
+                                     size_t n, const char *contact, const struct sotto_source_records *source,
+                                     const struct sotto_context *ctx)
 {
-    REQUIRE_GIVEN(path, dataset_id);
     sotto_status status = SOTTO_OK;
     struct charge charge = {.lock = {.fd = -1}};
+    struct adaptive_columns checked;
     char *copy = NULL;
     if (budget.delta == SOTTO_DELTA_PURE)
         budget.delta = 0;
     REQUIRE(budget.epsilon > 0, "budget epsilon must be > 0 (got %g)", budget.epsilon);
     TRY(ledger_require_budget(budget));
+    if (n > 0) /* before there is a file */
+        TRY(adaptive_columns_open(&checked, budget.epsilon, budget.delta, columns, n));
     TRY(charge_identity(&dataset_id, dataset_id, NULL));
     TRY(charge_open(&charge, dataset_id, ledger, source, ctx));
     NEW_TEXT(copy, charge.ledgers[0].path);
-    TRY(ledger_set_budget(&charge.ledgers[0], budget, contact));
+    TRY(ledger_set_budget(&charge.ledgers[0], budget, contact, columns, n, ctx));
     *path = copy;
     copy = NULL;
 done:
     base_free(copy);
     charge_close(&charge);
     return status;
+}
+
+sotto_status sotto_ledger_init(char **path, const char *dataset_id, const char *ledger,
+                               struct sotto_dp budget, const char *contact,
+                               const struct sotto_source_records *source, const struct sotto_context *ctx)
+{
+    REQUIRE_GIVEN(path, dataset_id);
+    return open_with_budget(path, dataset_id, ledger, budget, NULL, 0, contact, source, ctx);
+}
+
+sotto_status sotto_ledger_init_columns(char **path, const char *dataset_id, const char *ledger,
+                                       struct sotto_dp budget, const struct sotto_ledger_column *columns,
+                                       size_t n, const char *contact,
+                                       const struct sotto_source_records *source,
+                                       const struct sotto_context *ctx)
+{
+    REQUIRE_GIVEN(path, dataset_id, columns);
+    return n > 0 ? open_with_budget(path, dataset_id, ledger, budget, columns, n, contact, source, ctx)
+                 : status_fail(SOTTO_EINVAL, "ledger: 0 columns are given; expected 1 to %d",
+                               ADAPTIVE_COLUMNS - 1);
 }
 
 /* ---- reading ---- */

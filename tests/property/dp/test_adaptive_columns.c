@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-static struct adaptive_columns opened(double epsilon, double delta, const struct column_request *r, size_t n)
+static struct adaptive_columns opened(double epsilon, double delta, const struct sotto_ledger_column *r,
+                                      size_t n)
 {
     struct adaptive_columns c;
     assert_int_equal(adaptive_columns_open(&c, epsilon, delta, r, n), SOTTO_OK);
@@ -26,7 +27,7 @@ static struct adaptive gaussian(double scale)
 
 TEST(the_second_release_that_was_chosen_by_the_first)
 {
-    const struct column_request whole = {0, 0, 1};
+    const struct sotto_ledger_column whole = {0, 0, 1};
     struct adaptive_columns c = opened(1, 1e-6, &whole, 1);
     assert_true(charged(&c, gaussian(.0105627)));
     struct adaptive_columns a = c, b = c;
@@ -57,7 +58,7 @@ TEST(a_budget_is_used_up_by_its_parts)
     for (int i = 0; i < 10; i++)
         assert_true(charged(&pure, (struct adaptive){.1, 0, 0}));
     assert_false(charged(&pure, (struct adaptive){1e-12, 0, 0}));
-    const struct column_request whole = {0, 0, 1};
+    const struct sotto_ledger_column whole = {0, 0, 1};
     struct adaptive_columns g = opened(1, 1e-6, &whole, 1);
     const double m = g.column[1].box.square;
     assert_true(fabs(sqrt(m) - .2367044) < 5e-8); /* nothing is lost beside Gaussian releases alone */
@@ -70,7 +71,7 @@ TEST(a_budget_is_used_up_by_its_parts)
 
 TEST(each_column_takes_what_leaves_it_most)
 {
-    const struct column_request two[] = {{.6, 1e-8, .5}, {0, 1e-8, .5}};
+    const struct sotto_ledger_column two[] = {{.6, 1e-8, .5}, {0, 1e-8, .5}};
     struct adaptive_columns c = opened(1, 1e-6, two, 2);
     const struct adaptive offers[] = {{.1, 0, 0}, {0, adaptive_square_of_pure(.1), 0}};
     unsigned char took[ADAPTIVE_COLUMNS];
@@ -82,7 +83,7 @@ TEST(each_column_takes_what_leaves_it_most)
 
 TEST(deltas_of_columns_add_up_to_the_budget_s)
 {
-    const struct column_request three[] = {{.3, 1e-8, .5}, {.6, 1e-8, .25}, {0, 1e-8, .25}};
+    const struct sotto_ledger_column three[] = {{.3, 1e-8, .5}, {.6, 1e-8, .25}, {0, 1e-8, .25}};
     struct adaptive_columns c = opened(1, 1e-6, three, 3);
     double sum = 0;
     for (size_t i = 0; i < c.count; i++)
@@ -90,7 +91,7 @@ TEST(deltas_of_columns_add_up_to_the_budget_s)
     assert_true(sum <= 1e-6 && sum > .99e-6);
 }
 
-static void refused(const struct column_request *r, size_t n, sotto_status want, const char *words)
+static void refused(const struct sotto_ledger_column *r, size_t n, sotto_status want, const char *words)
 {
     struct adaptive_columns c;
     assert_int_equal(adaptive_columns_open(&c, 1, 1e-6, r, n), want);
@@ -100,9 +101,9 @@ static void refused(const struct column_request *r, size_t n, sotto_status want,
 
 TEST(columns_that_cannot_be)
 {
-    const struct column_request much[] = {{0, 0, .6}, {0, 0, .5}}, wide = {1.5, 0, 1}, odd = {0, 0, 0},
-                                coin = {0, 2e-6, 1};
-    const struct column_request many[ADAPTIVE_COLUMNS] = {{0}};
+    const struct sotto_ledger_column much[] = {{0, 0, .6}, {0, 0, .5}}, wide = {1.5, 0, 1}, odd = {0, 0, 0},
+                                     coin = {0, 2e-6, 1};
+    const struct sotto_ledger_column many[ADAPTIVE_COLUMNS] = {{0}};
     refused(much, 2, SOTTO_EINVAL, "add up to 1.1");
     refused(&wide, 1, SOTTO_EDOMAIN, "give a smaller E or D");
     refused(&coin, 1, SOTTO_EDOMAIN, "give a smaller E or D");

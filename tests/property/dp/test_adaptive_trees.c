@@ -224,12 +224,12 @@ static double tree(uint64_t number, enum rule rule)
     box_fill(&l.column[2], &l.column[2].square, 4, epsilon, (1 - part) * l.delta);
 
     struct past nothing = {.n = 0};
-    struct column_request requests[2];
+    struct sotto_ledger_column requests[2];
     size_t n = 0;
     for (int j = 1; j < BOXES; j++)
         if ((j == 1 ? part : 1 - part) > 0)
             requests[n++] =
-                (struct column_request){l.column[j].pure, l.column[j].failure, j == 1 ? part : 1 - part};
+                (struct sotto_ledger_column){l.column[j].pure, l.column[j].failure, j == 1 ? part : 1 - part};
     assert_int_equal(adaptive_columns_open(&nothing.library, epsilon, l.delta, requests, n), SOTTO_OK);
     struct release r[BRANCHES];
     double best = 0;

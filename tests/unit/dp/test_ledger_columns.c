@@ -228,4 +228,94 @@ TEST(a_tighter_budget)
     assert_non_null(strstr(sotto_error_text(), "expected a budget that is not larger"));
 }
 
+/* ---- columns of an officer ---- */
+
+static sotto_status init_columns(struct sotto_dp b, const struct sotto_ledger_column *columns, size_t n)
+{
+    char *at = NULL;
+    const sotto_status status =
+        sotto_ledger_init_columns(&at, "toy", path, b, columns, n, NULL, &exercise, NULL);
+    sotto_text_free(at);
+    return status;
+}
+
+/* With nothing kept for failures, both Gaussian releases of section 1 fit, to the last digit, and the other branch does not. */
+TEST(a_column_for_gaussian_noise_alone)
+{
+    const struct sotto_ledger_column whole = {0, 0, 1};
+    assert_int_equal(init_columns(budget, &whole, 1), SOTTO_OK);
+    assert_true(promised().epsilon == 1 && promised().delta == 1e-6);
+    assert_int_equal(mean("gaussian", .0105627, (struct sotto_dp){0}), SOTTO_OK);
+    assert_int_equal(mean("laplace", .0015607, (struct sotto_dp){0}), SOTTO_EBUDGET);
+    assert_int_equal(mean("gaussian", .00460996, (struct sotto_dp){0}), SOTTO_OK);
+    assert_int_equal(mean("gaussian", .1, (struct sotto_dp){0}), SOTTO_EBUDGET);
+    assert_true(promised().epsilon == 1);
+}
+
+/* Gaussian noise beside three pure releases of .2, in any order: neither of the usual columns holds both. */
+TEST(a_column_for_both_kinds)
+{
+    const struct sotto_dp wide = {1.6, 1e-6};
+    const struct sotto_ledger_column both = {.6, 1e-8, 1};
+    for (int asked = 0; asked < 2; asked++) {
+        unlink(path);
+        if (asked)
+            assert_int_equal(init_columns(wide, &both, 1), SOTTO_OK);
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(mean("laplace", .005 * (1 + 1e-9), wide), SOTTO_OK);
+        assert_int_equal(mean("gaussian", .001 / .2, wide), asked ? SOTTO_OK : SOTTO_EBUDGET);
+        assert_int_equal(mean("gaussian", .001 / .12, wide), asked ? SOTTO_OK : SOTTO_EBUDGET);
+        assert_int_equal(mean("laplace", .01, wide), asked ? SOTTO_EBUDGET : SOTTO_OK);
+    }
+}
+
+TEST(columns_are_fixed_once)
+{
+    const struct sotto_ledger_column whole = {0, 0, 1}, small = {.1, 0, .5}, none = {2, 0, 1};
+    assert_int_equal(init_columns(budget, &none, 1), SOTTO_EDOMAIN);
+    assert_int_equal(init_columns((struct sotto_dp){1, 0}, &whole, 1), SOTTO_EINVAL);
+    assert_int_equal(init_columns(budget, &whole, 0), SOTTO_EINVAL);
+    assert_int_not_equal(access(path, F_OK), 0);                              /* a refusal opens no ledger */
+    assert_int_equal(mean("gaussian", .005, (struct sotto_dp){0}), SOTTO_OK); /* a ladder */
+    assert_int_equal(init_columns((struct sotto_dp){.1, 1e-6}, &small, 1), SOTTO_EBUDGET);
+    assert_int_equal(init_columns(budget, &whole, 1), SOTTO_OK); /* holds what was before */
+    assert_int_equal(init_columns(budget, &small, 1), SOTTO_EBUDGET);
+    assert_non_null(strstr(sotto_error_text(), "its columns are fixed, for good"));
+    assert_int_equal(mean("gaussian", .001 / .125, budget), SOTTO_OK);
+    assert_int_equal(mean("gaussian", .001 / .03, budget), SOTTO_EBUDGET);
+}
+
+static void fix_again(char *line, size_t index)
+{
+    if (index != 1)
+        return;
+    char *at = strstr(line, ",\"columns\":");
+    assert_null(at);
+    at = strstr(line, "\"sotto.ledger/1\"");
+    assert_non_null(at);
+    at[strlen("\"sotto.ledger/")] = '3';
+    at = strstr(line, ",\"index\":");
+    char rest[4096];
+    snprintf(rest, sizeof rest, "%s", at);
+    sprintf(at,
+            ",\"columns\":{\"epsilon\":1.0,\"delta\":1e-6,\"boxes\":[{\"level\":1.0,\"box\":[9.0,9.0,0.5],"
+            "\"spent\":[0.0,0.0,0.0]}]}%s",
+            rest);
+}
+
+/* Forged: wider columns behind the first ones. */
+TEST(a_line_that_fixes_them_again)
+{
+    const struct sotto_ledger_column whole = {0, 0, 1};
+    char *at = NULL;
+    assert_int_equal(init_columns(budget, &whole, 1), SOTTO_OK);
+    assert_int_equal(sotto_ledger_init(&at, "toy", path, budget, NULL, &exercise, NULL), SOTTO_OK);
+    sotto_text_free(at);
+    struct ledger l = read_ledger();
+    ledger_close(&l);
+    rewrite(fix_again);
+    assert_int_equal(ledger_read(&l, path), SOTTO_EFORMAT);
+    assert_non_null(strstr(sotto_error_text(), "so the ledger was changed"));
+}
+
 TEST_GROUP(.before = make_folder, .after = remove_folder)
