@@ -102,6 +102,19 @@ static bool get_column(struct adaptive_column *out, const struct json *j)
     return true;
 }
 
+/* All at the budget's epsilon, else each at its level: do their curves add up to at most delta? */
+static bool keeps_delta(const struct opened_columns *c)
+{
+    struct interval sum = iv(0);
+    bool levels = true;
+    for (size_t j = 0; j < c->columns.count; j++) {
+        const struct adaptive_column *of = &c->columns.column[j];
+        levels = levels && (isnan(c->epsilon) || of->level == c->epsilon);
+        sum = iv_add(sum, adaptive_delta(&of->box, of->level));
+    }
+    return levels && sum.lo <= c->delta * (1 + 1e-9);
+}
+
 sotto_status columns_get(struct opened_columns *out, const struct json *line, const char *name)
 {
     sotto_status status = SOTTO_OK;
@@ -121,6 +134,11 @@ sotto_status columns_get(struct opened_columns *out, const struct json *line, co
              "failure]",
              name, ADAPTIVE_COLUMNS);
     out->columns.count = count;
+    if (!keeps_delta(out))
+        FAIL(SOTTO_EFORMAT,
+             "%s: 'columns' hold more than epsilon and delta that stand beside them, so the ledger was "
+             "changed",
+             name);
 done:
     return status;
 }

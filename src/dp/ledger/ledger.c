@@ -6,6 +6,7 @@
 #include "base/sha256.h"
 #include "dp/account/accountant.h"
 #include "dp/ledger/ledger_columns.h"
+#include "dp/ledger/ledger_offers.h"
 #include "dp/ledger/ledger_fresh.h"
 #include "dp/ledger/ledger_lines.h"
 #include "rng/noise.h"
@@ -186,6 +187,7 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
         status = refuse_any_order(where);
         goto done;
     }
+    TRY(ledger_require_offers(&item, where));
     if (line->admission.opens)
         ledger_columns_start(l, &line->admission.opened);
     if (line->event == LEDGER_RESERVE && line->run && line->hash) {

@@ -215,6 +215,165 @@ TEST(a_line_that_takes_more_or_says_nothing)
     }
 }
 
+/* ---- offers beside the facts of their line ---- */
+
+/* Of line `line`, offer `offer`: each member times and plus so much. */
+static struct {
+    size_t line;
+    int offer;
+    double times[3], plus[3];
+} forged;
+
+/* The triple at `at` of a line. */
+static void forge_triple(char *at)
+{
+    char rest[16384], made[128];
+    double m[3];
+    snprintf(rest, sizeof rest, "%s", strchr(at, ']'));
+    assert_int_equal(sscanf(at, "[%lf,%lf,%lf]", &m[0], &m[1], &m[2]), 3);
+    for (int i = 0; i < 3; i++)
+        m[i] = m[i] * forged.times[i] + forged.plus[i];
+    snprintf(made, sizeof made, "[%.17g,%.17g,%.17g", m[0], m[1], m[2]);
+    strcpy(at, made);
+    strcat(at, rest);
+}
+
+static void forge_offer(char *line, size_t index)
+{
+    char *at = index == forged.line ? strstr(line, "\"offers\":[[") : NULL;
+    if (!at)
+        return;
+    at += strlen("\"offers\":[");
+    for (int i = 0; i < forged.offer; i++)
+        at = strchr(at + 1, '[');
+    forge_triple(at);
+}
+
+/* The last column's. */
+static void forge_box(char *line, size_t index)
+{
+    char *at = index == forged.line ? strstr(line, "\"box\":[") : NULL;
+    for (char *next = at; next; next = strstr(at + 1, "\"box\":["))
+        at = next;
+    if (at)
+        forge_triple(at + strlen("\"box\":"));
+}
+
+static void forge(double times, double plus, int member)
+{
+    for (int i = 0; i < 3; i++) {
+        forged.times[i] = i == member ? times : 1;
+        forged.plus[i] = i == member ? plus : 0;
+    }
+}
+
+/* For offering less; what is behind that may still not fit into a column. */
+static bool is_refused(void)
+{
+    struct ledger l;
+    rewrite(forge_offer);
+    const sotto_status status = ledger_read(&l, path);
+    if (status == SOTTO_OK) {
+        ledger_close(&l);
+        return false;
+    }
+    assert_int_equal(status, SOTTO_EFORMAT);
+    const bool less = strstr(sotto_error_text(), "offers less in 'any_order'");
+    if (!less && !strstr(sotto_error_text(), "does not fit the ledger's columns"))
+        fail_msg("%s", sotto_error_text());
+    return less;
+}
+
+static void charge_kind(const char *mechanism, struct sotto_dp target, struct sotto_dp b)
+{
+    struct sotto_release r = {
+        .mechanism = mechanism,
+        .target = target,
+        .sensitivity = {.l1 = .001, .l2 = .001, .source = SOTTO_SENSITIVITY_PROVED},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path, .budget = b}};
+    float v[1] = {.5f};
+    struct sotto_certificate *c = NULL;
+    if (sotto_dp_release(&c, v, 1, &r, NULL) != SOTTO_OK)
+        fail_msg("%s: %s", mechanism, sotto_error_text());
+    sotto_certificate_free(c);
+}
+
+/* A part in a million too small is refused, and too large is accepted, whichever number of the offer it is. */
+TEST(offers_below_their_release)
+{
+    static const struct {
+        const char *mechanism;
+        struct sotto_dp target;
+        int offers, member[2]; /* of each offer the one that is not 0 */
+    } kinds[] = {{"gaussian", {.3, 1e-7}, 1, {1}},
+                 {"laplace", {.1, SOTTO_DELTA_PURE}, 2, {0, 1}},
+                 {"logistic", {.1, SOTTO_DELTA_PURE}, 2, {0, 1}},
+                 {"gaussian", {.997, 9e-7}, 1, {0}}, /* a stated pair, in a column of such */
+                 {"laplace", {.997, 9e-7}, 1, {0}}};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (int offer = 0; offer < kinds[k].offers; offer++)
+            for (int larger = 0; larger < 2; larger++) {
+                const bool stated = kinds[k].target.epsilon > .9;
+                unlink(path);
+                charge_kind(kinds[k].mechanism, kinds[k].target, budget);
+                if (!stated)
+                    charge_kind(kinds[k].mechanism, kinds[k].target, budget);
+                forged.line = stated ? 1 : 2; /* the first line is the budget's */
+                forged.offer = offer;
+                forge(larger ? 1 + 1e-6 : 1 - 1e-6, 0, kinds[k].member[offer]);
+                if (is_refused() != !larger)
+                    fail_msg("%s, offer %d, %s", kinds[k].mechanism, offer,
+                             larger ? "larger: refused" : "smaller: accepted");
+                if (larger) {
+                    struct ledger l = read_ledger();
+                    ledger_close(&l);
+                }
+            }
+}
+
+/* A smaller member is not made good by a speck of another one, but by enough of it. */
+TEST(offers_of_two_kinds)
+{
+    static const struct {
+        const char *mechanism;
+        int offer, smaller, more;
+        double by;
+        bool refused;
+    } rows[] = {{"gaussian", 0, 1, 0, 1e-3, true},  {"gaussian", 0, 1, 2, 1e-12, true},
+                {"gaussian", 0, 1, 2, 5e-8, false}, {"laplace", 0, 0, 1, 1e-16, true},
+                {"laplace", 0, 0, 1, 1e-8, false},  {"laplace", 0, 0, 2, 1e-9, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const bool gaussian = strcmp(rows[i].mechanism, "gaussian") == 0;
+        const struct sotto_dp target = {gaussian ? .3 : .1, gaussian ? 1e-7 : SOTTO_DELTA_PURE};
+        unlink(path);
+        for (int k = 0; k < 2; k++)
+            charge_kind(rows[i].mechanism, target, (struct sotto_dp){0});
+        forged.line = 1;
+        forged.offer = rows[i].offer;
+        forge(1 - 1e-6, 0, rows[i].smaller);
+        forged.plus[rows[i].more] = rows[i].by;
+        if (is_refused() != rows[i].refused)
+            fail_msg("row %zu", i);
+    }
+}
+
+TEST(columns_that_hold_more_than_their_budget)
+{
+    for (int larger = 0; larger < 2; larger++) {
+        struct ledger l;
+        unlink(path);
+        charge_kind("gaussian", (struct sotto_dp){.3, 1e-7}, budget);
+        forged.line = 1;
+        forge(larger ? 1 + 1e-6 : 1 - 1e-6, 0, 1);
+        rewrite(forge_box);
+        assert_int_equal(ledger_read(&l, path), larger ? SOTTO_EFORMAT : SOTTO_OK);
+        if (larger)
+            assert_non_null(strstr(sotto_error_text(), "'columns' hold more than epsilon and delta"));
+        else
+            ledger_close(&l);
+    }
+}
+
 /* A tighter budget refuses earlier. It does not fix columns anew, as an answer was seen: the second branch would be back. */
 TEST(a_tighter_budget)
 {

@@ -1,0 +1,96 @@
+/* Offers beside the facts of their line. What is compared with is the lower end of what the facts need, so rounding accuses nobody. */
+#include "dp/ledger/ledger_offers.h"
+#include "dp/account/adaptive_part.h"
+#include "dp/mechanism/mechanism.h"
+#include "num/special.h"
+
+#include <math.h>
+
+enum { POINTS = 48 };
+static const double hair = 1e-9; /* a recorded epsilon is the decimal that was asked for */
+
+struct need {
+    const struct ledger_item *item;
+    struct part part;
+    double pure;   /* of all releases together; INFINITY: none */
+    double square; /* of Gaussian noise, else INFINITY */
+    double coin;
+};
+
+/* Does a Gaussian of this shift tell at least as much as each of the pure releases, of which equal ones add up? */
+static bool covers_pure(double square, const struct need *n)
+{
+    const double count = n->part.count;
+    const struct interval each = iv_div(iv(n->pure), iv(count)),
+                          told = iv_div(iv(1), iv_add(iv(1), iv_exp(iv_neg(each)))),
+                          tells = normal_cdf(iv_scale(iv_sqrt(iv_div(iv(square), iv(count))), .5));
+    return tells.hi >= told.lo;
+}
+
+/* What no account of one release can go below; false: that is not known here. */
+static bool has_curve(const struct need *n)
+{
+    const struct part *p = &n->part;
+    return p->kind == PART_NOISE &&
+           (n->square < INFINITY ||
+            (p->count == 1 && !p->m->integer && !p->m->dominated && n->item->charged.event.dimension == 1));
+}
+
+static double curve_below(const struct need *n, double x)
+{
+    return n->square < INFINITY ? n->part.m->delta(iv(sqrt(n->square)), x).lo
+                                : account_delta(n->part.m, &n->part.shifts, 1, x).lo;
+}
+
+static bool nowhere_below(const struct adaptive *box, const struct need *n)
+{
+    const double mu = sqrt(n->square), end = fmin(n->square < INFINITY ? mu * (mu / 2 + 9) : n->pure, 600);
+    bool above = adaptive_delta(box, box->pure).hi * (1 + hair) >= curve_below(n, box->pure);
+    for (int i = 0; i < POINTS && above; i++) {
+        const double x = end * i / POINTS;
+        above = adaptive_delta(box, x).hi * (1 + hair) >= curve_below(n, x);
+    }
+    return above;
+}
+
+static bool is_enough(const struct adaptive *box, const struct need *n)
+{
+    const struct ledger_item *item = n->item;
+    const bool recorded = box->pure >= item->epsilon && box->failure >= item->delta;
+    if (box->square >= n->square)
+        return true;
+    if (n->square < INFINITY) /* the loss of a wider Gaussian is above that of the box in the end */
+        return box->failure > 0 && nowhere_below(box, n);
+    if (n->pure == INFINITY) /* a run's curve, or no bound */
+        return true;
+    if (box->failure >= n->coin && (box->pure >= n->pure || covers_pure(box->square, n)))
+        return true;
+    if (box->failure <= n->coin && (box->pure == 0 || box->square == 0))
+        return false; /* a charge writes one of the two above */
+    if (has_curve(n))
+        return nowhere_below(box, n);
+    return box->square > 0 ? box->failure > n->coin : recorded && item->delta > 0;
+}
+
+sotto_status ledger_require_offers(const struct ledger_item *item, const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    const struct any_order *a = &item->any_order;
+    struct need n = {.item = item, .square = INFINITY};
+    if (a->offers == 0 || item->charged.event.count == 0)
+        goto done;
+    TRY(part_make(&n.part, &item->charged.event, 0, SOTTO_REPLACE_ONE));
+    const struct part *p = &n.part;
+    n.pure = part_pure(p).hi < INFINITY ? part_pure(p).lo * (1 - hair) : INFINITY;
+    n.coin = p->kind == PART_STATED ? p->failure.lo : 0;
+    if (p->kind == PART_NOISE && p->m->by_l2 && !p->m->integer)
+        n.square = iv_scale(iv_square(p->shifts.l2), p->count).lo * (1 - hair);
+    for (size_t i = 0; i < a->offers; i++)
+        if (!is_enough(&a->offer[i], &n))
+            FAIL(SOTTO_EFORMAT,
+                 "%s: offers less in 'any_order' than its mechanism, noise and sensitivity need, so the "
+                 "ledger was changed",
+                 where);
+done:
+    return status;
+}

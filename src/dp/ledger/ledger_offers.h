@@ -1,0 +1,12 @@
+/* ledger_offers.h - is what a line says of any order of choices as much as its release needs? */
+#ifndef DP_LEDGER_LEDGER_OFFERS_H
+#define DP_LEDGER_LEDGER_OFFERS_H
+
+#include "dp/ledger/ledger.h"
+
+/** Offers are written once and never computed again. But one that is certainly below what the line's own mechanism, noise and
+ * sensitivity need was not written by a charge. Told are pure releases, Gaussian noise, stated pairs and products of them; the
+ * curve of a sampled run takes too long. `where`: the line, for errors. EFORMAT, ENOMEM. */
+sotto_status ledger_require_offers(const struct ledger_item *item, const char *where);
+
+#endif
