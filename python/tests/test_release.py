@@ -114,6 +114,22 @@ def test_float64_is_not_rounded_before_the_noise():
 
 
 # ---- refusals
+def test_columns_are_fixed_with_the_budget(tmp_path):
+    options = {"dataset": "kept", "budget": (1.7, 1e-6)}
+    with pytest.raises(ValueError, match="columns= are of a budget"):
+        sotto.Ledger(tmp_path / "l.jsonl", dataset="kept", columns=[(0.6, 1e-8, 1)])
+    with pytest.raises(ValueError, match="does not fit into epsilon 1.7"):
+        sotto.Ledger(tmp_path / "l.jsonl", columns=[(2, 1e-8, 1)], **options)
+    ledger = sotto.Ledger(tmp_path / "l.jsonl", columns=[(0.6, 1e-8, 1)], **options)
+    for _ in range(3):
+        sotto.release(np.zeros(2), mechanism="laplace", epsilon=0.2, delta=0, l1=1, ledger=ledger)
+    sotto.release(np.zeros(2), mechanism="gaussian", scale=5, delta=1e-6, l2=1, ledger=ledger)
+    with pytest.raises(sotto.BudgetExceeded, match="any order of choices"):
+        sotto.release(np.zeros(2), mechanism="laplace", epsilon=0.2, delta=0, l1=1, ledger=ledger)
+    with pytest.raises(sotto.BudgetExceeded, match="fixed, for good"):
+        sotto.Ledger(tmp_path / "l.jsonl", columns=[(0.1, 1e-8, 1)], **options)
+
+
 def test_budget_is_refused_before_anything_is_charged(ledger):
     x, lines = np.ones(3), spent(ledger)
     with pytest.raises(sotto.BudgetExceeded, match="budget") as e:

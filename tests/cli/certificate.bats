@@ -96,6 +96,7 @@ says() { tr -s '\n ' ' ' < page | grep -qF "$1 $2" || { echo "no '$1 $2' in:"; c
   "$SOTTO" certificate h.safetensors --ledger l.jsonl > page
   says "Responsible" "privacy <office>"
   says "Budget" "epsilon 5, delta 0.01"
+  says "Any order of choices" "epsilon 5 at delta 0.01 holds, however each release was chosen by those before"
   "$SOTTO" certificate h.safetensors --ledger l.jsonl --html | grep -qF "privacy &lt;office&gt;"
 }
 

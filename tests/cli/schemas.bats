@@ -16,6 +16,9 @@ head_of() { "$SOTTO" head --features "$rows/member-logits.npy" --labels "$rows/m
   head_of --dataset-id people --ledger l.jsonl --trainer dp-sgd --batch 30 --epochs 1 --noise-multiplier 30 -o b.safetensors
   [ "$(wc -l < l.jsonl)" -ge 4 ]
   "$check" a.safetensors.certificate.json b.safetensors.certificate.json l.jsonl
+  "$SOTTO" ledger init --dataset-id kept --budget 9,1e-3 --column 0:1e-4:0.5 --column 3:1e-4:0.5 --ledger c.jsonl > /dev/null
+  head_of --dataset-id kept --ledger c.jsonl --trainer covariance --clip 1 --epsilon 3 -o c.safetensors
+  "$check" c.safetensors.certificate.json c.jsonl
 }
 
 @test "certificates and ledgers of persons" {

@@ -150,14 +150,16 @@ bool adaptive_columns_take(struct adaptive_columns *columns, const struct adapti
     return true;
 }
 
-/* The offer that fits and leaves a column most; n: none fits. */
+/* The offer that fits and leaves a column most; n: none fits. What is pure is taken from the pure part where it fits there, which is
+ * kept for it: nothing else can use it, and others need the rest. */
 static size_t best_offer(const struct adaptive_column *c, const struct adaptive *offers, size_t n)
 {
     double least = INFINITY;
     size_t best = n;
     for (size_t i = 0; i < n && !c->dead; i++) {
         const struct spent s = spent_with(c, &offers[i]);
-        const double part = part_spent(&c->box, &s);
+        const bool is_pure = offers[i].square == 0 && offers[i].failure == 0;
+        const double part = part_spent(&c->box, &s) - is_pure;
         if (part < least) {
             least = part;
             best = i;

@@ -45,8 +45,8 @@ struct adaptive adaptive_column_spent(const struct adaptive_column *c);
 void adaptive_column_start(struct adaptive_column *c, const struct adaptive *spent);
 /** The part of a column's box that nothing was spent of yet, rounded down. */
 struct adaptive adaptive_column_left(const struct adaptive_column *c);
-/** Adds a release that may be charged as any of n boxes. Each live column takes the one that fits and leaves it most, as said in
- * took[] (n: none fits, and the column dies). false: no column would live, and nothing is changed. */
+/** Adds a release that may be charged as any of n boxes. Each live column takes the one that fits and leaves it most, a pure one
+ * first, as said in took[] (n: none fits, and the column dies). false: no column would live, and nothing is changed. */
 bool adaptive_columns_charge(struct adaptive_columns *c, const struct adaptive *offers, size_t n,
                              unsigned char took[ADAPTIVE_COLUMNS]);
 /** The same as it was decided then (took[j] n: the column died, or was dead). false: a column is dead, or does not hold what it took;

@@ -239,6 +239,27 @@ static size_t count_charges(const struct json *entries)
     return count;
 }
 
+/* The budget's numbers, or those of a level: never what was spent. */
+static void put_any_order(struct sheet *s, const struct json *ledger)
+{
+    const char *row = "Any order of choices";
+    char from[80] = "";
+    if (!json_find(ledger, "any_order")) {
+        sheet_line(s, row, "not known: the ledger is of before it had columns");
+        return;
+    }
+    const double epsilon = number_of(ledger, "any_order.epsilon"),
+                 first = number_of(ledger, "any_order.from_charge");
+    if (!(epsilon < INFINITY)) {
+        sheet_line(s, row, "no finite epsilon holds: the ledger's charges fit into none of its columns");
+        return;
+    }
+    if (first > 0)
+        snprintf(from, sizeof from, "; from charge %.0f on, those before count as chosen beforehand", first);
+    sheet_line(s, row, "epsilon %.6g at delta %.4g holds, however each release was chosen by those before%s",
+               epsilon, number_of(ledger, "any_order.delta"), from);
+}
+
 static void put_account(struct sheet *s, const struct facts *f)
 {
     const struct json *c = f->certificate, *l = f->ledger;
@@ -253,14 +274,17 @@ static void put_account(struct sheet *s, const struct facts *f)
                    "not known: no ledger was given, so other releases from the same records are not counted");
         return;
     }
-    sheet_line(s, "Spent in all",
-               "epsilon %.6g at delta %.4g in the ledger (entries: %zu), proved and conditional together",
-               number_of(l, "total"), number_of(l, "delta"), count_charges(json_member(l, "entries")));
+    sheet_line(
+        s, "Spent in all",
+        "epsilon %.6g at delta %.4g in the ledger (entries: %zu), proved and conditional together; it is "
+        "what holds if all had been chosen beforehand",
+        number_of(l, "total"), number_of(l, "delta"), count_charges(json_member(l, "entries")));
     if (json_find(l, "budget.epsilon"))
         sheet_line(s, "Budget", "epsilon %.6g, delta %.4g", number_of(l, "budget.epsilon"),
                    number_of(l, "budget.delta"));
     else
         sheet_line(s, "Budget", "none is set");
+    put_any_order(s, l);
 }
 
 /* {"batch":64,"hidden":[8,4]} as "batch 64, hidden [8,4]". */
