@@ -465,4 +465,5 @@ TEST(unknown_events)
     ledger_events_free(&more);
 }
 
-TEST_GROUP(.shards = 3, .start = all_is_well, .set_up = make_folder, .tear_down = remove_folder, .tags = "long")
+TEST_GROUP(.shards = 3, .start = all_is_well, .set_up = make_folder, .tear_down = remove_folder,
+           .tags = "long")

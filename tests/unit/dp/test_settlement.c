@@ -102,7 +102,8 @@ TEST(the_run_goes_on_inside_its_budget)
     struct ledger l;
     char run[RUN_ID + 1];
     assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK);
-    assert_int_equal(ledger_set_budget(&l, (struct sotto_dp){cost(STEPS) * 1.5, 1e-5}, NULL, NULL, 0, NULL), SOTTO_OK);
+    assert_int_equal(ledger_set_budget(&l, (struct sotto_dp){cost(STEPS) * 1.5, 1e-5}, NULL, NULL, 0, NULL),
+                     SOTTO_OK);
     ledger_close(&l);
     struct sotto_dpsgd_session *s = started(0, NULL, TAKEN);
     strcpy(run, sotto_dpsgd_session_run(s));
@@ -134,7 +135,8 @@ TEST(any_other_stop_costs_what_was_reserved)
     struct ledger l; /* and the same command does not fit any more */
     const double spent = total();
     assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK);
-    assert_int_equal(ledger_set_budget(&l, (struct sotto_dp){spent * 1.01, 1e-5}, NULL, NULL, 0, NULL), SOTTO_OK);
+    assert_int_equal(ledger_set_budget(&l, (struct sotto_dp){spent * 1.01, 1e-5}, NULL, NULL, 0, NULL),
+                     SOTTO_OK);
     ledger_close(&l);
     const struct sotto_dpsgd_request r = request_of(TAKEN, run);
     struct sotto_dpsgd_session *s;
