@@ -10,7 +10,7 @@ Exit code: 0 consistent, 1 a check failed, 64 usage, 65 not a certificate, 66 a 
 
 From top to bottom: signatures, accounts, the certificate, the released file, the ledger, the report. What is not checked is
 listed in the report: above all the sensitivity of a trained file, which 'sotto verify' derives from the file's recipe, and
-the account of sampled steps (DP-SGD). Formats: docs/FORMATS.md. Formulas: docs/derivations.
+the account and the boxes of sampled steps (DP-SGD). Formats: docs/FORMATS.md. Formulas: docs/derivations.
 """
 import argparse, ast, calendar, decimal, functools, hashlib, json, math, os, re, struct, sys, time
 from decimal import Decimal
@@ -804,12 +804,90 @@ def triple(value):
     return [written(numbers[0]), Decimal(numbers[1]), written(numbers[2])]
 
 
+@functools.lru_cache(maxsize=None)
+def box_delta(e, m, d, x):
+    """The curve of a box at x: formula (1) of docs/derivations/adaptive.md."""
+    def gaussian_curve(y):
+        return normal_cdf(mu / 2 - y / mu) - y.exp() * normal_cdf(-mu / 2 - y / mu) if mu else max(Decimal(0), 1 - y.exp())
+    mu, told = m.sqrt(), 1 / (1 + (-e).exp())
+    return d + (1 - d) * (told * gaussian_curve(x - e) + (1 - told) * gaussian_curve(x + e))
+
+
+HAIR = Decimal(10) ** -9  # what a box may be too small by, for numbers that were rounded
+
+
 def fixed_columns(opens):
     columns = []
     for box in find(opens, "boxes", LIST):
         spent = box["spent"]
         columns.append({"level": find(box, "level", NUMBER), "box": triple(box["box"]), "spent": triple(spent if spent is not None else [0, 0, 0]), "dead": spent is None})
-    return {"epsilon": find(opens, "epsilon", NUMBER, NOTHING), "delta": find(opens, "delta", NUMBER), "columns": columns}
+    epsilon, delta = find(opens, "epsilon", NUMBER, NOTHING), find(opens, "delta", NUMBER)
+    held = sum(box_delta(*column["box"], Decimal(column["level"])) for column in columns)
+    if held > Decimal(delta) * (1 + HAIR) or any(epsilon not in (None, column["level"]) for column in columns):
+        raise Refused(1, "columns hold more than the epsilon and delta beside them")
+    return {"epsilon": epsilon, "delta": delta, "columns": columns, "derived": 0, "left": []}
+
+
+def pure_as_gaussian(pure, m):
+    """A Gaussian of squared shift m tells at least as much as any release of that pure epsilon."""
+    return normal_cdf(m.sqrt() / 2) * (1 + HAIR) >= 1 / (1 + (-pure).exp())
+
+
+@functools.lru_cache(maxsize=None)
+def covers(facts, count, e, m, d):
+    """Whether the box (e, m, d) covers `count` equal releases; None: nothing here tells. facts: ("gaussian", t), ("pure", epsilon),
+    ("stated", epsilon, delta), or a release's own, as JSON."""
+    c = None if isinstance(facts, tuple) else json.loads(facts)
+    if c:
+        bits = SAMPLERS.get(c["sampler"], 53)
+        t1, t2, _, _ = shifts(c, c["mechanism"], Decimal(c["scale"]), bits)
+        kind, t = ("gaussian", t2) if c["mechanism"] == "gaussian" else ("pure", t2 if c["mechanism"] == "knorm" else t1)
+    else:
+        kind, t = facts[:2]
+    if kind == "stated":
+        return e >= t * (1 - HAIR) and d >= facts[2] * (1 - HAIR)
+    if kind == "gaussian" and m >= count * t * t * (1 - HAIR) or kind == "pure" and (
+            e >= count * t * (1 - HAIR) or pure_as_gaussian(t, m / count)):
+        return True
+    if d == 0 and (kind == "gaussian" or 0 in (e, m)):
+        return False
+    if c and m == 0:  # a pair of epsilon and delta
+        derived, _ = derive(c, d)
+        least = min((derived or {}).values(), default=NEVER)
+        return None if least == NEVER else e * (1 + HAIR) >= least
+    return None
+
+
+def needed(line):
+    """What covers() is asked about a charge, and how many of it; None: a curve of sampled steps, or a mechanism without a formula."""
+    mechanism, steps = line.get("mechanism"), line.get("steps")
+    if mechanism == "propose-test-release":
+        return ("stated", written(line["epsilon"]["upper"]), written(line["delta"])), 1
+    if line["event"] == "release":
+        known = mechanism in MECHANISMS and mechanism != "discrete-gaussian" and not line["sampler"].startswith("fixed number")
+        step = line.get("value_step")
+        names = {name: line[name] for name in ("mechanism", "scale", "dimension", "sensitivity", "sampler")}
+        return (json.dumps(names | {"lattice_exponent": math.frexp(step)[1] - 1 if step else 0}), 1) if known else None
+    if line.get("sample_rate") == 1 and "person" not in line and mechanism in ("gaussian", "laplace", "logistic") and \
+            line.get("clipping", "l2") == ("l2" if mechanism == "gaussian" else "l1"):  # all records, in each step: a record is replaced by its opposite
+        return ("gaussian" if mechanism == "gaussian" else "pure", 2 / Decimal(line["noise_multiplier"])), steps
+    return None
+
+
+def check_offers(fixed, line, said, where):
+    """The boxes that a line offers cover its release. Those that nothing here tells are not below the lower end of epsilon that the line
+    records, and are listed."""
+    facts, told = needed(line), True
+    for e, m, d in (triple(offer) for offer in said["offers"]):
+        ok = covers(*facts, e, m, d) if facts else None
+        told = told and ok is not None
+        low, delta = line["epsilon"].get("lower"), line["delta"]
+        if ok is None and low and delta > 1e-12:
+            ok = box_delta(e, m, d, Decimal(low)) * (1 + HAIR) >= Decimal(delta)
+        if ok is False:
+            raise Refused(1, f"{where}: offers less in 'any_order' than its mechanism, noise and sensitivity need")
+    fixed["derived"] += told
+    fixed["left"] += [] if told else [where]
 
 
 def take(columns, said, where):
@@ -832,7 +910,8 @@ def take(columns, said, where):
 
 def any_order(lines):
     """The epsilon that holds for an analyst who looks before choosing, or None: the ledger is of before there were columns."""
-    settled = {line["entry"]: line["any_order"] for line in lines if line["event"] == "settled" and "any_order" in line}
+    settled = {line["entry"]: {name: line[name] for name in ("any_order", "steps", "epsilon", "delta")} for line in lines
+               if line["event"] == "settled" and "any_order" in line}
     fixed = None
     for number, line in enumerate(lines, 1):
         said = line.get("any_order")
@@ -851,7 +930,9 @@ def any_order(lines):
             fixed = fixed_columns(opens)
         if not fixed:
             raise Refused(1, f"line {number}: takes of columns that were not fixed")
-        take(fixed["columns"], settled.get(line["hash"], said), f"line {number}")
+        line = line | settled.get(line["hash"], {})
+        check_offers(fixed, line, line["any_order"], f"line {number}")
+        take(fixed["columns"], line["any_order"], f"line {number}")
     return fixed
 
 
@@ -859,10 +940,12 @@ def any_order_said(path):
     fixed = any_order(read_ledger(path))
     if not fixed:
         return "nothing: its charges are of before there were columns"
-    levels = [column["level"] for column in fixed["columns"] if not column["dead"]]
+    levels, left = [column["level"] for column in fixed["columns"] if not column["dead"]], fixed["left"]
+    derived = f"; what {fixed['derived']} charge{'' if fixed['derived'] == 1 else 's'} took was derived again"
+    derived += "" if not left else f"; NOT derived again (curves, as of sampled steps): what {len(left)} took, " + ", ".join(left[:4]) + (" ..." if len(left) > 4 else "")
     if not levels:
         return "no finite epsilon: no column holds all charges"
-    return f"epsilon {min(levels):g} at delta {fixed['delta']:g}, {'the budget' if fixed['epsilon'] is not None else 'the first level that holds'}"
+    return f"epsilon {min(levels):g} at delta {fixed['delta']:g}, {'the budget' if fixed['epsilon'] is not None else 'the first level that holds'}" + derived
 
 
 def check_ledger(v, c, claim, path, certificate):
@@ -1094,6 +1177,11 @@ def self_test():
                                lambda e: (1 - (e - 1).exp()) / (1 + (-one).exp()))):
         expect(name + ": its delta at epsilon", abs(back(found) / small - 1) < Decimal("1e-30"))
     expect("gaussian, sigma 1", abs(gaussian(one, small) - Decimal("4.3771780956812")) < Decimal("1e-12"))
+    pure_part, shift = Decimal("0.6"), Decimal("0.2365")
+    expect("box of a run and three pure releases: epsilon 1.576 at 1e-6", abs(box_delta(pure_part, shift * shift, Decimal("1e-9"),
+           Decimal("1.5763")) * 10**6 - 1) < Decimal("0.01"))
+    expect("the Gaussian of randomised response", pure_as_gaussian(Decimal("0.6"), Decimal("0.557516")) and
+           not pure_as_gaussian(Decimal("0.6"), Decimal("0.557")))
     expect("no bound is below the truth", renyi(lambda alpha: alpha / 2, small) > gaussian(one, small))
     return 1 if wrong else 0
 

@@ -1,6 +1,6 @@
 """What tests/cli/verifier*.bats ask of the stand-alone verifier, which is called within this process: a start
-takes longer than a check.  verifier_cases.py VERIFIER forgeries FOLDER | members SOTTO NAME... | proofs HEAD... | signatures SOTTO FILE KEY"""
-import contextlib, copy, functools, importlib.util, io, json, os, subprocess, sys
+takes longer than a check.  verifier_cases.py VERIFIER forgeries FOLDER | offers SOTTO LEDGER... | members SOTTO NAME... | proofs HEAD... | signatures SOTTO FILE KEY"""
+import contextlib, copy, functools, hashlib, importlib.util, io, json, os, subprocess, sys
 
 spec = importlib.util.spec_from_file_location("verifier", sys.argv[1])
 verifier = importlib.util.module_from_spec(spec)
@@ -63,6 +63,56 @@ def forgeries(folder):
             expect(code in (1, 65) and "consistent" not in text, f"{name}: {code} {text}")
     expect(len(kinds) == 11 and counts["refused"] + counts["unsigned"] >= 60 and counts["signed"] == 2 and
            counts["broken"] + 1 == counts["refused"] + counts["unsigned"], f"{counts} {kinds}")
+
+
+def chained(lines, path):
+    """A ledger of these lines, with hashes that fit. What names a charge by its hash names it still."""
+    before, renamed = "0" * 64, {}
+    with open(path, "w") as f:
+        for line in lines:
+            line = {key: value for key, value in line.items() if key != "hash"} | {"prev": before}
+            line |= {"entry": renamed[line["entry"]]} if line["event"] == "settled" else {}
+            text = json.dumps(line, separators=(",", ":"))
+            before = hashlib.sha256(text.encode()).hexdigest()
+            f.write(f'{text[:-1]},"hash":"{before}"}}\n')
+
+
+def offers(sotto, *ledgers):
+    """Each number of each box that a charge offers, a part in a million too small: refused by both. Too large: accepted. Boxes above the
+    curve of a run, a hundredth too small, are below the epsilon that its line records."""
+    def asked(lines, by, what, run):
+        chained(lines, "forged.jsonl")
+        code, text = ask("--total", "forged.jsonl")
+        theirs = subprocess.run([sotto, "ledger", "show", "forged.jsonl"], capture_output=True, check=False, text=True)
+        refuses, words = by < 1, "offers less in 'any_order'"
+        expect((code == 1) == refuses and (words in text) == refuses, f"{ledger}: {what} times {by}: {code} {text}")
+        expect((theirs.returncode == 65 and words in theirs.stderr) == refuses or run,
+               f"{ledger}: {what} times {by}: sotto says {theirs.returncode} {theirs.stderr}")
+    count = 0
+    for ledger in ledgers:
+        with open(ledger) as f:
+            honest = [json.loads(text) for text in f]
+        code, text = ask("--total", ledger)
+        expect(code == 0 and "derived again" in text, f"{ledger}: {text}")
+        run = any(line["event"] == "reserve" for line in honest)
+        by = 1e-2 if run else 1e-6
+        for number, line in enumerate(honest):
+            for i, box in enumerate(line.get("any_order", {}).get("offers", [])):
+                for member in (0, 1):
+                    for times in (1 - by, 1 + by) if box[member] else ():
+                        lines = copy.deepcopy(honest)
+                        lines[number]["any_order"]["offers"][i][member] *= times
+                        asked(lines, times, f"line {number + 1}, offer {i}, number {member}", run)
+                        count += 1
+            for i, column in enumerate(line.get("any_order", {}).get("columns", {}).get("boxes", [])):
+                lines = copy.deepcopy(honest)
+                lines[number]["any_order"]["columns"]["boxes"][i]["box"][0 if column["box"][0] else 1] *= 1 + 1e-6
+                chained(lines, "forged.jsonl")
+                code, text = ask("--total", "forged.jsonl")
+                theirs = subprocess.run([sotto, "ledger", "show", "forged.jsonl"], capture_output=True, check=False, text=True)
+                expect(code == 1 and "columns hold more" in text and theirs.returncode == 65 and "'columns' hold more" in theirs.stderr,
+                       f"{ledger}: column {i} too large: {code} {text} {theirs.stderr}")
+    expect(count >= 50, f"{count} forgeries")
 
 
 def proofs(*files):
@@ -141,5 +191,5 @@ def signatures(sotto, released, key):
 
 
 command, arguments = sys.argv[2], sys.argv[3:]
-{"forgeries": forgeries, "members": members, "proofs": proofs, "signatures": signatures}[command](*arguments)
+{"forgeries": forgeries, "offers": offers, "members": members, "proofs": proofs, "signatures": signatures}[command](*arguments)
 sys.exit(1 if wrong else 0)
