@@ -119,3 +119,17 @@ def test_moments_and_canaries(tmp_path):
                             canary_kind="clipbkd", canary_public=np.random.default_rng(1).normal(size=(70, 64)), output=tmp_path / "c.safetensors",
                             ledger=ledger(tmp_path))
     assert made.certificate.condition == "the canaries canary_public do not depend on these records"
+
+
+def test_answers_as_columns(tmp_path):
+    """A model without a certificate hands its records on; a certified one was charged for them."""
+    x = np.random.default_rng(5).normal(size=(64, 3)).astype("f4")
+    plain = sotto.train_head(x, y[:64], classes=2, trainer="convex", lambda_=.05)
+    plain.save(tmp_path / "plain.safetensors")
+    network = sotto.train_network(x, y[:64], classes=2, model="mlp", hidden=[4], epochs=1, batch=32)
+    for number, model in enumerate((plain, sotto.Head.load(tmp_path / "plain.safetensors"), network)):
+        for columns in (model.logits(x), model.predict_proba(x), 1.0 * model.predict(x)[:, None]):
+            assert {s.what for s in shaped_of(columns)} == {"model"}
+        assert UNKNOWN in head(model.logits(x), ledger(tmp_path, f"m{number}")).certificate.condition
+    certified = head(x, ledger(tmp_path, "c"))
+    assert not shaped_of(certified.logits(x)) and head(certified.logits(x), ledger(tmp_path, "c")).certificate.proved

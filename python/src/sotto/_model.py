@@ -14,7 +14,7 @@ from ._certificate import Certificate
 from ._dataset import Dataset
 from ._ledger import Ledger
 from ._records import Record, read
-from ._shaped import Shaping, beside, provenance
+from ._shaped import Shaping, beside, made_from, provenance, shape, shaped_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -72,20 +72,26 @@ class Classifier:
         return found
 
     # ---- answers
+    def _marked(self, answers: Array, x: Any) -> Array:
+        """As columns, answers are shaped by the records of the model; a certificate's ledger has charged these already."""
+        of = self._source._provenance() if self._source else self._whose
+        trained = () if self._certificate is not None else made_from("model", type(self).__name__, of)
+        return shape(answers, (*trained, *self._shaped, *shaped_of(x)))  # type: ignore[no-any-return]
+
     def _answers(self, x: Any, logits: int, threads: int | None, given: dict[str, Any]) -> Array:
         raise NotImplementedError
 
     def logits(self, x: Any, *, threads: int | None = None, **options: Unpack[AnswerOptions]) -> Array:
         """float32 (n, classes). x: records of the model's shape, finite."""
-        return self._answers(x, 1, threads, dict(options))
+        return self._marked(self._answers(x, 1, threads, dict(options)), x)
 
     def predict_proba(self, x: Any, *, threads: int | None = None, **options: Unpack[AnswerOptions]) -> Array:
         """Probabilities, float32 (n, classes). x: records of the model's shape, finite."""
-        return self._answers(x, 0, threads, dict(options))
+        return self._marked(self._answers(x, 0, threads, dict(options)), x)
 
     def predict(self, x: Any, *, threads: int | None = None, **options: Unpack[AnswerOptions]) -> Array:
         """The likeliest classes, int64 (n); of equal ones the lower."""
-        return np.asarray(np.argmax(self.logits(x, threads=threads, **options), 1), np.int64)
+        return np.asanyarray(np.argmax(self.logits(x, threads=threads, **options), 1), np.int64)
 
     def score(self, x: Any, y: Any, *, threads: int | None = None, **options: Unpack[AnswerOptions]) -> float:
         """Share of right answers. y: (n) classes. It tells of these records: of private ones it is not protected."""

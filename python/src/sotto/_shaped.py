@@ -90,6 +90,14 @@ def read(p: Any) -> tuple[Shaping, ...]:
                          None if s.rows == ffi.NULL else tuple(ffi.unpack(s.rows, s.n)), bool(s.is_public)) for s in all_of)
 
 
+def made_from(what: str, name: str, whose: Any) -> tuple[Shaping, ...]:
+    """Something that was made from the records of struct sotto_provenance (None: unknown), and what shaped these."""
+    if whose is None:
+        return (Shaping(what, name),)
+    rows = None if whose.rows == ffi.NULL else tuple(ffi.unpack(whose.rows, whose.n))
+    return (Shaping(what, name, text_of(whose.dataset_id), text_of(whose.set), int(whose.n), rows), *read(whose))
+
+
 def provenance(whose: Any, shaped: Iterable[Shaping]) -> Any:
     """struct sotto_provenance: that of the records (None: unknown), shaped by that too."""
     p = ffi.gc(ffi.new("struct sotto_provenance *"), lib.sotto_provenance_clear)
