@@ -758,12 +758,39 @@ def check_facts(v, c, facts, values, expected):
 
 
 # ---- the ledger ----
-CHARGES = ("release", "reserve", "import")
+CHARGES = ("release", "reserve", "import", "plan")
+
+
+def planned_event(plan, slot):
+    """What a slot of a plan asks, or None: slots are counted from 1 through its events."""
+    for event in find(plan, "events", LIST):
+        if slot <= find(event, "count", WHOLE):
+            return event if slot >= 1 else None
+        slot -= event["count"]
+    return None
+
+
+def spend_slot(lines, line, spent, where):
+    """A release of a plan: its slot is one of a plan before it, is spent once, and asks what was planned."""
+    id, slot = find(line, "plan.id", TEXT), find(line, "plan.slot", WHOLE)
+    plan = next((one for one in lines if one["event"] == "plan" and one["hash"] == id), None)
+    event = planned_event(plan, slot) if plan else None
+    if event is None or not same(line.get("charge"), plan["charge"]) or (id, slot) in spent:
+        raise Refused(1, f"{where}: names no slot of a plan before it, or one that was spent")
+    whole, norms = event["mechanism"].startswith("discrete-"), ("l1", "l2") if event["mechanism"] == "gaussian" else ("l1",)
+    asked = {"mechanism": line.get("mechanism"), "scale": line.get("scale"), "dimension": line.get("dimension"),
+             "value_step": float(line.get("value_step", 1.0 if whole else 0)), **{norm: line["sensitivity"][norm] for norm in norms}}
+    for name, value in asked.items():
+        if not same(value, event.get(name, 0.0 if name == "value_step" else None)):
+            raise Refused(1, f"{where}: is not the release that was planned: '{name}' is {value!r}")
+    if line.get("fingerprint") != plan["fingerprint"] or line.get("randomness") != "os" or "doubts flat" in line.get("sampler", ""):
+        raise Refused(1, f"{where}: is not the release that was planned")
+    spent.add((id, slot))
 
 
 def read_ledger(path):
     """Every line in order. What costs privacy is numbered; early lines are not. The hash of a line is that of its text without the hash; 'prev' is the hash of the line before."""
-    lines, before, data, charges = [], "0" * 64, read_bytes(path), 0
+    lines, before, data, charges, spent = [], "0" * 64, read_bytes(path), 0, set()
     for text in data.removesuffix(b"\n").split(b"\n") if data else []:
         where = f"line {len(lines) + 1}"
         digest = hashlib.sha256(text[:-75] + b"}").hexdigest()
@@ -773,8 +800,8 @@ def read_ledger(path):
         if line.get("prev") != before or not same(line.get("index"), len(lines)):
             raise Refused(1, f"{where}: does not follow the line before it, so lines were removed or reordered")
         event = line.get("event")
-        if event not in CHARGES + ("budget", "torn", "records", "moved", "released", "settled") or \
-                (line.get("schema") != ("sotto.ledger/3" if "any_order" in line or "columns" in line else "sotto.ledger/2" if "person" in line else "sotto.ledger/1")
+        if event not in CHARGES + ("budget", "torn", "records", "moved", "released", "settled", "planned") or \
+                (line.get("schema") != ("sotto.ledger/3" if {"any_order", "columns", "plan"} & set(line) else "sotto.ledger/2" if "person" in line else "sotto.ledger/1")
                  and event != "torn"):
             raise Refused(1, f"{where}: is of an unknown kind and may cost privacy")
         if event in CHARGES + ("settled",):
@@ -789,6 +816,8 @@ def read_ledger(path):
             find(line, "salt", TEXT), find(line, "output", TEXT), find(line, "certificate", TEXT)
             if not 0 <= find(line, "charge", WHOLE) < charges:
                 raise Refused(1, f"{where}: names a charge that is not before it")
+        if event == "planned":
+            spend_slot(lines, line, spent, where)
         lines.append(line)
         before = digest
     any_order(lines)
@@ -874,9 +903,53 @@ def needed(line):
     return None
 
 
+def check_plan(fixed, line, said, where):
+    """The boxes of a plan cover each of its releases; and, where nothing may fail, their sum. The composed curve is not derived here."""
+    pure, square, gaussian, told = Decimal(0), Decimal(0), [], True
+    offers = [triple(offer) for offer in said["offers"]]
+    for event in find(line, "events", LIST):
+        kind, count, step = event["mechanism"], find(event, "count", WHOLE), event.get("value_step")
+        sampler = next(iter(SAMPLERS)) if kind in ("logistic", "laplace", "gaussian") else ""
+        facts = {"mechanism": kind, "scale": event["scale"], "dimension": event["dimension"], "sampler": sampler,
+                 "sensitivity": {"l1": event.get("l1"), "l2": event.get("l2")}, "lattice_exponent": math.frexp(step)[1] - 1 if step else 0}
+        if kind not in MECHANISMS or kind in ("discrete-gaussian", "propose-test-release") or count < 1:
+            raise Refused(1, f"{where}: plans '{kind}', which no plan can hold")
+        t1, t2, _, _ = shifts(facts, kind, Decimal(facts["scale"]), SAMPLERS.get(sampler, 53))
+        if any(covers(json.dumps(facts), count, *offer) is False for offer in offers):
+            raise Refused(1, f"{where}: offers less in 'any_order' than one of its releases needs")
+        if kind == "gaussian":
+            square += count * t2 * t2
+        else:
+            gaussian.append((t2 if kind == "knorm" else t1, count))
+            pure += gaussian[-1][0] * count
+    for e, m, d in offers:
+        if e >= pure * (1 - HAIR) and m >= square * (1 - HAIR) or as_gaussians(gaussian, m - square * (1 - HAIR)):
+            continue
+        if d == 0:
+            raise Refused(1, f"{where}: offers less in 'any_order' than its releases need together")
+        told = False
+    fixed["derived"] += told
+    fixed["left"] += [] if told else [where]
+
+
+def as_gaussians(releases, m):
+    """Whether the squared shift m is enough for pure releases (epsilon, count), each by the Gaussian that covers it."""
+    for epsilon, count in releases:
+        low, high = Decimal(0), Decimal(max(m, 0)) / count
+        if not pure_as_gaussian(epsilon, high):
+            return False
+        for _ in range(40):
+            middle = (low + high) / 2
+            low, high = (low, middle) if pure_as_gaussian(epsilon, middle) else (middle, high)
+        m -= low * count
+    return m >= -HAIR * max(m, 1)
+
+
 def check_offers(fixed, line, said, where):
     """The boxes that a line offers cover its release. Those that nothing here tells are not below the lower end of epsilon that the line
     records, and are listed."""
+    if line["event"] == "plan":
+        return check_plan(fixed, line, said, where)
     facts, told = needed(line), True
     for e, m, d in (triple(offer) for offer in said["offers"]):
         ok = covers(*facts, e, m, d) if facts else None
@@ -962,12 +1035,12 @@ def check_ledger(v, c, claim, path, certificate):
         return
     v.left.append("whether later entries of the ledger were removed")
     entry = next((line for line in lines if line["hash"] == c["ledger"]["hash"]), None)
-    wanted = "reserve" if "run" in c else "release"
+    wanted = "reserve" if "run" in c else "planned" if "plan" in c else "release"
     v.check("ledger entry", entry is not None and entry["event"] == wanted, f"the ledger holds no such {wanted}")
     if entry is None:
         return
     facts = ("records", "condition", "unit_of_privacy", "person") if "run" in c else \
-        ("mechanism", "scale", "dimension", "sensitivity", "sampler", "purpose", "records", "condition", "unit_of_privacy", "person")
+        ("mechanism", "scale", "dimension", "sensitivity", "sampler", "purpose", "records", "condition", "unit_of_privacy", "person", "plan")
     accounts = () if "run" in c or not claim else \
         ("epsilon", "delta", "accountant", "pure_epsilon", "zcdp_rho", "adjacency", "bounds")
     for name, mine in [(name, c) for name in facts] + [(name, claim) for name in accounts]:

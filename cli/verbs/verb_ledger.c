@@ -1,4 +1,4 @@
-/* sotto ledger init | show | overlap: what the officer of a data set does with its ledger. */
+/* sotto ledger init | plan | show | overlap: what the officer of a data set does with its ledger. */
 #include "options/options.h"
 
 #include <stdbool.h>
@@ -18,9 +18,13 @@ static const struct option_row rows[] = {
      "in all, and Gaussian noise for the rest of this share of DELTA; without it the first release decides"},
     {"contact", OPTION_TEXT, "TEXT", NULL,
      "person or office responsible for the data set, recorded in the ledger"},
+    OPTION_GROUP("Plan of several releases (plan)"),
+    {"delta", OPTION_REAL, "D", NULL, "delta of all planned releases together; 0 (default): pure epsilon-DP"},
+    OPTION_TABLE(sotto_spend_option_table, "rows-per-person|purpose|read-from-data"),
+    OPTION_TABLE(sotto_source_option_table, "same-people-as"),
     OPTION_END};
 
-static sotto_status read_budget(struct sotto_dp *out, const char *text)
+static sotto_status read_budget(struct sotto_dp *out, const char *text, const char *action)
 {
     char *end;
     *out = (struct sotto_dp){strtod(text, &end), 0};
@@ -32,8 +36,21 @@ static sotto_status read_budget(struct sotto_dp *out, const char *text)
     }
     return good ? SOTTO_OK
                 : cli_fail(SOTTO_EUSAGE,
-                           "ledger init: --budget: '%s' is not a budget; expected EPSILON or EPSILON,DELTA",
-                           text);
+                           "ledger %s: --budget: '%s' is not a budget; expected EPSILON or EPSILON,DELTA",
+                           action, text);
+}
+
+/* Of another action. */
+static sotto_status refuse_options(const struct options *o, const char *action, const char *const *names)
+{
+    for (; *names; names++)
+        if (option_given(o, *names))
+            return cli_fail(
+                SOTTO_EUSAGE, "ledger %s: --%s is an option of 'ledger %s'; omit it", action, *names,
+                strcmp(*names, "contact") == 0 || strcmp(*names, "column") == 0  ? "init"
+                : strcmp(*names, "ledger") == 0 || strcmp(*names, "budget") == 0 ? "init' and 'ledger plan"
+                                                                                 : "plan");
+    return SOTTO_OK;
 }
 
 enum { MOST_COLUMNS = 15 };
@@ -72,13 +89,17 @@ static sotto_status run_init(const struct options *o, const struct sotto_context
     size_t n = 0;
     char *path;
     const char *id = option_text(o, "dataset-id");
+    static const char *const others[] = {"delta",          "purpose",         "read-from-data",
+                                         "same-people-as", "rows-per-person", NULL};
     sotto_status status = option_require(o, "dataset-id");
+    if (status == SOTTO_OK)
+        status = refuse_options(o, "init", others);
     if (status == SOTTO_OK)
         status = option_require(o, "budget");
     if (status == SOTTO_OK && option_argument_count(o) > 1)
         status = cli_fail(SOTTO_EUSAGE, "ledger init: unexpected argument '%s'", option_argument(o, 1));
     if (status == SOTTO_OK)
-        status = read_budget(&budget, option_text(o, "budget"));
+        status = read_budget(&budget, option_text(o, "budget"), "init");
     if (status == SOTTO_OK)
         status = read_columns(columns, &n, o);
     if (status != SOTTO_OK)
@@ -102,15 +123,52 @@ static sotto_status run_init(const struct options *o, const struct sotto_context
     return status;
 }
 
+/* A budget that comes with it is recorded as one that comes with a release. */
+static sotto_status run_plan(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct sotto_spend spend = {0};
+    struct sotto_source_records source = {0};
+    char *text = NULL;
+    static const char *const others[] = {"contact", "column", NULL};
+    sotto_status status = option_require(o, "dataset-id");
+    if (status == SOTTO_OK)
+        status = refuse_options(o, "plan", others);
+    if (status == SOTTO_OK && option_argument_count(o) != 2)
+        status =
+            cli_fail(SOTTO_EUSAGE,
+                     "ledger plan: expected one file of events (schema sotto.events/1, as of 'sotto account "
+                     "--events')");
+    if (status == SOTTO_OK)
+        status = option_members(&spend, sotto_spend_option_table(), o);
+    if (status == SOTTO_OK)
+        status = option_members(&source, sotto_source_option_table(), o);
+    if (status == SOTTO_OK && option_given(o, "budget")) {
+        status = read_budget(&spend.budget, option_text(o, "budget"), "plan");
+        if (spend.budget.delta == 0)
+            spend.budget.delta = strchr(option_text(o, "budget"), ',') ? SOTTO_DELTA_PURE : 0;
+    }
+    if (status != SOTTO_OK)
+        return status;
+    source.public_set = sotto_dataset_is_public(spend.dataset_id);
+    spend.source = &source;
+    status = sotto_ledger_plan(json ? &text : NULL, json ? NULL : &text, option_argument(o, 1),
+                               option_given(o, "delta") ? option_real(o, "delta") : 0, &spend, ctx);
+    if (status == SOTTO_OK)
+        printf("%s%s", text, json ? "\n" : "");
+    sotto_text_free(text);
+    return status;
+}
+
 static sotto_status run_show(const struct options *o, const struct sotto_context *ctx, int json)
 {
     const char *file = option_argument_count(o) > 1 ? option_argument(o, 1) : NULL,
                *id = option_text(o, "dataset-id");
     char *path = NULL, *text = NULL;
-    static const char *const of_init[] = {"ledger", "budget", "column", "contact"};
-    for (size_t i = 0; i < sizeof of_init / sizeof *of_init; i++)
-        if (option_given(o, of_init[i]))
-            return cli_fail(SOTTO_EUSAGE, "ledger show: --%s is only an option of 'ledger init'", of_init[i]);
+    static const char *const others[] = {"ledger",          "budget",  "column",         "contact",
+                                         "delta",           "purpose", "read-from-data", "same-people-as",
+                                         "rows-per-person", NULL};
+    if (refuse_options(o, "show", others) != SOTTO_OK)
+        return SOTTO_EUSAGE;
     if ((file != NULL) == (id != NULL))
         return cli_fail(SOTTO_EUSAGE, "ledger show: give exactly one of FILE and --dataset-id");
     sotto_status status = id ? sotto_ledger_find(&path, id) : SOTTO_OK;
@@ -179,22 +237,27 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     const char *action = option_argument(o, 0);
     if (strcmp(action, "init") == 0)
         return run_init(o, ctx, json);
+    if (strcmp(action, "plan") == 0)
+        return run_plan(o, ctx, json);
     if (strcmp(action, "show") == 0)
         return run_show(o, ctx, json);
     if (strcmp(action, "overlap") == 0)
         return run_overlap(o, ctx, json);
-    return cli_fail(SOTTO_EUSAGE, "ledger: unknown action '%s'; expected init, show or overlap", action);
+    return cli_fail(SOTTO_EUSAGE, "ledger: unknown action '%s'; expected init, plan, show or overlap",
+                    action);
 }
 
 const struct verb verb_ledger = {
     .name = "ledger",
     .summary = "create or show the ledger, which records all releases from a private data set and its "
                "budget; compare two sets",
-    .arguments = "init --dataset-id ID --budget E[,DELTA] | show [FILE] | overlap A B",
+    .arguments = "init --dataset-id ID --budget E[,DELTA] | plan EVENTS --dataset-id ID | show [FILE] | "
+                 "overlap A B",
     .min_arguments = 1,
     .max_arguments = 3,
     .examples =
         "  sotto ledger init --dataset-id survey-2026 --budget 2,1e-6 --contact 'privacy@example.org'\n"
+        "  sotto ledger plan events.yaml --dataset-id survey-2026 --delta 1e-6\n"
         "  sotto ledger show --dataset-id survey-2026\n"
         "  sotto ledger show ledger.jsonl --json\n"
         "  sotto ledger overlap people twin",

@@ -58,7 +58,10 @@ struct sotto_spend {
     size_t rows_per_person;
     int insecure; /**< 1: noise from insecure_seed; every output says so */
     uint64_t insecure_seed;
-    uint64_t reserved[4]; /**< zeros: room for later members */
+    /** NULL, or "ID:K": the release is number K of a plan that was charged by sotto_ledger_plan(), as planned, and nothing more is
+     * charged. For sotto_dp_release() and the like; others refuse it. */
+    const char *planned;
+    uint64_t reserved[3]; /**< zeros: room for later members */
 };
 
 struct sotto_release {
@@ -373,6 +376,20 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_init_columns(char **path, c
                                                                   size_t n, const char *contact,
                                                                   const struct sotto_source_records *source,
                                                                   const struct sotto_context *ctx);
+/** Charges the releases of a file of events (docs/FORMATS.md, sotto.events/1) as one entry, accounted together, before any of them
+ * is made. Whatever is released between them, each costs nothing more, once: `planned` of struct sotto_spend.
+ *
+ *  In:      events  noise of a scale under replace-one adjacency, with a pair of its own: no sampled steps, no stated guarantees
+ *           delta   of the guarantee of all together; 0: pure epsilon-DP
+ *           spend   provenance may be NULL; insecure 0
+ *  Out:     *json, *table  each may be NULL: schema sotto.plan/1, with the plan's id and its slots; the same in lines; free with
+ *                          sotto_text_free()
+ *  Returns: EINVAL, EFORMAT  names the event
+ *           EDOMAIN  no finite epsilon
+ *           those of sotto_dp_release() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_plan(char **json, char **table, const char *events,
+                                                          double delta, const struct sotto_spend *spend,
+                                                          const struct sotto_context *ctx);
 /** The entries of a ledger. Checks the chain.
  *
  *  Out: *json  schema sotto.ledger_show/1: time, purpose, mechanism, epsilon and delta of each charge, and what all up

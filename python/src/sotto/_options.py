@@ -263,6 +263,7 @@ class HeadOptions(TypedDict, total=False):
     sampling: Literal['poisson', 'fixed'] | None
     purpose: str | PathLike[str] | None
     read_from_data: str | Sequence[str] | None
+    planned: str | PathLike[str] | None
     insecure_seed: int | None
     canaries: int | None
     canary_kind: Literal['mislabelled', 'random', 'dirac', 'clipbkd', 'in-distribution'] | None
@@ -353,6 +354,7 @@ class NetworkOptions(TypedDict, total=False):
     reserve_steps: int | None
     purpose: str | PathLike[str] | None
     read_from_data: str | Sequence[str] | None
+    planned: str | PathLike[str] | None
     insecure_seed: int | None
     canaries: int | None
     canary_kind: Literal['mislabelled', 'random', 'dirac', 'clipbkd', 'in-distribution'] | None
@@ -382,6 +384,7 @@ class ReleaseOptions(TypedDict, total=False):
     l2: float | None
     purpose: str | PathLike[str] | None
     read_from_data: str | Sequence[str] | None
+    planned: str | PathLike[str] | None
     insecure_seed: int | None
 
 
@@ -396,6 +399,7 @@ class ChoiceOptions(TypedDict, total=False):
     delta: float | None
     purpose: str | PathLike[str] | None
     read_from_data: str | Sequence[str] | None
+    planned: str | PathLike[str] | None
     insecure_seed: int | None
 
 
@@ -414,6 +418,7 @@ class ProtectOptions(TypedDict, total=False):
     l2: float | None
     purpose: str | PathLike[str] | None
     read_from_data: str | Sequence[str] | None
+    planned: str | PathLike[str] | None
     insecure_seed: int | None
 
 
@@ -435,6 +440,7 @@ class StatisticOptions(TypedDict, total=False):
     l2: float | None
     purpose: str | PathLike[str] | None
     read_from_data: str | Sequence[str] | None
+    planned: str | PathLike[str] | None
     insecure_seed: int | None
 
 
@@ -443,6 +449,7 @@ class SpendOptions(TypedDict, total=False):
 
     purpose: str | PathLike[str] | None
     read_from_data: str | Sequence[str] | None
+    planned: str | PathLike[str] | None
     insecure_seed: int | None
 
 

@@ -2,6 +2,7 @@
 #include "dp/account/adaptive_part.h"
 #include "base/memory.h"
 #include "dp/account/account_pld.h"
+#include "dp/account/event_levels.h"
 
 #include <math.h>
 
@@ -38,19 +39,19 @@ static bool as_item(struct composed_release *out, const struct part *p)
 
 /* Gaussians above the curve, for each failure on the ladder. */
 static sotto_status offers_of_curve(struct adaptive *out, size_t *count, const struct composed_release *item,
-                                    double failure, const struct sotto_context *ctx)
+                                    size_t items, double failure, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     double last, *x = NULL, *delta = NULL;
     NEW(x, CELLS + 1);
     NEW(delta, CELLS + 1);
-    TRY(account_pld_end(&last, item, 1, ldexp(failure, -2 * LADDER), ctx));
+    TRY(account_pld_end(&last, item, items, ldexp(failure, -2 * LADDER), ctx));
     if (!(last < 600)) /* e^x must be a double */
         goto done;
     const double end = fmax(last, 0x1p-30) * (1 + 1e-3);
     for (size_t i = 0; i <= CELLS; i++)
         x[i] = end * (double)i / CELLS;
-    TRY(account_pld_deltas(delta, x, CELLS + 1, item, 1, ctx));
+    TRY(account_pld_deltas(delta, x, CELLS + 1, item, items, ctx));
     for (int i = 1; i <= LADDER; i++) {
         const double d = ldexp(failure, -2 * i);
         struct adaptive_curve curve = {x, delta, 2};
@@ -85,7 +86,78 @@ sotto_status adaptive_offers(struct adaptive out[ADAPTIVE_OFFERS], size_t *count
     if (p->kind == PART_NOISE && p->m->by_l2 && p->m->kind != RELEASE_NONE && p->shifts.l2.hi < INFINITY)
         out[(*count)++] = (struct adaptive){0, iv_scale(iv_square(p->shifts.l2), p->count).hi, 0};
     else if (failure > 0 && !(p->kind == PART_NOISE && p->count == 1 && pure < INFINITY) && as_item(&item, p))
-        TRY(offers_of_curve(out, count, &item, failure, ctx));
+        TRY(offers_of_curve(out, count, &item, 1, failure, ctx));
 done:
+    return status;
+}
+
+/* ---- many that are fixed beforehand ---- */
+
+static bool is_gaussian(const struct part *p)
+{
+    return p->kind == PART_NOISE && p->m->by_l2 && p->m->kind != RELEASE_NONE && p->shifts.l2.hi < INFINITY;
+}
+
+/* Gaussian noise has a curve too, which composes with others. */
+static bool as_composed(struct composed_release *out, const struct part *p)
+{
+    if (!is_gaussian(p) || p->count > 0x1p40)
+        return as_item(out, p);
+    *out = (struct composed_release){p->m->name, p->shifts.l2, SOTTO_NORM_L2, 1, false, (size_t)p->count, 0};
+    return true;
+}
+
+/* Each part by one of its own offers: the first, pure where there is a pure one, or the second, Gaussian where there is one. */
+static sotto_status offers_of_sums(struct adaptive *out, size_t *count, const struct part *parts, size_t n,
+                                   const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct adaptive own[ADAPTIVE_OFFERS], first = {0, 0, 0}, second = {0, 0, 0};
+    for (size_t i = 0; i < n; i++) {
+        size_t offers;
+        TRY(adaptive_offers(own, &offers, &parts[i], 0, ctx));
+        if (offers == 0)
+            goto done;
+        first = adaptive_add(first, own[0]);
+        second = adaptive_add(second, own[offers > 1]);
+    }
+    out[(*count)++] = first;
+    if (second.square > first.square)
+        out[(*count)++] = second;
+done:
+    return status;
+}
+
+sotto_status adaptive_offers_together(struct adaptive out[ADAPTIVE_OFFERS], size_t *count,
+                                      const struct part *parts, size_t n, double failure,
+                                      const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct composed_release *items = NULL;
+    struct adaptive rest = {0, 0, 0}; /* what has no curve: pure, beside the others' curve */
+    size_t found = 0, made;
+    bool noise = false;
+    if (n == 1) {
+        status = adaptive_offers(out, count, parts, failure, ctx);
+        goto done;
+    }
+    *count = 0;
+    TRY(offers_of_sums(out, count, parts, n, ctx));
+    NEW(items, n);
+    for (size_t i = 0; i < n; i++)
+        if (as_composed(&items[found], &parts[i])) {
+            noise = noise || !is_gaussian(&parts[i]);
+            found++;
+        } else {
+            rest = adaptive_add(rest, (struct adaptive){part_pure(&parts[i]).hi, 0, 0});
+        }
+    made = *count;
+    if (failure > 0 && noise && found <= LEVELS_MANY /* else the sum of squares is the curve */ &&
+        rest.pure < INFINITY)
+        TRY(offers_of_curve(out, count, items, found, failure, ctx));
+    for (size_t i = made; i < *count; i++)
+        out[i] = adaptive_add(out[i], rest);
+done:
+    base_free(items);
     return status;
 }

@@ -15,5 +15,10 @@ enum { ADAPTIVE_OFFERS = SOTTO_MAX_OFFERS };
  * *count 0: nothing is known to cover it. ENOMEM, ESTOPPED. */
 sotto_status adaptive_offers(struct adaptive out[ADAPTIVE_OFFERS], size_t *count, const struct part *part,
                              double failure, const struct sotto_context *ctx);
+/** Boxes, each of which covers all n parts together, if all their parameters are fixed beforehand: as their sums, and as Gaussians above
+ * their composed curve. One part: adaptive_offers(). ENOMEM, ESTOPPED. */
+sotto_status adaptive_offers_together(struct adaptive out[ADAPTIVE_OFFERS], size_t *count,
+                                      const struct part *parts, size_t n, double failure,
+                                      const struct sotto_context *ctx);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "sotto/compose.h"
 
+struct json;
+
 /** A list read from a file, and the texts that its events point to. */
 struct event_list {
     struct sotto_event *events;
@@ -16,5 +18,11 @@ void events_free(struct event_list *list);
  * *list untouched. */
 sotto_status events_parse(struct event_list *list, const char *text, size_t size, const char *name);
 sotto_status events_parse_opacus(struct event_list *list, const char *text, size_t size, const char *name);
+/** The file of events_parse(). ENOENT, EIO and its errors. */
+sotto_status events_load(struct event_list *list, const char *path);
+/** From an array that was parsed, each event with its adjacency. EFORMAT, EINVAL, ENOMEM; *list untouched. */
+sotto_status events_from_json(struct event_list *list, const struct json *array, const char *name);
+/** Adds events of noise as the member "events", so that they are read as the same doubles. */
+void events_put(struct json **object, const struct event_list *list);
 
 #endif

@@ -9,6 +9,7 @@
 #include "io/yaml/yaml_json.h"
 #include "sotto/option.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -210,24 +211,12 @@ done:
     return status;
 }
 
-sotto_status events_parse(struct event_list *out, const char *text, size_t size, const char *name)
+static sotto_status read_events(struct event_list *out, const struct json *array,
+                                enum sotto_adjacency adjacency, const char *name)
 {
     sotto_status status = SOTTO_OK;
-    struct json *document = NULL;
     struct event_list list = {NULL, 0};
-    enum sotto_adjacency adjacency = SOTTO_SAME_ADJACENCY; /* none given */
-    const struct json *array;
-    const char *schema;
     char where[320];
-    TRY(parse_document(&document, text, size, name));
-    array = document;
-    if (json_kind(document) == JSON_KIND_OBJECT) {
-        TRY(json_get_text(&schema, document, name, "schema"));
-        if (strcmp(schema, "sotto.events/1") != 0)
-            FAIL(SOTTO_EFORMAT, "%s: 'schema' is not sotto.events/1; expected sotto.events/1", name);
-        TRY(json_get_array(&array, document, name, "events"));
-        TRY(read_adjacency(&adjacency, document, name));
-    }
     TRY(make_list(&list, array, name));
     for (size_t i = 0; i < list.count; i++) {
         snprintf(where, sizeof where, "%.250s: events[%zu]", name, i);
@@ -237,6 +226,54 @@ sotto_status events_parse(struct event_list *out, const char *text, size_t size,
     list = (struct event_list){NULL, 0};
 done:
     events_free(&list);
+    return status;
+}
+
+sotto_status events_from_json(struct event_list *out, const struct json *array, const char *name)
+{
+    return read_events(out, array, SOTTO_SAME_ADJACENCY, name);
+}
+
+void events_put(struct json **object, const struct event_list *list)
+{
+    struct json *array = json_make_array();
+    for (size_t i = 0; i < list->count; i++) {
+        const struct sotto_event *e = &list->events[i];
+        struct json *one = json_make_object();
+        json_put_text(&one, "mechanism", e->mechanism);
+        json_put_integer(&one, "count", (int64_t)e->count);
+        json_put_text(&one, "adjacency", sotto_adjacency_name(e->adjacency));
+        json_put_real(&one, "scale", e->scale);
+        if (!isnan(e->l1))
+            json_put_real(&one, "l1", e->l1);
+        if (!isnan(e->l2))
+            json_put_real(&one, "l2", e->l2);
+        json_put_integer(&one, "dimension", (int64_t)e->dimension);
+        if (e->value_step > 0)
+            json_put_real(&one, "value_step", e->value_step);
+        json_push(&array, one);
+    }
+    json_put(object, "events", array);
+}
+
+sotto_status events_parse(struct event_list *out, const char *text, size_t size, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *document = NULL;
+    enum sotto_adjacency adjacency = SOTTO_SAME_ADJACENCY; /* none given */
+    const struct json *array;
+    const char *schema;
+    TRY(parse_document(&document, text, size, name));
+    array = document;
+    if (json_kind(document) == JSON_KIND_OBJECT) {
+        TRY(json_get_text(&schema, document, name, "schema"));
+        if (strcmp(schema, "sotto.events/1") != 0)
+            FAIL(SOTTO_EFORMAT, "%s: 'schema' is not sotto.events/1; expected sotto.events/1", name);
+        TRY(json_get_array(&array, document, name, "events"));
+        TRY(read_adjacency(&adjacency, document, name));
+    }
+    TRY(read_events(out, array, adjacency, name));
+done:
     json_free(document);
     return status;
 }
@@ -321,6 +358,11 @@ static sotto_status read_list(struct event_list *out, const char *path,
 done:
     base_free(data);
     return status;
+}
+
+sotto_status events_load(struct event_list *out, const char *path)
+{
+    return read_list(out, path, events_parse);
 }
 
 static sotto_status

@@ -141,6 +141,12 @@ void certificate_enter(struct sotto_certificate *c, size_t entry, const char *ha
     snprintf(c->hash, sizeof c->hash, "%s", hash);
 }
 
+void certificate_add_plan(struct sotto_certificate *c, const char *plan, size_t slot)
+{
+    snprintf(c->plan, sizeof c->plan, "%s", plan);
+    c->slot = slot;
+}
+
 sotto_status certificate_name_ledger(struct sotto_certificate *c, const char *path)
 {
     sotto_status status = SOTTO_OK;

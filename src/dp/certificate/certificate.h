@@ -102,6 +102,8 @@ struct sotto_certificate {
     size_t entry;                /* its number among the charges of the ledger; */
     bool by_line;  /* of an early certificate: among all lines, some of which tell that records were new */
     char hash[65]; /* of that entry */
+    char plan[65]; /* of a release of a plan, which was charged: the hash of its entry; */
+    size_t slot;   /* and which of its releases, from 1; 0: none */
     char input_commitment[65];
     char output_sha256[65];      /* ""; or of the file that was written with it */
     char labels_sha256[65];      /* ""; or of the labels that were released with the records in that file */
@@ -118,6 +120,8 @@ struct sotto_sampled certificate_steps(const struct sotto_certificate *c);
  * no memory. ENOMEM. */
 sotto_status certificate_new(struct sotto_certificate **out, const struct certificate_facts *facts);
 void certificate_enter(struct sotto_certificate *c, size_t entry, const char *hash);
+/** The plan that was charged instead of the entry. */
+void certificate_add_plan(struct sotto_certificate *c, const char *plan, size_t slot);
 /** The ledger that is about to be charged. ENOMEM. */
 sotto_status certificate_name_ledger(struct sotto_certificate *c, const char *path);
 /** Adds a run; it is copied. ENOMEM. */

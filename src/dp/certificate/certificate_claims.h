@@ -55,7 +55,9 @@ struct certificate_claims {
     double distance; /* of the sampler from its law */
     bool claimed;    /* an account, as noise was not seeded: */
     struct account_claims claim;
-    const char *run; /* its name; NULL: one release */
+    const char *plan; /* NULL: none */
+    size_t slot;      /* of the plan */
+    const char *run;  /* its name; NULL: one release */
     struct run_claims run_claims;
     int64_t entry;           /* its number; 0 where it has none: */
     bool has_entry, by_line; /* by_line: of an early certificate, among all lines */

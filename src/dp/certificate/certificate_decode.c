@@ -195,6 +195,8 @@ static sotto_status get_origin(struct sotto_certificate *c, const struct certifi
     TRY(copy_hash(hash, f->hash, "ledger.hash", name));
     certificate_enter(c, (size_t)f->entry, hash);
     c->by_line = f->by_line;
+    if (f->plan)
+        certificate_add_plan(c, f->plan, f->slot);
     if (!f->run)
         TRY(copy_hash(c->input_commitment, f->commitment, "input_commitment", name));
     if (f->output)

@@ -29,6 +29,25 @@ struct json *certificate_sensitivity(const struct sotto_sensitivity *s)
     return object;
 }
 
+void plan_slot_put(struct json **object, const char *plan, size_t slot)
+{
+    struct json *member = json_make_object();
+    json_put_text(&member, "id", plan);
+    json_put_integer(&member, "slot", (int64_t)slot);
+    json_put(object, "plan", member);
+}
+
+sotto_status plan_slot_get(const char **plan, size_t *slot, const struct json *object, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(json_get_text(plan, object, name, "plan.id"));
+    TRY(json_get_size(slot, object, name, "plan.slot"));
+    if (strlen(*plan) != 64 || strspn(*plan, "0123456789abcdef") != 64 || *slot < 1)
+        FAIL(SOTTO_EFORMAT, "%s: 'plan' is wrong; expected the hash of a plan, and a slot from 1", name);
+done:
+    return status;
+}
+
 static struct json *interval(const struct sotto_interval *epsilon)
 {
     struct json *object = json_make_object();
@@ -98,6 +117,8 @@ static void put_origin(struct json **object, const struct sotto_certificate *c)
     if (c->run)
         json_put(object, "run", run_json(c->run));
     json_put(object, "ledger", where);
+    if (c->slot > 0)
+        plan_slot_put(object, c->plan, c->slot);
     json_put_text(object, "purpose", c->purpose);
     if (!c->run)
         json_put_text(object, "input_commitment", c->input_commitment);
@@ -418,6 +439,8 @@ static sotto_status read_claims(struct certificate_claims *f, const char *path)
     if (json_member(c, "labels_sha256"))
         TRY(json_get_text(&f->labels, c, path, "labels_sha256"));
     read_remarks(f, c);
+    if (json_member(c, "plan"))
+        TRY(plan_slot_get(&f->plan, &f->slot, c, path));
     TRY(read_statistic(f, c, path));
     TRY(read_tuning(&f->tuning, c, path));
     f->evidence = json_text(json_find(c, "sensitivity.evidence"));

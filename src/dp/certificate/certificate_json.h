@@ -10,6 +10,10 @@ struct json;
 sotto_status certificate_document(char **text, const struct sotto_certificate *c, const char *output_sha256);
 /** Adds what an account guarantees: epsilon, delta, accountant, adjacency, bounds. */
 void account_put(struct json **object, const struct sotto_account *a);
+/** Adds which slot of which plan a release is: {"id": hash of the plan's line, "slot": from 1}, as the member "plan". */
+void plan_slot_put(struct json **object, const char *plan, size_t slot);
+/** The other way round; *plan is borrowed. EFORMAT. */
+sotto_status plan_slot_get(const char **plan, size_t *slot, const struct json *object, const char *name);
 /** {"l1":..,"l2":..,"source":..,"statement":..,"evidence":..} */
 struct json *certificate_sensitivity(const struct sotto_sensitivity *s);
 /** The part "guarantee": what is proved, what is conditional, and one line for people. */

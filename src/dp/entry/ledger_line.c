@@ -22,7 +22,8 @@ static const char line_schema[] = "sotto.ledger/1", person_schema[] = "sotto.led
 static const char *const event_names[] = {
     [LEDGER_RELEASE] = "release", [LEDGER_RESERVE] = "reserve",   [LEDGER_IMPORT] = "import",
     [LEDGER_BUDGET] = "budget",   [LEDGER_TORN] = "torn",         [LEDGER_RECORDS] = "records",
-    [LEDGER_MOVED] = "moved",     [LEDGER_RELEASED] = "released", [LEDGER_SETTLED] = "settled"};
+    [LEDGER_MOVED] = "moved",     [LEDGER_RELEASED] = "released", [LEDGER_SETTLED] = "settled",
+    [LEDGER_PLAN] = "plan",       [LEDGER_PLANNED] = "planned"};
 enum { EVENTS = sizeof event_names / sizeof *event_names };
 
 const char *ledger_event_name(enum ledger_event event)
@@ -32,7 +33,8 @@ const char *ledger_event_name(enum ledger_event event)
 
 bool ledger_event_charges(enum ledger_event event)
 {
-    return event == LEDGER_RELEASE || event == LEDGER_RESERVE || event == LEDGER_IMPORT;
+    return event == LEDGER_RELEASE || event == LEDGER_RESERVE || event == LEDGER_IMPORT ||
+           event == LEDGER_PLAN;
 }
 
 bool ledger_line_is(const struct ledger_line *line, enum ledger_event event)
@@ -131,11 +133,33 @@ static void put_import(struct json **line, const struct charge_entry *e)
     account_put(line, e->account);
 }
 
+static void put_plan(struct json **line, const struct charge_entry *e)
+{
+    put_subject(line, e);
+    if (e->condition)
+        json_put_text(line, "condition", e->condition);
+    unit_put(line, e->unit);
+    events_put(line, e->plan);
+    account_put(line, e->account);
+    put_source(line, e->source);
+}
+
+static void put_planned(struct json **line, const struct charge_entry *e)
+{
+    put_release(line, e);
+    plan_slot_put(line, e->slot->plan, e->slot->slot);
+    json_put_integer(line, LEDGER_CHARGE_NUMBER, (int64_t)e->slot->charge);
+}
+
 sotto_status charge_entry_encode(char **text, const struct charge_entry *e)
 {
-    static void (*const put[])(struct json **, const struct charge_entry *) = {
-        [LEDGER_RELEASE] = put_release, [LEDGER_RESERVE] = put_reservation, [LEDGER_IMPORT] = put_import};
-    struct json *line = line_of(e->event, e->admission               ? columns_schema
+    static void (*const put[])(struct json **,
+                               const struct charge_entry *) = {[LEDGER_RELEASE] = put_release,
+                                                               [LEDGER_RESERVE] = put_reservation,
+                                                               [LEDGER_IMPORT] = put_import,
+                                                               [LEDGER_PLAN] = put_plan,
+                                                               [LEDGER_PLANNED] = put_planned};
+    struct json *line = line_of(e->event, e->admission || e->slot    ? columns_schema
                                           : e->unit && e->unit->rows ? person_schema
                                                                      : line_schema);
     put[e->event](&line, e);
@@ -226,6 +250,7 @@ sotto_status ledger_line_parse(struct ledger_line *out, const char *text, size_t
 
 void ledger_line_free(struct ledger_line *line)
 {
+    events_free(&line->plan);
     json_free(line->document);
     *line = (struct ledger_line){0};
 }
@@ -275,7 +300,8 @@ static struct privacy_unit unit_of(const struct json *d)
 struct ledger_charge ledger_line_charge(const struct ledger_line *line)
 {
     const struct json *d = line->document;
-    return (struct ledger_charge){.unit = unit_of(d),
+    return (struct ledger_charge){.plan = line->plan.count > 0 ? &line->plan : NULL,
+                                  .unit = unit_of(d),
                                   .mechanism = line->mechanism,
                                   .sampler = json_text(json_find(d, "sampler")),
                                   .adjacency = json_text(json_find(d, "adjacency")),
@@ -332,6 +358,37 @@ static sotto_status get_charge(struct ledger_line *line, const char *name)
     TRY(json_get_text(&line->charge.source, d, name, "sensitivity.source"));
     if (line->event != LEDGER_IMPORT)
         TRY(json_get_text(&randomness, d, name, "randomness"));
+done:
+    return status;
+}
+
+sotto_status ledger_line_plan(struct ledger_line *line, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *events;
+    TRY(json_get_array(&events, line->document, name, "events"));
+    TRY(events_from_json(&line->plan, events, name));
+done:
+    return status;
+}
+
+static sotto_status get_plan(struct ledger_line *line, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(get_numbers(line, name));
+    TRY(unit_get(&line->charge.unit, line->document, name));
+    TRY(ledger_line_plan(line, name));
+    line->charge.plan = &line->plan;
+done:
+    return status;
+}
+
+static sotto_status get_planned(struct ledger_line *line, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(get_charge(line, name));
+    TRY(plan_slot_get(&line->slot.plan, &line->slot.slot, line->document, name));
+    TRY(json_get_size(&line->slot.charge, line->document, name, LEDGER_CHARGE_NUMBER));
 done:
     return status;
 }
@@ -426,17 +483,18 @@ sotto_status ledger_line_decode(struct ledger_line *line, const char *name)
     static sotto_status (*const get[EVENTS])(struct ledger_line *, const char *) = {
         [LEDGER_RELEASE] = get_charge, [LEDGER_RESERVE] = get_charge,  [LEDGER_IMPORT] = get_charge,
         [LEDGER_BUDGET] = get_budget,  [LEDGER_TORN] = get_nothing,    [LEDGER_RECORDS] = get_hashes,
-        [LEDGER_MOVED] = get_move,     [LEDGER_RELEASED] = get_output, [LEDGER_SETTLED] = get_settlement};
+        [LEDGER_MOVED] = get_move,     [LEDGER_RELEASED] = get_output, [LEDGER_SETTLED] = get_settlement,
+        [LEDGER_PLAN] = get_plan,      [LEDGER_PLANNED] = get_planned};
     sotto_status status = SOTTO_OK;
     const struct json *d = line->document;
     const char *event, *schema = json_text(json_find(d, "schema")); /* "torn" has none */
     size_t i = 0;
-    const char *wanted = json_member(d, "any_order") || json_member(d, "columns") ? columns_schema
-                         : json_member(d, "person")                               ? person_schema
-                                                                                  : line_schema;
+    const bool columns = json_member(d, "any_order") || json_member(d, "columns") || json_member(d, "plan");
+    const char *wanted = columns ? columns_schema : json_member(d, "person") ? person_schema : line_schema;
     if ((json_find(d, "schema") || wanted != line_schema) && (!schema || strcmp(schema, wanted) != 0))
         FAIL(SOTTO_EFORMAT,
-             "%s: schema is '%.40s'; expected sotto.ledger/1, /2 of a person, or /3 of columns (written by a "
+             "%s: schema is '%.40s'; expected sotto.ledger/1, /2 of a person, or /3 of columns and plans "
+             "(written by a "
              "newer sotto? "
              "use "
              "that version)",

@@ -5,7 +5,7 @@
 
 #include "dp/dpsgd/dpsgd_reservations.h"
 #include "dp/columns/columns_json.h"
-#include "sotto/compose.h"
+#include "dp/account/events.h"
 
 struct json;
 
@@ -21,7 +21,9 @@ enum ledger_event {
     LEDGER_RECORDS,
     LEDGER_MOVED,
     LEDGER_RELEASED,
-    LEDGER_SETTLED
+    LEDGER_SETTLED,
+    LEDGER_PLAN,   /* many releases, charged as one before the first of them */
+    LEDGER_PLANNED /* one of them: nothing more is charged */
 };
 const char *ledger_event_name(enum ledger_event event);
 /** Whether it costs privacy. */
@@ -50,6 +52,16 @@ struct charge_entry {
     /* an import: */
     const struct sotto_event *imported;
     const char *file_sha256;
+    /* a plan: */
+    const struct event_list *plan;
+    /* a release of a plan, which is a release in all else: */
+    const struct plan_slot *slot;
+};
+/** Where a release is in a plan. */
+struct plan_slot {
+    const char *plan; /* the hash of its line */
+    size_t charge;    /* its number among the charges */
+    size_t slot;      /* from 1 */
 };
 /** A run was stopped by a limit of time that was set before it began, and showed nothing: its last reservation costs the steps
  * that were taken. */
@@ -97,6 +109,7 @@ struct ledger_charge {
     bool seeded;                      /* its noise came from a seed: no guarantee */
     bool numbered;                    /* its number among the charges of the ledger: */
     size_t number;
+    const struct event_list *plan; /* of a plan that was decoded: borrowed from its line; else NULL */
 };
 /** A line and its texts, until ledger_line_free(). */
 struct ledger_line {
@@ -112,6 +125,8 @@ struct ledger_line {
     struct ledger_hashes hashes;         /* records */
     struct ledger_output output;         /* released */
     struct ledger_settlement settlement; /* settled */
+    struct event_list plan;              /* plan, with the texts of the table of mechanisms */
+    struct plan_slot slot;               /* planned */
 };
 /** JSON, and no more: hash, run, mechanism and time are filled in. name: for errors. EFORMAT, ENOMEM. */
 sotto_status ledger_line_parse(struct ledger_line *out, const char *text, size_t size, const char *name);
@@ -138,6 +153,8 @@ sotto_status ledger_line_settlement(bool *found, struct ledger_settlement *out,
 sotto_status ledger_line_hashes(struct ledger_hashes *out, const struct ledger_line *line, const char *name);
 /** EFORMAT. */
 sotto_status ledger_line_output(struct ledger_output *out, const struct ledger_line *line, const char *name);
+/** The releases of a plan, of a line that was not decoded: into line->plan. EFORMAT, ENOMEM. */
+sotto_status ledger_line_plan(struct ledger_line *line, const char *name);
 /** A reservation of a run, but its index; facts: texts are borrowed. EFORMAT. */
 sotto_status ledger_line_reservation(struct dpsgd_reservation *out, struct dpsgd_facts *facts, bool *seeded,
                                      const struct ledger_line *line, const char *name);

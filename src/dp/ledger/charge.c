@@ -1,5 +1,6 @@
 #include "dp/ledger/charge.h"
 #include "base/file.h"
+#include "dp/ledger/ledger_plan.h"
 #include "dp/ledger/ledger_registry.h"
 #include "io/provenance/dataset_id.h"
 
@@ -180,6 +181,8 @@ sotto_status charge_enter(struct charge *c, const struct charge_entry *entry, co
     complete.source = c->source;
     TRY(charge_entry_encode(&line, &complete));
     TRY(ledger_line_parse(&parsed, line, strlen(line), "ledger entry"));
+    if (complete.plan)
+        TRY(ledger_line_plan(&parsed, "ledger entry"));
     charge = ledger_line_charge(&parsed); /* as it will be read */
     for (size_t i = 0; i < c->count; i++)
         TRY(ledger_require_unit(&c->ledgers[i], &charge.unit));
@@ -201,6 +204,47 @@ sotto_status charge_enter(struct charge *c, const struct charge_entry *entry, co
 done:
     ledger_line_free(&parsed);
     base_free(admissions);
+    base_free(line);
+    return status;
+}
+
+static sotto_status require_as_planned(const struct ledger *l, const struct plan_slot *slot,
+                                       const struct ledger_charge *charge)
+{
+    char differs[160];
+    const struct ledger_plan *plan = ledger_plan_of(l, slot)->plan;
+    ledger_plan_compare(differs, ledger_plan_event(plan, slot->slot), charge);
+    if (!differs[0])
+        return ledger_require_unit(l, &charge->unit);
+    return status_fail(SOTTO_EINVAL,
+                       "slot %zu of plan %.16s: %s; give what was planned, or a slot that has this, or make "
+                       "another plan",
+                       slot->slot, slot->plan, differs);
+}
+
+sotto_status charge_spend_slot(struct plan_slot *slot, struct charge *c, const struct charge_entry *entry,
+                               const char *asked)
+{
+    sotto_status status = SOTTO_OK;
+    struct charge_entry planned = *entry;
+    struct plan_slot found;
+    struct ledger *own = &c->ledgers[0];
+    struct ledger_line parsed = {0};
+    struct ledger_charge charge;
+    char *line = NULL;
+    TRY(ledger_plan_find(&found, own, asked, c->dataset_id));
+    planned.event = LEDGER_PLANNED;
+    planned.slot = &found;
+    planned.source = c->source;
+    TRY(charge_entry_encode(&line, &planned));
+    TRY(ledger_line_parse(&parsed, line, strlen(line), "ledger entry"));
+    charge = ledger_line_charge(&parsed); /* as it will be read */
+    TRY(require_as_planned(own, &found, &charge));
+    TRY(enter_records(own, c));
+    TRY(ledger_append(own, line));
+    *slot = found;
+done:
+    ledger_line_free(&parsed);
     base_free(line);
     return status;
 }

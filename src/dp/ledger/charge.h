@@ -25,6 +25,14 @@ sotto_status charge_open(struct charge *c, const char *dataset_id, const char *l
  * entry are on disk in all of them, the data set's own last. Its source is that of charge_open(). */
 sotto_status charge_enter(struct charge *c, const struct charge_entry *entry,
                           const struct sotto_context *ctx);
+/** A release of a plan (ledger_plan.h): its slot is spent, on disk, in the data set's own ledger; nothing is charged. The entry is of a
+ * release, and becomes that of the slot.
+ *  In:      asked    "ID:K"
+ *  Out:     *slot    borrowed until charge_close()
+ *  Returns: EINVAL   no such slot of this data set, or the release is not the one that was planned: names the first parameter
+ *           EBUDGET  the slot is spent */
+sotto_status charge_spend_slot(struct plan_slot *slot, struct charge *c, const struct charge_entry *entry,
+                               const char *asked);
 /** Harmless on {0} with lock.fd -1. */
 void charge_close(struct charge *c);
 

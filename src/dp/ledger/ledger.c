@@ -9,6 +9,7 @@
 #include "dp/ledger/ledger_offers.h"
 #include "dp/ledger/ledger_fresh.h"
 #include "dp/ledger/ledger_lines.h"
+#include "dp/ledger/ledger_plan.h"
 #include "rng/noise.h"
 
 #include <errno.h>
@@ -151,10 +152,10 @@ sotto_status ledger_item_make(struct ledger_item *out, const struct ledger *l, c
                               bool imported)
 {
     sotto_status status = SOTTO_OK;
-    struct ledger_item item = {.proved =
-                                   !imported && !c->conditional && c->source &&
-                                   (strcmp(c->source, "proved") == 0 || strcmp(c->source, "clipped") == 0),
-                               .seeded = c->seeded};
+    /* a plan has released nothing; its column is that of its releases, as they come (take_planned()) */
+    const bool proved =
+        c->plan || (c->source && (strcmp(c->source, "proved") == 0 || strcmp(c->source, "clipped") == 0));
+    struct ledger_item item = {.proved = !imported && !c->conditional && proved, .seeded = c->seeded};
     TRY(ledger_charge_event(&item.charged, item.proved ? &l->proved_events : &l->conditional_events, c));
     set_numbers(&item, c);
     *out = item;
@@ -167,7 +168,7 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
     sotto_status status = SOTTO_OK;
     const struct ledger_charge *c = &line->charge;
     const bool imported = line->event == LEDGER_IMPORT;
-    struct ledger_item item;
+    struct ledger_item item = {.plan = NULL};
     if (c->numbered && c->number != l->charges)
         FAIL(SOTTO_EFORMAT,
              "%s: has the number %zu among the charges; expected %zu, so the ledger was changed", where,
@@ -182,6 +183,11 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
     l->inputs_only += c->inputs_only;
     TRY(make_room(l));
     TRY(ledger_item_make(&item, l, c, imported));
+    if (c->plan) {
+        TRY(ledger_plan_make(&item.plan, c, where));
+        item.charged.plan = &item.plan->events; /* which lives as long as the ledger */
+        snprintf(item.hash, sizeof item.hash, "%s", line->hash ? line->hash : "");
+    }
     item.any_order = line->admission.any_order;
     if (line->admission.opens && ledger_columns_are_fixed(l)) {
         status = refuse_any_order(where);
@@ -198,7 +204,38 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
     if (!ledger_columns_count(l, &item.any_order))
         TRY(refuse_any_order(where));
     l->items[l->charges++] = item;
+    item.plan = NULL;
     TRY(count_item(l, &item));
+done:
+    ledger_plan_free(item.plan);
+    return status;
+}
+
+/* A release of a plan, which was charged: its slot is spent once, by what was planned. */
+static sotto_status take_planned(struct ledger *l, const struct ledger_line *line, const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    const struct ledger_charge *c = &line->charge;
+    struct ledger_item *item = ledger_plan_of(l, &line->slot), as_it_is;
+    const size_t slot = line->slot.slot;
+    char differs[160];
+    if (!item || slot > item->plan->slots)
+        FAIL(SOTTO_EFORMAT, "%s: names slot %zu of a plan that is not before it, so the ledger was changed",
+             where, slot);
+    if (item->plan->spent[slot - 1])
+        FAIL(SOTTO_EFORMAT, "%s: slot %zu of its plan was spent before, so the ledger was changed", where,
+             slot);
+    ledger_plan_compare(differs, ledger_plan_event(item->plan, slot), c);
+    if (differs[0] || !c->dataset_id || strcmp(c->dataset_id, item->plan->dataset_id) != 0 ||
+        !unit_adds_up(&l->unit, &c->unit))
+        FAIL(SOTTO_EFORMAT, "%s: is not the release that was planned (%s), so the ledger was changed", where,
+             differs[0] ? differs : "data set or unit of privacy");
+    item->plan->spent[slot - 1] = 1;
+    TRY(ledger_item_make(&as_it_is, l, c, false));
+    if (item->proved && !as_it_is.proved) {
+        item->proved = false;
+        l->settled = true; /* it is in the other column from here on */
+    }
 done:
     return status;
 }
@@ -265,7 +302,9 @@ static sotto_status count_line(struct ledger *l, struct ledger_line *line, const
                                                          [LEDGER_RECORDS] = take_records,
                                                          [LEDGER_MOVED] = take_move,
                                                          [LEDGER_RELEASED] = take_output,
-                                                         [LEDGER_SETTLED] = settle};
+                                                         [LEDGER_SETTLED] = settle,
+                                                         [LEDGER_PLAN] = count_charge,
+                                                         [LEDGER_PLANNED] = take_planned};
     sotto_status status = SOTTO_OK;
     TRY(ledger_line_decode(line, where));
     if (take[line->event])
@@ -750,10 +789,13 @@ void ledger_close(struct ledger *l)
     ledger_lock_close(&l->lock);
     base_free(l->path);
     base_free(l->moved);
+    for (size_t i = 0; i < l->charges; i++)
+        ledger_plan_free(l->items[i].plan);
     base_free(l->items);
     ledger_records_free(&l->records);
     ledger_events_free(&l->proved_events);
     ledger_events_free(&l->conditional_events);
     l->path = l->moved = NULL;
     l->items = NULL;
+    l->charges = 0;
 }

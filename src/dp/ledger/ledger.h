@@ -7,6 +7,7 @@
 #ifndef DP_LEDGER_LEDGER_H
 #define DP_LEDGER_LEDGER_H
 
+#include "dp/account/events.h"
 #include "dp/columns/columns_json.h"
 #include "dp/ledger/ledger_events.h"
 #include "dp/ledger/ledger_lines.h"
@@ -25,9 +26,16 @@ struct ledger_sum {
     double rho;          /* sum of zCDP parameters */
     struct decimal epsilon, delta; /* basic composition of the (epsilon, delta) as recorded */
 };
+/** Releases that were charged as one (ledger_plan.h). */
+struct ledger_plan {
+    struct event_list events;
+    size_t slots;
+    unsigned char *spent; /* (slots) 1: by a release, whatever came of it */
+    char dataset_id[SOTTO_DATASET_ID];
+};
 /** One charge as it counts. */
 struct ledger_item {
-    char hash[65];        /* of its line */
+    char hash[65];        /* of its line, of a reservation or a plan */
     char run[RUN_ID + 1]; /* of a reservation: its run, else "" */
     size_t steps;         /* of a reservation that may still be settled, else 0 */
     bool proved;          /* its column */
@@ -35,6 +43,7 @@ struct ledger_item {
     double pure, rho, epsilon, delta;
     bool seeded;
     struct any_order any_order; /* what it took of the columns */
+    struct ledger_plan *plan;   /* of a line of the ledger that is one, owned; else NULL */
 };
 struct ledger;
 struct ledger {

@@ -76,12 +76,17 @@ static sotto_status find_offers(struct any_order *out, const struct ledger_item 
                                 bool stated, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct part part;
+    const struct event_list *plan = item->charged.plan;
+    const struct sotto_event *events = plan ? plan->events : &item->charged.event;
+    const size_t n = plan ? plan->count : 1;
+    struct part *parts = NULL;
     out->offers = 0;
-    if (item->seeded || item->charged.event.count == 0)
+    if (item->seeded || events->count == 0)
         goto done;
-    TRY(part_make(&part, &item->charged.event, 0, SOTTO_REPLACE_ONE));
-    TRY(adaptive_offers(out->offer, &out->offers, &part, failure, ctx));
+    NEW(parts, n);
+    for (size_t i = 0; i < n; i++)
+        TRY(part_make(&parts[i], &events[i], i, SOTTO_REPLACE_ONE));
+    TRY(adaptive_offers_together(out->offer, &out->offers, parts, n, failure, ctx));
     if (out->offers > 0 && out->offer[0].square == 0 && out->offer[0].failure == 0) {
         if (item->pure < out->offer[0].pure)
             out->offer[0].pure = item->pure;
@@ -91,6 +96,7 @@ static sotto_status find_offers(struct any_order *out, const struct ledger_item 
     if (item->epsilon < INFINITY && item->delta > 0 && stated && out->offers < ADAPTIVE_OFFERS)
         out->offer[out->offers++] = (struct adaptive){item->epsilon, 0, item->delta};
 done:
+    base_free(parts);
     return status;
 }
 

@@ -123,6 +123,10 @@ sotto_status ledger_charge_event(struct ledger_charged *out, const struct ledger
     bool found, add_remove = charge->adjacency &&
                              strcmp(charge->adjacency, "add-remove") == 0; /* early entries, imports */
     enum sotto_adjacency recorded = add_remove ? SOTTO_ADD_REMOVE : SOTTO_REPLACE_ONE;
+    if (charge->plan) {
+        *out = (struct ledger_charged){.plan = charge->plan};
+        goto done;
+    }
     e.adjacency = recorded;
     TRY(event_of_facts(&found, &e, list, charge));
     if (!found)
@@ -146,9 +150,11 @@ void ledger_charged_settle(struct ledger_charged *charge, const struct ledger_ch
 sotto_status ledger_events_add(struct ledger_events *list, const struct ledger_charged *charge)
 {
     sotto_status status = SOTTO_OK;
+    for (size_t i = 0; charge->plan && i < charge->plan->count; i++)
+        TRY(append(list, &charge->plan->events[i]));
     if (charge->event.count > 0)
         TRY(append(list, &charge->event));
-    list->unknown = list->unknown || charge->event.count == 0;
+    list->unknown = list->unknown || (charge->event.count == 0 && !charge->plan);
     list->add_remove += charge->add_remove;
 done:
     return status;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 struct ledger_charge;
+struct event_list;
 struct ledger_events {
     struct sotto_event *items; /* equal ones in a row are one item */
     size_t count, capacity;
@@ -18,6 +19,7 @@ struct ledger_events {
 struct ledger_charged {
     struct sotto_event event; /* count 0: without any bound */
     bool add_remove;
+    const struct event_list *plan; /* NULL; or these events instead, fixed together */
 };
 /** Its mechanism and scale where the account can be taken again, else its pure epsilon, else its (epsilon, delta).
  * `list`: where it will be added. ENOMEM. */

@@ -11,6 +11,7 @@ static const double hair = 1e-9; /* a recorded epsilon is the decimal that was a
 
 struct need {
     const struct ledger_item *item;
+    const struct sotto_event *event;
     struct part part;
     double pure;   /* of all releases together; INFINITY: none */
     double square; /* of Gaussian noise, else INFINITY */
@@ -31,9 +32,8 @@ static bool covers_pure(double square, const struct need *n)
 static bool has_curve(const struct need *n)
 {
     const struct part *p = &n->part;
-    return p->kind == PART_NOISE &&
-           (n->square < INFINITY ||
-            (p->count == 1 && !p->m->integer && !p->m->dominated && n->item->charged.event.dimension == 1));
+    return p->kind == PART_NOISE && (n->square < INFINITY || (p->count == 1 && !p->m->integer &&
+                                                              !p->m->dominated && n->event->dimension == 1));
 }
 
 static double curve_below(const struct need *n, double x)
@@ -72,25 +72,74 @@ static bool is_enough(const struct adaptive *box, const struct need *n)
     return box->square > 0 ? box->failure > n->coin : recorded && item->delta > 0;
 }
 
-sotto_status ledger_require_offers(const struct ledger_item *item, const char *where)
+/* What one event needs by itself. */
+static sotto_status need_of(struct need *out, const struct ledger_item *item, const struct sotto_event *e)
 {
     sotto_status status = SOTTO_OK;
-    const struct any_order *a = &item->any_order;
-    struct need n = {.item = item, .square = INFINITY};
-    if (a->offers == 0 || item->charged.event.count == 0)
-        goto done;
-    TRY(part_make(&n.part, &item->charged.event, 0, SOTTO_REPLACE_ONE));
+    struct need n = {.item = item, .event = e, .square = INFINITY};
+    TRY(part_make(&n.part, e, 0, SOTTO_REPLACE_ONE));
     const struct part *p = &n.part;
     n.pure = part_pure(p).hi < INFINITY ? part_pure(p).lo * (1 - hair) : INFINITY;
     n.coin = p->kind == PART_STATED ? p->failure.lo : 0;
     if (p->kind == PART_NOISE && p->m->by_l2 && !p->m->integer)
         n.square = iv_scale(iv_square(p->shifts.l2), p->count).lo * (1 - hair);
-    for (size_t i = 0; i < a->offers; i++)
-        if (!is_enough(&a->offer[i], &n))
-            FAIL(SOTTO_EFORMAT,
-                 "%s: offers less in 'any_order' than its mechanism, noise and sensitivity need, so the "
-                 "ledger was changed",
-                 where);
+    *out = n;
+done:
+    return status;
+}
+
+/* What the events of a plan need together, where nothing may fail: pure and Gaussian parts, or Gaussians for all. */
+struct sums {
+    double pure, square, gaussian;
+};
+
+static void add_need(struct sums *s, const struct need *n)
+{
+    const double count = n->part.count;
+    if (n->square < INFINITY) {
+        s->square += n->square;
+        s->gaussian += n->square;
+    } else {
+        s->pure += n->pure;
+        s->gaussian += count * adaptive_square_of_pure(n->pure / count) * (1 - hair);
+    }
+}
+
+static sotto_status refuse(const char *where)
+{
+    return status_fail(
+        SOTTO_EFORMAT,
+        "%s: offers less in 'any_order' than its mechanism, noise and sensitivity need, so the "
+        "ledger was changed",
+        where);
+}
+
+sotto_status ledger_require_offers(const struct ledger_item *item, const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    const struct any_order *a = &item->any_order;
+    const struct event_list *plan = item->charged.plan;
+    const struct sotto_event *events = plan ? plan->events : &item->charged.event;
+    const size_t count = plan ? plan->count : 1;
+    struct sums sums = {0, 0, 0};
+    if (a->offers == 0 || events->count == 0)
+        goto done;
+    for (size_t k = 0; k < count; k++) { /* what covers all covers each */
+        struct need n;
+        TRY(need_of(&n, item, &events[k]));
+        add_need(&sums, &n);
+        for (size_t i = 0; i < a->offers; i++)
+            if (!is_enough(&a->offer[i], &n))
+                TRY(refuse(where));
+    }
+    for (size_t i = 0; i < a->offers && count > 1; i++) {
+        const struct adaptive *box = &a->offer[i];
+        const bool enough =
+            (box->pure >= sums.pure * (1 - hair) && box->square >= sums.square * (1 - hair)) ||
+            box->square >= sums.gaussian * (1 - hair);
+        if (box->failure == 0 && !enough)
+            TRY(refuse(where));
+    }
 done:
     return status;
 }

@@ -30,7 +30,8 @@ static sotto_status count_line(struct released_lines *out, bool *found, const st
 {
     sotto_status status = SOTTO_OK;
     struct ledger_output o;
-    *found = *found || (ledger_line_charges(line) && line->hash && strcmp(line->hash, file->entry) == 0);
+    const bool charged = ledger_line_charges(line) || ledger_line_is(line, LEDGER_PLANNED);
+    *found = *found || (charged && line->hash && strcmp(line->hash, file->entry) == 0);
     if (!ledger_line_is(line, LEDGER_RELEASED))
         goto done;
     TRY(ledger_line_output(&o, line, name));

@@ -102,7 +102,9 @@ sotto_status release_plan(struct release_plan *plan, const struct sotto_release 
             "sotto_sensitivity_source");
     REQUIRE(n > 0, "release: 0 values; expected at least one");
     bool one_by_one = p.mechanism->kind == RELEASE_LABELS || p.mechanism->kind == RELEASE_MEDIAN;
-    TRY(spend_check(&p.dataset_id, p.condition, one_by_one ? NULL : &p.unit, &r->spend));
+    struct sotto_spend spend = r->spend;
+    spend.planned = NULL; /* which release_record() sees to */
+    TRY(spend_check(&p.dataset_id, p.condition, one_by_one ? NULL : &p.unit, &spend));
     spend_state_shapings(p.shaped, p.dataset_id, &r->spend);
     unit_widen(&p.sensitivity, p.unit.rows);
     TRY(choose_lattice(&p.lattice_bits, r, p.mechanism));
@@ -127,6 +129,44 @@ static struct certificate_facts facts_of(const struct release_plan *p)
                                       .purpose = p->release->spend.purpose};
 }
 
+/* Nothing but the slot: what a plan costs, and whom, was said when it was charged. */
+static sotto_status require_alone(const struct sotto_spend *s)
+{
+    sotto_status status = SOTTO_OK;
+    const char *const *others = s->source ? s->source->same_people : NULL;
+    REQUIRE(
+        !spend_given(s->budget.epsilon) && !(others && *others),
+        "planned: a release of a plan is charged already; give budget and same-people-as to 'sotto ledger "
+        "plan'");
+done:
+    return status;
+}
+
+static sotto_status spend_slot(struct sotto_certificate *made, struct charge *charge,
+                               const struct release_plan *p, const char *nonce)
+{
+    sotto_status status = SOTTO_OK;
+    const struct charge_entry entry = entry_of(p, nonce);
+    struct plan_slot slot;
+    TRY(charge_spend_slot(&slot, charge, &entry, p->release->spend.planned));
+    certificate_enter(made, slot.charge, charge->ledgers[0].last);
+    certificate_add_plan(made, slot.plan, slot.slot);
+done:
+    return status;
+}
+
+static sotto_status charge_release(struct sotto_certificate *made, struct charge *charge,
+                                   const struct release_plan *p, const char *nonce,
+                                   const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct charge_entry entry = entry_of(p, nonce);
+    TRY(charge_enter(charge, &entry, ctx));
+    certificate_enter(made, charge->ledgers[0].charges - 1, charge->ledgers[0].last);
+done:
+    return status;
+}
+
 sotto_status release_record(struct noise **stream, struct sotto_certificate **certificate,
                             const struct release_plan *p, const struct sotto_context *ctx)
 {
@@ -134,10 +174,11 @@ sotto_status release_record(struct noise **stream, struct sotto_certificate **ce
     const struct sotto_release *r = p->release;
     const struct certificate_facts facts = facts_of(p);
     struct charge charge = {.lock = {.fd = -1}};
-    struct charge_entry entry;
     struct noise *opened = NULL;
     struct sotto_certificate *made = NULL;
     char nonce[SHA256_HEX];
+    if (r->spend.planned)
+        TRY(require_alone(&r->spend));
     TRY(spend_noise(&opened, &r->spend));
     TRY(charge_open(&charge, p->dataset_id, r->spend.ledger, r->spend.source, ctx));
     struct ledger *ledger = &charge.ledgers[0];
@@ -146,9 +187,8 @@ sotto_status release_record(struct noise **stream, struct sotto_certificate **ce
     TRY(certificate_new(&made, &facts));
     TRY(certificate_name_ledger(made, ledger->path));
     commit_to(nonce, made->input_commitment, r->input_sha256, opened);
-    entry = entry_of(p, nonce);
-    TRY(charge_enter(&charge, &entry, ctx));
-    certificate_enter(made, ledger->charges - 1, ledger->last);
+    TRY(r->spend.planned ? spend_slot(made, &charge, p, nonce)
+                         : charge_release(made, &charge, p, nonce, ctx));
     *certificate = made;
     *stream = opened;
     made = NULL;

@@ -78,7 +78,7 @@ static sotto_status check_entry(struct verification *v, const struct json *entry
 {
     static const char *const facts[] = {"mechanism",       "scale",   "dimension", "sensitivity",
                                         "sampler",         "purpose", "records",   "condition",
-                                        "unit_of_privacy", "person",  NULL},
+                                        "unit_of_privacy", "person",  "plan",      NULL},
                              *const claim[] = {"epsilon",  "delta",     "accountant", "pure_epsilon",
                                                "zcdp_rho", "adjacency", "bounds",     NULL};
     sotto_status status = SOTTO_OK;
@@ -154,7 +154,7 @@ static sotto_status check_own_entry(struct verification *v, const char *path)
     TRY(ledger_lines_open(&lines, path));
     TRY(ledger_lines_find(&line, &lines, v->claims.hash));
     entry = line ? line->document : NULL;
-    const char *wanted = v->claims.run ? "reserve" : "release";
+    const char *wanted = v->claims.run ? "reserve" : v->claims.plan ? "planned" : "release";
     entry_claims_get(&says, entry);
     verify_check(v, "ledger entry", says.event && strcmp(says.event, wanted) == 0,
                  "entry %.16s... is %s, expected a %s", v->claims.hash, says.event ? says.event : "not there",

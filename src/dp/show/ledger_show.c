@@ -111,8 +111,11 @@ static void write_charge(FILE *out, const struct ledger_line *line, double total
     const char *name = c->mechanism ? c->mechanism : ledger_event_name(line->event);
     bool usual = !c->adjacency || strcmp(c->adjacency, "replace-one") == 0;
     char what[64], epsilon[16], sum[16], purpose[4 * PURPOSE + 1];
-    snprintf(what, sizeof what, "%s%.40s%s%.15s", c->seeded ? "SEEDED " : "", name, usual ? "" : ", ",
-             usual ? "" : c->adjacency);
+    if (line->event == LEDGER_PLAN) /* by which its releases name it */
+        snprintf(what, sizeof what, "plan %.16s", or_empty(line->hash));
+    else
+        snprintf(what, sizeof what, "%s%.40s%s%.15s", c->seeded ? "SEEDED " : "", name, usual ? "" : ", ",
+                 usual ? "" : c->adjacency);
     fprintf(out, "%-20s  %s  %-22s  %10s  %10s\n", or_empty(line->time),
             utf8_column(purpose, or_empty(c->purpose), PURPOSE), what, number(epsilon, c->epsilon),
             number(sum, total));
@@ -123,17 +126,19 @@ static void write_row(FILE *out, const struct ledger_line *line)
     char what[64], epsilon[16] = "", purpose[4 * PURPOSE + 1];
     if (line->event == LEDGER_RECORDS)
         snprintf(what, sizeof what, "(%zu records)", line->hashes.count);
+    else if (line->event == LEDGER_PLANNED)
+        snprintf(what, sizeof what, "(slot %zu of %.8s)", line->slot.slot, line->slot.plan);
     else if (line->event == LEDGER_SETTLED)
         snprintf(what, sizeof what, "(settled: %zu steps)", line->settlement.steps);
     else
         snprintf(what, sizeof what, "(%s)", ledger_event_name(line->event));
+    const char *whose = line->event == LEDGER_PLANNED ? line->charge.purpose : line->contact;
     if (line->event == LEDGER_SETTLED)
         number(epsilon, line->charge.epsilon);
     if (line->event == LEDGER_BUDGET)
         number(epsilon, line->budget.epsilon);
     fprintf(out, "%-20s  %s  %-22s  %10s  %10s\n", or_empty(line->time),
-            utf8_column(purpose, or_empty(line->contact ? line->contact : line->to), PURPOSE), what, epsilon,
-            "");
+            utf8_column(purpose, or_empty(whose ? whose : line->to), PURPOSE), what, epsilon, "");
 }
 
 static sotto_status show_line(void *state, const struct ledger *l, const struct ledger_line *line)

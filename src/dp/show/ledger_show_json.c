@@ -1,5 +1,6 @@
 /* JSON of what is shown of a ledger. Infinite and missing values are null. */
 #include "dp/show/ledger_show_json.h"
+#include "dp/certificate/certificate_json.h"
 #include "io/json/json.h"
 
 #include <math.h>
@@ -124,11 +125,19 @@ static void copy_member(struct json **to, const struct json *from, const char *p
     json_put(to, as, found ? json_clone(found) : json_make_null());
 }
 
+static int64_t slots_of(const struct event_list *plan)
+{
+    int64_t slots = 0;
+    for (size_t i = 0; i < plan->count; i++)
+        slots += (int64_t)plan->events[i].count;
+    return slots;
+}
+
 sotto_status ledger_rows_add(struct json **rows, const struct ledger_line *line, double total)
 {
     static const char *const plain[] = {"index",     LEDGER_CHARGE_NUMBER, "time",  "event",       "purpose",
                                         "mechanism", "adjacency",          "delta", "same_people", "contact",
-                                        "to",        "unit_of_privacy"};
+                                        "to",        "unit_of_privacy",    "plan"};
     const struct json *d = line->document;
     struct json *one = json_make_object();
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
@@ -138,13 +147,22 @@ sotto_status ledger_rows_add(struct json **rows, const struct ledger_line *line,
         copy_member(&one, d, "count", "records");
     if (line->event == LEDGER_BUDGET)
         copy_member(&one, d, "epsilon", "epsilon");
+    if (line->event == LEDGER_PLANNED) { /* by itself, and counted with its plan */
+        copy_member(&one, d, "epsilon.upper", "epsilon");
+        copy_member(&one, d, "sensitivity.source", "sensitivity");
+    }
+    if (line->event == LEDGER_PLAN) {
+        json_put_text(&one, "id", line->hash);
+        json_put_integer(&one, "slots", slots_of(&line->plan));
+    }
     if (line->event == LEDGER_SETTLED) {
         copy_member(&one, d, "steps", "steps");
         copy_member(&one, d, "epsilon.upper", "epsilon");
     }
     if (ledger_event_charges(line->event)) {
         copy_member(&one, d, "epsilon.upper", "epsilon");
-        copy_member(&one, d, "sensitivity.source", "sensitivity");
+        if (line->event != LEDGER_PLAN)
+            copy_member(&one, d, "sensitivity.source", "sensitivity");
         json_put_real(&one, "total", total);
         if (line->charge.seeded)
             json_put_text(&one, "noise", "seeded: no guarantee");
@@ -178,5 +196,37 @@ sotto_status ledger_summary_encode(char **json, const struct ledger_summary *s, 
     json_put_text(&doc, "unit_of_privacy", s->unit);
     json_put(&doc, "entries", *rows ? *rows : json_make_array());
     *rows = NULL;
+    return dump(json, doc, JSON_PRETTY);
+}
+
+static void put_norm(struct json **slot, const char *name, double norm)
+{
+    json_put(slot, name, isnan(norm) ? json_make_null() : json_make_real(norm));
+}
+
+sotto_status charged_plan_encode(char **json, const struct charged_plan *p)
+{
+    struct json *doc = json_make_object(), *slots = json_make_array();
+    size_t from = 1;
+    for (size_t i = 0; i < p->events->count; from += p->events->events[i++].count) {
+        const struct sotto_event *e = &p->events->events[i];
+        struct json *slot = json_make_object();
+        json_put_integer(&slot, "slot", (int64_t)from);
+        json_put_integer(&slot, "count", (int64_t)e->count);
+        json_put_text(&slot, "mechanism", e->mechanism);
+        json_put_real(&slot, "scale", e->scale);
+        put_norm(&slot, "l1", e->l1);
+        put_norm(&slot, "l2", e->l2);
+        json_put_integer(&slot, "dimension", (int64_t)e->dimension);
+        if (e->value_step > 0)
+            json_put_real(&slot, "value_step", e->value_step);
+        json_push(&slots, slot);
+    }
+    json_put_text(&doc, "schema", "sotto.plan/1");
+    json_put_text(&doc, "plan", p->id);
+    json_put_text(&doc, "ledger", p->ledger);
+    json_put_integer(&doc, LEDGER_CHARGE_NUMBER, (int64_t)p->charge);
+    account_put(&doc, p->account);
+    json_put(&doc, "slots", slots);
     return dump(json, doc, JSON_PRETTY);
 }

@@ -42,4 +42,14 @@ void ledger_rows_free(struct json *rows);
 /** Schema sotto.ledger_show/1. Takes the rows. ENOMEM. */
 sotto_status ledger_summary_encode(char **json, const struct ledger_summary *s, struct json **rows);
 
+/** A plan that was just charged. */
+struct charged_plan {
+    const char *id, *ledger; /* the hash of its line */
+    size_t charge;           /* its number among the charges */
+    const struct event_list *events;
+    const struct sotto_account *account;
+};
+/** sotto.plan/1. ENOMEM. */
+sotto_status charged_plan_encode(char **json, const struct charged_plan *p);
+
 #endif

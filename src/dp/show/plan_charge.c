@@ -1,0 +1,104 @@
+/* A plan is charged: all its releases as one entry, before the first of them is made. */
+#include "base/memory.h"
+#include "dp/account/accountant.h"
+#include "dp/ledger/charge.h"
+#include "dp/ledger/ledger_plan.h"
+#include "dp/ledger/spend.h"
+#include "dp/show/ledger_show_json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Accounted together, by whatever composes best: nothing of it is chosen later. */
+static sotto_status account_together(struct sotto_account *out, const struct event_list *events, double delta,
+                                     const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(sotto_account_events(out, events->events, events->count, delta, SOTTO_REPLACE_ONE, ctx));
+    TRY(account_require_finite(out));
+done:
+    return status;
+}
+
+static void write_slots(FILE *out, const struct charged_plan *p)
+{
+    size_t slot = 1;
+    fprintf(out, "plan %s: epsilon %.6g at delta %g (replace-one), charged to %s\n", p->id,
+            p->account->epsilon.upper, p->account->delta, p->ledger);
+    for (size_t i = 0; i < p->events->count; slot += p->events->events[i++].count) {
+        const struct sotto_event *e = &p->events->events[i];
+        char slots[64];
+        snprintf(slots, sizeof slots, e->count > 1 ? "%zu to %zu" : "%zu", slot, slot + e->count - 1);
+        fprintf(out, "  slot %s: %s, scale %.17g, l1 %.17g, l2 %.17g, dimension %zu", slots, e->mechanism,
+                e->scale, e->l1, e->l2, e->dimension);
+        fprintf(out, e->value_step > 0 ? ", value_step %.17g\n" : "\n", e->value_step);
+    }
+    fprintf(out, "each costs nothing more, once: sotto protect --planned %.16s:K\n", p->id);
+}
+
+static sotto_status table_of(char **table, const struct charged_plan *p)
+{
+    sotto_status status = SOTTO_OK;
+    char *made = NULL, *copy = NULL;
+    size_t size;
+    FILE *out = open_memstream(&made, &size);
+    if (out)
+        write_slots(out, p);
+    if (!out || fclose(out) != 0 || !(copy = base_strdup(made)))
+        FAIL(SOTTO_ENOMEM, "plan: out of memory");
+    *table = copy;
+done:
+    free(made);
+    return status;
+}
+
+static sotto_status show(char **json, char **table, const struct charged_plan *p)
+{
+    sotto_status status = SOTTO_OK;
+    char *document = NULL;
+    if (json)
+        TRY(charged_plan_encode(&document, p));
+    if (table)
+        TRY(table_of(table, p));
+    if (json)
+        *json = document;
+    document = NULL;
+done:
+    base_free(document);
+    return status;
+}
+
+sotto_status sotto_ledger_plan(char **json, char **table, const char *events, double delta,
+                               const struct sotto_spend *spend, const struct sotto_context *ctx)
+{
+    REQUIRE_GIVEN(events, spend);
+    sotto_status status = SOTTO_OK;
+    char condition[CONDITION_TEXT];
+    struct charge charge = {.lock = {.fd = -1}};
+    struct event_list list = {NULL, 0};
+    struct sotto_account account;
+    struct privacy_unit unit;
+    struct charge_entry entry = {
+        .event = LEDGER_PLAN, .purpose = spend->purpose, .unit = &unit, .account = &account, .plan = &list};
+    delta = spend_delta(delta, 0);
+    REQUIRE(!spend->insecure, "plan: draws no noise; omit the seed");
+    TRY(spend_check(&entry.dataset_id, condition, &unit, spend));
+    entry.condition = condition[0] ? condition : NULL;
+    TRY(events_load(&list, events));
+    TRY(plan_prepare(&list, &unit));
+    TRY(account_together(&account, &list, delta, ctx));
+    TRY(charge_open(&charge, entry.dataset_id, spend->ledger, spend->source, ctx));
+    struct ledger *own = &charge.ledgers[0];
+    TRY(ledger_record_budget(own, spend_budget(spend), delta));
+    TRY(charge_enter(&charge, &entry, ctx));
+    TRY(show(json, table,
+             &(struct charged_plan){.id = own->last,
+                                    .ledger = own->path,
+                                    .charge = own->charges - 1,
+                                    .events = &list,
+                                    .account = &account}));
+done:
+    events_free(&list);
+    charge_close(&charge);
+    return status;
+}

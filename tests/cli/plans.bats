@@ -1,0 +1,84 @@
+#!/usr/bin/env bats
+# 'sotto ledger plan' and 'protect --planned': from file to file.
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" || return 1
+  export XDG_DATA_HOME=$PWD
+  tree=$BATS_TEST_DIRNAME/../..
+  printf '%s\n' 'schema: sotto.events/1' 'adjacency: replace-one' 'events:' \
+    '  - {mechanism: gaussian, scale: 0.01, l1: 0.001, l2: 0.001}' \
+    '  - {mechanism: laplace, scale: 0.01, l1: 0.001, count: 2}' > events.yaml
+  # version 1.0 of the format: one f8, 0.5
+  printf '\x93NUMPY\x01\x00\x46\x00%-69s\n\x00\x00\x00\x00\x00\x00\xe0\x3f' "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }" > v.npy
+}
+plan() { "$SOTTO" ledger plan events.yaml --dataset-id people --delta 1e-6 "$@"; }
+protect() { "$SOTTO" protect --vector v.npy --dataset-id people --l1 0.001 "$@"; }
+id() { sed -n 's/.*"event":"plan".*"hash":"\([0-9a-f]*\)".*/\1/p' sotto/ledger/people.jsonl | tail -n 1; }
+
+@test "a plan is charged once, and its releases cost nothing more" {
+  plan --budget 1,1e-6 > said
+  grep -q '^plan [0-9a-f]*: epsilon 0.564446 at delta 1e-06' said
+  grep -q '^  slot 2 to 3: laplace, scale 0.01, l1 0.001' said
+  ledger=sotto/ledger/people.jsonl
+  "$SOTTO" ledger show "$ledger" | grep '^total' > before
+  protect --planned "$(id):1" --mechanism gaussian --scale 0.01 --l2 0.001 --delta 1e-6 -o a.npy > /dev/null
+  protect --planned "$(id):3" --mechanism laplace --scale 0.01 -o b.npy > /dev/null
+  "$SOTTO" ledger show "$ledger" | tee shown | grep '^total' > after
+  cmp before after
+  grep -q "(slot 3 of $(id | head -c 8))" shown
+  for name in a b; do
+    "$SOTTO" verify $name.npy.certificate.json --ledger "$ledger" > /dev/null
+    grep -q "\"id\": \"$(id)\"" $name.npy.certificate.json
+  done
+  cp "$ledger" kept
+  run protect --planned "$(id):3" --mechanism laplace --scale 0.01 -o c.npy
+  [ "$status" -eq 77 ]
+  [[ "$output" == *"slot 3 of plan $(id | head -c 16) is spent, whatever came of its release; give another slot, or make another plan" ]]
+  run protect --planned "$(id):2" --mechanism laplace --scale 0.02 -o c.npy
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"scale is planned as 0.01, asked as 0.02"* ]]
+  cmp "$ledger" kept
+  [ ! -e c.npy ]
+}
+
+@test "a plan beyond the budget is refused, and nothing is charged" {
+  run plan --budget 0.5,1e-6
+  [ "$status" -eq 77 ]
+  [ "$(grep -c '"event":"plan"' sotto/ledger/people.jsonl)" -eq 0 ]
+}
+
+@test "the verifier reads plans, and refuses forged ones" {
+  command -v python3 > /dev/null || skip "python3 is not installed"
+  plan --json > plan.json
+  "$tree/tools/check-schema" sotto/ledger/people.jsonl
+  protect --planned "$(id):1" --mechanism gaussian --scale 0.01 --l2 0.001 --delta 1e-6 -o a.npy > /dev/null
+  protect --planned "$(id):2" --mechanism laplace --scale 0.01 -o b.npy > /dev/null
+  ledger=sotto/ledger/people.jsonl
+  "$tree/tools/check-schema" "$ledger" a.npy.certificate.json
+  verify() { python3 "$tree/verifier/sotto-verify.py" "$@"; }
+  verify a.npy.certificate.json --ledger "$ledger"
+  verify --total "$ledger" | grep -q 'what 1 charges recorded'
+  forge() { # FROM TO: in the last line that has FROM, with a chain that fits
+    python3 - "$ledger" "$1" "$2" << 'END'
+import hashlib, re, sys
+path, old, new = sys.argv[1:]
+lines, before = open(path).read().splitlines(), "0" * 64
+last = max(i for i, line in enumerate(lines) if old in line)
+with open("forged.jsonl", "w") as out:
+    for i, line in enumerate(lines):
+        line = line.replace(old, new) if i == last else line
+        line = re.sub(r'"prev":"[0-9a-f]{64}"', f'"prev":"{before}"', line[:-75] + "}")
+        before = hashlib.sha256(line.encode()).hexdigest()
+        out.write(line[:-1] + f',"hash":"{before}"}}\n')
+END
+  }
+  forge '"slot":2' '"slot":2' # the control
+  verify --total forged.jsonl
+  for change in '"slot":2|"slot":1' '"slot":2|"slot":4' '"scale":0.01,"dimension":1,"s|"scale":0.02,"dimension":1,"s' "$(id)\",\"slot\":2|$(printf '0%.0s' {1..64})\",\"slot\":2"; do
+    forge "${change%|*}" "${change#*|}"
+    run verify --total forged.jsonl
+    [ "$status" -eq 1 ]
+    run "$SOTTO" ledger show forged.jsonl
+    [ "$status" -eq 65 ]
+  done
+}
