@@ -289,3 +289,27 @@ def test_types_are_refused_before_a_charge(records, tmp_path):
             sotto.randomise(labels, classes=3, epsilon=1, ledger=ledger)
     assert ledger.entries() == []
     sotto.randomise(records[1].tolist()[:-1] + [.5], classes=3, epsilon=1, ledger=ledger)  # a list has no type: one label must not decide
+
+
+def test_a_limit_of_time_costs_what_was_done(tmp_path):
+    """Of 16,000 steps: the call stops after one or more of them, and goes on inside the budget. A stop by hand pays for all."""
+    draw = np.random.default_rng(1)
+    x, labels = draw.normal(size=(2000, 64)).astype("f4"), draw.integers(0, 2, 2000)
+    ledger = sotto.Ledger(tmp_path / "l.jsonl", dataset="clock", budget=(2.2, 1e-5))
+
+    def call():
+        return sotto.train_head(x, labels, classes=2, hidden=[32], trainer="dp-adam", batch=64, epochs=500, epsilon=2, delta=1e-5,
+                                ledger=ledger, output=tmp_path / "h.safetensors", threads=1)
+
+    charges, seconds = lambda: [e for e in ledger.entries() if e.event == "reserve"], 1e-6
+    while not charges():  # on any machine: before the call, in its account, and at last in its steps
+        with sotto.time_limit(3600), pytest.raises(sotto.SottoError) as e, sotto.time_limit(seconds):
+            call()
+        assert e.value.status == "ESTOPPED"
+        if seconds < 1e-5:
+            assert "before the call began" in str(e.value)
+        seconds *= 1.5
+    assert "was charged" in str(e.value) and ledger.total(1e-5).together.upper < 1.9
+    assert call().certificate.epsilon.upper <= 2.000001 and ledger.total(1e-5).together.upper <= 2.2
+    with pytest.raises(ValueError, match="expected more than 0"), sotto.time_limit(0):
+        pass

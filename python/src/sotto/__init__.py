@@ -7,7 +7,7 @@ in one column."""
 from __future__ import annotations
 
 from . import account, errors, key
-from ._call import set_threads
+from ._call import set_threads, time_limit
 from ._records import Estimate, Interval, Record
 from ._sotto import ffi as _ffi
 from ._sotto import lib as _lib
@@ -74,6 +74,7 @@ __all__ = [
     "scatter",
     "select",
     "set_threads",
+    "time_limit",
     "standardise",
     "train_head",
     "train_network",

@@ -13,13 +13,17 @@ Arrays      Float32 and float64 in C order are lent to the call without a copy."
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import keyword
 import _thread
 import logging
+import math
 import os
 import queue
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Union
@@ -89,6 +93,29 @@ def _failure(status: int) -> errors.SottoError:
 
 
 # ---- calls -----------------------------------------------------------------------------------------------------------------
+_deadline: contextvars.ContextVar[float] = contextvars.ContextVar("deadline", default=math.inf)  # of time.monotonic()
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Calls inside stop when so many seconds have gone by, at the end of a step, and raise SottoError ("ESTOPPED").
+
+    A private training with `output`, and without canaries, is then charged for the steps that it took, and the same call goes on
+    inside its budget. A stop by Ctrl-C costs all that was reserved: the limit is set before the call, so it tells nothing of the run.
+
+    >>> with sotto.time_limit(3600):
+    ...     sotto.scatter(np.zeros((1, 3, 32, 32), "u1")).shape[0]
+    1
+    """
+    if not seconds > 0:
+        raise invalid(f"time_limit: {seconds!r} seconds; expected more than 0")
+    token = _deadline.set(min(_deadline.get(), time.monotonic() + seconds))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
 class _Job:
     """One call in a thread of its own. The thread owns what the call uses, so a caller that leaves early leaves it intact."""
 
@@ -96,6 +123,7 @@ class _Job:
         self.function, self.args, self.report, self.charges = function, args, progress, charges
         self.queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self.stop = ffi.new("int *", 0)
+        self.deadline = _deadline.get()
         self.handle = ffi.new_handle(self)
         self.result: Any = None
         self.error: errors.SottoError | None = None
@@ -126,6 +154,8 @@ class _Job:
         """In the caller's thread: what the call asks for, until it ends. An interrupt may come between any two steps, and what get()
         had taken is then lost."""
         while True:
+            if self.stop[0] == 0 and time.monotonic() >= self.deadline:
+                self.stop[0] = lib.SOTTO_STOP_BY_TIME
             try:
                 item = self.queue.get(timeout=0.05)
             except queue.Empty:
@@ -245,6 +275,8 @@ def run(function: Any, *args: Any, threads: int | None = None, progress: Progres
         if fallible and result != lib.SOTTO_OK:
             raise _failure(result)
         return None if fallible else result
+    if time.monotonic() >= _deadline.get():
+        raise errors.make("ESTOPPED", "the limit of time had run out before the call began", "give time_limit() more seconds")
     with _Reporter(progress) as report:
         job = _Job(call or function, args, threads_of(threads), report, charges)
         job.wait()
