@@ -366,8 +366,11 @@ struct sotto_ledger_column {
 /** sotto_ledger_init(), and its columns are fixed now instead of by the first charge. A column for pure releases alone, which costs
  *  no delta, is always beside them.
  *
- *  In:      budget   its delta is above 0
- *           columns  (n), n from 1 to 15
+ *  In:      ledger, source  as in struct sotto_spend; may be NULL
+ *           budget          its delta is above 0
+ *           columns         (n), n from 1 to 15
+ *           contact         of the person who answers for it; NULL: none
+ *  Out:     *path           where it is; free with sotto_text_free()
  *  Returns: EDOMAIN  a column that its share of delta has no room for
  *           EBUDGET  its columns were fixed before; what was charged before fits none of these */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_init_columns(char **path, const char *dataset_id,
