@@ -322,6 +322,7 @@ struct ledger_charge ledger_line_charge(const struct ledger_line *line)
                                   .pure = number_or(d, "pure_epsilon", NAN),
                                   .rho = number_or(d, "zcdp_rho", NAN),
                                   .epsilon = number_or(d, "epsilon.upper", NAN),
+                                  .lower = number_or(d, "epsilon.lower", 0),
                                   .delta = number_or(d, "delta", 0),
                                   .conditional = json_find(d, "condition") != NULL,
                                   .inputs_only = json_find(d, "protects") && !json_find(d, "labels"),

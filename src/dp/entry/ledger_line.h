@@ -105,6 +105,7 @@ struct ledger_charge {
     size_t dimension, steps;
     struct privacy_unit unit;         /* of the norms; of samples the unit that they are accounted for */
     double pure, rho, epsilon, delta; /* as recorded */
+    double lower;                     /* end of epsilon; 0: nothing is said */
     bool conditional, inputs_only;    /* names a condition; protects inputs and counts on public labels */
     bool seeded;                      /* its noise came from a seed: no guarantee */
     bool numbered;                    /* its number among the charges of the ledger: */

@@ -193,7 +193,7 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
         status = refuse_any_order(where);
         goto done;
     }
-    TRY(ledger_require_offers(&item, where));
+    TRY(ledger_require_offers(&item, c, where));
     if (line->admission.opens)
         ledger_columns_start(l, &line->admission.opened);
     if (line->event == LEDGER_RESERVE && line->run && line->hash) {
@@ -268,6 +268,7 @@ static sotto_status settle(struct ledger *l, const struct ledger_line *line, con
         !ledger_columns_settle(&last->any_order, &line->admission.any_order))
         TRY(refuse_any_order(where));
     ledger_item_settle(last, &line->charge);
+    TRY(ledger_require_offers(last, &line->charge, where));
     if (!ledger_columns_again(l))
         TRY(refuse_any_order(where));
     l->settled = true;

@@ -12,6 +12,7 @@ static const double hair = 1e-9; /* a recorded epsilon is the decimal that was a
 struct need {
     const struct ledger_item *item;
     const struct sotto_event *event;
+    double lower, delta; /* what the line itself says: epsilon at delta is not below */
     struct part part;
     double pure;   /* of all releases together; INFINITY: none */
     double square; /* of Gaussian noise, else INFINITY */
@@ -53,6 +54,12 @@ static bool nowhere_below(const struct adaptive *box, const struct need *n)
     return above;
 }
 
+/* All that is asked of a curve that is not computed here. */
+static bool above_recorded(const struct adaptive *box, const struct need *n)
+{
+    return !(n->lower > 0 && n->delta > 0) || adaptive_delta(box, n->lower).hi * (1 + hair) >= n->delta;
+}
+
 static bool is_enough(const struct adaptive *box, const struct need *n)
 {
     const struct ledger_item *item = n->item;
@@ -62,21 +69,23 @@ static bool is_enough(const struct adaptive *box, const struct need *n)
     if (n->square < INFINITY) /* the loss of a wider Gaussian is above that of the box in the end */
         return box->failure > 0 && nowhere_below(box, n);
     if (n->pure == INFINITY) /* a run's curve, or no bound */
-        return true;
+        return above_recorded(box, n);
     if (box->failure >= n->coin && (box->pure >= n->pure || covers_pure(box->square, n)))
         return true;
     if (box->failure <= n->coin && (box->pure == 0 || box->square == 0))
         return false; /* a charge writes one of the two above */
     if (has_curve(n))
         return nowhere_below(box, n);
-    return box->square > 0 ? box->failure > n->coin : recorded && item->delta > 0;
+    return box->square > 0 ? box->failure > n->coin && above_recorded(box, n) : recorded && item->delta > 0;
 }
 
 /* What one event needs by itself. */
-static sotto_status need_of(struct need *out, const struct ledger_item *item, const struct sotto_event *e)
+static sotto_status need_of(struct need *out, const struct ledger_item *item, const struct sotto_event *e,
+                            const struct ledger_charge *recorded)
 {
     sotto_status status = SOTTO_OK;
-    struct need n = {.item = item, .event = e, .square = INFINITY};
+    struct need n = {
+        .item = item, .event = e, .lower = recorded->lower, .delta = recorded->delta, .square = INFINITY};
     TRY(part_make(&n.part, e, 0, SOTTO_REPLACE_ONE));
     const struct part *p = &n.part;
     n.pure = part_pure(p).hi < INFINITY ? part_pure(p).lo * (1 - hair) : INFINITY;
@@ -114,7 +123,8 @@ static sotto_status refuse(const char *where)
         where);
 }
 
-sotto_status ledger_require_offers(const struct ledger_item *item, const char *where)
+sotto_status ledger_require_offers(const struct ledger_item *item, const struct ledger_charge *recorded,
+                                   const char *where)
 {
     sotto_status status = SOTTO_OK;
     const struct any_order *a = &item->any_order;
@@ -122,12 +132,15 @@ sotto_status ledger_require_offers(const struct ledger_item *item, const char *w
     const struct sotto_event *events = plan ? plan->events : &item->charged.event;
     const size_t count = plan ? plan->count : 1;
     struct sums sums = {0, 0, 0};
-    if (a->offers == 0 || events->count == 0)
+    if (a->offers == 0)
         goto done;
+    if (events->count == 0) /* nothing is known to cover it */
+        TRY(refuse(where));
     for (size_t k = 0; k < count; k++) { /* what covers all covers each */
         struct need n;
-        TRY(need_of(&n, item, &events[k]));
-        add_need(&sums, &n);
+        TRY(need_of(&n, item, &events[k], recorded));
+        if (count > 1)
+            add_need(&sums, &n);
         for (size_t i = 0; i < a->offers; i++)
             if (!is_enough(&a->offer[i], &n))
                 TRY(refuse(where));

@@ -5,8 +5,10 @@
 #include "dp/ledger/ledger.h"
 
 /** Offers are written once and never computed again. But one that is certainly below what the line's own mechanism, noise and
- * sensitivity need was not written by a charge. Told are pure releases, Gaussian noise, stated pairs and products of them; the
- * curve of a sampled run takes too long. `where`: the line, for errors. EFORMAT, ENOMEM. */
-sotto_status ledger_require_offers(const struct ledger_item *item, const char *where);
+ * sensitivity need was not written by a charge. Told are pure releases, Gaussian noise, stated pairs and products of them. The
+ * curve of a sampled run takes too long: there an offer may not be below the lower end of epsilon that the line `recorded`. `where`:
+ * the line, for errors. EFORMAT, ENOMEM. */
+sotto_status ledger_require_offers(const struct ledger_item *item, const struct ledger_charge *recorded,
+                                   const char *where);
 
 #endif

@@ -328,6 +328,25 @@ TEST(offers_of_two_kinds)
     }
 }
 
+/* An account of before took more. Its line keeps its numbers, and so does what comes behind. */
+TEST(a_line_keeps_what_it_took)
+{
+    for (int k = 0; k < 2; k++)
+        charge_kind("gaussian", (struct sotto_dp){.3, 1e-7}, budget);
+    struct ledger l = read_ledger();
+    const double before = decimal_up(l.columns.column[1].square);
+    ledger_close(&l);
+    forged.line = 1;
+    forge(1.5, 0, 1);
+    assert_false(is_refused());
+    charge_kind("gaussian", (struct sotto_dp){.1, 1e-7}, budget);
+    l = read_ledger();
+    const double square = l.items[0].any_order.offer[0].square / 1.5,
+                 third = l.items[2].any_order.offer[0].square;
+    assert_true(fabs(decimal_up(l.columns.column[1].square) - (before + square / 2 + third)) < 1e-12);
+    ledger_close(&l);
+}
+
 TEST(columns_that_hold_more_than_their_budget)
 {
     for (int larger = 0; larger < 2; larger++) {
