@@ -385,8 +385,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_init_columns(char **path, c
  *  In:      events  noise of a scale under replace-one adjacency, with a pair of its own: no sampled steps, no stated guarantees
  *           delta   of the guarantee of all together; 0: pure epsilon-DP
  *           spend   provenance may be NULL; insecure 0
- *  Out:     *json, *table  each may be NULL: schema sotto.plan/1, with the plan's id and its slots; the same in lines; free with
- *                          sotto_text_free()
+ *  Out:     json    may be NULL; *json: schema sotto.plan/1, with the plan's id and its slots; free with sotto_text_free()
+ *           table   may be NULL; *table: the same in lines; free with sotto_text_free()
  *  Returns: EINVAL, EFORMAT  names the event
  *           EDOMAIN  no finite epsilon
  *           those of sotto_dp_release() */
