@@ -790,7 +790,7 @@ def spend_slot(lines, line, spent, where):
 
 def read_ledger(path):
     """Every line in order. What costs privacy is numbered; early lines are not. The hash of a line is that of its text without the hash; 'prev' is the hash of the line before."""
-    lines, before, data, charges, spent = [], "0" * 64, read_bytes(path), 0, set()
+    lines, before, data, charges, spent, wanted = [], "0" * 64, read_bytes(path), 0, set(), 0
     for text in data.removesuffix(b"\n").split(b"\n") if data else []:
         where = f"line {len(lines) + 1}"
         digest = hashlib.sha256(text[:-75] + b"}").hexdigest()
@@ -816,10 +816,13 @@ def read_ledger(path):
             find(line, "salt", TEXT), find(line, "output", TEXT), find(line, "certificate", TEXT)
             if not 0 <= find(line, "charge", WHOLE) < charges:
                 raise Refused(1, f"{where}: names a charge that is not before it")
+        wanted = find(line, "followed_by", WHOLE) if "followed_by" in line else max(0, wanted - 1)
         if event == "planned":
             spend_slot(lines, line, spent, where)
         lines.append(line)
         before = digest
+    if wanted:
+        raise Refused(1, "its last charge lacks lines, so it was cut while it was written")
     any_order(lines)
     return lines
 

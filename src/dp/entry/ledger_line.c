@@ -103,6 +103,8 @@ static void put_release(struct json **line, const struct charge_entry *e)
     json_put_text(line, "randomness", e->randomness);
     json_put_text(line, "input_sha256", e->input_sha256);
     json_put_text(line, "input_nonce", e->input_nonce);
+    if (e->followed_by)
+        json_put_integer(line, "followed_by", (int64_t)e->followed_by);
     put_source(line, e->source);
 }
 
@@ -357,6 +359,8 @@ static sotto_status get_charge(struct ledger_line *line, const char *name)
     TRY(get_numbers(line, name));
     TRY(unit_get(&line->charge.unit, d, name));
     TRY(json_get_text(&line->charge.source, d, name, "sensitivity.source"));
+    if (json_member(d, "followed_by"))
+        TRY(json_get_size(&line->followed_by, d, name, "followed_by"));
     if (line->event != LEDGER_IMPORT)
         TRY(json_get_text(&randomness, d, name, "randomness"));
 done:

@@ -45,6 +45,8 @@ struct charge_entry {
     /* a release: */
     size_t dimension;
     const char *input_sha256, *input_nonce;
+    size_t
+        followed_by; /* lines of the same charge behind this one, which are written with it or not at all */
     /* a reservation; its condition is that of the facts: */
     const char *run;
     const struct dpsgd_facts *facts;
@@ -126,6 +128,7 @@ struct ledger_line {
     struct ledger_hashes hashes;         /* records */
     struct ledger_output output;         /* released */
     struct ledger_settlement settlement; /* settled */
+    size_t followed_by;                  /* release: lines of the same charge; without them it is no charge */
     struct event_list plan;              /* plan, with the texts of the table of mechanisms */
     struct plan_slot slot;               /* planned */
 };

@@ -169,6 +169,15 @@ done:
     return status;
 }
 
+static void announce(const struct charge *c, const struct sotto_context *ctx)
+{
+    if (c->opened)
+        context_log(ctx, SOTTO_LOG_INFO,
+                    "opened a new ledger for data set '%s': %s; it counts what this account charges on this "
+                    "machine, so charges made elsewhere are not in it",
+                    c->dataset_id, c->ledgers[0].path);
+}
+
 sotto_status charge_enter(struct charge *c, const struct charge_entry *entry, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
@@ -196,11 +205,8 @@ sotto_status charge_enter(struct charge *c, const struct charge_entry *entry, co
         TRY(charge_entry_encode(&line, &complete));
         TRY(ledger_append_charge(&c->ledgers[i], line));
     }
-    if (c->opened)
-        context_log(ctx, SOTTO_LOG_INFO,
-                    "opened a new ledger for data set '%s': %s; it counts what this account charges on this "
-                    "machine, so charges made elsewhere are not in it",
-                    c->dataset_id, c->ledgers[0].path);
+    if (!c->ledgers[0].holds)
+        announce(c, ctx);
 done:
     ledger_line_free(&parsed);
     base_free(admissions);
@@ -246,5 +252,21 @@ sotto_status charge_spend_slot(struct plan_slot *slot, struct charge *c, const s
 done:
     ledger_line_free(&parsed);
     base_free(line);
+    return status;
+}
+
+void charge_hold(struct charge *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        ledger_hold(&c->ledgers[i]);
+}
+
+sotto_status charge_write_held(struct charge *c, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t i = c->count; i-- > 0;)
+        TRY(ledger_write_held(&c->ledgers[i]));
+    announce(c, ctx);
+done:
     return status;
 }

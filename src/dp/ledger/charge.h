@@ -25,6 +25,10 @@ sotto_status charge_open(struct charge *c, const char *dataset_id, const char *l
  * entry are on disk in all of them, the data set's own last. Its source is that of charge_open(). */
 sotto_status charge_enter(struct charge *c, const struct charge_entry *entry,
                           const struct sotto_context *ctx);
+/** What charge_enter() and budgets say from here on is written by charge_write_held(): all of it or nothing, in each ledger. */
+void charge_hold(struct charge *c);
+/** The data set's own ledger last. EIO. */
+sotto_status charge_write_held(struct charge *c, const struct sotto_context *ctx);
 /** A release of a plan (ledger_plan.h): its slot is spent, on disk, in the data set's own ledger; nothing is charged. The entry is of a
  * release, and becomes that of the slot.
  *  In:      asked    "ID:K"

@@ -477,8 +477,8 @@ static void keep_alike(struct ledger *l, const char *line, size_t body, const st
                       .input = find_digits(line, body, ",\"input_sha256\":\"", 64),
                       .seeded = entry->charge.seeded,
                       .inputs_only = entry->charge.inputs_only};
-    if (!l->alike || body == 0 || entry->admission.opens || entry->event != LEDGER_RELEASE ||
-        (a.nonce && a.input > a.nonce))
+    if (!l->alike || body == 0 || entry->admission.opens || entry->followed_by > 0 ||
+        entry->event != LEDGER_RELEASE || (a.nonce && a.input > a.nonce))
         return;
     a.item = l->items[l->charges - 1];
     l->alike->known[l->alike->count++ % ALIKE] = a;
@@ -505,6 +505,7 @@ static sotto_status check_line(struct ledger *l, const char *line, size_t length
         TRY(known ? count_alike(l, known, where) : mark_released(l, charge, where));
         memcpy(l->last, hash, sizeof hash);
         l->entries++;
+        l->follows -= l->follows > 0;
         goto done;
     }
     TRY(ledger_line_parse(&entry, line, length, where));
@@ -516,6 +517,7 @@ static sotto_status check_line(struct ledger *l, const char *line, size_t length
     keep_alike(l, line, body, &entry);
     memcpy(l->last, hash, sizeof hash);
     l->entries++;
+    l->follows = entry.followed_by > 0 ? entry.followed_by : l->follows - (l->follows > 0);
     if (l->visit) {
         TRY(count_again(l));
         TRY(l->visit(l->state, l, &entry));
@@ -532,28 +534,63 @@ static bool is_whole(const char *line, size_t length)
     return hash_of_line(hash, line, length) && strncmp(line + length - 66, hash, 64) == 0;
 }
 
-/* Reads everything and checks every whole line, with or without a newline; *torn is where a cut one starts
- * (or the size). */
+/* Every whole line, with or without a newline; *torn is where a cut one starts, or a charge that lacks some (or the size). */
+static sotto_status check_lines(struct ledger *l, char *data, size_t size, size_t *torn)
+{
+    sotto_status status = SOTTO_OK;
+    size_t at = 0, charge = 0;
+    while (at < size) {
+        char *line = data + at, *newline = memchr(line, '\n', size - at);
+        size_t length = newline ? (size_t)(newline - line) : size - at;
+        if (!newline && !is_whole(line, length))
+            break;
+        if (l->follows == 0)
+            charge = at;
+        TRY(check_line(l, line, length));
+        at += length + (newline != NULL);
+        l->unended = !newline;
+    }
+    *torn = l->follows > 0 ? charge : at;
+done:
+    return status;
+}
+
+static void free_counted(struct ledger *l)
+{
+    for (size_t i = 0; i < l->charges; i++)
+        ledger_plan_free(l->items[i].plan);
+    base_free(l->items);
+    base_free(l->moved);
+    ledger_records_free(&l->records);
+    ledger_events_free(&l->proved_events);
+    ledger_events_free(&l->conditional_events);
+}
+
+/* As before the first line. */
+static void forget_lines(struct ledger *l)
+{
+    const struct ledger was = *l;
+    free_counted(l);
+    *l = (struct ledger){
+        .lock = was.lock, .path = was.path, .alike = was.alike, .budget = {NAN, NAN}, .recorded = {NAN, NAN}};
+    *l->alike = (struct ledger_alike){.count = 0};
+    memcpy(l->last, zeros, sizeof zeros);
+}
+
 static sotto_status check_all(struct ledger *l, unsigned char **data, size_t *size, size_t *torn)
 {
     sotto_status status = SOTTO_OK;
     TRY(file_read(data, size, l->path, LEDGER_LIMIT));
     if (!l->visit) /* who looks at every line wants to see it */
         NEW(l->alike, 1);
-    size_t at = 0;
-    while (at < *size) {
-        char *line = (char *)*data + at, *newline = memchr(line, '\n', *size - at);
-        size_t length = newline ? (size_t)(newline - line) : *size - at;
-        if (!newline && !is_whole(line, length))
-            break;
-        TRY(check_line(l, line, length));
-        at += length + (newline != NULL);
-        l->unended = !newline;
+    TRY(check_lines(l, (char *)*data, *size, torn));
+    if (l->follows > 0 && !l->visit) { /* of the charge that was cut nothing counts */
+        forget_lines(l);
+        TRY(check_lines(l, (char *)*data, *torn, torn));
     }
     if (l->entries == 0)
         TRY(ledger_fresh_require(l->path, *size));
     TRY(count_again(l));
-    *torn = at;
 done:
     base_free(l->alike);
     l->alike = NULL;
@@ -746,6 +783,50 @@ done:
     return status;
 }
 
+static sotto_status write_lines(struct ledger *l, const char *lines, size_t size, bool first)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(write_all(l->lock.fd, lines, size, l->path));
+    if (fsync(l->lock.fd) != 0)
+        FAIL(SOTTO_EIO, "%s: cannot sync: %s", l->path, strerror(errno));
+    if (first) {
+        TRY(ledger_fresh_forget(l->path));
+        TRY(sync_parent(l->path));
+    }
+done:
+    return status;
+}
+
+static sotto_status hold(struct ledger *l, const char *line)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t length = strlen(line);
+    REGROW(l->held, l->held_size, l->held_size + length);
+    memcpy(l->held + l->held_size, line, length);
+    l->held_size += length;
+done:
+    return status;
+}
+
+void ledger_hold(struct ledger *l)
+{
+    l->holds = true;
+    l->held_from = l->entries;
+}
+
+sotto_status ledger_write_held(struct ledger *l)
+{
+    sotto_status status = SOTTO_OK;
+    l->holds = false;
+    if (l->held_size > 0)
+        TRY(write_lines(l, l->held, l->held_size, l->held_from == 0));
+done:
+    base_free(l->held);
+    l->held = NULL;
+    l->held_size = 0;
+    return status;
+}
+
 static sotto_status append(struct ledger *l, const char *entry, bool charge)
 {
     sotto_status status = SOTTO_OK;
@@ -758,13 +839,7 @@ static sotto_status append(struct ledger *l, const char *entry, bool charge)
              l->path, l->moved);
     TRY(complete(&line, hash, l, entry, charge));
     TRY(ledger_line_parse(&read_back, line, strlen(line), l->path));
-    TRY(write_all(l->lock.fd, line, strlen(line), l->path));
-    if (fsync(l->lock.fd) != 0)
-        FAIL(SOTTO_EIO, "%s: cannot sync: %s", l->path, strerror(errno));
-    if (l->entries == 0) {
-        TRY(ledger_fresh_forget(l->path));
-        TRY(sync_parent(l->path));
-    }
+    TRY(l->holds ? hold(l, line) : write_lines(l, line, strlen(line), l->entries == 0));
     TRY(count_line(l, &read_back, l->path));
     TRY(count_again(l));
     memcpy(l->last, hash, sizeof hash);
@@ -788,15 +863,10 @@ sotto_status ledger_append_charge(struct ledger *l, const char *line)
 void ledger_close(struct ledger *l)
 {
     ledger_lock_close(&l->lock);
+    free_counted(l);
     base_free(l->path);
-    base_free(l->moved);
-    for (size_t i = 0; i < l->charges; i++)
-        ledger_plan_free(l->items[i].plan);
-    base_free(l->items);
-    ledger_records_free(&l->records);
-    ledger_events_free(&l->proved_events);
-    ledger_events_free(&l->conditional_events);
-    l->path = l->moved = NULL;
+    base_free(l->held);
+    l->path = l->moved = l->held = NULL;
     l->items = NULL;
-    l->charges = 0;
+    l->charges = l->held_size = 0;
 }

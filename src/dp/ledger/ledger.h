@@ -50,7 +50,11 @@ struct ledger {
     struct ledger_lock lock; /* .fd: of the open file */
     char *path;
     size_t entries;
-    bool unended;                                           /* the last line lacks its newline */
+    bool unended;                /* the last line lacks its newline */
+    size_t follows;              /* lines that the charge of the last one still wants */
+    char *held;                  /* lines that wait for ledger_write_held(), (held_size); */
+    size_t held_size, held_from; /* entries before them */
+    bool holds;
     char last[65];                                          /* hash of the last line; 64 zeros when empty */
     struct ledger_sum proved;                               /* sensitivity proved or enforced by clipping */
     struct ledger_sum conditional;                          /* sensitivity sampled, or stated by the caller */
@@ -79,7 +83,7 @@ struct ledger {
 
 /** Opens or creates (with folders, mode 0600), waits for the lock, checks the whole chain, sums. A torn last
  * line (a process died while writing it, so its noise was never drawn) is moved to PATH.torn and the move is
- * recorded; one that lacks nothing but its newline is kept and charged. EFORMAT: a line was changed, removed
+ * recorded, and so is a charge of which not all lines are there; a line that lacks nothing but its newline is kept and charged. EFORMAT: a line was changed, removed
  * or reordered, or is of an event or schema that is not known; no line is left (ledger_fresh.h). EAGAIN: as ledger_lock_open(). */
 sotto_status ledger_open(struct ledger *l, const char *path, const struct sotto_context *ctx);
 /** Read-only look at an existing ledger: no lock kept, nothing created or repaired. ENOENT. */
@@ -92,6 +96,11 @@ sotto_status ledger_walk(struct ledger *l, const char *path,
 /** Completes a line of ledger_line.h (index, time, nonce, prev, hash), writes and fsyncs it. Updates the sums.
  * EBUDGET: the ledger was moved. */
 sotto_status ledger_append(struct ledger *l, const char *line);
+/** From here on lines are counted and not written, until ledger_write_held() writes all of them at once. What fails in between leaves the
+ * file as it was; the ledger is then good for nothing but ledger_close(). */
+void ledger_hold(struct ledger *l);
+/** In one piece; a reader takes a charge of several lines whole or not at all. EIO. */
+sotto_status ledger_write_held(struct ledger *l);
 /** The same of a charge, which gets its number too. */
 sotto_status ledger_append_charge(struct ledger *l, const char *line);
 /** A quick bound of what the column composes to at `delta`: the smallest of pure, zCDP and basic. INFINITY:

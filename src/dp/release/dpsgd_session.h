@@ -6,6 +6,7 @@
 #include "dp/dpsgd/dpsgd_reservations.h"
 #include "dp/mechanism/mechanism.h"
 #include "dp/noise/fixed_sample.h"
+#include "dp/release/release_labels.h"
 #include "par/ranks.h"
 #include "rng/noise.h"
 
@@ -61,6 +62,14 @@ struct sotto_dpsgd_session {
     size_t records;
 };
 
+/** sotto_dp_reserve() for a run that counts on released labels, which are charged and released with its first reservation: both are checked
+ * before either is written, and written at once. request->labels NULL.
+ *
+ *  Out: *certificate  of the labels; free with sotto_certificate_free() */
+sotto_status dpsgd_reserve_with_labels(struct sotto_dpsgd_session **out,
+                                       struct sotto_certificate **certificate,
+                                       const struct sotto_dpsgd_request *request,
+                                       struct label_release *labels, const struct sotto_context *ctx);
 /** EINVAL in a process that was forked since the reservation: the ledger was charged for one run, and each process would make
  * one of its own. */
 sotto_status dpsgd_session_check_process(const struct sotto_dpsgd_session *s);

@@ -11,6 +11,7 @@
 #include "dp/release/charge_hint.h"
 #include "dp/release/class_labels.h"
 #include "dp/release/clip_row.h"
+#include "dp/release/dpsgd_session.h"
 #include "io/array/npy.h"
 #include "par/par.h"
 #include "sotto/option.h"
@@ -29,8 +30,6 @@ struct job {
     float unit; /* of a value: 1 / 255 of pixels */
     const char *mechanism;
     double scale;
-    char label_entry[65];
-    struct sotto_certificate *labels_charged;
     char *labels_output; /* NULL: labels are public */
     struct held_file held, held_labels;
     struct sotto_dpsgd_session *session;
@@ -175,9 +174,8 @@ done:
     return status;
 }
 
-static sotto_status release_labels(struct job *j)
+static sotto_status prepare_labels(struct label_release *out, struct job *j)
 {
-    sotto_status status = SOTTO_OK;
     struct sotto_release request = {.mechanism = RUN_LABEL_MECHANISM,
                                     .target = {j->p.label_epsilon, SOTTO_DELTA_PURE},
                                     .sensitivity = {.l1 = 1, .source = SOTTO_SENSITIVITY_PROVED},
@@ -187,23 +185,29 @@ static sotto_status release_labels(struct job *j)
                                     .records = j->n};
     /* one budget for labels and records: that of the labels alone would be of delta 0, which no records fit into */
     request.spend.budget.delta = spend_delta(j->p.spend.budget.delta, j->p.target.delta);
-    TRY(sotto_dp_randomise(&j->labels_charged, j->y.data, j->n, j->p.classes, &request, j->ctx));
-    snprintf(j->label_entry, sizeof j->label_entry, "%s", sotto_certificate_hash(j->labels_charged));
-done:
-    return status;
+    return label_release_make(out, j->y.data, j->n, j->p.classes, &request, j->ctx);
 }
 
+/* Labels and records are one charge: both, or neither. */
 static sotto_status reserve(struct job *j)
 {
+    sotto_status status = SOTTO_OK;
+    struct label_release labels;
+    struct sotto_certificate *of_labels = NULL;
     struct sotto_dpsgd_request request = {
         .sampled = sampled_of(j),
         .max_grad_norm = j->p.clip,
         .dimension = j->n * j->d,
         .spend = spend_complete(&j->p.spend, j->whose.dataset_id, "one release of every record", 0),
-        .records = j->n,
-        .labels = j->label_entry[0] ? j->label_entry : NULL};
+        .records = j->n};
     request.sampled.adjacency = SOTTO_REPLACE_INPUT;
-    return sotto_dp_reserve(&j->session, &request, j->ctx);
+    if (!j->p.labels)
+        return sotto_dp_reserve(&j->session, &request, j->ctx);
+    TRY(prepare_labels(&labels, j));
+    TRY(dpsgd_reserve_with_labels(&j->session, &of_labels, &request, &labels, j->ctx));
+done:
+    sotto_certificate_free(of_labels);
+    return status;
 }
 
 static sotto_status clip_chunk(void *arg, size_t chunk, int thread)
@@ -252,7 +256,6 @@ static void clear(struct job *j)
     file_release(&j->held);
     file_release(&j->held_labels);
     sotto_dpsgd_session_close(j->session);
-    sotto_certificate_free(j->labels_charged);
     sotto_provenance_clear(&j->whose);
     sotto_array_clear(&j->x);
     sotto_array_clear(&j->y);
@@ -271,8 +274,6 @@ sotto_status sotto_protect_records(struct sotto_certificate **certificate,
     TRY(check(&j.p));
     TRY(prepare(&j));
     TRY(par_each((j.n + CHUNK - 1) / CHUNK, ctx, clip_chunk, &j));
-    if (j.p.labels)
-        TRY(release_labels(&j));
     TRY(reserve(&j));
     TRY(sotto_dp_step_float(j.session, j.x.data));
     TRY(sotto_dpsgd_session_certificate(&made, j.session));
@@ -282,9 +283,6 @@ sotto_status sotto_protect_records(struct sotto_certificate **certificate,
     *certificate = made;
     made = NULL;
 done:
-    if (status != SOTTO_OK && j.labels_charged && !j.session)
-        charge_name_certificate(j.labels_charged,
-                                "the released labels are lost; a new release is charged again");
     if (status != SOTTO_OK)
         charge_name_steps(j.session, "what was released is lost; a new release is charged again");
     sotto_certificate_free(made);

@@ -156,14 +156,39 @@ done:
 }
 
 static sotto_status charge_release(struct sotto_certificate *made, struct charge *charge,
-                                   const struct release_plan *p, const char *nonce,
+                                   const struct release_plan *p, const char *nonce, size_t followed_by,
                                    const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    const struct charge_entry entry = entry_of(p, nonce);
+    struct charge_entry entry = entry_of(p, nonce);
+    entry.followed_by = followed_by;
     TRY(charge_enter(charge, &entry, ctx));
     certificate_enter(made, charge->ledgers[0].charges - 1, charge->ledgers[0].last);
 done:
+    return status;
+}
+
+sotto_status release_enter(struct sotto_certificate **certificate, struct charge *charge,
+                           const struct release_plan *p, struct noise *stream, size_t followed_by,
+                           const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_release *r = p->release;
+    const struct certificate_facts facts = facts_of(p);
+    struct ledger *ledger = &charge->ledgers[0];
+    struct sotto_certificate *made = NULL;
+    char nonce[SHA256_HEX];
+    TRY(ledger_record_budget(ledger, spend_budget(&r->spend), p->account.delta));
+    ledger_warn_about_delta(r->records, p->account.delta, ctx);
+    TRY(certificate_new(&made, &facts));
+    TRY(certificate_name_ledger(made, ledger->path));
+    commit_to(nonce, made->input_commitment, r->input_sha256, stream);
+    TRY(r->spend.planned ? spend_slot(made, charge, p, nonce)
+                         : charge_release(made, charge, p, nonce, followed_by, ctx));
+    *certificate = made;
+    made = NULL;
+done:
+    sotto_certificate_free(made);
     return status;
 }
 
@@ -171,30 +196,17 @@ sotto_status release_record(struct noise **stream, struct sotto_certificate **ce
                             const struct release_plan *p, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    const struct sotto_release *r = p->release;
-    const struct certificate_facts facts = facts_of(p);
+    const struct sotto_spend *spend = &p->release->spend;
     struct charge charge = {.lock = {.fd = -1}};
     struct noise *opened = NULL;
-    struct sotto_certificate *made = NULL;
-    char nonce[SHA256_HEX];
-    if (r->spend.planned)
-        TRY(require_alone(&r->spend));
-    TRY(spend_noise(&opened, &r->spend));
-    TRY(charge_open(&charge, p->dataset_id, r->spend.ledger, r->spend.source, ctx));
-    struct ledger *ledger = &charge.ledgers[0];
-    TRY(ledger_record_budget(ledger, spend_budget(&r->spend), p->account.delta));
-    ledger_warn_about_delta(r->records, p->account.delta, ctx);
-    TRY(certificate_new(&made, &facts));
-    TRY(certificate_name_ledger(made, ledger->path));
-    commit_to(nonce, made->input_commitment, r->input_sha256, opened);
-    TRY(r->spend.planned ? spend_slot(made, &charge, p, nonce)
-                         : charge_release(made, &charge, p, nonce, ctx));
-    *certificate = made;
+    if (spend->planned)
+        TRY(require_alone(spend));
+    TRY(spend_noise(&opened, spend));
+    TRY(charge_open(&charge, p->dataset_id, spend->ledger, spend->source, ctx));
+    TRY(release_enter(certificate, &charge, p, opened, 0, ctx));
     *stream = opened;
-    made = NULL;
     opened = NULL;
 done:
-    sotto_certificate_free(made);
     noise_close(opened);
     charge_close(&charge);
     return status;

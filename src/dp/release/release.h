@@ -7,6 +7,8 @@
 #include "dp/certificate/certificate.h"
 #include "rng/noise.h"
 
+struct charge;
+
 /** What is about to be released. Made by release_plan(), completed by the kind of release. */
 struct release_plan {
     const struct sotto_release *release;
@@ -31,5 +33,10 @@ sotto_status release_plan(struct release_plan *plan, const struct sotto_release 
  * (sotto_certificate_free). On failure both are NULL. Errors of sotto_dp_release(). */
 sotto_status release_record(struct noise **stream, struct sotto_certificate **certificate,
                             const struct release_plan *plan, const struct sotto_context *ctx);
+
+/** The same within a charge that is open, with a stream that is: what is charged is `followed_by` so many lines of the same charge. */
+sotto_status release_enter(struct sotto_certificate **certificate, struct charge *charge,
+                           const struct release_plan *plan, struct noise *stream, size_t followed_by,
+                           const struct sotto_context *ctx);
 
 #endif

@@ -140,6 +140,32 @@ static sotto_status name_run(char id[RUN_ID + 1])
     return SOTTO_OK;
 }
 
+/* Labels that are charged with the reservation. */
+struct with_labels {
+    struct label_release *release; /* NULL: none */
+    struct sotto_certificate *certificate;
+    struct noise *stream;
+};
+
+static sotto_status enter_labels(struct sotto_dpsgd_session *s, struct with_labels *w, struct charge *charge,
+                                 const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct release_plan *plan;
+    if (!w->release)
+        goto done;
+    plan = &w->release->plan;
+    charge_hold(charge);
+    TRY(spend_noise(&w->stream, &plan->release->spend));
+    TRY(release_enter(&w->certificate, charge, plan, w->stream, 1, ctx));
+    snprintf(s->label_entry, sizeof s->label_entry, "%s", w->certificate->hash);
+    s->facts.label_scale = plan->account.scale;
+    s->facts.label_entry = s->label_entry;
+    s->run.seeded = plan->release->spend.insecure != 0;
+done:
+    return status;
+}
+
 /* The labels of this run, which the same ledger was charged for. */
 static sotto_status find_labels(struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
                                 const char *ledger)
@@ -214,7 +240,7 @@ done:
 
 static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
                            const struct sotto_sampled *sampled, const struct sotto_account *account,
-                           const struct sotto_context *ctx)
+                           struct with_labels *labels, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct charge charge = {.lock = {.fd = -1}};
@@ -223,6 +249,7 @@ static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dps
     struct charge_entry entry;
     TRY(charge_open(&charge, s->dataset_id, r->spend.ledger, r->spend.source, ctx));
     struct ledger *ledger = &charge.ledgers[0];
+    TRY(enter_labels(s, labels, &charge, ctx));
     TRY(find_run(s, r, ledger->path, sampled, account, ctx));
     TRY(ledger_record_budget(ledger, spend_budget(&r->spend), r->sampled.delta));
     own = s->facts;
@@ -233,6 +260,8 @@ static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dps
     NEW_TEXT(s->ledger, ledger->path);
     TRY(make_places(s, &charge));
     TRY(charge_enter(&charge, &entry, ctx));
+    if (labels->release)
+        TRY(charge_write_held(&charge, ctx));
     memcpy(s->entry, ledger->last, sizeof s->entry);
     for (size_t i = 0; i < s->place_count; i++)
         memcpy(s->places[i].entry, charge.ledgers[i].last, sizeof s->places[i].entry);
@@ -346,10 +375,9 @@ done:
     return status;
 }
 
-sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sotto_dpsgd_request *request,
-                              const struct sotto_context *ctx)
+static sotto_status reserve(struct sotto_dpsgd_session **out, const struct sotto_dpsgd_request *request,
+                            struct with_labels *labels, const struct sotto_context *ctx)
 {
-    REQUIRE_GIVEN(out, request);
     sotto_status status = SOTTO_OK;
     char condition[CONDITION_TEXT], shaped[SHAPED_TEXT];
     struct sotto_sampled sampled = request->sampled;
@@ -401,12 +429,36 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
     if (sampled.sampling == SOTTO_SAMPLING_FIXED)
         TRY(fixed_sample_make(&s->fixed, sampled.sample_rate, request->records));
     TRY(open_streams(s, &request->spend));
-    TRY(record(s, request, &sampled, &account, ctx));
+    TRY(record(s, request, &sampled, &account, labels, ctx));
     base_trim(); /* what accounting took, some 30 MiB */
     *out = s;
     s = NULL;
 done:
     sotto_dpsgd_session_close(s);
+    return status;
+}
+
+sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sotto_dpsgd_request *request,
+                              const struct sotto_context *ctx)
+{
+    REQUIRE_GIVEN(out, request);
+    return reserve(out, request, &(struct with_labels){.release = NULL}, ctx);
+}
+
+sotto_status dpsgd_reserve_with_labels(struct sotto_dpsgd_session **out,
+                                       struct sotto_certificate **certificate,
+                                       const struct sotto_dpsgd_request *request,
+                                       struct label_release *labels, const struct sotto_context *ctx)
+{
+    struct with_labels w = {.release = labels};
+    sotto_status status = reserve(out, request, &w, ctx);
+    if (status == SOTTO_OK) {
+        label_release_draw(labels, w.stream);
+        *certificate = w.certificate;
+        w.certificate = NULL;
+    }
+    noise_close(w.stream);
+    sotto_certificate_free(w.certificate);
     return status;
 }
 

@@ -17,6 +17,7 @@
 #include "dp/mechanism/require.h"
 #include "dp/release/charge_hint.h"
 #include "dp/release/clip_row.h"
+#include "dp/release/dpsgd_session.h"
 #include "io/json/json.h"
 #include "nn/loop/same_run.h"
 #include "nn/model/model.h"
@@ -50,9 +51,8 @@ struct noisy_run {
     struct checkpoint_private state;
     uint64_t epoch; /* that `inputs` belongs to; UINT64_MAX: none */
     char rows_sha256[SHA256_HEX], text[NOISY_INPUTS_TEXT];
-    struct held_file held;                    /* room for the output */
-    struct held_file held_checkpoint;         /* and for the first checkpoint, until the charge */
-    struct sotto_certificate *labels_charged; /* rank 0's, of labels that this call released */
+    struct held_file held;            /* room for the output */
+    struct held_file held_checkpoint; /* and for the first checkpoint, until the charge */
 };
 
 /* ---- the release ---- */
@@ -62,7 +62,39 @@ static bool charges(const struct noisy_run *r)
     return sotto_team_rank(r->team) == 0;
 }
 
-static sotto_status reserve_here(struct noisy_run *r, uint64_t epoch)
+/* Once for the whole run: its checkpoints keep the result, and which ledger entry was charged for it. The
+ * seeded twin of this stream is none of the inputs'. */
+static sotto_status prepare_labels(struct label_release *out, struct noisy_run *r)
+{
+    const struct sotto_train_privacy *p = &r->p;
+    struct sotto_release request = {.mechanism = "randomised-response",
+                                    .target = {p->label_epsilon, SOTTO_DELTA_PURE},
+                                    .sensitivity = {.l1 = 1, .source = SOTTO_SENSITIVITY_PROVED},
+                                    .spend = spend_complete(&p->spend, r->data->dataset_id,
+                                                            "labels of a network on noisy inputs",
+                                                            (uint64_t)1 << 63),
+                                    .records = r->n};
+    /* one budget for labels and inputs: that of the labels alone would be of delta 0, which no input fits into */
+    request.spend.budget.delta = spend_delta(p->spend.budget.delta, p->target.delta);
+    return label_release_make(out, r->labels, r->n, r->data->classes, &request, r->t.ctx);
+}
+
+/* Labels and first inputs are one charge: both, or neither. */
+static sotto_status charge_both(struct sotto_dpsgd_session **out, struct noisy_run *r,
+                                const struct sotto_dpsgd_request *request)
+{
+    sotto_status status = SOTTO_OK;
+    struct label_release labels;
+    struct sotto_certificate *of_labels = NULL;
+    TRY(prepare_labels(&labels, r));
+    TRY(dpsgd_reserve_with_labels(out, &of_labels, request, &labels, r->t.ctx));
+    snprintf(r->state.label_entry, sizeof r->state.label_entry, "%s", sotto_certificate_hash(of_labels));
+done:
+    sotto_certificate_free(of_labels);
+    return status;
+}
+
+static sotto_status reserve_here(struct noisy_run *r, uint64_t epoch, bool with_labels)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_privacy *p = &r->p;
@@ -82,8 +114,8 @@ static sotto_status reserve_here(struct noisy_run *r, uint64_t epoch)
         .spend = spend_complete(&p->spend, r->data->dataset_id, "network on noisy inputs", epoch),
         .records = r->n,
         .run = r->state.run[0] ? r->state.run : NULL,
-        .labels = r->state.labels ? r->state.label_entry : NULL};
-    TRY(sotto_dp_reserve(&next, &request, r->t.ctx));
+        .labels = r->state.labels && !with_labels ? r->state.label_entry : NULL};
+    TRY(with_labels ? charge_both(&next, r, &request) : sotto_dp_reserve(&next, &request, r->t.ctx));
     sotto_dpsgd_session_close(r->reserved);
     r->reserved = next;
     snprintf(r->state.run, sizeof r->state.run, "%s", sotto_dpsgd_session_run(r->reserved));
@@ -91,45 +123,17 @@ done:
     return status;
 }
 
-static sotto_status reserve(struct noisy_run *r, uint64_t epoch)
+/* with_labels: these are released too, and the other ranks forget them as they were. */
+static sotto_status reserve(struct noisy_run *r, uint64_t epoch, bool with_labels)
 {
     sotto_status status = SOTTO_OK;
-    TRY(team_agree(r->team, charges(r) ? reserve_here(r, epoch) : SOTTO_OK));
+    TRY(team_agree(r->team, charges(r) ? reserve_here(r, epoch, with_labels) : SOTTO_OK));
     r->used = 0;
     TRY(team_broadcast(r->team, r->state.run, sizeof r->state.run));
-done:
-    return status;
-}
-
-/* Once for the whole run: its checkpoints keep the result, and which ledger entry was charged for it. The
- * seeded twin of this stream is none of the inputs'. */
-static sotto_status release_labels_here(struct noisy_run *r)
-{
-    sotto_status status = SOTTO_OK;
-    const struct sotto_train_privacy *p = &r->p;
-    struct sotto_release request = {.mechanism = "randomised-response",
-                                    .target = {p->label_epsilon, SOTTO_DELTA_PURE},
-                                    .sensitivity = {.l1 = 1, .source = SOTTO_SENSITIVITY_PROVED},
-                                    .spend = spend_complete(&p->spend, r->data->dataset_id,
-                                                            "labels of a network on noisy inputs",
-                                                            (uint64_t)1 << 63),
-                                    .records = r->n};
-    /* one budget for labels and inputs: that of the labels alone would be of delta 0, which no input fits into */
-    request.spend.budget.delta = spend_delta(p->spend.budget.delta, p->target.delta);
-    TRY(sotto_dp_randomise(&r->labels_charged, r->labels, r->n, r->data->classes, &request, r->t.ctx));
-    snprintf(r->state.label_entry, sizeof r->state.label_entry, "%s",
-             sotto_certificate_hash(r->labels_charged));
-done:
-    return status;
-}
-
-/* The others forget the labels as they were. */
-static sotto_status release_labels(struct noisy_run *r)
-{
-    sotto_status status = SOTTO_OK;
-    TRY(team_agree(r->team, charges(r) ? release_labels_here(r) : SOTTO_OK));
-    TRY(team_broadcast(r->team, r->labels, r->n * sizeof *r->labels));
-    TRY(team_broadcast(r->team, r->state.label_entry, sizeof r->state.label_entry));
+    if (with_labels) {
+        TRY(team_broadcast(r->team, r->labels, r->n * sizeof *r->labels));
+        TRY(team_broadcast(r->team, r->state.label_entry, sizeof r->state.label_entry));
+    }
 done:
     return status;
 }
@@ -182,7 +186,7 @@ static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t 
     uint64_t epoch = step / r->t.steps_per_epoch;
     if (epoch != r->epoch) {
         if (r->used == r->p.reserve)
-            TRY(reserve(r, epoch));
+            TRY(reserve(r, epoch, false));
         TRY(release(r, epoch));
     }
     *rows = epoch_order_batch(&r->t.order, step);
@@ -337,9 +341,7 @@ static sotto_status run(struct noisy_run *r)
     r->loop.step.draw = draw;
     TRY(training_loop_resume(&r->loop));
     supervised_announce(&r->t, &r->loop);
-    if (r->state.labels && !r->loop.resumed)
-        TRY(release_labels(r));
-    TRY(reserve(r, r->loop.progress.step / r->t.steps_per_epoch));
+    TRY(reserve(r, r->loop.progress.step / r->t.steps_per_epoch, r->state.labels && !r->loop.resumed));
     file_release(&r->held_checkpoint);
     if (r->loop.resumed)
         context_log(r->t.ctx, SOTTO_LOG_WARNING,
@@ -434,7 +436,6 @@ static void clear(struct noisy_run *r)
     file_release(&r->held_checkpoint);
     training_loop_release(&r->loop);
     sotto_dpsgd_session_close(r->reserved);
-    sotto_certificate_free(r->labels_charged);
     supervised_clear(&r->t);
     silent_records_clear(&r->records);
     base_free(r->inputs);
@@ -479,8 +480,6 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_c
         *result = found;
 done:
     par_set_threads(pool);
-    if (status != SOTTO_OK && r.labels_charged && !r.reserved)
-        charge_name_certificate(r.labels_charged, "the released labels are lost; a new run is charged again");
     if (status != SOTTO_OK)
         charge_name_steps(r.reserved, charge_continues(o.checkpoint));
     clear(&r);
