@@ -1057,6 +1057,8 @@ def check_ledger(v, c, claim, path, certificate):
         commitment = hashlib.sha256((entry.get("input_nonce", "") + entry.get("input_sha256", "")).encode()).hexdigest()
         v.check("input commitment", c.get("input_commitment") == commitment, "it is not that of the ledger's entry")
     v.done.append("ledger's chain is whole and holds this release")
+    if "plan" in c:
+        v.done.append(f"it is slot {c['plan']['slot']} of plan {c['plan']['id'][:16]}, which the ledger counts once")
     if v.failed:
         return
     if "charge" not in entry:

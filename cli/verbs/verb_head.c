@@ -16,6 +16,7 @@ static const struct option_row rows[] = {
     OPTION_TABLE(sotto_head_privacy_options, NULL),
     OPTION_GROUP("Noise and guarantee"),
     OPTION_ROWS(private_set_rows),
+    OPTION_TABLE(sotto_spend_option_table, "planned"),
     OPTION_ROWS(canary_rows),
     OPTION_GROUP("Output"),
     OPTION_TABLE(sotto_call_option_table, "fresh"),
@@ -40,27 +41,11 @@ static void print_result(const struct sotto_head *h, const struct head_inputs *i
                sotto_head_data_sha256(h));
 }
 
-static const char *const private_options[] = {"noise",
-                                              "max-grad-norm",
-                                              "noise-multiplier",
-                                              "epsilon",
-                                              "max-tpr",
-                                              "max-advantage",
-                                              "delta",
-                                              "momentum",
-                                              "dataset-id",
-                                              "ledger",
-                                              "budget-epsilon",
-                                              "budget-delta",
-                                              "purpose",
-                                              "insecure-noise-seed",
-                                              "cross-weight",
-                                              "adjacency",
-                                              "sampling",
-                                              "fresh",
-                                              "same-people-as",
-                                              "ledger-move",
-                                              "read-from-data"};
+static const char *const private_options[] = {
+    "noise",   "max-grad-norm",  "noise-multiplier",    "epsilon",       "max-tpr",        "max-advantage",
+    "delta",   "momentum",       "dataset-id",          "ledger",        "budget-epsilon", "budget-delta",
+    "purpose", "planned",        "insecure-noise-seed", "cross-weight",  "adjacency",      "sampling",
+    "fresh",   "same-people-as", "ledger-move",         "read-from-data"};
 
 static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head_recipe *r,
                                  const struct head_inputs *in, const struct options *o)

@@ -362,6 +362,31 @@ def test_a_forged_ledger_is_refused(released, ledger, forge):
                 call()
 
 
+def test_a_plan_is_charged_once(tmp_path):
+    events = tmp_path / "events.yaml"
+    events.write_text("schema: sotto.events/1\nadjacency: replace-one\nevents:\n"
+                      "- {mechanism: laplace, scale: 0.01, l1: 0.001, dimension: 2, count: 2}\n")
+    ledger = sotto.Ledger(tmp_path / "l.jsonl", dataset="b", budget=(1.0, 1e-6))
+    plan = ledger.plan(events, purpose="tables")
+    before = ledger.total(1e-6).proved
+    assert plan["slots"][0]["count"] == 2 and abs(plan["epsilon"]["upper"] - 0.2) < 1e-9
+
+    def release(slot, **changed):
+        return sotto.release([0.5, 0.5], **{"mechanism": "laplace", "scale": 0.01, "l1": 0.001, "delta": 0, "ledger": ledger,
+                                            "planned": f"{plan['plan'][:16]}:{slot}"} | changed)
+
+    with pytest.raises(sotto.errors.InvalidArgument, match="scale is planned as 0.01"):
+        release(2, scale=0.02)
+    release(2)
+    with pytest.raises(sotto.errors.BudgetExceeded, match="slot 2 of plan .* is spent"):
+        release(2)
+    release(1)
+    assert ledger.total(1e-6).conditional == before or ledger.total(1e-6).proved == before
+    assert [e.event for e in ledger.entries()] == ["budget", "plan", "planned", "planned"]
+    with pytest.raises(sotto.errors.BudgetExceeded):
+        ledger.plan(events, delta=0) and [ledger.plan(events) for _ in range(5)]
+
+
 def test_signatures(released, tmp_path):
     path, c = released
     key = sotto.key.new(tmp_path / "office.key")

@@ -27,7 +27,8 @@ id() { sed -n 's/.*"event":"plan".*"hash":"\([0-9a-f]*\)".*/\1/p' sotto/ledger/p
   cmp before after
   grep -q "(slot 3 of $(id | head -c 8))" shown
   for name in a b; do
-    "$SOTTO" verify $name.npy.certificate.json --ledger "$ledger" > /dev/null
+    "$SOTTO" verify $name.npy.certificate.json --ledger "$ledger" | grep -q "slot . of plan $(id | head -c 16), which the ledger counts once"
+    "$SOTTO" certificate $name.npy --ledger "$ledger" | grep -q "slot . of plan $(id | head -c 16): charged before it was made"
     grep -q "\"id\": \"$(id)\"" $name.npy.certificate.json
   done
   cp "$ledger" kept
@@ -56,7 +57,7 @@ id() { sed -n 's/.*"event":"plan".*"hash":"\([0-9a-f]*\)".*/\1/p' sotto/ledger/p
   ledger=sotto/ledger/people.jsonl
   "$tree/tools/check-schema" "$ledger" a.npy.certificate.json
   verify() { python3 "$tree/verifier/sotto-verify.py" "$@"; }
-  verify a.npy.certificate.json --ledger "$ledger"
+  verify a.npy.certificate.json --ledger "$ledger" | grep -q "slot 1 of plan $(id | head -c 16), which the ledger counts once"
   verify --total "$ledger" | grep -q 'what 1 charges recorded'
   forge() { # FROM TO: in the last line that has FROM, with a chain that fits
     python3 - "$ledger" "$1" "$2" << 'END'
@@ -81,4 +82,27 @@ END
     run "$SOTTO" ledger show forged.jsonl
     [ "$status" -eq 65 ]
   done
+}
+
+@test "a head of one release takes a slot; a run of steps and a plain head take none" {
+  "$SOTTO" data split synthetic-blobs-d5-k2-n100 --parts all=100 -o set --quiet
+  head=("$SOTTO" head --features set/all-features.npy --labels set/all-labels.npy --classes 2 --ledger h.jsonl --quiet)
+  printf '%s\n' 'schema: sotto.events/1' 'adjacency: replace-one' 'events:' '  - {mechanism: objective-perturbation, scale: 2, l1: 1, dimension: 5}' > events.yaml
+  "$SOTTO" ledger plan events.yaml --dataset-id synthetic-blobs-d5-k2-n100 --ledger h.jsonl > said
+  id=$(sed -n 's/^plan \([0-9a-f]*\):.*/\1/p' said)
+  run "${head[@]}" --trainer objective --noise-multiplier 2 --planned "$id:1" -o a.safetensors
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"dimension is planned as 5, asked as "* ]]
+  n=$(sed -n 's/.*dimension is planned as 5, asked as \([0-9]*\).*/\1/p' <<< "$output")
+  sed -i "s/dimension: 5/dimension: $n/" events.yaml
+  "$SOTTO" ledger plan events.yaml --dataset-id synthetic-blobs-d5-k2-n100 --ledger h.jsonl > said
+  id=$(sed -n 's/^plan \([0-9a-f]*\):.*/\1/p' said)
+  run "${head[@]}" --trainer dp-sgd --batch 10 --epochs 1 --noise-multiplier 9 --planned "$id:1" -o a.safetensors
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"slots of a plan are for single releases"* ]]
+  run "$SOTTO" head --features set/all-features.npy --labels set/all-labels.npy --classes 2 --quiet --planned "$id:1" -o plain.safetensors
+  [ "$status" -eq 64 ]
+  [ ! -e plain.safetensors ]
+  "${head[@]}" --trainer objective --noise-multiplier 2 --planned "$id:1" -o a.safetensors
+  "$SOTTO" verify a.safetensors.certificate.json --ledger h.jsonl > /dev/null
 }

@@ -161,6 +161,18 @@ class Ledger:
         import pandas
         return pandas.DataFrame([{n: getattr(e, n) for n in LedgerEntry._NAMES} for e in self.entries()], columns=LedgerEntry._NAMES)
 
+    def plan(self, events: str | os.PathLike[str], *, delta: float = 0.0, purpose: str | None = None) -> dict[str, Any]:
+        """Charges many releases as one entry, accounted together, before the first of them is made: the document "sotto.plan/1".
+
+        events: file of schema sotto.events/1 (docs/FORMATS.md): noise of a scale, of which all is fixed here.
+        delta: of the guarantee of all together.
+        purpose: written with the entry.
+
+        Each release is then made as planned, costs nothing more, and is made once: planned=f"{plan['plan']}:{slot}" of release()
+        and of what else makes one release. Raises BudgetExceeded, and charges nothing, if they are too many together."""
+        c = struct("spend", dataset_id=self._dataset, ledger=self._path, rows_per_person=self._rows, source=self._source(), purpose=purpose)
+        return dict(json.loads(out_text(lib.sotto_ledger_plan, ffi.NULL, c_text(events), delta, c, charges=True)))
+
     def verify(self) -> None:
         """Checks the chain of hashes. Raises InvalidArgument if a line was changed, removed or reordered, NotFound without a file.
 

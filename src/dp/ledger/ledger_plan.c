@@ -41,15 +41,14 @@ static sotto_status require_planned(const struct sotto_event *e, size_t i)
 {
     sotto_status status = SOTTO_OK;
     const struct mechanism *m = mechanism_find(e->mechanism);
-    REQUIRE(m && e->noise_multiplier == 0 && e->sample_rate == 0 && m->kind != RELEASE_MINIMUM,
-            "events[%zu]: %s; a plan holds releases of 'sotto protect', expected noise of a scale", i,
-            !m                           ? "a stated guarantee has no release"
-            : m->kind == RELEASE_MINIMUM ? "a head is trained"
-                                         : "sampled steps are trained");
-    REQUIRE(e->adjacency == SOTTO_REPLACE_ONE && e->group <= 1,
-            "events[%zu]: a release of 'sotto protect' is of one replaced record; give adjacency replace-one "
-            "and no group",
-            i);
+    REQUIRE(m && e->noise_multiplier == 0 && e->sample_rate == 0,
+            "events[%zu]: %s; a plan holds single releases, expected noise of a scale", i,
+            m ? "sampled steps are a run" : "a stated guarantee has no release");
+    REQUIRE(
+        e->adjacency == SOTTO_REPLACE_ONE && e->group <= 1,
+        "events[%zu]: a planned release is accounted for one replaced record; give adjacency replace-one and "
+        "no group",
+        i);
     TRY(require_pair(e, i));
 done:
     return status;

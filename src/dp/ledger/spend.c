@@ -86,8 +86,9 @@ sotto_status spend_check(const char **dataset_id, char condition[CONDITION_TEXT]
     struct privacy_unit found;
     TRY(require_reserved_of(s->reserved, 3, "spend"));
     REQUIRE(!s->planned,
-            "planned: slots of a plan are for single releases of 'sotto protect'; omit it, and this is "
-            "charged by itself");
+            "planned: slots of a plan are for single releases, by 'sotto protect' or by a head's trainer "
+            "objective, "
+            "covariance, functional, functional-linear or taylor; omit it, and this is charged by itself");
     if (s->source)
         TRY(require_reserved(s->source->reserved, "source records"));
     TRY(charge_identity(dataset_id, s->dataset_id, s->provenance));

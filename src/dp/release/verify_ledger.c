@@ -170,6 +170,9 @@ static sotto_status check_own_entry(struct verification *v, const char *path)
         TRY(check_entry(v, entry, &says));
     }
     verify_done(v, "ledger's chain is whole and holds this release");
+    if (v->claims.plan)
+        verify_done(v, "it is slot %zu of plan %.16s, which the ledger counts once", v->claims.slot,
+                    v->claims.plan);
     if (v->found.failed)
         goto done;
     if (says.charge < 0)

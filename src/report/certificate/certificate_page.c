@@ -269,6 +269,10 @@ static void put_account(struct sheet *s, const struct facts *f)
                    text_of(c, json_find(c, "guarantee.proved.accountant")
                                   ? "guarantee.proved.accountant"
                                   : "guarantee.conditional.accountant"));
+    if (json_find(c, "plan.id"))
+        sheet_line(s, "Plan",
+                   "slot %.0f of plan %.16s: charged before it was made, with all of the plan as one entry",
+                   number_of(c, "plan.slot"), text_of(c, "plan.id"));
     if (!l) {
         sheet_line(s, "Budget",
                    "not known: no ledger was given, so other releases from the same records are not counted");

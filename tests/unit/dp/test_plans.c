@@ -330,7 +330,7 @@ TEST(what_has_no_pair_of_its_own_is_refused_by_name)
     REFUSED(charge_plan("- {mechanism: stated, epsilon: 0.1}\n", budget), SOTTO_EINVAL,
             "a stated guarantee has no release");
     REFUSED(charge_plan("- {mechanism: gaussian, noise_multiplier: 2, sample_rate: 0.1, steps: 9}\n", budget),
-            SOTTO_EINVAL, "sampled steps are trained");
+            SOTTO_EINVAL, "sampled steps are a run");
     REFUSED(charge_plan("- {mechanism: gaussian, scale: 1, l2: 1, adjacency: add-remove}\n", budget),
             SOTTO_EINVAL, "give adjacency replace-one");
     REFUSED(charge_plan("- {mechanism: gaussian, scale: 1, l2: 1, group: 2}\n", budget), SOTTO_EINVAL,
