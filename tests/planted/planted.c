@@ -3,6 +3,7 @@
  * should. */
 #include "base/file.h"
 #include "data/set/split_encoding.h"
+#include "dp/account/adaptive_part.h"
 #include "dp/certificate/certificate_json.h"
 #include "dp/ledger/charge.h"
 #include "dp/ledger/ledger_columns.h"
@@ -260,6 +261,24 @@ done:
     return status;
 }
 
+/* ... or with the curve of the box that they add up to. */
+static sotto_status add_boxes(struct adaptive *sum, const struct ledger *l, const struct ledger_item *item)
+{
+    sotto_status status = SOTTO_OK;
+    *sum = (struct adaptive){0, 0, 0};
+    for (size_t i = 0; i <= l->charges; i++) {
+        const struct sotto_event *event = &(i < l->charges ? &l->items[i] : item)->charged.event;
+        struct adaptive offer[ADAPTIVE_OFFERS];
+        struct part part;
+        size_t count;
+        TRY(part_make(&part, event, 0, SOTTO_REPLACE_ONE));
+        TRY(adaptive_offers(offer, &count, &part, 0, NULL));
+        *sum = adaptive_add(*sum, count ? offer[0] : (struct adaptive){INFINITY, INFINITY, 1});
+    }
+done:
+    return status;
+}
+
 sotto_status __real_ledger_admit(struct admission *out, bool *fits, const struct ledger *l,
                                  struct sotto_dp budget, const struct ledger_item *item,
                                  const struct sotto_context *ctx);
@@ -268,10 +287,15 @@ sotto_status __wrap_ledger_admit(struct admission *out, bool *fits, const struct
                                  const struct sotto_context *ctx)
 {
     struct sotto_account total;
+    struct adaptive box;
     sotto_status status = __real_ledger_admit(out, fits, l, budget, item, ctx);
-    if (status != SOTTO_OK || !planted("path") || isnan(budget.epsilon))
-        return status;
-    status = compose_path(&total, l, item, budget.delta);
-    *fits = status == SOTTO_OK && total.epsilon.upper <= budget.epsilon;
+    if (status == SOTTO_OK && planted("path") && !isnan(budget.epsilon)) {
+        status = compose_path(&total, l, item, budget.delta);
+        *fits = status == SOTTO_OK && total.epsilon.upper <= budget.epsilon;
+    }
+    if (status == SOTTO_OK && planted("box") && !isnan(budget.epsilon)) {
+        status = add_boxes(&box, l, item);
+        *fits = status == SOTTO_OK && adaptive_delta(&box, budget.epsilon).hi <= budget.delta;
+    }
     return status;
 }
