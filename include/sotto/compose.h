@@ -110,7 +110,7 @@ struct sotto_event {
     enum sotto_norm clipping;     /**< of sampled steps; 0: L2 */
     enum sotto_sampling sampling; /**< of sampled steps; fixed: of adjacency replace-one */
     struct sotto_dp stated;
-    size_t group; /**< data sets that differ in this many records; 0 or 1: one */
+    size_t group; /**< data sets that differ in this many records, such as a person's rows; 0 or 1: one */
     enum sotto_adjacency adjacency;
     uint64_t reserved[4]; /**< zeros: room for later members */
 };
@@ -160,7 +160,7 @@ enum { SOTTO_MAX_OFFERS = 8 };
  *
  *  In:      event  under add-remove: as in sotto_account_events() with target replace-one
  *           left   what the box has left. A run, or noise with a curve, is offered with a quarter, a sixteenth and a
- *                  sixty-fourth of left->failure
+ *                  sixty-fourth of left->failure; and, where left->pure is finite and above 0, with parts of that
  *  Out:     out    (SOTTO_MAX_OFFERS) whether an offer fits into `left` is for the caller to see
  *           count  0: no triple is known to cover the event
  *  Returns: EINVAL  names the parameter

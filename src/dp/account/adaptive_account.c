@@ -40,12 +40,13 @@ sotto_status sotto_account_adaptive(struct sotto_adaptive out[SOTTO_MAX_OFFERS],
 {
     REQUIRE_GIVEN(out, count, event, left);
     sotto_status status = SOTTO_OK;
-    struct adaptive box[ADAPTIVE_OFFERS];
+    struct adaptive box[ADAPTIVE_OFFERS], room;
     struct part part;
     size_t n;
     TRY(require_triple(left, "left"));
     TRY(part_make(&part, event, 0, SOTTO_REPLACE_ONE));
-    TRY(adaptive_offers(box, &n, &part, left->failure, NULL));
+    room = adaptive_from(left);
+    TRY(adaptive_offers(box, &n, &part, &room, NULL));
     for (size_t i = 0; i < n; i++)
         out[i] = adaptive_shown(&box[i]);
     *count = n;

@@ -1,12 +1,16 @@
 /* From one release, or many of one kind, to the boxes that cover it. */
 #include "dp/account/adaptive_part.h"
 #include "base/memory.h"
-#include "dp/account/account_pld.h"
 #include "dp/account/event_levels.h"
+#include "dp/account/row_by_row.h"
 
 #include <math.h>
 
-enum { CELLS = 255, LADDER = 3 }; /* 512 cells would save 2e-4 of m */
+enum {
+    CELLS = 255,
+    LADDER = 3,
+    OTHERS = 2 /* that a ledger has to add */
+};             /* 512 cells would save 2e-4 of m */
 
 /* 1 - (1 - d)^k, from above. */
 static double failure_of(struct interval d, double k)
@@ -14,20 +18,10 @@ static double failure_of(struct interval d, double k)
     return d.hi == 0 ? 0 : iv_neg(iv_expm1(iv_scale(iv_log1p(iv_neg(d)), k))).hi;
 }
 
-/* Releases with one scalar pair: Poisson-sampled steps, or noise in a norm that its curve is known for. */
+/* Noise in a norm that its curve is known for. */
 static bool as_item(struct composed_release *out, const struct part *p)
 {
-    const struct sotto_sampled *s = &p->sampled;
     const enum sotto_norm norm = p->m && p->m->norm == SHIFT_L2 ? SOTTO_NORM_L2 : SOTTO_NORM_L1;
-    if (p->kind == PART_SAMPLED) {
-        const bool one =
-            sampled_replaces(s) && s->sampling == SOTTO_SAMPLING_POISSON; /* its doubling is no group */
-        *out = (struct composed_release){p->m->name,          iv_div(iv(1), iv(s->noise_multiplier)),
-                                         s->clipping,         s->sample_rate,
-                                         sampled_replaces(s), s->steps,
-                                         s->sampling};
-        return scalar_curve_holds(p->m, s->clipping) && (p->doublings == 0 || one);
-    }
     if (p->kind != PART_NOISE || p->m->integer || p->m->by_l2 ||
         !(account_shift(p->m, &p->shifts).hi < INFINITY) || !scalar_curve_holds(p->m, norm) ||
         p->count > 0x1p40)
@@ -37,30 +31,118 @@ static bool as_item(struct composed_release *out, const struct part *p)
     return true;
 }
 
-/* Gaussians above the curve, for each failure on the ladder. */
-static sotto_status offers_of_curve(struct adaptive *out, size_t *count, const struct composed_release *item,
-                                    size_t items, double failure, const struct sotto_context *ctx)
+/* The curve of parts, from above. */
+struct source {
+    enum { BY_RUNS, BY_ITEMS, BY_STEPS, BY_RENYI } kind;
+    const struct part *parts; /* of runs; else one */
+    size_t n;
+    const struct composed_release *items; /* of BY_ITEMS */
+    size_t item_count;
+    struct renyi_orders orders; /* of BY_RENYI */
+};
+
+static sotto_status source_end(double *end, struct source *s, double delta, const struct sotto_context *ctx)
+{
+    if (s->kind == BY_RUNS)
+        return runs_end(end, s->parts, s->n, delta, ctx);
+    if (s->kind == BY_ITEMS)
+        return account_pld_end(end, s->items, s->item_count, delta, ctx);
+    if (s->kind == BY_STEPS)
+        return part_whole_end(end, s->parts, delta, ctx);
+    *end = part_renyi_orders(&s->orders, s->parts, delta, ctx);
+    return SOTTO_OK;
+}
+
+static sotto_status source_deltas(double *delta, const double *x, size_t n, const struct source *s,
+                                  const struct sotto_context *ctx)
+{
+    if (s->kind == BY_RUNS)
+        return runs_deltas(delta, x, n, s->parts, s->n, ctx);
+    if (s->kind == BY_ITEMS)
+        return account_pld_deltas(delta, x, n, s->items, s->item_count, ctx);
+    if (s->kind == BY_STEPS)
+        return part_whole_deltas(delta, x, n, s->parts, ctx);
+    renyi_deltas(delta, x, n, &s->orders);
+    return adaptive_hull(delta, x, n);
+}
+
+/* What the curve of one law is known by. False: by Renyi divergences only. */
+static bool by_law(struct source *out, struct composed_release *item, const struct part *p)
+{
+    *out = (struct source){.kind = BY_ITEMS, .parts = p, .n = 1, .items = item, .item_count = 1};
+    if (part_has_item(p))
+        out->kind = BY_RUNS;
+    else if (p->kind == PART_NOISE && p->m->integer && p->shifts.steps < INFINITY)
+        out->kind = BY_STEPS;
+    return out->kind != BY_ITEMS || as_item(item, p);
+}
+
+static bool law_is_exact(const struct source *s)
+{
+    return s->kind == BY_RUNS ||
+           (s->kind == BY_STEPS && s->parts->shifts.steps == s->parts->shifts.one_coordinate);
+}
+
+/* Of the curves that are known of one part the one that ends first. *end INFINITY: there is none. The curve of one pure release is near
+ * that of its epsilon, which is on offer already, unless it ends long before. */
+static sotto_status find_source(struct source *out, double *end, struct composed_release *item,
+                                const struct part *p, double delta, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    double last, *x = NULL, *delta = NULL;
+    const double pure = p->kind == PART_NOISE && p->count == 1 ? part_pure(p).hi : INFINITY;
+    struct source renyi = {.kind = BY_RENYI, .parts = p, .n = 1};
+    double last = INFINITY;
+    *end = INFINITY;
+    if (p->kind == PART_STATED)
+        goto done;
+    const bool known = by_law(out, item, p);
+    if (known && pure == INFINITY)
+        TRY(source_end(end, out, delta, ctx));
+    if (known && law_is_exact(out))
+        goto done;
+    TRY(source_end(&last, &renyi, delta, ctx));
+    if (last < *end && last < pure / 2) {
+        *out = renyi;
+        *end = last;
+    }
+done:
+    return status;
+}
+
+/* The box (pure, m, failure) above the curve, if there is one. */
+static void offer_above(struct adaptive *out, size_t *count, struct adaptive_curve curve, double pure,
+                        double failure)
+{
+    const size_t all = curve.n;
+    curve.n = 2;
+    while (curve.n < all && curve.delta[curve.n - 1] > failure)
+        curve.n++;
+    const double square = adaptive_square_of_curve(&curve, pure, failure);
+    if (square < INFINITY)
+        out[(*count)++] = (struct adaptive){pure, square, failure};
+}
+
+/* Gaussians above the curve, for each failure on the ladder, and beside a pure part where one is left. `last`: its end. */
+static sotto_status offers_of_curve(struct adaptive *out, size_t *count, const struct source *source,
+                                    double last, const struct adaptive *left, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    static const double parts[] = {.5, .25, .75}; /* of what is left */
+    double *x = NULL, *delta = NULL;
     NEW(x, CELLS + 1);
     NEW(delta, CELLS + 1);
-    TRY(account_pld_end(&last, item, items, ldexp(failure, -2 * LADDER), ctx));
     if (!(last < 600)) /* e^x must be a double */
         goto done;
     const double end = fmax(last, 0x1p-30) * (1 + 1e-3);
     for (size_t i = 0; i <= CELLS; i++)
         x[i] = end * (double)i / CELLS;
-    TRY(account_pld_deltas(delta, x, CELLS + 1, item, items, ctx));
-    for (int i = 1; i <= LADDER; i++) {
-        const double d = ldexp(failure, -2 * i);
-        struct adaptive_curve curve = {x, delta, 2};
-        while (curve.n < CELLS + 1 && delta[curve.n - 1] > d)
-            curve.n++;
-        const double square = adaptive_square_of_curve(&curve, 0, d);
-        if (square < INFINITY)
-            out[(*count)++] = (struct adaptive){0, square, d};
-    }
+    TRY(source_deltas(delta, x, CELLS + 1, source, ctx));
+    const struct adaptive_curve curve = {x, delta, CELLS + 1};
+    for (int i = 1; i <= LADDER; i++)
+        offer_above(out, count, curve, 0, ldexp(left->failure, -2 * i));
+    for (size_t i = 0; i < 3 && left->pure > 0 && left->pure < INFINITY && *count < ADAPTIVE_OFFERS - OTHERS;
+         i++)
+        offer_above(out, count, curve, parts[i] * left->pure, left->failure / 4);
     TRY(context_check(ctx, "account: stopped"));
 done:
     base_free(x);
@@ -69,10 +151,12 @@ done:
 }
 
 sotto_status adaptive_offers(struct adaptive out[ADAPTIVE_OFFERS], size_t *count, const struct part *p,
-                             double failure, const struct sotto_context *ctx)
+                             const struct adaptive *left, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct composed_release item;
+    struct source source;
+    double last;
     const double pure = part_pure(p).hi, coin = p->kind == PART_STATED ? failure_of(p->failure, p->count) : 0;
     *count = 0;
     if (pure < INFINITY)
@@ -85,8 +169,10 @@ sotto_status adaptive_offers(struct adaptive out[ADAPTIVE_OFFERS], size_t *count
     }
     if (p->kind == PART_NOISE && p->m->by_l2 && p->m->kind != RELEASE_NONE && p->shifts.l2.hi < INFINITY)
         out[(*count)++] = (struct adaptive){0, iv_scale(iv_square(p->shifts.l2), p->count).hi, 0};
-    else if (failure > 0 && !(p->kind == PART_NOISE && p->count == 1 && pure < INFINITY) && as_item(&item, p))
-        TRY(offers_of_curve(out, count, &item, 1, failure, ctx));
+    else if (left->failure > 0) {
+        TRY(find_source(&source, &last, &item, p, ldexp(left->failure, -2 * LADDER), ctx));
+        TRY(offers_of_curve(out, count, &source, last, left, ctx));
+    }
 done:
     return status;
 }
@@ -98,9 +184,14 @@ static bool is_gaussian(const struct part *p)
     return p->kind == PART_NOISE && p->m->by_l2 && p->m->kind != RELEASE_NONE && p->shifts.l2.hi < INFINITY;
 }
 
-/* Gaussian noise has a curve too, which composes with others. */
+/* Gaussian noise has a curve too, which composes with others; of a person's run here, that of all rows at once. */
 static bool as_composed(struct composed_release *out, const struct part *p)
 {
+    const struct part person = part_of_person(p);
+    if (part_has_item(p)) {
+        *out = part_item(&person);
+        return true;
+    }
     if (!is_gaussian(p) || p->count > 0x1p40)
         return as_item(out, p);
     *out = (struct composed_release){p->m->name, p->shifts.l2, SOTTO_NORM_L2, 1, false, (size_t)p->count, 0};
@@ -112,10 +203,11 @@ static sotto_status offers_of_sums(struct adaptive *out, size_t *count, const st
                                    const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    const struct adaptive nothing_left = {0, 0, 0};
     struct adaptive own[ADAPTIVE_OFFERS], first = {0, 0, 0}, second = {0, 0, 0};
     for (size_t i = 0; i < n; i++) {
         size_t offers;
-        TRY(adaptive_offers(own, &offers, &parts[i], 0, ctx));
+        TRY(adaptive_offers(own, &offers, &parts[i], &nothing_left, ctx));
         if (offers == 0)
             goto done;
         first = adaptive_add(first, own[0]);
@@ -129,32 +221,39 @@ done:
 }
 
 sotto_status adaptive_offers_together(struct adaptive out[ADAPTIVE_OFFERS], size_t *count,
-                                      const struct part *parts, size_t n, double failure,
+                                      const struct part *parts, size_t n, const struct adaptive *left,
                                       const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct composed_release *items = NULL;
     struct adaptive rest = {0, 0, 0}; /* what has no curve: pure, beside the others' curve */
     size_t found = 0, made;
-    bool noise = false;
+    bool noise = false, runs = true;
+    double last;
     if (n == 1) {
-        status = adaptive_offers(out, count, parts, failure, ctx);
+        status = adaptive_offers(out, count, parts, left, ctx);
         goto done;
     }
     *count = 0;
     TRY(offers_of_sums(out, count, parts, n, ctx));
     NEW(items, n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        runs = runs && part_has_item(&parts[i]);
         if (as_composed(&items[found], &parts[i])) {
             noise = noise || !is_gaussian(&parts[i]);
             found++;
         } else {
             rest = adaptive_add(rest, (struct adaptive){part_pure(&parts[i]).hi, 0, 0});
         }
+    }
     made = *count;
-    if (failure > 0 && noise && found <= LEVELS_MANY /* else the sum of squares is the curve */ &&
-        rest.pure < INFINITY)
-        TRY(offers_of_curve(out, count, items, found, failure, ctx));
+    if (left->failure > 0 && noise && found <= LEVELS_MANY /* else the sum of squares is the curve */ &&
+        rest.pure < INFINITY) {
+        struct source all = {
+            .kind = runs ? BY_RUNS : BY_ITEMS, .parts = parts, .n = n, .items = items, .item_count = found};
+        TRY(source_end(&last, &all, ldexp(left->failure, -2 * LADDER), ctx));
+        TRY(offers_of_curve(out, count, &all, last, left, ctx));
+    }
     for (size_t i = made; i < *count; i++)
         out[i] = adaptive_add(out[i], rest);
 done:

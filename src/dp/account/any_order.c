@@ -116,8 +116,8 @@ sotto_status sotto_account_any_order(struct sotto_any_order *out, const struct s
         TRY(part_make(&parts[i], &events[i], i,
                       target == SOTTO_SAME_ADJACENCY ? events[0].adjacency : target));
     for (size_t i = 0; i < n && !a.reason[0]; i++) {
-        TRY(adaptive_offers(offers[i].box, &offers[i].count, &parts[i], failure_of_each(parts, n, delta),
-                            ctx));
+        const struct adaptive left = {.failure = failure_of_each(parts, n, delta)};
+        TRY(adaptive_offers(offers[i].box, &offers[i].count, &parts[i], &left, ctx));
         if (!offers[i].count)
             snprintf(a.reason, sizeof a.reason, "events[%zu] (%s) has no triple at delta %g", i,
                      events[i].mechanism, delta);

@@ -134,7 +134,7 @@ done:
     return status;
 }
 
-static struct interval group_delta(struct interval e, double delta, double g)
+struct interval group_delta(struct interval e, double delta, double g)
 {
     struct interval ratio = e.hi == 0 ? iv(g) : iv_div(iv_expm1(iv_scale(e, g)), iv_expm1(e));
     return delta == 0 ? iv(0) : iv_mul(iv(delta), ratio);

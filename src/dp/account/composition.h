@@ -16,6 +16,8 @@ void composition_set(struct sotto_composed *out, const char *rule, enum sotto_ad
 /** What is left of `delta` once k deltas `each` are paid: 1 - (1 - delta) / (1 - each)^k; below 0: too
  * little. */
 struct interval composition_slack(double each, double k, double delta);
+/** Of g neighbours in a row, each of which is (e, delta) private: at epsilon g e. */
+struct interval group_delta(struct interval e, double delta, double g);
 enum { COMPOSITION_OPTIMAL_MOST = 1 << 20 };
 
 #endif

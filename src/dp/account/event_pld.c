@@ -6,6 +6,7 @@
 #include "dp/account/account_pld.h"
 #include "dp/account/event_levels.h"
 #include "dp/account/event_part.h"
+#include "dp/account/row_by_row.h"
 #include "dp/mechanism/pure_pair.h"
 
 static const double most_releases = 0x1p40;
@@ -67,13 +68,9 @@ static void fill_scalar(struct pld_part *out, struct ends *ends)
 static bool fill_sampled(struct pld_part *out, struct ends *ends, const struct part *p,
                          enum pld_direction direction)
 {
-    const struct sotto_sampled *s = &p->sampled;
-    const struct composed_release steps = {p->m->name,          iv_div(iv(1), iv(s->noise_multiplier)),
-                                           s->clipping,         s->sample_rate,
-                                           sampled_replaces(s), s->steps,
-                                           s->sampling};
-    bool one = sampled_replaces(s) && s->sampling == SOTTO_SAMPLING_POISSON; /* its doubling is no group */
-    if (!scalar_curve_holds(p->m, s->clipping) || (p->doublings > 0 && !one))
+    const struct part person = part_of_person(p);
+    const struct composed_release steps = part_item(&person);
+    if (!part_has_item(p))
         return false;
     account_pairs(&ends->upper, &ends->lower, &steps, direction);
     fill_scalar(out, ends);
@@ -199,9 +196,75 @@ sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n,
         if (possible)
             both = iv_max(both, one);
     }
+    for (size_t i = 0; i < n; i++)
+        if (parts[i].kind == PART_SAMPLED && parts[i].rows > 1)
+            both.lo = 0; /* no pair is known that lies below */
     *out = possible ? both : (struct interval){0, INFINITY};
 done:
     base_free(list);
     base_free(ends);
+    return status;
+}
+
+sotto_status part_whole_end(double *end, const struct part *p, double delta, const struct sotto_context *ctx)
+{
+    struct ends ends;
+    struct interval e;
+    struct pld_part whole = {.count = p->count};
+    fill_whole(&whole, &ends, p->m->integer, p->shifts.steps, p->shifts.steps, p->shifts.step);
+    sotto_status status = pld_epsilon(&e, &whole, 1, delta, ROUGH, ctx);
+    *end = e.hi;
+    return status;
+}
+
+sotto_status part_whole_deltas(double *delta, const double *x, size_t n, const struct part *p,
+                               const struct sotto_context *ctx)
+{
+    struct ends ends;
+    struct pld_part whole = {.count = p->count};
+    if (p->count > 1) {
+        fill_whole(&whole, &ends, p->m->integer, p->shifts.steps, p->shifts.steps, p->shifts.step);
+        return pld_deltas(delta, x, n, &whole, 1, ctx);
+    }
+    for (size_t i = 0; i < n; i++)
+        delta[i] = account_delta(p->m, &p->shifts, 1, x[i]).hi;
+    return SOTTO_OK;
+}
+
+struct records {
+    const struct part *parts;
+    size_t n;
+    const struct sotto_context *ctx;
+};
+
+static sotto_status epsilon_of_records(double *out, double delta, const void *arg)
+{
+    const struct records *r = arg;
+    struct interval e;
+    sotto_status status = parts_pld(&e, r->parts, r->n, delta, r->ctx);
+    *out = e.hi;
+    return status;
+}
+
+sotto_status parts_row_by_row(double *out, const struct part *parts, size_t n, double delta,
+                              const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct part *records = NULL;
+    size_t rows = 1;
+    bool runs = true;
+    double found = INFINITY;
+    NEW(records, n);
+    for (size_t i = 0; i < n; i++) {
+        records[i] = parts[i];
+        runs = runs && part_has_item(&parts[i]) && parts[i].sampled.sampling == SOTTO_SAMPLING_POISSON;
+        rows = runs && parts[i].rows > rows ? parts[i].rows : rows;
+        records[i].rows = 1;
+    }
+    if (runs && rows > 1)
+        TRY(epsilon_row_by_row(&found, rows, delta, epsilon_of_records, &(struct records){records, n, ctx}));
+    *out = found;
+done:
+    base_free(records);
     return status;
 }

@@ -10,6 +10,8 @@
 #include "dp/account/composition.h"
 #include "dp/account/event_levels.h"
 #include "dp/account/event_part.h"
+#include "dp/account/person.h"
+#include "dp/account/row_by_row.h"
 #include "dp/mechanism/pure_pair.h"
 #include "num/special.h"
 #include "sotto/option.h"
@@ -23,10 +25,13 @@ struct total {
     double delta; /* what is left for the losses */
 };
 
-/* Poisson sampling seen by one replaced record: its doubling is not a group's. */
-static bool takes_place(const struct part *p)
+/* One step, of a person by all rows at once, or row by row. */
+static struct interval pure_of_steps(const struct part *p)
 {
-    return sampled_replaces(&p->sampled) && p->sampled.sampling == SOTTO_SAMPLING_POISSON;
+    if (p->sampled.sampling == SOTTO_SAMPLING_FIXED)
+        return iv_scale(sampled_pure(&p->sampled), ldexp(1, p->doublings));
+    const struct part person = part_of_person(p);
+    return iv_min(sampled_pure(&person.sampled), iv_scale(sampled_pure(&p->sampled), (double)p->rows));
 }
 
 struct interval part_pure(const struct part *p)
@@ -37,7 +42,7 @@ struct interval part_pure(const struct part *p)
     else if (p->kind == PART_NOISE && p->m->pure)
         one = account_shift(p->m, &p->shifts);
     else if (p->kind == PART_SAMPLED && p->m->pure && p->sampled.clipping == SOTTO_NORM_L1)
-        one = iv_scale(sampled_pure(&p->sampled), takes_place(p) ? 1 : ldexp(1, p->doublings));
+        one = pure_of_steps(p);
     return iv_scale(one, p->count);
 }
 
@@ -129,6 +134,8 @@ static double lower_of(const struct total *t, enum part_kind kind, double delta,
     return lower;
 }
 
+enum { MOST_DOUBLED = 64 }; /* orders double with the group */
+
 /* --- checking ------------------------------------------------------------------------------------------- */
 
 static sotto_status make_noise(struct part *p, const struct sotto_event *e, double group)
@@ -152,8 +159,8 @@ done:
     return status;
 }
 
-/* `replaced`: the group is one record that takes another's place, else as many that come or go; of samples of
- * a fixed size, as many that are replaced. */
+/* `replaced`: half the group takes the place of the other half, else as many come or go; of samples of a fixed
+ * size, as many are replaced. */
 static sotto_status make_sampled(struct part *p, const struct sotto_event *e, double group, bool replaced)
 {
     sotto_status status = SOTTO_OK;
@@ -165,8 +172,7 @@ static sotto_status make_sampled(struct part *p, const struct sotto_event *e, do
         .steps = e->count,
         .delta = 0.5,
         .clipping = e->clipping,
-        .adjacency = (replaced && group == 2) || e->sampling == SOTTO_SAMPLING_FIXED ? SOTTO_REPLACE_ONE
-                                                                                     : SOTTO_ADD_REMOVE,
+        .adjacency = replaced || e->sampling == SOTTO_SAMPLING_FIXED ? SOTTO_REPLACE_ONE : SOTTO_ADD_REMOVE,
         .sampling = e->sampling};
     REQUIRE((unsigned)e->sampling <= SOTTO_SAMPLING_FIXED,
             "sampling %d is unknown; expected SOTTO_SAMPLING_POISSON or SOTTO_SAMPLING_FIXED",
@@ -176,7 +182,10 @@ static sotto_status make_sampled(struct part *p, const struct sotto_event *e, do
     if (e->sampling == SOTTO_SAMPLING_POISSON && e->adjacency != SOTTO_ADD_REMOVE)
         FAIL(SOTTO_ENOTSUP, "Poisson-sampled steps need add-remove adjacency, in which a replacement counts "
                             "as a group of two");
-    REQUIRE(group <= 64, "the group in sampled steps is %g; expected at most 64", group);
+    const bool fixed = e->sampling == SOTTO_SAMPLING_FIXED;
+    const double most = fixed ? MOST_DOUBLED : UNIT_ROWS, records = replaced ? group / 2 : group;
+    REQUIRE(records <= most, "the group in sampled steps is %g; expected at most %g", records, most);
+    p->rows = fixed ? 1 : (size_t)records;
     TRY(mechanism_require(&p->m, e->mechanism));
     REQUIRE(e->clipping == SOTTO_NORM_L2 || e->clipping == SOTTO_NORM_L1,
             "clipping %d is unknown; expected SOTTO_NORM_L1 or SOTTO_NORM_L2", (int)e->clipping);
@@ -190,6 +199,8 @@ static sotto_status make_sampled(struct part *p, const struct sotto_event *e, do
     TRY(require_positive(e->noise_multiplier, "noise_multiplier"));
     while (ldexp(1, p->doublings) < group)
         p->doublings++;
+    if (group > MOST_DOUBLED)
+        p->doublings = -1;
 done:
     return status;
 }
@@ -310,6 +321,7 @@ static sotto_status add_pld(struct sotto_account *out, const struct total *t, co
 {
     sotto_status status = SOTTO_OK;
     struct interval e;
+    double row_by_row;
     const double upper = out->epsilon.upper;
     if (t->delta <= 0 || (isfinite(upper) && upper - out->epsilon.lower <= 1e-9 * upper))
         goto done;
@@ -320,9 +332,12 @@ static sotto_status add_pld(struct sotto_account *out, const struct total *t, co
             "follows",
             upper, out->accountant, t->n);
     TRY(parts_pld(&e, t->parts, t->n, t->delta, ctx));
+    TRY(parts_row_by_row(&row_by_row, t->parts, t->n, t->delta, ctx));
+    if (isfinite(row_by_row))
+        account_add_bound(out, ROW_BY_ROW, row_by_row);
     if (isfinite(e.hi))
         account_add_bound(out, "privacy-loss distribution", e.hi);
-    else
+    if (e.lo == 0)
         e.lo = lower_of(t, PART_SAMPLED, t->delta, ctx);
     if (t->delta == out->delta)
         out->epsilon.lower = fmax(out->epsilon.lower, e.lo);

@@ -5,6 +5,7 @@
 #include "dp/account/calibrate_refine.h"
 #include "dp/account/event_part.h"
 #include "dp/account/person.h"
+#include "dp/account/row_by_row.h"
 #include "dp/account/sampled_renyi.h"
 #include "num/special.h"
 #include "sotto/compose.h"
@@ -84,34 +85,31 @@ done:
     return status;
 }
 
-/* Replacing the rows of a person one by one: as many neighbours in a row, of which each has a share of delta. The first
- * share is a guess, the next ones are what the last epsilon leaves. */
-static sotto_status epsilon_row_by_row(double *out, const struct mechanism *m, const struct sotto_sampled *s,
-                                       const struct sotto_context *ctx)
+struct record {
+    const struct mechanism *m;
+    const struct sotto_sampled *sampled;
+    const struct sotto_context *ctx;
+};
+
+static sotto_status epsilon_of_record(double *out, double delta, const void *arg)
 {
-    enum { TRIALS = 8 };
     sotto_status status = SOTTO_OK;
-    const double rows = (double)s->rows_per_person;
-    struct sotto_sampled record = *s;
-    double found = INFINITY;
-    record.rows_per_person = 0;
-    record.delta /= rows;
-    for (int i = 0; i < TRIALS && isinf(found) && record.delta >= 0x1p-900; i++) {
-        struct interval pld;
-        struct sotto_composed all;
-        TRY(by_pld(&pld, &record, ctx));
-        const double epsilon = fmin(pld.hi, fast_upper(m, &record));
-        if (!(epsilon * rows < 600))
-            break;
-        TRY(sotto_compose_group(&all, (struct sotto_dp){epsilon, record.delta}, s->rows_per_person,
-                                s->adjacency == SOTTO_REPLACE_ONE ? SOTTO_REPLACE_ONE : SOTTO_ADD_REMOVE));
-        if (all.delta.upper <= s->delta)
-            found = all.epsilon.upper;
-        record.delta *= 0.99 * s->delta / all.delta.upper;
-    }
-    *out = found;
+    const struct record *r = arg;
+    struct sotto_sampled s = *r->sampled;
+    struct interval pld;
+    s.rows_per_person = 0;
+    s.delta = delta;
+    TRY(by_pld(&pld, &s, r->ctx));
+    *out = fmin(pld.hi, fast_upper(r->m, &s));
 done:
     return status;
+}
+
+static sotto_status by_rows(double *out, const struct mechanism *m, const struct sotto_sampled *s,
+                            const struct sotto_context *ctx)
+{
+    return epsilon_row_by_row(out, s->rows_per_person, s->delta, epsilon_of_record,
+                              &(struct record){m, s, ctx});
 }
 
 /* A person with one row that counts is a record, and reaches what a record reaches. */
@@ -137,10 +135,10 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
     TRY(context_check(ctx, "account: stopped"));
     const struct sotto_sampled of_person = unit_steps(sampled), *as = &of_person;
     TRY(by_pld(&pld, as, ctx));
-    double by_rows = INFINITY;
+    double row_by_row = INFINITY;
     if (sampled->rows_per_person > 1) {
         TRY(lower_of_record(&pld, sampled, ctx));
-        TRY(epsilon_row_by_row(&by_rows, m, sampled, ctx));
+        TRY(by_rows(&row_by_row, m, sampled, ctx));
     }
     struct sotto_account a = {.scale = sampled->noise_multiplier,
                               .delta = sampled->delta,
@@ -165,8 +163,8 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
                  "a replaced record is bounded as a group of two: no exact pair is known for %s noise on "
                  "sums clipped by %s",
                  m->name, norm_name(sampled->clipping));
-    if (isfinite(by_rows))
-        account_add_bound(&a, "rows one by one", by_rows);
+    if (isfinite(row_by_row))
+        account_add_bound(&a, ROW_BY_ROW, row_by_row);
     if (!isnan(a.pure_epsilon))
         account_add_bound(&a, "pure, basic composition", a.pure_epsilon);
     a.epsilon.lower = fmin(pld.lo, a.epsilon.upper);
@@ -246,13 +244,13 @@ static sotto_status upper_of(double *epsilon, double noise_multiplier, const voi
     const struct search *s = arg;
     struct sotto_sampled trial = s->sampled;
     struct interval pld;
-    double by_rows = INFINITY;
+    double row_by_row = INFINITY;
     trial.noise_multiplier = noise_multiplier;
     if (trial.rows_per_person > 1)
-        TRY(epsilon_row_by_row(&by_rows, s->m, &trial, s->ctx));
+        TRY(by_rows(&row_by_row, s->m, &trial, s->ctx));
     trial = unit_steps(&trial);
     TRY(by_pld(&pld, &trial, s->ctx));
-    *epsilon = fmin(fmin(pld.hi, by_rows), fast_upper(s->m, &trial));
+    *epsilon = fmin(fmin(pld.hi, row_by_row), fast_upper(s->m, &trial));
 done:
     return status;
 }

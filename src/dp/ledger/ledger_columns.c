@@ -49,17 +49,19 @@ bool ledger_columns_again(struct ledger *l)
 
 /* ---- what a charge may be charged as ---- */
 
-/* The least that a live column may still lose by failures; 0: none may. */
-static double failure_left(const struct adaptive_columns *c)
+/* The least that a live column may still lose by failures; 0: none may. And what a column that may has left of its pure part. */
+static struct adaptive left_for_curves(const struct adaptive_columns *c)
 {
-    double least = INFINITY;
+    double least = INFINITY, pure = 0;
     for (size_t j = 0; j < c->count; j++)
         if (!c->column[j].dead && c->column[j].box.square > 0) {
-            const double left = adaptive_column_left(&c->column[j]).failure;
-            if (left > 0)
-                least = fmin(least, left);
+            const struct adaptive left = adaptive_column_left(&c->column[j]);
+            if (left.failure > 0) {
+                least = fmin(least, left.failure);
+                pure = fmax(pure, left.pure);
+            }
         }
-    return least < INFINITY ? least : 0;
+    return (struct adaptive){.pure = pure, .failure = least < INFINITY ? least : 0};
 }
 
 static bool one_holds_stated(const struct adaptive_columns *c)
@@ -72,7 +74,7 @@ static bool one_holds_stated(const struct adaptive_columns *c)
 
 /* Its own facts, and the numbers that it recorded: these stand for the decimals that were asked for, so that a budget can be split
  * evenly (ledger.h). */
-static sotto_status find_offers(struct any_order *out, const struct ledger_item *item, double failure,
+static sotto_status find_offers(struct any_order *out, const struct ledger_item *item, struct adaptive left,
                                 bool stated, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
@@ -86,7 +88,7 @@ static sotto_status find_offers(struct any_order *out, const struct ledger_item 
     NEW(parts, n);
     for (size_t i = 0; i < n; i++)
         TRY(part_make(&parts[i], &events[i], i, SOTTO_REPLACE_ONE));
-    TRY(adaptive_offers_together(out->offer, &out->offers, parts, n, failure, ctx));
+    TRY(adaptive_offers_together(out->offer, &out->offers, parts, n, &left, ctx));
     if (out->offers > 0 && out->offer[0].square == 0 && out->offer[0].failure == 0) {
         if (item->pure < out->offer[0].pure)
             out->offer[0].pure = item->pure;
@@ -106,7 +108,7 @@ static sotto_status charge_item(struct any_order *out, bool *fits, struct adapti
 {
     sotto_status status = SOTTO_OK;
     *out = (struct any_order){.columns = c->count};
-    TRY(find_offers(out, item, failure_left(c), one_holds_stated(c), ctx));
+    TRY(find_offers(out, item, left_for_curves(c), one_holds_stated(c), ctx));
     *fits = adaptive_columns_charge(c, out->offer, out->offers, out->took);
     if (!*fits) /* where it is charged all the same, nothing holds any more */
         (void)adaptive_columns_take(c, out->offer, out->offers, out->took);
@@ -231,7 +233,8 @@ static sotto_status settle_offer(struct adaptive *offer, const struct ledger_ite
     sotto_status status = SOTTO_OK;
     struct any_order fewer;
     const struct adaptive reserved = *offer;
-    TRY(find_offers(&fewer, settled, fmin(4 * reserved.failure, 0.5), reserved.pure > 0, ctx));
+    const struct adaptive left = {.failure = fmin(4 * reserved.failure, 0.5)};
+    TRY(find_offers(&fewer, settled, left, reserved.pure > 0, ctx));
     for (size_t i = 0; i < fewer.offers; i++)
         if (adaptive_fits(&fewer.offer[i], &reserved) && fewer.offer[i].pure <= offer->pure &&
             fewer.offer[i].square <= offer->square)

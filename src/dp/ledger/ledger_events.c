@@ -21,7 +21,7 @@ static bool equal_kind(const struct sotto_event *a, const struct sotto_event *b)
            same(a->scale, b->scale) && same(a->l1, b->l1) && same(a->l2, b->l2) &&
            a->dimension == b->dimension && a->value_step == b->value_step &&
            a->noise_multiplier == b->noise_multiplier && a->sample_rate == b->sample_rate &&
-           a->clipping == b->clipping && a->sampling == b->sampling &&
+           a->clipping == b->clipping && a->sampling == b->sampling && a->group == b->group &&
            same(a->stated.epsilon, b->stated.epsilon) && a->stated.delta == b->stated.delta;
 }
 
@@ -70,14 +70,8 @@ static sotto_status event_of_facts(bool *found, struct sotto_event *e, const str
     e->clipping = c->clipping;
     e->sampling = c->sampling;
     e->count = c->steps;
-    if (c->unit.rows > 1 && c->sample_rate > 0) {
-        const struct sotto_sampled steps =
-            unit_steps(&(struct sotto_sampled){.noise_multiplier = c->noise_multiplier,
-                                               .sample_rate = c->sample_rate,
-                                               .rows_per_person = c->unit.rows});
-        e->noise_multiplier = steps.noise_multiplier;
-        e->sample_rate = steps.sample_rate;
-    }
+    if (c->unit.rows > 1 && c->sample_rate > 0)
+        e->group = c->unit.rows; /* each of whose rows is in a step by itself */
     if (e->sample_rate > 0 && e->sampling == SOTTO_SAMPLING_POISSON)
         e->adjacency = SOTTO_ADD_REMOVE; /* of the facts, from which the account of a replacement is made */
     if (m->kind == RELEASE_INTEGER && e->value_step == 0)

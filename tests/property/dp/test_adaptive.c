@@ -160,9 +160,10 @@ TEST(the_gaussian_that_covers_a_run)
 static size_t offers(struct adaptive *out, struct sotto_event e, double failure)
 {
     struct part part;
+    const struct adaptive left = {.failure = failure};
     size_t count;
     assert_int_equal(part_make(&part, &e, 0, SOTTO_REPLACE_ONE), SOTTO_OK);
-    assert_int_equal(adaptive_offers(out, &count, &part, failure, NULL), SOTTO_OK);
+    assert_int_equal(adaptive_offers(out, &count, &part, &left, NULL), SOTTO_OK);
     return count;
 }
 

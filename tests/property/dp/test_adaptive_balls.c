@@ -68,12 +68,13 @@ static void look_at(const struct run *r, struct rng *random, size_t n)
                                       .adjacency = SOTTO_ADD_REMOVE};
     const struct composed_release steps = {"gaussian", iv(1 / r->noise), SOTTO_NORM_L2,         r->rate,
                                            true,       r->steps,         SOTTO_SAMPLING_POISSON};
+    const struct adaptive left = {.failure = r->failure};
     struct adaptive offer[ADAPTIVE_OFFERS];
     struct part part;
     size_t count;
     double end, *x = calloc(n, sizeof *x), *run = calloc(n, sizeof *run);
     assert_int_equal(part_make(&part, &event, 0, SOTTO_REPLACE_ONE), SOTTO_OK);
-    assert_int_equal(adaptive_offers(offer, &count, &part, r->failure, NULL), SOTTO_OK);
+    assert_int_equal(adaptive_offers(offer, &count, &part, &left, NULL), SOTTO_OK);
     assert_int_equal(account_pld_end(&end, &steps, 1, r->failure / 64, NULL), SOTTO_OK);
     for (size_t i = 0; i < n; i++)
         x[i] = end * rng_unit(random);

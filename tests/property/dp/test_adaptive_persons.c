@@ -1,0 +1,161 @@
+/* src/dp/account/row_by_row.c: what the runs of a person are charged as. Figures: docs/derivations/adaptive.md, section 7. */
+#include "support/curve_cover.h"
+#include "dp/account/row_by_row.h"
+
+#include <string.h>
+
+/* 12,000 rows in batches of 25, 20 epochs, persons of 3 rows at most: the head's defaults. */
+static const struct sotto_sampled head = {.mechanism = "gaussian",
+                                          .sample_rate = 25. / 12000,
+                                          .steps = 9600,
+                                          .clipping = SOTTO_NORM_L2,
+                                          .adjacency = SOTTO_REPLACE_ONE,
+                                          .rows_per_person = 3};
+
+static struct sotto_event event_of(const struct sotto_sampled *s)
+{
+    return (struct sotto_event){.mechanism = s->mechanism,
+                                .count = s->steps,
+                                .noise_multiplier = s->noise_multiplier,
+                                .sample_rate = s->sample_rate,
+                                .clipping = s->clipping,
+                                .adjacency = SOTTO_ADD_REMOVE,
+                                .group = s->rows_per_person};
+}
+
+/* Two runs of epsilon 3: by all rows at once, as ledgers took them before, 24.83. */
+TEST(two_runs_of_persons)
+{
+    static const struct {
+        double delta, noise, mu, any_order, beforehand;
+    } cases[] = {{1e-6, 1.9296342, .6484, 4.432, 4.4886}, {1e-5, 1.748573, .720, 4.474, 4.547}};
+    for (size_t i = 0; i < 2; i++) {
+        const double delta = cases[i].delta;
+        struct sotto_sampled s = head;
+        struct sotto_any_order a;
+        struct sotto_account today;
+        s.delta = delta;
+        assert_int_equal(sotto_calibrate_sampled(&s.noise_multiplier, &s, 3, NULL), SOTTO_OK);
+        near(s.noise_multiplier, cases[i].noise, 1e-4);
+        const struct sotto_event two[] = {event_of(&s), event_of(&s)};
+        assert_int_equal(sotto_account_any_order(&a, two, 2, delta, SOTTO_REPLACE_ONE, NULL), SOTTO_OK);
+        assert_true(a.epsilon.upper <= 4.6);
+        near(a.epsilon.upper, cases[i].any_order, 2e-3);
+        near(a.box.mu / sqrt(2), cases[i].mu, 1e-3);
+        near(a.beforehand.epsilon.upper, cases[i].beforehand, 2e-3);
+        assert_string_equal(a.beforehand.accountant, "rows one by one");
+        struct sotto_sampled both = s;
+        both.steps *= 2;
+        assert_int_equal(sotto_account_sampled(&today, &both, NULL), SOTTO_OK);
+        near(a.beforehand.epsilon.upper, today.epsilon.upper, 1e-9);
+    }
+}
+
+TEST(nothing_of_a_person_s_curve_is_left_uncovered)
+{
+    double x[CELLS + 1], delta[CELLS + 1], end;
+    struct sotto_sampled s = head;
+    s.noise_multiplier = 1.9296342;
+    const struct sotto_event run = event_of(&s);
+    const struct part p = part_of(&run);
+    assert_int_equal(runs_end(&end, &p, 1, 1e-9, NULL), SOTTO_OK);
+    spread(x, end);
+    assert_int_equal(runs_deltas(delta, x, CELLS + 1, &p, 1, NULL), SOTTO_OK);
+    assert_true(delta[CELLS] <= 1e-9);
+    check_curve((struct adaptive_curve){x, delta, CELLS + 1}, 0, 1e-8);
+    check_curve((struct adaptive_curve){x, delta, CELLS + 1}, .5, 1e-8);
+}
+
+/* ---- what a person can reach: all her rows point one way, and then the other (corrections of units: B1) ---- */
+enum { BINS = 8192 };
+static const double bin = 2e-3;
+
+struct losses {
+    double mass[BINS]; /* of losses (i - BINS / 2) bin, rounded down: a curve from below */
+};
+
+static double density(double z, const struct sotto_sampled *s, double direction)
+{
+    const double q = s->sample_rate, m = (double)s->rows_per_person, sigma = s->noise_multiplier;
+    double sum = 0, weight = pow(1 - q, m);
+    for (double k = 0; k <= m; k++) {
+        sum += weight * exp(-(z - direction * k) * (z - direction * k) / (2 * sigma * sigma));
+        weight *= q / (1 - q) * (m - k) / (k + 1);
+    }
+    return sum / (sigma * sqrt(2 * M_PI));
+}
+
+static void add_mass(struct losses *l, double at, double mass)
+{
+    if (at >= -BINS / 2)
+        l->mass[(int)fmin(at, BINS / 2 - 1) + BINS / 2] += mass;
+}
+
+static void one_step(struct losses *out, const struct sotto_sampled *s)
+{
+    const double h = s->noise_multiplier * 1e-3, end = (double)s->rows_per_person + 9 * s->noise_multiplier;
+    memset(out, 0, sizeof *out);
+    for (double z = -end; z < end; z += h) {
+        const double p = density(z, s, 1), loss = log(p / density(z, s, -1));
+        add_mass(out, floor(loss / bin), p * h * (1 - 1e-6));
+    }
+}
+
+static void convolve(struct losses *out, const struct losses *a, const struct losses *b)
+{
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < BINS; i++)
+        for (int j = 0; a->mass[i] > 1e-15 && j < BINS; j++)
+            if (b->mass[j] > 1e-15)
+                add_mass(out, i + j - BINS, a->mass[i] * b->mass[j]);
+}
+
+static double delta_of(const struct losses *l, double x)
+{
+    double sum = 0;
+    for (int i = 0; i < BINS; i++)
+        sum += l->mass[i] * fmax(0, 1 - exp(x - (i - BINS / 2) * bin));
+    return sum;
+}
+
+TEST(what_a_person_reaches_is_covered_and_a_record_is_not_enough)
+{
+    static const struct {
+        double noise, rate;
+        size_t rows, doublings;
+    } cases[] = {{2, .1, 3, 0}, {4, .3, 2, 2}, {3, .02, 4, 2}};
+    struct losses *l = calloc(2, sizeof *l);
+    assert_non_null(l);
+    for (size_t i = 0; i < 3; i++) {
+        struct sotto_sampled s = {.mechanism = "gaussian",
+                                  .noise_multiplier = cases[i].noise,
+                                  .sample_rate = cases[i].rate,
+                                  .steps = (size_t)1 << cases[i].doublings,
+                                  .rows_per_person = cases[i].rows};
+        struct adaptive box[ADAPTIVE_OFFERS], of_record[ADAPTIVE_OFFERS];
+        const struct adaptive left = {.failure = 4e-5};
+        const struct sotto_event run = event_of(&s);
+        struct sotto_event record = run;
+        record.group = 1;
+        const size_t count = offers(box, &run, left);
+        assert_int_equal(count, 3);
+        assert_int_equal(offers(of_record, &record, left), 3);
+        one_step(&l[0], &s);
+        for (size_t k = 0; k < cases[i].doublings; k++) {
+            convolve(&l[1], &l[0], &l[0]);
+            l[0] = l[1];
+        }
+        double control = 0;
+        const long points = by_effort(100, 1000, 10000);
+        srand(11);
+        for (long k = 0; k < points; k++) {
+            const double x = 4. * rand() / RAND_MAX, there = delta_of(&l[0], x);
+            for (size_t j = 0; j < count; j++)
+                if (!(there <= adaptive_delta(&box[j], x).hi))
+                    fail_msg("case %zu at %.6f: %g above %g", i, x, there, adaptive_delta(&box[j], x).hi);
+            control = fmax(control, there / adaptive_delta(&of_record[0], x).hi);
+        }
+        assert_true(control > 1.5);
+    }
+    free(l);
+}
