@@ -907,7 +907,8 @@ def needed(line):
 
 
 def check_plan(fixed, line, said, where):
-    """The boxes of a plan cover each of its releases; and, where nothing may fail, their sum. The composed curve is not derived here."""
+    """The boxes of a plan cover each of its releases; and, where nothing may fail, their sum. The composed curve is not derived here: a box
+    above it is not below the lower end of epsilon that the line records, and is listed."""
     pure, square, gaussian, told = Decimal(0), Decimal(0), [], True
     offers = [triple(offer) for offer in said["offers"]]
     for event in find(line, "events", LIST):
@@ -928,7 +929,8 @@ def check_plan(fixed, line, said, where):
     for e, m, d in offers:
         if e >= pure * (1 - HAIR) and m >= square * (1 - HAIR) or as_gaussians(gaussian, m - square * (1 - HAIR)):
             continue
-        if d == 0:
+        low, delta = line["epsilon"].get("lower"), line["delta"]
+        if d == 0 or low and delta > 1e-12 and box_delta(e, m, d, Decimal(low)) * (1 + HAIR) < Decimal(delta):
             raise Refused(1, f"{where}: offers less in 'any_order' than its releases need together")
         told = False
     fixed["derived"] += told

@@ -50,15 +50,10 @@ id() { sed -n 's/.*"event":"plan".*"hash":"\([0-9a-f]*\)".*/\1/p' sotto/ledger/p
 
 @test "the verifier reads plans, and refuses forged ones" {
   command -v python3 > /dev/null || skip "python3 is not installed"
-  plan --json > plan.json
+  plan --budget 1,1e-6 --json > plan.json
   "$tree/tools/check-schema" sotto/ledger/people.jsonl
-  protect --planned "$(id):1" --mechanism gaussian --scale 0.01 --l2 0.001 --delta 1e-6 -o a.npy > /dev/null
-  protect --planned "$(id):2" --mechanism laplace --scale 0.01 -o b.npy > /dev/null
   ledger=sotto/ledger/people.jsonl
-  "$tree/tools/check-schema" "$ledger" a.npy.certificate.json
   verify() { python3 "$tree/verifier/sotto-verify.py" "$@"; }
-  verify a.npy.certificate.json --ledger "$ledger" | grep -q "slot 1 of plan $(id | head -c 16), which the ledger counts once"
-  verify --total "$ledger" | grep -q 'what 1 charges recorded'
   forge() { # FROM TO: in the last line that has FROM, with a chain that fits
     python3 - "$ledger" "$1" "$2" << 'END'
 import hashlib, re, sys
@@ -73,6 +68,18 @@ with open("forged.jsonl", "w") as out:
         out.write(line[:-1] + f',"hash":"{before}"}}\n')
 END
   }
+  forge '"offers":[[0.0,0.0' '"offers":[[0.0,0.000'
+  run verify --total forged.jsonl
+  [ "$status" -eq 1 ]
+  [[ "$output" == *"offers less in 'any_order' than its releases need together"* ]]
+  run "$SOTTO" ledger show forged.jsonl
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"offers less in 'any_order'"* ]]
+  protect --planned "$(id):1" --mechanism gaussian --scale 0.01 --l2 0.001 --delta 1e-6 -o a.npy > /dev/null
+  protect --planned "$(id):2" --mechanism laplace --scale 0.01 -o b.npy > /dev/null
+  "$tree/tools/check-schema" "$ledger" a.npy.certificate.json
+  verify a.npy.certificate.json --ledger "$ledger" | grep -q "slot 1 of plan $(id | head -c 16), which the ledger counts once"
+  verify --total "$ledger" | grep -q 'what 1 charges recorded'
   forge '"slot":2' '"slot":2' # the control
   verify --total forged.jsonl
   for change in '"slot":2|"slot":1' '"slot":2|"slot":4' '"scale":0.01,"dimension":1,"s|"scale":0.02,"dimension":1,"s' "$(id)\",\"slot\":2|$(printf '0%.0s' {1..64})\",\"slot\":2"; do
@@ -105,4 +112,16 @@ END
   [ ! -e plain.safetensors ]
   "${head[@]}" --trainer objective --noise-multiplier 2 --planned "$id:1" -o a.safetensors
   "$SOTTO" verify a.safetensors.certificate.json --ledger h.jsonl > /dev/null
+}
+
+@test "a release tells what it is as an event, before a plan is charged" {
+  command -v python3 > /dev/null || skip "python3 is not installed"
+  python3 -c 'print("\n".join(str(i % 7) for i in range(100)))' > t.csv
+  mean=("$SOTTO" protect --table t.csv --statistic mean --range 0,6 --mechanism gaussian --scale 0.5 --delta 1e-6 --dataset-id people -o m.npy)
+  run "${mean[@]}" --planned 00000000:1
+  [ "$status" -eq 65 ]
+  event=$(sed -n 's/.*hint: as an event of a plan this release is \({.*}\)$/\1/p' <<< "$output")
+  printf '%s\n' 'schema: sotto.events/1' 'adjacency: replace-one' 'events:' "  - $event" > events.yaml
+  plan
+  "${mean[@]}" --planned "$(id):1"
 }

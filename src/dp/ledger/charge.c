@@ -4,6 +4,7 @@
 #include "dp/ledger/ledger_registry.h"
 #include "io/provenance/dataset_id.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -228,6 +229,25 @@ static sotto_status require_as_planned(const struct ledger *l, const struct plan
                        slot->slot, slot->plan, differs);
 }
 
+/* What nothing was charged for, in the words of a plan's file: a norm that is proved has digits that no one would guess. */
+static void hint_at_event(const struct ledger_charge *c)
+{
+    char text[320];
+    int n =
+        snprintf(text, sizeof text, "as an event of a plan this release is {mechanism: %.40s, scale: %.17g",
+                 c->mechanism, c->scale);
+    if (c->l1 > 0)
+        n += snprintf(text + n, sizeof text - (size_t)n, ", l1: %.17g", c->l1);
+    if (c->l2 > 0)
+        n += snprintf(text + n, sizeof text - (size_t)n, ", l2: %.17g", c->l2);
+    n += snprintf(text + n, sizeof text - (size_t)n, ", dimension: %zu", c->dimension);
+    if (c->value_step > 0)
+        n += snprintf(text + n, sizeof text - (size_t)n, ", value_step: %.17g", c->value_step);
+    snprintf(text + n, sizeof text - (size_t)n, "}");
+    if (c->unit.rows == 0) /* else norms are those of a person, which a plan makes of those of a record */
+        status_hint("%s", text);
+}
+
 sotto_status charge_spend_slot(struct plan_slot *slot, struct charge *c, const struct charge_entry *entry,
                                const char *asked)
 {
@@ -238,14 +258,21 @@ sotto_status charge_spend_slot(struct plan_slot *slot, struct charge *c, const s
     struct ledger_line parsed = {0};
     struct ledger_charge charge;
     char *line = NULL;
-    TRY(ledger_plan_find(&found, own, asked, c->dataset_id));
-    planned.event = LEDGER_PLANNED;
-    planned.slot = &found;
     planned.source = c->source;
     TRY(charge_entry_encode(&line, &planned));
     TRY(ledger_line_parse(&parsed, line, strlen(line), "ledger entry"));
     charge = ledger_line_charge(&parsed); /* as it will be read */
-    TRY(require_as_planned(own, &found, &charge));
+    status = ledger_plan_find(&found, own, asked, c->dataset_id);
+    if (status == SOTTO_OK)
+        status = require_as_planned(own, &found, &charge);
+    if (status == SOTTO_EINVAL)
+        hint_at_event(&charge);
+    TRY(status);
+    planned.event = LEDGER_PLANNED;
+    planned.slot = &found;
+    base_free(line);
+    line = NULL;
+    TRY(charge_entry_encode(&line, &planned));
     TRY(enter_records(own, c));
     TRY(ledger_append(own, line));
     *slot = found;

@@ -20,6 +20,13 @@ done:
     return status;
 }
 
+/* Nothing where it is not asked. */
+static void write_number(FILE *out, const char *name, double x)
+{
+    if (x > 0)
+        fprintf(out, ", %s %.17g", name, x);
+}
+
 static void write_slots(FILE *out, const struct charged_plan *p)
 {
     size_t slot = 1;
@@ -29,9 +36,13 @@ static void write_slots(FILE *out, const struct charged_plan *p)
         const struct sotto_event *e = &p->events->events[i];
         char slots[64];
         snprintf(slots, sizeof slots, e->count > 1 ? "%zu to %zu" : "%zu", slot, slot + e->count - 1);
-        fprintf(out, "  slot %s: %s, scale %.17g, l1 %.17g, l2 %.17g, dimension %zu", slots, e->mechanism,
-                e->scale, e->l1, e->l2, e->dimension);
-        fprintf(out, e->value_step > 0 ? ", value_step %.17g\n" : "\n", e->value_step);
+        fprintf(out, "  slot %s: %s", slots, e->mechanism);
+        write_number(out, "scale", e->scale);
+        write_number(out, "l1", e->l1);
+        write_number(out, "l2", e->l2);
+        fprintf(out, ", dimension %zu", e->dimension);
+        write_number(out, "value_step", e->value_step);
+        fputc('\n', out);
     }
     fprintf(out, "each costs nothing more, once: sotto protect --planned %.16s:K\n", p->id);
 }

@@ -251,6 +251,53 @@ TEST(a_slot_of_another_data_set_is_refused)
     REFUSED(make(&r, 1), SOTTO_EINVAL, "is of data set 'toy', not of 'other'");
 }
 
+/* The plan charges the ledger of the same people too; its slots are those of its own ledger. */
+TEST(the_same_people_pay_for_a_plan_once)
+{
+    static const char *const two[] = {"two", NULL};
+    const struct sotto_source_records both = {.same_people = two}, alone = {.n = 0};
+    struct sotto_spend spend = {.dataset_id = "one", .source = &both, .budget = budget};
+    struct sotto_release r = planned("gaussian", 1);
+    struct ledger l;
+    char *of_two, *json;
+    assert_int_equal(setenv("XDG_DATA_HOME", folder, 1), 0);
+    r.spend = (struct sotto_spend){.dataset_id = "two", .source = &alone};
+    assert_int_equal(make(&r, 1), SOTTO_OK);
+    assert_int_equal(sotto_ledger_plan(&json, NULL, events_file(mixed), 1e-6, &spend, NULL), SOTTO_OK);
+    snprintf(plan, sizeof plan, "%.64s", strstr(json, "\"plan\": \"") + strlen("\"plan\": \""));
+    sotto_text_free(json);
+    r.spend = (struct sotto_spend){.dataset_id = "one", .source = &both, .planned = slot(1)};
+    REFUSED(make(&r, 1), SOTTO_EINVAL, "give budget and same-people-as to 'sotto ledger plan'");
+    r.spend.source = &alone;
+    assert_int_equal(make(&r, 1), SOTTO_OK);
+    assert_int_equal(sotto_ledger_find(&of_two, "two"), SOTTO_OK);
+    assert_int_equal(ledger_read(&l, of_two), SOTTO_OK);
+    assert_true(l.charges == 2 && l.items[1].plan && !l.items[1].plan->spent[0]);
+    snprintf(plan, sizeof plan, "%s", l.items[1].hash);
+    ledger_close(&l);
+    r.spend = (struct sotto_spend){.dataset_id = "two", .source = &alone, .planned = slot(1)};
+    REFUSED(make(&r, 1), SOTTO_EINVAL, "is of data set 'one', not of 'two'");
+    sotto_text_free(of_two);
+    unsetenv("XDG_DATA_HOME");
+}
+
+/* Norms of the file are those of a record, as a release states them. */
+TEST(a_plan_of_persons)
+{
+    const struct sotto_spend spend = {
+        .dataset_id = "toy", .source = &exercise, .ledger = path, .budget = {3, 1e-6}, .rows_per_person = 3};
+    struct sotto_release r = planned("gaussian", 1);
+    char *json;
+    assert_int_equal(sotto_ledger_plan(&json, NULL, events_file(mixed), 1e-6, &spend, NULL), SOTTO_OK);
+    snprintf(plan, sizeof plan, "%.64s", strstr(json, "\"plan\": \"") + strlen("\"plan\": \""));
+    sotto_text_free(json);
+    r.spend.planned = slot(1);
+    REFUSED(make(&r, 1), SOTTO_EINVAL, "l1 is planned as 0.003");
+    r.spend.rows_per_person = 3;
+    assert_int_equal(make(&r, 1), SOTTO_OK);
+    assert_true(look().charges == 1);
+}
+
 /* Once the slot is spent its noise may have been drawn, whatever became of the process. */
 TEST(a_slot_stays_spent_when_the_process_dies)
 {
@@ -463,6 +510,14 @@ static void of_charge_9(char *line, size_t index)
         replace(line, "\"charge\":0", "\"charge\":9");
 }
 
+/* "offers":[[a,b,c]...: the squared shift, 9 digits smaller */
+static void cheaper(char *line, size_t index)
+{
+    char *at = index == 1 ? strstr(line, "\"offers\":[[0.0,0.0") : NULL;
+    if (at)
+        memcpy(at + strlen("\"offers\":[[0.0,0.0"), "000", 3);
+}
+
 #define FORGED(change, words)                                                                                \
     do {                                                                                                     \
         struct ledger forged;                                                                                \
@@ -483,6 +538,7 @@ TEST(forged_plans_are_refused)
     FORGED(of_charge_9, "of a plan that is not before it");
     FORGED(of_other_kind, "is not the release that was planned (mechanism is planned as gaussian");
     FORGED(louder, "is not the release that was planned (scale is planned as 0.01");
+    FORGED(cheaper, "offers less in 'any_order'");
     FORGED(planned_by_renyi, "only Renyi divergences are known");
 }
 
