@@ -7,9 +7,8 @@
 /** Name of its check. */
 extern const char *const falsify_ledger_name;
 /** The policy of docs/derivations/adaptive.md, section 0. A ledger itself says which second releases it accepts. What the policy
- * makes of them is added up over `cells` intervals of the first answer, from below. Nothing is drawn for that, so a ledger
- * that keeps its budget is never accused. EIO, ENOMEM, ESTOPPED: the ledger was not asked. */
-sotto_status falsify_ledger(struct checks *c, const char *folder, size_t cells,
-                            const struct sotto_context *ctx);
+ * makes of them is added up over the first answer, from below. Nothing is drawn for that, so a ledger that keeps its budget is never
+ * accused. EIO, ENOMEM, ESTOPPED: the ledger was not asked. */
+sotto_status falsify_ledger(struct checks *c, const char *folder, const struct sotto_context *ctx);
 
 #endif

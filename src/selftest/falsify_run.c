@@ -60,7 +60,7 @@ sotto_status selftest_falsify(struct checks *c, const char *folder, const struct
                                        alarm_probability / (double)(tests ? tests : 1)};
     c->group = "falsifier";
     if (selftest_wants(o, looked, falsify_ledger_name))
-        TRY(falsify_ledger(c, folder, o->draws, ctx));
+        TRY(falsify_ledger(c, folder, ctx));
     for (size_t i = 0; i < right + wrong; i++) {
         struct toy toy;
         struct falsify_verdict verdict;
