@@ -19,7 +19,7 @@ static const struct option_row rows[] = {
     {"contact", OPTION_TEXT, "TEXT", NULL,
      "person or office responsible for the data set, recorded in the ledger"},
     OPTION_GROUP("Plan of several releases (plan)"),
-    {"delta", OPTION_REAL, "D", NULL, "delta of all planned releases together; 0 (default): pure epsilon-DP"},
+    OPTION_TABLE(sotto_release_option_table, "delta"),
     OPTION_TABLE(sotto_spend_option_table, "rows-per-person|purpose|read-from-data"),
     OPTION_TABLE(sotto_source_option_table, "same-people-as"),
     OPTION_END};

@@ -40,7 +40,7 @@ static const struct {
     {"train", "classes|dp-sgd|certify-inputs|sign|canary-public|isa"},
     {"account", "rule|parts|parts-by|parts-hold|weights|verify|ledger|events|any-order|opacus-history|import|"
                 "residual-perturbation|points"},
-    {"ledger", "budget|contact"},
+    {"ledger", "budget|column|contact"},
     {"generate", "split|generator|count|latents|dp-sgd"},
     {"federated", "features|labels|indices|classes|owners|local-epochs"},
     {"attack", "classes|budget|cover|encoder|shadow-encoder|generator|known-member-indices|known-nonmember-"
