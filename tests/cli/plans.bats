@@ -26,6 +26,7 @@ id() { sed -n 's/.*"event":"plan".*"hash":"\([0-9a-f]*\)".*/\1/p' sotto/ledger/p
   "$SOTTO" ledger show "$ledger" | tee shown | grep '^total' > after
   cmp before after
   grep -q "(slot 3 of $(id | head -c 8))" shown
+  grep -qx "plan $(id | head -c 16): 2 of 3 slots spent" shown
   for name in a b; do
     "$SOTTO" verify $name.npy.certificate.json --ledger "$ledger" | grep -q "slot . of plan $(id | head -c 16), which the ledger counts once"
     "$SOTTO" certificate $name.npy --ledger "$ledger" | grep -q "slot . of plan $(id | head -c 16): charged before it was made"

@@ -128,6 +128,14 @@ void ledger_plan_free(struct ledger_plan *p)
     base_free(p);
 }
 
+size_t ledger_plan_spent(const struct ledger_plan *p)
+{
+    size_t spent = 0;
+    for (size_t i = 0; i < p->slots; i++)
+        spent += p->spent[i];
+    return spent;
+}
+
 const struct sotto_event *ledger_plan_event(const struct ledger_plan *p, size_t slot)
 {
     size_t before = 0;

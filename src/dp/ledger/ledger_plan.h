@@ -14,6 +14,8 @@ sotto_status plan_prepare(struct event_list *events, const struct privacy_unit *
 sotto_status ledger_plan_make(struct ledger_plan **out, const struct ledger_charge *charge,
                               const char *where);
 void ledger_plan_free(struct ledger_plan *plan);
+/** How many of its slots. */
+size_t ledger_plan_spent(const struct ledger_plan *plan);
 /** What slot `slot`, from 1, asks; NULL: there is none. */
 const struct sotto_event *ledger_plan_event(const struct ledger_plan *plan, size_t slot);
 /** The plan that has this hash; NULL: none. */

@@ -1,6 +1,7 @@
 /* What an officer does with a ledger: open it with a budget, and read it. */
 #include "dp/ledger/charge.h"
 #include "dp/show/ledger_show_json.h"
+#include "dp/ledger/ledger_plan.h"
 #include "dp/ledger/ledger_registry.h"
 #include "io/text/utf8.h"
 
@@ -250,6 +251,16 @@ static void write_end(FILE *out, const struct ledger_summary *s)
         fprintf(out, "moved to %s, where it goes on\n", s->moved);
 }
 
+static void write_plans(FILE *out, const struct ledger *l)
+{
+    for (size_t i = 0; i < l->charges; i++) {
+        const struct ledger_plan *p = l->items[i].plan;
+        if (p)
+            fprintf(out, "plan %.16s: %zu of %zu slots spent\n", l->items[i].hash, ledger_plan_spent(p),
+                    p->slots);
+    }
+}
+
 sotto_status sotto_ledger_table(char **text, const char *ledger, const struct sotto_context *ctx)
 {
     REQUIRE_GIVEN(text, ledger);
@@ -265,6 +276,7 @@ sotto_status sotto_ledger_table(char **text, const char *ledger, const struct so
     fprintf(s.table, "%-20s  %-32s  %-22s  %10s  %10s\n", "time", "purpose", "mechanism", "epsilon", "total");
     TRY(show(&summary, &l, &s, ledger));
     write_end(s.table, &summary);
+    write_plans(s.table, &l);
     bool whole = fclose(s.table) == 0;
     s.table = NULL;
     if (!whole || !(copy = base_strdup(made)))
