@@ -49,7 +49,8 @@ sotto_status part_whole_end(double *end, const struct part *part, double delta,
                             const struct sotto_context *ctx);
 sotto_status part_whole_deltas(double *delta, const double *x, size_t n, const struct part *part,
                                const struct sotto_context *ctx);
-/** Epsilon from above as by parts_pld() for runs of persons and nothing else, whose rows are replaced one after the other; else INFINITY. */
+/** Epsilon from above where some parts are runs of persons, whose rows are replaced one after the other, failures of stated parts not
+ * counted; else INFINITY. ENOMEM. */
 sotto_status parts_row_by_row(double *out, const struct part *parts, size_t n, double delta,
                               const struct sotto_context *ctx);
 

@@ -246,25 +246,112 @@ static sotto_status epsilon_of_records(double *out, double delta, const void *ar
     return status;
 }
 
+/* ---- runs of persons beside other releases: their curve is one more part ---- */
+enum { HULL_CELLS = 512 };
+
+/* Fails with `failure`, else has the pair of a curve that ends at x[HULL_CELLS]. */
+struct hull {
+    double x[HULL_CELLS + 1], delta[HULL_CELLS + 1], failure;
+};
+
+/* On the chord, from above, without the failure. */
+static double on_hull(const struct hull *h, double x)
+{
+    const double step = h->x[1];
+    if (!(x < h->x[HULL_CELLS]))
+        return 0;
+    size_t i = (size_t)fmin(x / step, HULL_CELLS - 1);
+    while (i > 0 && h->x[i] > x)
+        i--;
+    while (i + 2 < HULL_CELLS + 1 && h->x[i + 1] < x)
+        i++;
+    struct interval A = iv_exp(iv(h->x[i])), B = iv_exp(iv(h->x[i + 1])), X = iv_exp(iv(x));
+    struct interval part = iv_div(iv_sub(X, A), iv_sub(B, A));
+    struct interval chord =
+        iv_add(iv(h->delta[i]), iv_mul(part, iv_sub(iv(h->delta[i + 1]), iv(h->delta[i]))));
+    return fmax(iv_div(iv_sub(chord, iv(h->failure)), iv_sub(iv(1), iv(h->failure))).hi, 0);
+}
+
+static void hull_points(struct pair_point *out, const void *arg, const double *epsilon, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct interval d = iv(on_hull(arg, fabs(epsilon[i])));
+        out[i] = (struct pair_point){epsilon[i] >= 0 ? d : iv_mul(iv_exp(iv(epsilon[i])), d), iv(0)};
+    }
+}
+
+static sotto_status make_hull(struct hull *h, bool *found, const struct part *runs, size_t n, double delta,
+                              const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    double end;
+    TRY(runs_end(&end, runs, n, delta * 1e-3, ctx));
+    *found = end < 600; /* e^x must be a double */
+    if (!*found)
+        goto done;
+    for (size_t i = 0; i <= HULL_CELLS; i++)
+        h->x[i] = fmax(end, 0x1p-30) * (1 + 1e-3) * (double)i / HULL_CELLS;
+    TRY(runs_deltas(h->delta, h->x, HULL_CELLS + 1, runs, n, ctx));
+    h->failure = h->delta[HULL_CELLS];
+    *found = h->failure < delta;
+done:
+    return status;
+}
+
+/* `others` are not sampled, so there is one direction. */
+static sotto_status beside_others(double *out, const struct part *runs, size_t n, const struct part *others,
+                                  size_t count, double delta, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct hull *hull = NULL;
+    struct pld_part *list = NULL;
+    struct ends *ends = NULL;
+    struct interval e = {0, INFINITY};
+    bool possible;
+    NEW(hull, 1);
+    NEW(list, count + 1);
+    NEW(ends, count);
+    TRY(make_hull(hull, &possible, runs, n, delta, ctx));
+    for (size_t i = 0; i < count && possible; i++)
+        possible = others[i].kind != PART_SAMPLED && fill(&list[i], &ends[i], &others[i], PLD_REMOVE);
+    list[count] = (struct pld_part){.upper = {hull_points, hull}, .lower = {no_points, hull}, .count = 1};
+    if (possible) {
+        const double rest = iv_div(iv_sub(iv(delta), iv(hull->failure)), iv_sub(iv(1), iv(hull->failure))).lo;
+        TRY(pld_epsilon(&e, list, count + 1, rest, 1, ctx));
+    }
+    *out = e.hi;
+done:
+    base_free(hull);
+    base_free(list);
+    base_free(ends);
+    return status;
+}
+
 sotto_status parts_row_by_row(double *out, const struct part *parts, size_t n, double delta,
                               const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct part *records = NULL;
-    size_t rows = 1;
-    bool runs = true;
+    struct part *runs = NULL, *others = NULL;
+    size_t rows = 1, count = 0, rest = 0;
     double found = INFINITY;
-    NEW(records, n);
-    for (size_t i = 0; i < n; i++) {
-        records[i] = parts[i];
-        runs = runs && part_has_item(&parts[i]) && parts[i].sampled.sampling == SOTTO_SAMPLING_POISSON;
-        rows = runs && parts[i].rows > rows ? parts[i].rows : rows;
-        records[i].rows = 1;
-    }
-    if (runs && rows > 1)
-        TRY(epsilon_row_by_row(&found, rows, delta, epsilon_of_records, &(struct records){records, n, ctx}));
+    NEW(runs, n);
+    NEW(others, n);
+    for (size_t i = 0; i < n; i++)
+        if (part_has_item(&parts[i]) && parts[i].sampled.sampling == SOTTO_SAMPLING_POISSON) {
+            rows = parts[i].rows > rows ? parts[i].rows : rows;
+            runs[count++] = parts[i];
+        } else {
+            others[rest++] = parts[i];
+        }
+    if (rows > 1 && rest > 0 && n <= LEVELS_MANY)
+        TRY(beside_others(&found, runs, count, others, rest, delta, ctx));
+    for (size_t i = 0; i < count; i++)
+        runs[i].rows = 1;
+    if (rows > 1 && rest == 0)
+        TRY(epsilon_row_by_row(&found, rows, delta, epsilon_of_records, &(struct records){runs, n, ctx}));
     *out = found;
 done:
-    base_free(records);
+    base_free(runs);
+    base_free(others);
     return status;
 }

@@ -51,6 +51,32 @@ TEST(two_runs_of_persons)
     }
 }
 
+/* Beside a release of another kind the runs are one part, which is their curve. */
+TEST(a_person_s_runs_beside_other_releases)
+{
+    struct sotto_sampled s = head;
+    s.noise_multiplier = 1.9296342;
+    const struct sotto_event runs[] = {event_of(&s), event_of(&s)};
+    struct sotto_event list[] = {runs[0], runs[1], {.mechanism = "laplace", .count = 1, .l1 = 1, .l2 = NAN}};
+    struct sotto_account alone, all;
+    assert_int_equal(sotto_account_events(&alone, runs, 2, 1e-6, SOTTO_REPLACE_ONE, NULL), SOTTO_OK);
+    const double pure[] = {1e-6, .5, 2};
+    for (size_t i = 0; i < 3; i++) {
+        list[2].scale = 1 / pure[i];
+        assert_int_equal(sotto_account_events(&all, list, 3, 1e-6, SOTTO_REPLACE_ONE, NULL), SOTTO_OK);
+        assert_string_equal(all.accountant, "rows one by one");
+        assert_true(all.epsilon.upper > alone.epsilon.upper * (1 - 2e-3));
+        assert_true(all.epsilon.upper < alone.epsilon.upper + .97 * pure[i] + 2e-3);
+    }
+    /* a Gaussian that is small beside the runs, and a pair that fails */
+    list[2] = (struct sotto_event){.mechanism = "gaussian", .count = 1, .scale = 10, .l1 = NAN, .l2 = 1};
+    assert_int_equal(sotto_account_events(&all, list, 3, 1e-6, SOTTO_REPLACE_ONE, NULL), SOTTO_OK);
+    assert_true(all.epsilon.upper > alone.epsilon.upper && all.epsilon.upper < alone.epsilon.upper + .05);
+    list[2] = (struct sotto_event){.mechanism = "stated", .count = 1, .stated = {.1, 2e-7}};
+    assert_int_equal(sotto_account_events(&all, list, 3, 1e-6, SOTTO_REPLACE_ONE, NULL), SOTTO_OK);
+    assert_true(all.epsilon.upper > alone.epsilon.upper && all.epsilon.upper < alone.epsilon.upper + .15);
+}
+
 TEST(nothing_of_a_person_s_curve_is_left_uncovered)
 {
     double x[CELLS + 1], delta[CELLS + 1], end;
