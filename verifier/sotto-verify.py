@@ -354,6 +354,26 @@ def unit_of(c):
     return f"one person (column {person['column']}, {rows})" if person["column"] else f"one person ({rows}, as stated by the caller)"
 
 
+def up(x, digits=6):
+    """So many significant digits, rounded up; the last bit of x is forgiven."""
+    near = "%.*g" % (digits, x)
+    if not math.isfinite(x) or float(near) >= math.nextafter(x, -math.inf):
+        return near
+    return "%.*g" % (digits, x + 0.75 * 10.0 ** (math.floor(math.log10(abs(x))) - digits + 1))
+
+
+def statement(claim, rests_on, person, words):
+    """The line for people; early certificates have epsilon rounded to nearest, which may be below its upper end."""
+    def number(x):
+        return words(math.inf if x is None else x)
+    relation, other = claim["adjacency"] + " adjacency", claim.get("other")
+    relation += " (epsilon %s under %s)" % (number(other["epsilon"]["upper"]), other["adjacency"]) if other is not None else ""
+    epsilon, end = number(claim["epsilon"]["upper"]), "accountant: " + claim["accountant"]
+    line = "(%s, %g)-differentially private under %s, %s" % (epsilon, claim["delta"], relation, end) if not rests_on else \
+        "proved: none; conditional on %s: epsilon %s at delta %g under %s, %s" % (rests_on, epsilon, claim["delta"], relation, end)
+    return line + person + ("; note: " + find(claim, "note", TEXT) if "note" in claim else "")
+
+
 def check_wording(v, c, claim):
     v.check("unit of privacy", c.get("unit_of_privacy", "one record") == unit_of(c), repr(c.get("unit_of_privacy")))
     if c.get("person") and not c["person"]["column"]:
@@ -394,18 +414,13 @@ def check_wording(v, c, claim):
                 c["guarantee"]["statement"])
         return
     v.check("condition", (claim.get("condition") or "") == rests_on, f"'{claim.get('condition')}', expected '{rests_on}'")
-    relation, epsilon, other = claim["adjacency"] + " adjacency", claim["epsilon"]["upper"], claim.get("other")
+    other = claim.get("other")
     if other is not None:
-        find(other, "adjacency", TEXT), find(other, "epsilon.lower", NUMBER, NOTHING)
-        more = find(other, "epsilon.upper", NUMBER, NOTHING)
-        relation += " (epsilon %.6g under %s)" % (math.inf if more is None else more, other["adjacency"])
+        find(other, "adjacency", TEXT), find(other, "epsilon.lower", NUMBER, NOTHING), find(other, "epsilon.upper", NUMBER, NOTHING)
         v.check("other adjacency", other["adjacency"] != claim["adjacency"] and "run" in c, other["adjacency"])
-    epsilon, delta, end = math.inf if epsilon is None else epsilon, claim["delta"], "accountant: " + claim["accountant"]
-    line = "(%.6g, %g)-differentially private under %s, %s" % (epsilon, delta, relation, end) if not rests_on else \
-        "proved: none; conditional on %s: epsilon %.6g at delta %g under %s, %s" % (rests_on, epsilon, delta, relation, end)
-    line += "; unit of privacy: " + unit_of(c) if "person" in c else ""
-    line += "; note: " + find(claim, "note", TEXT) if "note" in claim else ""
-    v.check("statement", c["guarantee"]["statement"] == line, c["guarantee"]["statement"])
+    person = "; unit of privacy: " + unit_of(c) if "person" in c else ""
+    v.check("statement", c["guarantee"]["statement"] in [statement(claim, rests_on, person, words) for words in (up, lambda x: "%.6g" % x)],
+            c["guarantee"]["statement"])
 
 
 def check_maker(v, c):
@@ -1165,7 +1180,7 @@ def report(v, c, claim, path, derived, key, ledger):
     else:
         epsilon = claim["epsilon"]["upper"]
         row("claim", "%s at delta %g, %s adjacency (%s, scale %.6g)" % (
-            "no finite epsilon" if epsilon is None else "epsilon %.6g" % epsilon, claim["delta"], claim["adjacency"],
+            "no finite epsilon" if epsilon is None else "epsilon " + up(epsilon), claim["delta"], claim["adjacency"],
             c["mechanism"], c["scale"]))
         row("unit", "of privacy: " + unit_of(c))
     condition = claim and claim.get("condition")

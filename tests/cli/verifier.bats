@@ -139,3 +139,36 @@ assert theirs - 1e-5 <= mine <= 1.7500001, (theirs, mine)'
   refused 1 "ledger chain" laplace.npy --ledger laplace.jsonl
   [[ "$output" != *consistent* ]]
 }
+
+@test "no printed epsilon, rate or mu is below its upper end; statements of early certificates still verify" {
+  for scale in 0.0523 0.0811 0.1234 0.1777; do
+    "$SOTTO" protect --vector v.npy --dataset-id toy --mechanism gaussian --scale $scale --l2 0.04 --delta 1e-5 --ledger up.jsonl -o up.npy --quiet > /dev/null
+    "$SOTTO" certificate up.npy > page
+    "$SOTTO" verify up.npy > claims
+    "$python" "$verifier" up.npy >> claims
+    "$python" - up.npy.certificate.json page claims <<'END'
+import json, re, sys
+c, (page, claims) = json.load(open(sys.argv[1])), [" ".join(open(name).read().split()) for name in sys.argv[2:]]
+epsilon, mu = c["guarantee"]["conditional"]["epsilon"]["upper"], 0.04 / c["scale"]
+texts = re.findall("epsilon ([0-9.]+) at", c["guarantee"]["statement"]) + re.findall("Epsilon ([0-9.]+) ", page) + re.findall("claim epsilon ([0-9.]+)", claims)
+assert len(texts) == 4 and all(epsilon <= float(text) < epsilon * (1 + 2e-5) for text in texts), (epsilon, texts)
+assert mu * (1 - 1e-12) <= float(re.search(r"mu \(Gaussian DP\) ([0-9.]+)", page)[1]) < mu * (1 + 2e-5)
+END
+  done
+  restate() { # to so many digits, to nearest
+    "$python" - "$1" up.npy.certificate.json early.certificate.json <<'END'
+import json, re, sys
+c = json.load(open(sys.argv[2]))
+c["guarantee"]["statement"] = re.sub("epsilon [0-9.]+ at", "epsilon %.*g at" % (int(sys.argv[1]), c["guarantee"]["conditional"]["epsilon"]["upper"]), c["guarantee"]["statement"])
+json.dump(c, open(sys.argv[3], "w"), indent=1)
+END
+  }
+  restate 6
+  "$SOTTO" verify early.certificate.json
+  "$python" "$verifier" early.certificate.json
+  restate 5
+  run "$SOTTO" verify early.certificate.json
+  [ "$status" -eq 1 ]
+  run "$python" "$verifier" early.certificate.json
+  [ "$status" -eq 1 ]
+}

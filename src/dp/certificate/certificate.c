@@ -2,6 +2,7 @@
 #include "dp/certificate/certificate.h"
 #include "base/memory.h"
 #include "dp/mechanism/mechanism.h"
+#include "io/text/number.h"
 #include "sotto/io.h"
 
 #include <stdio.h>
@@ -69,31 +70,46 @@ static void join_conditions(char out[CONDITION_TEXT + 64], const struct certific
 }
 
 /* "replace-one adjacency", and what the same noise gives under the other relation. */
-static void name_adjacency(char out[96], const struct sotto_account *a)
+static void name_adjacency(char out[96], const struct sotto_account *a,
+                           const char *(*epsilon_text)(char out[NUMBER_TEXT], double x))
 {
+    char other[NUMBER_TEXT];
     int length = snprintf(out, 96, "%s adjacency", a->adjacency);
     if (a->other_adjacency[0])
-        snprintf(out + length, 96 - (size_t)length, " (epsilon %.6g under %s)", a->other_epsilon.upper,
-                 a->other_adjacency);
+        snprintf(out + length, 96 - (size_t)length, " (epsilon %s under %s)",
+                 epsilon_text(other, a->other_epsilon.upper), a->other_adjacency);
 }
 
-void certificate_word(struct certificate_wording *out, const struct certificate_facts *f)
+static const char *epsilon_up(char out[NUMBER_TEXT], double x)
+{
+    return number_text_up(out, x, 6);
+}
+
+static const char *epsilon_near(char out[NUMBER_TEXT], double x)
+{
+    snprintf(out, NUMBER_TEXT, "%.6g", x);
+    return out;
+}
+
+static void word(struct certificate_wording *out, const struct certificate_facts *f,
+                 const char *(*epsilon_text)(char out[NUMBER_TEXT], double x))
 {
     const struct sotto_account *a = f->account;
-    char adjacency[96], *text = out->statement;
+    char adjacency[96], epsilon[NUMBER_TEXT], *text = out->statement;
     join_conditions(out->rests_on, f);
     if (f->seeded) {
         snprintf(text, STATEMENT_TEXT, "noise was seeded: no privacy guarantee");
         return;
     }
-    name_adjacency(adjacency, a);
+    name_adjacency(adjacency, a, epsilon_text);
+    epsilon_text(epsilon, a->epsilon.upper);
     if (!out->rests_on[0])
-        snprintf(text, STATEMENT_TEXT, "(%.6g, %g)-differentially private under %s, accountant: %s",
-                 a->epsilon.upper, a->delta, adjacency, a->accountant);
+        snprintf(text, STATEMENT_TEXT, "(%s, %g)-differentially private under %s, accountant: %s", epsilon,
+                 a->delta, adjacency, a->accountant);
     else
         snprintf(text, STATEMENT_TEXT,
-                 "proved: none; conditional on %s: epsilon %.6g at delta %g under %s, accountant: %s",
-                 out->rests_on, a->epsilon.upper, a->delta, adjacency, a->accountant);
+                 "proved: none; conditional on %s: epsilon %s at delta %g under %s, accountant: %s",
+                 out->rests_on, epsilon, a->delta, adjacency, a->accountant);
     if (f->unit && f->unit->rows) {
         char unit[UNIT_TEXT];
         unit_word(unit, f->unit);
@@ -101,6 +117,16 @@ void certificate_word(struct certificate_wording *out, const struct certificate_
     }
     if (a->note[0])
         snprintf(text + strlen(text), STATEMENT_TEXT - strlen(text), "; note: %s", a->note);
+}
+
+void certificate_word(struct certificate_wording *out, const struct certificate_facts *facts)
+{
+    word(out, facts, epsilon_up);
+}
+
+void certificate_word_early(struct certificate_wording *out, const struct certificate_facts *facts)
+{
+    word(out, facts, epsilon_near);
 }
 
 sotto_status certificate_new(struct sotto_certificate **out, const struct certificate_facts *f)

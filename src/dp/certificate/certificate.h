@@ -65,6 +65,8 @@ struct certificate_wording {
     char rests_on[CONDITION_TEXT + 64]; /* all that epsilon rests on without proof; "": nothing */
 };
 void certificate_word(struct certificate_wording *out, const struct certificate_facts *facts);
+/** As it was before epsilon was rounded up: to nearest, and so at times below the upper end. */
+void certificate_word_early(struct certificate_wording *out, const struct certificate_facts *facts);
 
 /** What only the certificate of a run has. */
 struct certificate_run {

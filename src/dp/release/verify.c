@@ -72,18 +72,19 @@ static void check_lines(struct verification *v, const struct sotto_account *a, b
 {
     const struct certificate_claims *f = &v->claims;
     struct sotto_sensitivity s = f->sensitivity;
-    struct certificate_wording wording;
+    struct certificate_wording wording, early;
     const char *wanted = sampler_of(f);
     char unit[UNIT_TEXT];
     if (!sensitivity_source_of(&s.source, f->source)) {
         verify_check(v, "statement", false, "the sensitivity is '%.40s'", f->source);
         return;
     }
-    certificate_word(
-        &wording,
-        &(struct certificate_facts){
-            .account = a, .sensitivity = &s, .unit = &f->unit, .seeded = seeded, .condition = f->condition});
-    check_text(v, "statement", f->statement, wording.statement);
+    const struct certificate_facts facts = {
+        .account = a, .sensitivity = &s, .unit = &f->unit, .seeded = seeded, .condition = f->condition};
+    certificate_word(&wording, &facts);
+    certificate_word_early(&early, &facts);
+    const bool is_early = f->statement && strcmp(f->statement, early.statement) == 0;
+    check_text(v, "statement", f->statement, is_early ? early.statement : wording.statement);
     if (!seeded && wording.rests_on[0])
         check_text(v, "condition", f->claim.condition, wording.rests_on);
     unit_word(unit, &f->unit);

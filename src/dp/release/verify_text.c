@@ -1,6 +1,7 @@
 /* A report for people. One word for each rank of trust; a good end is "consistent", and never more. */
 #include "base/memory.h"
 #include "dp/release/verification.h"
+#include "io/text/number.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -29,11 +30,12 @@ static void put_claim(struct page *p, const struct sotto_verification *v)
         put(p, "  %-13snone: noise was seeded\n", "claim");
         return;
     }
+    char most[NUMBER_TEXT];
     put(p, "  %-13s", "claim");
     if (isinf(v->epsilon.upper))
         put(p, "no finite epsilon");
     else
-        put(p, "epsilon %.6g", v->epsilon.upper);
+        put(p, "epsilon %s", number_text_up(most, v->epsilon.upper, 6));
     put(p, " at delta %g, %s adjacency (%s, scale %.6g)\n", v->delta, v->adjacency, v->mechanism, v->scale);
     put(p, "  %-13sof privacy: %s\n", "unit", v->unit);
 }

@@ -111,3 +111,15 @@ const char *number_text(char out[NUMBER_TEXT], double x)
     }
     return out;
 }
+
+const char *number_text_up(char out[NUMBER_TEXT], double x, int digits)
+{
+    double shown = x;
+    int length = snprintf(out, NUMBER_TEXT, "%.*g", digits, x);
+    if (isfinite(x) && number_real(&shown, out, (size_t)length) && shown < nextafter(x, -INFINITY)) {
+        /* what was rounded down lies less than half a unit of its last digit above that */
+        const double unit = pow(10, floor(log10(fabs(x))) - digits + 1);
+        snprintf(out, NUMBER_TEXT, "%.*g", digits, x + 0.75 * unit);
+    }
+    return out;
+}

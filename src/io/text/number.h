@@ -15,5 +15,8 @@ bool number_whole(int64_t *out, const char *text, size_t length);
 enum { NUMBER_TEXT = 40 };
 /** The shortest of 15 to 17 significant digits that reads back as x. Returns out. */
 const char *number_text(char out[NUMBER_TEXT], double x);
+/** At most so many significant digits (1 to 17), rounded up, so that "at most" is true of them; a unit in the last place of x is
+ * forgiven, as x stands for the decimal that it was computed for. Returns out. */
+const char *number_text_up(char out[NUMBER_TEXT], double x, int digits);
 
 #endif

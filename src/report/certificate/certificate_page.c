@@ -2,6 +2,7 @@
  * protected, how strongly, by which noise, what it rests on, what is not covered). Every number is the certificate's, which is
  * verified first. */
 #include "io/json/json.h"
+#include "io/text/number.h"
 #include "report/certificate/sheet.h"
 #include "sotto/sotto.h"
 
@@ -34,6 +35,7 @@ static double number_of(const struct json *j, const char *path)
 static const char *verdict_of(char out[768], const struct sotto_verification *v)
 {
     const double epsilon = v->epsilon.upper;
+    char most[NUMBER_TEXT];
     if (v->failed)
         snprintf(out, 768, "This certificate does not verify: %.600s.", v->failed);
     else if (v->guarantee == SOTTO_GUARANTEE_NONE)
@@ -41,9 +43,10 @@ static const char *verdict_of(char out[768], const struct sotto_verification *v)
     else if (isinf(epsilon))
         snprintf(out, 768, "No guarantee: epsilon is not finite.");
     else
-        snprintf(out, 768, "%s: epsilon at most %.6g at delta %.6g for %.80s (%.40s)%s%.500s.",
-                 v->guarantee == SOTTO_GUARANTEE_PROVED ? "Proved" : "Not proved", epsilon, v->delta, v->unit,
-                 v->adjacency, v->guarantee == SOTTO_GUARANTEE_PROVED ? "" : ", only if ",
+        snprintf(out, 768, "%s: epsilon at most %s at delta %.6g for %.80s (%.40s)%s%.500s.",
+                 v->guarantee == SOTTO_GUARANTEE_PROVED ? "Proved" : "Not proved",
+                 number_text_up(most, epsilon, 6), v->delta, v->unit, v->adjacency,
+                 v->guarantee == SOTTO_GUARANTEE_PROVED ? "" : ", only if ",
                  v->guarantee == SOTTO_GUARANTEE_CONDITIONAL && v->condition ? v->condition : "");
     return out;
 }
@@ -92,6 +95,7 @@ static void put_guarantee(struct sheet *s, const struct facts *f)
     const struct sotto_verification *v = &f->v;
     const double epsilon = v->epsilon.upper, records = (double)v->records;
     const bool persons = strcmp(v->unit, "one record") != 0;
+    char most[NUMBER_TEXT], times[NUMBER_TEXT];
     if (v->guarantee == SOTTO_GUARANTEE_NONE)
         return;
     sheet_section(s, "How strong");
@@ -99,9 +103,9 @@ static void put_guarantee(struct sheet *s, const struct facts *f)
         sheet_line(s, "Epsilon", "none that is finite");
     else
         sheet_line(s, "Epsilon",
-                   "%.6g (the upper end of what was computed): no outcome becomes more than %.4g times as "
+                   "%s (the upper end of what was computed): no outcome becomes more than %s times as "
                    "probable, up to delta",
-                   epsilon, exp(epsilon));
+                   number_text_up(most, epsilon, 6), number_text_up(times, exp(epsilon), 4));
     if (v->records)
         sheet_line(s, "Delta", "%.6g, %s 1/n = %.4g%s", v->delta,
                    v->delta < 1 / records ? "below" : "NOT below", 1 / records,
@@ -117,13 +121,13 @@ static void put_guarantee(struct sheet *s, const struct facts *f)
     sheet_line(s, "Neighbouring data", "%s: %s", v->adjacency, meaning_of(v->adjacency, persons));
     const char *other = text_of(f->certificate, "guarantee.proved.other.adjacency");
     if (other[0])
-        sheet_line(s, "Also", "epsilon %.6g under %s adjacency: %s",
-                   number_of(f->certificate, "guarantee.proved.other.epsilon.upper"), other,
-                   meaning_of(other, persons));
+        sheet_line(s, "Also", "epsilon %s under %s adjacency: %s",
+                   number_text_up(most, number_of(f->certificate, "guarantee.proved.other.epsilon.upper"), 6),
+                   other, meaning_of(other, persons));
     if (!isinf(epsilon))
         sheet_line(s, "Against any attack",
-                   "at most %.3g %% of members are found at 1 %% false alarms (guessing: 1 %%)",
-                   100 * allowed_tpr(epsilon, v->delta, 0.01));
+                   "at most %s %% of members are found at 1 %% false alarms (guessing: 1 %%)",
+                   number_text_up(most, 100 * allowed_tpr(epsilon, v->delta, 0.01), 3));
 }
 
 /* How a row rests on the certificate's guarantee. */
@@ -138,14 +142,16 @@ static sotto_status put_curve(struct sheet *s, const struct facts *f, const stru
 {
     sotto_status status = SOTTO_OK;
     static const double rates[3] = {.001, .01, .1};
-    double found[3];
-    for (int i = 0; i < 3; i++)
-        TRY(sotto_reconstruction_bound(&found[i], p, rates[i]));
+    char most[3][NUMBER_TEXT];
+    for (int i = 0; i < 3; i++) {
+        double found;
+        TRY(sotto_reconstruction_bound(&found, p, rates[i]));
+        number_text_up(most[i], 100 * found, 3);
+    }
     sheet_line(
         s, "Curve",
-        "true-positive rate at most %.3g %% at 0.1 %%, %.3g %% at 1 %%, %.3g %% at 10 %% false positives; "
-        "%s",
-        100 * found[0], 100 * found[1], 100 * found[2], standing(f));
+        "true-positive rate at most %s %% at 0.1 %%, %s %% at 1 %%, %s %% at 10 %% false positives; %s",
+        most[0], most[1], most[2], standing(f));
 done:
     return status;
 }
@@ -155,12 +161,12 @@ static sotto_status put_mu(struct sheet *s, const struct facts *f, const struct 
 {
     sotto_status status = SOTTO_OK;
     struct sotto_adaptive box;
-    char error[64] = "";
+    char error[64] = "", most[NUMBER_TEXT];
     TRY(sotto_certificate_adaptive(&box, c, p));
     if (box.failure > 0)
-        snprintf(error, sizeof error, ", off by at most %.3g in delta", box.failure);
+        snprintf(error, sizeof error, ", off by at most %s in delta", number_text_up(most, box.failure, 3));
     if (box.mu < INFINITY)
-        sheet_line(s, "mu (Gaussian DP)", "%.6g%s; %s", box.mu, error, standing(f));
+        sheet_line(s, "mu (Gaussian DP)", "%s%s; %s", number_text_up(most, box.mu, 6), error, standing(f));
 done:
     return status;
 }
@@ -170,12 +176,13 @@ static sotto_status put_reconstruction(struct sheet *s, const struct facts *f, d
 {
     sotto_status status = SOTTO_OK;
     double bound;
+    char most[NUMBER_TEXT];
     TRY(sotto_reconstruction_bound(&bound, p, prior));
     sheet_line(s, "Reconstruction",
-               "%s, all others known, is guessed from this release with probability at most %.4g if it is "
+               "%s, all others known, is guessed from this release with probability at most %s if it is "
                "guessed with probability %.4g without; %s",
-               strcmp(f->v.adjacency, "replace-input") == 0 ? "the input of one record" : f->v.unit, bound,
-               prior, standing(f));
+               strcmp(f->v.adjacency, "replace-input") == 0 ? "the input of one record" : f->v.unit,
+               number_text_up(most, bound, 4), prior, standing(f));
 done:
     return status;
 }
@@ -263,6 +270,7 @@ static void put_any_order(struct sheet *s, const struct json *ledger)
 static void put_account(struct sheet *s, const struct facts *f)
 {
     const struct json *c = f->certificate, *l = f->ledger;
+    char total[NUMBER_TEXT];
     sheet_section(s, "How it was counted");
     if (f->v.guarantee != SOTTO_GUARANTEE_NONE)
         sheet_line(s, "Accounting method", "%s",
@@ -280,9 +288,10 @@ static void put_account(struct sheet *s, const struct facts *f)
     }
     sheet_line(
         s, "Spent in all",
-        "epsilon %.6g at delta %.4g in the ledger (entries: %zu), proved and conditional together; it is "
+        "epsilon %s at delta %.4g in the ledger (entries: %zu), proved and conditional together; it is "
         "what holds if all had been chosen beforehand",
-        number_of(l, "total"), number_of(l, "delta"), count_charges(json_member(l, "entries")));
+        number_text_up(total, number_of(l, "total"), 6), number_of(l, "delta"),
+        count_charges(json_member(l, "entries")));
     if (json_find(l, "budget.epsilon"))
         sheet_line(s, "Budget", "epsilon %.6g, delta %.4g", number_of(l, "budget.epsilon"),
                    number_of(l, "budget.delta"));

@@ -403,7 +403,7 @@ TEST(a_forged_release_is_noticed)
 TEST(lines_for_people_are_checked)
 {
     static const char *const changes[][3] = {
-        {"\"statement\": \"(0.5, 0)", "\"statement\": \"(0.1, 0)", "statement"},
+        {"\"statement\": \"(0.500001, 0)", "\"statement\": \"(0.1, 0)", "statement"},
         {"\"statement\": \"proved for", "\"statement\": \"carved for", "sensitivity"},
         {"\"sampler\": \"exact", "\"sampler\": \"quick", "lattice"},
         {"\"purpose\": \"a release", "\"purpose\": \"no release", "recorded facts"},
