@@ -150,12 +150,32 @@ static bool is_too_much(double square, const void *arg)
     return adaptive_delta(&box, t->epsilon).hi > t->delta;
 }
 
+static double rough_gaussian(double mu, double x)
+{
+    return erfc((x / mu - mu / 2) / sqrt(2)) / 2 - exp(x) * erfc((x / mu + mu / 2) / sqrt(2)) / 2;
+}
+
+/* The same in plain doubles, to find out quickly where to look closely. */
+static bool is_roughly_too_much(double square, const void *arg)
+{
+    const struct target *t = arg;
+    const double mu = sqrt(square), p = 1 / (1 + exp(-t->pure));
+    const double curve = p * rough_gaussian(mu, t->epsilon - t->pure) +
+                         (1 - p) * rough_gaussian(mu, t->epsilon + t->pure);
+    return t->failure + (1 - t->failure) * curve > t->delta;
+}
+
 double adaptive_column(double epsilon, double delta, double pure, double failure)
 {
     const struct target t = {epsilon, delta, pure, failure};
-    double low = 0x1p-80, high = 1;
+    const double near = bisect_up(0x1p-80, 0x1p20, is_roughly_too_much, &t);
+    double low = near * (1 - 0x1p-30), high = near * (1 + 0x1p-30);
     if (is_too_much(0, &t))
         return -1;
+    if (is_too_much(low, &t)) {
+        low = 0x1p-80;
+        high = 1;
+    }
     if (is_too_much(low, &t))
         return 0;
     while (!is_too_much(high, &t)) {

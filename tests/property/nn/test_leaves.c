@@ -383,4 +383,4 @@ TEST(no_memory_is_an_error)
     }
 }
 
-TEST_GROUP(.shards = 2, .next = machine_next, .tags = "matrix matrix-dtype")
+TEST_GROUP(.shards = 4, .next = machine_next, .tags = "matrix matrix-dtype")

@@ -2,6 +2,7 @@
  * certificate and of a ledger entry is missing or of another kind once; files cannot be written, or only in
  * part. One line each, nothing half-written, nothing forgotten. */
 #include "support/test.h"
+#include "support/account_memo.h"
 #include "support/exercise.h"
 #include "support/failing_jansson.h"
 #include "base/file.h"
@@ -266,6 +267,7 @@ TEST(our_allocations_may_fail)
 
 TEST(janssons_allocations_may_fail)
 {
+    remember_accounts();
     json_set_alloc_funcs(jansson_malloc, free);
     sweep_all(true);
     json_set_alloc_funcs(malloc, free);

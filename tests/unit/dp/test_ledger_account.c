@@ -1,6 +1,7 @@
 /* src/dp/ledger/ledger_events.c, ledger_account.c, ledger_import.c: entries composed by their own mechanisms, what
  * cannot be taken again, adjacency, imports, budgets. */
 #include "support/test.h"
+#include "support/account_memo.h"
 #include "support/exercise.h"
 #include "base/file.h"
 #include "dp/certificate/certificate.h"
@@ -241,6 +242,7 @@ TEST(allocation_failures_are_reported)
 /* A file that cannot be written down completely leaves whole entries only. */
 TEST(import_without_memory)
 {
+    remember_accounts();
     char file[128];
     snprintf(file, sizeof file, "%s/o.json", folder);
     assert_int_equal(file_write(file, "[[1.5,0.04,250],[2,0.01,100]]", 29), SOTTO_OK);

@@ -215,5 +215,5 @@ TEST(nothing_else_can_be_settled)
     assert_true(about(total(), cost(STEPS + 5)));
 }
 
-TEST_GROUP(.shards = 3, .start = remember_accounts, .before = make_folder, .after = remove_folder,
+TEST_GROUP(.shards = 4, .start = remember_accounts, .before = make_folder, .after = remove_folder,
            .tags = "long")

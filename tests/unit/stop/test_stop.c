@@ -70,8 +70,9 @@ static sotto_status calibrate_risk(void)
 }
 static sotto_status calibrate_sampled_risk(void)
 {
-    /* one calibration; the search over many is that of calibrate_risk() */
-    return sotto_calibrate_sampled_risk(&number, &steps, &(struct sotto_risk){.max_advantage = 0.1},
+    const struct sotto_sampled whole = {
+        .mechanism = "gaussian", .sample_rate = 1, .steps = 4, .adjacency = SOTTO_ADD_REMOVE};
+    return sotto_calibrate_sampled_risk(&number, &whole, &(struct sotto_risk){.max_tpr = "0.02@0.01"},
                                         &context);
 }
 static sotto_status choose(void)
