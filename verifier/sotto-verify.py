@@ -892,16 +892,18 @@ def covers(facts, count, e, m, d):
     else:
         kind, t = facts[:2]
     if kind == "stated":
-        return e >= t * (1 - HAIR) and d >= facts[2] * (1 - HAIR)
+        return d >= facts[2] * (1 - HAIR) and (e >= t * (1 - HAIR) or pure_as_gaussian(t, m))
     if kind == "gaussian" and m >= count * t * t * (1 - HAIR) or kind == "pure" and (
             e >= count * t * (1 - HAIR) or pure_as_gaussian(t, m / count)):
         return True
     if d == 0 and (kind == "gaussian" or 0 in (e, m)):
         return False
-    if c and m == 0:  # a pair of epsilon and delta
+    if c:  # a pair of epsilon and delta
         derived, _ = derive(c, d)
         least = min((derived or {}).values(), default=NEVER)
-        return None if least == NEVER else e * (1 + HAIR) >= least
+        if least < NEVER and (e * (1 + HAIR) >= least or pure_as_gaussian(least, m)):
+            return True
+        return False if least < NEVER and m == 0 else None
     return None
 
 

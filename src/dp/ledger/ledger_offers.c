@@ -72,6 +72,8 @@ static bool is_enough(const struct adaptive *box, const struct need *n)
         return above_recorded(box, n);
     if (box->failure >= n->coin && (box->pure >= n->pure || covers_pure(box->square, n)))
         return true;
+    if (n->part.kind == PART_STATED && !item->charged.plan)
+        return recorded && item->delta > 0;
     if (box->failure <= n->coin && (box->pure == 0 || box->square == 0))
         return false; /* a charge writes one of the two above */
     if (has_curve(n))
