@@ -1,5 +1,6 @@
 /* src/dp/account/row_by_row.c: what the runs of a person are charged as. Figures: docs/derivations/adaptive.md, section 7. */
 #include "support/curve_cover.h"
+#include "base/memory.h"
 #include "dp/account/row_by_row.h"
 
 #include <string.h>
@@ -184,4 +185,48 @@ TEST(what_a_person_reaches_is_covered_and_a_record_is_not_enough)
         assert_true(control > 1.5);
     }
     free(l);
+}
+
+/* Asks until no allocation fails any more. */
+static void ask_without_memory(sotto_status (*ask)(const struct part *parts), const struct part *parts)
+{
+    sotto_status status = SOTTO_ENOMEM;
+    long i = 0;
+    for (; status == SOTTO_ENOMEM; i++) {
+        base_alloc_fail_after(i);
+        status = ask(parts);
+        base_alloc_fail_after(-1);
+    }
+    assert_int_equal(status, SOTTO_OK);
+    assert_true(i > 10);
+}
+
+static sotto_status ask_for_offers(const struct part *parts)
+{
+    struct adaptive out[ADAPTIVE_OFFERS];
+    size_t count = 99;
+    const struct adaptive left = {.failure = 1e-5};
+    return adaptive_offers(out, &count, parts, &left, NULL);
+}
+
+static sotto_status ask_row_by_row(const struct part *parts)
+{
+    double epsilon = 99;
+    sotto_status status = parts_row_by_row(&epsilon, parts, 2, 1e-5, NULL);
+    assert_true(status == SOTTO_OK ? epsilon < 10 : epsilon == 99);
+    return status;
+}
+
+TEST(every_allocation_may_fail)
+{
+    const struct sotto_event run = {.mechanism = "gaussian",
+                                    .count = 1,
+                                    .noise_multiplier = 4,
+                                    .sample_rate = .2,
+                                    .adjacency = SOTTO_ADD_REMOVE,
+                                    .group = 3},
+                             other = {.mechanism = "laplace", .count = 1, .scale = 9, .l1 = 1, .l2 = NAN};
+    const struct part parts[] = {part_of(&run), part_of(&other)};
+    ask_without_memory(ask_for_offers, parts);
+    ask_without_memory(ask_row_by_row, parts);
 }
