@@ -93,6 +93,23 @@ TEST(nothing_of_a_person_s_curve_is_left_uncovered)
     check_curve((struct adaptive_curve){x, delta, CELLS + 1}, .5, 1e-8);
 }
 
+/* What a certificate of the run says of tests of membership: its whole curve, and not a few accounts of it. */
+TEST(the_profile_of_a_person_s_run)
+{
+    struct sotto_privacy_profile p = {0};
+    struct sotto_sampled s = head;
+    s.noise_multiplier = 1.9296342; /* (3, 1e-6) */
+    assert_int_equal(sotto_privacy_profile_sampled(&p, &s, NULL), SOTTO_OK);
+    assert_true(p.count > 50 && p.epsilon[0] == 0);
+    near(p.delta[0], adaptive_delta(&(struct adaptive){0, .6484 * .6484, 0}, 0).hi, 2e-3);
+    for (size_t i = 0; i + 1 < p.count; i++) {
+        assert_true(p.delta[i + 1] <= p.delta[i]);
+        assert_true(p.epsilon[i] > 3 || p.delta[i] > 9e-7);
+        assert_true(p.epsilon[i] < 3 || p.delta[i] < 1.01e-6);
+    }
+    sotto_privacy_profile_clear(&p);
+}
+
 /* ---- what a person can reach: all her rows point one way, and then the other (corrections of units: B1) ---- */
 enum { BINS = 8192 };
 static const double bin = 2e-3;
