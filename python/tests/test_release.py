@@ -120,7 +120,15 @@ def test_columns_are_fixed_with_the_budget(tmp_path):
         sotto.Ledger(tmp_path / "l.jsonl", dataset="kept", columns=[(0.6, 1e-8, 1)])
     with pytest.raises(ValueError, match="does not fit into epsilon 1.7"):
         sotto.Ledger(tmp_path / "l.jsonl", columns=[(2, 1e-8, 1)], **options)
-    ledger = sotto.Ledger(tmp_path / "l.jsonl", columns=[(0.6, 1e-8, 1)], **options)
+    for wrong in ([(0.6, 1e-8)], [(0.6, 1e-8, 1, 1)], (0.6, 1e-8, 1), ["0.6:1e-8:1"], [(None, 0, 1)], "all", 5):
+        with pytest.raises(sotto.errors.InvalidArgument, match=r"columns is .*; expected \(pure, failure, share\) of each"):
+            sotto.Ledger(tmp_path / "l.jsonl", columns=wrong, **options)
+    for wrong in ((1,), (1, 1e-6, 3), "1", [None, 0]):
+        with pytest.raises(sotto.errors.InvalidArgument, match=r"budget is .*; expected epsilon, or a pair"):
+            sotto.Ledger(tmp_path / "l.jsonl", dataset="kept", budget=wrong)
+    assert not (tmp_path / "l.jsonl").exists()
+    sotto.Ledger(tmp_path / "rows.jsonl", dataset="rows", budget=(1, 1e-6), columns=np.array([[0.6, 1e-8, 1]]))
+    ledger = sotto.Ledger(tmp_path / "l.jsonl", columns=iter([(0.6, 1e-8, 1)]), **options)
     for _ in range(3):
         sotto.release(np.zeros(2), mechanism="laplace", epsilon=0.2, delta=0, l1=1, ledger=ledger)
     sotto.release(np.zeros(2), mechanism="gaussian", scale=5, delta=1e-6, l2=1, ledger=ledger)
@@ -128,6 +136,16 @@ def test_columns_are_fixed_with_the_budget(tmp_path):
         sotto.release(np.zeros(2), mechanism="laplace", epsilon=0.2, delta=0, l1=1, ledger=ledger)
     with pytest.raises(sotto.BudgetExceeded, match="fixed, for good"):
         sotto.Ledger(tmp_path / "l.jsonl", columns=[(0.1, 1e-8, 1)], **options)
+
+
+def test_a_text_with_a_nul_is_refused(ledger):
+    lines = spent(ledger)
+    with pytest.raises(sotto.errors.InvalidArgument, match="NUL"):  # C would read the name of another data set
+        sotto.Ledger(dataset="people\0of another town").path
+    for wrong in ({"purpose": "a trial\0and more", "epsilon": 0.1}, {"max_tpr": "0.02@0.01\0"}):
+        with pytest.raises(sotto.errors.InvalidArgument, match="NUL"):
+            sotto.release(np.zeros(2), mechanism="laplace", l1=1, ledger=ledger, **wrong)
+    assert spent(ledger) == lines
 
 
 def test_budget_is_refused_before_anything_is_charged(ledger):

@@ -407,8 +407,11 @@ def keep(c: Any, *things: Any) -> None:
 
 
 def c_text(s: str | os.PathLike[str]) -> Any:
-    """A C text; keep what is returned alive."""
-    return ffi.new("char[]", os.fspath(s).encode("utf-8"))
+    """A C text; keep what is returned alive. One with a NUL would end there, and name another file or data set."""
+    text = os.fspath(s)
+    if "\0" in text:
+        raise invalid(f"{text[:80]!r} contains a NUL character; expected a text without")
+    return ffi.new("char[]", text.encode("utf-8"))
 
 
 def c_texts(texts: Sequence[str]) -> Any:

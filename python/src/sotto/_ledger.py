@@ -90,13 +90,25 @@ class Ledger:
             held = self._show()["dataset_id"]
             if held not in (None, dataset):
                 raise invalid(f"{self.path}: is the ledger of data set {held!r}, not of {dataset!r}; give its path or its data set alone")
+        boxes = [] if columns is None else self._numbers("columns", "(pure, failure, share) of each, such as [(0.6, 1e-8, 1)]", columns, 3)
         if budget is not None:
-            self._init(budget, contact, columns or ())
-        elif columns:
+            self._init(budget, contact, boxes)
+        elif boxes:
             raise invalid("columns= are of a budget; give budget= too")
 
-    def _init(self, budget: tuple[float, float] | float, contact: str | None, columns: Sequence[tuple[float, float, float]]) -> None:
-        epsilon, delta = (budget, 0.0) if isinstance(budget, (int, float)) else budget
+    @staticmethod
+    def _numbers(name: str, expected: str, rows: Any, count: int) -> list[tuple[float, ...]]:
+        try:
+            numbers = [() if isinstance(row, str) else tuple(float(x) for x in row) for row in rows]
+        except (TypeError, ValueError):
+            numbers = [()]
+        if any(len(row) != count for row in numbers):
+            raise invalid(f"{name} is {repr(rows)[:80]}; expected {expected}")
+        return numbers
+
+    def _init(self, budget: tuple[float, float] | float, contact: str | None, columns: Sequence[tuple[float, ...]]) -> None:
+        pair = (budget, 0.0) if isinstance(budget, (int, float)) else budget
+        (epsilon, delta), = self._numbers("budget", "epsilon, or a pair (epsilon, delta)", [pair], 2)
         if os.path.exists(self.path) and contact is None and not columns:
             recorded = self._show()["budget"]
             if recorded and (recorded["epsilon"], recorded["delta"]) == (epsilon, delta) and recorded["set_by"] == "officer":
