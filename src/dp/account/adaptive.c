@@ -160,8 +160,8 @@ static bool is_roughly_too_much(double square, const void *arg)
 {
     const struct target *t = arg;
     const double mu = sqrt(square), p = 1 / (1 + exp(-t->pure));
-    const double curve = p * rough_gaussian(mu, t->epsilon - t->pure) +
-                         (1 - p) * rough_gaussian(mu, t->epsilon + t->pure);
+    const double curve =
+        p * rough_gaussian(mu, t->epsilon - t->pure) + (1 - p) * rough_gaussian(mu, t->epsilon + t->pure);
     return t->failure + (1 - t->failure) * curve > t->delta;
 }
 
