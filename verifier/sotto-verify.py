@@ -855,7 +855,12 @@ def triple(value):
 def box_delta(e, m, d, x):
     """The curve of a box at x: formula (1) of docs/derivations/adaptive.md."""
     def gaussian_curve(y):
-        return normal_cdf(mu / 2 - y / mu) - y.exp() * normal_cdf(-mu / 2 - y / mu) if mu else max(Decimal(0), 1 - y.exp())
+        beyond = abs(y) / mu - mu / 2 if mu else NEVER  # in deviations; behind 60 it is off by less than 1e-780
+        if beyond > 60:
+            return max(Decimal(0), 1 - y.exp())
+        if beyond < -60 or mu > 100:  # nothing is hidden
+            return Decimal(1)
+        return normal_cdf(mu / 2 - y / mu) - y.exp() * normal_cdf(-mu / 2 - y / mu)
     mu, told = m.sqrt(), 1 / (1 + (-e).exp())
     return d + (1 - d) * (told * gaussian_curve(x - e) + (1 - told) * gaussian_curve(x + e))
 
@@ -869,7 +874,7 @@ def fixed_columns(opens):
         spent = box["spent"]
         columns.append({"level": find(box, "level", NUMBER), "box": triple(box["box"]), "spent": triple(spent if spent is not None else [0, 0, 0]), "dead": spent is None})
     epsilon, delta = find(opens, "epsilon", NUMBER, NOTHING), find(opens, "delta", NUMBER)
-    held = sum(box_delta(*column["box"], Decimal(column["level"])) for column in columns)
+    held = sum(box_delta(*column["box"], written(column["level"])) for column in columns)
     if held > Decimal(delta) * (1 + HAIR) or any(epsilon not in (None, column["level"]) for column in columns):
         raise Refused(1, "columns hold more than the epsilon and delta beside them")
     return {"epsilon": epsilon, "delta": delta, "columns": columns, "derived": 0, "left": []}
@@ -877,7 +882,7 @@ def fixed_columns(opens):
 
 def pure_as_gaussian(pure, m):
     """A Gaussian of squared shift m tells at least as much as any release of that pure epsilon."""
-    return normal_cdf(m.sqrt() / 2) * (1 + HAIR) >= 1 / (1 + (-pure).exp())
+    return m > 120**2 or normal_cdf(m.sqrt() / 2) * (1 + HAIR) >= 1 / (1 + (-pure).exp())
 
 
 @functools.lru_cache(maxsize=None)
@@ -1277,6 +1282,8 @@ def self_test():
     pure_part, shift = Decimal("0.6"), Decimal("0.2365")
     expect("box of a run and three pure releases: epsilon 1.576 at 1e-6", abs(box_delta(pure_part, shift * shift, Decimal("1e-9"),
            Decimal("1.5763")) * 10**6 - 1) < Decimal("0.01"))
+    expect("boxes of next to nothing and of everything, in no time", [box_delta(0 * one, m, small, one / 2) for m in (small ** 2, one * 10**12)]
+           == [small, 1] and pure_as_gaussian(one, one * 10**12))
     expect("the Gaussian of randomised response", pure_as_gaussian(Decimal("0.6"), Decimal("0.558367")) and
            not pure_as_gaussian(Decimal("0.6"), Decimal("0.558365")))
     expect("no bound is below the truth", renyi(lambda alpha: alpha / 2, small) > gaussian(one, small))

@@ -140,6 +140,14 @@ assert theirs - 1e-5 <= mine <= 1.7500001, (theirs, mine)'
   [[ "$output" != *consistent* ]]
 }
 
+@test "pure budgets of any decimal" {
+  for budget in 0.3 0.7 2.997; do
+    "$SOTTO" ledger init --dataset-id pure$budget --budget $budget --ledger pure$budget.jsonl > /dev/null
+    "$SOTTO" protect --vector v.npy --dataset-id pure$budget --mechanism laplace --epsilon 0.1 --l1 0.01 --ledger pure$budget.jsonl -o pure.npy --quiet > /dev/null
+    "$python" "$verifier" pure.npy --ledger pure$budget.jsonl
+  done
+}
+
 @test "no printed epsilon, rate or mu is below its upper end; statements of early certificates still verify" {
   for scale in 0.0523 0.0811 0.1234 0.1777; do
     "$SOTTO" protect --vector v.npy --dataset-id toy --mechanism gaussian --scale $scale --l2 0.04 --delta 1e-5 --ledger up.jsonl -o up.npy --quiet > /dev/null
