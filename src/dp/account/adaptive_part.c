@@ -31,11 +31,10 @@ static bool as_item(struct composed_release *out, const struct part *p)
     return true;
 }
 
-/* The curve of parts, from above. */
+/* The curve of a part, or of some that are fixed beforehand, from above. */
 struct source {
-    enum { BY_RUNS, BY_ITEMS, BY_STEPS, BY_RENYI } kind;
-    const struct part *parts; /* of runs; else one */
-    size_t n;
+    enum { BY_RUN, BY_ITEMS, BY_STEPS, BY_RENYI } kind;
+    const struct part *part;              /* but of BY_ITEMS */
     const struct composed_release *items; /* of BY_ITEMS */
     size_t item_count;
     struct renyi_orders orders; /* of BY_RENYI */
@@ -43,25 +42,25 @@ struct source {
 
 static sotto_status source_end(double *end, struct source *s, double delta, const struct sotto_context *ctx)
 {
-    if (s->kind == BY_RUNS)
-        return runs_end(end, s->parts, s->n, delta, ctx);
+    if (s->kind == BY_RUN)
+        return runs_end(end, s->part, 1, delta, ctx);
     if (s->kind == BY_ITEMS)
         return account_pld_end(end, s->items, s->item_count, delta, ctx);
     if (s->kind == BY_STEPS)
-        return part_whole_end(end, s->parts, delta, ctx);
-    *end = part_renyi_orders(&s->orders, s->parts, delta, ctx);
+        return part_whole_end(end, s->part, delta, ctx);
+    *end = part_renyi_orders(&s->orders, s->part, delta, ctx);
     return SOTTO_OK;
 }
 
 static sotto_status source_deltas(double *delta, const double *x, size_t n, const struct source *s,
                                   const struct sotto_context *ctx)
 {
-    if (s->kind == BY_RUNS)
-        return runs_deltas(delta, x, n, s->parts, s->n, ctx);
+    if (s->kind == BY_RUN)
+        return runs_deltas(delta, x, n, s->part, 1, ctx);
     if (s->kind == BY_ITEMS)
         return account_pld_deltas(delta, x, n, s->items, s->item_count, ctx);
     if (s->kind == BY_STEPS)
-        return part_whole_deltas(delta, x, n, s->parts, ctx);
+        return part_whole_deltas(delta, x, n, s->part, ctx);
     renyi_deltas(delta, x, n, &s->orders);
     return adaptive_hull(delta, x, n);
 }
@@ -69,9 +68,9 @@ static sotto_status source_deltas(double *delta, const double *x, size_t n, cons
 /* What the curve of one law is known by. False: by Renyi divergences only. */
 static bool by_law(struct source *out, struct composed_release *item, const struct part *p)
 {
-    *out = (struct source){.kind = BY_ITEMS, .parts = p, .n = 1, .items = item, .item_count = 1};
+    *out = (struct source){.kind = BY_ITEMS, .part = p, .items = item, .item_count = 1};
     if (part_has_item(p))
-        out->kind = BY_RUNS;
+        out->kind = BY_RUN;
     else if (p->kind == PART_NOISE && p->m->integer && p->shifts.steps < INFINITY)
         out->kind = BY_STEPS;
     return out->kind != BY_ITEMS || as_item(item, p);
@@ -79,8 +78,8 @@ static bool by_law(struct source *out, struct composed_release *item, const stru
 
 static bool law_is_exact(const struct source *s)
 {
-    return s->kind == BY_RUNS ||
-           (s->kind == BY_STEPS && s->parts->shifts.steps == s->parts->shifts.one_coordinate);
+    return s->kind == BY_RUN ||
+           (s->kind == BY_STEPS && s->part->shifts.steps == s->part->shifts.one_coordinate);
 }
 
 /* Of the curves that are known of one part the one that ends first. *end INFINITY: there is none. The curve of one pure release is near
@@ -90,7 +89,7 @@ static sotto_status find_source(struct source *out, double *end, struct composed
 {
     sotto_status status = SOTTO_OK;
     const double pure = p->kind == PART_NOISE && p->count == 1 ? part_pure(p).hi : INFINITY;
-    struct source renyi = {.kind = BY_RENYI, .parts = p, .n = 1};
+    struct source renyi = {.kind = BY_RENYI, .part = p};
     double last = INFINITY;
     *end = INFINITY;
     if (p->kind == PART_STATED)
@@ -184,14 +183,9 @@ static bool is_gaussian(const struct part *p)
     return p->kind == PART_NOISE && p->m->by_l2 && p->m->kind != RELEASE_NONE && p->shifts.l2.hi < INFINITY;
 }
 
-/* Gaussian noise has a curve too, which composes with others; of a person's run here, that of all rows at once. */
+/* Gaussian noise has a curve too, which composes with others. */
 static bool as_composed(struct composed_release *out, const struct part *p)
 {
-    const struct part person = part_of_person(p);
-    if (part_has_item(p)) {
-        *out = part_item(&person);
-        return true;
-    }
     if (!is_gaussian(p) || p->count > 0x1p40)
         return as_item(out, p);
     *out = (struct composed_release){p->m->name, p->shifts.l2, SOTTO_NORM_L2, 1, false, (size_t)p->count, 0};
@@ -228,7 +222,7 @@ sotto_status adaptive_offers_together(struct adaptive out[ADAPTIVE_OFFERS], size
     struct composed_release *items = NULL;
     struct adaptive rest = {0, 0, 0}; /* what has no curve: pure, beside the others' curve */
     size_t found = 0, made;
-    bool noise = false, runs = true;
+    bool noise = false;
     double last;
     if (n == 1) {
         status = adaptive_offers(out, count, parts, left, ctx);
@@ -237,20 +231,17 @@ sotto_status adaptive_offers_together(struct adaptive out[ADAPTIVE_OFFERS], size
     *count = 0;
     TRY(offers_of_sums(out, count, parts, n, ctx));
     NEW(items, n);
-    for (size_t i = 0; i < n; i++) {
-        runs = runs && part_has_item(&parts[i]);
+    for (size_t i = 0; i < n; i++)
         if (as_composed(&items[found], &parts[i])) {
             noise = noise || !is_gaussian(&parts[i]);
             found++;
         } else {
             rest = adaptive_add(rest, (struct adaptive){part_pure(&parts[i]).hi, 0, 0});
         }
-    }
     made = *count;
     if (left->failure > 0 && noise && found <= LEVELS_MANY /* else the sum of squares is the curve */ &&
         rest.pure < INFINITY) {
-        struct source all = {
-            .kind = runs ? BY_RUNS : BY_ITEMS, .parts = parts, .n = n, .items = items, .item_count = found};
+        struct source all = {.kind = BY_ITEMS, .items = items, .item_count = found};
         TRY(source_end(&last, &all, ldexp(left->failure, -2 * LADDER), ctx));
         TRY(offers_of_curve(out, count, &all, last, left, ctx));
     }

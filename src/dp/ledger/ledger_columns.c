@@ -233,7 +233,9 @@ static sotto_status settle_offer(struct adaptive *offer, const struct ledger_ite
     sotto_status status = SOTTO_OK;
     struct any_order fewer;
     const struct adaptive reserved = *offer;
-    const struct adaptive left = {.failure = fmin(4 * reserved.failure, 0.5)};
+    /* half of it is on offer as pure part, a quarter as failure */
+    const struct adaptive left = {.pure = reserved.square > 0 ? 2 * reserved.pure : 0,
+                                  .failure = fmin(4 * reserved.failure, 0.5)};
     TRY(find_offers(&fewer, settled, left, reserved.pure > 0, ctx));
     for (size_t i = 0; i < fewer.offers; i++)
         if (adaptive_fits(&fewer.offer[i], &reserved) && fewer.offer[i].pure <= offer->pure &&

@@ -121,6 +121,31 @@ TEST(the_run_goes_on_inside_its_budget)
 }
 
 /* Controls: by hand (1, or the number of a signal), not stopped at all, killed. */
+/* Reserved with a pure part and a Gaussian beside it: fewer steps need less of the Gaussian. */
+TEST(a_run_that_took_a_pure_part_is_settled_too)
+{
+    const double whole = cost(STEPS);
+    const struct sotto_ledger_column column = {.8 * whole, 1e-6, 1};
+    struct ledger l;
+    assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK);
+    assert_int_equal(ledger_set_budget(&l, (struct sotto_dp){1.5 * whole, 1e-5}, NULL, &column, 1, NULL),
+                     SOTTO_OK);
+    ledger_close(&l);
+    struct sotto_dpsgd_session *s = started(0, NULL, TAKEN);
+    struct adaptive spent[2];
+    for (int i = 0; i < 2; i++) {
+        if (ledger_read(&l, path) != SOTTO_OK)
+            fail_msg("%s", sotto_error_text());
+        assert_true(l.columns.count == 2 && !l.columns.column[1].dead);
+        spent[i] = adaptive_column_spent(&l.columns.column[1]);
+        ledger_close(&l);
+        settle(s, i ? 0 : SOTTO_STOP_BY_TIME);
+    }
+    assert_true(spent[0].pure > 0 && spent[0].square > 0 && spent[1].pure == spent[0].pure);
+    assert_true(spent[1].square < .7 * spent[0].square && spent[1].failure <= spent[0].failure);
+    sotto_dpsgd_session_close(s);
+}
+
 TEST(any_other_stop_costs_what_was_reserved)
 {
     static const int ways[] = {1, SIGTERM, 0};
