@@ -7,6 +7,7 @@
 #include "support/failing_jansson.h"
 #include "base/file.h"
 #include "dp/ledger/ledger_account.h"
+#include "dp/release/dpsgd_session.h"
 #include "support/leave.h"
 #include "support/verify_json.h"
 #include "sotto/sotto.h"
@@ -198,6 +199,69 @@ static sotto_status use_budget(void)
     return status;
 }
 
+/* Its charge, and a release of it: where memory fails, the slot is spent or not, and the next plan goes on. */
+static sotto_status use_plan(void)
+{
+    static const char events[] = "schema: sotto.events/1\nadjacency: replace-one\nevents:\n"
+                                 "- {mechanism: laplace, scale: 2, l1: 1, dimension: 3}\n"
+                                 "- {mechanism: laplace, scale: 9, l1: 1}\n";
+    struct sotto_release r = request("laplace");
+    float v[3] = {1, 2, 3};
+    struct sotto_certificate *c = NULL;
+    char file[128], id[80] = "", *json = NULL, *table = NULL;
+    snprintf(file, sizeof file, "%s/events.yaml", folder);
+    FILE *f = fopen(file, "w");
+    assert_true(f && fputs(events, f) >= 0 && fclose(f) == 0);
+    unlink(ledger);
+    sotto_status status = sotto_ledger_plan(&json, &table, file, 0, &r.spend, NULL);
+    assert_true((status == SOTTO_OK) == (json && table));
+    if (status == SOTTO_OK) {
+        snprintf(id, sizeof id, "%.64s:1", strstr(json, "\"plan\": \"") + strlen("\"plan\": \""));
+        r.spend.planned = id;
+        r.target.delta = SOTTO_DELTA_PURE;
+        status = sotto_dp_release(&c, v, 3, &r, NULL);
+    }
+    sotto_certificate_free(c);
+    sotto_text_free(json);
+    sotto_text_free(table);
+    return status;
+}
+
+/* Labels and inputs: one charge. */
+static sotto_status use_pair(void)
+{
+    const struct sotto_release of_labels = request(RUN_LABEL_MECHANISM);
+    const struct sotto_dpsgd_request r = {.sampled = {.mechanism = "gaussian",
+                                                      .noise_multiplier = 8,
+                                                      .sample_rate = 1,
+                                                      .steps = 1,
+                                                      .delta = 1e-5,
+                                                      .adjacency = SOTTO_REPLACE_INPUT},
+                                          .max_grad_norm = 1,
+                                          .dimension = 3,
+                                          .spend = of_labels.spend,
+                                          .records = 3};
+    int64_t labels[3] = {0, 1, 2};
+    struct label_release own;
+    struct sotto_certificate *c = NULL;
+    struct sotto_dpsgd_session *s = NULL;
+    struct ledger l;
+    unlink(ledger);
+    sotto_status status = label_release_make(&own, labels, 3, 3, &of_labels, NULL);
+    if (status == SOTTO_OK)
+        status = dpsgd_reserve_with_labels(&s, &c, &r, &own, NULL);
+    sotto_certificate_free(c);
+    sotto_dpsgd_session_close(s);
+    if (status == SOTTO_ENOMEM && file_exists(ledger)) {
+        base_alloc_fail_after(-1);
+        jansson_left = -1;
+        assert_int_equal(ledger_open(&l, ledger, NULL), SOTTO_OK);
+        assert_true(l.charges == 0 || l.charges == 2);
+        ledger_close(&l);
+    }
+    return status;
+}
+
 /* --- memory */
 
 static void sweep(const char *what, sotto_status (*use)(void), bool jansson)
@@ -245,6 +309,8 @@ static void sweep_all(bool jansson)
     sweep("select", use_select, jansson);
     sweep("labels", use_labels, jansson);
     sweep("budget", use_budget, jansson);
+    sweep("plan", use_plan, jansson);
+    sweep("labels and inputs", use_pair, jansson);
     mechanism = "exponential";
     write_array(SOTTO_F4);
     sweep("protect scores", use_protect, jansson);
