@@ -41,7 +41,7 @@ sotto_status part_make(struct part *p, const struct sotto_event *e, size_t index
 /** Pure epsilon of all releases of a part, failures not counted; upper INFINITY: it has none. */
 struct interval part_pure(const struct part *p);
 /** Epsilon of all parts by their privacy-loss distributions, 0 < delta < 1, failures not counted. *out is [0,
- * INFINITY] where a part has no scalar pair, and 0 below where there are persons. ENOMEM. */
+ * INFINITY] where a part has no scalar pair. ENOMEM. */
 sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n, double delta,
                        const struct sotto_context *ctx);
 /** The curve of releases of one noise on whole steps: an end as of account_pld_end(), and points as of account_pld_deltas(). */

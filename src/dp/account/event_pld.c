@@ -168,6 +168,35 @@ done:
     return status;
 }
 
+static bool has_persons(const struct part *parts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (parts[i].kind == PART_SAMPLED && parts[i].rows > 1)
+            return true;
+    return false;
+}
+
+/* Of a person all of whose rows but one contribute nothing, in the runs alone. */
+static sotto_status lower_of_records(double *lower, const struct part *parts, size_t n, double delta,
+                                     const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct part *records = NULL;
+    struct interval e;
+    size_t count = 0;
+    NEW(records, n);
+    for (size_t i = 0; i < n; i++)
+        if (parts[i].kind == PART_SAMPLED) {
+            records[count] = parts[i];
+            records[count++].rows = 1;
+        }
+    TRY(parts_pld(&e, records, count, delta, ctx));
+    *lower = e.lo;
+done:
+    base_free(records);
+    return status;
+}
+
 sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n, double delta,
                        const struct sotto_context *ctx)
 {
@@ -196,9 +225,8 @@ sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n,
         if (possible)
             both = iv_max(both, one);
     }
-    for (size_t i = 0; i < n; i++)
-        if (parts[i].kind == PART_SAMPLED && parts[i].rows > 1)
-            both.lo = 0; /* no pair is known that lies below */
+    if (possible && has_persons(parts, n))
+        TRY(lower_of_records(&both.lo, parts, n, delta, ctx));
     *out = possible ? both : (struct interval){0, INFINITY};
 done:
     base_free(list);

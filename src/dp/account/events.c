@@ -337,7 +337,7 @@ static sotto_status add_pld(struct sotto_account *out, const struct total *t, co
         account_add_bound(out, ROW_BY_ROW, row_by_row);
     if (isfinite(e.hi))
         account_add_bound(out, "privacy-loss distribution", e.hi);
-    if (e.lo == 0)
+    else
         e.lo = lower_of(t, PART_SAMPLED, t->delta, ctx);
     if (t->delta == out->delta)
         out->epsilon.lower = fmax(out->epsilon.lower, e.lo);
