@@ -806,6 +806,7 @@ def spend_slot(lines, line, spent, where):
 def read_ledger(path):
     """Every line in order. What costs privacy is numbered; early lines are not. The hash of a line is that of its text without the hash; 'prev' is the hash of the line before."""
     lines, before, data, charges, spent, wanted = [], "0" * 64, read_bytes(path), 0, set(), 0
+    running = {}  # the last reservation of each run, while it may be settled: hash, steps, number of the charge
     for text in data.removesuffix(b"\n").split(b"\n") if data else []:
         where = f"line {len(lines) + 1}"
         digest = hashlib.sha256(text[:-75] + b"}").hexdigest()
@@ -831,6 +832,14 @@ def read_ledger(path):
             find(line, "salt", TEXT), find(line, "output", TEXT), find(line, "certificate", TEXT)
             if not 0 <= find(line, "charge", WHOLE) < charges:
                 raise Refused(1, f"{where}: names a charge that is not before it")
+        if event == "reserve":
+            running[line.get("run")] = (digest, line.get("steps") or 0, charges - 1)
+        if event == "released":
+            running = {run: last for run, last in running.items() if last[2] != line["charge"]}
+        if event == "settled":
+            last = running.pop(find(line, "run", TEXT), (None, 0))
+            if find(line, "entry", TEXT) != last[0] or not 1 <= find(line, "steps", WHOLE) <= last[1]:
+                raise Refused(1, f"{where}: settles no reservation that is open; expected the last one of its run, once")
         wanted = find(line, "followed_by", WHOLE) if "followed_by" in line else max(0, wanted - 1)
         if event == "planned":
             spend_slot(lines, line, spent, where)
@@ -1030,7 +1039,11 @@ def any_order(lines):
             fixed = fixed_columns(opens)
         if not fixed:
             raise Refused(1, f"line {number}: takes of columns that were not fixed")
-        line = line | settled.get(line["hash"], {})
+        less = settled.get(line["hash"], {})
+        if less and (less["any_order"].get("took") != said["took"] or len(less["any_order"]["offers"]) != len(said["offers"]) or
+                     any(x > y for few, all_ in zip(less["any_order"]["offers"], said["offers"]) for x, y in zip(triple(few), triple(all_)))):
+            raise Refused(1, f"line {number}: was settled at more than it reserved")
+        line = line | less
         check_offers(fixed, line, line["any_order"], f"line {number}")
         take(fixed["columns"], line["any_order"], f"line {number}")
     return fixed

@@ -28,6 +28,7 @@ less() { "$python" -c 'import sys; sys.exit(not float(sys.argv[1]) < float(sys.a
   [[ "$output" == *"the job's time is nearly over"*"was charged: "*"; the same command continues"* ]]
   less "$(total)" 1.9
   [[ "$("$SOTTO" ledger show --dataset-id toy)" == *"(settled: "*" steps)"* ]]
+  "$python" "$cases" "$verifier" settlements "$SOTTO" "$XDG_DATA_HOME/sotto/ledger/toy.jsonl"
   "${command[@]}" > /dev/null
   less "$(total)" 2.000001
   ledger="$XDG_DATA_HOME/sotto/ledger/toy.jsonl"

@@ -1,5 +1,5 @@
 """What tests/cli/verifier*.bats ask of the stand-alone verifier, which is called within this process: a start
-takes longer than a check.  verifier_cases.py VERIFIER forgeries FOLDER | offers SOTTO LEDGER... | members SOTTO NAME... | proofs HEAD... | signatures SOTTO FILE KEY"""
+takes longer than a check.  verifier_cases.py VERIFIER forgeries FOLDER | offers SOTTO LEDGER... | settlements SOTTO LEDGER | members SOTTO NAME... | proofs HEAD... | signatures SOTTO FILE KEY"""
 import contextlib, copy, functools, hashlib, importlib.util, io, json, os, subprocess, sys
 
 spec = importlib.util.spec_from_file_location("verifier", sys.argv[1])
@@ -70,11 +70,36 @@ def chained(lines, path):
     before, renamed = "0" * 64, {}
     with open(path, "w") as f:
         for line in lines:
+            named = line.get("hash")
             line = {key: value for key, value in line.items() if key != "hash"} | {"prev": before}
             line |= {"entry": renamed[line["entry"]]} if line["event"] == "settled" else {}
             text = json.dumps(line, separators=(",", ":"))
-            before = hashlib.sha256(text.encode()).hexdigest()
+            before = renamed[named] = hashlib.sha256(text.encode()).hexdigest()
             f.write(f'{text[:-1]},"hash":"{before}"}}\n')
+
+
+def settlements(sotto, ledger):
+    """A settlement that is repeated, of no open reservation, of no or more steps, behind the released file, or of more: refused by both."""
+    with open(ledger) as f:
+        honest = [json.loads(text) for text in f]
+    at, reserved = (next(i for i, line in enumerate(honest) if line["event"] == event) for event in ("settled", "reserve"))
+    released = {"schema": "sotto.ledger/1", "event": "released", "charge": 0, "salt": "0" * 64, "output": "0" * 64, "certificate": "0" * 64}
+    released |= {key: honest[at][key] for key in ("index", "time", "nonce", "prev")}
+
+    def changed(number, **members):
+        lines = copy.deepcopy(honest)
+        lines[number] |= members
+        return lines
+    box = honest[reserved]["any_order"]["offers"][0]
+    more = honest[at]["any_order"] | {"offers": [[box[0], box[1] * 2, box[2]]]}
+    forged = {"as it is": honest, "twice": honest[:at + 1] + honest[at:], "released before": honest[:at] + [released] + honest[at:],
+              "of another run": changed(at, run="0" * 32), "of no step": changed(at, steps=0), "of more": changed(at, any_order=more),
+              "of more steps": changed(at, steps=honest[reserved]["steps"] + 1)}
+    for what, lines in forged.items():
+        chained([line | {"index": index} for index, line in enumerate(copy.deepcopy(lines))], "forged.jsonl")
+        code, text = ask("--total", "forged.jsonl")
+        theirs = subprocess.run([sotto, "ledger", "show", "forged.jsonl"], capture_output=True, check=False, text=True)
+        expect((code, theirs.returncode) == ((0, 0) if what == "as it is" else (1, 65)), f"{what}: {code} {text} {theirs.returncode} {theirs.stderr}")
 
 
 def offers(sotto, *ledgers):
@@ -191,5 +216,5 @@ def signatures(sotto, released, key):
 
 
 command, arguments = sys.argv[2], sys.argv[3:]
-{"forgeries": forgeries, "offers": offers, "members": members, "proofs": proofs, "signatures": signatures}[command](*arguments)
+{"forgeries": forgeries, "offers": offers, "settlements": settlements, "members": members, "proofs": proofs, "signatures": signatures}[command](*arguments)
 sys.exit(1 if wrong else 0)
