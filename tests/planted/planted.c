@@ -272,7 +272,7 @@ static sotto_status add_boxes(struct adaptive *sum, const struct ledger *l, cons
         struct part part;
         size_t count;
         TRY(part_make(&part, event, 0, SOTTO_REPLACE_ONE));
-        TRY(adaptive_offers(offer, &count, &part, 0, NULL));
+        TRY(adaptive_offers(offer, &count, &part, &(struct adaptive){0, 0, 0}, NULL));
         *sum = adaptive_add(*sum, count ? offer[0] : (struct adaptive){INFINITY, INFINITY, 1});
     }
 done:
