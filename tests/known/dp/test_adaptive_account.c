@@ -118,7 +118,7 @@ TEST(events_that_no_triple_covers)
         .mechanism = "discrete-gaussian", .count = 1, .scale = 3, .l1 = 2, .l2 = 1.5, .dimension = 4};
     assert_int_equal(offers(of, vector, 0), 0);
     assert_int_equal(offers(of, vector, 1e-7), 3); /* the hull of its Renyi divergences ends with a failure */
-    assert_int_equal(offers(of, run, 0), 0); /* its tail is covered by a failure only */
+    assert_int_equal(offers(of, run, 0), 0);       /* its tail is covered by a failure only */
     assert_int_equal(offers(of, run, 5e-324), 0);
 }
 
