@@ -202,8 +202,10 @@ if(BATS)
 endif()
 # The Python package against the library just built, without pip or network. (A sanitizer would have to be in the interpreter.)
 if(NOT SOTTO_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
-  sotto_test(python python/package ${CMAKE_SOURCE_DIR}/python/tests/run $<TARGET_FILE:sotto_shared> ${CMAKE_BINARY_DIR}/python)
-  set_tests_properties(python/package PROPERTIES TIMEOUT 1200 ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>")
+  foreach(k 1 2)
+    sotto_test(python python/package.${k} ${CMAKE_SOURCE_DIR}/python/tests/run $<TARGET_FILE:sotto_shared> ${CMAKE_BINARY_DIR}/python.${k} --shard ${k}/2)
+  endforeach()
+  set_tests_properties(python/package.1 python/package.2 PROPERTIES TIMEOUT 1200 ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>")
 endif()
 foreach(check includes headers docs words bats nan python)
   sotto_test(check check/${check} ${CMAKE_SOURCE_DIR}/tools/check-${check} ${CMAKE_SOURCE_DIR})
@@ -214,7 +216,7 @@ sotto_test(check check/calls ${CMAKE_SOURCE_DIR}/tools/check-calls ${CMAKE_BINAR
 # After a change of wording: tools/error-texts > tests/golden/errors.txt, and look at the difference.
 sotto_test(check check/error-texts sh -c "cd '${CMAKE_SOURCE_DIR}' && tools/error-texts | diff -u tests/golden/errors.txt -")
 # What takes long begins first, where nothing is known of earlier runs, so that none of it is alone at the end.
-foreach(name python/package end_to_end/test_pretrain_learns cli/residual_tables cli/talos_figures
+foreach(name python/package.1 python/package.2 end_to_end/test_pretrain_learns cli/residual_tables cli/talos_figures
         property/test_pretrain_ranks.1)
   if(TEST ${name})
     set_tests_properties(${name} PROPERTIES COST 100)

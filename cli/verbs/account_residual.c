@@ -25,6 +25,7 @@ static sotto_status require_all(const struct options *o, const char *const *name
 static void print_input(const struct sotto_residual_input *in, const struct sotto_residual_account *a,
                         int json)
 {
+    char most[SOTTO_NUMBER_TEXT], least[SOTTO_NUMBER_TEXT];
     if (json) {
         printf("{\"schema\": \"sotto.residual/1\", \"kind\": \"additive\", \"proved\": {\"adjacency\": "
                "\"%s\", \"labels\": \"%s\", \"delta\": %.17g, \"radius\": %.17g, "
@@ -45,8 +46,9 @@ static void print_input(const struct sotto_residual_input *in, const struct sott
            in->radius, in->noise, in->uses, in->uses > 1 ? "s" : "");
     if (in->copies > 1)
         printf(", %zu noisy copies each", in->copies);
-    printf("):\n  epsilon at delta %g: at most %.10g, at least %.10g\n", in->delta, a->epsilon.upper,
-           a->epsilon.lower);
+    printf("):\n  epsilon at delta %g: at most %s, at least %s\n", in->delta,
+           sotto_number_text(most, a->epsilon.upper, 10, 1),
+           sotto_number_text(least, a->epsilon.lower, 10, 0));
     printf("  by Renyi divergence, in closed form: %.10g\n", a->renyi_epsilon);
     if (in->label_epsilon > 0)
         printf("  adjacent sets differ in one input and its label; randomised response on labels takes %g of "
@@ -141,6 +143,7 @@ static sotto_status multiplicative(const struct options *o, int json)
         status = sotto_options_resolve(&in, &in, sotto_residual_answers_table());
     in.delta = option_real(o, "delta");
     double epsilon, published;
+    char most[SOTTO_NUMBER_TEXT];
     if (status == SOTTO_OK && searched)
         status = sotto_residual_answers_noise(&in, option_real(o, "epsilon"));
     if (status == SOTTO_OK)
@@ -167,8 +170,8 @@ static sotto_status multiplicative(const struct options *o, int json)
     if (isinf(epsilon))
         printf("  epsilon: none; without a floor a zero activation gets no noise\n");
     else
-        printf("  epsilon at delta %g: at most %.10g (as published, one query: %.10g)\n", in.delta, epsilon,
-               published);
+        printf("  epsilon at delta %g: at most %s (as published, one query: %.10g)\n", in.delta,
+               sotto_number_text(most, epsilon, 10, 1), published);
     printf("  holds only if branches are clipped to %g, output weights to 1-norm %g, and the floor is used\n",
            in.branch_bound, in.weight_bound);
     printf("  it hides which of any two models answered; it says nothing about training records\n");

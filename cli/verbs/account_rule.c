@@ -199,6 +199,7 @@ sotto_status account_rule_refuse(const struct options *o)
 static void print(const struct rule *r, const struct sotto_composed *c, int json)
 {
     const char *reason = strcmp(r->name, "post-processing") == 0 ? no_number : c->reason;
+    char most[SOTTO_NUMBER_TEXT], least[SOTTO_NUMBER_TEXT], delta[SOTTO_NUMBER_TEXT];
     if (json && isinf(c->epsilon.upper))
         printf("{\"schema\": \"sotto.composed/1\", \"rule\": \"%s\", \"property\": \"%s\", \"adjacency\": "
                "\"%s\", "
@@ -219,8 +220,10 @@ static void print(const struct rule *r, const struct sotto_composed *c, int json
         printf("epsilon: none at delta %g; the parts' deltas alone are larger, or a delta > 0 is needed\n",
                c->delta.upper);
     else
-        printf("epsilon at most %.10g, at least %.10g, at delta %.10g\n", c->epsilon.upper, c->epsilon.lower,
-               c->delta.upper);
+        printf("epsilon at most %s, at least %s, at delta %s\n",
+               sotto_number_text(most, c->epsilon.upper, 10, 1),
+               sotto_number_text(least, c->epsilon.lower, 10, 0),
+               sotto_number_text(delta, c->delta.upper, 10, 1));
     printf("%s\n", reason);
     if (strcmp(r->name, "parallel") == 0 && strcmp(c->adjacency, "add-remove") == 0)
         printf("the largest part counts under add-remove only; --adjacency replace-one gives the other "

@@ -37,6 +37,7 @@ static sotto_status read_certificate(double *noise, double *bound, const struct 
 
 static void print(const struct sotto_reconstruction *r, double bound, int json)
 {
+    char most[SOTTO_NUMBER_TEXT];
     if (json) {
         printf("{\"schema\": \"sotto.reconstruction/1\", \"targets\": %zu, \"right\": %zu, \"candidates\": "
                "%zu, \"found\": "
@@ -52,7 +53,8 @@ static void print(const struct sotto_reconstruction *r, double bound, int json)
            r->right, r->targets, r->candidates, r->found.estimate, r->found.lower, r->found.upper, r->prior,
            r->error);
     if (!isnan(bound))
-        printf("by the certificate at most %.4g, for any attacker who knows all other records\n", bound);
+        printf("by the certificate at most %s, for any attacker who knows all other records\n",
+               sotto_number_text(most, bound, 4, 1));
 }
 
 sotto_status attack_reconstruction_run(const struct options *o, const struct sotto_context *ctx, int json)

@@ -142,6 +142,7 @@ static void print_exactly(double x)
 static void print_account(const struct sotto_account *a)
 {
     int sampled = a->sample_rate < 1 || a->clipping[0];
+    char most[SOTTO_NUMBER_TEXT], least[SOTTO_NUMBER_TEXT];
     printf("%s, ", a->mechanism);
     if (!isnan(a->scale)) {
         printf("%s ", sampled ? "noise multiplier" : "scale");
@@ -158,19 +159,21 @@ static void print_account(const struct sotto_account *a)
         printf("epsilon: none at delta %g; %s is needed\n", a->delta,
                a->delta > 0 ? "a larger scale, or a larger delta," : "a delta > 0");
     else
-        printf("epsilon at delta %g: at most %.10g (%s), at least %.10g\n", a->delta, a->epsilon.upper,
-               a->accountant, a->epsilon.lower);
+        printf("epsilon at delta %g: at most %s (%s), at least %s\n", a->delta,
+               sotto_number_text(most, a->epsilon.upper, 10, 1), a->accountant,
+               sotto_number_text(least, a->epsilon.lower, 10, 0));
     if (a->other_adjacency[0])
-        printf("under %s: at most %.10g, at least %.10g\n", a->other_adjacency, a->other_epsilon.upper,
-               a->other_epsilon.lower);
+        printf("under %s: at most %s, at least %s\n", a->other_adjacency,
+               sotto_number_text(most, a->other_epsilon.upper, 10, 1),
+               sotto_number_text(least, a->other_epsilon.lower, 10, 0));
     if (!isnan(a->pure_epsilon))
-        printf("pure epsilon: %.10g\n", a->pure_epsilon);
+        printf("pure epsilon: %s\n", sotto_number_text(most, a->pure_epsilon, 10, 1));
     if (!isnan(a->zcdp_rho))
-        printf("zCDP rho: %.10g\n", a->zcdp_rho);
+        printf("zCDP rho: %s\n", sotto_number_text(most, a->zcdp_rho, 10, 1));
     if (a->note[0])
         fprintf(stderr, "sotto: warning: account: %s\n", a->note);
     for (size_t i = 0; i < a->bound_count; i++)
-        printf("  %-24s %.10g\n", a->bounds[i].name, a->bounds[i].epsilon);
+        printf("  %-24s %s\n", a->bounds[i].name, sotto_number_text(most, a->bounds[i].epsilon, 10, 1));
 }
 
 static sotto_status account_of_sampled(struct sotto_account *account, const struct request *q,
@@ -395,13 +398,15 @@ static sotto_status print_result(const struct sotto_account *account, const stru
 /* What holds in any order of choices, before the account of the same events. */
 static void print_box(const struct sotto_any_order *a)
 {
+    char t[5][SOTTO_NUMBER_TEXT];
     if (a->reason[0])
         printf("for any order of choices: none, as %s\n", a->reason);
     else
-        printf(
-            "for any order of choices: epsilon at delta %g: at most %.10g, at least %.10g\n"
-            "  if this box was fixed before the first release: pure epsilon %.10g, mu %.10g, failure %.10g\n",
-            a->beforehand.delta, a->epsilon.upper, a->epsilon.lower, a->box.pure, a->box.mu, a->box.failure);
+        printf("for any order of choices: epsilon at delta %g: at most %s, at least %s\n"
+               "  if this box was fixed before the first release: pure epsilon %s, mu %s, failure %s\n",
+               a->beforehand.delta, sotto_number_text(t[0], a->epsilon.upper, 10, 1),
+               sotto_number_text(t[1], a->epsilon.lower, 10, 0), sotto_number_text(t[2], a->box.pure, 10, 1),
+               sotto_number_text(t[3], a->box.mu, 10, 1), sotto_number_text(t[4], a->box.failure, 10, 1));
     printf("if all parameters had been fixed beforehand:\n");
 }
 

@@ -7,6 +7,16 @@ os.environ.setdefault("SOTTO_NUM_THREADS", "1")  # threads that wait for each ot
 signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests were started in the background, which ignores it
 
 
+def pytest_addoption(parser):
+    parser.addoption("--shard", default="1/1", help="K/N: every Nth test, from the Kth on")
+
+
+def pytest_collection_modifyitems(config, items):
+    k, n = map(int, config.getoption("--shard").split("/"))
+    config.hook.pytest_deselected(items=[item for i, item in enumerate(items) if i % n != k - 1])
+    items[:] = items[k - 1::n]
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
     """Ledgers and their registry, of this test alone."""

@@ -4,7 +4,7 @@
 @test "a release: the certified interval is the closed form's" {
   run "$SOTTO" account --mechanism logistic --scale 1 --l1 1 --delta 1e-5 --certified
   [ "$status" -eq 0 ]
-  [[ "$output" == *"at most 0.9949652666"*"(closed form by l1, balls), at least 0.9949652666"* ]]
+  [[ "$output" == *"at most 0.9949652667"*"(closed form by l1, balls), at least 0.9949652666"* ]]
 }
 
 @test "sampled training: both ends of the interval, in JSON" {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# shards: 5
+# shards: 9
 # train --dp-sgd from the outside: certificate, ledger, kill and resume, messages, exit codes.
 
 bats_require_minimum_version 1.5.0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# shards: 2
+# shards: 4
 # Ctrl-C, and what is shown while there is work: bench/interrupt starts every verb on work of 10 s and more and stops it; ten times
 # the second that is promised, and the two without a word, are allowed here, for machines that are busy or slow. In make check a third
 # of the cases, by the date of the commit, each stopped 0.2 s after its stage was shown; all cases, and 1 s, at the landing; 4 s at night.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shards: 4
 # Persons as the unit of privacy: rows are capped at the import, stay together in a split, and every account is that of a person.
 
 bats_require_minimum_version 1.5.0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# shards: 7
+# shards: 24
 # The negative controls of the end-to-end attack: a program in which an old defect is planted again is caught every time, and the
 # same program without a defect passes (false alarms: 1e-6 an attack). At night every defect is caught 20 times of 20. A defect that
 # shows in facts - a text, an exit code, a charge - is caught in every run of the attack, so 20 runs on each file are as good as 200.

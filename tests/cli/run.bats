@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# shards: 3
+# shards: 5
 # sotto run: messages, folders, resume after kill -9.
 
 bats_require_minimum_version 1.5.0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# shards: 2
+# shards: 7
 # sotto selftest: the table, the JSON, the exit codes, nothing left behind.
 
 load ../support/effort

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shards: 2
 # The stand-alone verifier in Python's standard library, beside 'sotto verify': both say the same of forged bundles.
 
 load ../support/verifier

@@ -1,6 +1,7 @@
 /* Most numbers in tables have few digits: a mantissa below 2^53 and a power of ten up to 22 are both exact
  * doubles, so one multiplication or division rounds correctly (Clinger 1990). Everything else goes to strtod. */
 #include "io/text/number.h"
+#include "sotto/base.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -109,6 +110,17 @@ const char *number_text(char out[NUMBER_TEXT], double x)
         if (number_real(&back, out, (size_t)length) && back == x)
             break;
     }
+    return out;
+}
+
+const char *sotto_number_text(char out[SOTTO_NUMBER_TEXT], double x, int digits, int up)
+{
+    char negative[NUMBER_TEXT];
+    digits = digits < 1 ? 1 : digits > 17 ? 17 : digits;
+    if (!out || up || x == 0 || isnan(x))
+        return out ? number_text_up(out, x, digits) : NULL;
+    number_text_up(negative, -x, digits); /* down is up on the other side of 0 */
+    snprintf(out, SOTTO_NUMBER_TEXT, x > 0 ? "%s" : "-%s", negative + (x > 0));
     return out;
 }
 

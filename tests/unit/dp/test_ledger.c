@@ -484,4 +484,4 @@ TEST(allocation_failures_leave_all_as_it_was)
     ledger_close(&l);
 }
 
-TEST_GROUP(.before = make_folder, .after = remove_folder, .tags = "long")
+TEST_GROUP(.shards = 2, .before = make_folder, .after = remove_folder, .tags = "long")

@@ -1,6 +1,7 @@
 /* number_text_up(): what stands behind "at most". */
 #include "support/test.h"
 #include "io/text/number.h"
+#include "sotto/base.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,3 +42,19 @@ TEST(random_numbers)
         assert_true(shown <= x * (1 + 1.001 * pow(10, 1 - digits)));
     }
 }
+/* The public one, in both directions. */
+TEST(at_most_and_at_least)
+{
+    char text[SOTTO_NUMBER_TEXT];
+    assert_string_equal(sotto_number_text(text, 1.7275512767782157, 6, 1), "1.72756");
+    assert_string_equal(sotto_number_text(text, 1.7275578, 6, 0), "1.72755");
+    assert_string_equal(sotto_number_text(text, -1.26, 2, 0), "-1.3");
+    assert_string_equal(sotto_number_text(text, -1.26, 2, 1), "-1.2");
+    assert_string_equal(sotto_number_text(text, 0, 10, 0), "0");
+    assert_string_equal(sotto_number_text(text, 0.1 + 0.2, 6, 0), "0.3");
+    assert_string_equal(sotto_number_text(text, INFINITY, 6, 0), "inf");
+    assert_string_equal(sotto_number_text(text, NAN, 6, 0), "nan");
+    assert_string_equal(sotto_number_text(text, 1.25, 99, 1), "1.25");
+    assert_null(sotto_number_text(NULL, 1, 6, 1));
+}
+

@@ -472,4 +472,4 @@ TEST(no_memory_is_an_error)
     }
 }
 
-TEST_GROUP(.shards = 5, .before = set_up, .after = remove_folder, .start = machine_f32, .tags = "matrix long")
+TEST_GROUP(.shards = 8, .before = set_up, .after = remove_folder, .start = machine_f32, .tags = "matrix long")
