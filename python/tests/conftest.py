@@ -8,13 +8,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests
 
 
 def pytest_addoption(parser):
-    parser.addoption("--shard", default="1/1", help="K/N: every Nth test, from the Kth on")
+    parser.addoption("--shard", default="1/1", help="K/N: every Nth file, from the Kth on")
 
 
 def pytest_collection_modifyitems(config, items):
     k, n = map(int, config.getoption("--shard").split("/"))
-    config.hook.pytest_deselected(items=[item for i, item in enumerate(items) if i % n != k - 1])
-    items[:] = items[k - 1::n]
+    files = sorted({item.path for item in items})
+    config.hook.pytest_deselected(items=[item for item in items if files.index(item.path) % n != k - 1])
+    items[:] = [item for item in items if files.index(item.path) % n == k - 1]
 
 
 @pytest.fixture(autouse=True)
