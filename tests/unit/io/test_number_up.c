@@ -57,4 +57,3 @@ TEST(at_most_and_at_least)
     assert_string_equal(sotto_number_text(text, 1.25, 99, 1), "1.25");
     assert_null(sotto_number_text(NULL, 1, 6, 1));
 }
-
