@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# label: landing
 # The tables of the residual-perturbation paper on the smallest data: targets side by side, every attack.
 
 setup_file() {

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# label: landing
 # The figures of the Talos paper on the smallest data: every file runs, on one folder, and a second run finds everything done.
 
 setup_file() {

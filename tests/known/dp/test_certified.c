@@ -218,6 +218,11 @@ TEST(certified_calibration_never_overshoots)
                              SOTTO_OK);
             assert_true(a.scale >= scale && a.scale < scale * 1.02);
         }
+}
+
+TEST(certified_calibration_of_steps_never_overshoots)
+{
+    const struct sotto_sensitivity s = {.l1 = 1, .l2 = 0.3, .dimension = 20};
     struct sotto_account a;
     struct sotto_sampled training;
     const double targets[] = {0.25, 2}; /* of the second each account takes seconds */
@@ -279,4 +284,4 @@ TEST(refusals)
     assert_true(a.scale == 7 && e.lo == 1 && e.hi == 2);
 }
 
-TEST_GROUP(.shards = 10, .tags = "long long-sums")
+TEST_GROUP(.shards = 11, .tags = "long long-sums")

@@ -399,4 +399,4 @@ TEST(opacus_histories)
                      SOTTO_ENOENT);
 }
 
-TEST_GROUP(.tags = "long")
+TEST_GROUP(.shards = 2, .tags = "long")
