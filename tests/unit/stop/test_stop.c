@@ -23,7 +23,7 @@ static struct sotto_head *trained;
 
 static const struct sotto_sampled steps = {.mechanism = "gaussian",
                                            .adjacency = SOTTO_ADD_REMOVE,
-                                           .noise_multiplier = 1,
+                                           .noise_multiplier = 4,
                                            .sample_rate = .01,
                                            .steps = 100,
                                            .delta = 1e-5};
