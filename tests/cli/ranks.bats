@@ -120,7 +120,7 @@ Y
     cmp said0 ../alone.txt
     cd ..
     for f in report.json report.html models shadow attacks splits embeddings; do
-      diff -r "serial/runs/sweep/$f" "shared/runs/sweep/$f"
+      diff -r -x '*.tmp-*' "serial/runs/sweep/$f" "shared/runs/sweep/$f" # of a file that was being written, at most this is left
     done
     [ -z "$(find shared/runs -name '*.claim')" ]
     [ "$(find shared/runs -name '*ledger*.jsonl' -exec cat {} + | wc -l)" -eq "$(find serial/runs -name '*ledger*.jsonl' -exec cat {} + | wc -l)" ]
