@@ -1,7 +1,6 @@
 /* Most numbers in tables have few digits: a mantissa below 2^53 and a power of ten up to 22 are both exact
  * doubles, so one multiplication or division rounds correctly (Clinger 1990). Everything else goes to strtod. */
 #include "io/text/number.h"
-#include "sotto/base.h"
 
 #include <ctype.h>
 #include <math.h>

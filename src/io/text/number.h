@@ -2,6 +2,8 @@
 #ifndef IO_TEXT_NUMBER_H
 #define IO_TEXT_NUMBER_H
 
+#include "sotto/base.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +14,7 @@ bool number_real(double *out, const char *text, size_t length);
 /** Digits only, at most 2^63 - 1. */
 bool number_whole(int64_t *out, const char *text, size_t length);
 
-enum { NUMBER_TEXT = 40 };
+enum { NUMBER_TEXT = SOTTO_NUMBER_TEXT };
 /** The shortest of 15 to 17 significant digits that reads back as x. Returns out. */
 const char *number_text(char out[NUMBER_TEXT], double x);
 /** At most so many significant digits (1 to 17), rounded up, so that "at most" is true of them; a unit in the last place of x is
