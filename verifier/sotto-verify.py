@@ -777,12 +777,23 @@ CHARGES = ("release", "reserve", "import", "plan")
 
 
 def planned_event(plan, slot):
-    """What a slot of a plan asks, or None: slots are counted from 1 through its events."""
+    """What a slot of a plan asks, or None: slots are counted from 1 through its events, of which a run of steps has one."""
     for event in find(plan, "events", LIST):
-        if slot <= find(event, "count", WHOLE):
+        count = 1 if "steps" in event else find(event, "count", WHOLE)
+        if slot <= count:
             return event if slot >= 1 else None
-        slot -= event["count"]
+        slot -= count
     return None
+
+
+def asked_of(line, event):
+    """What the line of a release, or of a run of steps, says of what its event plans."""
+    if "steps" in event:
+        return {"mechanism": line.get("mechanism"), "sampling": line.get("sampling", "poisson"), "clipping": line.get("clipping", "l2"),
+                **{name: line.get(name) for name in ("noise_multiplier", "sample_rate", "steps")}}
+    whole, norms = event["mechanism"].startswith("discrete-"), ("l1", "l2") if event["mechanism"] == "gaussian" else ("l1",)
+    return {"mechanism": line.get("mechanism"), "scale": line.get("scale"), "dimension": line.get("dimension"),
+            "value_step": float(line.get("value_step", 1.0 if whole else 0)), **{norm: line["sensitivity"][norm] for norm in norms}}
 
 
 def spend_slot(lines, line, spent, where):
@@ -792,10 +803,11 @@ def spend_slot(lines, line, spent, where):
     event = planned_event(plan, slot) if plan else None
     if event is None or not same(line.get("charge"), plan["charge"]) or (id, slot) in spent:
         raise Refused(1, f"{where}: names no slot of a plan before it, or one that was spent")
-    whole, norms = event["mechanism"].startswith("discrete-"), ("l1", "l2") if event["mechanism"] == "gaussian" else ("l1",)
-    asked = {"mechanism": line.get("mechanism"), "scale": line.get("scale"), "dimension": line.get("dimension"),
-             "value_step": float(line.get("value_step", 1.0 if whole else 0)), **{norm: line["sensitivity"][norm] for norm in norms}}
-    for name, value in asked.items():
+    if ("steps" in event) != ("run" in line) or "protects" in line:
+        raise Refused(1, f"{where}: is not what was planned, a single release or a run of steps on whole records")
+    if "run" in line and any(one.get("run") == line["run"] and one["event"] == "reserve" for one in lines):
+        raise Refused(1, f"{where}: spends a slot for a run that was charged before")
+    for name, value in asked_of(line, event).items():
         if not same(value, event.get(name, 0.0 if name == "value_step" else None)):
             raise Refused(1, f"{where}: is not the release that was planned: '{name}' is {value!r}")
     if line.get("fingerprint") != plan["fingerprint"] or line.get("randomness") != "os" or "doubts flat" in line.get("sampler", ""):
@@ -937,12 +949,43 @@ def needed(line):
     return None
 
 
+def pure_of_step(event):
+    """The most that a step of a run tells of a replaced record, as pure epsilon; None: it has none."""
+    if event["mechanism"] not in ("laplace", "logistic") or event.get("clipping") != "l1":
+        return None
+    q, fixed = Decimal(event["sample_rate"]), event.get("sampling") == "fixed"
+    t = (2 if fixed else 1) / Decimal(event["noise_multiplier"])
+    more, less = (1 + q * (t.exp() - 1)).ln(), (1 + q * ((-t).exp() - 1)).ln()
+    return more if fixed else more - less
+
+
+def planned_run(event, line, offers, where):
+    """What a run of a plan adds to the sums of its releases: its pure epsilon in all its steps; None: it has curves alone."""
+    steps, pure = find(event, "steps", WHOLE), pure_of_step(event)
+    if steps < 1 or "person" in line and line["person"]["rows"] > 1 or event["mechanism"] != "gaussian" and pure is None:
+        raise Refused(1, f"{where}: plans a run of '{event['mechanism']}', which no plan can hold")
+    if pure is None:
+        if any(d == 0 for _, _, d in offers):
+            raise Refused(1, f"{where}: offers less in 'any_order' than one of its releases needs")
+        return None
+    if any(covers(("pure", pure), steps, *offer) is False for offer in offers):
+        raise Refused(1, f"{where}: offers less in 'any_order' than one of its releases needs")
+    return pure, steps
+
+
 def check_plan(fixed, line, said, where):
     """The boxes of a plan cover each of its releases; and, where nothing may fail, their sum. The composed curve is not derived here: a box
     above it is not below the lower end of epsilon that the line records, and is listed."""
     pure, square, gaussian, told = Decimal(0), Decimal(0), [], True
     offers = [triple(offer) for offer in said["offers"]]
+    curves = False  # of a run, which nothing here derives
     for event in find(line, "events", LIST):
+        if "steps" in event:
+            run = planned_run(event, line, offers, where)
+            curves = curves or run is None
+            gaussian += [run] if run else []
+            pure += run[0] * run[1] if run else 0
+            continue
         kind, count, step = event["mechanism"], find(event, "count", WHOLE), event.get("value_step")
         sampler = next(iter(SAMPLERS)) if kind in ("logistic", "laplace", "gaussian") else ""
         facts = {"mechanism": kind, "scale": event["scale"], "dimension": event["dimension"], "sampler": sampler,
@@ -958,7 +1001,7 @@ def check_plan(fixed, line, said, where):
             gaussian.append((t2 if kind == "knorm" else t1, count))
             pure += gaussian[-1][0] * count
     for e, m, d in offers:
-        if e >= pure * (1 - HAIR) and m >= square * (1 - HAIR) or as_gaussians(gaussian, m - square * (1 - HAIR)):
+        if not curves and (e >= pure * (1 - HAIR) and m >= square * (1 - HAIR) or as_gaussians(gaussian, m - square * (1 - HAIR))):
             continue
         low, delta = line["epsilon"].get("lower"), line["delta"]
         if d == 0 or low and delta > 1e-12 and box_delta(e, m, d, Decimal(low)) * (1 + HAIR) < Decimal(delta):
@@ -1075,11 +1118,11 @@ def check_ledger(v, c, claim, path, certificate):
         return
     v.left.append("whether later entries of the ledger were removed")
     entry = next((line for line in lines if line["hash"] == c["ledger"]["hash"]), None)
-    wanted = "reserve" if "run" in c else "planned" if "plan" in c else "release"
+    wanted = "planned" if "plan" in c else "reserve" if "run" in c else "release"
     v.check("ledger entry", entry is not None and entry["event"] == wanted, f"the ledger holds no such {wanted}")
     if entry is None:
         return
-    facts = ("records", "condition", "unit_of_privacy", "person") if "run" in c else \
+    facts = ("records", "condition", "unit_of_privacy", "person", "plan") if "run" in c else \
         ("mechanism", "scale", "dimension", "sensitivity", "sampler", "purpose", "records", "condition", "unit_of_privacy", "person", "plan")
     accounts = () if "run" in c or not claim else \
         ("epsilon", "delta", "accountant", "pure_epsilon", "zcdp_rho", "adjacency", "bounds")
@@ -1124,14 +1167,15 @@ def check_reservations(v, c, claim, lines):
         v.check("sampling", find(run, "ranks", WHOLE) >= 2 and run.get("sampling_by") == "rank 0", "records of a step are drawn by rank 0 alone")
     name, last = place(c["ledger"])
     charges = [line["hash"] for line in lines if line["event"] in CHARGES]
-    number = {line["hash"]: charges.index(line["hash"]) if name == "charge" else line["index"] for line in lines if line.get("run") == run["id"] and line["event"] in CHARGES}
+    number = {line["hash"]: line["index"] if name != "charge" else line["charge"] if line["event"] == "planned" else charges.index(line["hash"])
+              for line in lines if line.get("run") == run["id"] and line["event"] in CHARGES + ("planned",)}
     own = []
     for line in lines:
         if line.get("run") == run["id"] and line["event"] == "settled":  # a limit of time, set beforehand: fewer steps were taken
             v.check("reservations", own and own[-1]["hash"] == line.get("entry") and 1 <= find(line, "steps", WHOLE) <= own[-1]["steps"],
                     f"line {line['index'] + 1} settles no reservation that is open")
             own[-1:] = [own[-1] | {"steps": line["steps"]}] if own else []
-        elif line.get("run") == run["id"] and line["event"] in CHARGES:
+        elif line.get("run") == run["id"] and line["event"] in CHARGES + ("planned",):
             own.append(line)
     own = [line for line in own if number[line["hash"]] <= last]
     listed = [{name: number[line["hash"]], **{key: line.get(key) for key in ("hash", "first_step", "steps")}} for line in own]

@@ -9,7 +9,7 @@ const struct option_row private_set_rows[] = {
     OPTION_TABLE(sotto_source_option_table, NULL),
     OPTION_GROUP("Ledger"),
     OPTION_TABLE(sotto_spend_option_table,
-                 "budget-epsilon|budget-delta|purpose|read-from-data|insecure-noise-seed"),
+                 "budget-epsilon|budget-delta|purpose|read-from-data|planned|insecure-noise-seed"),
     {"sign", OPTION_TEXT, "FILE", NULL, "key file of 'sotto key new' which signs the certificate"},
     OPTION_END};
 

@@ -9,33 +9,20 @@
 static const struct {
     const char *name;
     bool inputs; /* means something to --certify-inputs too */
-} private_options[] = {{"noise", false},
-                       {"noise-multiplier", false},
-                       {"epsilon", true},
-                       {"max-tpr", true},
-                       {"max-advantage", true},
-                       {"delta", true},
-                       {"max-grad-norm", false},
-                       {"clipping", false},
-                       {"quantile", false},
-                       {"views", false},
-                       {"steps", false},
-                       {"classes", true},
-                       {"ema", false},
-                       {"adjacency", false},
-                       {"sampling", false},
-                       {"ledger", true},
-                       {"reserve-steps", true},
-                       {"micro-batch", false},
-                       {"dataset-id", true},
-                       {"same-people-as", true},
-                       {"ledger-move", true},
-                       {"budget-epsilon", true},
-                       {"budget-delta", true},
-                       {"purpose", true},
-                       {"encoder-by", false},
-                       {"read-from-data", true},
-                       {"insecure-noise-seed", true}};
+} private_options[] = {{"noise", false},         {"noise-multiplier", false},
+                       {"epsilon", true},        {"max-tpr", true},
+                       {"max-advantage", true},  {"delta", true},
+                       {"max-grad-norm", false}, {"clipping", false},
+                       {"quantile", false},      {"views", false},
+                       {"steps", false},         {"classes", true},
+                       {"ema", false},           {"adjacency", false},
+                       {"sampling", false},      {"ledger", true},
+                       {"reserve-steps", true},  {"micro-batch", false},
+                       {"dataset-id", true},     {"same-people-as", true},
+                       {"ledger-move", true},    {"budget-epsilon", true},
+                       {"budget-delta", true},   {"purpose", true},
+                       {"encoder-by", false},    {"planned", true},
+                       {"read-from-data", true}, {"insecure-noise-seed", true}};
 enum { OPTIONS = sizeof private_options / sizeof *private_options };
 
 /* What both kinds of certificate take. */

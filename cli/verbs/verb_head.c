@@ -16,7 +16,6 @@ static const struct option_row rows[] = {
     OPTION_TABLE(sotto_head_privacy_options, NULL),
     OPTION_GROUP("Noise and guarantee"),
     OPTION_ROWS(private_set_rows),
-    OPTION_TABLE(sotto_spend_option_table, "planned"),
     OPTION_ROWS(canary_rows),
     OPTION_GROUP("Output"),
     OPTION_TABLE(sotto_call_option_table, "fresh"),

@@ -23,7 +23,6 @@ static const struct option_row rows[] = {
     OPTION_TABLE(sotto_protect_option_table, "sensitivity"),
     OPTION_TABLE(sotto_release_option_table, "l1|l2"),
     OPTION_ROWS(private_set_rows),
-    OPTION_TABLE(sotto_spend_option_table, "planned"),
     OPTION_TABLE(sotto_protect_option_table, "output"),
     OPTION_TABLE(sotto_protect_records_table, "labels-output"),
     OPTION_END};

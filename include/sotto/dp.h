@@ -59,7 +59,8 @@ struct sotto_spend {
     int insecure; /**< 1: noise from insecure_seed; every output says so */
     uint64_t insecure_seed;
     /** NULL, or "ID:K": the release is number K of a plan that was charged by sotto_ledger_plan(), as planned, and nothing more is
-     * charged. For sotto_dp_release() and the like; others refuse it. */
+     * charged. For sotto_dp_release() and the like, and for a new run of sotto_dp_reserve(), which spends the slot whole; others
+     * refuse it. */
     const char *planned;
     uint64_t reserved[3]; /**< zeros: room for later members */
 };
@@ -382,7 +383,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_init_columns(char **path, c
 /** Charges the releases of a file of events (docs/FORMATS.md, sotto.events/1) as one entry, accounted together, before any of them
  * is made. Whatever is released between them, each costs nothing more, once: `planned` of struct sotto_spend.
  *
- *  In:      events  noise of a scale under replace-one adjacency, with a pair of its own: no sampled steps, no stated guarantees
+ *  In:      events  noise of a scale under replace-one adjacency, with a pair of its own; a run of sampled steps is one release. No
+ *                   stated guarantees, and no runs on persons
  *           delta   of the guarantee of all together; 0: pure epsilon-DP
  *           spend   provenance may be NULL; insecure 0
  *  Out:     json    may be NULL; *json: schema sotto.plan/1, with the plan's id and its slots; free with sotto_text_free()

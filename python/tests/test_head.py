@@ -313,3 +313,24 @@ def test_a_limit_of_time_costs_what_was_done(tmp_path):
     assert call().certificate.epsilon.upper <= 2.01 and ledger.total(1e-5).together.upper <= 2.2
     with pytest.raises(ValueError, match="expected more than 0"), sotto.time_limit(0):
         pass
+
+
+@pytest.mark.parametrize("train", [lambda x, y, **given: sotto.train_head(x, y, classes=3, trainer="dp-sgd", batch=60, epochs=2, noise_multiplier=3, delta=1e-4, **given),
+                                   lambda x, y, **given: sotto.train_network(x, y, classes=3, model="mlp", hidden=[4], dp_sgd=True, batch=60, steps=4, noise_multiplier=3,
+                                                                             delta=1e-4, **given)])
+def test_a_run_spends_the_slot_of_a_plan(records, tmp_path, train):
+    ledger = sotto.Ledger(tmp_path / "l.jsonl", dataset="b", budget=(4.0, 1e-4))
+    with pytest.raises(sotto.errors.InvalidArgument, match="as an event of a plan this run is") as error:
+        train(*records, ledger=ledger, planned="00000000:1")
+    events = tmp_path / "events.yaml"
+    events.write_text("schema: sotto.events/1\nadjacency: replace-one\nevents:\n- " + error.value.hint.partition("this run is ")[2] + "\n")
+    plan = ledger.plan(events, delta=1e-4)
+    slot, before = f"{plan['plan']}:{plan['slots'][0]['slot']}", ledger.total(1e-4).proved
+    assert plan["slots"][0]["count"] == 1 and plan["slots"][0]["steps"] in (4, 10)
+    with pytest.raises(sotto.errors.InvalidArgument, match="fixed sampling is planned as 0, asked as 1"):
+        train(*records, ledger=ledger, planned=slot, sampling="fixed")
+    certificate = train(*records, ledger=ledger, planned=slot, output=tmp_path / "m.safetensors").certificate
+    assert certificate.to_dict()["plan"] == {"id": plan["plan"], "slot": 1} and ledger.total(1e-4).proved == before
+    sotto.verify(tmp_path / "m.safetensors", ledger=ledger)
+    with pytest.raises(sotto.errors.BudgetExceeded, match="slot 1 of plan .* is spent"):
+        train(*records, ledger=ledger, planned=slot)

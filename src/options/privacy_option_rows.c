@@ -103,8 +103,8 @@ static const struct sotto_option spend_rows[] = {
      .help = "option, such as l2, clipping or max-grad-norm, with a value that was read from the private "
              "data; epsilon is then conditional on it and nothing is proved (repeatable)"},
     {"planned", TEXT(planned, "ID:K"), .group = "Ledger",
-     .help = "slot K of the plan ID of 'sotto ledger plan': the release is made as planned and costs nothing "
-             "more"},
+     .help = "slot K of the plan ID of 'sotto ledger plan': the release, or the run of private training, is "
+             "made as planned and costs nothing more"},
     {"insecure-noise-seed", ANY_SEED(insecure_seed), .group = "Ledger",
      .help = "seed of the noise, for tests and papers only: NO PRIVACY; recorded in every output"},
     OPTIONS_END};

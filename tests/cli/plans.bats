@@ -13,6 +13,20 @@ setup() {
 }
 plan() { "$SOTTO" ledger plan events.yaml --dataset-id people --delta 1e-6 "$@"; }
 protect() { "$SOTTO" protect --vector v.npy --dataset-id people --l1 0.001 "$@"; }
+forge() { # FROM TO: in the last line that has FROM, with a chain that fits
+  python3 - "$ledger" "$1" "$2" << 'END'
+import hashlib, re, sys
+path, old, new = sys.argv[1:]
+lines, before = open(path).read().splitlines(), "0" * 64
+last = max(i for i, line in enumerate(lines) if old in line)
+with open("forged.jsonl", "w") as out:
+  for i, line in enumerate(lines):
+      line = line.replace(old, new) if i == last else line
+      line = re.sub(r'"prev":"[0-9a-f]{64}"', f'"prev":"{before}"', line[:-75] + "}")
+      before = hashlib.sha256(line.encode()).hexdigest()
+      out.write(line[:-1] + f',"hash":"{before}"}}\n')
+END
+}
 id() { sed -n 's/.*"event":"plan".*"hash":"\([0-9a-f]*\)".*/\1/p' sotto/ledger/people.jsonl | tail -n 1; }
 
 @test "a plan is charged once, and its releases cost nothing more" {
@@ -55,20 +69,6 @@ id() { sed -n 's/.*"event":"plan".*"hash":"\([0-9a-f]*\)".*/\1/p' sotto/ledger/p
   "$tree/tools/check-schema" sotto/ledger/people.jsonl
   ledger=sotto/ledger/people.jsonl
   verify() { python3 "$tree/verifier/sotto-verify.py" "$@"; }
-  forge() { # FROM TO: in the last line that has FROM, with a chain that fits
-    python3 - "$ledger" "$1" "$2" << 'END'
-import hashlib, re, sys
-path, old, new = sys.argv[1:]
-lines, before = open(path).read().splitlines(), "0" * 64
-last = max(i for i, line in enumerate(lines) if old in line)
-with open("forged.jsonl", "w") as out:
-    for i, line in enumerate(lines):
-        line = line.replace(old, new) if i == last else line
-        line = re.sub(r'"prev":"[0-9a-f]{64}"', f'"prev":"{before}"', line[:-75] + "}")
-        before = hashlib.sha256(line.encode()).hexdigest()
-        out.write(line[:-1] + f',"hash":"{before}"}}\n')
-END
-  }
   forge '"offers":[[0.0,0.0' '"offers":[[0.0,0.000'
   run verify --total forged.jsonl
   [ "$status" -eq 1 ]
@@ -92,7 +92,7 @@ END
   done
 }
 
-@test "a head of one release takes a slot; a run of steps and a plain head take none" {
+@test "a head of one release takes a slot; a plain head takes none" {
   "$SOTTO" data split synthetic-blobs-d5-k2-n100 --parts all=100 -o set --quiet
   head=("$SOTTO" head --features set/all-features.npy --labels set/all-labels.npy --classes 2 --ledger h.jsonl --quiet)
   printf '%s\n' 'schema: sotto.events/1' 'adjacency: replace-one' 'events:' '  - {mechanism: objective-perturbation, scale: 2, l1: 1, dimension: 5}' > events.yaml
@@ -107,7 +107,7 @@ END
   id=$(sed -n 's/^plan \([0-9a-f]*\):.*/\1/p' said)
   run "${head[@]}" --trainer dp-sgd --batch 10 --epochs 1 --noise-multiplier 9 --planned "$id:1" -o a.safetensors
   [ "$status" -eq 65 ]
-  [[ "$output" == *"slots of a plan are for single releases"* ]]
+  [[ "$output" == *"a single release is planned, asked is a run of steps"* ]]
   run "$SOTTO" head --features set/all-features.npy --labels set/all-labels.npy --classes 2 --quiet --planned "$id:1" -o plain.safetensors
   [ "$status" -eq 64 ]
   [ ! -e plain.safetensors ]
@@ -125,4 +125,84 @@ END
   printf '%s\n' 'schema: sotto.events/1' 'adjacency: replace-one' 'events:' "  - $event" > events.yaml
   plan
   "${mean[@]}" --planned "$(id):1"
+}
+
+# event COMMAND...: what a refusal says a run is
+event() {
+  run "$@" --planned 00000000:1
+  [ "$status" -eq 65 ]
+  sed -n 's/.*hint: as an event of a plan this run is \({.*}\)$/\1/p' <<< "$output"
+}
+
+@test "runs of DP-SGD take slots: a head, a network, and no other run" {
+  "$SOTTO" data split synthetic-blobs-d5-k2-n100 --parts all=100 -o set --quiet
+  head=("$SOTTO" head --features set/all-features.npy --labels set/all-labels.npy --classes 2 --ledger l.jsonl --quiet --trainer dp-sgd --batch 10 --noise-multiplier 4 --delta 1e-5)
+  train=("$SOTTO" train --data synthetic-blobs-d5-k2-n100 --model mlp --hidden 4 --batch 20 --steps 6 --dtype f32 --backend ref --quiet --dp-sgd --noise-multiplier 5 --delta 1e-5 --ledger l.jsonl)
+  printf '%s\n' 'schema: sotto.events/1' 'adjacency: replace-one' 'events:' "  - $(event "${head[@]}" --epochs 2 -o h.safetensors)" "  - $(event "${train[@]}" -o n.safetensors)" > events.yaml
+  "$SOTTO" ledger plan events.yaml --dataset-id synthetic-blobs-d5-k2-n100 --ledger l.jsonl --budget 9,1e-5 --delta 1e-5 > said
+  grep -q '^  slot 1: gaussian, noise_multiplier 3.99.*, sample_rate 0.1.*, steps 20, clipping l2, sampling poisson$' said
+  grep -q '^  slot 2: gaussian, noise_multiplier .*, steps 6, clipping l2, sampling poisson$' said
+  id=$(sed -n 's/^plan \([0-9a-f]*\):.*/\1/p' said)
+  "$SOTTO" ledger show l.jsonl | grep '^total' > before
+  cp l.jsonl kept
+  run "${head[@]}" --epochs 3 --planned "$id:1" -o h.safetensors
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"steps is planned as 20, asked as 30"* ]]
+  run "${head[@]}" --epochs 2 --planned "$id:2" -o h.safetensors
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"sample_rate is planned as 0.2"* ]]
+  run "${train[@]}" --reserve-steps 2 --planned "$id:2" -o n.safetensors
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"a slot of a plan is a whole run"* ]]
+  cmp l.jsonl kept
+  "${train[@]}" --planned "$id:2" -o n.safetensors
+  "${head[@]}" --epochs 2 --planned "$id:1" -o h.safetensors
+  run "${head[@]}" --epochs 2 --planned "$id:1" -o h2.safetensors
+  [ "$status" -eq 77 ]
+  [[ "$output" == *"slot 1 of plan ${id:0:16} is spent, whatever came of its release"* ]]
+  [ ! -e h2.safetensors ]
+  "$SOTTO" ledger show l.jsonl | tee shown | grep '^total' > after
+  cmp before after
+  grep -qx "plan ${id:0:16}: 2 of 2 slots spent" shown
+  "$tree/tools/check-schema" l.jsonl h.safetensors.certificate.json n.safetensors.certificate.json
+  for name in h n; do
+    "$SOTTO" verify $name.safetensors.certificate.json --ledger l.jsonl | grep -q "slot . of plan ${id:0:16}, which the ledger counts once"
+    "$SOTTO" certificate $name.safetensors --ledger l.jsonl | grep -q "slot . of plan ${id:0:16}: charged before it was made"
+    python3 "$tree/verifier/sotto-verify.py" $name.safetensors.certificate.json --ledger l.jsonl | grep -q "slot . of plan ${id:0:16}, which the ledger counts once"
+  done
+  ledger=l.jsonl
+  for change in '"steps":20,"first|"steps":21,"first' '"steps":20,"adj|"steps":19,"adj' '"sample_rate":0.10000000000000001,"dim|"sample_rate":0.2,"dim' '"slot":1|"slot":2' \
+    '"clipping":"l2","sampling"|"clipping":"l1","sampling"' '"run":"|"protects":"inputs","run":"'; do
+    forge "${change%|*}" "${change#*|}"
+    run python3 "$tree/verifier/sotto-verify.py" --total forged.jsonl
+    [ "$status" -eq 1 ]
+    run "$SOTTO" ledger show forged.jsonl
+    [ "$status" -eq 65 ]
+  done
+  python3 "$tree/verifier/sotto-verify.py" --total l.jsonl | grep -q 'NOT derived again (curves, as of sampled steps): what 1 took'
+}
+
+@test "a run that was killed keeps its slot spent, and goes on at a charge of its own" {
+  "$SOTTO" data split synthetic-blobs-d5-k2-n100 --parts all=100 -o set --quiet
+  head=("$SOTTO" head --features set/all-features.npy --labels set/all-labels.npy --classes 2 --ledger l.jsonl --quiet --trainer dp-sgd --batch 10 --epochs 100000 --noise-multiplier 90 --delta 1e-5)
+  printf '%s\n' 'schema: sotto.events/1' 'adjacency: replace-one' 'events:' "  - $(event "${head[@]}" -o h.safetensors)" > events.yaml
+  "$SOTTO" ledger plan events.yaml --dataset-id synthetic-blobs-d5-k2-n100 --ledger l.jsonl --delta 1e-5 > said
+  id=$(sed -n 's/^plan \([0-9a-f]*\):.*/\1/p' said)
+  "${head[@]}" --planned "$id:1" -o h.safetensors &
+  job=$!
+  until grep -q '"event":"planned"' l.jsonl; do sleep 0.1; done
+  kill -INT $job # which keeps its state
+  wait $job || true
+  [ -e h.safetensors.checkpoint ]
+  [ "$(grep -c '"event":"settled"' l.jsonl)" -eq 0 ]
+  run "${head[@]}" --planned "$id:1" -o h.safetensors
+  [ "$status" -eq 77 ]
+  [[ "$output" == *"its slot is spent, and no slot pays for steps that are drawn anew; omit planned, and the steps that are left are charged by themselves"* ]]
+  "${head[@]}" -o h.safetensors &
+  job=$!
+  until grep -q '"event":"reserve"' l.jsonl; do sleep 0.1; done
+  kill -KILL $job
+  wait $job || true
+  run "$SOTTO" ledger show l.jsonl
+  [ "$status" -eq 0 ]
 }

@@ -176,12 +176,12 @@ class Ledger:
     def plan(self, events: str | os.PathLike[str], *, delta: float = 0.0, purpose: str | None = None) -> dict[str, Any]:
         """Charges many releases as one entry, accounted together, before the first of them is made: the document "sotto.plan/1".
 
-        events: file of schema sotto.events/1 (docs/FORMATS.md): noise of a scale, of which all is fixed here.
+        events: file of schema sotto.events/1 (docs/FORMATS.md): noise of a scale and runs of sampled steps, of which all is fixed here.
         delta: of the guarantee of all together.
         purpose: written with the entry.
 
         Each release is then made as planned, costs nothing more, and is made once: planned=f"{plan['plan']}:{slot}" of release()
-        and of what else makes one release. Raises BudgetExceeded, and charges nothing, if they are too many together."""
+        and of what else makes one release; a run of steps is one, by Head.train_private() or Network.train_private(). Raises BudgetExceeded, and charges nothing, if they are too many together."""
         c = struct("spend", dataset_id=self._dataset, ledger=self._path, rows_per_person=self._rows, source=self._source(), purpose=purpose)
         return dict(json.loads(out_text(lib.sotto_ledger_plan, ffi.NULL, c_text(events), delta, c, charges=True)))
 

@@ -180,9 +180,13 @@ static bool is_gaussian(const struct part *p)
     return p->kind == PART_NOISE && p->m->by_l2 && p->m->kind != RELEASE_NONE && p->shifts.l2.hi < INFINITY;
 }
 
-/* Gaussian noise has a curve too, which composes with others. */
+/* Gaussian noise has a curve too, which composes with others, and so have the steps of a run on single records. */
 static bool as_composed(struct composed_release *out, const struct part *p)
 {
+    if (part_has_item(p) && p->rows == 1) {
+        *out = part_item(p);
+        return true;
+    }
     if (!is_gaussian(p) || p->count > 0x1p40)
         return as_item(out, p);
     *out = (struct composed_release){p->m->name, p->shifts.l2, SOTTO_NORM_L2, 1, false, (size_t)p->count, 0};

@@ -4,6 +4,8 @@
 
 #include "sotto/compose.h"
 
+#include <stdbool.h>
+
 struct json;
 
 /** A list read from a file, and the texts that its events point to. */
@@ -11,6 +13,11 @@ struct event_list {
     struct sotto_event *events;
     size_t count;
 };
+/** Sampled steps, `count` of them; else noise of a scale, or a stated guarantee. */
+static inline bool event_is_run(const struct sotto_event *e)
+{
+    return e->noise_multiplier > 0 || e->sample_rate > 0;
+}
 enum { EVENTS_FILE_LIMIT = 1 << 26 };
 /** Frees the list; harmless on {0}. */
 void events_free(struct event_list *list);
@@ -22,7 +29,7 @@ sotto_status events_parse_opacus(struct event_list *list, const char *text, size
 sotto_status events_load(struct event_list *list, const char *path);
 /** From an array that was parsed, each event with its adjacency. EFORMAT, EINVAL, ENOMEM; *list untouched. */
 sotto_status events_from_json(struct event_list *list, const struct json *array, const char *name);
-/** Adds events of noise as the member "events", so that they are read as the same doubles. */
+/** Adds events of noise and of sampled steps as the member "events", so that they are read as the same doubles. */
 void events_put(struct json **object, const struct event_list *list);
 
 #endif

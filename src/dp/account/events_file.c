@@ -3,6 +3,7 @@
 #include "dp/account/events.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "dp/account/account_pld.h"
 #include "dp/account/accountant.h"
 #include "io/json/json.h"
 #include "io/text/utf8.h"
@@ -234,6 +235,26 @@ sotto_status events_from_json(struct event_list *out, const struct json *array, 
     return read_events(out, array, SOTTO_SAME_ADJACENCY, name);
 }
 
+static void put_noise(struct json **one, const struct sotto_event *e)
+{
+    json_put_real(one, "scale", e->scale);
+    if (!isnan(e->l1))
+        json_put_real(one, "l1", e->l1);
+    if (!isnan(e->l2))
+        json_put_real(one, "l2", e->l2);
+    json_put_integer(one, "dimension", (int64_t)e->dimension);
+    if (e->value_step > 0)
+        json_put_real(one, "value_step", e->value_step);
+}
+
+static void put_steps(struct json **one, const struct sotto_event *e)
+{
+    json_put_real(one, "noise_multiplier", e->noise_multiplier);
+    json_put_real(one, "sample_rate", e->sample_rate);
+    json_put_text(one, "clipping", norm_name(e->clipping));
+    json_put_text(one, "sampling", sotto_sampling_name(e->sampling));
+}
+
 void events_put(struct json **object, const struct event_list *list)
 {
     struct json *array = json_make_array();
@@ -241,16 +262,12 @@ void events_put(struct json **object, const struct event_list *list)
         const struct sotto_event *e = &list->events[i];
         struct json *one = json_make_object();
         json_put_text(&one, "mechanism", e->mechanism);
-        json_put_integer(&one, "count", (int64_t)e->count);
+        json_put_integer(&one, event_is_run(e) ? "steps" : "count", (int64_t)e->count);
         json_put_text(&one, "adjacency", sotto_adjacency_name(e->adjacency));
-        json_put_real(&one, "scale", e->scale);
-        if (!isnan(e->l1))
-            json_put_real(&one, "l1", e->l1);
-        if (!isnan(e->l2))
-            json_put_real(&one, "l2", e->l2);
-        json_put_integer(&one, "dimension", (int64_t)e->dimension);
-        if (e->value_step > 0)
-            json_put_real(&one, "value_step", e->value_step);
+        if (event_is_run(e))
+            put_steps(&one, e);
+        else
+            put_noise(&one, e);
         json_push(&array, one);
     }
     json_put(object, "events", array);

@@ -148,7 +148,10 @@ static void put_plan(struct json **line, const struct charge_entry *e)
 
 static void put_planned(struct json **line, const struct charge_entry *e)
 {
-    put_release(line, e);
+    if (e->run)
+        put_reservation(line, e);
+    else
+        put_release(line, e);
     plan_slot_put(line, e->slot->plan, e->slot->slot);
     json_put_integer(line, LEDGER_CHARGE_NUMBER, (int64_t)e->slot->charge);
 }
@@ -272,6 +275,11 @@ sotto_status ledger_line_index(size_t *index, const struct ledger_line *line, co
     return json_get_size(index, line->document, name, "index");
 }
 
+sotto_status ledger_line_plan_number(size_t *charge, const struct ledger_line *line, const char *name)
+{
+    return json_get_size(charge, line->document, name, LEDGER_CHARGE_NUMBER);
+}
+
 static double number_or(const struct json *entry, const char *path, double missing)
 {
     const struct json *found = json_find(entry, path);
@@ -328,6 +336,8 @@ struct ledger_charge ledger_line_charge(const struct ledger_line *line)
                                   .delta = number_or(d, "delta", 0),
                                   .conditional = json_find(d, "condition") != NULL,
                                   .inputs_only = json_find(d, "protects") && !json_find(d, "labels"),
+                                  .is_run = line->run != NULL,
+                                  .of_inputs = json_find(d, "protects") != NULL,
                                   .seeded = json_find(d, "randomness") && !says(d, "randomness", "os")};
 }
 

@@ -56,7 +56,7 @@ struct charge_entry {
     const char *file_sha256;
     /* a plan: */
     const struct event_list *plan;
-    /* a release of a plan, which is a release in all else: */
+    /* a release or a run of a plan, which is a release or a reservation in all else: */
     const struct plan_slot *slot;
 };
 /** Where a release is in a plan. */
@@ -109,6 +109,7 @@ struct ledger_charge {
     double pure, rho, epsilon, delta; /* as recorded */
     double lower;                     /* end of epsilon; 0: nothing is said */
     bool conditional, inputs_only;    /* names a condition; protects inputs and counts on public labels */
+    bool is_run, of_inputs;           /* steps of a run; a run of which adjacent sets differ in an input */
     bool seeded;                      /* its noise came from a seed: no guarantee */
     bool numbered;                    /* its number among the charges of the ledger: */
     size_t number;
@@ -143,6 +144,8 @@ bool ledger_line_is(const struct ledger_line *line, enum ledger_event event);
 bool ledger_line_charges(const struct ledger_line *line);
 /** A whole number >= 0. */
 sotto_status ledger_line_index(size_t *index, const struct ledger_line *line, const char *name);
+/** The number of the plan among the charges, of a release of one that was not decoded. EFORMAT. */
+sotto_status ledger_line_plan_number(size_t *charge, const struct ledger_line *line, const char *name);
 /** All that its event says. EFORMAT: an event or schema that is not known, or a member is missing, is of another
  * kind, or below 0. */
 sotto_status ledger_line_decode(struct ledger_line *line, const char *name);
@@ -159,7 +162,7 @@ sotto_status ledger_line_hashes(struct ledger_hashes *out, const struct ledger_l
 sotto_status ledger_line_output(struct ledger_output *out, const struct ledger_line *line, const char *name);
 /** The releases of a plan, of a line that was not decoded: into line->plan. EFORMAT, ENOMEM. */
 sotto_status ledger_line_plan(struct ledger_line *line, const char *name);
-/** A reservation of a run, but its index; facts: texts are borrowed. EFORMAT. */
+/** A reservation of a run, or a run of a plan, but its index; facts: texts are borrowed. EFORMAT. */
 sotto_status ledger_line_reservation(struct dpsgd_reservation *out, struct dpsgd_facts *facts, bool *seeded,
                                      const struct ledger_line *line, const char *name);
 /** A release of labels. EFORMAT. */

@@ -1,5 +1,6 @@
 #include "dp/ledger/charge.h"
 #include "base/file.h"
+#include "dp/account/account_pld.h"
 #include "dp/ledger/ledger_plan.h"
 #include "dp/ledger/ledger_registry.h"
 #include "io/provenance/dataset_id.h"
@@ -233,6 +234,15 @@ static sotto_status require_as_planned(const struct ledger *l, const struct plan
 static void hint_at_event(const struct ledger_charge *c)
 {
     char text[320];
+    if (c->unit.rows > 0) /* norms are those of a person, which a plan makes of those of a record */
+        return;
+    if (c->is_run) {
+        status_hint("as an event of a plan this run is {mechanism: %.40s, noise_multiplier: %.17g, "
+                    "sample_rate: %.17g, steps: %zu, clipping: %s, sampling: %s}",
+                    c->mechanism, c->noise_multiplier, c->sample_rate, c->steps, norm_name(c->clipping),
+                    sotto_sampling_name(c->sampling));
+        return;
+    }
     int n =
         snprintf(text, sizeof text, "as an event of a plan this release is {mechanism: %.40s, scale: %.17g",
                  c->mechanism, c->scale);
@@ -243,9 +253,7 @@ static void hint_at_event(const struct ledger_charge *c)
     n += snprintf(text + n, sizeof text - (size_t)n, ", dimension: %zu", c->dimension);
     if (c->value_step > 0)
         n += snprintf(text + n, sizeof text - (size_t)n, ", value_step: %.17g", c->value_step);
-    snprintf(text + n, sizeof text - (size_t)n, "}");
-    if (c->unit.rows == 0) /* else norms are those of a person, which a plan makes of those of a record */
-        status_hint("%s", text);
+    status_hint("%s}", text);
 }
 
 sotto_status charge_spend_slot(struct plan_slot *slot, struct charge *c, const struct charge_entry *entry,

@@ -211,6 +211,14 @@ done:
     return status;
 }
 
+struct ledger_item *ledger_last_of_run(const struct ledger *l, const char *run)
+{
+    for (size_t i = l->charges; i-- > 0;)
+        if (run[0] && strcmp(l->items[i].run, run) == 0)
+            return &l->items[i];
+    return NULL;
+}
+
 /* A release of a plan, which was charged: its slot is spent once, by what was planned. */
 static sotto_status take_planned(struct ledger *l, const struct ledger_line *line, const char *where)
 {
@@ -225,6 +233,9 @@ static sotto_status take_planned(struct ledger *l, const struct ledger_line *lin
     if (item->plan->spent[slot - 1])
         FAIL(SOTTO_EFORMAT, "%s: slot %zu of its plan was spent before, so the ledger was changed", where,
              slot);
+    if (c->is_run && ledger_last_of_run(l, line->run))
+        FAIL(SOTTO_EFORMAT, "%s: spends a slot for a run that was charged before, so the ledger was changed",
+             where);
     ledger_plan_compare(differs, ledger_plan_event(item->plan, slot), c);
     if (differs[0] || !c->dataset_id || strcmp(c->dataset_id, item->plan->dataset_id) != 0 ||
         !unit_adds_up(&l->unit, &c->unit))
@@ -238,14 +249,6 @@ static sotto_status take_planned(struct ledger *l, const struct ledger_line *lin
     }
 done:
     return status;
-}
-
-struct ledger_item *ledger_last_of_run(const struct ledger *l, const char *run)
-{
-    for (size_t i = l->charges; i-- > 0;)
-        if (run[0] && strcmp(l->items[i].run, run) == 0)
-            return &l->items[i];
-    return NULL;
 }
 
 void ledger_item_settle(struct ledger_item *item, const struct ledger_charge *settled)

@@ -23,10 +23,19 @@ static bool is_by_l2(const struct sotto_event *e)
     return m && m->by_l2;
 }
 
-static sotto_status require_pair(const struct sotto_event *e, size_t i)
+static sotto_status require_noise(const struct sotto_event *e, size_t i)
 {
     sotto_status status = SOTTO_OK;
     struct part part;
+    REQUIRE(mechanism_find(e->mechanism),
+            "events[%zu]: a stated guarantee has no release; a plan holds noise of a scale, and runs of "
+            "sampled steps",
+            i);
+    REQUIRE(
+        e->adjacency == SOTTO_REPLACE_ONE && e->group <= 1,
+        "events[%zu]: a planned release is accounted for one replaced record; give adjacency replace-one and "
+        "no group",
+        i);
     TRY(part_make(&part, e, i, SOTTO_REPLACE_ONE));
     const bool by_l1 = !isnan(e->l1) && isnan(e->l2) && part_pure(&part).hi < INFINITY;
     REQUIRE(is_by_l2(e) ? part.shifts.l2.hi < INFINITY : by_l1,
@@ -37,32 +46,39 @@ done:
     return status;
 }
 
-static sotto_status require_planned(const struct sotto_event *e, size_t i)
+/* Each step has its pair, of a replaced record; those of a person are known one row after the other only. */
+static sotto_status require_run(const struct sotto_event *e, size_t i, size_t rows)
 {
     sotto_status status = SOTTO_OK;
-    const struct mechanism *m = mechanism_find(e->mechanism);
-    REQUIRE(m && e->noise_multiplier == 0 && e->sample_rate == 0,
-            "events[%zu]: %s; a plan holds single releases, expected noise of a scale", i,
-            m ? "sampled steps are a run" : "a stated guarantee has no release");
-    REQUIRE(
-        e->adjacency == SOTTO_REPLACE_ONE && e->group <= 1,
-        "events[%zu]: a planned release is accounted for one replaced record; give adjacency replace-one and "
-        "no group",
-        i);
-    TRY(require_pair(e, i));
+    struct part part;
+    REQUIRE(rows <= 1 && e->group <= 1,
+            "events[%zu]: the steps of a run on persons have no pair of their own, as rows are accounted for "
+            "one after the other; charge that run by itself",
+            i);
+    TRY(part_make(&part, e, i, SOTTO_REPLACE_ONE));
+    REQUIRE(part_has_item(&part),
+            "events[%zu]: of steps by %s with this clipping only Renyi divergences are known, so no plan can "
+            "hold the run; use gaussian, clip by l1, or charge it by itself",
+            i, e->mechanism);
 done:
     return status;
 }
 
-static sotto_status count_slots(size_t *slots, const struct event_list *events)
+size_t plan_event_slots(const struct sotto_event *e)
+{
+    return event_is_run(e) ? 1 : e->count;
+}
+
+static sotto_status count_slots(size_t *slots, const struct event_list *events, size_t rows)
 {
     sotto_status status = SOTTO_OK;
     size_t sum = 0;
     for (size_t i = 0; i < events->count; i++) {
-        TRY(require_planned(&events->events[i], i));
-        REQUIRE(events->events[i].count <= PLAN_SLOTS - sum, "a plan has more than %d releases; make several",
+        const struct sotto_event *e = &events->events[i];
+        TRY(event_is_run(e) ? require_run(e, i, rows) : require_noise(e, i));
+        REQUIRE(plan_event_slots(e) <= PLAN_SLOTS - sum, "a plan has more than %d releases; make several",
                 PLAN_SLOTS);
-        sum += events->events[i].count;
+        sum += plan_event_slots(e);
     }
     *slots = sum;
 done:
@@ -75,21 +91,33 @@ static bool is_whole(const struct sotto_event *e)
     return m && m->kind == RELEASE_INTEGER;
 }
 
+/* As its entry tells it: steps whose records come one by one are facts of add-remove, from which the account of a replacement is made. */
+static void prepare_run(struct sotto_event *e)
+{
+    if (e->sampling == SOTTO_SAMPLING_POISSON)
+        e->adjacency = SOTTO_ADD_REMOVE;
+}
+
+static void prepare_noise(struct sotto_event *e, const struct privacy_unit *unit)
+{
+    struct sotto_sensitivity s = sensitivity_normal(&(struct sotto_sensitivity){.l1 = e->l1, .l2 = e->l2});
+    unit_widen(&s, unit->rows);
+    e->l1 = s.l1;
+    e->l2 = is_by_l2(e) || isnan(s.l1) ? s.l2 : NAN;
+    e->dimension += e->dimension == 0;
+    if (is_whole(e) && e->value_step == 0)
+        e->value_step = 1;
+}
+
 sotto_status plan_prepare(struct event_list *events, const struct privacy_unit *unit)
 {
     size_t slots;
-    for (size_t i = 0; i < events->count; i++) {
-        struct sotto_event *e = &events->events[i];
-        struct sotto_sensitivity s =
-            sensitivity_normal(&(struct sotto_sensitivity){.l1 = e->l1, .l2 = e->l2});
-        unit_widen(&s, unit->rows);
-        e->l1 = s.l1;
-        e->l2 = is_by_l2(e) || isnan(s.l1) ? s.l2 : NAN;
-        e->dimension += e->dimension == 0;
-        if (is_whole(e) && e->value_step == 0)
-            e->value_step = 1;
-    }
-    return count_slots(&slots, events);
+    for (size_t i = 0; i < events->count; i++)
+        if (event_is_run(&events->events[i]))
+            prepare_run(&events->events[i]);
+        else
+            prepare_noise(&events->events[i], unit);
+    return count_slots(&slots, events, unit->rows);
 }
 
 /* ---- plans of a ledger ---- */
@@ -100,7 +128,7 @@ sotto_status ledger_plan_make(struct ledger_plan **out, const struct ledger_char
     struct ledger_plan *p = NULL;
     const struct event_list *from = charge->plan;
     NEW(p, 1);
-    status = count_slots(&p->slots, from);
+    status = count_slots(&p->slots, from, charge->unit.rows);
     if (status == SOTTO_EINVAL || status == SOTTO_ENOTSUP)
         status_prefix(where);
     if (status != SOTTO_OK) {
@@ -139,8 +167,8 @@ size_t ledger_plan_spent(const struct ledger_plan *p)
 const struct sotto_event *ledger_plan_event(const struct ledger_plan *p, size_t slot)
 {
     size_t before = 0;
-    for (size_t i = 0; i < p->events.count; before += p->events.events[i++].count)
-        if (slot > before && slot - before <= p->events.events[i].count)
+    for (size_t i = 0; i < p->events.count; before += plan_event_slots(&p->events.events[i++]))
+        if (slot > before && slot - before <= plan_event_slots(&p->events.events[i]))
             return &p->events.events[i];
     return NULL;
 }
@@ -202,26 +230,58 @@ static bool same(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
+/* A number that both have. */
+struct compared {
+    const char *name;
+    double planned, asked;
+};
+enum { COMPARED = 5 };
+
+static void compare_noise(struct compared out[COMPARED], const struct sotto_event *e,
+                          const struct ledger_charge *c)
+{
+    out[0] = (struct compared){"scale", e->scale, c->scale};
+    out[1] = (struct compared){"l1", e->l1, c->l1};
+    out[2] = (struct compared){"l2", e->l2, is_by_l2(e) ? c->l2 : NAN};
+    out[3] = (struct compared){"dimension", (double)e->dimension, (double)c->dimension};
+    out[4] =
+        (struct compared){"value_step", e->value_step, is_whole(e) && c->value_step == 0 ? 1 : c->value_step};
+}
+
+static void compare_run(struct compared out[COMPARED], const struct sotto_event *e,
+                        const struct ledger_charge *c)
+{
+    out[0] = (struct compared){"sample_rate", e->sample_rate, c->sample_rate};
+    out[1] = (struct compared){"steps", (double)e->count, (double)c->steps};
+    out[2] = (struct compared){"noise_multiplier", e->noise_multiplier, c->noise_multiplier};
+    out[3] = (struct compared){"the norm of clipping (1: l1, 2: l2)", e->clipping == SOTTO_NORM_L1 ? 1 : 2,
+                               c->clipping == SOTTO_NORM_L1 ? 1 : 2};
+    out[4] = (struct compared){"fixed sampling", e->sampling == SOTTO_SAMPLING_FIXED,
+                               c->sampling == SOTTO_SAMPLING_FIXED};
+}
+
 void ledger_plan_compare(char out[160], const struct sotto_event *e, const struct ledger_charge *c)
 {
-    const double step = is_whole(e) && c->value_step == 0 ? 1 : c->value_step;
-    const struct {
-        const char *name;
-        double planned, asked;
-    } members[] = {{"scale", e->scale, c->scale},
-                   {"l1", e->l1, c->l1},
-                   {"l2", e->l2, is_by_l2(e) ? c->l2 : NAN},
-                   {"dimension", (double)e->dimension, (double)c->dimension},
-                   {"value_step", e->value_step, step}};
-    const bool flat = c->sampler && strncmp(c->sampler, FLAT_SAMPLER, strlen(FLAT_SAMPLER)) == 0;
+    struct compared members[COMPARED];
+    const bool run = event_is_run(e),
+               flat = c->sampler && strncmp(c->sampler, FLAT_SAMPLER, strlen(FLAT_SAMPLER)) == 0;
     out[0] = '\0';
-    if (!c->mechanism || strcmp(c->mechanism, e->mechanism) != 0)
+    if (run)
+        compare_run(members, e, c);
+    else
+        compare_noise(members, e, c);
+    if (run != c->is_run)
+        snprintf(out, 160, "%s is planned, asked is %s", run ? "a run of steps" : "a single release",
+                 run ? "a single release" : "a run of steps");
+    else if (!c->mechanism || strcmp(c->mechanism, e->mechanism) != 0)
         snprintf(out, 160, "mechanism is planned as %s, asked as %.40s", e->mechanism,
                  c->mechanism ? c->mechanism : "none");
-    for (size_t i = 0; i < sizeof members / sizeof *members && !out[0]; i++)
+    for (size_t i = 0; i < COMPARED && !out[0]; i++)
         if (!same(members[i].planned, members[i].asked))
             snprintf(out, 160, "%s is planned as %.17g, asked as %.17g", members[i].name, members[i].planned,
                      members[i].asked);
+    if (!out[0] && c->of_inputs)
+        snprintf(out, 160, "whole records are planned, asked is a run that protects inputs");
     if (!out[0] && flat)
         snprintf(out, 160, "flat-doubt is planned as 0, asked as 1");
     if (!out[0] && c->seeded)

@@ -10,6 +10,8 @@ enum { PLAN_SLOTS = 100000 };
 /** Events as a ledger is told of their releases: of the unit, with what is not given as the release has it.
  * EINVAL: names an event that no planned release can be. */
 sotto_status plan_prepare(struct event_list *events, const struct privacy_unit *unit);
+/** How many releases an event of a plan is; a run of steps is one. */
+size_t plan_event_slots(const struct sotto_event *event);
 /** Of a charge that is one; free with ledger_plan_free(). EFORMAT: no such plan can be charged; ENOMEM. */
 sotto_status ledger_plan_make(struct ledger_plan **out, const struct ledger_charge *charge,
                               const char *where);

@@ -36,6 +36,8 @@ static sotto_status take_line(struct dpsgd_reservations *run, const struct ledge
     TRY(ledger_line_index(&one.entry, line, name));
     if (!run->by_line)
         one.entry = charge;
+    if (ledger_line_is(line, LEDGER_PLANNED))
+        TRY(ledger_line_plan_number(&one.entry, line, name));
     if ((int64_t)one.entry > last)
         goto done;
     TRY(ledger_line_settlement(&settled, &s, line, name));

@@ -86,9 +86,8 @@ sotto_status spend_check(const char **dataset_id, char condition[CONDITION_TEXT]
     struct privacy_unit found;
     TRY(require_reserved_of(s->reserved, 3, "spend"));
     REQUIRE(!s->planned,
-            "planned: slots of a plan are for single releases, by 'sotto protect' or by a head's trainer "
-            "objective, "
-            "covariance, functional, functional-linear or taylor; omit it, and this is charged by itself");
+            "planned: slots of a plan are for one release by 'sotto protect' and for private training by "
+            "'sotto head' or 'sotto train'; omit it, and this is charged by itself");
     if (s->source)
         TRY(require_reserved(s->source->reserved, "source records"));
     TRY(charge_identity(dataset_id, s->dataset_id, s->provenance));
@@ -103,6 +102,18 @@ sotto_status spend_check(const char **dataset_id, char condition[CONDITION_TEXT]
             "records only; give another mechanism or trainer");
     if (unit)
         *unit = found;
+done:
+    return status;
+}
+
+sotto_status spend_require_slot_alone(const struct sotto_spend *s)
+{
+    sotto_status status = SOTTO_OK;
+    const char *const *others = s->source ? s->source->same_people : NULL;
+    REQUIRE(
+        !spend_given(s->budget.epsilon) && !(others && *others),
+        "planned: a release of a plan is charged already; give budget and same-people-as to 'sotto ledger "
+        "plan'");
 done:
     return status;
 }

@@ -28,6 +28,8 @@ sotto_status spend_meet_shapings(char condition[CONDITION_TEXT], const char *dat
 /** What shaped the columns, for the certificate: "the encoder e.safetensors: other rows of the same data set; ..."; "": nothing is known of.
  * Only behind spend_check(). */
 void spend_state_shapings(char out[SHAPED_TEXT], const char *dataset_id, const struct sotto_spend *s);
+/** Nothing beside the slot of a plan: what a plan costs, and whom, was said when it was charged. EINVAL: a budget, the same people. */
+sotto_status spend_require_slot_alone(const struct sotto_spend *s);
 /** Rows of the unit of privacy, for a calibration; 0: one record. */
 size_t spend_rows(const struct sotto_spend *s);
 /** Whether a member of an input struct was given: neither 0 nor NAN. */

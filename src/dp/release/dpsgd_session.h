@@ -53,7 +53,9 @@ struct sotto_dpsgd_session {
     struct sotto_account account; /* of all steps that the run has charged */
     struct dpsgd_place *places;   /* (place_count): the data set's own ledger first */
     size_t place_count;
-    double delta; /* of the reservation */
+    char plan[65]; /* whose slot was spent instead of a charge; */
+    size_t slot;   /* which of them; 0: it was charged by itself */
+    double delta;  /* of the reservation */
     enum sotto_adjacency adjacency;
     size_t first_step;
     const char *dataset_id;             /* while it is reserved for */

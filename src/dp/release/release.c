@@ -129,19 +129,6 @@ static struct certificate_facts facts_of(const struct release_plan *p)
                                       .purpose = p->release->spend.purpose};
 }
 
-/* Nothing but the slot: what a plan costs, and whom, was said when it was charged. */
-static sotto_status require_alone(const struct sotto_spend *s)
-{
-    sotto_status status = SOTTO_OK;
-    const char *const *others = s->source ? s->source->same_people : NULL;
-    REQUIRE(
-        !spend_given(s->budget.epsilon) && !(others && *others),
-        "planned: a release of a plan is charged already; give budget and same-people-as to 'sotto ledger "
-        "plan'");
-done:
-    return status;
-}
-
 static sotto_status spend_slot(struct sotto_certificate *made, struct charge *charge,
                                const struct release_plan *p, const char *nonce)
 {
@@ -200,7 +187,7 @@ sotto_status release_record(struct noise **stream, struct sotto_certificate **ce
     struct charge charge = {.lock = {.fd = -1}};
     struct noise *opened = NULL;
     if (spend->planned)
-        TRY(require_alone(spend));
+        TRY(spend_require_slot_alone(spend));
     TRY(spend_noise(&opened, spend));
     TRY(charge_open(&charge, p->dataset_id, spend->ledger, spend->source, ctx));
     TRY(release_enter(certificate, &charge, p, opened, 0, ctx));

@@ -92,6 +92,13 @@ static sotto_status check(const struct sotto_dpsgd_request *r)
             "reserve: fixed sampling needs replace-one adjacency; give replace-one, or poisson sampling");
     REQUIRE(r->sampled.sampling == SOTTO_SAMPLING_POISSON || r->records > 0,
             "reserve: fixed sampling needs the number of records");
+    REQUIRE(!r->spend.planned || r->sampled.adjacency != SOTTO_REPLACE_INPUT,
+            "planned: a run that protects inputs is in no plan; omit it, and the run is charged by itself");
+    if (r->spend.planned && r->run)
+        FAIL(SOTTO_EBUDGET,
+             "planned: run %s goes on from step %zu; its slot is spent, and no slot pays for steps that are "
+             "drawn anew; omit planned, and the steps that are left are charged by themselves",
+             r->run, r->first_step);
     REQUIRE(!r->labels || (r->sampled.adjacency == SOTTO_REPLACE_INPUT && strlen(r->labels) == 64),
             "reserve: labels need inputs_only and the hash of the ledger entry of their release");
 done:
@@ -125,6 +132,26 @@ static struct charge_entry entry_of(const struct sotto_dpsgd_session *s, const s
                                  .facts = facts,
                                  .steps = r->sampled.steps,
                                  .first_step = r->first_step};
+}
+
+/* Charged by itself, in all ledgers; or a slot of a plan, in its own. *number: its number among the charges. */
+static sotto_status enter(struct sotto_dpsgd_session *s, size_t *number, struct charge *charge,
+                          const struct charge_entry *entry, const struct sotto_spend *spend,
+                          const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct plan_slot slot;
+    if (spend->planned) {
+        TRY(charge_spend_slot(&slot, charge, entry, spend->planned));
+        snprintf(s->plan, sizeof s->plan, "%s", slot.plan);
+        s->slot = slot.slot;
+        *number = slot.charge;
+    } else {
+        TRY(charge_enter(charge, entry, ctx));
+        *number = charge->ledgers[0].charges - 1;
+    }
+done:
+    return status;
 }
 
 /* Never from a seed: two seeded runs are two runs. */
@@ -247,6 +274,7 @@ static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dps
     const struct sotto_sensitivity sensitivity = clipped(&s->facts);
     struct dpsgd_facts own; /* without what earlier reservations of the run have */
     struct charge_entry entry;
+    size_t number;
     TRY(charge_open(&charge, s->dataset_id, r->spend.ledger, r->spend.source, ctx));
     struct ledger *ledger = &charge.ledgers[0];
     TRY(enter_labels(s, labels, &charge, ctx));
@@ -259,14 +287,13 @@ static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dps
     ledger_warn_about_delta(r->records, account->delta, ctx);
     NEW_TEXT(s->ledger, ledger->path);
     TRY(make_places(s, &charge));
-    TRY(charge_enter(&charge, &entry, ctx));
+    TRY(enter(s, &number, &charge, &entry, &r->spend, ctx));
     if (labels->release)
         TRY(charge_write_held(&charge, ctx));
     memcpy(s->entry, ledger->last, sizeof s->entry);
     for (size_t i = 0; i < s->place_count; i++)
         memcpy(s->places[i].entry, charge.ledgers[i].last, sizeof s->places[i].entry);
-    struct dpsgd_reservation one = {
-        .entry = ledger->charges - 1, .first_step = r->first_step, .steps = sampled->steps};
+    struct dpsgd_reservation one = {.entry = number, .first_step = r->first_step, .steps = sampled->steps};
     memcpy(one.hash, s->entry, sizeof one.hash);
     dpsgd_reservations_add(&s->run, &one);
 done:
@@ -353,8 +380,14 @@ void dpsgd_session_settle(struct sotto_dpsgd_session *s, const struct sotto_cont
     running.stop = NULL;
     s->reserved = s->sampled = s->used; /* whatever becomes of it, this session draws no more */
     status_get(&stopped);
-    if (dpsgd_session_check_process(s) == SOTTO_OK /* else the parent may go on */ && spare > 0 &&
-        settle(s, spare, &running) != SOTTO_OK)
+    if (s->slot > 0 && spare > 0) /* what a plan costs was settled before its first release */
+        context_log(
+            ctx, SOTTO_LOG_WARNING,
+            "slot %zu of plan %.16s is spent whole: nothing comes back for the %zu steps that were not "
+            "taken",
+            s->slot, s->plan, spare);
+    else if (dpsgd_session_check_process(s) == SOTTO_OK /* else the parent may go on */ && spare > 0 &&
+             settle(s, spare, &running) != SOTTO_OK)
         context_log(ctx, SOTTO_LOG_WARNING,
                     "the steps that were not taken stay charged, as the ledger could not be told: %s",
                     sotto_error_text());
@@ -384,10 +417,14 @@ static sotto_status reserve(struct sotto_dpsgd_session **out, const struct sotto
     struct sotto_account account;
     struct sotto_dpsgd_session *s = NULL;
     const char *dataset_id;
+    struct sotto_spend by_itself = request->spend;
+    by_itself.planned = NULL; /* which record() sees to */
     TRY(check(request));
+    if (request->spend.planned)
+        TRY(spend_require_slot_alone(&request->spend));
     struct privacy_unit unit = {0};
     TRY(spend_check(&dataset_id, condition, request->sampled.adjacency == SOTTO_REPLACE_INPUT ? NULL : &unit,
-                    &request->spend));
+                    &by_itself));
     double scale = request->sampled.noise_multiplier * request->max_grad_norm;
     struct dpsgd_facts facts = {.mechanism = request->sampled.mechanism,
                                 .scale = scale,
@@ -492,6 +529,8 @@ sotto_status sotto_dpsgd_session_certificate(struct sotto_certificate **certific
     TRY(certificate_add_run(c, &steps->run, &steps->facts, steps->first_step + steps->used));
     c->run->ranks = steps->ranks ? steps->ranks->ranks : 1;
     certificate_enter(c, steps->run.items[steps->run.count - 1].entry, steps->entry);
+    if (steps->slot > 0)
+        certificate_add_plan(c, steps->plan, steps->slot);
     *certificate = c;
     c = NULL;
 done:

@@ -145,7 +145,7 @@ done:
 
 static sotto_status check_own_entry(struct verification *v, const char *path)
 {
-    static const char *const of_runs[] = {"records", "condition", "unit_of_privacy", "person", NULL};
+    static const char *const of_runs[] = {"records", "condition", "unit_of_privacy", "person", "plan", NULL};
     sotto_status status = SOTTO_OK;
     struct ledger_lines lines = {0};
     const struct ledger_line *line;
@@ -154,7 +154,7 @@ static sotto_status check_own_entry(struct verification *v, const char *path)
     TRY(ledger_lines_open(&lines, path));
     TRY(ledger_lines_find(&line, &lines, v->claims.hash));
     entry = line ? line->document : NULL;
-    const char *wanted = v->claims.run ? "reserve" : v->claims.plan ? "planned" : "release";
+    const char *wanted = v->claims.plan ? "planned" : v->claims.run ? "reserve" : "release";
     entry_claims_get(&says, entry);
     verify_check(v, "ledger entry", says.event && strcmp(says.event, wanted) == 0,
                  "entry %.16s... is %s, expected a %s", v->claims.hash, says.event ? says.event : "not there",

@@ -1,6 +1,8 @@
 /* JSON of what is shown of a ledger. Infinite and missing values are null. */
 #include "dp/show/ledger_show_json.h"
+#include "dp/account/account_pld.h"
 #include "dp/certificate/certificate_json.h"
+#include "dp/ledger/ledger_plan.h"
 #include "io/json/json.h"
 
 #include <math.h>
@@ -129,7 +131,7 @@ static int64_t slots_of(const struct event_list *plan)
 {
     int64_t slots = 0;
     for (size_t i = 0; i < plan->count; i++)
-        slots += (int64_t)plan->events[i].count;
+        slots += (int64_t)plan_event_slots(&plan->events[i]);
     return slots;
 }
 
@@ -204,22 +206,39 @@ static void put_norm(struct json **slot, const char *name, double norm)
     json_put(slot, name, isnan(norm) ? json_make_null() : json_make_real(norm));
 }
 
+static void put_noise_asked(struct json **slot, const struct sotto_event *e)
+{
+    json_put_real(slot, "scale", e->scale);
+    put_norm(slot, "l1", e->l1);
+    put_norm(slot, "l2", e->l2);
+    json_put_integer(slot, "dimension", (int64_t)e->dimension);
+    if (e->value_step > 0)
+        json_put_real(slot, "value_step", e->value_step);
+}
+
+static void put_run_asked(struct json **slot, const struct sotto_event *e)
+{
+    json_put_real(slot, "noise_multiplier", e->noise_multiplier);
+    json_put_real(slot, "sample_rate", e->sample_rate);
+    json_put_integer(slot, "steps", (int64_t)e->count);
+    json_put_text(slot, "clipping", norm_name(e->clipping));
+    json_put_text(slot, "sampling", sotto_sampling_name(e->sampling));
+}
+
 sotto_status charged_plan_encode(char **json, const struct charged_plan *p)
 {
     struct json *doc = json_make_object(), *slots = json_make_array();
     size_t from = 1;
-    for (size_t i = 0; i < p->events->count; from += p->events->events[i++].count) {
+    for (size_t i = 0; i < p->events->count; from += plan_event_slots(&p->events->events[i++])) {
         const struct sotto_event *e = &p->events->events[i];
         struct json *slot = json_make_object();
         json_put_integer(&slot, "slot", (int64_t)from);
-        json_put_integer(&slot, "count", (int64_t)e->count);
+        json_put_integer(&slot, "count", (int64_t)plan_event_slots(e));
         json_put_text(&slot, "mechanism", e->mechanism);
-        json_put_real(&slot, "scale", e->scale);
-        put_norm(&slot, "l1", e->l1);
-        put_norm(&slot, "l2", e->l2);
-        json_put_integer(&slot, "dimension", (int64_t)e->dimension);
-        if (e->value_step > 0)
-            json_put_real(&slot, "value_step", e->value_step);
+        if (event_is_run(e))
+            put_run_asked(&slot, e);
+        else
+            put_noise_asked(&slot, e);
         json_push(&slots, slot);
     }
     json_put_text(&doc, "schema", "sotto.plan/1");

@@ -1,5 +1,6 @@
 /* A plan is charged: all its releases as one entry, before the first of them is made. */
 #include "base/memory.h"
+#include "dp/account/account_pld.h"
 #include "dp/account/accountant.h"
 #include "dp/ledger/charge.h"
 #include "dp/ledger/ledger_plan.h"
@@ -27,24 +28,46 @@ static void write_number(FILE *out, const char *name, double x)
         fprintf(out, ", %s %.17g", name, x);
 }
 
+static void write_noise(FILE *out, const struct sotto_event *e)
+{
+    write_number(out, "scale", e->scale);
+    write_number(out, "l1", e->l1);
+    write_number(out, "l2", e->l2);
+    fprintf(out, ", dimension %zu", e->dimension);
+    write_number(out, "value_step", e->value_step);
+}
+
+static void write_run(FILE *out, const struct sotto_event *e)
+{
+    write_number(out, "noise_multiplier", e->noise_multiplier);
+    write_number(out, "sample_rate", e->sample_rate);
+    fprintf(out, ", steps %zu, clipping %s, sampling %s", e->count, norm_name(e->clipping),
+            sotto_sampling_name(e->sampling));
+}
+
 static void write_slots(FILE *out, const struct charged_plan *p)
 {
+    bool runs = false, releases = false;
     size_t slot = 1;
     fprintf(out, "plan %s: epsilon %.6g at delta %g (replace-one), charged to %s\n", p->id,
             p->account->epsilon.upper, p->account->delta, p->ledger);
-    for (size_t i = 0; i < p->events->count; slot += p->events->events[i++].count) {
+    for (size_t i = 0; i < p->events->count; slot += plan_event_slots(&p->events->events[i++])) {
         const struct sotto_event *e = &p->events->events[i];
+        const size_t count = plan_event_slots(e);
+        const bool run = event_is_run(e);
         char slots[64];
-        snprintf(slots, sizeof slots, e->count > 1 ? "%zu to %zu" : "%zu", slot, slot + e->count - 1);
+        snprintf(slots, sizeof slots, count > 1 ? "%zu to %zu" : "%zu", slot, slot + count - 1);
         fprintf(out, "  slot %s: %s", slots, e->mechanism);
-        write_number(out, "scale", e->scale);
-        write_number(out, "l1", e->l1);
-        write_number(out, "l2", e->l2);
-        fprintf(out, ", dimension %zu", e->dimension);
-        write_number(out, "value_step", e->value_step);
+        (run ? write_run : write_noise)(out, e);
+        runs = runs || run;
+        releases = releases || !run;
         fputc('\n', out);
     }
-    fprintf(out, "each costs nothing more, once: sotto protect --planned %.16s:K\n", p->id);
+    fprintf(out, "each costs nothing more, once: sotto %s --planned %.16s:K\n",
+            !runs      ? "protect"
+            : releases ? "protect, head or train"
+                       : "head or train",
+            p->id);
 }
 
 static sotto_status table_of(char **table, const struct charged_plan *p)

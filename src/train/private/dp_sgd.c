@@ -435,7 +435,8 @@ static sotto_status meet_encoder(struct private_run *r, const struct sotto_datas
     TRY(pretrained_shape(&shaped, r->t.encoder, o, !r->encoder.certified));
     TRY(sotto_provenance_shape(&r->whose, NULL, NULL, &shaped, 0));
     r->p.spend.provenance = &r->whose;
-    const struct sotto_spend complete = spend_complete(&r->p.spend, data->dataset_id, NULL, 0);
+    struct sotto_spend complete = spend_complete(&r->p.spend, data->dataset_id, NULL, 0);
+    complete.planned = NULL; /* which the reservation sees to */
     TRY(spend_check(&dataset_id, condition, &unit, &complete));
 done:
     sotto_provenance_clear(&shaped);

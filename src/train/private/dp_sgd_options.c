@@ -100,6 +100,8 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
             p->reserve, p->steps);
     if (!p->reserve)
         p->reserve = p->steps;
+    REQUIRE(!p->spend.planned || p->reserve == p->steps,
+            "reserve: a slot of a plan is a whole run, which is not reserved in blocks; omit reserve");
     TRY(risk_require_alone(&p->risk, spend_given(p->target.epsilon) || spend_given(p->noise_multiplier)));
     if (spend_given(p->target.epsilon) || risk_given(&p->risk))
         TRY(calibrate(p, sotto_sample_rate(p->sampling, o->batch, n), ctx));

@@ -376,8 +376,6 @@ TEST(what_has_no_pair_of_its_own_is_refused_by_name)
             SOTTO_EINVAL, "events[0]: of discrete-gaussian with these norms");
     REFUSED(charge_plan("- {mechanism: stated, epsilon: 0.1}\n", budget), SOTTO_EINVAL,
             "a stated guarantee has no release");
-    REFUSED(charge_plan("- {mechanism: gaussian, noise_multiplier: 2, sample_rate: 0.1, steps: 9}\n", budget),
-            SOTTO_EINVAL, "sampled steps are a run");
     REFUSED(charge_plan("- {mechanism: gaussian, scale: 1, l2: 1, adjacency: add-remove}\n", budget),
             SOTTO_EINVAL, "give adjacency replace-one");
     REFUSED(charge_plan("- {mechanism: gaussian, scale: 1, l2: 1, group: 2}\n", budget), SOTTO_EINVAL,
@@ -385,25 +383,6 @@ TEST(what_has_no_pair_of_its_own_is_refused_by_name)
     REFUSED(charge_plan("- {mechanism: laplace, scale: 100, l1: 1, count: 100001}\n", budget), SOTTO_EINVAL,
             "a plan has more than 100000 releases");
     assert_int_equal(access(path, F_OK), -1);
-}
-
-TEST(trainers_take_no_slot)
-{
-    must_plan(mixed);
-    const struct seen before = look();
-    struct sotto_dpsgd_session *s = NULL;
-    struct sotto_dpsgd_request r = {
-        .sampled = {.mechanism = "gaussian",
-                    .noise_multiplier = 4,
-                    .sample_rate = .01,
-                    .steps = 3,
-                    .delta = 1e-6,
-                    .adjacency = SOTTO_REPLACE_ONE},
-        .max_grad_norm = 1,
-        .dimension = 3,
-        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path, .planned = slot(1)}};
-    REFUSED(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL, "slots of a plan are for single releases");
-    assert_true(look().entries == before.entries);
 }
 
 /* ---- certificates ---- */
