@@ -395,7 +395,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_init_columns(char **path, c
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_plan(char **json, char **table, const char *events,
                                                           double delta, const struct sotto_spend *spend,
                                                           const struct sotto_context *ctx);
-/** The entries of a ledger. Checks the chain.
+/** The entries of a ledger. Checks the chain. A last line that was cut off while it was written does not count, and is warned of.
  *
  *  Out: *json  schema sotto.ledger_show/1: time, purpose, mechanism, epsilon and delta of each charge, and what all up
  *              to it add up to at the delta of the budget (without one: the largest of the entries); free with

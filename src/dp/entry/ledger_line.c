@@ -183,18 +183,19 @@ sotto_status ledger_hashes_encode(char **text, const struct ledger_hashes *h)
     return dump(text, line, JSON_LINE);
 }
 
-sotto_status ledger_budget_encode(char **text, struct sotto_dp budget, const char *set_by,
-                                  const char *contact, const struct opened_columns *columns)
+sotto_status ledger_budget_encode(char **text, const struct budget_entry *e)
 {
-    struct json *line = line_of(LEDGER_BUDGET, columns ? columns_schema : line_schema);
-    json_put_real(&line, "epsilon", budget.epsilon);
-    json_put_real(&line, "delta", budget.delta);
-    if (set_by)
-        json_put_text(&line, "set_by", set_by);
-    if (contact)
-        json_put_text(&line, "contact", contact);
-    if (columns)
-        columns_put(&line, columns);
+    struct json *line = line_of(LEDGER_BUDGET, e->columns ? columns_schema : line_schema);
+    json_put_real(&line, "epsilon", e->budget.epsilon);
+    json_put_real(&line, "delta", e->budget.delta);
+    if (e->set_by)
+        json_put_text(&line, "set_by", e->set_by);
+    if (e->contact)
+        json_put_text(&line, "contact", e->contact);
+    if (e->columns)
+        columns_put(&line, e->columns);
+    if (e->followed_by)
+        json_put_integer(&line, "followed_by", (int64_t)e->followed_by);
     return dump(text, line, JSON_LINE);
 }
 
@@ -361,6 +362,13 @@ done:
     return status;
 }
 
+static sotto_status get_followed_by(struct ledger_line *line, const char *name)
+{
+    if (!json_member(line->document, "followed_by"))
+        return SOTTO_OK;
+    return json_get_size(&line->followed_by, line->document, name, "followed_by");
+}
+
 static sotto_status get_charge(struct ledger_line *line, const char *name)
 {
     sotto_status status = SOTTO_OK;
@@ -369,8 +377,7 @@ static sotto_status get_charge(struct ledger_line *line, const char *name)
     TRY(get_numbers(line, name));
     TRY(unit_get(&line->charge.unit, d, name));
     TRY(json_get_text(&line->charge.source, d, name, "sensitivity.source"));
-    if (json_member(d, "followed_by"))
-        TRY(json_get_size(&line->followed_by, d, name, "followed_by"));
+    TRY(get_followed_by(line, name));
     if (line->event != LEDGER_IMPORT)
         TRY(json_get_text(&randomness, d, name, "randomness"));
 done:
@@ -417,6 +424,7 @@ static sotto_status get_budget(struct ledger_line *line, const char *name)
         FAIL(SOTTO_EFORMAT, "%s: the budget is below 0; expected at least 0", name);
     line->by_officer = says(line->document, "set_by", "officer");
     line->contact = json_text(json_find(line->document, "contact"));
+    TRY(get_followed_by(line, name));
     line->admission.opens = json_member(line->document, "columns");
     if (line->admission.opens)
         TRY(columns_get(&line->admission.opened, line->document, name));

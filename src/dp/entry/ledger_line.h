@@ -71,6 +71,13 @@ struct ledger_settlement {
     const char *run, *entry; /* the hash of the reservation's line, in the same ledger */
     size_t steps;            /* taken, at least 1 */
 };
+/** A budget. NULL: none. */
+struct budget_entry {
+    struct sotto_dp budget;
+    const char *set_by, *contact;
+    const struct opened_columns *columns; /* fixed with it */
+    size_t followed_by;                   /* lines of the charge that it came with */
+};
 /** Hashes of records: 16 hexadecimal digits each, under a key of 32. */
 struct ledger_hashes {
     const char *dataset_id, *key, *hashes;
@@ -85,9 +92,7 @@ struct ledger_output {
 /** A line without its place in the chain (sotto_text_free). ENOMEM. */
 sotto_status charge_entry_encode(char **line, const struct charge_entry *e);
 sotto_status ledger_hashes_encode(char **line, const struct ledger_hashes *h);
-/** set_by, contact, columns (fixed with it): NULL for none. */
-sotto_status ledger_budget_encode(char **line, struct sotto_dp budget, const char *set_by,
-                                  const char *contact, const struct opened_columns *columns);
+sotto_status ledger_budget_encode(char **line, const struct budget_entry *e);
 sotto_status ledger_torn_encode(char **line, size_t bytes, const char *sha256);
 sotto_status ledger_move_encode(char **line, const char *to);
 sotto_status ledger_output_encode(char **line, const struct ledger_output *o);
@@ -129,9 +134,9 @@ struct ledger_line {
     struct ledger_hashes hashes;         /* records */
     struct ledger_output output;         /* released */
     struct ledger_settlement settlement; /* settled */
-    size_t followed_by;                  /* release: lines of the same charge; without them it is no charge */
-    struct event_list plan;              /* plan, with the texts of the table of mechanisms */
-    struct plan_slot slot;               /* planned */
+    size_t followed_by;     /* release, budget: lines of the same charge; without them it counts nothing */
+    struct event_list plan; /* plan, with the texts of the table of mechanisms */
+    struct plan_slot slot;  /* planned */
 };
 /** JSON, and no more: hash, run, mechanism and time are filled in. name: for errors. EFORMAT, ENOMEM. */
 sotto_status ledger_line_parse(struct ledger_line *out, const char *text, size_t size, const char *name);

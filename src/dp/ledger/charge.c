@@ -157,16 +157,30 @@ done:
     return status;
 }
 
-static sotto_status enter_records(struct ledger *l, const struct charge *c)
+/* NULL: no record is new. */
+static sotto_status new_records(char **line, struct ledger *l, const struct charge *c)
+{
+    return is_public(c) ? SOTTO_OK : ledger_records_entry(line, &l->records, c->dataset_id, c->source);
+}
+
+/* A budget that came with it, hashes of new records, and the entry, in one piece. */
+static sotto_status enter(struct ledger *l, const struct charge *c, const struct charge_entry *entry)
 {
     sotto_status status = SOTTO_OK;
-    char *line = NULL;
-    if (is_public(c))
-        goto done;
-    TRY(ledger_records_entry(&line, &l->records, c->dataset_id, c->source));
-    if (line)
-        TRY(ledger_append(l, line));
+    const bool alone = !l->holds;
+    char *records = NULL, *line = NULL;
+    TRY(new_records(&records, l, c));
+    TRY(charge_entry_encode(&line, entry));
+    if (alone)
+        ledger_hold(l);
+    TRY(ledger_write_budget(l, 1 + (records != NULL)));
+    if (records)
+        TRY(ledger_append(l, records));
+    TRY(entry->event == LEDGER_PLANNED ? ledger_append(l, line) : ledger_append_charge(l, line));
+    if (alone)
+        TRY(ledger_write_held(l));
 done:
+    base_free(records);
     base_free(line);
     return status;
 }
@@ -200,12 +214,8 @@ sotto_status charge_enter(struct charge *c, const struct charge_entry *entry, co
     for (size_t i = 0; i < c->count; i++)
         TRY(ledger_check_budget(&admissions[i], &c->ledgers[i], entry->account, &charge));
     for (size_t i = c->count; i-- > 0;) { /* the own one last: where it has the entry, all have it */
-        TRY(enter_records(&c->ledgers[i], c));
-        base_free(line);
-        line = NULL;
         complete.admission = &admissions[i];
-        TRY(charge_entry_encode(&line, &complete));
-        TRY(ledger_append_charge(&c->ledgers[i], line));
+        TRY(enter(&c->ledgers[i], c, &complete));
     }
     if (!c->ledgers[0].holds)
         announce(c, ctx);
@@ -278,11 +288,7 @@ sotto_status charge_spend_slot(struct plan_slot *slot, struct charge *c, const s
     TRY(status);
     planned.event = LEDGER_PLANNED;
     planned.slot = &found;
-    base_free(line);
-    line = NULL;
-    TRY(charge_entry_encode(&line, &planned));
-    TRY(enter_records(own, c));
-    TRY(ledger_append(own, line));
+    TRY(enter(own, c, &planned));
     *slot = found;
 done:
     ledger_line_free(&parsed);

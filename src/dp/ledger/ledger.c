@@ -175,6 +175,7 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
              c->number, l->charges);
     if (l->charges == 0)
         l->unit = c->unit;
+    l->delta = fmax(l->delta, c->delta);
     if (!unit_adds_up(&l->unit, &c->unit))
         FAIL(SOTTO_EFORMAT,
              "%s: is of another unit of privacy than the charges before it, so they do not add up", where);
@@ -530,8 +531,7 @@ done:
     return status;
 }
 
-/* Did the whole line arrive? Then only its newline is missing, and its noise may have been drawn. */
-static bool is_whole(const char *line, size_t length)
+bool ledger_line_is_whole(const char *line, size_t length)
 {
     char hash[SHA256_HEX];
     return hash_of_line(hash, line, length) && strncmp(line + length - 66, hash, 64) == 0;
@@ -545,7 +545,7 @@ static sotto_status check_lines(struct ledger *l, char *data, size_t size, size_
     while (at < size) {
         char *line = data + at, *newline = memchr(line, '\n', size - at);
         size_t length = newline ? (size_t)(newline - line) : size - at;
-        if (!newline && !is_whole(line, length))
+        if (!newline && !ledger_line_is_whole(line, length))
             break;
         if (l->follows == 0)
             charge = at;
@@ -576,7 +576,8 @@ static void forget_lines(struct ledger *l)
     free_counted(l);
     *l = (struct ledger){
         .lock = was.lock, .path = was.path, .alike = was.alike, .budget = {NAN, NAN}, .recorded = {NAN, NAN}};
-    *l->alike = (struct ledger_alike){.count = 0};
+    if (l->alike)
+        *l->alike = (struct ledger_alike){.count = 0};
     memcpy(l->last, zeros, sizeof zeros);
 }
 
@@ -584,10 +585,9 @@ static sotto_status check_all(struct ledger *l, unsigned char **data, size_t *si
 {
     sotto_status status = SOTTO_OK;
     TRY(file_read(data, size, l->path, LEDGER_LIMIT));
-    if (!l->visit) /* who looks at every line wants to see it */
-        NEW(l->alike, 1);
+    NEW(l->alike, 1);
     TRY(check_lines(l, (char *)*data, *size, torn));
-    if (l->follows > 0 && !l->visit) { /* of the charge that was cut nothing counts */
+    if (l->follows > 0) { /* of the charge that was cut nothing counts */
         forget_lines(l);
         TRY(check_lines(l, (char *)*data, *torn, torn));
     }
@@ -710,6 +710,15 @@ sotto_status ledger_read(struct ledger *l, const char *path)
     return ledger_walk(l, path, NULL, NULL);
 }
 
+void ledger_warn_of_cut(const struct ledger *l, const struct sotto_context *ctx)
+{
+    if (l->cut > 0)
+        context_log(ctx, SOTTO_LOG_WARNING,
+                    "%s: the last line was cut off while it was written and does not count; the next release "
+                    "moves it aside and records that",
+                    l->path);
+}
+
 sotto_status ledger_walk(struct ledger *l, const char *path,
                          sotto_status (*visit)(void *state, const struct ledger *l,
                                                const struct ledger_line *line),
@@ -719,12 +728,14 @@ sotto_status ledger_walk(struct ledger *l, const char *path,
     unsigned char *data = NULL;
     size_t size = 0, torn = 0;
     TRY(ledger_start(l, path));
-    l->visit = visit;
-    l->state = state;
     TRY(check_all(l, &data, &size, &torn));
-    if (torn < size)
-        FAIL(SOTTO_EFORMAT,
-             "%s: the last line is cut off; the next release repairs the ledger and records that", path);
+    if (visit) { /* now it is known which lines count; none is taken for one that is like it */
+        forget_lines(l);
+        l->visit = visit;
+        l->state = state;
+        TRY(check_lines(l, (char *)data, torn, &torn));
+    }
+    l->cut = size - torn;
 done:
     base_free(data);
     if (status != SOTTO_OK)

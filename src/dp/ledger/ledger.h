@@ -50,7 +50,9 @@ struct ledger {
     struct ledger_lock lock; /* .fd: of the open file */
     char *path;
     size_t entries;
-    bool unended;                /* the last line lacks its newline */
+    bool unended; /* the last line lacks its newline */
+    size_t
+        cut; /* bytes at the end of a ledger that was read and not opened, which do not count: a process was killed while it wrote */
     size_t follows;              /* lines that the charge of the last one still wants */
     char *held;                  /* lines that wait for ledger_write_held(), (held_size); */
     size_t held_size, held_from; /* entries before them */
@@ -66,11 +68,13 @@ struct ledger {
     size_t imported;          /* entries of the conditional column that another program's account stated */
     size_t seeded;            /* releases with seeded noise: no guarantee at all */
     size_t charges;           /* entries that cost privacy; */
+    double delta;             /* the largest that one of them recorded */
     struct privacy_unit unit; /* of the first of them: losses of other units do not add up to it */
     size_t inputs_only;       /* reservations that protect inputs and count on public labels */
     struct sotto_dp budget;   /* epsilon NAN: none recorded */
     struct sotto_dp recorded; /* the same, but for a budget that holds for one charge */
-    bool officer;             /* the budget was set by 'sotto ledger init': no trainer may record another */
+    bool waits;   /* this budget is not written yet: it came with a release, and is written with its charge */
+    bool officer; /* the budget was set by 'sotto ledger init': no trainer may record another */
     struct opened_columns opened;    /* what holds for any order of choices; count 0: not opened yet */
     struct adaptive_columns columns; /* the same, with what was spent since */
     size_t columns_from;             /* charges before they were opened */
@@ -86,13 +90,18 @@ struct ledger {
  * recorded, and so is a charge of which not all lines are there; a line that lacks nothing but its newline is kept and charged. EFORMAT: a line was changed, removed
  * or reordered, or is of an event or schema that is not known; no line is left (ledger_fresh.h). EAGAIN: as ledger_lock_open(). */
 sotto_status ledger_open(struct ledger *l, const char *path, const struct sotto_context *ctx);
-/** Read-only look at an existing ledger: no lock kept, nothing created or repaired. ENOENT. */
+/** Read-only look at an existing ledger: no lock kept, nothing created or repaired. What ledger_open() would move aside is passed over
+ * (l->cut). ENOENT. */
 sotto_status ledger_read(struct ledger *l, const char *path);
-/** The same, with a look at every entry. */
+/** For people: that a part was passed over, if one was. */
+void ledger_warn_of_cut(const struct ledger *l, const struct sotto_context *ctx);
+/** ledger_read(), with a look at every entry. */
 sotto_status ledger_walk(struct ledger *l, const char *path,
                          sotto_status (*visit)(void *state, const struct ledger *l,
                                                const struct ledger_line *line),
                          void *state);
+/** Did the whole line arrive? Then nothing but its newline is missing, and its noise may have been drawn. */
+bool ledger_line_is_whole(const char *line, size_t length);
 /** Completes a line of ledger_line.h (index, time, nonce, prev, hash), writes and fsyncs it. Updates the sums.
  * EBUDGET: the ledger was moved. */
 sotto_status ledger_append(struct ledger *l, const char *line);

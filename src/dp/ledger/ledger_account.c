@@ -198,12 +198,11 @@ done:
     return status;
 }
 
-static sotto_status append_budget(struct ledger *l, struct sotto_dp budget, const char *set_by,
-                                  const char *contact, const struct opened_columns *columns)
+static sotto_status append_budget(struct ledger *l, const struct budget_entry *entry)
 {
     sotto_status status = SOTTO_OK;
     char *line = NULL;
-    TRY(ledger_budget_encode(&line, budget, set_by, contact, columns));
+    TRY(ledger_budget_encode(&line, entry));
     TRY(ledger_append(l, line));
 done:
     base_free(line);
@@ -221,7 +220,7 @@ static sotto_status refuse_wider(const struct ledger *l, struct sotto_dp budget)
         budget.epsilon, budget.delta);
 }
 
-sotto_status ledger_record_budget(struct ledger *l, struct sotto_dp budget, double delta)
+sotto_status ledger_name_budget(struct ledger *l, struct sotto_dp budget, double delta)
 {
     sotto_status status = SOTTO_OK;
     TRY(ledger_require_budget(budget));
@@ -232,10 +231,21 @@ sotto_status ledger_record_budget(struct ledger *l, struct sotto_dp budget, doub
     if (budget.epsilon == l->budget.epsilon && budget.delta == l->budget.delta)
         goto done;
     TRY(refuse_wider(l, budget));
-    if (l->officer)
-        l->budget = budget; /* for this charge alone */
-    else
-        TRY(append_budget(l, budget, NULL, NULL, NULL));
+    l->budget = budget;
+    if (l->officer) /* for this charge alone */
+        goto done;
+    l->recorded = budget;
+    l->waits = true;
+done:
+    return status;
+}
+
+sotto_status ledger_write_budget(struct ledger *l, size_t followed_by)
+{
+    sotto_status status = SOTTO_OK;
+    if (l->waits)
+        TRY(append_budget(l, &(struct budget_entry){.budget = l->recorded, .followed_by = followed_by}));
+    l->waits = false;
 done:
     return status;
 }
@@ -249,7 +259,10 @@ sotto_status ledger_set_budget(struct ledger *l, struct sotto_dp budget, const c
     TRY(refuse_wider(l, budget));
     if (n > 0)
         TRY(ledger_columns_ask(&opened, l, budget, columns, n, ctx));
-    TRY(append_budget(l, budget, "officer", contact, n > 0 ? &opened : NULL));
+    TRY(append_budget(l, &(struct budget_entry){.budget = budget,
+                                                .set_by = "officer",
+                                                .contact = contact,
+                                                .columns = n > 0 ? &opened : NULL}));
 done:
     return status;
 }

@@ -19,10 +19,12 @@ sotto_status ledger_check_budget(struct admission *out, const struct ledger *l,
                                  const struct sotto_account *account, const struct ledger_charge *charge);
 /** EINVAL: no budget; asked before a ledger is touched. */
 sotto_status ledger_require_budget(struct sotto_dp budget);
-/** Records a budget that came with a release: once, tightened at will, never raised (EBUDGET). Where an officer
- * set one, a tighter budget holds until the ledger is closed. epsilon 0: none came; its delta NAN: that of the
- * recorded budget, else `delta`, the release's. EINVAL; errors of ledger_append(). */
-sotto_status ledger_record_budget(struct ledger *l, struct sotto_dp budget, double delta);
+/** A budget that came with a release: once, tightened at will, never raised (EBUDGET). It holds from here on and is written with the
+ * charge (ledger_write_budget()), so that a release that is refused writes nothing. Where an officer set one, a tighter budget holds
+ * until the ledger is closed. epsilon 0: none came; its delta NAN: that of the recorded budget, else `delta`, the release's. EINVAL. */
+sotto_status ledger_name_budget(struct ledger *l, struct sotto_dp budget, double delta);
+/** What waits of that, if anything: a line that counts only with the `followed_by` lines behind it. Errors of ledger_append(). */
+sotto_status ledger_write_budget(struct ledger *l, size_t followed_by);
 /** Records the officer's. EBUDGET: the ledger holds a tighter one. */
 sotto_status ledger_set_budget(struct ledger *l, struct sotto_dp budget, const char *contact,
                                const struct sotto_ledger_column *columns, size_t n,

@@ -1,8 +1,8 @@
-/* A last line without its newline counts like any other: ledger_open() and ledger_read() let no cut one
- * pass. */
+/* A last line without its newline counts like any other, unless it was cut. */
 #include "dp/ledger/ledger_lines.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "dp/ledger/ledger.h"
 
 #include <string.h>
 
@@ -21,7 +21,7 @@ sotto_status ledger_lines_next(const struct ledger_line **line, struct ledger_li
     ledger_line_free(&l->line);
     char *newline = memchr(l->next, '\n', left);
     size_t length = newline ? (size_t)(newline - l->next) : left;
-    if (left > 0)
+    if (newline || ledger_line_is_whole(l->next, length))
         status = ledger_line_parse(&l->line, l->next, length, l->ledger);
     l->next += length + (newline != NULL);
     *line = l->line.document ? &l->line : NULL;

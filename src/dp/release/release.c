@@ -165,7 +165,7 @@ sotto_status release_enter(struct sotto_certificate **certificate, struct charge
     struct ledger *ledger = &charge->ledgers[0];
     struct sotto_certificate *made = NULL;
     char nonce[SHA256_HEX];
-    TRY(ledger_record_budget(ledger, spend_budget(&r->spend), p->account.delta));
+    TRY(ledger_name_budget(ledger, spend_budget(&r->spend), p->account.delta));
     ledger_warn_about_delta(r->records, p->account.delta, ctx);
     TRY(certificate_new(&made, &facts));
     TRY(certificate_name_ledger(made, ledger->path));

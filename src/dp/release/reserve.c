@@ -279,7 +279,7 @@ static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dps
     struct ledger *ledger = &charge.ledgers[0];
     TRY(enter_labels(s, labels, &charge, ctx));
     TRY(find_run(s, r, ledger->path, sampled, account, ctx));
-    TRY(ledger_record_budget(ledger, spend_budget(&r->spend), r->sampled.delta));
+    TRY(ledger_name_budget(ledger, spend_budget(&r->spend), r->sampled.delta));
     own = s->facts;
     own.lattice_exponent = s->lattice_exponent;
     own.on_lattice = s->on_lattice;

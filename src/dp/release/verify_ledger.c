@@ -143,7 +143,8 @@ done:
     return status;
 }
 
-static sotto_status check_own_entry(struct verification *v, const char *path)
+/* l: what counts of the file. */
+static sotto_status check_own_entry(struct verification *v, const char *path, const struct ledger *l)
 {
     static const char *const of_runs[] = {"records", "condition", "unit_of_privacy", "person", "plan", NULL};
     sotto_status status = SOTTO_OK;
@@ -151,9 +152,12 @@ static sotto_status check_own_entry(struct verification *v, const char *path)
     const struct ledger_line *line;
     const struct json *entry;
     struct entry_claims says;
+    size_t index = 0;
     TRY(ledger_lines_open(&lines, path));
     TRY(ledger_lines_find(&line, &lines, v->claims.hash));
-    entry = line ? line->document : NULL;
+    if (line)
+        TRY(ledger_line_index(&index, line, path));
+    entry = line && index < l->entries ? line->document : NULL;
     const char *wanted = v->claims.plan ? "planned" : v->claims.run ? "reserve" : "release";
     entry_claims_get(&says, entry);
     verify_check(v, "ledger entry", says.event && strcmp(says.event, wanted) == 0,
@@ -203,7 +207,11 @@ sotto_status verify_ledger(struct verification *v, const char *path)
         status = status == SOTTO_ENOMEM ? status : SOTTO_OK;
         goto done;
     }
-    TRY(check_own_entry(v, path));
+    TRY(check_own_entry(v, path, &l));
+    if (l.cut > 0)
+        verify_leave(
+            v, "cut line",
+            "the last line of the ledger, which was cut off while it was written and does not count");
     verify_leave(v, "later entries", "whether later entries of the ledger were removed");
 done:
     ledger_close(&l);

@@ -83,16 +83,6 @@ struct shown {
         [SOTTO_DATASET_ID]; /* that the entries are charged to: a public set's ledger holds no records */
 };
 
-static sotto_status find_delta(void *state, const struct ledger *l, const struct ledger_line *line)
-{
-    struct shown *s = state;
-    if (!isnan(l->budget.epsilon))
-        s->delta = l->budget.delta;
-    else if (ledger_event_charges(line->event))
-        s->delta = fmax(s->delta, line->charge.delta);
-    return SOTTO_OK;
-}
-
 static const char *or_empty(const char *text)
 {
     return text ? text : "";
@@ -167,9 +157,11 @@ static sotto_status show(struct ledger_summary *out, struct ledger *l, struct sh
 {
     sotto_status status = SOTTO_OK;
     struct sotto_account total;
-    TRY(ledger_walk(l, path, find_delta, s));
+    TRY(ledger_read(l, path));
+    s->delta = isnan(l->budget.epsilon) ? l->delta : l->budget.delta;
     ledger_close(l);
     TRY(ledger_walk(l, path, show_line, s));
+    ledger_warn_of_cut(l, s->ctx);
     TRY(ledger_total_account(&total, l, s->delta, s->ctx));
     unit_word(s->unit, &l->unit);
     *out = (struct ledger_summary){.ledger = path,

@@ -22,6 +22,7 @@ sotto_status sotto_ledger_account(char **json, const char *ledger, double delta,
     struct ledger_totals t;
     TRY(require_delta(delta));
     TRY(ledger_read(&l, ledger));
+    ledger_warn_of_cut(&l, ctx);
     t = (struct ledger_totals){.entries = l.charges,
                                .imported = l.imported,
                                .seeded = l.seeded,

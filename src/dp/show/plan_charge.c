@@ -123,7 +123,7 @@ sotto_status sotto_ledger_plan(char **json, char **table, const char *events, do
     TRY(account_together(&account, &list, delta, ctx));
     TRY(charge_open(&charge, entry.dataset_id, spend->ledger, spend->source, ctx));
     struct ledger *own = &charge.ledgers[0];
-    TRY(ledger_record_budget(own, spend_budget(spend), delta));
+    TRY(ledger_name_budget(own, spend_budget(spend), delta));
     TRY(charge_enter(&charge, &entry, ctx));
     TRY(show(json, table,
              &(struct charged_plan){.id = own->last,

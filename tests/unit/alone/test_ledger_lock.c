@@ -338,7 +338,8 @@ TEST(an_entry_whose_process_died_is_charged)
         struct ledger l;
         char *line = NULL;
         if (ledger_open(&l, ledger_path(), NULL) != SOTTO_OK ||
-            ledger_budget_encode(&line, (struct sotto_dp){3, 1e-5}, "officer", NULL, NULL) != SOTTO_OK ||
+            ledger_budget_encode(&line, &(struct budget_entry){.budget = {3, 1e-5}, .set_by = "officer"}) !=
+                SOTTO_OK ||
             ledger_append(&l, line) != SOTTO_OK)
             _exit(1);
         raise(SIGKILL);

@@ -272,7 +272,7 @@ TEST(what_is_printed)
     struct ledger_line entry;
     char *line;
     assert_int_equal(append("{\"mechanism\":\"laplace\",\"scale\":4,\"dimension\":1}"), SOTTO_OK);
-    assert_int_equal(ledger_budget_encode(&line, (struct sotto_dp){0.4, 0}, NULL, NULL, NULL), SOTTO_OK);
+    assert_int_equal(ledger_budget_encode(&line, &(struct budget_entry){.budget = {0.4, 0}}), SOTTO_OK);
     assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK);
     assert_int_equal(ledger_append(&l, line), SOTTO_OK);
     sotto_text_free(line);
@@ -400,7 +400,7 @@ TEST(no_budget_holds_with_seeded_noise)
     assert_int_equal(ledger_line_parse(&first, plain, strlen(plain), "entry"), SOTTO_OK);
     assert_int_equal(ledger_line_parse(&second, seeded, strlen(seeded), "entry"), SOTTO_OK);
     const struct ledger_charge of_os = ledger_line_charge(&first), of_seed = ledger_line_charge(&second);
-    assert_int_equal(ledger_budget_encode(&line, (struct sotto_dp){10, 0}, NULL, NULL, NULL), SOTTO_OK);
+    assert_int_equal(ledger_budget_encode(&line, &(struct budget_entry){.budget = {10, 0}}), SOTTO_OK);
     assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK);
     assert_int_equal(ledger_append(&l, line), SOTTO_OK);
     assert_int_equal(ledger_check_budget(NULL, &l, &a, &of_os), SOTTO_OK);
