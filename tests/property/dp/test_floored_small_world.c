@@ -34,13 +34,18 @@ static double by_balls(uint64_t word, struct ball_draw draw)
     return (double)floor[0];
 }
 
+static void fill_words(void)
+{
+    for (size_t i = 0; i < ALL; i++)
+        words[i] = (uint64_t)i << (64 - KNOWN);
+}
+
 /* Draws are monotone in the word, so both ends of a cell decide for all of it. */
 static size_t wrong_in_cells(const struct floor_bounds *bounds, const struct floor_kernels *kernels)
 {
     const struct ball_draw whole = floored_ball(bounds->law, bounds->m, 64, 64, no_bits);
     size_t wrong = 0;
-    for (size_t i = 0; i < ALL; i++)
-        words[i] = (uint64_t)i << (64 - KNOWN);
+    fill_words();
     kernels->draw[bounds->law](k, doubt, words, GROUPS, bounds);
     for (size_t i = 0; i < ALL; i++)
         if (!floored_in_doubt(doubt, bounds->law, i))
@@ -104,6 +109,7 @@ static double law_off(enum floored_law law, double m, ball_refinement *refine)
     struct ball_draw draw = floored_ball(law, m, KNOWN, MORE, refine);
     double off = 0;
     memset(above, 0, sizeof above);
+    fill_words();
     floor_kernels_v2.draw[law](k, doubt, words, GROUPS, &bounds);
     for (size_t i = 0; i < ALL; i++)
         for (uint64_t more = 0; more < (1 << MORE); more++) {
