@@ -3,6 +3,7 @@
 #include "base/reserved.h"
 #include "par/par.h"
 #include "run/stages/run_canaries.h"
+#include "run/stages/run_protect.h"
 #include "run/stages/run_shadow.h"
 #include "sotto/io.h"
 
@@ -153,13 +154,22 @@ static sotto_status protect_model(struct run *r, const struct run_model *m, stru
     return status;
 }
 
+/* Releases of all cases are planned together, so all heads come first. */
+static sotto_status train_case(struct run *r, size_t index)
+{
+    struct reticent quiet;
+    tell_no_warnings(&quiet, r, index);
+    const sotto_status status = measure_case(r, index);
+    tell_all(&quiet);
+    return status;
+}
+
 static sotto_status run_case(struct run *r, size_t index)
 {
     sotto_status status = SOTTO_OK;
     struct run_model m;
     struct reticent quiet;
     tell_no_warnings(&quiet, r, index);
-    TRY(measure_case(r, index));
     for (long p = -1; p < (long)r->config.cases[index].protection_count; p++) {
         run_model_name(&m, r, index, p);
         if (p >= 0)
@@ -262,6 +272,9 @@ static sotto_status run_stages(struct run *r)
     if (r->config.evaluate_encoder)
         TRY(run_stage_encoder(r));
     for (size_t i = 0; i < r->config.case_count; i++)
+        TRY(train_case(r, i));
+    TRY(run_plan_releases(r));
+    for (size_t i = 0; i < r->config.case_count; i++)
         TRY(run_case(r, i));
     TRY(run_check_encoder(r));
     TRY(run_copy_ledgers(r));
@@ -309,6 +322,7 @@ static sotto_status execute(char **folder, char **plan_json, char **plan_text, c
 done:
     par_set_threads(pool);
     sotto_text_free(resolved);
+    run_slots_clear(&r);
     sotto_array_clear(&r.private_x);
     sotto_array_clear(&r.private_y);
     sotto_array_clear(&r.heldout_x);

@@ -14,8 +14,10 @@ void charge_name_certificate(const struct sotto_certificate *c, const char *next
 {
     const struct sotto_account *a = &c->account;
     if (c->slot > 0)
-        status_hint("slot %zu of plan %.16s is spent, and nothing of it comes back; omit planned: %s",
-                    c->slot, c->plan, next);
+        status_hint(
+            "slot %zu of plan %.16s is spent, and nothing of it comes back; what is drawn anew is charged by "
+            "itself, without planned: %s",
+            c->slot, c->plan, next);
     else if (!c->seeded)
         status_hint("epsilon %.6g at delta %g (%s) was charged: charge %zu of the ledger; %s",
                     a->epsilon.upper, a->delta, a->adjacency, c->entry, next);

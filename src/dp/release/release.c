@@ -5,6 +5,7 @@
 #include "base/sha256.h"
 #include "dp/account/risk.h"
 #include "dp/ledger/charge.h"
+#include "dp/ledger/ledger_plan.h"
 #include "dp/ledger/spend.h"
 
 #include <stdio.h>
@@ -196,5 +197,50 @@ sotto_status release_record(struct noise **stream, struct sotto_certificate **ce
 done:
     noise_close(opened);
     charge_close(&charge);
+    return status;
+}
+
+/* In a plan other noise than Gaussian counts by L1 alone, which in many dimensions is far more than it is by itself. */
+sotto_status release_as_event(struct sotto_event *event, double *epsilon, double *delta,
+                              char why[RELEASE_WHY], const struct sotto_release *r, size_t n,
+                              const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct release_plan p;
+    struct sotto_account own, planned;
+    TRY(release_plan(&p, r, n, 1u << RELEASE_LATTICE | 1u << RELEASE_INTEGER | 1u << RELEASE_VECTOR, ctx));
+    const struct sotto_sensitivity s = sensitivity_normal(&r->sensitivity);
+    struct sotto_event asked = {.mechanism = p.mechanism->name,
+                                .count = 1,
+                                .scale = p.account.scale,
+                                .l1 = s.l1,
+                                .l2 = s.l2,
+                                .dimension = n,
+                                .value_step = s.value_step,
+                                .adjacency = SOTTO_REPLACE_ONE},
+                       prepared = asked, wide = asked;
+    wide.l1 = p.sensitivity.l1;
+    wide.l2 = p.sensitivity.l2;
+    why[0] = '\0';
+    *event = asked;
+    *epsilon = p.account.epsilon.upper;
+    *delta = p.account.delta;
+    status = plan_prepare(&(struct event_list){&prepared, 1}, &p.unit);
+    if (status == SOTTO_EINVAL || status == SOTTO_ENOTSUP) {
+        snprintf(why, RELEASE_WHY, "no plan can hold it (%s)", sotto_error_text());
+        status = SOTTO_OK;
+        goto done;
+    }
+    TRY(status);
+    const double at = *delta > 0 ? *delta : 1e-6; /* beside others it will have one */
+    TRY(sotto_account_events(&own, &wide, 1, at, SOTTO_REPLACE_ONE, ctx));
+    TRY(sotto_account_events(&planned, &prepared, 1, at, SOTTO_REPLACE_ONE, ctx));
+    if (planned.epsilon.upper > own.epsilon.upper * (1 + 1e-6))
+        snprintf(
+            why, RELEASE_WHY,
+            "a plan counts no L2 norm of %s noise, so it would cost epsilon %.6g at delta %g, and %.6g by "
+            "itself",
+            p.mechanism->name, planned.epsilon.upper, at, own.epsilon.upper);
+done:
     return status;
 }

@@ -6,6 +6,7 @@
 #include "dp/account/person.h"
 #include "dp/certificate/certificate.h"
 #include "rng/noise.h"
+#include "sotto/compose.h"
 
 struct charge;
 
@@ -38,5 +39,14 @@ sotto_status release_record(struct noise **stream, struct sotto_certificate **ce
 sotto_status release_enter(struct sotto_certificate **certificate, struct charge *charge,
                            const struct release_plan *plan, struct noise *stream, size_t followed_by,
                            const struct sotto_context *ctx);
+
+enum { RELEASE_WHY = 256 };
+/** A release of noise on `n` values as an event of a plan, of single records as it is asked.
+ *  Out:     *epsilon, *delta  of the release by itself, for its unit of privacy
+ *           why               "", or why it is better charged by itself
+ *  Returns: those of release_plan() */
+sotto_status release_as_event(struct sotto_event *event, double *epsilon, double *delta,
+                              char why[RELEASE_WHY], const struct sotto_release *release, size_t n,
+                              const struct sotto_context *ctx);
 
 #endif

@@ -28,6 +28,8 @@ struct run {
     struct sotto_array private_x, private_y; /* (N, D) f4; (N) i8 */
     struct sotto_array heldout_x, heldout_y;
     struct sotto_array shadow_x, shadow_y; /* no data without a shadow part */
+    struct run_slot *slots; /* (slot_count): rows of protect that a plan may hold (run_protect.h) */
+    size_t slot_count;
 };
 
 /** Start of a stage key: what every stage depends on. */

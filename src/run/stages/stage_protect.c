@@ -2,6 +2,7 @@
  * certificate, its ledger entry. What an interrupted release still had to draw is drawn and charged again, by DP-SGD from
  * its checkpoint on; a finished one is reused. */
 #include "run/stages/run_canaries.h"
+#include "run/stages/run_protect.h"
 
 #include "dp/certificate/certificate_json.h"
 #include "dp/release/charge_hint.h"
@@ -75,7 +76,7 @@ static void put_inputs(struct json **key, const struct run *r, const struct run_
     json_put_text(key, "sensitivity", run_stage_hash(&r->folder, stage));
 }
 
-static struct json *protect_key(const struct run *r, const struct run_model *m)
+struct json *run_protect_key(const struct run *r, const struct run_model *m)
 {
     const struct run_protection *p = &r->config.cases[m->index].protections[m->protection];
     struct json *key = json_make_object();
@@ -168,26 +169,38 @@ done:
     return status;
 }
 
+sotto_status run_noise_ask(struct run_noise *out, const struct run *r, const struct run_model *m)
+{
+    sotto_status status = SOTTO_OK;
+    const struct run_case *c = &r->config.cases[m->index];
+    const struct run_protection *p = &c->protections[m->protection];
+    struct run_model plain;
+    char name[RUN_PATH];
+    out->protect = (struct sotto_protect){.release = p->release};
+    run_model_name(&plain, r, m->index, -1);
+    run_model_file(name, &plain);
+    TRY(run_folder_path(out->input, &r->folder, name));
+    snprintf(name, sizeof name, "models/%s.sensitivity.json", c->name);
+    TRY(run_folder_path(out->sensitivity, &r->folder, name));
+    out->protect.input = out->input;
+    out->protect.release.records = c->records;
+    TRY(find_sensitivity(&out->protect, &out->measured, out->sensitivity, p));
+done:
+    return status;
+}
+
 /* Noise on the case's trained head. */
-static sotto_status add_noise(struct sotto_certificate **out, struct run *r, size_t index,
+static sotto_status add_noise(struct sotto_certificate **out, struct run *r, const struct run_model *m,
                               const struct protection *p)
 {
     sotto_status status = SOTTO_OK;
-    const struct run_case *c = &r->config.cases[index];
-    struct sotto_protect protect = {.output = p->output, .release = p->settings->release};
-    struct sotto_sensitivity_sample sample;
-    struct run_model plain;
-    char name[RUN_PATH], input[RUN_PATH], measured[RUN_PATH];
-    run_model_name(&plain, r, index, -1);
-    run_model_file(name, &plain);
-    TRY(run_folder_path(input, &r->folder, name));
-    snprintf(name, sizeof name, "models/%s.sensitivity.json", c->name);
-    TRY(run_folder_path(measured, &r->folder, name));
-    protect.input = input;
-    protect.release.spend = p->spend;
-    protect.release.records = c->records;
-    TRY(find_sensitivity(&protect, &sample, measured, p->settings));
-    TRY(sotto_protect_file(out, &protect, r->ctx));
+    struct run_noise noise;
+    TRY(run_noise_ask(&noise, r, m));
+    const char *condition = noise.protect.release.spend.condition; /* of an early head */
+    noise.protect.output = p->output;
+    noise.protect.release.spend = p->spend;
+    noise.protect.release.spend.condition = condition;
+    TRY(sotto_protect_file(out, &noise.protect, r->ctx));
 done:
     return status;
 }
@@ -246,7 +259,7 @@ static sotto_status make_release(struct sotto_certificate **out, struct run *r, 
     if (p->settings->network)
         return run_network_train(out, &p->parameters, r, m, &p->spend,
                                  &(struct run_network_files){p->output, p->checkpoint, p->canaries});
-    return p->settings->trained ? train_head(out, r, m->index, p) : add_noise(out, r, m->index, p);
+    return p->settings->trained ? train_head(out, r, m->index, p) : add_noise(out, r, m, p);
 }
 
 sotto_status run_stage_protect(struct run *r, const struct run_model *m)
@@ -257,10 +270,11 @@ sotto_status run_stage_protect(struct run *r, const struct run_model *m)
     struct sotto_certificate *certificate = NULL;
     char stage_name[RUN_NAME + 32], scores[RUN_PATH];
     snprintf(stage_name, sizeof stage_name, "protect/%s", m->name);
-    TRY(run_stage_begin(&stage, &r->folder, stage_name, protect_key(r, m)));
+    TRY(run_stage_begin(&stage, &r->folder, stage_name, run_protect_key(r, m)));
     if (stage.reused)
         goto done;
     TRY(describe(&p, r, m, &stage));
+    p.spend.planned = run_slot_of(r, stage.hash);
     TRY(make_release(&certificate, r, m, &p));
     TRY(run_canaries_save(p.canaries, r, m, p.output));
     run_canaries_file(scores, m);

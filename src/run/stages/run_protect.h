@@ -1,0 +1,27 @@
+/* run_protect.h - what the rows of `protect` ask, and the plan that those of fixed parameters are charged as. */
+#ifndef RUN_STAGES_RUN_PROTECT_H
+#define RUN_STAGES_RUN_PROTECT_H
+
+#include "run/stages/run_stages.h"
+
+/** Everything that decides a protected model. */
+struct json *run_protect_key(const struct run *r, const struct run_model *m);
+/** Noise on the case's trained head, as it is asked: no output, and nothing of what is spent. */
+struct run_noise {
+    struct sotto_protect protect;             /* points into this */
+    struct sotto_sensitivity_sample measured; /* where it is not stated */
+    char input[RUN_PATH], sensitivity[RUN_PATH];
+};
+/** The head and its sensitivity are there. ENOENT, EFORMAT, EINVAL. */
+sotto_status run_noise_ask(struct run_noise *out, const struct run *r, const struct run_model *m);
+
+/** Before the first noise: rows of noise whose parameters are all fixed by the experiment and its recipes are charged as one plan, which
+ * plans.json names, and each finds its slot. Rows that a plan of this folder has an open slot for keep it; one row alone is
+ * no plan. Tells which rows are charged by themselves, and why. Errors of sotto_ledger_plan(), but for a budget: then they are
+ * charged one by one. */
+sotto_status run_plan_releases(struct run *r);
+/** "ID:K" for the stage of this hash; NULL: it is charged by itself. */
+const char *run_slot_of(const struct run *r, const char *hash);
+void run_slots_clear(struct run *r);
+
+#endif
