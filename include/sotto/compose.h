@@ -189,7 +189,7 @@ struct sotto_any_order {
     struct sotto_account beforehand; /**< if all parameters had been fixed before the first event */
 };
 /** Which box would hold these events. Of the triples on offer for each, those are taken that give the least epsilon in all, as far as
- * exchanging one at a time finds them.
+ * exchanging one at a time finds them. What is left of a pure part, as sotto_account_adaptive() asks, is the epsilon of all beforehand.
  *
  *  In:      as sotto_account_events()
  *  Out:     *out  untouched on failure

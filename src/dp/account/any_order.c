@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 struct offers {
-    struct adaptive box[ADAPTIVE_OFFERS];
-    size_t count, chosen;
+    struct adaptive box[ADAPTIVE_OFFERS]; /* (all): (count) of these may be chosen now */
+    size_t count, chosen, all;
 };
 
 /* In plain doubles, as they only steer the search: the box that it ends with is added up anew, upward. */
@@ -64,6 +64,42 @@ static double exchange(struct offers *o, size_t n, double delta, const struct so
     return best;
 }
 
+/* Triples with a pure and a Gaussian part come last. */
+static size_t without_hybrids(const struct offers *o)
+{
+    size_t count = o->all;
+    while (count > 0 && o->box[count - 1].pure > 0 && o->box[count - 1].square > 0)
+        count--;
+    return count;
+}
+
+/* From the best choice without them, so what is found is no worse; and from each of them in all events that have it. */
+static sotto_status choose_hybrids(struct offers *o, size_t n, double delta, double least, size_t *best,
+                                   const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    size_t most = 0;
+    for (size_t i = 0; i < n; i++) {
+        o[i].count = o[i].all;
+        most = o[i].all - without_hybrids(&o[i]) > most ? o[i].all - without_hybrids(&o[i]) : most;
+    }
+    for (size_t way = 0; most > 0 && way <= most; way++) {
+        for (size_t i = 0; i < n; i++) {
+            const size_t plain = without_hybrids(&o[i]);
+            o[i].chosen = way > 0 && plain + way <= o[i].all ? plain + way - 1 : best[i];
+        }
+        const double epsilon = exchange(o, n, delta, ctx);
+        TRY(context_check(ctx, "account: stopped"));
+        for (size_t i = 0; i < n && epsilon < least; i++)
+            best[i] = o[i].chosen;
+        least = fmin(least, epsilon);
+    }
+    for (size_t i = 0; i < n; i++)
+        o[i].chosen = best[i];
+done:
+    return status;
+}
+
 /* From several beginnings, as many small steps up may hide the best: all pure; and all by the last, or last but one or two, of the
  * offers, which are Gaussians with ever smaller failures. */
 static sotto_status choose(struct offers *o, size_t n, double delta, const struct sotto_context *ctx)
@@ -85,6 +121,7 @@ static sotto_status choose(struct offers *o, size_t n, double delta, const struc
     }
     for (size_t i = 0; i < n; i++)
         o[i].chosen = best[i];
+    TRY(choose_hybrids(o, n, delta, least, best, ctx));
 done:
     base_free(best);
     return status;
@@ -115,9 +152,13 @@ sotto_status sotto_account_any_order(struct sotto_any_order *out, const struct s
     for (size_t i = 0; i < n; i++)
         TRY(part_make(&parts[i], &events[i], i,
                       target == SOTTO_SAME_ADJACENCY ? events[0].adjacency : target));
+    /* a box of some pure part: parts of what the events have beforehand, which a box cannot be below */
+    const struct adaptive left = {.pure =
+                                      a.beforehand.epsilon.upper < INFINITY ? a.beforehand.epsilon.upper : 0,
+                                  .failure = failure_of_each(parts, n, delta)};
     for (size_t i = 0; i < n && !a.reason[0]; i++) {
-        const struct adaptive left = {.failure = failure_of_each(parts, n, delta)};
-        TRY(adaptive_offers(offers[i].box, &offers[i].count, &parts[i], &left, ctx));
+        TRY(adaptive_offers(offers[i].box, &offers[i].all, &parts[i], &left, ctx));
+        offers[i].count = without_hybrids(&offers[i]);
         if (!offers[i].count)
             snprintf(a.reason, sizeof a.reason, "events[%zu] (%s) has no triple at delta %g", i,
                      events[i].mechanism, delta);

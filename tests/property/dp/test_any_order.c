@@ -91,6 +91,46 @@ TEST(never_below_the_account_of_fixed_parameters)
     }
 }
 
+/* The least epsilon of the triples on offer for one event. */
+static double least_offer(const struct sotto_event *e, struct sotto_adaptive left, double delta)
+{
+    struct sotto_adaptive offers[SOTTO_MAX_OFFERS];
+    size_t count;
+    double least = INFINITY;
+    assert_int_equal(sotto_account_adaptive(offers, &count, e, &left), SOTTO_OK);
+    for (size_t i = 0; i < count; i++)
+        least = fmin(least, sotto_adaptive_epsilon(&offers[i], delta).upper);
+    return least;
+}
+
+/* Ten steps by Laplace noise are paid as a pure part beside a smaller Gaussian: 1.970, where a Gaussian alone makes it 2.224. */
+TEST(a_pure_part_beside_a_gaussian)
+{
+    const struct sotto_event steps = {.mechanism = "laplace",
+                                      .count = 10,
+                                      .noise_multiplier = 1,
+                                      .sample_rate = .1,
+                                      .clipping = SOTTO_NORM_L1,
+                                      .adjacency = SOTTO_ADD_REMOVE};
+    const struct sotto_event list[] = {steps, pure(.1, 1)};
+    const struct sotto_any_order alone = of(&steps, 1, 1e-6), both = of(list, 2, 1e-6);
+    near(alone.beforehand.epsilon.upper, 1.9695, 1e-4);
+    near(alone.epsilon.upper, 1.9700, 1e-4);
+    assert_true(alone.box.pure > 0 && alone.box.mu > 0);
+    near(least_offer(&steps, (struct sotto_adaptive){.failure = 1e-6}, 1e-6), 2.2242, 1e-4);
+    /* what a ledger would be offered with that much left */
+    near(least_offer(&steps, (struct sotto_adaptive){alone.beforehand.epsilon.upper, 0, 1e-6}, 1e-6),
+         alone.epsilon.upper, 1e-9);
+    assert_true(both.epsilon.upper > both.beforehand.epsilon.lower && both.epsilon.upper < 2.1);
+}
+
+/* It is on offer beside what was there before, so nothing gets worse. */
+TEST(a_pure_part_is_taken_only_where_it_helps)
+{
+    const struct sotto_any_order a = of(&run, 1, 1e-6);
+    assert_true(a.epsilon.upper <= least_offer(&run, (struct sotto_adaptive){.failure = 1e-6}, 1e-6));
+}
+
 TEST(pure_alone_and_gaussian_alone_lose_nothing)
 {
     const struct sotto_event two[] = {pure(.25, 2), pure(.5, 1)}, three = gauss(9, 3);
