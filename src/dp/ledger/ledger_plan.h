@@ -28,16 +28,6 @@ struct ledger_item *ledger_plan_of(const struct ledger *l, const struct plan_slo
  *           EBUDGET  the slot is spent */
 sotto_status ledger_plan_find(struct plan_slot *out, const struct ledger *l, const char *asked,
                               const char *dataset_id);
-/** A plan as its ledger stands. */
-struct plan_standing {
-    char id[65];
-    size_t slots;         /* 0: the ledger holds none */
-    unsigned char *spent; /* (slots) */
-};
-/** Of this purpose, the last one; nothing is written. plan_standing_free(). Errors of ledger_read(). */
-sotto_status ledger_plan_look(struct plan_standing *out, const char *ledger, const char *purpose);
-/** Harmless on {0}. */
-void plan_standing_free(struct plan_standing *plan);
 /** The first parameter in which a release, as its line tells, differs from its slot, in words; "": none does. */
 void ledger_plan_compare(char out[160], const struct sotto_event *planned,
                          const struct ledger_charge *charge);

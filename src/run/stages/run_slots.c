@@ -2,7 +2,7 @@
  * so whatever a killed process left, no slot is charged twice. That none is used twice is the ledger's affair. */
 #include "base/memory.h"
 #include "dp/account/events.h"
-#include "dp/ledger/ledger_plan.h"
+#include "dp/ledger/plan_standing.h"
 #include "dp/release/release.h"
 #include "run/stages/run_protect.h"
 #include "sotto/io.h"
