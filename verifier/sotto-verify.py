@@ -120,6 +120,13 @@ def gaussian(t, delta):  # Balle and Wang 2018, theorem 8
     return falling_root(curve, delta, t * (t / 2 + (-2 * delta.ln()).sqrt())) if t <= 30 else NEVER
 
 
+def gaussian_reaches(t, delta, e):
+    """Whether a Gaussian of that shift is (e, delta); None: not told, as it is too far."""
+    if e >= t * (t / 2 + (-2 * delta.ln()).sqrt()):
+        return True
+    return normal_cdf(t / 2 - e / t) - e.exp() * normal_cdf(-t / 2 - e / t) <= delta if t <= 30 else None
+
+
 def laplace(t, delta):
     return t + 2 * (1 - delta).ln()
 
@@ -183,10 +190,13 @@ def shifts(c, mechanism, scale, bits):
     if mechanism in ("exponential", "permute-and-flip", "randomised-response", "smooth-median", "objective-perturbation"):
         l2, n = l1, 1 if mechanism in ("exponential", "permute-and-flip") else 0
     elif s["l2"]:
-        l1 = min(l1 or NEVER, Decimal(n).sqrt() * l2)
+        l1 = min(l1 or NEVER, Decimal(n).sqrt() * l2 if n else NEVER)
     l2 = min(l1, l2)
     step = Decimal(2) ** (math.frexp(scale)[1] - bits)
     return (l1 + n * step) / scale, (l2 + Decimal(n).sqrt() * step) / scale, 0, 0
+
+
+ZCDP = {"logistic": 6, "exponential": 8}  # rho is the squared shift over this, else over 2
 
 
 def derive(c, delta):
@@ -194,8 +204,7 @@ def derive(c, delta):
     mechanism, n = c["mechanism"], c["dimension"]
     scale, bits = Decimal(c["scale"]), SAMPLERS.get(c["sampler"], 53)
     t1, t2, steps, h = shifts(c, mechanism, scale, bits)
-    divisor = {"logistic": 6, "exponential": 8}.get(mechanism, 2)
-    rho = t2 * t2 / divisor
+    rho = t2 * t2 / ZCDP.get(mechanism, 2)
     if mechanism == "discrete-gaussian" or n < 1:
         return None, rho
     pure = None if mechanism == "gaussian" else t2 if mechanism == "knorm" else t1
@@ -245,8 +254,11 @@ def parse(data, path):
 
     def finite(text):
         return float(text) if math.isfinite(float(text)) else never(text)
+
+    def whole(text):
+        return int(text) if len(text) < 20 and -2**63 <= int(text) < 2**63 else never(text)
     try:
-        found = json.loads(data.decode("utf-8"), object_pairs_hook=once, parse_constant=never, parse_float=finite)
+        found = json.loads(data.decode("utf-8"), object_pairs_hook=once, parse_constant=never, parse_float=finite, parse_int=whole)
     except (ValueError, RecursionError) as error:
         raise Refused(65, f"{path}: {error}")
     if not isinstance(found, dict):
@@ -815,52 +827,236 @@ def spend_slot(lines, line, spent, where):
     spent.add((id, slot))
 
 
+class Lines(list):
+    """Those of a ledger that count, in order. cut: the rest was cut off while it was written, so no noise followed it."""
+    cut = False
+
+    def __init__(self):
+        super().__init__()
+        self.not_derived = set()  # hashes of charges whose recorded epsilon is not derived again
+
+
+CUT = "the last line of the ledger, which was cut off while it was written and does not count"
+MOST = 1e100  # of a scale, a noise multiplier or a norm
+EVENT = {"mechanism", "count", "group", "adjacency"}  # of a plan; with these of single releases, or these of a run of steps:
+NOISE, SAMPLED = EVENT | {"scale", "l1", "l2", "dimension", "value_step"}, EVENT | {"steps", "noise_multiplier", "sample_rate", "clipping", "sampling"}
+POSITIVE = {"scale", "noise_multiplier", "max_grad_norm", "sample_rate", "steps"}
+COSTS = (("delta", NUMBER), ("epsilon.upper", NUMBER, NOTHING), ("pure_epsilon", NUMBER, NOTHING), ("zcdp_rho", NUMBER, NOTHING))
+NORMS = (("sensitivity.source", TEXT), ("sensitivity.l1", NUMBER, NOTHING), ("sensitivity.l2", NUMBER, NOTHING))
+RELEASE = COSTS + NORMS + (("randomness", TEXT), ("mechanism", TEXT), ("sampler", TEXT), ("scale", NUMBER), ("dimension", WHOLE))
+STEPS = COSTS + NORMS + (("mechanism", TEXT), ("noise_multiplier", NUMBER), ("sample_rate", NUMBER), ("steps", WHOLE))
+RUN = STEPS + (("randomness", TEXT), ("run", TEXT), ("sampler", TEXT), ("first_step", WHOLE), ("scale", NUMBER), ("max_grad_norm", NUMBER),
+               ("clipping", TEXT), ("dimension", WHOLE))
+MEMBERS = {"release": RELEASE, "planned": RELEASE + (("charge", WHOLE),), "reserve": RUN, "import": STEPS, "plan": COSTS + (("events", LIST),),
+           "budget": (("epsilon", NUMBER), ("delta", NUMBER)), "torn": (), "moved": (("to", TEXT),),
+           "records": (("dataset_id", TEXT), ("key", TEXT), ("count", WHOLE), ("hashes", TEXT)),
+           "released": (("charge", WHOLE), ("salt", TEXT), ("output", TEXT), ("certificate", TEXT)),
+           "settled": COSTS + (("run", TEXT), ("entry", TEXT), ("steps", WHOLE))}
+
+
 def read_ledger(path):
-    """Every line in order. What costs privacy is numbered; early lines are not. The hash of a line is that of its text without the hash; 'prev' is the hash of the line before."""
-    lines, before, data, charges, spent, wanted = [], "0" * 64, read_bytes(path), 0, set(), 0
-    running = {}  # the last reservation of each run, while it may be settled: hash, steps, number of the charge
-    for text in data.removesuffix(b"\n").split(b"\n") if data else []:
+    data = read_bytes(path)
+    lines, end = check_lines(data)
+    if end < len(data):
+        lines, _ = check_lines(data[:end])
+    if not lines and not os.path.exists(path + ".new"):
+        raise Refused(1, f"{path}: has no entry and is not new, so what was charged to it is lost")
+    any_order(lines)
+    lines.cut = end < len(data)
+    return lines
+
+
+def check_lines(data):
+    """Every line, and where what counts ends. What costs privacy is numbered; early lines are not. The hash of a line is that of its text
+    without the hash; 'prev' is the hash of the line before."""
+    lines, before, charges, spent, wanted, at, start = Lines(), "0" * 64, 0, set(), 0, 0, 0
+    running = {}  # the last reservation of each run, while it may be settled: the line, number of the charge
+    pieces = data.split(b"\n")
+    for text in pieces[:-1] if data.endswith(b"\n") or not data else pieces:
         where = f"line {len(lines) + 1}"
         digest = hashlib.sha256(text[:-75] + b"}").hexdigest()
         if text[-75:] != b',"hash":"%s"}' % digest.encode():
-            raise Refused(1, f"{where}: its hash does not match, so the ledger was changed or cut after it was written")
+            if at + len(text) == len(data):
+                break
+            raise Refused(1, f"{where}: its hash does not match, so the ledger was changed after it was written")
         line = parse(text, where)
         if line.get("prev") != before or not same(line.get("index"), len(lines)):
             raise Refused(1, f"{where}: does not follow the line before it, so lines were removed or reordered")
-        event = line.get("event")
-        if event not in CHARGES + ("budget", "torn", "records", "moved", "released", "settled", "planned") or \
-                (line.get("schema") != ("sotto.ledger/3" if {"any_order", "columns", "plan"} & set(line) else "sotto.ledger/2" if "person" in line else "sotto.ledger/1")
-                 and event != "torn"):
-            raise Refused(1, f"{where}: is of an unknown kind and may cost privacy")
-        if event in CHARGES + ("settled",):
-            costs = [find(line, name, NUMBER, NOTHING) for name in ("delta", "epsilon.upper", "pure_epsilon", "zcdp_rho")]
-            if any(cost is not None and cost < 0 for cost in costs):
-                raise Refused(1, f"{where}: the privacy loss is below 0")
+        event = check_members(line, where)
         if event in CHARGES:
             if "charge" in line and not same(line["charge"], charges):
                 raise Refused(1, f"{where}: has another number among the charges than {charges}")
             charges += 1
-        if event == "released":
-            find(line, "salt", TEXT), find(line, "output", TEXT), find(line, "certificate", TEXT)
-            if not 0 <= find(line, "charge", WHOLE) < charges:
-                raise Refused(1, f"{where}: names a charge that is not before it")
+        if event == "released" and not 0 <= line["charge"] < charges:
+            raise Refused(1, f"{where}: names a charge that is not before it")
         if event == "reserve":
-            running[line.get("run")] = (digest, line.get("steps") or 0, charges - 1)
+            running[line["run"]] = (line, charges - 1)
         if event == "released":
-            running = {run: last for run, last in running.items() if last[2] != line["charge"]}
+            running = {run: last for run, last in running.items() if last[1] != line["charge"]}
         if event == "settled":
-            last = running.pop(find(line, "run", TEXT), (None, 0))
-            if find(line, "entry", TEXT) != last[0] or not 1 <= find(line, "steps", WHOLE) <= last[1]:
+            last, _ = running.pop(line["run"], ({"hash": None, "steps": 0}, 0))
+            if line["entry"] != last["hash"] or not 1 <= line["steps"] <= last["steps"]:
                 raise Refused(1, f"{where}: settles no reservation that is open; expected the last one of its run, once")
-        wanted = find(line, "followed_by", WHOLE) if "followed_by" in line else max(0, wanted - 1)
+        start = at if not wanted else start
+        wanted = line.get("followed_by") or max(0, wanted - 1)
         if event == "planned":
             spend_slot(lines, line, spent, where)
+        if event in CHARGES + ("settled", "planned"):
+            facts = last | {name: line[name] for name in ("epsilon", "delta", "pure_epsilon", "zcdp_rho", "steps")} if event == "settled" else line
+            if not check_recorded(facts, where) and event != "planned":
+                lines.not_derived.add(facts["hash"])
         lines.append(line)
-        before = digest
-    if wanted:
-        raise Refused(1, "its last charge lacks lines, so it was cut while it was written")
-    any_order(lines)
-    return lines
+        before, at = digest, at + len(text) + 1
+    return lines, start if wanted else min(at, len(data))
+
+
+def check_event(event, where):
+    """An event of a plan; what may be left out is filled in."""
+    if not isinstance(event, dict):
+        raise Refused(1, f"{where}: an event is no object")
+    steps = "steps" in event
+    event.setdefault("count", 1), event.setdefault("group", 1)
+    if not steps:
+        event.setdefault("dimension", 0)
+    for name, *kinds in ((("steps", WHOLE), ("noise_multiplier", NUMBER), ("sample_rate", NUMBER)) if steps else (("scale", NUMBER), ("dimension", WHOLE))) + \
+            (("mechanism", TEXT), ("adjacency", TEXT), ("count", WHOLE), ("group", WHOLE)) + tuple((name, NUMBER) for name in ("l1", "l2", "value_step") if name in event):
+        value = find(event, name, *kinds)
+        if isinstance(value, NUMBER) and not (0 < value <= MOST or name in ("dimension", "group") and value >= 0 or name in ("count", "steps") and value > 0):
+            raise Refused(1, f"{where}: '{name}' of an event is out of range")
+    by_l2, adjacency = event["mechanism"] == "gaussian", "add-remove" if steps and event.get("sampling", "poisson") == "poisson" else "replace-one"
+    if set(event) - (SAMPLED if steps else NOISE) or event["group"] > 1 or event["adjacency"] != adjacency or steps and (
+            event["sample_rate"] > 1 or event.get("clipping", "l2") not in ("l1", "l2") or event.get("sampling", "poisson") not in ("poisson", "fixed")) or \
+            not steps and (not by_l2 and ("l1" not in event or "l2" in event) or by_l2 and not {"l1", "l2"} & set(event)):
+        raise Refused(1, f"{where}: an event is no single release and no run of steps that a plan can hold")
+
+
+def check_members(line, where):
+    """What each event says, in range; returns the event."""
+    event, schema = line.get("event"), line.get("schema")
+    own = "sotto.ledger/3" if {"any_order", "columns", "plan"} & set(line) else "sotto.ledger/2" if "person" in line else "sotto.ledger/1"
+    if not isinstance(event, str) or event not in MEMBERS or (schema != own if "schema" in line or event != "torn" else False):
+        raise Refused(1, f"{where}: is of an unknown kind and may cost privacy")
+    run = event == "reserve" or event == "planned" and "run" in line
+    for name, *kinds in RUN + (("charge", WHOLE),) * (event == "planned") if run else MEMBERS[event]:
+        value = find(line, name, *kinds)
+        if isinstance(value, NUMBER) and (value < 0 or value == 0 and name in POSITIVE or
+                                          value > MOST and name in ("scale", "noise_multiplier", "max_grad_norm", "sensitivity.l1", "sensitivity.l2")):
+            raise Refused(1, f"{where}: '{name}' is out of range")
+    if event not in ("budget", "records", "torn", "moved", "released"):
+        low, high = line["epsilon"].get("lower"), line["epsilon"]["upper"]
+        if low is not None and (find(line, "epsilon.lower", NUMBER) < 0 or high is not None and low > high) or line["delta"] >= 1:
+            raise Refused(1, f"{where}: epsilon is below its lower end, or delta is not below 1")
+    if (run or event == "import") and line["sample_rate"] > 1 or run and (
+            line["clipping"] not in ("l1", "l2") or line.get("sampling", "poisson") not in ("poisson", "fixed") or line.get("protects", "inputs") != "inputs"):
+        raise Refused(1, f"{where}: the rate, clipping or sampling of steps is not known")
+    if "person" in line and event in CHARGES + ("planned",):
+        if not 1 <= find(line, "person.rows", WHOLE) <= 2**20:
+            raise Refused(1, f"{where}: 'person.rows' is out of range")
+        find(line, "person.column", TEXT, NOTHING)
+    if "followed_by" in line and event in ("release", "reserve", "import", "planned", "budget") and find(line, "followed_by", WHOLE) < 0:
+        raise Refused(1, f"{where}: 'followed_by' is below 0")
+    if event == "budget" and line["delta"] >= 1:
+        raise Refused(1, f"{where}: the budget's delta is not below 1")
+    if run and (not -1074 <= (find(line, "lattice_exponent", WHOLE) if "lattice_exponent" in line else 0) <= 1023 or
+                line.get("on_lattice", True) not in (True, False) or isinstance(line.get("on_lattice"), int) and not isinstance(line["on_lattice"], bool) or
+                line.get("noise_mode", "exact") not in ("exact", "fast")):
+        raise Refused(1, f"{where}: the lattice of a run is not known")
+    for planned in line["events"] if event == "plan" else ():
+        check_event(planned, where)
+    if event == "plan" and not line["events"]:
+        raise Refused(1, f"{where}: plans nothing")
+    if event == "records" and not (hexadecimal(line["key"], 16) and re.fullmatch("([0-9a-f]{16}){%d}" % line["count"], line["hashes"])):
+        raise Refused(1, f"{where}: 'hashes' are not 16 digits for each of {line['count']} records")
+    return event
+
+
+# ---- what a line records beside its own facts: the recorded numbers must not be smaller than these imply ----
+BY_L1 = ("exponential", "permute-and-flip", "randomised-response", "smooth-median", "objective-perturbation")
+
+
+@functools.lru_cache(maxsize=None)
+def reached(facts, delta, epsilon):
+    """Pure epsilon and rho of a release, and whether one of its bounds at delta is no larger than epsilon; None: nothing here tells."""
+    c = json.loads(facts)
+    kind, s = c["mechanism"], c["sensitivity"]
+    if not (s["l1"] or kind not in BY_L1 and s["l2"]):
+        raise ValueError("no norm is given")
+    t1, t2, steps, h = shifts(c, kind, Decimal(c["scale"]), 53)
+    rho = t2 * t2 / ZCDP.get(kind, 2)
+    pure = None if kind in ("gaussian", "discrete-gaussian") else t2 if kind == "knorm" else t1
+    if kind == "discrete-gaussian" or delta == 0 and pure is None:
+        return pure, rho, None
+    enough = epsilon * (1 + HAIR)
+    if pure is not None and enough >= pure or delta == 0:
+        return pure, rho, enough >= pure
+    if kind == "gaussian":
+        return pure, rho, gaussian_reaches(t2, delta, enough)
+    least = discrete_laplace(steps, h, delta) if kind == "discrete-laplace" else \
+        {"laplace": laplace, "logistic": logistic, "exponential": logistic}.get(kind, pure_pair)(t2 if kind == "knorm" else t1, delta)
+    ok = enough >= least or enough >= renyi(lambda alpha: rho * alpha, delta) or \
+        kind == "logistic" and c["dimension"] > 0 and enough >= logistic_renyi(t2, c["dimension"], delta)
+    return pure, rho, ok
+
+
+def facts_of(c, **other):
+    """A release's own facts, as reached() and covers() take them."""
+    step = c.get("value_step")
+    names = {name: c[name] for name in ("mechanism", "scale", "dimension", "sensitivity", "sampler") if name in c} | other
+    return json.dumps(names | {"lattice_exponent": math.frexp(step)[1] - 1 if step else 0})
+
+
+def is_less(recorded, least):
+    return recorded is not None and least is not None and written(recorded) < least * (1 - HAIR)
+
+
+def check_recorded(line, where):
+    """True: all that the line records was derived again."""
+    epsilon, delta, pure, rho, ok, told = line["epsilon"]["upper"], Decimal(line["delta"]), line["pure_epsilon"], line["zcdp_rho"], True, False
+    mechanism, of = line.get("mechanism"), None
+    enough = NEVER if epsilon is None else written(epsilon)
+    try:
+        if line["event"] == "plan":
+            return check_recorded_plan(line, where)
+        if "noise_multiplier" in line:
+            if mechanism not in ("gaussian", "laplace", "logistic") or mechanism == "laplace" and line.get("clipping") != "l1":
+                return False
+            replaced, by_l2 = line.get("adjacency") == "replace-one", mechanism == "gaussian"
+            if replaced and "person" not in line:
+                step = pure_of_step(line)
+                of = (NEVER if step is None else step * line["steps"], None)
+            if by_l2 and line["sample_rate"] == 1 and delta > 0:  # a record is replaced by its opposite, or comes or goes
+                t = Decimal(2 if replaced else 1) / Decimal(line["noise_multiplier"]) * Decimal(line["steps"]).sqrt()
+                ok = gaussian_reaches(t, delta, enough * (1 + HAIR))
+                told = ok is not None
+        elif mechanism == "propose-test-release":
+            ok = not is_less(epsilon, 1 / Decimal(line["scale"]))
+        elif mechanism in MECHANISMS and (not mechanism.startswith("discrete-") or line.get("value_step")):
+            *of, ok = reached(facts_of(line), delta, enough)
+            told = mechanism != "discrete-gaussian" and (ok is not None or delta == 0)
+            of[0] = NEVER if of[0] is None else of[0]
+    except (ArithmeticError, TypeError, ValueError, KeyError) as error:
+        raise Refused(1, f"{where}: nothing follows from its scale, sensitivity and dimension ({error!r})")
+    if ok is False or of and (is_less(pure, of[0]) or is_less(rho, of[1])):
+        raise Refused(1, f"{where}: records less than its own mechanism, noise and sensitivity give")
+    return told
+
+
+def check_recorded_plan(line, where):
+    """No release of a plan is by itself above what was recorded for all, and sums hold."""
+    sums, enough, runs = [Decimal(0), Decimal(0)], NEVER if line["epsilon"]["upper"] is None else written(line["epsilon"]["upper"]), False
+    for event in line["events"]:
+        if "steps" in event:
+            step, runs = pure_of_step(event), True
+            sums[0] += NEVER if step is None else step * event["steps"]
+            continue
+        facts = facts_of(event, sampler="", sensitivity={"l1": event.get("l1"), "l2": event.get("l2")})
+        pure, rho, ok = reached(facts, Decimal(line["delta"]), enough)
+        sums = [sums[0] + (NEVER if pure is None else pure * event["count"]), sums[1] + rho * event["count"]]
+        if ok is False and (event["count"] == 1 or pure is None):
+            raise Refused(1, f"{where}: records less than one of its releases gives")
+    if is_less(line["pure_epsilon"], sums[0]) or not runs and is_less(line["zcdp_rho"], sums[1]):
+        raise Refused(1, f"{where}: records less than its releases give together")
+    return False
 
 
 # ---- any order of choices: columns, which are fixed beforehand and add up what each charge takes of them ----
@@ -889,16 +1085,83 @@ def box_delta(e, m, d, x):
 HAIR = Decimal(10) ** -9  # what a box may be too small by, for numbers that were rounded
 
 
-def fixed_columns(opens):
+def fixed_columns(opens, before, where):
+    """before: the charges so far, which columns count as spent."""
     columns = []
-    for box in find(opens, "boxes", LIST):
+    if not isinstance(opens, dict) or not 1 <= len(find(opens, "boxes", LIST)) <= 16 or not 0 <= find(opens, "delta", NUMBER) < 1:
+        raise Refused(1, f"{where}: 'columns' are no 1 to 16 boxes with a delta")
+    for box in opens["boxes"]:
         spent = box["spent"]
+        if find(box, "level", NUMBER) < 0:
+            raise Refused(1, f"{where}: a column has a level below 0")
         columns.append({"level": find(box, "level", NUMBER), "box": triple(box["box"]), "spent": triple(spent if spent is not None else [0, 0, 0]), "dead": spent is None})
     epsilon, delta = find(opens, "epsilon", NUMBER, NOTHING), find(opens, "delta", NUMBER)
     held = sum(box_delta(*column["box"], written(column["level"])) for column in columns)
     if held > Decimal(delta) * (1 + HAIR) or any(epsilon not in (None, column["level"]) for column in columns):
         raise Refused(1, "columns hold more than the epsilon and delta beside them")
+    for column in columns:
+        if not column["dead"] and not holds_spent(column["spent"], before):
+            raise Refused(1, f"{where}: opens columns of which less is spent than the charges before it need")
     return {"epsilon": epsilon, "delta": delta, "columns": columns, "derived": 0, "left": []}
+
+
+def prices(line):
+    """What the releases of a charge take of a column: (pure or NEVER, square of a Gaussian or NEVER) each; both NEVER: a curve."""
+    if line.get("randomness", "os") != "os":
+        return None
+    if line["event"] == "plan":
+        return [price for event in line["events"] for price in
+                (prices(event | {"event": "reserve"}) if "steps" in event else
+                 prices({"event": "release", **json.loads(facts_of(event, sampler="", sensitivity={"l1": event.get("l1"), "l2": event.get("l2")}))}) * event["count"])]
+    if "noise_multiplier" in line and "person" not in line and (step := pure_of_step(line)):
+        return [(step * line["steps"], square_of_pure(step) * line["steps"])]
+    facts = needed(line)
+    if not facts or facts[0][0] == "stated":
+        return [(NEVER, NEVER)]
+    if isinstance(facts[0], tuple):  # steps on all records
+        return [(NEVER, facts[0][1] ** 2 * facts[1]) if facts[0][0] == "gaussian" else (facts[0][1] * facts[1], square_of_pure(facts[0][1]) * facts[1])]
+    c = json.loads(facts[0])
+    t1, t2, _, _ = shifts(c, c["mechanism"], Decimal(c["scale"]), 53)
+    pure = t2 if c["mechanism"] == "knorm" else t1
+    return [(NEVER, t2 * t2) if c["mechanism"] == "gaussian" else (pure, square_of_pure(pure))]
+
+
+@functools.lru_cache(maxsize=None)
+def square_of_pure(pure):
+    """The smallest squared shift of a Gaussian that tells as much as a pure release, from below."""
+    low, high = Decimal(0), Decimal(120**2)
+    for _ in range(45):
+        middle = (low + high) / 2
+        low, high = (low, middle) if pure_as_gaussian(pure, middle) else (middle, high)
+    return low
+
+
+def holds_spent(spent, before):
+    """Whether a column has at least spent what the charges before it need, all of them taken together: each by itself, and the sum of the
+    cheapest choices between pure parts and Gaussians, parts of releases included. Where a column may fail, Gaussians may cost less."""
+    e, m, d = spent
+    left, choices = m * (1 + HAIR), []
+    for line in before:
+        needs = prices(line)
+        if needs is None:
+            return False
+        stated = written(line["epsilon"]["upper"]) if 0 < line["delta"] <= d and line["epsilon"]["upper"] is not None else NEVER
+        facts = needed(line) if line["event"] != "plan" else None
+        if facts and covers(*facts, e, m, d) is False:
+            return False
+        for pure, square in needs:
+            if pure is NEVER and d > 0:
+                continue
+            if pure is NEVER and square is NEVER:
+                return False
+            if pure is NEVER:
+                left -= square
+            else:
+                choices.append((min(pure, stated if line["event"] != "plan" else NEVER), square))
+    for pure, square in sorted(choices, key=lambda x: x[1] / x[0] if x[0] else NEVER):
+        part = min(Decimal(1), max(left, 0) / square) if square else Decimal(1)
+        left, e = left - part * square, e - (1 - part) * pure
+    return left >= -HAIR and e >= -HAIR * max(spent[0], HAIR)
 
 
 def pure_as_gaussian(pure, m):
@@ -936,13 +1199,13 @@ def covers(facts, count, e, m, d):
 def needed(line):
     """What covers() is asked about a charge, and how many of it; None: a curve of sampled steps, or a mechanism without a formula."""
     mechanism, steps = line.get("mechanism"), line.get("steps")
-    if mechanism == "propose-test-release":
-        return ("stated", written(line["epsilon"]["upper"]), written(line["delta"])), 1
+    if mechanism == "propose-test-release" or mechanism not in MECHANISMS or line["event"] == "release" and mechanism.startswith("discrete-") and \
+            "value_step" not in line:  # what it recorded counts as stated
+        stated = (line["epsilon"]["upper"], line["delta"]) if line["pure_epsilon"] is None else (line["pure_epsilon"], 0)
+        return ("stated", *map(written, stated)), 1
     if line["event"] == "release":
-        known = mechanism in MECHANISMS and mechanism != "discrete-gaussian" and not line["sampler"].startswith("fixed number")
-        step = line.get("value_step")
-        names = {name: line[name] for name in ("mechanism", "scale", "dimension", "sensitivity", "sampler")}
-        return (json.dumps(names | {"lattice_exponent": math.frexp(step)[1] - 1 if step else 0}), 1) if known else None
+        known = mechanism != "discrete-gaussian" and not line["sampler"].startswith("fixed number")
+        return (facts_of(line), 1) if known else None
     if line.get("sample_rate") == 1 and "person" not in line and mechanism in ("gaussian", "laplace", "logistic") and \
             line.get("clipping", "l2") == ("l2" if mechanism == "gaussian" else "l1"):  # all records, in each step: a record is replaced by its opposite
         return ("gaussian" if mechanism == "gaussian" else "pure", 2 / Decimal(line["noise_multiplier"])), steps
@@ -1044,6 +1307,8 @@ def check_offers(fixed, line, said, where):
 
 def take(columns, said, where):
     offers, took = [triple(x) for x in find(said, "offers", LIST)], find(said, "took", LIST)
+    if len(offers) > 8:
+        raise Refused(1, f"{where}: offers {len(offers)} boxes")
     if len(took) != len(columns):
         raise Refused(1, f"{where}: takes of {len(took)} columns; the ledger has {len(columns)}")
     for column, index in zip(columns, took):
@@ -1064,22 +1329,27 @@ def any_order(lines):
     """The epsilon that holds for an analyst who looks before choosing, or None: the ledger is of before there were columns."""
     settled = {line["entry"]: {name: line[name] for name in ("any_order", "steps", "epsilon", "delta")} for line in lines
                if line["event"] == "settled" and "any_order" in line}
-    fixed = None
+    charged = {line["entry"]: {name: line[name] for name in ("steps", "epsilon", "delta")} for line in lines if line["event"] == "settled"}
+    fixed, before = None, []
     for number, line in enumerate(lines, 1):
         said = line.get("any_order")
-        opens = line.get("columns") if line["event"] == "budget" else said.get("columns") if said else None
-        if opens and fixed and fixed["epsilon"] is not None:
+        holder = line if line["event"] == "budget" else said if isinstance(said, dict) else {}
+        opens = holder.get("columns", ...)
+        if opens is not ... and fixed and fixed["epsilon"] is not None:
             raise Refused(1, f"line {number}: fixes columns again")
-        if line["event"] == "budget" and opens:
-            fixed = fixed_columns(opens)
+        if line["event"] == "budget" and opens is not ...:
+            fixed = fixed_columns(opens, before, f"line {number}")
         if line["event"] not in CHARGES:
             continue
-        if said is None:
+        if "any_order" not in line:
+            before.append(line | charged.get(line["hash"], {}))
             if fixed:
                 raise Refused(1, f"line {number}: says nothing of the ledger's columns")
             continue
-        if opens:
-            fixed = fixed_columns(opens)
+        if not isinstance(said, dict):
+            raise Refused(1, f"line {number}: 'any_order' is no object")
+        if opens is not ...:
+            fixed = fixed_columns(opens, before, f"line {number}")
         if not fixed:
             raise Refused(1, f"line {number}: takes of columns that were not fixed")
         less = settled.get(line["hash"], {})
@@ -1087,6 +1357,7 @@ def any_order(lines):
                      any(x > y for few, all_ in zip(less["any_order"]["offers"], said["offers"]) for x, y in zip(triple(few), triple(all_)))):
             raise Refused(1, f"line {number}: was settled at more than it reserved")
         line = line | less
+        before.append(line | charged.get(line["hash"], {}))
         check_offers(fixed, line, line["any_order"], f"line {number}")
         take(fixed["columns"], line["any_order"], f"line {number}")
     return fixed
@@ -1116,6 +1387,7 @@ def check_ledger(v, c, claim, path, certificate):
             raise
         v.check("ledger chain", False, str(error))
         return
+    v.left += [CUT] if lines.cut else []
     v.left.append("whether later entries of the ledger were removed")
     entry = next((line for line in lines if line["hash"] == c["ledger"]["hash"]), None)
     wanted = "planned" if "plan" in c else "reserve" if "run" in c else "release"
@@ -1215,8 +1487,11 @@ def total(path):
     """What all charges of a ledger add up to, in one line."""
     lines = read_ledger(path)
     settled = {line["entry"]: {name: line[name] for name in ("pure_epsilon", "zcdp_rho", "epsilon", "delta")} for line in lines if line["event"] == "settled"}
+    own = f"; the epsilon of {len(lines.not_derived)} of them is NOT checked against its own facts (curves, as of sampled steps)" if lines.not_derived else ""
     charges, budget = [line | settled.get(line["hash"], {}) for line in lines if line["event"] in CHARGES], [line for line in lines if line["event"] == "budget"]
     delta = budget[-1]["delta"] if budget else max((line["delta"] for line in charges), default=0)
+    if lines.cut:
+        print(printable(f"sotto-verify.py: {path}: {CUT}"), file=sys.stderr)
     if any("randomness" in line and line["randomness"] != "os" for line in charges):
         return "none: an entry used seeded noise"
     pure, rho, epsilon, spent = (sum((replace_one(line)[i] for line in charges), Decimal(0)) for i in range(4))
@@ -1225,7 +1500,7 @@ def total(path):
         bounds.append(renyi(lambda alpha: rho * alpha, Decimal(delta)) + MARGIN)
     best = min(bounds)
     said = "no finite epsilon" if best == NEVER else "epsilon at most %.6g" % best
-    return f"{said} at delta {delta:g} (replace-one), proved and conditional together: sums of what {len(charges)} charges recorded. " \
+    return f"{said} at delta {delta:g} (replace-one), proved and conditional together: sums of what {len(charges)} charges recorded{own}. " \
         "'sotto ledger show' composes their mechanisms, which this program does NOT: it may prove less"
 
 

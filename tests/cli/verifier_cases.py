@@ -1,6 +1,6 @@
 """What tests/cli/verifier*.bats ask of the stand-alone verifier, which is called within this process: a start
-takes longer than a check.  verifier_cases.py VERIFIER forgeries FOLDER | offers SOTTO LEDGER... | settlements SOTTO LEDGER | members SOTTO NAME... | proofs HEAD... | signatures SOTTO FILE KEY"""
-import contextlib, copy, functools, hashlib, importlib.util, io, json, os, subprocess, sys
+takes longer than a check.  verifier_cases.py VERIFIER forgeries FOLDER | offers SOTTO LEDGER... | settlements SOTTO LEDGER | alike SOTTO COUNT FILE... | members SOTTO NAME... | proofs HEAD... | signatures SOTTO FILE KEY"""
+import contextlib, copy, functools, hashlib, importlib.util, io, json, os, random, subprocess, sys
 
 spec = importlib.util.spec_from_file_location("verifier", sys.argv[1])
 verifier = importlib.util.module_from_spec(spec)
@@ -65,15 +65,20 @@ def forgeries(folder):
            counts["broken"] + 1 == counts["refused"] + counts["unsigned"], f"{counts} {kinds}")
 
 
-def chained(lines, path):
-    """A ledger of these lines, with hashes that fit. What names a charge by its hash names it still."""
+def chained(lines, path, again=None):
+    """A ledger of these lines, with hashes that fit. What names a charge by its hash names it still. again: (line, member) that stands
+    there twice."""
     before, renamed = "0" * 64, {}
     with open(path, "w") as f:
-        for line in lines:
+        for number, line in enumerate(lines):
             named = line.get("hash")
             line = {key: value for key, value in line.items() if key != "hash"} | {"prev": before}
-            line |= {"entry": renamed[line["entry"]]} if line["event"] == "settled" else {}
+            line |= {"entry": renamed.get(line["entry"], line["entry"])} if line["event"] == "settled" else {}
+            if isinstance(plan := line.get("plan"), dict) and isinstance(plan.get("id"), str):
+                line["plan"] = plan | {"id": renamed.get(plan["id"], plan["id"])}
             text = json.dumps(line, separators=(",", ":"))
+            if again and again[0] == number:
+                text = '{"%s":%s,%s' % (again[1], json.dumps(line[again[1]]), text[1:])
             before = renamed[named] = hashlib.sha256(text.encode()).hexdigest()
             f.write(f'{text[:-1]},"hash":"{before}"}}\n')
 
@@ -196,6 +201,83 @@ def members(sotto, *names):
             expect(code != 0 and theirs != 0, f"{name}: {where} changed: sotto verify says {theirs}, this verifier {code}: {text}")
 
 
+NOTHING_THERE, TWICE = object(), object()
+
+
+def mutants(document):
+    """Every member of a document in the wrong: (path, value in its place)."""
+    def every(at, path=()):
+        for key in at if isinstance(at, dict) else range(len(at)):
+            yield path + (key,), at[key]
+            if isinstance(at[key], (dict, list)):
+                yield from every(at[key], path + (key,))
+    for path, old in every(document):
+        other = ["x", 5, True, [], {}, None, NOTHING_THERE, 0, -1, 1e308, 10**30, float("nan"), 0.5, "NaN"] + [TWICE] * (len(path) == 1)
+        if isinstance(old, str):
+            other += [old.upper(), old + "x", ""]
+        elif isinstance(old, (int, float)) and not isinstance(old, bool):
+            other += [str(old), old * 2, old / 2, -old]
+        yield from ((path, value) for value in other if value is TWICE or value is NOTHING_THERE or not (type(value) is type(old) and value == old))
+    yield ("unknown",), 1
+
+
+def put(document, path, value):
+    changed = copy.deepcopy(document)
+    at = changed
+    for key in path[:-1]:
+        at = at[key]
+    if value is NOTHING_THERE:
+        del at[path[-1]]
+    elif value is not TWICE:
+        at[path[-1]] = value
+    return changed
+
+
+FREE = ("index", "prev", "hash", "time", "nonce")  # the chain itself: other tests
+
+
+def alike(sotto, count, *files):
+    """Of each kind of line so many mutants, and of each certificate: program and verifier take them or refuse them, both. Which ones is drawn
+    from a seed; 'all' takes every one."""
+    draw, answers = random.Random(1), {True: 0, False: 0}
+
+    def some(found):
+        found = list(found)
+        return found if count == "all" else draw.sample(found, min(int(count), len(found)))
+
+    def compare(what, mine, theirs):
+        code, text = ask(*mine)
+        theirs = subprocess.run([sotto, *theirs], capture_output=True, check=False, text=True)
+        answers[code == 0] += 1
+        expect(code in (0, 1, 65) and theirs.returncode in (0, 1, 65) and (code == 0) == (theirs.returncode == 0),
+               f"{what}: sotto says {theirs.returncode} {theirs.stderr.strip()}, this verifier {code}: {text}")
+    for file in files:
+        with open(file) as f:
+            if not file.endswith(".jsonl"):
+                document = json.load(f)
+                for path, value in some(mutants(document)):
+                    with open("mutant.certificate.json", "w") as out:
+                        text = json.dumps(put(document, path, value))
+                        out.write('{"%s":%s,%s' % (path[0], json.dumps(document[path[0]]), text[1:]) if value is TWICE else text)
+                    what = f"{file}: {path} as {'twice' if value is TWICE else 'nothing' if value is NOTHING_THERE else value!r}"
+                    compare(what, ["mutant.certificate.json"], ["verify", "mutant.certificate.json"])
+                continue
+            honest = [json.loads(text) for text in f]
+        last = {(line["event"], line.get("mechanism")): number for number, line in enumerate(honest)}
+        for number in last.values():
+            for path, value in some((path, value) for path, value in mutants(honest[number]) if path[0] not in FREE):
+                lines = [put(line, path, value) if i == number else line for i, line in enumerate(honest)]
+                if not isinstance(lines[number].get("event"), str) or lines[number]["event"] == "settled" and "entry" not in lines[number]:
+                    continue  # chained() reads these
+                if isinstance(lines[number].get("entry"), (list, dict)):
+                    continue
+                chained(lines, "mutant.jsonl", (number, path[0]) if value is TWICE else None)
+                what = f"{file}: line {number + 1}, {path} as {'twice' if value is TWICE else 'nothing' if value is NOTHING_THERE else value!r}"
+                compare(what, ["--total", "mutant.jsonl"], ["ledger", "show", "mutant.jsonl"])
+    expect(min(answers.values()) > 0, f"{answers}")
+    print(f"{sum(answers.values())} mutants, of which both took {answers[True]}")
+
+
 def signatures(sotto, released, key):
     """Signatures that follow no rule of RFC 8032, or that libsodium refuses: both verifiers do."""
     beside = released + ".certificate.json.signature.json"
@@ -216,5 +298,5 @@ def signatures(sotto, released, key):
 
 
 command, arguments = sys.argv[2], sys.argv[3:]
-{"forgeries": forgeries, "offers": offers, "settlements": settlements, "members": members, "proofs": proofs, "signatures": signatures}[command](*arguments)
+{"forgeries": forgeries, "alike": alike, "offers": offers, "settlements": settlements, "members": members, "proofs": proofs, "signatures": signatures}[command](*arguments)
 sys.exit(1 if wrong else 0)

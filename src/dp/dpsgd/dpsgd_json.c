@@ -70,8 +70,10 @@ void dpsgd_facts_put(struct json **object, const struct dpsgd_facts *f)
 static sotto_status get_lattice(struct dpsgd_facts *f, const struct json *object, const char *name)
 {
     sotto_status status = SOTTO_OK;
-    const char *mode = json_text(json_find(object, "noise_mode"));
+    const char *mode = NULL;
     int64_t exponent = f->scale > 0 ? run_early_lattice(f->scale) : 0;
+    if (json_member(object, "noise_mode"))
+        TRY(json_get_text(&mode, object, name, "noise_mode"));
     f->fast = mode && strcmp(mode, "fast") == 0;
     if (mode && !f->fast && strcmp(mode, "exact") != 0)
         FAIL(SOTTO_EFORMAT, "%s: 'noise_mode' is neither exact nor fast", name);
@@ -108,8 +110,11 @@ sotto_status dpsgd_facts_get(struct dpsgd_facts *out, const struct json *object,
 {
     sotto_status status = SOTTO_OK;
     struct dpsgd_facts f;
-    const char *clipping, *protects = json_text(json_find(object, "protects")),
-                          *sampling = json_text(json_find(object, "sampling"));
+    const char *clipping, *protects = NULL, *sampling = NULL;
+    if (json_member(object, "protects"))
+        TRY(json_get_text(&protects, object, name, "protects"));
+    if (json_member(object, "sampling"))
+        TRY(json_get_text(&sampling, object, name, "sampling"));
     TRY(json_get_text(&f.mechanism, object, name, "mechanism"));
     TRY(json_get_real(&f.scale, object, name, "scale"));
     TRY(json_get_real(&f.max_grad_norm, object, name, "max_grad_norm"));

@@ -347,6 +347,7 @@ static sotto_status get_numbers(struct ledger_line *line, const char *name)
     sotto_status status = SOTTO_OK;
     struct ledger_charge *c = &line->charge;
     const struct json *d = line->document;
+    double lower = NAN;
     *c = ledger_line_charge(line);
     TRY(json_get_real_or_null(&c->pure, d, name, "pure_epsilon"));
     TRY(json_get_real_or_null(&c->rho, d, name, "zcdp_rho"));
@@ -355,8 +356,12 @@ static sotto_status get_numbers(struct ledger_line *line, const char *name)
     c->numbered = json_member(d, LEDGER_CHARGE_NUMBER) != NULL;
     if (c->numbered)
         TRY(json_get_size(&c->number, d, name, LEDGER_CHARGE_NUMBER));
-    if (c->pure < 0 || c->rho < 0 || c->epsilon < 0 || c->delta < 0)
-        FAIL(SOTTO_EFORMAT, "%s: the privacy loss is below 0; expected at least 0", name);
+    if (json_member(json_find(d, "epsilon"), "lower"))
+        TRY(json_get_real_or_null(&lower, d, name, "epsilon.lower"));
+    if (c->pure < 0 || c->rho < 0 || c->epsilon < 0 || c->delta < 0 || c->delta >= 1)
+        FAIL(SOTTO_EFORMAT, "%s: the privacy loss is below 0, or its delta not below 1", name);
+    if (lower < 0 || lower > c->epsilon)
+        FAIL(SOTTO_EFORMAT, "%s: epsilon has the lower end %g and the upper end %g", name, lower, c->epsilon);
     TRY(admission_get(&line->admission, d, name));
 done:
     return status;
@@ -369,6 +374,82 @@ static sotto_status get_followed_by(struct ledger_line *line, const char *name)
     return json_get_size(&line->followed_by, line->document, name, "followed_by");
 }
 
+static bool in_range(double x)
+{
+    return x > 0 && x <= 1e100;
+}
+
+static sotto_status require_facts(bool good, const char *name)
+{
+    return good ? SOTTO_OK
+                : status_fail(
+                      SOTTO_EFORMAT,
+                      "%s: a scale, noise multiplier, rate, number of steps or sensitivity is out of range",
+                      name);
+}
+
+/* Of a release: what its account follows from. */
+static sotto_status get_release(const struct ledger_line *line, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *d = line->document;
+    const char *mechanism, *sampler;
+    double scale;
+    size_t dimension;
+    TRY(json_get_text(&mechanism, d, name, "mechanism"));
+    TRY(json_get_text(&sampler, d, name, "sampler"));
+    TRY(json_get_real(&scale, d, name, "scale"));
+    TRY(json_get_size(&dimension, d, name, "dimension"));
+    TRY(require_facts(in_range(scale), name));
+done:
+    return status;
+}
+
+/* Of steps. */
+static sotto_status get_steps(const struct ledger_line *line, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *d = line->document;
+    const char *mechanism;
+    double multiplier, rate;
+    size_t steps;
+    TRY(json_get_text(&mechanism, d, name, "mechanism"));
+    TRY(json_get_real(&multiplier, d, name, "noise_multiplier"));
+    TRY(json_get_real(&rate, d, name, "sample_rate"));
+    TRY(json_get_size(&steps, d, name, "steps"));
+    TRY(require_facts(in_range(multiplier) && rate > 0 && rate <= 1 && steps > 0, name));
+done:
+    return status;
+}
+
+static sotto_status get_reservation(const struct ledger_line *line, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *d = line->document;
+    struct dpsgd_facts facts;
+    const char *text;
+    size_t first;
+    TRY(json_get_text(&text, d, name, "run"));
+    TRY(json_get_text(&text, d, name, "sampler"));
+    TRY(json_get_size(&first, d, name, "first_step"));
+    TRY(dpsgd_facts_get(&facts, d, name));
+    TRY(require_facts(in_range(facts.scale) && in_range(facts.max_grad_norm), name));
+    TRY(get_steps(line, name));
+done:
+    return status;
+}
+
+static sotto_status get_norms(struct ledger_charge *c, const struct json *d, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(json_get_text(&c->source, d, name, "sensitivity.source"));
+    TRY(json_get_real_or_null(&c->l1, d, name, "sensitivity.l1"));
+    TRY(json_get_real_or_null(&c->l2, d, name, "sensitivity.l2"));
+    TRY(require_facts(!(c->l1 < 0 || c->l1 > 1e100 || c->l2 < 0 || c->l2 > 1e100), name));
+done:
+    return status;
+}
+
 static sotto_status get_charge(struct ledger_line *line, const char *name)
 {
     sotto_status status = SOTTO_OK;
@@ -376,10 +457,14 @@ static sotto_status get_charge(struct ledger_line *line, const char *name)
     const char *randomness;
     TRY(get_numbers(line, name));
     TRY(unit_get(&line->charge.unit, d, name));
-    TRY(json_get_text(&line->charge.source, d, name, "sensitivity.source"));
+    TRY(get_norms(&line->charge, d, name));
     TRY(get_followed_by(line, name));
     if (line->event != LEDGER_IMPORT)
         TRY(json_get_text(&randomness, d, name, "randomness"));
+    const bool run = line->event == LEDGER_RESERVE || (line->event == LEDGER_PLANNED && line->charge.is_run);
+    TRY(line->event == LEDGER_IMPORT ? get_steps(line, name)
+        : run                        ? get_reservation(line, name)
+                                     : get_release(line, name));
 done:
     return status;
 }
@@ -420,8 +505,8 @@ static sotto_status get_budget(struct ledger_line *line, const char *name)
     sotto_status status = SOTTO_OK;
     TRY(json_get_real(&line->budget.epsilon, line->document, name, "epsilon"));
     TRY(json_get_real(&line->budget.delta, line->document, name, "delta"));
-    if (!(line->budget.epsilon >= 0 && line->budget.delta >= 0))
-        FAIL(SOTTO_EFORMAT, "%s: the budget is below 0; expected at least 0", name);
+    if (!(line->budget.epsilon >= 0 && line->budget.delta >= 0 && line->budget.delta < 1))
+        FAIL(SOTTO_EFORMAT, "%s: the budget is below 0, or its delta not below 1", name);
     line->by_officer = says(line->document, "set_by", "officer");
     line->contact = json_text(json_find(line->document, "contact"));
     TRY(get_followed_by(line, name));
@@ -510,11 +595,12 @@ sotto_status ledger_line_decode(struct ledger_line *line, const char *name)
         [LEDGER_PLAN] = get_plan,      [LEDGER_PLANNED] = get_planned};
     sotto_status status = SOTTO_OK;
     const struct json *d = line->document;
-    const char *event, *schema = json_text(json_find(d, "schema")); /* "torn" has none */
+    const char *event, *schema = json_text(json_find(d, "schema"));
     size_t i = 0;
     const bool columns = json_member(d, "any_order") || json_member(d, "columns") || json_member(d, "plan");
     const char *wanted = columns ? columns_schema : json_member(d, "person") ? person_schema : line_schema;
-    if ((json_find(d, "schema") || wanted != line_schema) && (!schema || strcmp(schema, wanted) != 0))
+    const bool unnamed = !json_member(d, "schema") && says(d, "event", event_names[LEDGER_TORN]);
+    if (!unnamed && (!schema || strcmp(schema, wanted) != 0))
         FAIL(SOTTO_EFORMAT,
              "%s: schema is '%.40s'; expected sotto.ledger/1, /2 of a person, or /3 of columns and plans "
              "(written by a "

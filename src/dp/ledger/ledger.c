@@ -10,6 +10,7 @@
 #include "dp/ledger/ledger_fresh.h"
 #include "dp/ledger/ledger_lines.h"
 #include "dp/ledger/ledger_plan.h"
+#include "dp/ledger/ledger_recorded.h"
 #include "rng/noise.h"
 
 #include <errno.h>
@@ -83,13 +84,17 @@ static sotto_status refuse_any_order(const char *where)
 
 static sotto_status take_budget(struct ledger *l, const struct ledger_line *line, const char *where)
 {
+    sotto_status status = SOTTO_OK;
     if (line->admission.opens && ledger_columns_are_fixed(l))
-        return refuse_any_order(where);
-    if (line->admission.opens)
+        TRY(refuse_any_order(where));
+    if (line->admission.opens) {
+        TRY(ledger_require_spent(l, &line->admission.opened.columns, where));
         ledger_columns_start(l, &line->admission.opened);
+    }
     l->budget = l->recorded = line->budget;
     l->officer = l->officer || line->by_officer;
-    return SOTTO_OK;
+done:
+    return status;
 }
 
 static sotto_status take_records(struct ledger *l, const struct ledger_line *line, const char *where)
@@ -194,9 +199,12 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
         status = refuse_any_order(where);
         goto done;
     }
+    TRY(ledger_require_recorded(&item.derived, &item, c, where));
     TRY(ledger_require_offers(&item, c, where));
-    if (line->admission.opens)
+    if (line->admission.opens) {
+        TRY(ledger_require_spent(l, &line->admission.opened.columns, where));
         ledger_columns_start(l, &line->admission.opened);
+    }
     if (line->event == LEDGER_RESERVE && line->run && line->hash) {
         snprintf(item.hash, sizeof item.hash, "%s", line->hash);
         snprintf(item.run, sizeof item.run, "%s", line->run);
@@ -210,6 +218,14 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
 done:
     ledger_plan_free(item.plan);
     return status;
+}
+
+size_t ledger_as_recorded(const struct ledger *l)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < l->charges; i++)
+        n += !l->items[i].derived;
+    return n;
 }
 
 struct ledger_item *ledger_last_of_run(const struct ledger *l, const char *run)
@@ -244,6 +260,7 @@ static sotto_status take_planned(struct ledger *l, const struct ledger_line *lin
              differs[0] ? differs : "data set or unit of privacy");
     item->plan->spent[slot - 1] = 1;
     TRY(ledger_item_make(&as_it_is, l, c, false));
+    TRY(ledger_require_recorded(&as_it_is.derived, &as_it_is, c, where));
     if (item->proved && !as_it_is.proved) {
         item->proved = false;
         l->settled = true; /* it is in the other column from here on */
@@ -272,6 +289,7 @@ static sotto_status settle(struct ledger *l, const struct ledger_line *line, con
         !ledger_columns_settle(&last->any_order, &line->admission.any_order))
         TRY(refuse_any_order(where));
     ledger_item_settle(last, &line->charge);
+    TRY(ledger_require_recorded(&last->derived, last, &line->charge, where));
     TRY(ledger_require_offers(last, &line->charge, where));
     if (!ledger_columns_again(l))
         TRY(refuse_any_order(where));

@@ -42,6 +42,7 @@ struct ledger_item {
     struct ledger_charged charged;
     double pure, rho, epsilon, delta;
     bool seeded;
+    bool derived;               /* what its line recorded was derived again (ledger_recorded.h) */
     struct any_order any_order; /* what it took of the columns */
     struct ledger_plan *plan;   /* of a line of the ledger that is one, owned; else NULL */
 };
@@ -120,6 +121,8 @@ struct ledger_sum ledger_sum_both(const struct ledger_sum *a, const struct ledge
 /** A charge as it counts, but for what it takes of the columns. ENOMEM. */
 sotto_status ledger_item_make(struct ledger_item *out, const struct ledger *l,
                               const struct ledger_charge *charge, bool imported);
+/** How many charges count with an epsilon that was not derived again from their own facts (ledger_recorded.h). */
+size_t ledger_as_recorded(const struct ledger *l);
 /** The last reservation of a run; NULL: there is none. */
 struct ledger_item *ledger_last_of_run(const struct ledger *l, const char *run);
 /** What it costs at the numbers of fewer steps; any_order stays. */

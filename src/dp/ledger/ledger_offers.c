@@ -5,6 +5,7 @@
 #include "num/special.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { POINTS = 48 };
 static const double hair = 1e-9; /* a recorded epsilon is the decimal that was asked for */
@@ -156,5 +157,135 @@ sotto_status ledger_require_offers(const struct ledger_item *item, const struct 
             TRY(refuse(where));
     }
 done:
+    return status;
+}
+
+/* ---- what was spent before columns were opened ---- */
+
+/* What a release takes of a column: its pure part, or the square of a Gaussian; INFINITY: not that. */
+struct price {
+    double pure, square;
+};
+
+static double rate(const struct price *p)
+{
+    return p->pure > 0 ? p->square / p->pure : INFINITY;
+}
+
+static int by_rate(const void *a, const void *b)
+{
+    const double x = rate(a), y = rate(b);
+    return (x > y) - (x < y);
+}
+
+/* false: a curve, of which nothing is added up here. */
+static bool price_of(struct price *out, const struct need *n, double failure)
+{
+    const struct ledger_item *item = n->item;
+    const double count = n->part.count;
+    struct price p = {n->pure, n->square};
+    if (n->coin > 0)
+        return false;
+    if (!item->charged.plan)
+        p.pure = fmin(p.pure, item->pure * (1 - hair)); /* NAN: none */
+    if (n->pure < INFINITY && n->square == INFINITY)
+        p.square = count * adaptive_square_of_pure(n->pure / count) * (1 - hair);
+    if (failure > 0 && (n->square < INFINITY || n->pure == INFINITY))
+        return false; /* a Gaussian above a curve, which may fail */
+    if (failure > 0 && failure >= item->delta && item->delta > 0 && !item->charged.plan)
+        p.pure = fmin(p.pure, item->epsilon * (1 - hair));
+    *out = p;
+    return true;
+}
+
+/* The least of any choice between the two, parts of releases included: Gaussians where they cost least. */
+static bool holds_prices(const struct adaptive *spent, struct price *prices, size_t n)
+{
+    double pure = 0, square = spent->square * (1 + hair);
+    qsort(prices, n, sizeof *prices, by_rate);
+    for (size_t i = 0; i < n; i++)
+        if (prices[i].pure == INFINITY) {
+            square -= prices[i].square;
+            prices[i] = (struct price){0, 0};
+        }
+    if (square < 0)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const double part = prices[i].square > square ? square / prices[i].square : 1;
+        pure += (1 - part) * prices[i].pure;
+        square -= part * prices[i].square;
+    }
+    return pure <= spent->pure * (1 + hair) + hair * hair;
+}
+
+struct spent_before {
+    struct need *needs;
+    struct price *prices;
+    size_t n;
+    bool uncovered; /* a release that nothing covers */
+};
+
+static sotto_status find_needs(struct spent_before *out, const struct ledger *l)
+{
+    sotto_status status = SOTTO_OK;
+    size_t room = 0;
+    for (size_t i = 0; i < l->charges; i++)
+        room += l->items[i].plan ? l->items[i].plan->events.count : 1;
+    NEW(out->needs, room);
+    NEW(out->prices, room);
+    for (size_t i = 0; i < l->charges; i++) {
+        const struct ledger_item *item = &l->items[i];
+        const struct sotto_event *events = item->plan ? item->plan->events.events : &item->charged.event;
+        const struct ledger_charge recorded = {.delta = item->delta};
+        out->uncovered = out->uncovered || item->seeded || events->count == 0;
+        for (size_t k = 0; !out->uncovered && k < (item->plan ? item->plan->events.count : 1); k++)
+            TRY(need_of(&out->needs[out->n++], item, &events[k], &recorded));
+    }
+done:
+    return status;
+}
+
+/* Each by itself; the Gaussians together; and, without curves, all. */
+static bool holds_all(const struct adaptive *spent, struct spent_before *b)
+{
+    struct need gaussian = {.square = 0};
+    size_t prices = 0;
+    bool holds = !b->uncovered;
+    for (size_t i = 0; i < b->n && holds; i++) {
+        const struct need *n = &b->needs[i];
+        holds = is_enough(spent, n);
+        if (n->square < INFINITY && n->part.kind == PART_NOISE) {
+            const double sum = gaussian.square + n->square;
+            gaussian = *n;
+            gaussian.square = sum;
+        }
+        prices += price_of(&b->prices[prices], n, spent->failure);
+    }
+    if (holds && gaussian.square > 0 && spent->square < gaussian.square)
+        holds = spent->failure > 0 && nowhere_below(spent, &gaussian);
+    return holds && holds_prices(spent, b->prices, prices);
+}
+
+sotto_status ledger_require_spent(const struct ledger *l, const struct adaptive_columns *columns,
+                                  const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    struct spent_before before = {.n = 0};
+    if (l->charges == 0)
+        goto done;
+    TRY(find_needs(&before, l));
+    for (size_t j = 0; j < columns->count; j++) {
+        const struct adaptive_column *c = &columns->column[j];
+        const struct adaptive spent = adaptive_column_spent(c);
+        if (!c->dead && !holds_all(&spent, &before))
+            FAIL(
+                SOTTO_EFORMAT,
+                "%s: opens columns of which less is spent than the charges before it need, so the ledger was "
+                "changed",
+                where);
+    }
+done:
+    base_free(before.needs);
+    base_free(before.prices);
     return status;
 }

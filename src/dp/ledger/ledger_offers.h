@@ -11,4 +11,10 @@
 sotto_status ledger_require_offers(const struct ledger_item *item, const struct ledger_charge *recorded,
                                    const char *where);
 
+/** What a line that opens columns says was spent before, likewise: each column that lives holds what the charges of `l` need, as if all
+ * were planned together. Told as above; where a column may fail, the sum of pure releases beside stated pairs and Gaussians. EFORMAT,
+ * ENOMEM. */
+sotto_status ledger_require_spent(const struct ledger *l, const struct adaptive_columns *columns,
+                                  const char *where);
+
 #endif

@@ -178,7 +178,8 @@ static sotto_status show(struct ledger_summary *out, struct ledger *l, struct sh
                                    .columns = &l->columns,
                                    .any_order = ledger_any_order(l),
                                    .any_order_from = l->columns_from,
-                                   .seeded = l->seeded};
+                                   .seeded = l->seeded,
+                                   .as_recorded = ledger_as_recorded(l)};
 done:
     return status;
 }
@@ -237,6 +238,12 @@ static void write_end(FILE *out, const struct ledger_summary *s)
                 s->by_officer ? "officer" : "a release");
     fputc('\n', out);
     write_any_order(out, s);
+    if (s->as_recorded)
+        fprintf(out,
+                "NOT checked: the epsilon that %zu of its charges recorded, beside their own facts (curves, "
+                "as of "
+                "sampled steps; plans; what was stated)\n",
+                s->as_recorded);
     if (s->seeded)
         fprintf(out, "%zu of its releases used seeded noise, which gives no guarantee\n", s->seeded);
     if (s->moved)

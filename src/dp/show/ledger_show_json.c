@@ -111,6 +111,7 @@ sotto_status ledger_totals_encode(char **json, const struct ledger_totals *t)
     json_put(&object, "conditional", column_json(&t->conditional));
     json_put_integer(&object, "imported", (int64_t)t->imported);
     json_put_integer(&object, "seeded_releases", (int64_t)t->seeded);
+    json_put_integer(&object, "not_checked", (int64_t)t->as_recorded);
     if (t->inputs_only > 0) {
         json_put_integer(&object, "inputs_only_releases", (int64_t)t->inputs_only);
         json_put_text(&object, "labels",
@@ -195,6 +196,7 @@ sotto_status ledger_summary_encode(char **json, const struct ledger_summary *s, 
     json_put_real(&doc, "total", s->total);
     json_put(&doc, "any_order", any_order_json(&s->any_order, s->any_order_from, s->columns));
     json_put_integer(&doc, "seeded_releases", (int64_t)s->seeded);
+    json_put_integer(&doc, "not_checked", (int64_t)s->as_recorded);
     json_put_text(&doc, "unit_of_privacy", s->unit);
     json_put(&doc, "entries", *rows ? *rows : json_make_array());
     *rows = NULL;

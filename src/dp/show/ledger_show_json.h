@@ -11,7 +11,7 @@ struct ledger_column {
     double pure, rho;
 };
 struct ledger_totals {
-    size_t entries, imported, seeded, inputs_only;
+    size_t entries, imported, seeded, inputs_only, as_recorded;
     double delta;
     struct sotto_dp budget; /* epsilon NAN: none */
     struct ledger_column proved, conditional;
@@ -33,6 +33,7 @@ struct ledger_summary {
     struct sotto_dp any_order;              /* what holds for any order of choices; INFINITY: none */
     size_t any_order_from;                  /* from this charge on */
     size_t seeded;                          /* releases without a guarantee */
+    size_t as_recorded; /* charges whose recorded epsilon was not derived again from their own facts */
 };
 /** A line as a row of ledger_summary_encode(); *rows: an array, begun where it is NULL. total: of the ledger up to
  * this line. ENOMEM. */

@@ -27,6 +27,7 @@ sotto_status sotto_ledger_account(char **json, const char *ledger, double delta,
                                .imported = l.imported,
                                .seeded = l.seeded,
                                .inputs_only = l.inputs_only,
+                               .as_recorded = ledger_as_recorded(&l),
                                .delta = delta,
                                .budget = l.budget};
     TRY(column(&t.proved, &l.proved, &l.proved_events, delta, ctx));

@@ -284,11 +284,20 @@ TEST(forged_lines)
 {
 #define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
     assert_int_equal(read_line("{\"event\":\"torn\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_OK);
-    assert_int_equal(read_line("{\"event\":\"moved\",\"to\":\"/there\",\"index\":0,\"prev\":\"" ZEROS "\"}"),
+    assert_int_equal(read_line("{\"schema\":\"sotto.ledger/1\",\"event\":\"moved\",\"to\":\"/"
+                               "there\",\"index\":0,\"prev\":\"" ZEROS "\"}"),
                      SOTTO_OK);
-    assert_int_equal(read_line("{\"event\":\"moved\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_EFORMAT);
-    assert_int_equal(read_line("{\"event\":\"records\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_EFORMAT);
-    assert_int_equal(read_line("{\"event\":\"refund\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_EFORMAT);
+    assert_int_equal(read_line("{\"event\":\"moved\",\"to\":\"/there\",\"index\":0,\"prev\":\"" ZEROS "\"}"),
+                     SOTTO_EFORMAT); /* none but "torn" lacks a schema */
+    assert_int_equal(
+        read_line("{\"schema\":\"sotto.ledger/1\",\"event\":\"moved\",\"index\":0,\"prev\":\"" ZEROS "\"}"),
+        SOTTO_EFORMAT);
+    assert_int_equal(
+        read_line("{\"schema\":\"sotto.ledger/1\",\"event\":\"records\",\"index\":0,\"prev\":\"" ZEROS "\"}"),
+        SOTTO_EFORMAT);
+    assert_int_equal(
+        read_line("{\"schema\":\"sotto.ledger/1\",\"event\":\"refund\",\"index\":0,\"prev\":\"" ZEROS "\"}"),
+        SOTTO_EFORMAT);
     assert_non_null(strstr(sotto_error_text(), "forged.jsonl: line 1: event 'refund' is unknown and may cost "
                                                "privacy (written by a newer sotto? use that version)"));
     assert_non_null(strstr(sotto_error_text(), "written by a newer sotto?"));

@@ -467,4 +467,116 @@ TEST(a_line_that_fixes_them_again)
     assert_non_null(strstr(sotto_error_text(), "so the ledger was changed"));
 }
 
+/* ---- what lines of before say, whose offers are not there to be checked ---- */
+
+static void make_two_old(char *line, size_t index)
+{
+    if (index < 2)
+        make_old(line, index);
+}
+
+/* The first column that lives. */
+static void forge_spent(char *line, size_t index)
+{
+    char *at = index == forged.line ? strstr(line, "\"spent\":[") : NULL;
+    if (at)
+        forge_triple(at + strlen("\"spent\":"));
+}
+
+/* Two charges without columns, then one that opens them: what it says was spent is the least that the two need. */
+TEST(columns_that_forget_what_was_spent)
+{
+    static const struct {
+        const char *mechanism[3];
+        double scale[2];
+        int member; /* of a triple, which the two add up in */
+    } kinds[] = {{{"gaussian", "gaussian", "gaussian"}, {.03, .05}, 1},
+                 {{"laplace", "laplace", "laplace"}, {.01, .02}, 0},
+                 {{"logistic", "laplace", "laplace"}, {.01, .02}, 0}};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (int step = -1; step <= 2; step++) {
+            static const double times[] = {1 - 1e-6, 1, 1 + 1e-6, 0};
+            struct ledger l;
+            unlink(path);
+            for (int i = 0; i < 2; i++)
+                assert_int_equal(mean(kinds[k].mechanism[i], kinds[k].scale[i], (struct sotto_dp){0}),
+                                 SOTTO_OK);
+            rewrite(make_two_old);
+            assert_int_equal(mean(kinds[k].mechanism[2], .05, budget), SOTTO_OK);
+            forged.line = 3; /* behind two charges and the budget */
+            forge(times[step + 1], 0, kinds[k].member);
+            rewrite(forge_spent);
+            const sotto_status status = ledger_read(&l, path);
+            const bool less = times[step + 1] < 1;
+            if (status != (less ? SOTTO_EFORMAT : SOTTO_OK) ||
+                (less && !strstr(sotto_error_text(), "opens columns of which less is spent")))
+                fail_msg("%s, times %g: %s", kinds[k].mechanism[0], times[step + 1], sotto_error_text());
+            if (!less)
+                ledger_close(&l);
+        }
+}
+
+static struct {
+    const char *member;
+    double times;
+} number;
+
+static void forge_number(char *line, size_t index)
+{
+    char rest[16384], *at = index == 0 ? strstr(line, number.member) : NULL, *end;
+    if (!at)
+        return;
+    at += strlen(number.member);
+    const double x = strtod(at, &end);
+    snprintf(rest, sizeof rest, "%s", end);
+    sprintf(at, "%.17g%s", x * number.times, rest);
+}
+
+/* Whatever an entry records is at least what its own facts imply. The whole chain is forged, so nothing else tells. */
+TEST(lines_that_record_less_than_their_facts)
+{
+    static const struct {
+        const char *mechanism;
+        struct sotto_dp target;
+        const char *members[3];
+    } kinds[] = {{"laplace", {.3, SOTTO_DELTA_PURE}, {"\"upper\":", "\"pure_epsilon\":", "\"zcdp_rho\":"}},
+                 {"gaussian", {.3, 1e-7}, {"\"upper\":", "\"zcdp_rho\":"}},
+                 {"logistic", {.3, 1e-7}, {"\"upper\":", "\"pure_epsilon\":", "\"zcdp_rho\":"}},
+                 {"discrete-laplace", {.3, 1e-7}, {"\"upper\":", "\"pure_epsilon\":"}}};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (size_t i = 0; i < 3 && kinds[k].members[i]; i++)
+            for (int larger = 0; larger < 2; larger++) {
+                struct ledger l;
+                unlink(path);
+                struct sotto_release r = {
+                    .mechanism = kinds[k].mechanism,
+                    .target = kinds[k].target,
+                    .sensitivity = {.l1 = 1,
+                                    .l2 = 1,
+                                    .source = SOTTO_SENSITIVITY_PROVED,
+                                    .value_step = k == 3},
+                    .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path}};
+                float v[1] = {1};
+                struct sotto_certificate *c = NULL;
+                if (sotto_dp_release(&c, v, 1, &r, NULL) != SOTTO_OK)
+                    fail_msg("%s", sotto_error_text());
+                sotto_certificate_free(c);
+                rewrite(make_old);
+                number.member = "\"lower\":";
+                number.times = 0;
+                rewrite(forge_number);
+                number.member = kinds[k].members[i];
+                number.times = larger ? 1 + 1e-6 : 1 - 1e-6;
+                rewrite(forge_number);
+                const sotto_status status = ledger_read(&l, path);
+                if (status != (larger ? SOTTO_OK : SOTTO_EFORMAT) ||
+                    (!larger &&
+                     !strstr(sotto_error_text(), "and its own mechanism, noise and sensitivity give")))
+                    fail_msg("%s, %s times %g: %s", kinds[k].mechanism, number.member, number.times,
+                             sotto_error_text());
+                if (larger)
+                    ledger_close(&l);
+            }
+}
+
 TEST_GROUP(.before = make_folder, .after = remove_folder)

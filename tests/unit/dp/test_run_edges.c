@@ -303,7 +303,7 @@ TEST(a_certificate_of_a_run_that_is_wrong)
 TEST(a_ledger_that_tells_another_run)
 {
     static const char *const changes[][3] = {
-        {"\"first_step\":0", "\"first_step\":\"0\"", "reservations: "},
+        {"\"first_step\":0", "\"first_step\":\"0\"", "'first_step' is \"0\""},
         {"\"first_step\":0", "\"first_step\":1", "reservations: the ledger holds 1 of this run"},
         {"\"clipping\":\"l2\"", "\"clipping\":\"l9\"", "'clipping' is neither"},
         {"\"dimension\":3", "\"dimension\":4", "another mechanism"},

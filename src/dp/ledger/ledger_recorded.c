@@ -1,0 +1,149 @@
+/* Recorded numbers beside the facts of their line. Bounds are compared from their lower ends, and releases are taken on the finest lattice
+ * that ever was, so rounding accuses nobody. */
+#include "dp/ledger/ledger_recorded.h"
+#include "dp/account/accountant.h"
+#include "dp/account/event_part.h"
+#include "dp/mechanism/mechanism.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double hair = 1e-9; /* a recorded epsilon is the decimal that was asked for */
+
+static sotto_status refuse(const char *where, const char *what, double recorded, double least)
+{
+    return status_fail(SOTTO_EFORMAT,
+                       "%s: records %s %.9g, and its own mechanism, noise and sensitivity give %.9g, so the "
+                       "ledger was changed",
+                       where, what, recorded, least);
+}
+
+/* NAN or INFINITY is recorded where there is no such number, and counts as none. */
+static bool is_less(double recorded, double least)
+{
+    return recorded < least * (1 - hair);
+}
+
+static sotto_status require_pure(double recorded, const struct part *p, const char *where)
+{
+    const double least = part_pure(p).hi < INFINITY ? part_pure(p).lo : INFINITY;
+    return is_less(recorded, least) ? refuse(where, "pure epsilon", recorded, least) : SOTTO_OK;
+}
+
+/* The smallest bound of those that a charge takes; the curve alone where that is enough. */
+static double least_epsilon(const struct part *p, double recorded, double delta)
+{
+    const double pure = part_pure(p).hi < INFINITY ? part_pure(p).lo : INFINITY;
+    double least = pure;
+    struct sotto_account a;
+    if (delta > 0 && (p->m->by_l2 || account_shift(p->m, &p->shifts).hi < INFINITY))
+        least = fmin(least, account_epsilon(p->m, &p->shifts, 1, delta).lo);
+    if (!is_less(recorded, least))
+        return recorded;
+    account_upper(&a, p->m, p->scale, &p->shifts, delta, 1);
+    return fmin(least, a.epsilon.upper);
+}
+
+static sotto_status require_noise(const struct part *p, const struct ledger_charge *c, const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    const double rho = iv_div(iv_square(p->shifts.l2), iv(p->m->zcdp_divisor)).lo,
+                 least = least_epsilon(p, c->epsilon, c->delta);
+    TRY(require_pure(c->pure, p, where));
+    if (is_less(c->rho, rho))
+        TRY(refuse(where, "zCDP rho", c->rho, rho));
+    if (is_less(c->epsilon, least))
+        TRY(refuse(where, "epsilon", c->epsilon, least));
+done:
+    return status;
+}
+
+/* Propose-test-release has no curve. */
+static sotto_status require_test(const struct ledger_charge *c, const char *where)
+{
+    const double least = c->scale > 0 ? 1 / c->scale : INFINITY;
+    return is_less(c->epsilon, least) ? refuse(where, "epsilon", c->epsilon, least) : SOTTO_OK;
+}
+
+/* What is planned: no release by itself is above what was recorded for all. */
+static sotto_status require_plan(const struct event_list *plan, const struct ledger_charge *c,
+                                 const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    double pure = 0, rho = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        struct part p;
+        TRY(part_make(&p, &plan->events[i], i, SOTTO_REPLACE_ONE));
+        pure += part_pure(&p).hi < INFINITY ? part_pure(&p).lo : INFINITY;
+        if (p.kind == PART_SAMPLED)
+            continue;
+        rho += p.count * iv_div(iv_square(p.shifts.l2), iv(p.m->zcdp_divisor)).lo;
+        const double least = least_epsilon(&p, c->epsilon, c->delta);
+        if (is_less(c->epsilon, least))
+            TRY(refuse(where, "epsilon", c->epsilon, least));
+    }
+    if (is_less(c->pure, pure))
+        TRY(refuse(where, "pure epsilon", c->pure, pure));
+    if (is_less(c->rho, rho))
+        TRY(refuse(where, "zCDP rho", c->rho, rho));
+done:
+    return status;
+}
+
+/* With all records in each step, Gaussians of all steps add up: a record is replaced by its opposite, or comes or goes. */
+static sotto_status require_steps(bool *derived, const struct sotto_event *e, const struct ledger_charge *c,
+                                  const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    struct part p;
+    *derived = false;
+    TRY(part_make(&p, e, 0, SOTTO_REPLACE_ONE));
+    const bool replaced = c->adjacency && strcmp(c->adjacency, "replace-one") == 0;
+    if (replaced)
+        TRY(require_pure(c->pure, &p, where));
+    if (e->sample_rate < 1 || !p.m->by_l2 || p.m->integer || c->delta == 0)
+        goto done;
+    const struct interval step = iv_div(iv(replaced ? 2 : 1), iv(e->noise_multiplier));
+    const double least = p.m->epsilon(iv_mul(step, iv_sqrt(iv((double)e->count))), c->delta).lo;
+    if (is_less(c->epsilon, least))
+        TRY(refuse(where, "epsilon", c->epsilon, least));
+    *derived = true;
+done:
+    return status;
+}
+
+static bool has_formula(const struct mechanism *m)
+{
+    return !(m->integer && !m->pure);
+}
+
+sotto_status ledger_require_recorded(bool *derived, const struct ledger_item *item,
+                                     const struct ledger_charge *c, const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    const struct mechanism *m = c->mechanism ? mechanism_find(c->mechanism) : NULL;
+    const struct sotto_event *e = &item->charged.event;
+    struct part p = {.count = 1};
+    *derived = false;
+    if (item->charged.plan)
+        return require_plan(item->charged.plan, c, where);
+    if (e->noise_multiplier > 0)
+        return require_steps(derived, e, c, where);
+    if (c->mechanism && strcmp(c->mechanism, TEST_MECHANISM) == 0)
+        return require_test(c, where);
+    if (!m || c->noise_multiplier > 0 || (m->integer && !(c->value_step > 0)))
+        goto done;
+    const struct sotto_sensitivity s = {
+        .l1 = c->l1, .l2 = c->l2, .dimension = c->dimension, .value_step = c->value_step};
+    p.m = m;
+    p.scale = c->scale;
+    status = sensitivity_ratio_on(&p.shifts, m, c->scale, &s, LATTICE_BITS_FINE);
+    if (status == SOTTO_EINVAL)
+        FAIL(SOTTO_EFORMAT, "%s: nothing follows from its scale, sensitivity and dimension: %.200s", where,
+             sotto_error_text());
+    TRY(status);
+    TRY(require_noise(&p, c, where));
+    *derived = has_formula(m);
+done:
+    return status;
+}
