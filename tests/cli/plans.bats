@@ -206,3 +206,41 @@ event() {
   run "$SOTTO" ledger show l.jsonl
   [ "$status" -eq 0 ]
 }
+
+@test "verify derives a plan again: one that holds more than it was charged for is found" {
+  command -v python3 > /dev/null || skip "python3 is not installed"
+  "$SOTTO" data split synthetic-blobs-d5-k2-n100 --parts all=100 -o set --quiet
+  head=("$SOTTO" head --features set/all-features.npy --labels set/all-labels.npy --classes 2 --ledger l.jsonl --quiet --trainer dp-sgd --batch 10 --epochs 2 --noise-multiplier 4 --delta 1e-5)
+  run=$(event "${head[@]}" -o h.safetensors)
+  printf '%s\n' 'schema: sotto.events/1' 'adjacency: replace-one' 'events:' "  - $run" "  - $run" > events.yaml
+  "$SOTTO" ledger plan events.yaml --dataset-id synthetic-blobs-d5-k2-n100 --ledger l.jsonl --delta 1e-5 > said
+  "${head[@]}" --planned "$(sed -n 's/^plan \([0-9a-f]*\):.*/\1/p' said):1" -o h.safetensors > /dev/null
+  cat > forge.py << 'END'
+import hashlib, json, re, sys
+sha = lambda text: hashlib.sha256(text.encode()).hexdigest()
+steps, new, before, out = sys.argv[1], {}, "0" * 64, []
+certificate = open("h.safetensors.certificate.json").read().rstrip("\n")
+for text in open("l.jsonl").read().splitlines():
+    line, old = text[:-75] + "}", text[-66:-2]
+    if '"event":"plan"' in line:  # its second run, which is not made
+        at = line.rindex('"steps":20')
+        line = line[:at] + '"steps":' + steps + line[at + 10:]
+    for a, b in new.items():
+        line = line.replace(a, b)
+    if '"event":"released"' in line:
+        for a, b in new.items():
+            certificate = certificate.replace(a, b)
+        salt = json.loads(line)["salt"]
+        line = re.sub(r'("certificate":")[0-9a-f]{64}', r"\g<1>" + sha(salt + sha(certificate)), line)
+    before = new[old] = sha(line)
+    out.append(line[:-1] + f',"hash":"{before}"}}')
+open("forged.jsonl", "w").write("\n".join(out) + "\n")
+open("forged.json", "w").write(certificate + "\n")
+END
+  python3 forge.py 20 # the control
+  "$SOTTO" verify forged.json --released h.safetensors --ledger forged.jsonl | grep -q 'what its plan was charged was derived again'
+  python3 forge.py 40
+  run "$SOTTO" verify forged.json --released h.safetensors --ledger forged.jsonl
+  [ "$status" -ne 0 ]
+  [[ "$output" == *"charged at epsilon"*"and its releases have at least"* ]]
+}
