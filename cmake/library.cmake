@@ -52,6 +52,9 @@ foreach(level IN LISTS SOTTO_ISA_LEVELS)
   target_link_libraries(sotto_isa_${level} PRIVATE sotto_deps)
   target_compile_definitions(sotto_isa_${level} PRIVATE SOTTO_ISA_SUFFIX=${level})
   target_compile_options(sotto_isa_${level} PRIVATE -O3 -fno-math-errno -Wno-psabi) # sqrt without errno vectorises
+  if(SOTTO_SANITIZE) # most of the build: checks in unrolled loops, for which the places of variables are sought for the debugger
+    target_compile_options(sotto_isa_${level} PRIVATE -O1 $<$<C_COMPILER_ID:GNU>:-fno-var-tracking>)
+  endif()
   if(SOTTO_FUZZ)
     target_compile_options(sotto_isa_${level} PRIVATE -O1 -fno-sanitize=all) # readers are fuzzed; kernels take most of the build
   endif()

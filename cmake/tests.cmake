@@ -215,10 +215,14 @@ sotto_test(check check/globals ${CMAKE_SOURCE_DIR}/tools/check-globals ${CMAKE_B
 sotto_test(check check/calls ${CMAKE_SOURCE_DIR}/tools/check-calls ${CMAKE_BINARY_DIR})
 # After a change of wording: tools/error-texts > tests/golden/errors.txt, and look at the difference.
 sotto_test(check check/error-texts sh -c "cd '${CMAKE_SOURCE_DIR}' && tools/error-texts | diff -u tests/golden/errors.txt -")
-# What takes long begins first, where nothing is known of earlier runs, so that none of it is alone at the end.
-foreach(name python/package.1 python/package.2 end_to_end/test_pretrain_learns cli/residual_tables cli/talos_figures
-        property/test_pretrain_ranks.1)
+# What takes long begins first, so that none of it is alone at the end.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS tests/costs)
+file(STRINGS tests/costs costs REGEX "^[^#]")
+foreach(row IN LISTS costs)
+  string(REPLACE " " ";" row ${row})
+  list(GET row 0 name)
+  list(GET row 1 seconds)
   if(TEST ${name})
-    set_tests_properties(${name} PROPERTIES COST 100)
+    set_tests_properties(${name} PROPERTIES COST ${seconds})
   endif()
 endforeach()
