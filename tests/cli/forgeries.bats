@@ -1,14 +1,15 @@
 #!/usr/bin/env bats
-# Forged releases: 'sotto verify' and the stand-alone verifier both refuse each of them, and accept what is honest (forgeries.py). With
-# effort 1 a part of the forgeries is asked about, from effort 5 on all.
+# Forged releases: 'sotto verify' and the stand-alone verifier both refuse each of them, and accept what is honest (forgeries.py). A
+# part of the forgeries is asked about, by the date of the commit: every 7th to 17th in make check, every third at a landing; all at night.
 # shards: 4
 
 load ../support/verifier
 load ../support/effort
+load ../support/commit
 
 # agree EACH NAME...: of NAMEs' forgeries every EACHth with effort 1
 agree() {
-  "$python" "$root/tests/cli/forgeries.py" "$verifier" "$SOTTO" "$(by_effort "$1" 1 1)" "${@:2}"
+  "$python" "$root/tests/cli/forgeries.py" "$verifier" "$SOTTO" "$(part_of_day "$(by_effort "$1" 3 1)")" "${@:2}"
 }
 
 @test "forged arrays: laplace, gaussian, logistic and K-norm noise" {

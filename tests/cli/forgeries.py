@@ -1,5 +1,5 @@
 """Forged releases: what a forger makes of an honest file, its certificate and its ledger, asked of both verifiers.
-    forgeries.py VERIFIER SOTTO EACH NAME...      NAME.npy or NAME.safetensors with NAME.jsonl; every EACHth forgery is asked about
+    forgeries.py VERIFIER SOTTO K/EACH NAME...    NAME.npy or NAME.safetensors with NAME.jsonl; of EACH forgeries the Kth is asked about
 
 A forgery is a folder's content after one change: of a member of the certificate (another value, null, left out), of the file (a bit, the
 values of another release, values without noise or too small for it, with the hash in the certificate corrected), of the ledger (lines changed,
@@ -9,7 +9,7 @@ import contextlib, copy, hashlib, importlib.util, io, json, os, shutil, struct, 
 spec = importlib.util.spec_from_file_location("verifier", sys.argv[1])
 verifier = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(verifier)
-sotto, each, names = sys.argv[2], int(sys.argv[3]), sys.argv[4:]
+sotto, (turn, each), names = sys.argv[2], map(int, sys.argv[3].split("/")), sys.argv[4:]
 wrong = asked = made = 0
 
 
@@ -80,10 +80,10 @@ def python_says(*arguments):
 
 
 def ask(bundle, what, with_ledger, refused=True):
-    """A forgery is counted, and every EACHth is asked about."""
+    """A forgery is counted, and of EACH the Kth is asked about."""
     global wrong, asked, made
     made += 1
-    if refused and made % each:
+    if refused and made % each != turn % each:
         return
     asked += 1
     arguments = [bundle.lay_out(), *(["--ledger", "f.jsonl"] if with_ledger else [])]

@@ -3,6 +3,7 @@
 # The negative controls of the end-to-end attack: a program in which an old defect is planted again is caught every time, and the
 # same program without a defect passes (false alarms: 1e-6 an attack). At night every defect is caught 20 times of 20. A defect that
 # shows in facts - a text, an exit code, a charge - is caught in every run of the attack, so 20 runs on each file are as good as 200.
+# The program without a defect is attacked with 20 too before the night: tests/cli/selftest.bats attacks the same rows with 200.
 # One that shows in noisy values alone is caught with probability 0.9998 by 160 runs on each file, and with 1 - 1e-6 by 200.
 # Defects of ledgers, certificates and what shaped the columns show in facts: one a day in make check, all of them at the landing.
 # At the landing and at night only: 'clip' (the clipped norm itself is tested by property/test_example_clipping and
@@ -20,12 +21,15 @@ teardown() {
 
 # caught DEFECT ATTACK RUNS TIMES TEXT: the attack of so many runs on each file fails every time, and says why
 caught() {
-  attack() { "$SOTTO_PLANTED_PROGRAM" selftest --falsify --only "$2" --runs "$3" --progress never; }
-  run attack "$@"
-  echo "without a defect: $output"
-  [ "$status" -eq 0 ]
+  attack() { "$SOTTO_PLANTED_PROGRAM" selftest --falsify --only "$1" --runs "$2" --progress never; }
+  if [ "$2" != "${passed-}" ]; then # once a test
+    run attack "$2" "$(by_effort 20 20 "$3")"
+    echo "without a defect: $output"
+    [ "$status" -eq 0 ]
+    passed=$2
+  fi
   for i in $(seq "$4"); do
-    SOTTO_PLANTED=$1 run attack "$@"
+    SOTTO_PLANTED=$1 run attack "$2" "$3"
     echo "$1, time $i: $output"
     [ "$status" -eq 1 ]
     [[ "$output" == *"FAIL  $2"*"$5"* ]]
@@ -37,15 +41,15 @@ caught() {
 }
 
 @test "classes read off the labels are caught" {
-  caught classes "head: covariance" "$(by_effort 20 200 200)" "$(by_effort 1 10 20)" "neighbour 2 of 13"
+  caught classes "head: covariance" "$(by_effort 20 20 200)" "$(by_effort 1 10 20)" "neighbour 2 of 13"
 }
 
 @test "an encoding fitted on the private rows, without its stamp, is caught" {
-  caught encoding "an encoding fitted on the private rows makes epsilon conditional" "$(by_effort 20 200 200)" "$(by_effort 1 10 20)" "exit code 0"
+  caught encoding "an encoding fitted on the private rows makes epsilon conditional" "$(by_effort 20 20 200)" "$(by_effort 1 10 20)" "exit code 0"
 }
 
 @test "a row number that is given twice is caught" {
-  caught rows "a row that is named twice is refused" "$(by_effort 20 200 200)" "$(by_effort 1 10 20)" "exit code 0, expected 65; 1 charges"
+  caught rows "a row that is named twice is refused" "$(by_effort 20 20 200)" "$(by_effort 1 10 20)" "exit code 0, expected 65; 1 charges"
 }
 
 @test "gradients that are not clipped to the norm are caught" {
@@ -55,12 +59,12 @@ caught() {
 
 @test "the same defects are caught through the private rows of an experiment" {
   [ "$(by_effort 1 5 50)" -gt 1 ] || skip "runs hundreds of experiments: make check-landing"
-  caught classes "run: private head" 200 "$(by_effort 1 1 3)" "neighbour 2 of 4"
+  caught classes "run: private head" "$(by_effort 20 20 200)" "$(by_effort 1 1 3)" "neighbour 2 of 4"
   caught clip "run: private network" 200 "$(by_effort 1 1 3)" "claimed at most"
 }
 
 @test "a ledger for every order of the same people is caught" {
-  caught identity "another order of the same people is charged to the same ledger" "$(by_effort 20 200 200)" "$(by_effort 1 10 20)" "exit code 0, expected 77"
+  caught identity "another order of the same people is charged to the same ledger" "$(by_effort 20 20 200)" "$(by_effort 1 10 20)" "exit code 0, expected 77"
 }
 
 # Nothing is drawn: no false alarms. Without a defect the bound is 9.0e-7, with what the path composes to 1.98e-6, with its box 1.75e-6.
@@ -70,7 +74,7 @@ caught() {
 }
 
 @test "a charge before the output is opened is caught" {
-  caught output "no charge where the output cannot be written: head" "$(by_effort 20 200 200)" "$(by_effort 1 10 20)" "exit code 73, expected 73; 1 charges"
+  caught output "no charge where the output cannot be written: head" "$(by_effort 20 20 200)" "$(by_effort 1 10 20)" "exit code 73, expected 73; 1 charges"
 }
 
 DEFECTS=15
