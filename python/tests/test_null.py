@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import signal
+import threading
 
 import pytest
 
@@ -139,6 +140,13 @@ def call(function, nulls, filled=()):
     return ""
 
 
+def each(cases, writer):
+    """Makes the calls, and writes a line for each."""
+    for case in cases:
+        signal.alarm(10)
+        os.write(writer, (call(*case) + "\n").encode())
+
+
 def wrong(folder, cases):
     """What goes wrong in these calls (the arguments of call()), a line each. One child makes them all; where it dies, the next goes on."""
     lines, done = [], 0
@@ -151,9 +159,11 @@ def wrong(folder, cases):
             null = os.open("/dev/null", os.O_RDWR)
             for fd in (0, 1, 2):
                 os.dup2(null, fd)
-            for case in cases[done:]:
-                signal.alarm(10)
-                os.write(writer, (call(*case) + "\n").encode())
+            # In a thread that begins here: workers that another library (PyTorch) has of OpenMP are not in the child, and a thread from
+            # before the fork would wait for them.
+            caller = threading.Thread(target=each, args=(cases[done:], writer))
+            caller.start()
+            caller.join()
             os._exit(0)
         os.close(writer)
         with open(reader, encoding="utf-8") as told:
