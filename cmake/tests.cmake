@@ -100,9 +100,9 @@ endif()
 target_link_options(test_stop PRIVATE LINKER:--wrap=context_check,--wrap=context_stopped)
 target_compile_definitions(test_stop PRIVATE SOTTO_TEST_SOVERSION=$<TARGET_PROPERTY:sotto_shared,SOVERSION>)
 # They train for many reasons, none of which is the account: each is made once a process.
-foreach(module dp generate head ssl train)
+foreach(module dp generate head ledger_faults ssl train)
   target_sources(test_${module} PRIVATE tests/support/account_memo.c)
-  target_link_options(test_${module} PRIVATE LINKER:--wrap=account_pld,--wrap=account_pld_deltas,--wrap=account_pld_end)
+  target_link_options(test_${module} PRIVATE LINKER:--wrap=account_pld,--wrap=account_pld_deltas,--wrap=account_pld_end,--wrap=adaptive_column,--wrap=part_renyi_orders)
 endforeach()
 target_compile_definitions(test_dp PRIVATE ACCOUNT_MEMO_OFF=1) # groups that are not about accounts ask for it
 # It reads the rows of the program's verbs.

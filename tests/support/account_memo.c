@@ -1,9 +1,12 @@
 /* account_memo.c - trainings of tests ask for the same account again and again: at each reservation, and when a
- * certificate is verified. The linker sends their questions here (--wrap in cmake/tests.cmake), and the real functions
+ * certificate is verified; every charge asks for the columns of its ledger. The linker sends their questions here (--wrap in cmake/tests.cmake), and the real functions
  * answer each one once a process. In the program that tests accounts it is off until a test asks for it. */
 #include "support/account_memo.h"
 #include "dp/account/account_pld.h"
+#include "dp/account/adaptive.h"
+#include "dp/account/event_part.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -131,4 +134,70 @@ sotto_status __wrap_account_pld_deltas(double *delta, const double *epsilon, siz
         keep(&answer);
     }
     return status;
+}
+
+static struct column {
+    double question[4], square;
+} columns[KEPT];
+static size_t columns_known;
+
+double __real_adaptive_column(double epsilon, double delta, double pure, double failure);
+double __wrap_adaptive_column(double epsilon, double delta, double pure, double failure)
+{
+    struct column c = {.question = {epsilon, delta, pure, failure}};
+    bool is_known = false;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; !off && i < columns_known && !is_known; i++)
+        if (memcmp(columns[i].question, c.question, sizeof c.question) == 0) {
+            c = columns[i];
+            is_known = true;
+        }
+    pthread_mutex_unlock(&lock);
+    if (is_known)
+        return c.square;
+    c.square = __real_adaptive_column(epsilon, delta, pure, failure);
+    pthread_mutex_lock(&lock);
+    if (!off && columns_known < KEPT)
+        columns[columns_known++] = c;
+    pthread_mutex_unlock(&lock);
+    return c.square;
+}
+
+/* What one noise is offered at: laws of tables of ours, so their places stand for them. */
+static struct orders {
+    const struct mechanism *mechanism;
+    struct sensitivity_ratio shifts;
+    double count, delta, end;
+    struct renyi_orders orders;
+} orders[KEPT];
+static size_t orders_known;
+
+static bool is_of(const struct orders *o, const struct part *p, double delta)
+{
+    return o->mechanism == p->m && memcmp(&o->shifts, &p->shifts, sizeof o->shifts) == 0 &&
+           o->count == p->count && o->delta == delta;
+}
+
+double __real_part_renyi_orders(struct renyi_orders *out, const struct part *p, double delta,
+                                const struct sotto_context *ctx);
+double __wrap_part_renyi_orders(struct renyi_orders *out, const struct part *p, double delta,
+                                const struct sotto_context *ctx)
+{
+    const bool fits = !off && p->kind == PART_NOISE && !ctx; /* without one, nothing stops it */
+    double end = NAN;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; fits && i < orders_known && isnan(end); i++)
+        if (is_of(&orders[i], p, delta)) {
+            *out = orders[i].orders;
+            end = orders[i].end;
+        }
+    pthread_mutex_unlock(&lock);
+    if (!isnan(end))
+        return end;
+    end = __real_part_renyi_orders(out, p, delta, ctx);
+    pthread_mutex_lock(&lock);
+    if (fits && orders_known < KEPT)
+        orders[orders_known++] = (struct orders){p->m, p->shifts, p->count, delta, end, *out};
+    pthread_mutex_unlock(&lock);
+    return end;
 }

@@ -42,6 +42,7 @@ enum {
     NETWORKS = sizeof networks / sizeof *networks,
     NOISY = 2,
     BATCH_NORM = 5,
+    LARGEST = 6,
     RELATIVE = 7,
     SEEDS = 3,
     STATISTICS = 16384
@@ -167,9 +168,9 @@ TEST(leaves_give_the_gradient_of_all_records)
     }
 }
 
-TEST(threads_change_no_bit)
+static void threads_change_no_bit(size_t first, size_t end)
 {
-    for (size_t k = 0; k < NETWORKS; k++) {
+    for (size_t k = first; k < end; k++) {
         struct world one = {.views = views_of(k)};
         char kernels[LEAVES_MACHINE], others[LEAVES_MACHINE];
         static float start[STATISTICS];
@@ -195,6 +196,26 @@ TEST(threads_change_no_bit)
         }
         close_world(&one);
     }
+}
+
+TEST(threads_change_no_bit_without_batch_norm)
+{
+    threads_change_no_bit(0, BATCH_NORM);
+}
+
+TEST(threads_change_no_bit_with_batch_norm)
+{
+    threads_change_no_bit(BATCH_NORM, LARGEST);
+}
+
+TEST(threads_change_no_bit_in_the_largest_network)
+{
+    threads_change_no_bit(LARGEST, RELATIVE);
+}
+
+TEST(threads_change_no_bit_with_noise_relative_to_values)
+{
+    threads_change_no_bit(RELATIVE, NETWORKS);
 }
 
 static void take_weights(struct world *to, const struct world *from)
@@ -383,4 +404,4 @@ TEST(no_memory_is_an_error)
     }
 }
 
-TEST_GROUP(.shards = 4, .next = machine_next, .tags = "matrix matrix-dtype")
+TEST_GROUP(.shards = 5, .next = machine_next, .tags = "matrix matrix-dtype")

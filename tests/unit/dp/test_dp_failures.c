@@ -300,29 +300,54 @@ static void write_array(enum sotto_dtype dtype)
     sotto_array_clear(&a);
 }
 
-static void sweep_all(bool jansson)
+/* What is swept, in parts of a second or two. */
+static void releases(bool jansson)
 {
     static const char *const vectors[] = {"logistic", "discrete-laplace", "discrete-gaussian", "knorm", NULL};
     for (int i = 0; vectors[i]; i++) {
         mechanism = vectors[i];
         sweep(mechanism, use_release, jansson);
     }
+}
+
+static void other_releases(bool jansson)
+{
     sweep("flat doubt", use_flat_doubt, jansson);
     sweep("select", use_select, jansson);
     sweep("labels", use_labels, jansson);
+}
+
+static void plan(bool jansson)
+{
     sweep("budget", use_budget, jansson);
     mechanism = "gaussian"; /* its curve takes no time; others without memory: test_adaptive_offers */
     sweep("plan", use_plan, jansson);
+}
+
+static void pair(bool jansson)
+{
     sweep("labels and inputs", use_pair, jansson);
+}
+
+static void scores_file(bool jansson)
+{
     mechanism = "exponential";
     write_array(SOTTO_F4);
     sweep("protect scores", use_protect, jansson);
     sweep("verify scores", use_verify, jansson);
+}
+
+static void labels_file(bool jansson)
+{
     mechanism = "randomised-response";
     write_array(SOTTO_I8);
     sweep("protect labels", use_protect, jansson);
     sweep("verify labels", use_verify, jansson);
     sweep("ledger account", use_ledger_account, jansson);
+}
+
+static void accounts(bool jansson)
+{
     sweep("account as text", use_account_text, jansson);
     sweep("any order", use_any_order, jansson);
     if (!jansson)
@@ -331,15 +356,52 @@ static void sweep_all(bool jansson)
 
 TEST(our_allocations_may_fail)
 {
-    sweep_all(false);
+    void (*const parts[])(bool) = {releases, other_releases, plan, pair, scores_file, labels_file, accounts};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        parts[i](false);
 }
 
-TEST(janssons_allocations_may_fail)
+static void janssons_may_fail(void (*part)(bool))
 {
     remember_accounts();
     json_set_alloc_funcs(jansson_malloc, free);
-    sweep_all(true);
+    part(true);
     json_set_alloc_funcs(malloc, free);
+}
+
+TEST(janssons_allocations_may_fail_in_releases)
+{
+    janssons_may_fail(releases);
+}
+
+TEST(janssons_allocations_may_fail_in_other_releases)
+{
+    janssons_may_fail(other_releases);
+}
+
+TEST(janssons_allocations_may_fail_in_a_plan)
+{
+    janssons_may_fail(plan);
+}
+
+TEST(janssons_allocations_may_fail_in_two_charges_of_one_release)
+{
+    janssons_may_fail(pair);
+}
+
+TEST(janssons_allocations_may_fail_in_a_file_of_scores)
+{
+    janssons_may_fail(scores_file);
+}
+
+TEST(janssons_allocations_may_fail_in_a_file_of_labels)
+{
+    janssons_may_fail(labels_file);
+}
+
+TEST(janssons_allocations_may_fail_in_accounts)
+{
+    janssons_may_fail(accounts);
 }
 
 /* --- documents with a member missing or of another kind */
@@ -608,4 +670,4 @@ TEST(default_ledgers_are_used)
     free(here);
 }
 
-TEST_GROUP(.shards = 4, .before = make_folder, .after = remove_folder, .tags = "long")
+TEST_GROUP(.shards = 8, .before = make_folder, .after = remove_folder, .tags = "long")

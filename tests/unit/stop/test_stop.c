@@ -126,6 +126,10 @@ TEST(accounts_stop)
     STOPS(sampled_both, 9);
     STOPS(sampled_certified, 1000);
     STOPS(calibrate_sampled, 30);
+}
+
+TEST(accounts_of_releases_stop)
+{
     STOPS(release, 4);
     STOPS(release_certified, 1000);
     STOPS(calibrate, 20);
@@ -133,6 +137,10 @@ TEST(accounts_stop)
     STOPS(calibrate_risk, 20);
     STOPS(calibrate_sampled_risk, 50);
     STOPS(choose, 50);
+}
+
+TEST(accounts_of_events_stop)
+{
     STOPS(events, 50);
     STOPS(any_order, 10);
     STOPS(many_events, 400);
@@ -397,4 +405,4 @@ static int tear_down(void **state)
     return remove_folder(state);
 }
 
-TEST_GROUP(.set_up = set_up, .tear_down = tear_down, .tags = "long")
+TEST_GROUP(.shards = 3, .set_up = set_up, .tear_down = tear_down, .tags = "long")
