@@ -141,4 +141,4 @@ TEST(an_account_of_many_levels)
     base_free(events);
 }
 
-TEST_GROUP(.tags = "long")
+TEST_GROUP(.tags = "long long-sums")

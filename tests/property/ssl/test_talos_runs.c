@@ -295,4 +295,4 @@ TEST(steps_allocate_nothing_and_failures_are_reported)
 }
 
 TEST_GROUP(.shards = 2, .set_up = set_up, .tear_down = close_images, .next = machine_next,
-           .tags = "matrix matrix-dtype long")
+           .tags = "matrix matrix-dtype long long-sums")

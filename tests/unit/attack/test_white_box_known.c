@@ -201,4 +201,4 @@ TEST(bad_input_is_refused)
     x[N * D + 1] = was;
 }
 
-TEST_GROUP(.set_up = set_up, .tear_down = remove_folder, .tags = "matrix")
+TEST_GROUP(.set_up = set_up, .tear_down = remove_folder, .tags = "matrix long-sums")

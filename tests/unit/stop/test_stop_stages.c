@@ -200,10 +200,14 @@ static void bits_stay(sotto_status (*call)(void), size_t stops)
     }
     checkpoint = NULL;
 }
-TEST(the_bits_stay)
+TEST(the_bits_of_encoders_stay)
 {
     bits_stay(pretrain, 9);
     bits_stay(pretrain_talos, 23);
+}
+
+TEST(the_bits_of_generators_stay)
+{
     bits_stay(dcgan, 5);
     bits_stay(wgan, 5);
 }
@@ -409,4 +413,4 @@ static int tear_down(void **state)
     return remove_folder(state);
 }
 
-TEST_GROUP(.shards = 6, .set_up = set_up, .tear_down = tear_down, .tags = "long")
+TEST_GROUP(.shards = 8, .set_up = set_up, .tear_down = tear_down, .tags = "long")
