@@ -82,6 +82,10 @@ SAMPLERS = {"exact: floor of the continuous law on a power-of-two lattice": 40, 
             "exact, doubts flat: floor of the continuous law on a lattice; slow draws tell little about their size": 32}
 
 
+def bits_of(sampler):
+    return next((bits for name, bits in SAMPLERS.items() if sampler.startswith(name)), 53)
+
+
 def falling_root(f, target, top):
     """The smallest e >= 0 with f(e) <= target, from above; f falls, and f(top) <= target."""
     low, high = Decimal(0), top
@@ -202,7 +206,7 @@ ZCDP = {"logistic": 6, "exponential": 8}  # rho is the squared shift over this, 
 def derive(c, delta):
     """All bounds of one release by name, or None where this program has no formula; and rho of zero-concentrated DP."""
     mechanism, n = c["mechanism"], c["dimension"]
-    scale, bits = Decimal(c["scale"]), SAMPLERS.get(c["sampler"], 53)
+    scale, bits = Decimal(c["scale"]), bits_of(c["sampler"])
     t1, t2, steps, h = shifts(c, mechanism, scale, bits)
     rho = t2 * t2 / ZCDP.get(mechanism, 2)
     if mechanism == "discrete-gaussian" or n < 1:
@@ -316,7 +320,9 @@ def read_certificate(path):
     if schema not in ("sotto.certificate/1", "sotto.certificate/2", "sotto.certificate/3"):
         raise Refused(65, f"schema is '{schema}'; expected sotto.certificate/1 to /3")
     if not schema.endswith("/1"):
-        find(c, "records", WHOLE, NOTHING), find(c, "condition", TEXT, NOTHING)
+        find(c, "condition", TEXT, NOTHING)
+        if (find(c, "records", WHOLE, NOTHING) or 0) < 0:
+            raise Refused(65, "'records' is below 0")
     if schema.endswith("/3") != ("person" in c):
         raise Refused(65, f"schema is '{schema}'; 'person' stands in sotto.certificate/3 and nowhere else")
     if "unit_of_privacy" in c:
@@ -331,6 +337,8 @@ def read_certificate(path):
                          ("output_sha256", TEXT)):
         find(c, name, *kinds)
     place(c["ledger"])
+    if "plan" in c and (not hexadecimal(find(c, "plan.id", TEXT), 32) or find(c, "plan.slot", WHOLE) < 1):
+        raise Refused(65, "'plan' is wrong; expected the hash of a plan, and a slot from 1")
     claim = claimed(c)
     for name, *kinds in (("epsilon.lower", NUMBER, NOTHING), ("epsilon.upper", NUMBER, NOTHING), ("delta", NUMBER),
                          ("pure_epsilon", NUMBER, NOTHING), ("zcdp_rho", NUMBER, NOTHING), ("adjacency", TEXT),
@@ -405,7 +413,7 @@ def check_wording(v, c, claim):
     except (ValueError, OverflowError):
         exact = None
     v.check("scale", exact == c["scale"], f"{c['scale']!r} and {c['scale_exact']}")
-    bits, e = SAMPLERS.get(c["sampler"], 53), c["lattice_exponent"]
+    bits, e = bits_of(c["sampler"]), c["lattice_exponent"]
     kind = c["mechanism"]
     if "run" in c:
         fits = e == c["run"].get("lattice_exponent", e)
@@ -456,9 +464,9 @@ def check_statistic(v, c):
     if "statistic" not in c or "run" in c:
         return
     name, n, scores = find(c, "statistic.name", TEXT), c.get("records") or 0, c["mechanism"] in ("exponential", "permute-and-flip")
-    low, high = c["statistic"].get("range", (0, 0))
-    if not all(isinstance(end, NUMBER) for end in (low, high)):
-        raise Refused(65, "'statistic.range' is no pair of numbers")
+    low, high = ends = c["statistic"].get("range", (0, 0))
+    if any(isinstance(end, bool) or not isinstance(end, NUMBER) for end in ends) or "range" in c["statistic"] and not low < high < NEVER:
+        raise Refused(65, "'statistic.range' is no pair of numbers; expected the lower end first")
     if name == "mean" and low < high and n > 0:
         each = (high - low) / n + 2 * 2.0**-49 * max(abs(low), abs(high))
     elif name in ("chi-square-alleles", "chi-square-genotypes") and n > 0:
@@ -486,6 +494,19 @@ def check_number(v, name, says, derived):
     v.check(name, ok, f"the certificate says {says!r}, derived {'none' if derived is None else '%.12g' % derived}")
 
 
+def deviation_of(c):
+    """Standard deviation of one coordinate of the noise, over the scale; None: it has none."""
+    kind, h = c["mechanism"], 2.0 ** c["lattice_exponent"] / c["scale"] if c["lattice_exponent"] < 400 else 0
+    if kind == "knorm":
+        return math.sqrt(c["dimension"] + 1)
+    if kind == "discrete-laplace" and 0 < h < 700:
+        return h * math.sqrt(2 * math.exp(-h)) / -math.expm1(-h)
+    if kind == "discrete-gaussian" and 0 < h < 30:
+        masses = [math.exp(-(k * h) ** 2 / 2) for k in range(1, 60)] if h > 0.2 else []
+        return h * math.sqrt(2 * sum(k * k * mass for k, mass in enumerate(masses, 1)) / (1 + 2 * sum(masses))) if masses else 1.0
+    return MECHANISMS[kind]
+
+
 def check_account(v, c, claim):
     """True: epsilon was derived."""
     bounds = {name: NEVER if e is None else Decimal(e) for name, e in claim["bounds"].items()}
@@ -496,7 +517,7 @@ def check_account(v, c, claim):
     for some in (claim, claim.get("other") or claim):
         low, high = some["epsilon"]["lower"], some["epsilon"]["upper"]
         v.check("lower end", low is None or high is None or high >= low, f"epsilon {high!r} is below its lower end {low!r}")
-    deviation = MECHANISMS[c["mechanism"]]
+    deviation = deviation_of(c)
     v.check("standard deviation", not deviation or near(c.get("standard_deviation"), deviation * c["scale"]),
             repr(c.get("standard_deviation")))
     if "run" in c:
@@ -527,12 +548,22 @@ def check_account(v, c, claim):
 def check_run(v, c):
     """A run agrees with the certificate around it, its steps with its reservations."""
     run, s = find(c, "run", OBJECT), c["sensitivity"]
+    if find(run, "clipping", TEXT) not in ("l1", "l2") or run.get("sampling", "poisson") not in ("poisson", "fixed") or run.get("protects", "inputs") != "inputs":
+        raise Refused(65, "the clipping or sampling of the run is not known")
+    claim = claimed(c)
+    v.check("zcdp rho", not claim or claim["zcdp_rho"] is None, "an account of sampled steps has none")
+    if claim and (run["mechanism"] == "gaussian" or run["clipping"] == "l2"):
+        v.check("pure epsilon", claim["pure_epsilon"] is None, f"the certificate says {claim['pure_epsilon']}, and its steps have none")
     for name, *kinds in (("id", TEXT), ("mechanism", TEXT), ("scale", NUMBER), ("max_grad_norm", NUMBER), ("clipping", TEXT),
                          ("sample_rate", NUMBER), ("dimension", WHOLE), ("steps.charged", WHOLE), ("steps.used", WHOLE),
                          ("reservations", LIST)):
         find(run, name, *kinds)
     for entry in run["reservations"]:
         find(entry, place(c["ledger"])[0], WHOLE), find(entry, "hash", TEXT), find(entry, "first_step", WHOLE), find(entry, "steps", WHOLE)
+        if entry["first_step"] < 0 or entry["steps"] < 0:
+            raise Refused(65, "a reservation has steps below 0")
+    if len(run["id"]) != 32:
+        raise Refused(65, "'run.id' is not the name of a run")
     norm = s["l1" if run["clipping"] == "l1" else "l2"]
     v.check("run", (run["mechanism"], run["scale"], run["dimension"], run["max_grad_norm"], run.get("condition"), "clipped",
                     run.get("person"))
@@ -667,7 +698,7 @@ def check_values(v, c, values, floats):
         v.left.append("whether the values can have come out of such noise, which nothing here tests")
         return
     whole, odd = kind in ("discrete-laplace", "knorm"), kind in ("logistic", "laplace", "gaussian")
-    if "run" not in c and (whole or c["sampler"] in SAMPLERS):
+    if "run" not in c and (whole or bits_of(c["sampler"]) < 53):
         for i, y in enumerate(values):
             halves = math.ldexp(y, 1 - e) if math.isfinite(y) else 0.5
             if abs(halves) < 2.0 ** (24 if floats else 53) and (halves != round(halves) or (round(halves) % 2 == 1) != odd):
@@ -1175,7 +1206,7 @@ def covers(facts, count, e, m, d):
     ("stated", epsilon, delta), or a release's own, as JSON."""
     c = None if isinstance(facts, tuple) else json.loads(facts)
     if c:
-        bits = SAMPLERS.get(c["sampler"], 53)
+        bits = bits_of(c["sampler"])
         t1, t2, _, _ = shifts(c, c["mechanism"], Decimal(c["scale"]), bits)
         kind, t = ("gaussian", t2) if c["mechanism"] == "gaussian" else ("pure", t2 if c["mechanism"] == "knorm" else t1)
     else:
@@ -1259,7 +1290,7 @@ def check_plan(fixed, line, said, where):
                  "sensitivity": {"l1": event.get("l1"), "l2": event.get("l2")}, "lattice_exponent": math.frexp(step)[1] - 1 if step else 0}
         if kind not in MECHANISMS or kind in ("discrete-gaussian", "propose-test-release") or count < 1:
             raise Refused(1, f"{where}: plans '{kind}', which no plan can hold")
-        t1, t2, _, _ = shifts(facts, kind, Decimal(facts["scale"]), SAMPLERS.get(sampler, 53))
+        t1, t2, _, _ = shifts(facts, kind, Decimal(facts["scale"]), bits_of(sampler))
         if any(covers(json.dumps(facts), count, *offer) is False for offer in offers):
             raise Refused(1, f"{where}: offers less in 'any_order' than one of its releases needs")
         if kind == "gaussian":

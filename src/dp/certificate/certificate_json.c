@@ -240,15 +240,28 @@ sotto_status sotto_any_order_json(char **json, const struct sotto_any_order *any
 /* ---- certificates that are read ---- */
 
 /* The reservations that a run lists. */
-static void read_reservations(struct run_claims *r, const struct json *list)
+static sotto_status read_reservations(struct run_claims *r, const struct json *list, bool by_line,
+                                      const char *path)
 {
+    sotto_status status = SOTTO_OK;
     const struct json *last;
+    size_t number;
+    int64_t entry;
+    const char *hash;
     r->reservations = json_count(list);
     last = json_at(list, r->reservations - 1);
     r->last_hash = json_text(json_member(last, "hash"));
     r->last_entry = entry_number_of(last);
-    for (size_t i = 0; i < r->reservations; i++)
-        r->reserved += json_number(json_member(json_at(list, i), "steps"));
+    for (size_t i = 0; i < r->reservations; i++) {
+        const struct json *one = json_at(list, i);
+        TRY(json_get_text(&hash, one, path, "hash"));
+        TRY(json_get_integer(&entry, one, path, by_line ? "index" : "charge"));
+        TRY(json_get_size(&number, one, path, "first_step"));
+        TRY(json_get_size(&number, one, path, "steps"));
+        r->reserved += (double)number;
+    }
+done:
+    return status;
 }
 
 static sotto_status read_ranks(struct run_claims *r, const struct json *run, const char *path)
@@ -270,6 +283,7 @@ static sotto_status read_run(struct certificate_claims *f, const struct json *c,
     sotto_status status = SOTTO_OK;
     const struct json *run, *list;
     TRY(entry_number_get(&f->entry, &f->by_line, &f->has_entry, json_member(c, "ledger"), path));
+    TRY(json_get_integer(&f->entry, c, path, f->by_line ? "ledger.index" : "ledger.charge"));
     if (!json_member(c, "run"))
         goto done;
     TRY(json_get_object(&run, c, path, "run"));
@@ -277,12 +291,11 @@ static sotto_status read_run(struct certificate_claims *f, const struct json *c,
     TRY(json_get_text(&f->run, run, path, "id"));
     TRY(json_get_array(&list, run, path, "reservations"));
     TRY(json_get_size(&f->run_claims.charged, run, path, "steps.charged"));
-    TRY(json_get_integer(&f->entry, c, path, f->by_line ? "ledger.index" : "ledger.charge"));
     f->run_claims.used = json_number(json_find(run, "steps.used"));
     if (json_member(run, "ranks"))
         TRY(read_ranks(&f->run_claims, run, path));
     f->run_claims.multiplier = json_number(json_find(run, "noise_multiplier"));
-    read_reservations(&f->run_claims, list);
+    TRY(read_reservations(&f->run_claims, list, f->by_line, path));
     if (strlen(f->run) != RUN_ID)
         FAIL(SOTTO_EFORMAT, "%s: 'run.id' is not the name of a run", path);
 done:
@@ -303,7 +316,8 @@ static sotto_status read_version(struct certificate_claims *f, const struct json
         FAIL(SOTTO_EFORMAT, "%s: schema is '%.64s'; expected %s or an earlier version", path, schema,
              CERTIFICATE_PERSON_SCHEMA);
     TRY(unit_get(&f->unit, c, path));
-    f->unit_words = json_text(json_member(c, "unit_of_privacy"));
+    if (json_member(c, "unit_of_privacy"))
+        TRY(json_get_text(&f->unit_words, c, path, "unit_of_privacy"));
     if ((f->version == 3) != (f->unit.rows > 0))
         FAIL(SOTTO_EFORMAT, "%s: schema is '%.64s' %s 'person'; only %s has it", path, schema,
              f->unit.rows ? "with" : "without", CERTIFICATE_PERSON_SCHEMA);
@@ -342,9 +356,11 @@ static sotto_status read_account(struct account_claims *a, const struct json *cl
     a->condition = json_text(json_member(claim, "condition"));
     a->other = json_member(claim, "other") != NULL;
     a->note = json_text(json_member(claim, "note"));
-    a->other_adjacency = json_text(json_find(claim, "other.adjacency"));
-    a->other_lower = json_number(json_find(claim, "other.epsilon.lower"));
-    a->other_upper = json_number(json_find(claim, "other.epsilon.upper"));
+    if (!a->other || json_kind(json_member(claim, "other")) == JSON_KIND_NULL)
+        goto done;
+    TRY(json_get_text(&a->other_adjacency, claim, path, "other.adjacency"));
+    TRY(json_get_real_or_null(&a->other_lower, claim, path, "other.epsilon.lower"));
+    TRY(json_get_real_or_null(&a->other_upper, claim, path, "other.epsilon.upper"));
 done:
     return status;
 }

@@ -107,6 +107,7 @@ static void check_beside(struct verification *v, const struct sotto_account *a)
     struct sotto_account says = {0};
     const double expected =
         f->run ? mechanism_find(f->mechanism)->standard_deviation * f->scale : a->standard_deviation;
+    double named = INFINITY, least = INFINITY;
     sotto_status status = certificate_claims_bounds(&says, f, v->path);
     if (status != SOTTO_OK) {
         verify_check(v, "bounds", false, "%s", sotto_error_text());
@@ -116,6 +117,15 @@ static void check_beside(struct verification *v, const struct sotto_account *a)
         for (size_t j = 0; j < a->bound_count; j++)
             if (strcmp(says.bounds[i].name, a->bounds[j].name) == 0 && isfinite(a->bounds[j].epsilon))
                 check_number(v, "bounds", says.bounds[i].epsilon, a->bounds[j].epsilon);
+    for (size_t i = 0; i < says.bound_count; i++) {
+        least = fmin(least, says.bounds[i].epsilon);
+        if (strcmp(says.bounds[i].name, f->claim.accountant) == 0)
+            named = says.bounds[i].epsilon;
+    }
+    const double upper = isnan(f->claim.upper) ? INFINITY : f->claim.upper;
+    verify_check(v, "bounds", named == upper && least == upper,
+                 "epsilon %.12g is not the smallest bound, or not that of its accountant, '%s'",
+                 f->claim.upper, f->claim.accountant);
     if (!isnan(expected))
         verify_check(v, "standard deviation", fabs(f->standard_deviation - expected) <= 1e-9 * expected,
                      "certificate says %.12g, re-derived %.12g", f->standard_deviation, expected);

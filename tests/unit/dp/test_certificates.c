@@ -407,7 +407,8 @@ TEST(lines_for_people_are_checked)
         {"\"statement\": \"proved for", "\"statement\": \"carved for", "sensitivity"},
         {"\"sampler\": \"exact", "\"sampler\": \"quick", "lattice"},
         {"\"purpose\": \"a release", "\"purpose\": \"no release", "recorded facts"},
-        {"\"bounds\": {", "\"bounds\": {\"magic\": 0.1, ", "recorded account"}};
+        {"\"bounds\": {", "\"bounds\": {\"magic\": 0.1, ", "is not the smallest bound"},
+        {"\"bounds\": {", "\"bounds\": {\"magic\": 9.5, ", "recorded account"}};
     release_to(ledger, 2);
     must_verify();
     char *good = saved();
