@@ -946,6 +946,8 @@ def check_event(event, where):
     if not isinstance(event, dict):
         raise Refused(1, f"{where}: an event is no object")
     steps = "steps" in event
+    if steps and "count" in event:
+        raise Refused(1, f"{where}: 'count' and 'steps' of an event mean the same")
     event.setdefault("count", 1), event.setdefault("group", 1)
     if not steps:
         event.setdefault("dimension", 0)
@@ -1255,11 +1257,7 @@ def pure_of_step(event):
 
 def planned_run(event, line, offers, where):
     """What a run of a plan adds to the sums of its releases: its pure epsilon in all its steps; None: it has curves alone."""
-    steps, fixed = find(event, "steps", WHOLE), event.get("sampling") == "fixed"
-    if not find(event, "noise_multiplier", NUMBER) > 0 or not 0 < find(event, "sample_rate", NUMBER) <= 1 or {"count", "group"} & set(event) or \
-            event.get("adjacency") != ("replace-one" if fixed else "add-remove"):
-        raise Refused(1, f"{where}: plans a run whose rate, noise or adjacency is none")
-    pure = pure_of_step(event)
+    steps, pure = find(event, "steps", WHOLE), pure_of_step(event)
     if steps < 1 or "person" in line and line["person"]["rows"] > 1 or event["mechanism"] != "gaussian" and pure is None:
         raise Refused(1, f"{where}: plans a run of '{event['mechanism']}', which no plan can hold")
     if pure is None:
