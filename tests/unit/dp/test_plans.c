@@ -6,6 +6,7 @@
 #include "sotto/verify.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -362,6 +363,37 @@ TEST(of_two_processes_one_gets_the_slot)
             refused += WEXITSTATUS(status) == 1;
         }
         assert_true(won == 1 && refused == 1);
+    }
+}
+
+/* A file system that is full in the midst of the plan's line: nothing is planned, and nothing charged. */
+TEST(a_full_disk_charges_no_plan)
+{
+    const struct sotto_spend spend = {
+        .dataset_id = "toy", .source = &exercise, .ledger = path, .budget = budget};
+    unsigned char *data;
+    size_t size;
+    assert_int_equal(spend_slot("gaussian", 1), SOTTO_EINVAL); /* a ledger without a charge */
+    must_plan(mixed);
+    assert_int_equal(file_read(&data, &size, path, 1 << 20), SOTTO_OK);
+    base_free(data);
+    unlink(path);
+    const char *events = events_file(mixed);
+    for (size_t room = size / 4; room + 2 < size; room += size / 4) {
+        char *json = NULL;
+        int result;
+        const pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            signal(SIGXFSZ, SIG_IGN);
+            setrlimit(RLIMIT_FSIZE, &(struct rlimit){room, room});
+            const sotto_status status = sotto_ledger_plan(&json, NULL, events, 1e-6, &spend, NULL);
+            _exit(status == SOTTO_EIO && !json ? 0 : 1);
+        }
+        assert_true(waitpid(child, &result, 0) == child && WIFEXITED(result) && WEXITSTATUS(result) == 0);
+        must_plan(mixed);
+        assert_true(look().charges == 1);
+        unlink(path);
     }
 }
 
