@@ -180,3 +180,11 @@ npy("labels.npy", "|u1", (184,), bytes(i % 2 for i in range(184)))'
   # nothing that may be published names the stages, whose hashes are of private files
   [ -z "$(grep -rl "$(sed -n 's/.*"hash": "\([0-9a-f]*\)".*/\1/p' two/plans.json | head -n 1)" two/protected)" ]
 }
+
+@test "a plan that would cost more than one by one is not made" {
+  sed -i '/scale: 3/d; s/epsilon: 1, delta/scale: 13400, delta/; s/scale: 2/scale: 13400/' e.yaml # epsilon 0 each, at delta 1e-5
+  "$SOTTO" run e.yaml 2> said
+  grep -q 'protect: 2 releases are charged one by one: as one plan they would cost epsilon .* at delta 1e-05, and one by one they add up to 0' said
+  [ "$(count plan)" -eq 0 ]
+  [ "$(count release)" -eq 2 ]
+}

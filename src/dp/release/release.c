@@ -201,8 +201,8 @@ done:
 }
 
 /* In a plan other noise than Gaussian counts by L1 alone, which in many dimensions is far more than it is by itself. */
-sotto_status release_as_event(struct sotto_event *event, double *epsilon, double *delta,
-                              char why[RELEASE_WHY], const struct sotto_release *r, size_t n,
+sotto_status release_as_event(struct sotto_event *event, struct sotto_event *charged, double *epsilon,
+                              double *delta, char why[RELEASE_WHY], const struct sotto_release *r, size_t n,
                               const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
@@ -232,6 +232,7 @@ sotto_status release_as_event(struct sotto_event *event, double *epsilon, double
         goto done;
     }
     TRY(status);
+    *charged = prepared;
     const double at = *delta > 0 ? *delta : 1e-6; /* beside others it will have one */
     TRY(sotto_account_events(&own, &wide, 1, at, SOTTO_REPLACE_ONE, ctx));
     TRY(sotto_account_events(&planned, &prepared, 1, at, SOTTO_REPLACE_ONE, ctx));

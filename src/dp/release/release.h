@@ -42,11 +42,12 @@ sotto_status release_enter(struct sotto_certificate **certificate, struct charge
 
 enum { RELEASE_WHY = 256 };
 /** A release of noise on `n` values as an event of a plan, of single records as it is asked.
- *  Out:     *epsilon, *delta  of the release by itself, for its unit of privacy
+ *  Out:     *event            as a plan's file says it; *charged: as its ledger counts it
+ *           *epsilon, *delta  of the release by itself, for its unit of privacy
  *           why               "", or why it is better charged by itself
  *  Returns: those of release_plan() */
-sotto_status release_as_event(struct sotto_event *event, double *epsilon, double *delta,
-                              char why[RELEASE_WHY], const struct sotto_release *release, size_t n,
-                              const struct sotto_context *ctx);
+sotto_status release_as_event(struct sotto_event *event, struct sotto_event *charged, double *epsilon,
+                              double *delta, char why[RELEASE_WHY], const struct sotto_release *release,
+                              size_t n, const struct sotto_context *ctx);
 
 #endif

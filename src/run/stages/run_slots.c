@@ -18,9 +18,9 @@ enum { SLOT = 96, WHY = 256 };
 /* A row that is not finished, and that a plan may hold. */
 struct run_slot {
     char stage[RUN_NAME + 32], hash[SHA256_HEX], slot[SLOT]; /* slot "": none */
-    struct sotto_event event;
-    bool spent;            /* a slot of it, by a release that did not end */
-    double delta, epsilon; /* of the release by itself */
+    struct sotto_event event, charged; /* as its file says it, and as the ledger counts it */
+    bool spent;                        /* a slot of it, by a release that did not end */
+    double delta, epsilon;             /* of the release by itself */
 };
 
 const char *run_slot_of(const struct run *r, const char *hash)
@@ -76,7 +76,8 @@ static sotto_status ask(struct run_slot *out, char why[WHY], const struct run *r
     noise.protect.release.spend.provenance = &whose;
     noise.protect.release.spend.dataset_id = r->data->dataset_id;
     noise.protect.release.records = r->config.cases[m->index].records;
-    TRY(release_as_event(&out->event, &out->epsilon, &out->delta, why, &noise.protect.release, n, r->ctx));
+    TRY(release_as_event(&out->event, &out->charged, &out->epsilon, &out->delta, why, &noise.protect.release,
+                         n, r->ctx));
 done:
     sotto_provenance_clear(&whose);
     return status;
@@ -270,6 +271,30 @@ done:
     return status;
 }
 
+/* At one delta; one by one each has its own, so next to nothing may cost less that way. */
+static sotto_status costs_less(bool *less, const struct fresh *f, const struct run *r)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_event *events = NULL;
+    struct sotto_account a;
+    size_t n = 0;
+    NEW(events, r->slot_count);
+    for (size_t i = 0; i < r->slot_count; i++)
+        if (!r->slots[i].slot[0])
+            events[n++] = r->slots[i].charged;
+    TRY(sotto_account_events(&a, events, n, f->delta, SOTTO_REPLACE_ONE, r->ctx));
+    *less = a.epsilon.upper <= f->sum * (1 + 1e-9); /* pure ones add up to the sum */
+    if (!*less)
+        context_log(
+            r->ctx, SOTTO_LOG_INFO,
+            "protect: %zu releases are charged one by one: as one plan they would cost epsilon %.6g at "
+            "delta %g, and one by one they add up to %.6g",
+            f->count, a.epsilon.upper, f->delta, f->sum);
+done:
+    base_free(events);
+    return status;
+}
+
 /* *plan: what the ledger says of it. */
 static sotto_status charge(struct json **plan, const struct run *r, const struct run_source *source,
                            const struct fresh *f)
@@ -303,7 +328,10 @@ static sotto_status plan_anew(struct run *r, const struct json *plans, const cha
     double epsilon;
     name_plan(f.purpose, r);
     TRY(write_events(&f, r));
-    if (f.count < 2)
+    bool less = false;
+    if (f.count >= 2)
+        TRY(costs_less(&less, &f, r));
+    if (!less)
         goto done;
     json_put_text(&one, "purpose", f.purpose);
     json_put(&one, "rows", json_clone(f.rows));
