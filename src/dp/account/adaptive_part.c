@@ -5,6 +5,7 @@
 #include "dp/account/row_by_row.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { CELLS = 255 /* twice as many would save 2e-4 of m */, LADDER = 3 };
 enum { OTHERS = 2 /* that a ledger has to add */ };
@@ -193,6 +194,17 @@ static bool as_composed(struct composed_release *out, const struct part *p)
     return true;
 }
 
+/* Equal ones in a row are one. */
+static bool joins(struct composed_release *last, const struct composed_release *one)
+{
+    const bool same = strcmp(last->mechanism, one->mechanism) == 0 && last->shift.lo == one->shift.lo &&
+                      last->shift.hi == one->shift.hi && last->norm == one->norm && last->rate == one->rate &&
+                      last->replace_one == one->replace_one && last->sampling == one->sampling &&
+                      one->count <= ((size_t)1 << 40) - last->count;
+    last->count += same ? one->count : 0;
+    return same;
+}
+
 /* Each part by one of its own offers: the first, pure where there is a pure one, or the second, Gaussian where there is one. */
 static sotto_status offers_of_sums(struct adaptive *out, size_t *count, const struct part *parts, size_t n,
                                    const struct sotto_context *ctx)
@@ -235,7 +247,7 @@ sotto_status adaptive_offers_together(struct adaptive out[ADAPTIVE_OFFERS], size
     for (size_t i = 0; i < n; i++)
         if (as_composed(&items[found], &parts[i])) {
             noise = noise || !is_gaussian(&parts[i]);
-            found++;
+            found += found == 0 || !joins(&items[found - 1], &items[found]);
         } else {
             rest = adaptive_add(rest, (struct adaptive){part_pure(&parts[i]).hi, 0, 0});
         }

@@ -103,3 +103,25 @@ TEST(a_run_of_persons_has_no_box_beside_others)
                      SOTTO_OK);
     assert_int_equal(count, 0);
 }
+
+/* A hundred equal runs are one of a hundred times the steps, and more kinds than a curve is composed of. */
+TEST(equal_runs_are_one)
+{
+    enum { RUNS = 100 };
+    const struct sotto_event one = steps("gaussian", 40, .05, 50, SOTTO_NORM_L2, SOTTO_SAMPLING_POISSON),
+                             all =
+                                 steps("gaussian", 40, .05, 50 * RUNS, SOTTO_NORM_L2, SOTTO_SAMPLING_POISSON);
+    struct part parts[RUNS], long_run;
+    struct adaptive many[ADAPTIVE_OFFERS], single[ADAPTIVE_OFFERS];
+    const struct adaptive left = {0, 0, 1e-6};
+    size_t count, single_count;
+    for (size_t i = 0; i < RUNS; i++)
+        assert_int_equal(part_make(&parts[i], &one, i, SOTTO_REPLACE_ONE), SOTTO_OK);
+    assert_int_equal(part_make(&long_run, &all, 0, SOTTO_REPLACE_ONE), SOTTO_OK);
+    assert_int_equal(adaptive_offers_together(many, &count, parts, RUNS, &left, NULL), SOTTO_OK);
+    assert_int_equal(adaptive_offers_together(single, &single_count, &long_run, 1, &left, NULL), SOTTO_OK);
+    assert_true(count == single_count && count > 0);
+    for (size_t i = 0; i < count; i++)
+        assert_true(fabs(many[i].square / single[i].square - 1) < 1e-6 &&
+                    many[i].failure == single[i].failure);
+}
