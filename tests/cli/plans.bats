@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shards: 3
 # 'sotto ledger plan' and 'protect --planned': from file to file.
 
 setup() {
