@@ -1,5 +1,6 @@
 /* With ed25519.c the only file outside src/rng that sees libsodium. */
 #include "base/sha256.h"
+#include "base/sha256_blocks.h"
 
 #include <errno.h>
 #include <sodium.h>
@@ -7,17 +8,69 @@
 #include <string.h>
 #include <sys/stat.h>
 
-_Static_assert(sizeof(crypto_hash_sha256_state) <= sizeof(struct sha256),
-               "the opaque state holds libsodium's");
+/* Where the CPU has instructions for it. */
+struct own {
+    uint32_t h[8];
+    uint64_t bytes;
+    unsigned char block[64];
+};
+_Static_assert(sizeof(crypto_hash_sha256_state) <= sizeof((struct sha256){0}.state) &&
+                   sizeof(struct own) <= sizeof((struct sha256){0}.state),
+               "the opaque state holds libsodium's and ours");
+
+static struct own *own_of(struct sha256 *s)
+{
+    return (struct own *)(void *)s->state;
+}
+
+static crypto_hash_sha256_state *sodium_of(struct sha256 *s)
+{
+    return (crypto_hash_sha256_state *)(void *)s->state;
+}
+
+static void own_update(struct own *o, const unsigned char *data, size_t bytes)
+{
+    const size_t have = o->bytes % 64, fill = have == 0 ? 0 : bytes < 64 - have ? bytes : 64 - have;
+    o->bytes += bytes;
+    if (fill > 0)
+        memcpy(o->block + have, data, fill);
+    if (fill > 0 && have + fill == 64)
+        sha256_blocks(o->h, o->block, 1);
+    sha256_blocks(o->h, data + fill, (bytes - fill) / 64);
+    if ((bytes - fill) % 64 > 0)
+        memcpy(o->block, data + bytes - (bytes - fill) % 64, (bytes - fill) % 64);
+}
+
+/* A bit, zeros up to 8 bytes before the end of a block, and the number of bits. */
+static void own_final(struct own *o, unsigned char digest[32])
+{
+    unsigned char end[72] = {0x80};
+    const size_t zeros = (119 - o->bytes % 64) % 64;
+    for (int i = 0; i < 8; i++)
+        end[1 + zeros + (size_t)i] = (unsigned char)(o->bytes * 8 >> (56 - 8 * i));
+    own_update(o, end, 1 + zeros + 8);
+    for (int i = 0; i < 32; i++)
+        digest[i] = (unsigned char)(o->h[i / 4] >> (24 - 8 * (i % 4)));
+}
 
 void sha256_init(struct sha256 *s)
 {
-    crypto_hash_sha256_init((crypto_hash_sha256_state *)(void *)s->state);
+    /* FIPS 180-4, section 5.3.3: of the square roots of the first 8 primes */
+    static const struct own start = {.h = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f,
+                                           0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
+    s->own = sha256_has_blocks();
+    if (s->own)
+        *own_of(s) = start;
+    else
+        crypto_hash_sha256_init(sodium_of(s));
 }
 
 void sha256_update(struct sha256 *s, const void *data, size_t bytes)
 {
-    crypto_hash_sha256_update((crypto_hash_sha256_state *)(void *)s->state, data, bytes);
+    if (s->own)
+        own_update(own_of(s), data, bytes);
+    else
+        crypto_hash_sha256_update(sodium_of(s), data, bytes);
 }
 
 sotto_status sha256_update_asking(struct sha256 *s, const void *data, size_t bytes,
@@ -36,8 +89,15 @@ done:
 void sha256_hex(struct sha256 *s, char out[SHA256_HEX])
 {
     unsigned char digest[crypto_hash_sha256_BYTES];
-    crypto_hash_sha256_final((crypto_hash_sha256_state *)(void *)s->state, digest);
-    sodium_bin2hex(out, SHA256_HEX, digest, sizeof digest);
+    if (s->own)
+        own_final(own_of(s), digest);
+    else
+        crypto_hash_sha256_final(sodium_of(s), digest);
+    for (size_t i = 0; i < sizeof digest; i++) { /* of what is no secret, unlike sodium_bin2hex() */
+        out[2 * i] = "0123456789abcdef"[digest[i] >> 4];
+        out[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
+    }
+    out[SHA256_HEX - 1] = '\0';
 }
 
 void sha256_of(char out[SHA256_HEX], const void *data, size_t bytes)

@@ -1,13 +1,16 @@
-/* sha256.h - hashes of data, recipes and files (libsodium behind it). */
+/* sha256.h - hashes of data, recipes and files (instructions of the CPU or libsodium behind it). */
 #ifndef BASE_SHA256_H
 #define BASE_SHA256_H
 
 #include "base/status.h"
 
+#include <stdbool.h>
+
 enum { SHA256_HEX = 65 }; /* 64 lower-case digits and the terminator */
 
 struct sha256 {
     _Alignas(16) unsigned char state[128];
+    bool own; /* ours, by the instructions of this CPU; else libsodium's */
 };
 void sha256_init(struct sha256 *s);
 void sha256_update(struct sha256 *s, const void *data, size_t bytes);
