@@ -1,4 +1,4 @@
-/* Arbitrary bytes as JSON; what is accepted must survive being written and read again. */
+/* Arbitrary bytes as JSON; what is accepted must survive being written and read again, and the reader of lines says the same. */
 #include "io/json/json.h"
 #include "sotto/io.h"
 
@@ -9,8 +9,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct json *j = NULL, *again = NULL;
-    char *first = NULL, *second = NULL;
+    struct json *j = NULL, *again = NULL, *line = NULL;
+    char *first = NULL, *second = NULL, *third = NULL;
+    assert(json_parse_line(&line, (const char *)data, size, "input.json") ==
+           json_parse(&j, (const char *)data, size, "input.json"));
+    if (j) {
+        assert(json_dump(&second, j, JSON_LINE) == SOTTO_OK &&
+               json_dump(&third, line, JSON_LINE) == SOTTO_OK);
+        assert(strcmp(second, third) == 0);
+    }
+    json_free(j);
+    json_free(line);
+    sotto_text_free(second);
+    sotto_text_free(third);
+    j = NULL;
+    second = NULL;
     if (json_parse(&j, (const char *)data, size, "input.json") == SOTTO_OK) {
         double x;
         if (json_get_real(&x, j, "input.json", "a.b[0].c") != SOTTO_OK && json_kind(j) == JSON_KIND_OBJECT)

@@ -243,14 +243,26 @@ sotto_status ledger_settlement_encode(char **text, const struct ledger_settlemen
 
 sotto_status ledger_line_parse(struct ledger_line *out, const char *text, size_t size, const char *name)
 {
-    struct json *document;
-    sotto_status status = json_parse(&document, text, size, name);
+    struct ledger_line line = {0};
+    const sotto_status status = ledger_line_parse_again(&line, text, size, name);
     if (status == SOTTO_OK)
-        *out = (struct ledger_line){.document = document,
-                                    .hash = json_text(json_find(document, "hash")),
-                                    .run = json_text(json_find(document, "run")),
-                                    .mechanism = json_text(json_find(document, "mechanism")),
-                                    .time = json_text(json_find(document, "time"))};
+        *out = line;
+    return status;
+}
+
+sotto_status ledger_line_parse_again(struct ledger_line *line, const char *text, size_t size,
+                                     const char *name)
+{
+    struct json *document = line->document;
+    events_free(&line->plan);
+    *line = (struct ledger_line){0};
+    const sotto_status status = json_parse_line(&document, text, size, name);
+    if (status == SOTTO_OK)
+        *line = (struct ledger_line){.document = document,
+                                     .hash = json_text(json_find(document, "hash")),
+                                     .run = json_text(json_find(document, "run")),
+                                     .mechanism = json_text(json_find(document, "mechanism")),
+                                     .time = json_text(json_find(document, "time"))};
     return status;
 }
 

@@ -140,6 +140,9 @@ struct ledger_line {
 };
 /** JSON, and no more: hash, run, mechanism and time are filled in. name: for errors. EFORMAT, ENOMEM. */
 sotto_status ledger_line_parse(struct ledger_line *out, const char *text, size_t size, const char *name);
+/** The same in the memory of a line of before; {0}: none. It is {0} after a failure. */
+sotto_status ledger_line_parse_again(struct ledger_line *line, const char *text, size_t size,
+                                     const char *name);
 /** Its place in the chain. EFORMAT: it has none. */
 sotto_status ledger_line_place(const char **prev, int64_t *index, const struct ledger_line *line,
                                const char *name);

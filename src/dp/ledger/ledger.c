@@ -209,6 +209,7 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
         snprintf(item.hash, sizeof item.hash, "%s", line->hash);
         snprintf(item.run, sizeof item.run, "%s", line->run);
         item.steps = c->steps;
+        ledger_columns_keep(l);
     }
     if (!ledger_columns_count(l, &item.any_order))
         TRY(refuse_any_order(where));
@@ -291,7 +292,7 @@ static sotto_status settle(struct ledger *l, const struct ledger_line *line, con
     ledger_item_settle(last, &line->charge);
     TRY(ledger_require_recorded(&last->derived, last, &line->charge, where));
     TRY(ledger_require_offers(last, &line->charge, where));
-    if (!ledger_columns_again(l))
+    if (!ledger_columns_again(l, last))
         TRY(refuse_any_order(where));
     l->settled = true;
 done:
@@ -349,168 +350,10 @@ static bool hash_of_line(char hash[SHA256_HEX], const char *line, size_t length)
     return true;
 }
 
-/* ---- releases that are like an earlier one ---- */
-
-/* Thousands of releases by one program differ in their nonces and their place only. A line that is like an earlier one, byte by byte but
- * for these, says the same, so it is not parsed again; a line that differs in any other way is. */
-enum { ALIKE = 256, NONCE = 32, INPUT_NONCE = 64 };
-struct alike {
-    const char *body;            /* a release, up to its place in the chain */
-    size_t length, nonce, input; /* where their digits start; 0: none */
-    struct ledger_item item;
-    bool seeded, inputs_only;
-};
-struct ledger_alike {
-    struct alike known[ALIKE];
-    size_t count; /* of all that were ever kept: the oldest is dropped */
-    size_t next;  /* where to look first: releases often come in turns */
-};
-
-static bool are_digits(const char *text, size_t n)
-{
-    return strspn(text, "0123456789abcdef") >= n;
-}
-
-/* Where the digits of a member start that are to be so many; 0: there is none. A quote within a text has a backslash before it, so what
- * is found is no part of a text. */
-static size_t find_digits(const char *body, size_t length, const char *member, size_t digits)
-{
-    const size_t n = strlen(member);
-    const char *at = memmem(body, length, member, n);
-    const size_t start = at ? (size_t)(at - body) + n : 0;
-    return at && start + digits < length && are_digits(at + n, digits) && body[start + digits] == '"' ? start
-                                                                                                      : 0;
-}
-
-/* The length of a line up to `place` (n bytes), if behind these comes just what stands at the end of the next line; else 0. */
-static size_t length_before(const struct ledger *l, const char *line, size_t length, const char *place,
-                            size_t n)
-{
-    static const char stamp[] = "0000-00-00T00:00:00Z", nonce[] = "\",\"nonce\":\"",
-                      prev[] = "\",\"prev\":\"";
-    const size_t tail =
-        n + sizeof stamp - 1 + sizeof nonce - 1 + NONCE + sizeof prev - 1 + 64 + 1 + HASH_TAIL;
-    if (length <= tail)
-        return 0;
-    const char *at = line + length - tail;
-    if (memcmp(at, place, n) != 0 || memchr(at + n, '"', sizeof stamp - 1) ||
-        memchr(at + n, '\\', sizeof stamp - 1))
-        return 0;
-    at += n + sizeof stamp - 1;
-    if (memcmp(at, nonce, sizeof nonce - 1) != 0 || !are_digits(at + sizeof nonce - 1, NONCE))
-        return 0;
-    at += sizeof nonce - 1 + NONCE;
-    if (memcmp(at, prev, sizeof prev - 1) != 0 || memcmp(at + sizeof prev - 1, l->last, 64) != 0 ||
-        at[sizeof prev - 1 + 64] != '"')
-        return 0;
-    return length - tail;
-}
-
-/* The length of the body of a charge at this place; 0: it is none. */
-static size_t body_of(const struct ledger *l, const char *line, size_t length)
-{
-    char place[96];
-    const size_t n =
-        (size_t)snprintf(place, sizeof place, ",\"" LEDGER_CHARGE_NUMBER "\":%zu,\"index\":%zu,\"time\":\"",
-                         l->charges, l->entries);
-    return length_before(l, line, length, place, n);
-}
-
-/* A line "released" at this place, byte by byte as this program writes it, but for its digits: which charge it names. */
-static bool names_output(size_t *charge, const struct ledger *l, const char *line, size_t length)
-{
-    static const char begin[] =
-        "{\"schema\":\"sotto.ledger/1\",\"event\":\"released\",\"" LEDGER_CHARGE_NUMBER "\":";
-    static const char *const members[] = {",\"salt\":\"", ",\"output\":\"", ",\"certificate\":\""};
-    char place[64];
-    size_t digits = 0, at = sizeof begin - 1, number = 0;
-    const size_t n = (size_t)snprintf(place, sizeof place, ",\"index\":%zu,\"time\":\"", l->entries);
-    const size_t body = length_before(l, line, length, place, n);
-    if (body <= at || memcmp(line, begin, at) != 0)
-        return false;
-    for (; digits < 9 && line[at] >= '0' && line[at] <= '9'; digits++, at++)
-        number = 10 * number + (size_t)(line[at] - '0');
-    if (digits == 0 || (digits > 1 && line[at - digits] == '0'))
-        return false;
-    for (int i = 0; i < 3; i++) {
-        const size_t key = strlen(members[i]);
-        if (body - at < key + 64 + 1 || memcmp(line + at, members[i], key) != 0 ||
-            !are_digits(line + at + key, 64) || line[at + key + 64] != '"')
-            return false;
-        at += key + 64 + 1;
-    }
-    *charge = number;
-    return at == body;
-}
-
-/* Equal up to digits that both have at the same place, behind which `*from` goes on. */
-static bool equal_around(size_t *from, const struct alike *known, const char *body, size_t start,
-                         size_t digits)
-{
-    if (start == 0)
-        return true;
-    const size_t first = *from;
-    *from = start + digits;
-    return are_digits(body + start, digits) && memcmp(known->body + first, body + first, start - first) == 0;
-}
-
-static bool is_alike(const struct alike *known, const char *body, size_t length)
-{
-    size_t from = 0;
-    return known->length == length && equal_around(&from, known, body, known->input, 64) &&
-           equal_around(&from, known, body, known->nonce, INPUT_NONCE) &&
-           memcmp(known->body + from, body + from, length - from) == 0;
-}
-
-/* A charge that is known already; else NULL. */
-static const struct alike *find_alike(const struct ledger *l, const char *line, size_t body)
-{
-    const size_t count = l->alike && body ? l->alike->count < ALIKE ? l->alike->count : ALIKE : 0;
-    for (size_t i = 0; i < count; i++) {
-        const size_t at = (l->alike->next + i) % count;
-        if (is_alike(&l->alike->known[at], line, body)) {
-            l->alike->next = at + 1;
-            return &l->alike->known[at];
-        }
-    }
-    return NULL;
-}
-
-static sotto_status count_alike(struct ledger *l, const struct alike *known, const char *where)
+/* One whole line without its newline: hash, link, index, then the sums. *entry: in: the line before. */
+static sotto_status check_line(struct ledger *l, struct ledger_line *entry, const char *line, size_t length)
 {
     sotto_status status = SOTTO_OK;
-    if (!ledger_columns_count(l, &known->item.any_order))
-        TRY(refuse_any_order(where));
-    TRY(make_room(l));
-    l->seeded += known->seeded;
-    l->inputs_only += known->inputs_only;
-    l->items[l->charges++] = known->item;
-    TRY(count_item(l, &known->item));
-done:
-    return status;
-}
-
-/* A release that was just counted. */
-static void keep_alike(struct ledger *l, const char *line, size_t body, const struct ledger_line *entry)
-{
-    struct alike a = {.body = line,
-                      .length = body,
-                      .nonce = find_digits(line, body, ",\"input_nonce\":\"", INPUT_NONCE),
-                      .input = find_digits(line, body, ",\"input_sha256\":\"", 64),
-                      .seeded = entry->charge.seeded,
-                      .inputs_only = entry->charge.inputs_only};
-    if (!l->alike || body == 0 || entry->admission.opens || entry->followed_by > 0 ||
-        entry->event != LEDGER_RELEASE || (a.nonce && a.input > a.nonce))
-        return;
-    a.item = l->items[l->charges - 1];
-    l->alike->known[l->alike->count++ % ALIKE] = a;
-}
-
-/* One whole line without its newline: hash, link, index, then the sums. */
-static sotto_status check_line(struct ledger *l, const char *line, size_t length)
-{
-    sotto_status status = SOTTO_OK;
-    struct ledger_line entry = {0};
     char where[320], hash[SHA256_HEX];
     const char *prev;
     int64_t index;
@@ -520,32 +363,20 @@ static sotto_status check_line(struct ledger *l, const char *line, size_t length
     if (strncmp(line + length - 66, hash, 64) != 0)
         FAIL(SOTTO_EFORMAT, "%s: its hash does not match, so the ledger was changed after it was written",
              where);
-    const size_t body = l->alike ? body_of(l, line, length) : 0;
-    const struct alike *known = find_alike(l, line, body);
-    size_t charge;
-    if (known || (l->alike && names_output(&charge, l, line, length))) {
-        TRY(known ? count_alike(l, known, where) : mark_released(l, charge, where));
-        memcpy(l->last, hash, sizeof hash);
-        l->entries++;
-        l->follows -= l->follows > 0;
-        goto done;
-    }
-    TRY(ledger_line_parse(&entry, line, length, where));
-    TRY(ledger_line_place(&prev, &index, &entry, where));
+    TRY(ledger_line_parse_again(entry, line, length, where));
+    TRY(ledger_line_place(&prev, &index, entry, where));
     if (strcmp(prev, l->last) != 0 || index != (int64_t)l->entries)
         FAIL(SOTTO_EFORMAT, "%s: does not follow the line before it, so lines were removed or reordered",
              where);
-    TRY(count_line(l, &entry, where));
-    keep_alike(l, line, body, &entry);
+    TRY(count_line(l, entry, where));
     memcpy(l->last, hash, sizeof hash);
     l->entries++;
-    l->follows = entry.followed_by > 0 ? entry.followed_by : l->follows - (l->follows > 0);
+    l->follows = entry->followed_by > 0 ? entry->followed_by : l->follows - (l->follows > 0);
     if (l->visit) {
         TRY(count_again(l));
-        TRY(l->visit(l->state, l, &entry));
+        TRY(l->visit(l->state, l, entry));
     }
 done:
-    ledger_line_free(&entry);
     return status;
 }
 
@@ -560,6 +391,7 @@ static sotto_status check_lines(struct ledger *l, char *data, size_t size, size_
 {
     sotto_status status = SOTTO_OK;
     size_t at = 0, charge = 0;
+    struct ledger_line entry = {0};
     while (at < size) {
         char *line = data + at, *newline = memchr(line, '\n', size - at);
         size_t length = newline ? (size_t)(newline - line) : size - at;
@@ -567,12 +399,13 @@ static sotto_status check_lines(struct ledger *l, char *data, size_t size, size_
             break;
         if (l->follows == 0)
             charge = at;
-        TRY(check_line(l, line, length));
+        TRY(check_line(l, &entry, line, length));
         at += length + (newline != NULL);
         l->unended = !newline;
     }
     *torn = l->follows > 0 ? charge : at;
 done:
+    ledger_line_free(&entry);
     return status;
 }
 
@@ -592,10 +425,7 @@ static void forget_lines(struct ledger *l)
 {
     const struct ledger was = *l;
     free_counted(l);
-    *l = (struct ledger){
-        .lock = was.lock, .path = was.path, .alike = was.alike, .budget = {NAN, NAN}, .recorded = {NAN, NAN}};
-    if (l->alike)
-        *l->alike = (struct ledger_alike){.count = 0};
+    *l = (struct ledger){.lock = was.lock, .path = was.path, .budget = {NAN, NAN}, .recorded = {NAN, NAN}};
     memcpy(l->last, zeros, sizeof zeros);
 }
 
@@ -603,7 +433,6 @@ static sotto_status check_all(struct ledger *l, unsigned char **data, size_t *si
 {
     sotto_status status = SOTTO_OK;
     TRY(file_read(data, size, l->path, LEDGER_LIMIT));
-    NEW(l->alike, 1);
     TRY(check_lines(l, (char *)*data, *size, torn));
     if (l->follows > 0) { /* of the charge that was cut nothing counts */
         forget_lines(l);
@@ -613,8 +442,6 @@ static sotto_status check_all(struct ledger *l, unsigned char **data, size_t *si
         TRY(ledger_fresh_require(l->path, *size));
     TRY(count_again(l));
 done:
-    base_free(l->alike);
-    l->alike = NULL;
     return status;
 }
 
@@ -747,7 +574,7 @@ sotto_status ledger_walk(struct ledger *l, const char *path,
     size_t size = 0, torn = 0;
     TRY(ledger_start(l, path));
     TRY(check_all(l, &data, &size, &torn));
-    if (visit) { /* now it is known which lines count; none is taken for one that is like it */
+    if (visit) { /* now it is known which lines count */
         forget_lines(l);
         l->visit = visit;
         l->state = state;

@@ -64,7 +64,6 @@ struct ledger {
     struct ledger_events proved_events, conditional_events; /* of the same two columns */
     struct ledger_item *items;                              /* (charges): what these columns are made of */
     size_t capacity;                                        /* of items */
-    struct ledger_alike *alike;                             /* while the file is read; NULL: then not */
     bool settled;             /* an item was settled since the columns were made */
     size_t imported;          /* entries of the conditional column that another program's account stated */
     size_t seeded;            /* releases with seeded noise: no guarantee at all */
@@ -79,6 +78,8 @@ struct ledger {
     struct opened_columns opened;    /* what holds for any order of choices; count 0: not opened yet */
     struct adaptive_columns columns; /* the same, with what was spent since */
     size_t columns_from;             /* charges before they were opened */
+    struct adaptive_columns kept;    /* the columns before the last charge that may be settled, or the first; */
+    size_t kept_from;                /* charges before it */
     struct ledger_records records;
     char *moved; /* the file where this ledger goes on, or NULL */
     sotto_status (*visit)(void *state, const struct ledger *l,

@@ -14,6 +14,13 @@ void ledger_columns_start(struct ledger *l, const struct opened_columns *opened)
     l->opened = *opened;
     l->columns = opened->columns;
     l->columns_from = l->charges;
+    ledger_columns_keep(l);
+}
+
+void ledger_columns_keep(struct ledger *l)
+{
+    l->kept = l->columns;
+    l->kept_from = l->charges;
 }
 
 bool ledger_columns_count(struct ledger *l, const struct any_order *a)
@@ -38,12 +45,16 @@ struct sotto_dp ledger_any_order(const struct ledger *l)
     return (struct sotto_dp){l->columns.count ? adaptive_columns_level(&l->columns) : NAN, l->opened.delta};
 }
 
-bool ledger_columns_again(struct ledger *l)
+bool ledger_columns_again(struct ledger *l, const struct ledger_item *settled)
 {
+    const bool is_kept = settled >= l->items + l->kept_from;
     bool fit = true;
-    l->columns = l->opened.columns;
-    for (size_t i = l->columns_from; i < l->charges; i++)
+    l->columns = is_kept ? l->kept : l->opened.columns;
+    for (size_t i = is_kept ? l->kept_from : l->columns_from; i < l->charges; i++) {
+        if (i == l->kept_from)
+            l->kept = l->columns;
         fit = fit && ledger_columns_count(l, &l->items[i].any_order);
+    }
     return fit;
 }
 

@@ -21,8 +21,10 @@ struct sotto_dp ledger_columns_budget(const struct ledger *l);
 /** What holds for an analyst who looks at each release before choosing the next one: the budget's numbers, or the first level that
  * holds. epsilon NAN: its charges are of before there were columns; INFINITY: no column holds them. */
 struct sotto_dp ledger_any_order(const struct ledger *l);
-/** Adds up all charges anew. false: they do not fit. */
-bool ledger_columns_again(struct ledger *l);
+/** Keeps the columns as they are before the next charge, which may be settled. */
+void ledger_columns_keep(struct ledger *l);
+/** Adds up anew what was charged since one that was settled: from the columns that were kept, or if it is older all. false: they do not fit. */
+bool ledger_columns_again(struct ledger *l, const struct ledger_item *settled);
 /** Replaces what a reservation took. false: it would be more, or of other columns. */
 bool ledger_columns_settle(struct any_order *reserved, const struct any_order *settled);
 /** Opens columns as they were written. */

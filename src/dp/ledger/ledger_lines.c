@@ -18,11 +18,12 @@ sotto_status ledger_lines_next(const struct ledger_line **line, struct ledger_li
 {
     sotto_status status = SOTTO_OK;
     size_t left = l->size - (size_t)(l->next - (char *)l->data);
-    ledger_line_free(&l->line);
     char *newline = memchr(l->next, '\n', left);
     size_t length = newline ? (size_t)(newline - l->next) : left;
     if (newline || ledger_line_is_whole(l->next, length))
-        status = ledger_line_parse(&l->line, l->next, length, l->ledger);
+        status = ledger_line_parse_again(&l->line, l->next, length, l->ledger);
+    else
+        ledger_line_free(&l->line);
     l->next += length + (newline != NULL);
     *line = l->line.document ? &l->line : NULL;
     return status;

@@ -1,9 +1,9 @@
 /* struct json is jansson's json_t under another name, so that no other folder can reach past this
  * interface. */
 #include "io/json/json.h"
+#include "io/json/json_quick.h"
 #include "io/text/utf8.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -67,12 +67,16 @@ struct json *json_make_null(void)
 
 struct json *json_clone(const struct json *j)
 {
-    return wrap(json_deep_copy(unwrap(j)));
+    const struct json_quick *q = json_quick(j);
+    return wrap(q ? json_quick_copy(q) : json_deep_copy(unwrap(j)));
 }
 
 void json_free(struct json *j)
 {
-    json_decref(unwrap(j));
+    if (json_quick(j))
+        json_quick_free(json_quick(j));
+    else
+        json_decref(unwrap(j));
 }
 
 static void poison(struct json **container)

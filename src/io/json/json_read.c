@@ -1,6 +1,7 @@
 /* A depth scan goes first: jansson recurses up to 2048 levels, which is more stack than a thread of ours may
  * have. */
 #include "io/json/json.h"
+#include "io/json/json_quick.h"
 #include "io/text/source.h"
 #include "io/text/utf8.h"
 
@@ -68,6 +69,14 @@ done:
     return status;
 }
 
+sotto_status json_parse_line(struct json **out, const char *text, size_t size, const char *name)
+{
+    locale_t before = uselocale(c_locale());
+    const sotto_status status = json_quick_read(out, text, size, name);
+    uselocale(before);
+    return status != SOTTO_OK || *out ? status : json_parse(out, text, size, name);
+}
+
 sotto_status json_read_file(struct json **out, const char *path)
 {
     sotto_status status = SOTTO_OK;
@@ -85,9 +94,15 @@ done:
     return status;
 }
 
+static json_type type_of(const struct json *j)
+{
+    const struct json_quick *q = json_quick(j);
+    return q ? q->type - QUICK : j ? json_typeof(unwrap(j)) : JSON_NULL;
+}
+
 enum json_kind json_kind(const struct json *j)
 {
-    switch (j ? json_typeof(unwrap(j)) : JSON_NULL) {
+    switch (type_of(j)) {
     case JSON_OBJECT:
         return JSON_KIND_OBJECT;
     case JSON_ARRAY:
@@ -108,42 +123,75 @@ enum json_kind json_kind(const struct json *j)
 
 size_t json_count(const struct json *j)
 {
-    return json_is_object(unwrap(j)) ? json_object_size(unwrap(j)) : json_array_size(unwrap(j));
+    const struct json_quick *q = json_quick(j);
+    return q                           ? q->count
+           : json_is_object(unwrap(j)) ? json_object_size(unwrap(j))
+                                       : json_array_size(unwrap(j));
 }
 
 const struct json *json_at(const struct json *array, size_t i)
 {
-    return (const struct json *)json_array_get(unwrap(array), i);
+    const struct json_quick *q = json_quick(array), *element;
+    if (!q)
+        return (const struct json *)json_array_get(unwrap(array), i);
+    element = q->type == QUICK + JSON_ARRAY ? json_quick_first(q) : NULL;
+    while (element && i-- > 0)
+        element = json_quick_next(element);
+    return (const struct json *)element;
 }
 
 const char *json_first_key(const struct json *object)
 {
-    return json_object_iter_key(json_object_iter(unwrap(object)));
+    const struct json_quick *q = json_quick(object), *first = q ? json_quick_first(q) : NULL;
+    return q ? first ? first->key : NULL : json_object_iter_key(json_object_iter(unwrap(object)));
 }
 
 const char *json_next_key(const struct json *object, const char *key)
 {
+    const struct json_quick *q = json_quick(object), *next = NULL;
+    if (q && (next = json_quick_member(q, key, strlen(key))))
+        next = json_quick_next(next);
+    if (q)
+        return next ? next->key : NULL;
     return json_object_iter_key(json_object_iter_next(unwrap(object), json_object_key_to_iter(key)));
+}
+
+/* key: not ended. */
+static const struct json *member(const struct json *object, const char *key, size_t length)
+{
+    const struct json_quick *q = json_quick(object);
+    return q ? (const struct json *)json_quick_member(q, key, length)
+             : (const struct json *)json_object_getn(unwrap(object), key, length);
 }
 
 const struct json *json_member(const struct json *object, const char *key)
 {
-    return (const struct json *)json_object_get(unwrap(object), key);
+    return member(object, key, strlen(key));
+}
+
+static bool is_number(const struct json *j)
+{
+    return j && (type_of(j) == JSON_REAL || type_of(j) == JSON_INTEGER);
 }
 
 double json_number(const struct json *j)
 {
-    return json_is_number(unwrap(j)) ? json_number_value(unwrap(j)) : NAN;
+    const struct json_quick *q = json_quick(j);
+    if (!is_number(j))
+        return NAN;
+    return !q ? json_number_value(unwrap(j)) : type_of(j) == JSON_REAL ? q->real : (double)q->whole;
 }
 
 int64_t json_whole(const struct json *j)
 {
-    return json_integer_value(unwrap(j));
+    const struct json_quick *q = json_quick(j);
+    return !q ? json_integer_value(unwrap(j)) : type_of(j) == JSON_INTEGER ? q->whole : 0;
 }
 
 const char *json_text(const struct json *j)
 {
-    return json_string_value(unwrap(j));
+    const struct json_quick *q = json_quick(j);
+    return !q ? json_string_value(unwrap(j)) : type_of(j) == JSON_STRING ? q->text : NULL;
 }
 
 /* Steps over "[12]"; returns the rest of the path, or NULL when it is not an index. */
@@ -171,12 +219,12 @@ const struct json *json_find(const struct json *j, const char *path)
             j = json_at(j, index);
         } else {
             size_t length = strlen(path);
-            json_t *next = NULL;
+            const struct json *next = NULL;
             for (; length > 0; length--)
                 if ((path[length] == '\0' || path[length] == '.' || path[length] == '[') &&
-                    (next = json_object_getn(unwrap(j), path, length)))
+                    (next = member(j, path, length)))
                     break;
-            j = (const struct json *)next;
+            j = next;
             path += length;
         }
         if (j && *path == '.')
@@ -194,10 +242,11 @@ static sotto_status wrong(const struct json *found, const char *name, const char
         snprintf(shown, sizeof shown, "%s", json_kind(found) == JSON_KIND_OBJECT ? "an object" : "a list");
     } else {
         char text[60];
+        json_t *value = json_quick(found) ? json_quick_copy(json_quick(found)) : json_incref(unwrap(found));
         locale_t before = uselocale(c_locale());
-        size_t length =
-            json_dumpb(unwrap(found), text, sizeof text, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+        size_t length = json_dumpb(value, text, sizeof text, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
         uselocale(before);
+        json_decref(value);
         utf8_printable(shown, sizeof shown, text, length < sizeof text ? length : sizeof text);
     }
     return status_fail(SOTTO_EFORMAT, "%s: '%s' is %s; expected %s", name, path, shown, expected);
@@ -206,7 +255,7 @@ static sotto_status wrong(const struct json *found, const char *name, const char
 sotto_status json_get_real(double *out, const struct json *j, const char *name, const char *path)
 {
     const struct json *found = json_find(j, path);
-    if (!json_is_number(unwrap(found)))
+    if (!is_number(found))
         return wrong(found, name, path, "a number");
     *out = json_number(found);
     return SOTTO_OK;
@@ -215,7 +264,7 @@ sotto_status json_get_real(double *out, const struct json *j, const char *name, 
 sotto_status json_get_real_or_null(double *out, const struct json *j, const char *name, const char *path)
 {
     const struct json *found = json_find(j, path);
-    if (!json_is_number(unwrap(found)) && !json_is_null(unwrap(found)))
+    if (!is_number(found) && (!found || type_of(found) != JSON_NULL))
         return wrong(found, name, path, "a number or null");
     *out = json_number(found);
     return SOTTO_OK;
@@ -224,7 +273,7 @@ sotto_status json_get_real_or_null(double *out, const struct json *j, const char
 sotto_status json_get_integer(int64_t *out, const struct json *j, const char *name, const char *path)
 {
     const struct json *found = json_find(j, path);
-    if (!json_is_integer(unwrap(found)))
+    if (!found || type_of(found) != JSON_INTEGER)
         return wrong(found, name, path, "a whole number");
     *out = json_whole(found);
     return SOTTO_OK;
@@ -233,7 +282,7 @@ sotto_status json_get_integer(int64_t *out, const struct json *j, const char *na
 sotto_status json_get_size(size_t *out, const struct json *j, const char *name, const char *path)
 {
     const struct json *found = json_find(j, path);
-    if (!json_is_integer(unwrap(found)) || json_whole(found) < 0)
+    if (!found || type_of(found) != JSON_INTEGER || json_whole(found) < 0)
         return wrong(found, name, path, "a whole number >= 0");
     *out = (size_t)json_whole(found);
     return SOTTO_OK;
@@ -242,16 +291,16 @@ sotto_status json_get_size(size_t *out, const struct json *j, const char *name, 
 sotto_status json_get_boolean(bool *out, const struct json *j, const char *name, const char *path)
 {
     const struct json *found = json_find(j, path);
-    if (!json_is_boolean(unwrap(found)))
+    if (!found || json_kind(found) != JSON_KIND_BOOLEAN)
         return wrong(found, name, path, "true or false");
-    *out = json_is_true(unwrap(found));
+    *out = type_of(found) == JSON_TRUE;
     return SOTTO_OK;
 }
 
 sotto_status json_get_text(const char **out, const struct json *j, const char *name, const char *path)
 {
     const struct json *found = json_find(j, path);
-    if (!json_is_string(unwrap(found)))
+    if (!found || type_of(found) != JSON_STRING)
         return wrong(found, name, path, "a text");
     *out = json_text(found);
     return SOTTO_OK;
@@ -275,7 +324,7 @@ sotto_status json_get_object(const struct json **out, const struct json *j, cons
                              const char *path)
 {
     const struct json *found = json_find(j, path);
-    if (!json_is_object(unwrap(found)))
+    if (!found || type_of(found) != JSON_OBJECT)
         return wrong(found, name, path, "an object");
     *out = found;
     return SOTTO_OK;
@@ -284,7 +333,7 @@ sotto_status json_get_object(const struct json **out, const struct json *j, cons
 sotto_status json_get_array(const struct json **out, const struct json *j, const char *name, const char *path)
 {
     const struct json *found = json_find(j, path);
-    if (!json_is_array(unwrap(found)))
+    if (!found || type_of(found) != JSON_ARRAY)
         return wrong(found, name, path, "a list");
     *out = found;
     return SOTTO_OK;

@@ -1,9 +1,8 @@
 /* Text is measured, allocated by base, then written, so that callers free all text the same way. */
 #include "base/file.h"
-#include "io/json/json.h"
+#include "io/json/json_quick.h"
 #include "sotto/io.h"
 
-#include <jansson.h>
 #include <string.h>
 
 sotto_status json_dump(char **text, const struct json *j, int style)
@@ -12,7 +11,7 @@ sotto_status json_dump(char **text, const struct json *j, int style)
     size_t flags = JSON_ENCODE_ANY | JSON_REAL_PRECISION(17);
     flags |= style & JSON_PRETTY ? (size_t)JSON_INDENT(2) : JSON_COMPACT;
     flags |= style & JSON_SORTED ? JSON_SORT_KEYS : 0;
-    const json_t *value = (const json_t *)j;
+    json_t *value = json_quick(j) ? json_quick_copy(json_quick(j)) : json_incref((json_t *)j);
     locale_t before = uselocale(c_locale());
     size_t length = value ? json_dumpb(value, NULL, 0, flags) : 0;
     char *block = length > 0 ? base_alloc(length + 1, 1) : NULL;
@@ -22,6 +21,7 @@ sotto_status json_dump(char **text, const struct json *j, int style)
     block = NULL;
 done:
     uselocale(before);
+    json_decref(value);
     base_free(block);
     return status;
 }

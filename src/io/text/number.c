@@ -1,8 +1,10 @@
 /* Most numbers in tables have few digits: a mantissa below 2^53 and a power of ten up to 22 are both exact
- * doubles, so one multiplication or division rounds correctly (Clinger 1990). Everything else goes to strtod. */
+ * doubles, so one multiplication or division rounds correctly (Clinger 1990). With 64 bits of mantissa the same goes for 19 digits
+ * and powers up to 27, unless what is left for the second rounding is near a half. Everything else goes to strtod. */
 #include "io/text/number.h"
 
 #include <ctype.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,10 +38,28 @@ static double general(const char *text, size_t length)
     return strtod(copy, NULL);
 }
 
+enum { EXACT_POWER = 22, WIDE_POWER = 27 };
+static const long double powers[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,  1e8L,  1e9L,
+                                     1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L,
+                                     1e20L, 1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
+
+/* Rounded to 64 bits, then to 53; false: that may be another double. */
+static bool round_twice(double *out, uint64_t mantissa, long power)
+{
+#if LDBL_MANT_DIG == 64
+    const long double x = power < 0 ? mantissa / powers[-power] : mantissa * powers[power];
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    *out = (double)x;
+    return (bits & 0x7ff) < 0x3ff || (bits & 0x7ff) > 0x401;
+#else
+    (void)out, (void)mantissa, (void)power;
+    return false;
+#endif
+}
+
 bool number_real(double *out, const char *text, size_t length)
 {
-    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     size_t i = 0, digits = 0;
     bool negative = false, exact = true;
     uint64_t mantissa = 0;
@@ -55,7 +75,7 @@ bool number_real(double *out, const char *text, size_t length)
             break;
         digits++;
         power -= fraction;
-        if (mantissa >= (UINT64_C(1) << 53) / 10)
+        if (mantissa >= UINT64_MAX / 10)
             exact = false;
         else
             mantissa = mantissa * 10 + (uint64_t)(text[i] - '0');
@@ -76,13 +96,16 @@ bool number_real(double *out, const char *text, size_t length)
     }
     if (i != length)
         return false;
-    if (!exact || power < -22 || power > 22) {
+    double value;
+    if (exact && mantissa < UINT64_C(1) << 53 && power >= -EXACT_POWER && power <= EXACT_POWER) {
+        value =
+            power < 0 ? (double)mantissa / (double)powers[-power] : (double)mantissa * (double)powers[power];
+    } else if (!exact || power < -WIDE_POWER || power > WIDE_POWER || !round_twice(&value, mantissa, power)) {
         if (length >= 500)
             return false;
         *out = general(text, length);
         return true;
     }
-    double value = power < 0 ? (double)mantissa / powers[-power] : (double)mantissa * powers[power];
     *out = negative ? -value : value;
     return true;
 }

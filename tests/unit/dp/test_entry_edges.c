@@ -172,6 +172,9 @@ TEST(a_run_is_read_without_memory, .before = set_up, .after = remove_folder)
 {
     save(ledger, good_entry);
     sweep(use_record, false);
+    char *escaped = exchanged(good_entry, "\"os\"", "\"\\u006fs\""); /* which is left to jansson */
+    save(ledger, escaped);
+    free(escaped);
     json_set_alloc_funcs(jansson_malloc, free);
     sweep(use_record, true);
     json_set_alloc_funcs(malloc, free);

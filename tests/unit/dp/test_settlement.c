@@ -122,6 +122,35 @@ TEST(the_run_goes_on_inside_its_budget)
 }
 
 /* Reserved with a pure part and a Gaussian beside it: fewer steps need less of the Gaussian. */
+/* The columns hold what its charges take one after another, as they are settled now. */
+static void assert_columns_add_up(void)
+{
+    struct ledger l;
+    assert_int_equal(ledger_read(&l, path), SOTTO_OK);
+    struct adaptive_columns c = l.opened.columns;
+    for (size_t i = l.columns_from; i < l.charges; i++) {
+        const struct any_order *a = &l.items[i].any_order;
+        assert_true(adaptive_columns_take(&c, a->offer, a->offers, a->took));
+    }
+    assert_true(c.count > 0 && c.count == l.columns.count);
+    assert_memory_equal(&c, &l.columns, sizeof c);
+    ledger_close(&l);
+}
+
+TEST(runs_are_settled_in_any_order)
+{
+    struct sotto_dpsgd_session *runs[3];
+    for (int i = 0; i < 3; i++)
+        runs[i] = started(0, NULL, TAKEN);
+    assert_columns_add_up();
+    for (int i = 0; i < 3; i++) {
+        settle(runs[(i + 1) % 3], SOTTO_STOP_BY_TIME); /* the second, the last, the first */
+        assert_columns_add_up();
+    }
+    for (int i = 0; i < 3; i++)
+        sotto_dpsgd_session_close(runs[i]);
+}
+
 TEST(a_run_that_took_a_pure_part_is_settled_too)
 {
     noise = 1; /* so large a shift that no Gaussian alone fits */

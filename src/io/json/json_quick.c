@@ -1,0 +1,289 @@
+#include "io/json/json_quick.h"
+#include "io/text/number.h"
+#include "io/text/utf8.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { DEPTH = 8, WHOLE_DIGITS = 18, KNOWN = 8 /* a power of 2 */ };
+
+struct reader {
+    char *at; /* in the copy, which ends in '\0' */
+    struct json_head *head;
+    struct json_quick *values;
+    size_t count, capacity;
+    bool full;
+    struct {
+        const char *text;
+        size_t length;
+        double real;
+    } known[KNOWN]; /* numbers that were read last: a line says some of them several times */
+    size_t numbers;
+};
+
+/* ---- keys ---- */
+
+/* Of a document: before its values in the same block, which has room for so many bytes. Members of all objects by their keys: an open
+ * table, never full. */
+struct json_head {
+    size_t room;
+    size_t mask; /* places but one, 2^n - 1 */
+    const struct json_quick **place;
+};
+
+/* Where the member is, or would be. */
+static const struct json_quick **place_of(const struct json_quick *object, const char *key, size_t length)
+{
+    struct json_head *k = object->head;
+    const unsigned char first = length > 0 ? (unsigned char)key[0] : 0,
+                        last = length > 0 ? (unsigned char)key[length - 1] : 0;
+    size_t i = (uintptr_t)object / sizeof *object * 17 + length * 64 + first * 5u + last * 31u;
+    for (;; i++) {
+        const struct json_quick *m = k->place[i & k->mask];
+        if (!m || (m->object == object && m->key_length == length && memcmp(m->key, key, length) == 0))
+            return &k->place[i & k->mask];
+    }
+}
+
+const struct json_quick *json_quick_member(const struct json_quick *object, const char *key, size_t length)
+{
+    return object->type == QUICK + JSON_OBJECT ? *place_of(object, key, length) : NULL;
+}
+
+/* ---- reading: false leaves the document to jansson ---- */
+
+static bool read_value(struct reader *r, int depth);
+
+static struct json_quick *add(struct reader *r, json_type type)
+{
+    r->full = r->count == r->capacity;
+    if (r->full)
+        return NULL;
+    r->values[r->count] = (struct json_quick){.type = QUICK + type};
+    return &r->values[r->count++];
+}
+
+/* Its end becomes the end of a text of C. */
+static bool read_text(const char **text, size_t *length, struct reader *r)
+{
+    char *p = r->at + 1;
+    unsigned char bits = 0;
+    *text = p;
+    for (; *p != '"'; p++) {
+        if ((unsigned char)*p < ' ' || *p == '\\')
+            return false;
+        bits |= (unsigned char)*p;
+    }
+    *length = (size_t)(p - *text);
+    *p = '\0';
+    r->at = p + 1;
+    return bits < 0x80 || utf8_valid(*text, *length);
+}
+
+static bool skip_digits(char **at)
+{
+    const char *start = *at;
+    while (**at >= '0' && **at <= '9')
+        ++*at;
+    return *at > start;
+}
+
+static bool take_real(struct reader *r, const char *text, size_t length)
+{
+    struct json_quick *v = add(r, JSON_REAL);
+    double x = NAN;
+    size_t i = 0;
+    while (i < KNOWN && (r->known[i].length != length || memcmp(r->known[i].text, text, length) != 0))
+        i++;
+    if (i == KNOWN) {
+        if (!number_real(&x, text, length))
+            return false;
+        i = r->numbers++ % KNOWN;
+        r->known[i].text = text;
+        r->known[i].length = length;
+        r->known[i].real = x;
+    }
+    if (v)
+        v->real = r->known[i].real;
+    return v && isfinite(v->real);
+}
+
+static bool read_number(struct reader *r)
+{
+    const char *start = r->at, *first = start + (*start == '-');
+    char *p = r->at + (*start == '-');
+    if (!skip_digits(&p) || (*first == '0' && p > first + 1))
+        return false;
+    const char *whole = p;
+    if (*p == '.' && (p++, !skip_digits(&p)))
+        return false;
+    if (*p == 'e' || *p == 'E') {
+        p += 1 + (p[1] == '-' || p[1] == '+');
+        if (!skip_digits(&p))
+            return false;
+    }
+    r->at = p;
+    if (p > whole)
+        return take_real(r, start, (size_t)(p - start));
+    struct json_quick *v = whole - first > WHOLE_DIGITS ? NULL : add(r, JSON_INTEGER);
+    if (!v)
+        return false;
+    for (const char *digit = first; digit < whole; digit++)
+        v->whole = 10 * v->whole + (*digit - '0');
+    v->whole = *start == '-' ? -v->whole : v->whole;
+    return true;
+}
+
+static bool read_word(struct reader *r, const char *word, size_t length, json_type type)
+{
+    if (strncmp(r->at, word, length) != 0)
+        return false;
+    r->at += length;
+    return add(r, type) != NULL;
+}
+
+/* false: there is one with its key. */
+static bool take_key(const struct json_quick *object, struct json_quick *member, const char *key,
+                     size_t length)
+{
+    const struct json_quick **place = place_of(object, key, length);
+    if (*place)
+        return false;
+    member->key = key;
+    member->key_length = (uint32_t)length;
+    member->object = object;
+    *place = member;
+    return true;
+}
+
+static bool read_container(struct reader *r, int depth, bool object)
+{
+    const char end = object ? '}' : ']';
+    struct json_quick *self = depth < DEPTH ? add(r, object ? JSON_OBJECT : JSON_ARRAY) : NULL,
+                      *before = NULL;
+    if (!self)
+        return false;
+    if (object)
+        self->head = r->head;
+    if (*++r->at == end) {
+        r->at++;
+        return true;
+    }
+    for (;; r->at++) {
+        struct json_quick *child = &r->values[r->count];
+        const char *key = NULL;
+        size_t length = 0;
+        if (object && (*r->at != '"' || !read_text(&key, &length, r) || *r->at++ != ':'))
+            return false;
+        if (!read_value(r, depth + 1) || (object && !take_key(self, child, key, length)))
+            return false;
+        if (before)
+            before->next = (uint32_t)(child - before);
+        before = child;
+        self->count++;
+        if (*r->at != ',')
+            break;
+    }
+    return *r->at++ == end;
+}
+
+static bool read_value(struct reader *r, int depth)
+{
+    const char *text;
+    size_t length;
+    struct json_quick *v;
+    switch (*r->at) {
+    case '{':
+        return read_container(r, depth, true);
+    case '[':
+        return read_container(r, depth, false);
+    case '"':
+        v = read_text(&text, &length, r) ? add(r, JSON_STRING) : NULL;
+        if (v)
+            v->text = text;
+        return v != NULL;
+    case 't':
+        return read_word(r, "true", 4, JSON_TRUE);
+    case 'f':
+        return read_word(r, "false", 5, JSON_FALSE);
+    case 'n':
+        return read_word(r, "null", 4, JSON_NULL);
+    default:
+        return read_number(r);
+    }
+}
+
+static struct json_head *head_of(const struct json_quick *top)
+{
+    return top ? (struct json_head *)top - 1 : NULL;
+}
+
+void json_quick_free(const struct json_quick *top)
+{
+    base_free(head_of(top));
+}
+
+/* In one block: the head, the values, the places of their keys, and the copy. *full: *out is good for its memory alone. */
+static sotto_status read_into(struct json **out, bool *full, size_t capacity, const char *text, size_t size,
+                              const char *name)
+{
+    struct reader r = {.capacity = capacity, .head = head_of(json_quick(*out))};
+    size_t places = 64;
+    while (places < capacity)
+        places *= 2;
+    const size_t keys = places * sizeof *r.head->place,
+                 bytes = (sizeof *r.head + capacity * sizeof *r.values + keys + size + 1) | 1023;
+    *out = NULL;
+    if (!r.head || r.head->room < bytes) {
+        base_free(r.head);
+        if (!(r.head = base_alloc(bytes, 1)))
+            return status_fail(SOTTO_ENOMEM, "%s: out of memory", name);
+        r.head->room = bytes;
+    }
+    r.values = (struct json_quick *)(r.head + 1);
+    r.head->place = memset(r.values + capacity, 0, keys);
+    r.head->mask = places - 1;
+    r.at = memcpy(r.head->place + places, text, size);
+    char *const end = r.at + size;
+    *end = '\0';
+    *full = false;
+    if ((read_value(&r, 0) && r.at == end) || (*full = r.full))
+        *out = (struct json *)r.values;
+    else
+        base_free(r.head);
+    return SOTTO_OK;
+}
+
+sotto_status json_quick_read(struct json **out, const char *text, size_t size, const char *name)
+{
+    bool full = false;
+    size -= size > 0 && text[size - 1] == '\n';
+    if (!json_quick(*out) || size == 0 || size > UINT32_MAX || (*text != '{' && *text != '[')) {
+        json_free(*out);
+        *out = NULL;
+    }
+    if (size == 0 || size > UINT32_MAX || (*text != '{' && *text != '['))
+        return SOTTO_OK;
+    const sotto_status status = read_into(out, &full, size / 16 + 16, text, size, name);
+    return full ? read_into(out, &full, size / 2 + 2, text, size, name) : status; /* more cannot be there */
+}
+
+json_t *json_quick_copy(const struct json_quick *value)
+{
+    const json_type type = value->type - QUICK;
+    json_t *copy = type == JSON_OBJECT    ? json_object()
+                   : type == JSON_ARRAY   ? json_array()
+                   : type == JSON_STRING  ? json_string(value->text)
+                   : type == JSON_INTEGER ? json_integer(value->whole)
+                   : type == JSON_REAL    ? json_real(value->real)
+                   : type == JSON_NULL    ? json_null()
+                                          : json_boolean(type == JSON_TRUE);
+    bool good = copy != NULL;
+    for (const struct json_quick *m = json_quick_first(value); good && m; m = json_quick_next(m))
+        good = (m->key ? json_object_set_new(copy, m->key, json_quick_copy(m))
+                       : json_array_append_new(copy, json_quick_copy(m))) == 0;
+    if (good)
+        return copy;
+    json_decref(copy);
+    return NULL;
+}
