@@ -25,8 +25,11 @@ struct decimal decimal_of(double x)
 {
     if (!(x < 1e15))
         return (struct decimal){isnan(x) ? INFINITY : x, 0};
-    for (int places = 0; places <= PLACES; places++) {
-        const double product = x * powers[places], digits = nearbyint(product);
+    for (int places = 0; places <= PLACES && x > 0; places++) {
+        const double product = x * powers[places];
+        if (product < 0.5) /* no digit yet */
+            continue;
+        const double digits = nearbyint(product);
         if (!(digits < 1e15))
             break;
         if (fabs(product - digits) <= digits * 0x1p-50 && digits / powers[places] == x)

@@ -1,5 +1,6 @@
 /* Columns: which releases a budget still holds. */
 #include "dp/account/adaptive_columns.h"
+#include "sotto/compose.h"
 
 #include <math.h>
 
@@ -75,19 +76,35 @@ struct spent {
 };
 
 /* Numbers that people write down stand for decimals; squares are computed and stand for themselves. */
-static struct spent spent_with(const struct adaptive_column *c, const struct adaptive *more)
+static struct spent spent_of(const struct adaptive *a)
 {
-    const double failure = decimal_up(c->failure);
-    struct spent s = {decimal_add(c->pure, decimal_of(more->pure)),
-                      decimal_add(c->square, (struct decimal){more->square, 0}),
-                      decimal_add(c->failure, decimal_of(more->failure))};
-    if (failure > 0 &&
-        more->failure > 0) { /* both coins at once are counted once, if that is seen in a double */
+    return (struct spent){decimal_of(a->pure), {a->square, 0}, decimal_of(a->failure)};
+}
+
+/* decimal_up(spent) <= box; it adds less than 2^-48 of the number. */
+static bool is_within(struct decimal spent, double box)
+{
+    return spent.high <= box && (spent.high * (1 + 0x1p-40) <= box || decimal_up(spent) <= box);
+}
+
+static struct spent spent_with(const struct adaptive_column *c, const struct adaptive *more,
+                               const struct spent *of_more)
+{
+    struct spent s = {decimal_add(c->pure, of_more->pure), decimal_add(c->square, of_more->square),
+                      decimal_add(c->failure, of_more->failure)};
+    const double failure = more->failure > 0 ? decimal_up(c->failure) : 0;
+    if (failure > 0) { /* both coins at once are counted once, if that is seen in a double */
         const struct adaptive both = adaptive_add((struct adaptive){.failure = failure}, *more);
-        if (both.failure < decimal_up(s.failure))
+        if (!is_within(s.failure, both.failure))
             s.failure = (struct decimal){both.failure, 0};
     }
     return s;
+}
+
+static bool holds(const struct adaptive *box, const struct spent *s)
+{
+    return is_within(s->pure, box->pure) && is_within(s->square, box->square) &&
+           is_within(s->failure, box->failure);
 }
 
 /* The largest part of a member of the box that is spent; above 1: it does not fit. */
@@ -131,6 +148,11 @@ bool adaptive_columns_take(struct adaptive_columns *columns, const struct adapti
                            const unsigned char took[ADAPTIVE_COLUMNS])
 {
     struct adaptive_columns next = *columns;
+    struct spent of_offer[SOTTO_MAX_OFFERS];
+    if (n > SOTTO_MAX_OFFERS)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        of_offer[i] = spent_of(&offers[i]);
     for (size_t j = 0; j < next.count; j++) {
         struct adaptive_column *c = &next.column[j];
         if (took[j] == n) {
@@ -139,8 +161,8 @@ bool adaptive_columns_take(struct adaptive_columns *columns, const struct adapti
         }
         if (c->dead || took[j] > n)
             return false;
-        const struct spent s = spent_with(c, &offers[took[j]]);
-        if (part_spent(&c->box, &s) == INFINITY)
+        const struct spent s = spent_with(c, &offers[took[j]], &of_offer[took[j]]);
+        if (!holds(&c->box, &s))
             return false;
         c->pure = s.pure;
         c->square = s.square;
@@ -157,7 +179,7 @@ static size_t best_offer(const struct adaptive_column *c, const struct adaptive 
     double least = INFINITY;
     size_t best = n;
     for (size_t i = 0; i < n && !c->dead; i++) {
-        const struct spent s = spent_with(c, &offers[i]);
+        const struct spent of_offer = spent_of(&offers[i]), s = spent_with(c, &offers[i], &of_offer);
         const bool is_pure = offers[i].square == 0 && offers[i].failure == 0;
         const double part = part_spent(&c->box, &s) - is_pure;
         if (part < least) {

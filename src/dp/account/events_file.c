@@ -59,10 +59,13 @@ static sotto_status check_members(const struct json *object, int kind, const cha
     for (const char *key = json_first_key(object); key; key = json_next_key(object, key)) {
         size_t best = 0;
         char shown[64];
-        for (size_t i = 1; i < MEMBERS; i++)
-            if (utf8_distance(key, members[i].name) < utf8_distance(key, members[best].name))
-                best = i;
-        if (strcmp(key, members[best].name) != 0) {
+        while (best < MEMBERS && strcmp(key, members[best].name) != 0)
+            best++;
+        if (best == MEMBERS) {
+            best = 0;
+            for (size_t i = 1; i < MEMBERS; i++)
+                if (utf8_distance(key, members[i].name) < utf8_distance(key, members[best].name))
+                    best = i;
             bool close = utf8_distance(key, members[best].name) <= 2;
             return status_fail(SOTTO_EFORMAT, "%s: unknown member '%s'%s%s%s", where,
                                utf8_printable(shown, sizeof shown, key, strlen(key)),

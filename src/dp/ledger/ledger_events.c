@@ -3,6 +3,7 @@
  * a mechanism of a later version) what it recorded is taken as a stated guarantee. */
 #include "dp/ledger/ledger_events.h"
 #include "base/memory.h"
+#include "dp/account/event_part.h"
 #include "dp/certificate/certificate.h"
 #include "dp/entry/ledger_line.h"
 #include "dp/mechanism/mechanism.h"
@@ -30,16 +31,16 @@ static bool repeats_last(const struct ledger_events *list, const struct sotto_ev
     return list->count > 0 && equal_kind(&list->items[list->count - 1], e);
 }
 
-/* Would the account take it? Asked at delta 0, where nothing takes long. ENOMEM. */
+/* Would the account take it? ENOMEM. */
 static sotto_status accountable(bool *yes, const struct ledger_events *list, const struct sotto_event *e)
 {
     struct status_record before;
-    struct sotto_account a;
+    struct part part;
     *yes = repeats_last(list, e);
     if (*yes)
         return SOTTO_OK;
     status_get(&before);
-    sotto_status status = sotto_account_events(&a, e, 1, 0, SOTTO_REPLACE_ONE, NULL);
+    sotto_status status = part_make(&part, e, 0, SOTTO_REPLACE_ONE);
     if (status == SOTTO_ENOMEM)
         return status;
     status_set(&before);
