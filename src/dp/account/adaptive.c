@@ -165,6 +165,21 @@ static bool is_roughly_too_much(double square, const void *arg)
     return t->failure + (1 - t->failure) * curve > t->delta;
 }
 
+/* Below it: errors of erfc() and exp() are far smaller parts of the first term. */
+static double below_gaussian(double mu, double x)
+{
+    return fmax(rough_gaussian(mu, x) - 1e-10 * erfc((x / mu - mu / 2) / sqrt(2)), 0);
+}
+
+bool adaptive_reaches(const struct adaptive *box, double x, double delta)
+{
+    const double mu = sqrt(box->square), p = 1 / (1 + exp(-box->pure));
+    const double curve =
+        mu > 0 ? p * below_gaussian(mu, x - box->pure) + (1 - p) * below_gaussian(mu, x + box->pure) : 0;
+    return box->failure + (1 - box->failure) * curve >= delta * (1 + 0x1p-40) ||
+           adaptive_delta(box, x).hi >= delta;
+}
+
 double adaptive_column(double epsilon, double delta, double pure, double failure)
 {
     const struct target t = {epsilon, delta, pure, failure};

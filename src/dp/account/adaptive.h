@@ -21,6 +21,8 @@ struct adaptive {
 /** The curve of a box at any real x (formula (1)):
  * D + (1 - D) [p G(sqrt m, x - E) + (1 - p) G(sqrt m, x + E)], p = e^E / (1 + e^E). */
 struct interval adaptive_delta(const struct adaptive *box, double x);
+/** adaptive_delta(box, x).hi >= delta, without intervals where plain doubles tell. */
+bool adaptive_reaches(const struct adaptive *box, double x, double delta);
 /** Epsilon of a box from above: the smallest x >= 0 with a curve of at most `delta`. INFINITY: there is none. */
 double adaptive_epsilon(const struct adaptive *box, double delta);
 /** The same from below: the curve is above `delta` there. 0: nothing more is known. */

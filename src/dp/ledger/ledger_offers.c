@@ -58,7 +58,7 @@ static bool nowhere_below(const struct adaptive *box, const struct need *n)
 /* All that is asked of a curve that is not computed here. */
 static bool above_recorded(const struct adaptive *box, const struct need *n)
 {
-    return !(n->lower > 0 && n->delta > 0) || adaptive_delta(box, n->lower).hi * (1 + hair) >= n->delta;
+    return !(n->lower > 0 && n->delta > 0) || adaptive_reaches(box, n->lower, n->delta / (1 + hair));
 }
 
 static bool is_enough(const struct adaptive *box, const struct need *n)

@@ -5,6 +5,7 @@
 #include "dp/account/adaptive_part.h"
 #include "dp/mechanism/mechanism.h"
 #include "dp/mechanism/pure_pair.h"
+#include "rng/rng.h"
 
 #include <math.h>
 
@@ -28,6 +29,24 @@ TEST(a_box_of_one_kind_has_that_kind_s_curve)
         const struct adaptive pure = {1.3, 0, 0};
         near(adaptive_delta(&pure, x).hi, pure_pair_delta(iv(1.3), x).hi, 1e-14);
         near(adaptive_delta(&pure, -x).hi, 1 - exp(-x) + exp(-x) * pure_pair_delta(iv(1.3), x).hi, 1e-14);
+    }
+}
+
+/* What plain doubles decide quickly is what the intervals say, near the curve too; a part in a billion above it is not reached. */
+TEST(the_curve_is_reached_up_to_itself)
+{
+    struct rng r = rng_stream(43, RNG_ORDER, 0, 0);
+    for (int i = 0; i < 20000; i++) {
+        const double pure = i % 2 ? ldexp(rng_unit(&r), -(int)rng_below(&r, 12)) : 0;
+        const double mu = i % 5 ? ldexp(8 * rng_unit(&r), -(int)rng_below(&r, 20)) : 0;
+        const double failure = i % 3 ? ldexp(rng_unit(&r), -(int)rng_below(&r, 50)) : 0;
+        const struct adaptive box = {pure, mu * mu, failure};
+        const double x = (pure + 9 * mu) * rng_unit(&r);
+        const double hi = adaptive_delta(&box, x).hi, lo = adaptive_delta(&box, x).lo;
+        assert_true(adaptive_reaches(&box, x, lo) && adaptive_reaches(&box, x, hi));
+        assert_true(adaptive_reaches(&box, x, lo * (1 - ldexp(1, -(int)rng_below(&r, 40)))));
+        assert_false(adaptive_reaches(&box, x, nextafter(hi, 2)) ||
+                     adaptive_reaches(&box, x, hi * (1 + 1e-9) + 1e-300));
     }
 }
 
