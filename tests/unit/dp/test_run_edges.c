@@ -265,6 +265,12 @@ TEST(a_certificate_of_a_run_that_is_wrong)
         {"\"used\": 0", "\"used\": \"0\"", "steps"},
         {"\"lower\": ", "\"lower\": 1e9, \"was\": ", "lower end"},
         {"\"lattice_exponent\": ", "\"lattice_exponent\": 9, \"was\": ", "lattice"},
+        {"\"unit_of_privacy\": \"", "\"unit_of_privacy\": \"x", "unit of privacy: xone"},
+        {"\"id\": \"", "\"ranks\": 1, \"sampling_by\": \"rank 0\", \"id\": \"", "ranks"},
+        {"\"schema\": ", "\"plan\": {\"id\": \"x\", \"slot\": 0}, \"schema\": ", "'plan' is wrong"},
+        {"\"schema\": ", "\"statistic\": {\"name\": \"mean\", \"range\": [1, 0]}, \"schema\": ",
+         "'statistic.range' is no pair of numbers"},
+        {"\"schema\": ", "\"fine_tuning\": {\"trained\": 1}, \"schema\": ", "frozen"},
         {"\"source\": \"clipped\"", "\"source\": \"given\"", "wording"},
         {"\"source\": \"clipped\"", "\"source\": \"guessed\"", "wording"},
         {"\"conditional\": ", "\"was\": ", "guarantee' has neither 'proved' nor 'conditional'"},
@@ -307,6 +313,10 @@ TEST(a_ledger_that_tells_another_run)
         {"\"first_step\":0", "\"first_step\":1", "reservations: the ledger holds 1 of this run"},
         {"\"clipping\":\"l2\"", "\"clipping\":\"l9\"", "'clipping' is neither"},
         {"\"dimension\":3", "\"dimension\":4", "another mechanism"},
+        {"\"dimension\":3", "\"person\":{\"rows\":0},\"dimension\":3", "'person.rows' is 0"},
+        {"\"lattice_exponent\":", "\"lattice_exponent\":5000,\"was\":", "expected -1074 to 1023"},
+        {"\"dimension\":3", "\"noise_mode\":\"slow\",\"dimension\":3",
+         "'noise_mode' is neither exact nor fast"},
         {"\"randomness\":\"os\"", "\"randomness\":\"a seed\"", "noise seeded"}};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         char id[33];

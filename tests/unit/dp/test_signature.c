@@ -83,6 +83,31 @@ TEST(keys_are_kept_apart)
     assert_int_equal(sotto_key_public(one, NULL, path_of("c.key")), SOTTO_EFORMAT);
 }
 
+TEST(what_is_wrong_in_a_key_is_named)
+{
+    static const char *const changes[][3] = {
+        {"\"schema\": \"", "\"schema\": \"x", "'schema' is 'x"},
+        {"\"algorithm\": \"", "\"algorithm\": \"x", "'algorithm' is 'x"},
+        {"\"public_key\": \"", "\"public_key\": \"x", "'public_key' is no key"},
+        {"\"secret_key\": \"", "\"secret_key\": \"x", "'secret_key' is no key"}};
+    char key[SOTTO_KEY_TEXT], bad[1024];
+    unsigned char *good;
+    size_t size;
+    assert_int_equal(sotto_key_new(path_of("d.key")), SOTTO_OK);
+    assert_int_equal(file_read(&good, &size, path_of("d.key"), sizeof bad / 2), SOTTO_OK);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        const char *at = strstr((char *)good, changes[i][0]);
+        assert_non_null(at);
+        snprintf(bad, sizeof bad, "%.*s%s%s", (int)(at - (char *)good), (char *)good, changes[i][1],
+                 at + strlen(changes[i][0]));
+        assert_int_equal(file_write(path_of("e.key"), bad, strlen(bad)), SOTTO_OK);
+        assert_int_equal(sotto_key_public(key, NULL, path_of("e.key")), SOTTO_EFORMAT);
+        if (!strstr(sotto_error_text(), changes[i][2]))
+            fail_msg("%s: %s", changes[i][1], sotto_error_text());
+    }
+    base_free(good);
+}
+
 static void check(bool found, bool valid)
 {
     bool is_found, is_valid;
