@@ -36,7 +36,10 @@ static double least_epsilon(const struct part *p, double recorded, double delta)
     const double pure = part_pure(p).hi < INFINITY ? part_pure(p).lo : INFINITY;
     double least = pure;
     struct sotto_account a;
-    if (delta > 0 && (p->m->by_l2 || account_shift(p->m, &p->shifts).hi < INFINITY))
+    const bool curve = delta > 0 && (p->m->by_l2 || account_shift(p->m, &p->shifts).hi < INFINITY);
+    if (curve && recorded < INFINITY && account_delta(p->m, &p->shifts, 1, recorded).hi <= delta)
+        return recorded; /* so its inverse is not above, which takes long to find */
+    if (curve)
         least = fmin(least, account_epsilon(p->m, &p->shifts, 1, delta).lo);
     if (!is_less(recorded, least))
         return recorded;
