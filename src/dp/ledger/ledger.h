@@ -78,8 +78,8 @@ struct ledger {
     struct opened_columns opened;    /* what holds for any order of choices; count 0: not opened yet */
     struct adaptive_columns columns; /* the same, with what was spent since */
     size_t columns_from;             /* charges before they were opened */
-    struct adaptive_columns kept;    /* the columns before the last charge that may be settled, or the first; */
-    size_t kept_from;                /* charges before it */
+    struct adaptive_columns kept; /* the columns before the last charge that may be settled, or the first; */
+    size_t kept_from;             /* charges before it */
     struct ledger_records records;
     char *moved; /* the file where this ledger goes on, or NULL */
     sotto_status (*visit)(void *state, const struct ledger *l,

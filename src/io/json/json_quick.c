@@ -258,12 +258,12 @@ sotto_status json_quick_read(struct json **out, const char *text, size_t size, c
 {
     bool full = false;
     size -= size > 0 && text[size - 1] == '\n';
-    if (!json_quick(*out) || size == 0 || size > UINT32_MAX || (*text != '{' && *text != '[')) {
-        json_free(*out);
+    if (size == 0 || size > UINT32_MAX || (*text != '{' && *text != '[')) {
+        if (*out)
+            json_quick_free(json_quick(*out));
         *out = NULL;
-    }
-    if (size == 0 || size > UINT32_MAX || (*text != '{' && *text != '['))
         return SOTTO_OK;
+    }
     const sotto_status status = read_into(out, &full, size / 16 + 16, text, size, name);
     return full ? read_into(out, &full, size / 2 + 2, text, size, name) : status; /* more cannot be there */
 }

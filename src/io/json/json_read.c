@@ -71,6 +71,10 @@ done:
 
 sotto_status json_parse_line(struct json **out, const char *text, size_t size, const char *name)
 {
+    if (!json_quick(*out)) { /* only a quick document lends its block to the next one */
+        json_free(*out);
+        *out = NULL;
+    }
     locale_t before = uselocale(c_locale());
     const sotto_status status = json_quick_read(out, text, size, name);
     uselocale(before);

@@ -33,13 +33,25 @@ static const char experiment[] =
 
 static char root[64];
 
+static sotto_status run_experiment(void)
+{
+    char *done = NULL, folder[128];
+    snprintf(folder, sizeof folder, "%s/run", root);
+    struct sotto_run_options options = {.folder = folder};
+    sotto_status status =
+        sotto_run(&done, NULL, experiment, "story.yaml", &options, &(struct sotto_context){.threads = 2});
+    sotto_text_free(done);
+    return status;
+}
+
+/* The tests look at one run of the experiment, in whatever order. */
 static int setup(void **state)
 {
     (void)state;
     strcpy(root, "/tmp/sotto-story-XXXXXX");
     if (!mkdtemp(root))
         return 1;
-    return setenv("XDG_DATA_HOME", root, 1);
+    return setenv("XDG_DATA_HOME", root, 1) || run_experiment() != SOTTO_OK;
 }
 
 static int teardown(void **state)
@@ -50,16 +62,10 @@ static int teardown(void **state)
     return system(command);
 }
 
-static void run_experiment(char *folder, size_t capacity)
+static void run_again(void)
 {
-    char *done = NULL;
-    snprintf(folder, capacity, "%s/run", root);
-    struct sotto_run_options options = {.folder = folder};
-    sotto_status status =
-        sotto_run(&done, NULL, experiment, "story.yaml", &options, &(struct sotto_context){.threads = 2});
-    if (status != SOTTO_OK)
+    if (run_experiment() != SOTTO_OK)
         fail_msg("sotto_run: %s", sotto_error_text());
-    sotto_text_free(done);
 }
 
 static double number(const struct json *j, const char *path)
@@ -81,7 +87,7 @@ TEST(the_story_holds)
 {
     char folder[128], path[256];
     struct json *report = NULL;
-    run_experiment(folder, sizeof folder);
+    snprintf(folder, sizeof folder, "%s/run", root);
     assert_int_equal(path_join(path, sizeof path, folder, "report.json"), SOTTO_OK);
     assert_int_equal(json_read_file(&report, path), SOTTO_OK);
 
@@ -134,7 +140,7 @@ TEST(running_again_reuses_everything)
     files[FILES - 1] = "ledger.jsonl";
     for (int i = 0; i < FILES; i++)
         hash_of(before[i], folder, files[i]);
-    run_experiment(folder, sizeof folder);
+    run_again();
     for (int i = 0; i < FILES; i++) {
         hash_of(after, folder, files[i]);
         assert_string_equal(before[i], after);
@@ -151,7 +157,7 @@ TEST(a_lost_release_is_drawn_again_and_charged_again)
     assert_int_equal(stat(path, &small), 0);
     assert_int_equal(path_join(path, sizeof path, folder, "protected/overfit-p1.safetensors"), SOTTO_OK);
     assert_int_equal(remove(path), 0);
-    run_experiment(folder, sizeof folder);
+    run_again();
     hash_of(after, folder, "protected/overfit-p1.safetensors");
     assert_string_not_equal(before, after);
     assert_int_equal(path_join(path, sizeof path, folder, "ledger.jsonl"), SOTTO_OK);

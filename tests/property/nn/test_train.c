@@ -84,7 +84,7 @@ TEST(threads_change_no_bit)
             assert_string_equal(many, one);
             assert_true(other.loss == first.loss && other.accuracy == first.accuracy);
         }
-        o.checkpoint = path_of("c.safetensors");
+        o.checkpoint = path_of("threads.safetensors");
         struct stopper s = {0, 2 * o.batch};
         struct sotto_context ctx = machine.context; /* 3 threads */
         struct sotto_network *n = NULL;
@@ -126,7 +126,7 @@ TEST(resume_gives_the_bits_of_an_uninterrupted_run)
         o.augment_noise = 0.25;
         train(whole, &one, &o);
         assert_int_equal(one.steps, 6);
-        o.checkpoint = path_of("c.safetensors");
+        o.checkpoint = path_of("resume.safetensors");
         for (size_t stop = 1; stop < one.steps; stop += cases[i].stride) {
             struct stopper s = {0, stop * o.batch};
             struct sotto_context ctx = machine.context;
