@@ -171,8 +171,8 @@ def wrong(folder, cases):
         lines += [f"{cases[done + i]}: {result}" for i, result in enumerate(results) if result]
         done += len(results)
         status = os.waitpid(child, 0)[1]
-        if os.WIFSIGNALED(status):
-            lines.append(f"{cases[done]}: ended by signal {os.WTERMSIG(status)}")
+        if done < len(cases):  # the child made no more calls
+            lines.append(f"{cases[done]}: ended by signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"{cases[done]}: was not called")
             done += 1
     return "\n".join(lines)
 

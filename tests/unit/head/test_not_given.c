@@ -111,8 +111,11 @@ TEST(a_budget_without_delta_takes_that_of_the_release)
     unlink(path_of("l.jsonl"));
     r.spend.budget.delta = SOTTO_DELTA_PURE;
     assert_int_equal(release(&r), SOTTO_EBUDGET); /* Gaussian noise has no pure epsilon */
+    r = release_of("laplace");
+    r.spend.budget = (struct sotto_dp){.epsilon = 100, .delta = SOTTO_DELTA_PURE};
+    assert_int_equal(release(&r), SOTTO_OK);
     assert_int_equal(ledger_read(&l, path_of("l.jsonl")), SOTTO_OK);
-    assert_true(l.budget.delta == 0);
+    assert_true(l.budget.epsilon == 100 && l.budget.delta == 0);
     ledger_close(&l);
 }
 
