@@ -82,7 +82,7 @@ uninstall: ## remove what 'make install' installed, below the same DESTDIR
 dist: ## source archive of HEAD, the same bytes each time, to build/sotto-VERSION.tar.xz
 	@tools/dist build
 
-deb: deps ## Debian packages of HEAD in build/deb: libsotto1, libsotto-dev, sotto, sotto-mpi; lintian must find nothing
+deb: deps ## Debian packages of HEAD in build/deb: libsotto0.3, libsotto-dev, sotto, sotto-mpi; lintian must find nothing
 	@tools/deps deb && tools/deb build/deb
 
 wheel: deps ## wheel of the Python package in build/wheel, with its libraries and licences (the first time: half an hour, network)

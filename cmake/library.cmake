@@ -65,10 +65,8 @@ foreach(level IN LISTS SOTTO_ISA_LEVELS)
 endforeach()
 
 add_library(sotto_shared SHARED ${SOTTO_OBJECTS})
-file(STRINGS include/sotto/base.h SOTTO_ABI_VERSION REGEX "define SOTTO_ABI_VERSION")
-string(REGEX MATCH "[0-9]+" SOTTO_ABI_VERSION "${SOTTO_ABI_VERSION}")
-set_target_properties(sotto_shared PROPERTIES OUTPUT_NAME sotto VERSION ${SOTTO_ABI_VERSION}.${PROJECT_VERSION}
-                                              SOVERSION ${SOTTO_ABI_VERSION})
+set(SOTTO_SOVERSION 0.3) # no promise about the binary interface before 1.0: CONTRIBUTING.md says when the number grows
+set_target_properties(sotto_shared PROPERTIES OUTPUT_NAME sotto SOVERSION ${SOTTO_SOVERSION})
 target_include_directories(sotto_shared INTERFACE include)
 target_link_libraries(sotto_shared PRIVATE sotto_deps)
 target_link_options(sotto_shared PRIVATE -Wl,-z,nodelete) # FLINT keeps pointers to ball_memory.c

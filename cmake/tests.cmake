@@ -96,9 +96,8 @@ if(TARGET PkgConfig::SOTTO_LIBARCHIVE)
     target_link_libraries(test_${module} PRIVATE PkgConfig::SOTTO_LIBARCHIVE)
   endforeach()
 endif()
-# They answer the library's question whether to go on (tests/support/stop_questions.h), and know the number in the library's name.
+# They answer the library's question whether to go on (tests/support/stop_questions.h).
 target_link_options(test_stop PRIVATE LINKER:--wrap=context_check,--wrap=context_stopped)
-target_compile_definitions(test_stop PRIVATE SOTTO_TEST_SOVERSION=$<TARGET_PROPERTY:sotto_shared,SOVERSION>)
 # They train for many reasons, none of which is the account: each is made once a process.
 foreach(module dp generate head ledger_faults ssl train)
   target_sources(test_${module} PRIVATE tests/support/account_memo.c)

@@ -20,17 +20,7 @@ extern "C" {
  * Optional everywhere are contexts, structs of options and recipes (NULL: {0}), and arrays of length 0. Functions
  * without a status do nothing with NULL, and return 0, NULL, or NAN. */
 
-/** Version of the binary interface, and the number in the name of the shared library (libsotto.so.2).
- *
- *  It grows when a program that was compiled against an older header would no longer work: a function, a parameter or
- *  a member was removed, changed or moved; the size of a public struct changed. A new function, a new status or a new
- *  enumerator behind the last one leaves it as it is. A program that loads the library by name compares this number
- *  with sotto_abi_version(). */
-#define SOTTO_ABI_VERSION 2
-/** Returns: SOTTO_ABI_VERSION of the library that is loaded. */
-SOTTO_API int sotto_abi_version(void);
-
-/** What went wrong, by kind. Numbers are part of the ABI. The program maps them to exit codes (sysexits). */
+/** What went wrong, by kind. Numbers are kept. The program maps them to exit codes (sysexits). */
 typedef enum sotto_status {
     SOTTO_OK = 0,
     SOTTO_EUSAGE = 1,     /**< the call's own arguments contradict each other          exit 64 */

@@ -4,8 +4,3 @@ const char *sotto_version(void)
 {
     return SOTTO_VERSION;
 }
-
-int sotto_abi_version(void)
-{
-    return SOTTO_ABI_VERSION;
-}

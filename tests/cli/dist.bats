@@ -32,7 +32,8 @@ teardown() { rm -rf "$dir"; }
 }
 
 @test "the Debian package of the library has the library's number in its name" {
-  number=$(sed -n 's/^#define SOTTO_ABI_VERSION \([0-9]*\).*/\1/p' "$tree/include/sotto/base.h")
+  number=$(sed -n 's/^set(SOTTO_SOVERSION \([0-9.]*\)).*/\1/p' "$tree/cmake/library.cmake")
+  [ -n "$number" ]
   grep -qx "Package: libsotto$number" "$tree/debian/control"
   [ -e "$tree/debian/libsotto$number.install" ]
 }

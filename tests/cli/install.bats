@@ -30,7 +30,7 @@ teardown() { rm -rf "$root"; }
 }
 
 @test "the installed program finds its library beside it, and the library exports sotto_* alone" {
-  library=$(find "$root" -name 'libsotto.so.?')
+  library=$(find "$root" -name 'libsotto.so.?*')
   diff <(ls "$BATS_TEST_DIRNAME/../../schemas") <(ls "$root/usr/share/sotto/schemas")
   "$BATS_TEST_DIRNAME/../../tools/check-symbols" "$library" "$(find "$root" -name libsotto.a)"
   readelf -d "$root/usr/bin/sotto" > "$root/dynamic"

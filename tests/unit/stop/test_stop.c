@@ -386,12 +386,6 @@ TEST(reports_come_from_the_caller_and_the_pool_stays)
     sotto_network_free(network);
 }
 
-TEST(abi_versions_agree)
-{
-    assert_int_equal(sotto_abi_version(), SOTTO_ABI_VERSION);
-    assert_int_equal(SOTTO_ABI_VERSION, SOTTO_TEST_SOVERSION); /* the number in the library's name */
-}
-
 static int set_up(void **state)
 {
     struct sotto_head_recipe r;
