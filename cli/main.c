@@ -8,15 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROW(name, ranks, group) extern const struct verb verb_##name;
+#define ROW(name) extern const struct verb verb_##name;
 #include "verbs/verb_list.h"
 #undef ROW
-static const struct verb_row {
-    const struct verb *verb;
-    enum ranks ranks;
-    const char *group;
-} verbs[] = {
-#define ROW(name, ranks, group) {&verb_##name, ranks, group},
+static const struct verb *const verbs[] = {
+#define ROW(name) &verb_##name,
 #include "verbs/verb_list.h"
 #undef ROW
 };
@@ -133,9 +129,9 @@ static void print_synopsis(FILE *out)
 {
     fprintf(out, "sotto %s: private self-supervised learning\n\n", sotto_version());
     for (int i = 0; i < VERBS; i++) {
-        if (i == 0 || strcmp(verbs[i].group, verbs[i - 1].group) != 0)
-            fprintf(out, "%s%s\n", i ? "\n" : "", verbs[i].group);
-        verb_print_line(out, verbs[i].verb);
+        if (i == 0 || strcmp(verbs[i]->group, verbs[i - 1]->group) != 0)
+            fprintf(out, "%s%s\n", i ? "\n" : "", verbs[i]->group);
+        verb_print_line(out, verbs[i]);
     }
     fprintf(out, "\n'sotto VERB --help' shows examples and options. No telemetry, ever.\n");
 }
@@ -144,8 +140,8 @@ static int print_verbs(void)
 {
     printf("{\"verbs\": [");
     for (int i = 0; i < VERBS; i++) {
-        printf("%s\n  {\"name\": \"%s\", \"summary\": ", i ? "," : "", verbs[i].verb->name);
-        print_json_text(stdout, verbs[i].verb->summary);
+        printf("%s\n  {\"name\": \"%s\", \"summary\": ", i ? "," : "", verbs[i]->name);
+        print_json_text(stdout, verbs[i]->summary);
         putchar('}');
     }
     printf("\n]}\n");
@@ -153,13 +149,13 @@ static int print_verbs(void)
 }
 
 /* NULL: unknown, with the nearest name in the error's text. */
-static const struct verb_row *find_verb(const char *name)
+static const struct verb *find_verb(const char *name)
 {
     struct nearest best = {NULL, 4};
     for (int i = 0; i < VERBS; i++) {
-        if (strcmp(verbs[i].verb->name, name) == 0)
-            return &verbs[i];
-        nearest_consider(&best, name, verbs[i].verb->name);
+        if (strcmp(verbs[i]->name, name) == 0)
+            return verbs[i];
+        nearest_consider(&best, name, verbs[i]->name);
     }
     if (name[0] == '-')
         cli_fail(SOTTO_EUSAGE, "'%s' stands before the verb; expected sotto VERB, and options behind it",
@@ -174,11 +170,8 @@ static const struct verb_row *find_verb(const char *name)
 /* sotto help --man DIR and --completion DIR: for the installation. */
 static int write_manual(const char *what, const char *folder)
 {
-    const struct verb *list[VERBS];
-    for (int i = 0; i < VERBS; i++)
-        list[i] = verbs[i].verb;
-    sotto_status status = strcmp(what, "--man") == 0 ? manual_write(folder, list, VERBS)
-                                                     : completion_write(folder, list, VERBS);
+    sotto_status status = strcmp(what, "--man") == 0 ? manual_write(folder, verbs, VERBS)
+                                                     : completion_write(folder, verbs, VERBS);
     return status == SOTTO_OK ? 0 : report_failure(status, 0, NULL);
 }
 
@@ -229,16 +222,15 @@ static sotto_status agree(const struct sotto_team *team, sotto_status mine)
 
 static int run_verb(const char *name, int argc, char **argv)
 {
-    const struct verb_row *row = find_verb(name);
+    const struct verb *verb = find_verb(name);
     int json = 0;
     bool alone = false;
     for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
         json |= strcmp(argv[i], "--json") == 0;
         alone |= strcmp(argv[i], "--alone") == 0;
     }
-    if (!row)
+    if (!verb)
         return report_usage(json, NULL, alone);
-    const struct verb *verb = row->verb;
     struct options *options = calloc(1, sizeof *options);
     if (!options)
         return 71;
@@ -262,7 +254,7 @@ static int run_verb(const char *name, int argc, char **argv)
         return code;
     }
     if (status == SOTTO_OK && !option_flag(options, "alone"))
-        status = launcher_check(&launched, row->ranks);
+        status = launcher_check(&launched, verb->ranks);
     if (status == SOTTO_OK && launched.together)
         status = launcher_join(&team, &launched, verb->name, common_isa); /* before there are threads */
     cli_set_team(team);

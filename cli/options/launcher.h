@@ -7,13 +7,6 @@
 
 #include <stdbool.h>
 
-/* What the ranks of a launcher do, a column of verb_list.h. */
-enum ranks {
-    TOGETHER, /* one run of all ranks */
-    WORKERS,  /* one run, the tasks of which they share through a folder; no message goes between them */
-    REFUSED,  /* it would be one, but that cannot be done yet */
-    RANK_0    /* rank 0 works, the others end with 0 in silence */
-};
 /* What the environment says. */
 struct launched {
     bool idle;     /* this rank has nothing to do */

@@ -104,12 +104,22 @@ sotto_status option_members_checked(void *out, const struct sotto_option *table,
     }
 sotto_status option_check_report(const struct options *o);
 
+/* What the ranks of a launcher do (launcher.h). A verb that may draw a release is never RANK_0: a wrong variable would draw it twice. */
+enum ranks {
+    TOGETHER, /* one run of all ranks */
+    WORKERS,  /* one run, the tasks of which they share through a folder; no message goes between them */
+    REFUSED,  /* it would be one, but that cannot be done yet */
+    RANK_0    /* rank 0 works, the others end with 0 in silence */
+};
 struct verb {
     const char *name, *summary; /* summary: one line */
-    const char *arguments;      /* "CONFIG.yaml", "NAME ...", or "" */
+    const char *group;          /* its heading in `sotto help` */
+    enum ranks ranks;
+    const char *arguments; /* "CONFIG.yaml", "NAME ...", or "" */
     size_t min_arguments, max_arguments;
     const char *examples; /* printed first by --help; lines "  sotto ..." */
     const struct option_row *options;
+    const char *own; /* "data|row": names of options that no table of the library holds */
     /* Returns a status; the text comes from sotto_error_text(). `json`: print exactly one object on
      * stdout. */
     sotto_status (*run)(const struct options *o, const struct sotto_context *ctx, int json);

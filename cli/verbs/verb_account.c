@@ -496,5 +496,9 @@ const struct verb verb_account = {
         "1e-5\n"
         "  sotto account --residual-perturbation complexity --gamma 0.8\n"
         "  sotto account --verify protected.safetensors.certificate.json",
+    .group = "Releases",
+    .ranks = RANK_0,
+    .own = "rule|parts|parts-by|parts-hold|weights|verify|ledger|events|any-order|opacus-history|import|"
+           "residual-perturbation|points",
     .options = rows,
     .run = run};

@@ -347,5 +347,9 @@ const struct verb verb_attack = {
         "--attacker-features xa.npy --attacker-labels ya.npy --certificate "
         "head.safetensors.certificate.json\n"
         "  sotto attack list",
+    .group = "Attacks and defences",
+    .ranks = WORKERS,
+    .own = "classes|budget|cover|encoder|shadow-encoder|generator|known-member-indices|known-nonmember-"
+           "indices|targets|candidates|certificate",
     .options = rows,
     .run = run};

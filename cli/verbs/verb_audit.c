@@ -339,5 +339,8 @@ const struct verb verb_audit = {
                 "  sotto audit --power loci=30000,pool=1000,reference=1000\n"
                 "  sotto audit --member-features pool.npy --nonmember-features others.npy --released-mean "
                 "frequencies.npy --reference-mean reference.npy --p-values p.csv",
+    .group = "Attacks and defences",
+    .ranks = RANK_0,
+    .own = "power|canary-scores|candidate-scores|fail-if|p-values|certificate|ledger|coins|coin-file",
     .options = rows,
     .run = run};

@@ -77,5 +77,8 @@ const struct verb verb_certificate = {
     .max_arguments = 1,
     .examples = "  sotto certificate private.safetensors --ledger ledger.jsonl --prior 0.001\n"
                 "  sotto certificate private.safetensors.certificate.json --html -o certificate.html",
+    .group = "Certificates",
+    .ranks = RANK_0,
+    .own = "ledger|html|prior",
     .options = rows,
     .run = run};

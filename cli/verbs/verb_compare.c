@@ -154,5 +154,8 @@ const struct verb verb_compare = {.name = "compare",
                                   .examples =
                                       "  sotto compare --model original=o/result.json,oa/result.json --model "
                                       "talos=t/result.json,ta/result.json -o joint",
+                                  .group = "Pages",
+                                  .ranks = RANK_0,
+                                  .own = "model|certificate",
                                   .options = rows,
                                   .run = run};

@@ -494,5 +494,8 @@ const struct verb verb_data = {
                 "  sotto data split location --parts "
                 "member=1200,nonmember=1200,attacker=2600 -o location\n"
                 "  sotto data split adult --parts train=20000,test=5000 --one-hot -o adult",
+    .group = "Data",
+    .ranks = RANK_0,
+    .own = "name|yes|parts|features|labels|indices|classes",
     .options = rows,
     .run = run};

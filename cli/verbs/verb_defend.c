@@ -170,5 +170,8 @@ const struct verb verb_defend = {
                 "--attacker in.npy:1 "
                 "--attacker out.npy:0 --adaptive -o defended\n"
                 "  sotto defend uniform-confidence --input p.npy --labels y.npy -o q.npy",
+    .group = "Attacks and defences",
+    .ranks = RANK_0,
+    .own = "input|known|known-labels|list|labels|head|attacker|adaptive",
     .options = rows,
     .run = run};

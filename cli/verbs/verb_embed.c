@@ -282,5 +282,8 @@ const struct verb verb_embed = {
         "  sotto embed --encoder encoder.safetensors --data fashion-mnist --evaluate\n"
         "  sotto embed --encoder encoder.safetensors --blocks 3 --grid 3 --mirror --data cifar10 -o X.npy\n"
         "  sotto embed --encoder scattering --data fashion-mnist -o X.npy --labels-out y.npy",
+    .group = "Models",
+    .ranks = REFUSED,
+    .own = "standardise|join|weight|labels-out|attribute-out|evaluate",
     .options = rows,
     .run = run};

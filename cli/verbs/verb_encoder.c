@@ -77,5 +77,7 @@ const struct verb verb_encoder = {
         "  sotto encoder import cifar.safetensors --model resnet18 --normalise "
         "0.491,0.482,0.447/0.247,0.243,0.262 --statement \"public, by A. Person\" -o encoder.safetensors\n"
         "  sotto embed --encoder encoder.safetensors --data photos --split train -o X.npy --labels-out y.npy",
+    .group = "Models",
+    .ranks = RANK_0,
     .options = rows,
     .run = run};

@@ -127,5 +127,8 @@ const struct verb verb_federated = {
                 "  sotto federated --features X.npy --labels y.npy --records 400 --control -o control\n"
                 "  sotto federated --features X.npy --labels y.npy --owners owners.npy --learnt "
                 "--rounds-folder rounds",
+    .group = "Attacks and defences",
+    .ranks = REFUSED,
+    .own = "features|labels|indices|classes|owners|local-epochs",
     .options = rows,
     .run = run};

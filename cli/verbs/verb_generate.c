@@ -173,5 +173,8 @@ const struct verb verb_generate = {
                 "members.npy -o M.npy\n"
                 "  sotto generate score --generator g.safetensors --data fashion-mnist --indices members.npy "
                 "-o d.npy",
+    .group = "Models",
+    .ranks = REFUSED,
+    .own = "split|generator|count|latents|dp-sgd",
     .options = rows,
     .run = run};

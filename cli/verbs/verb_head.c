@@ -315,5 +315,8 @@ const struct verb verb_head = {
         "  sotto head --features X.npy --labels y.npy --indices private.npy -o head.safetensors\n"
         "  sotto head --features X.npy --labels y.npy --classes 10 --trainer dp-sgd --batch 500 --epsilon "
         "8 --canaries 2000 --canary-kind dirac -o head.safetensors",
+    .group = "Models",
+    .ranks = REFUSED,
+    .own = "features|labels|indices|classes|encoder|sign|canary-public",
     .options = rows,
     .run = run};

@@ -25,6 +25,8 @@ const struct verb verb_inspect = {
     .min_arguments = 1,
     .max_arguments = 1,
     .examples = "  sotto inspect head.safetensors\n  sotto inspect embeddings.npy --json",
+    .group = "Data",
+    .ranks = RANK_0,
     .options = rows,
     .run = run,
 };

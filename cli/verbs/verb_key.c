@@ -54,5 +54,8 @@ const struct verb verb_key = {.name = "key",
                                   "  sotto key new -o office.key\n"
                                   "  sotto key sign protected.safetensors.certificate.json --key office.key\n"
                                   "  sotto verify protected.safetensors --trust office.key.pub",
+                              .group = "Certificates",
+                              .ranks = RANK_0,
+                              .own = "key",
                               .options = rows,
                               .run = run};

@@ -261,5 +261,8 @@ const struct verb verb_ledger = {
         "  sotto ledger show --dataset-id survey-2026\n"
         "  sotto ledger show ledger.jsonl --json\n"
         "  sotto ledger overlap people twin",
+    .group = "Releases",
+    .ranks = RANK_0,
+    .own = "budget|column|contact",
     .options = rows,
     .run = run};

@@ -220,5 +220,7 @@ const struct verb verb_monitor = {
                 "python3 serve.py\n"
                 "  sotto attack boundary --target-command 'sotto monitor ... -- python3 "
                 "serve.py' ...",
+    .group = "Attacks and defences",
+    .ranks = RANK_0,
     .options = rows,
     .run = run};

@@ -404,5 +404,8 @@ const struct verb verb_predict = {
         "  sotto predict --model model.safetensors --data cifar10 --indices rows.npy -o p.npy\n"
         "  sotto predict --model model.safetensors --data cifar10 --indices rows.npy --smooth 0.25 --certify "
         "-o smooth.json",
+    .group = "Models",
+    .ranks = REFUSED,
+    .own = "head|model|encoder|target-command|features|labels|table|encoding|answers|logits",
     .options = rows,
     .run = run};

@@ -169,5 +169,8 @@ const struct verb verb_pretrain = {
                 "  sotto pretrain --data cifar10 --method rotation --epochs 20 -o encoder.safetensors\n"
                 "  sotto pretrain --data synthetic-faces --talos --bounded --lambda 2 --epochs 20 -o "
                 "encoder.safetensors",
+    .group = "Models",
+    .ranks = TOGETHER,
+    .own = "talos|plan|isa",
     .options = rows,
     .run = run};

@@ -178,5 +178,8 @@ const struct verb verb_protect = {
         "noisy-labels.npy\n"
         "  sotto protect --vector mean.npy --mechanism laplace --epsilon 1 --l1 0.01 --dataset-id "
         "survey -o out.npy",
+    .group = "Releases",
+    .ranks = REFUSED,
+    .own = "head|vector|table|sign",
     .options = rows,
     .run = run};

@@ -50,5 +50,8 @@ const struct verb verb_report = {
     .examples = "  sotto report runs/demo\n  sotto report smooth.json -o "
                 "curve.html\n  sotto report figures.json\n  sotto report report.json -o page.html\n"
                 "  sotto report attack1 --monitor monitor.json",
+    .group = "Pages",
+    .ranks = RANK_0,
+    .own = "monitor",
     .options = rows,
     .run = run};

@@ -1,71 +1,10 @@
-#include "inputs/shard.h"
-#include "options/options.h"
+#include "verbs/experiment_run.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-static const struct option_row rows[] = {OPTION_TABLE(sotto_run_option_table, NULL), OPTION_END};
-
-static sotto_status print_folder(char *folder, int worker, int json)
-{
-    if (worker && !json)
-        printf("%s: nothing is left for a worker; the same command without --worker and --shard merges\n",
-               folder);
-    else if (json)
-        printf("{\"schema\": \"sotto.run/1\", \"folder\": \"%s\"}\n", folder);
-    else
-        printf("%s/report.html\n", folder);
-    sotto_text_free(folder);
-    return SOTTO_OK;
-}
-
-static sotto_status print_plan(const char *config, const char *text, const char *name,
-                               const struct sotto_run_options *options, const struct sotto_context *ctx,
-                               int json)
-{
-    char *document = NULL, *lines = NULL;
-    sotto_status status = sotto_run_plan(&document, &lines, config, text, name, options, ctx);
-    if (status == SOTTO_OK)
-        printf(json ? "%s\n" : "%s", json ? document : lines);
-    sotto_text_free(document);
-    sotto_text_free(lines);
-    return status;
-}
-
-static sotto_status execute(const char *config, const char *text, const char *name,
-                            const char *const *overrides, const struct options *o,
-                            const struct sotto_context *ctx, int json)
-{
-    struct sotto_run_options options = {.insecure = option_given(o, "insecure-noise-seed"),
-                                        .command_line = option_command_line(o)};
-    char *folder = NULL;
-    sotto_status status = option_members(&options, sotto_run_option_table(), o);
-    options.overrides = overrides;
-    if (status == SOTTO_OK)
-        status = shard_read(&options.shard, &options.shards, o);
-    if (status == SOTTO_OK && options.worker && options.shards > 1)
-        status = cli_fail(SOTTO_EUSAGE, "run: --worker takes any open shadow model; omit --shard");
-    if (status == SOTTO_OK && options.plan)
-        return cli_writes() ? print_plan(config, text, name, &options, ctx, json) : SOTTO_OK;
-    if (status == SOTTO_OK && cli_shares()) { /* each rank is a worker; rank 0 then merges */
-        struct sotto_run_options worker = options;
-        worker.worker = 1;
-        status = sotto_run(&folder, config, text, name, &worker, ctx);
-        if (status == SOTTO_OK && !cli_writes()) {
-            sotto_text_free(folder);
-            return SOTTO_OK;
-        }
-        sotto_text_free(status == SOTTO_OK ? folder : NULL);
-    }
-    if (status == SOTTO_OK)
-        status = sotto_run(&folder, config, text, name, &options, ctx);
-    return status == SOTTO_OK ? print_folder(folder, options.worker || options.shards > 1, json) : status;
-}
+static const struct option_row rows[] = {EXPERIMENT_ROWS, OPTION_END};
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
-    return execute(option_argument(o, 0), NULL, NULL, option_list(o, "set"), o, ctx, json);
+    return experiment_run(option_argument(o, 0), NULL, NULL, option_list(o, "set"), o, ctx, json);
 }
 
 const struct verb verb_run = {
@@ -77,99 +16,7 @@ const struct verb verb_run = {
     .max_arguments = 1,
     .examples = "  sotto run experiments/demo.yaml\n"
                 "  sotto run experiments/demo.yaml -s seed=2 -o runs/demo-seed-2",
+    .group = "A whole example, or an experiment",
+    .ranks = WORKERS,
     .options = rows,
     .run = run};
-
-static const struct option_row demo_rows[] = {
-    OPTION_ROWS(rows),
-    OPTION_GROUP("Stochastic differential equation (sotto demo sde)"),
-    {"data", OPTION_TEXT, "NAME", NULL, "data set (default: fashion-mnist, or else synthetic-images)"},
-    {"row", OPTION_COUNT, "I", "0", "row of the image, from 0"},
-    {"seed", OPTION_COUNT, "N", "1", "seed of velocity field and noise"},
-    OPTION_END};
-
-static void print_sde(const struct sotto_sde_run *runs, const char *folder, int json)
-{
-    printf(json ? "{\"schema\": \"sotto.sde/1\", \"folder\": \"%s\", \"runs\": ["
-                : "%s: images and sde.json\n",
-           folder);
-    if (!json)
-        printf("%-20s %-22s %s\n", "run", "RMSE of recovered", "by the noise alone, on average");
-    for (size_t i = 0; i < SOTTO_SDE_RUNS; i++) {
-        if (json)
-            printf("%s{\"name\": \"%s\", \"rmse\": %.17g}", i ? ", " : "", runs[i].name, runs[i].rmse);
-        else if (isnan(runs[i].predicted))
-            printf("%-20s %-22.3g -\n", runs[i].name, runs[i].rmse);
-        else
-            printf("%-20s %-22.3g %.3g\n", runs[i].name, runs[i].rmse, runs[i].predicted);
-    }
-    if (json)
-        printf("]}\n");
-    else
-        printf(
-            "With multiplicative noise of gamma 1 a few pixels carry the sum, so one seed may lie far from "
-            "the average.\nThis is no privacy guarantee: another procedure may remove the noise, for example "
-            "a "
-            "posterior mean, or an average over repeated queries.\n");
-}
-
-/* An image through the equations behind residual perturbation, and back. */
-static sotto_status run_sde(const struct options *o, const struct sotto_context *ctx, int json)
-{
-    struct sotto_dataset *data = NULL;
-    struct sotto_sde_run runs[SOTTO_SDE_RUNS];
-    const char *name = option_text(o, "data"), *folder = option_text(o, "output");
-    sotto_status status = sotto_dataset_open(&data, name ? name : "fashion-mnist", ctx);
-    if (status == SOTTO_ENOENT && !name) {
-        cli_warn("%s; the synthetic set is used instead", sotto_error_text());
-        status = sotto_dataset_open(&data, "synthetic-images", ctx);
-    }
-    if (status != SOTTO_OK)
-        return status;
-    folder = folder ? folder : "runs/sde";
-    status =
-        sotto_sde_demo(runs, folder, data, (int64_t)option_count(o, "row"), option_count(o, "seed"), ctx);
-    sotto_dataset_free(data);
-    if (status == SOTTO_OK)
-        print_sde(runs, folder, json);
-    return status;
-}
-
-/* Without the Fashion-MNIST package the demo still runs, on a made-up set that every page then calls
- * synthetic. */
-static sotto_status run_demo(const struct options *o, const struct sotto_context *ctx, int json)
-{
-    enum { MOST = 40 };
-    if (option_argument_count(o) > 0 && strcmp(option_argument(o, 0), "sde") == 0)
-        return run_sde(o, ctx, json);
-    if (option_argument_count(o) > 0)
-        return cli_fail(SOTTO_EUSAGE, "demo: unknown demo '%s'; expected sde, or no name",
-                        option_argument(o, 0));
-    const char *overrides[MOST + 2] = {NULL};
-    const char *const *given = option_list(o, "set");
-    size_t count = 0;
-    int chosen = 0;
-    for (; given[count] && count < MOST; count++) {
-        overrides[count] = given[count];
-        chosen |= strncmp(given[count], "data.set=", 9) == 0;
-    }
-    struct sotto_dataset *data = NULL;
-    if (!chosen && sotto_dataset_open(&data, "fashion-mnist", ctx) == SOTTO_ENOENT) {
-        cli_warn("%s; the synthetic set is used instead, and the report says so", sotto_error_text());
-        overrides[count] = "data.set=synthetic-images";
-    }
-    sotto_dataset_free(data);
-    return execute(NULL, sotto_demo_config(), "demo.yaml", overrides, o, ctx, json);
-}
-
-const struct verb verb_demo = {
-    .name = "demo",
-    .summary =
-        "run a complete example on the default data: pre-train, embed, fit, protect, query, attack, report",
-    .arguments = "[sde]",
-    .max_arguments = 1,
-    .examples = "  sotto demo\n"
-                "  sotto demo sde -o runs/sde\n"
-                "  sotto demo -o runs/demo -s data.set=synthetic-images",
-    .options = demo_rows,
-    .run = run_demo};

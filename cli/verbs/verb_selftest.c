@@ -66,5 +66,7 @@ const struct verb verb_selftest = {
     .arguments = "",
     .examples = "  sotto selftest\n"
                 "  sotto selftest --falsify --json",
+    .group = "This program",
+    .ranks = RANK_0,
     .options = rows,
     .run = run};

@@ -297,5 +297,8 @@ const struct verb verb_sensitivity = {
         "  sotto sensitivity --head convex.safetensors -o proved.json\n"
         "  sotto sensitivity --head head.safetensors --features X.npy --labels y.npy --local -o local.json\n"
         "  sotto sensitivity --features X.npy --labels y.npy --epochs 20 --batch 500 --pairs 500 -o s.json",
+    .group = "Releases",
+    .ranks = WORKERS,
+    .own = "features|labels|indices|classes|head|pairs|local",
     .options = rows,
     .run = run};

@@ -318,5 +318,8 @@ const struct verb verb_train = {
         "  sotto train --data fashion-mnist --split train --model cnn --hidden 16,32,64 --dp-sgd "
         "--epsilon 3 --batch 2048 --optimizer sgd --lr 4 --momentum 0.9 --max-grad-norm 0.1 "
         "-o model.safetensors",
+    .group = "Models",
+    .ranks = TOGETHER,
+    .own = "classes|dp-sgd|certify-inputs|sign|canary-public|isa",
     .options = rows,
     .run = run};

@@ -82,5 +82,8 @@ const struct verb verb_verify = {.name = "verify",
                                  .examples = "  sotto verify protected.safetensors --ledger ledger.jsonl\n"
                                              "  sotto verify protected.safetensors --trust office.key.pub\n"
                                              "  sotto verify protected.safetensors.certificate.json --json",
+                                 .group = "Certificates",
+                                 .ranks = RANK_0,
+                                 .own = "ledger|released|trust",
                                  .options = rows,
                                  .run = run};

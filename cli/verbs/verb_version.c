@@ -19,5 +19,7 @@ const struct verb verb_version = {.name = "version",
                                   .summary = "print version and build details, for bug reports",
                                   .arguments = "",
                                   .examples = "  sotto version\n  sotto --version --json",
+                                  .group = "This program",
+                                  .ranks = RANK_0,
                                   .options = rows,
                                   .run = run};

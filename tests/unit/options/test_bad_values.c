@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ROW(name, ranks, group) extern const struct verb verb_##name;
+#define ROW(name) extern const struct verb verb_##name;
 #include "verbs/verb_list.h"
 #undef ROW
 

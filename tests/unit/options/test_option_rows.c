@@ -1,4 +1,4 @@
-/* Every option of the program stands in a table of the library, or is one of the program's own, which are listed here; and an
+/* Every option of the program stands in a table of the library, or is one of the program's own, which its verb lists; and an
  * experiment's keys are those same options. */
 #include "support/test.h"
 
@@ -10,54 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROW(name, ranks, group) extern const struct verb verb_##name;
+#define ROW(name) extern const struct verb verb_##name;
 #include "verbs/verb_list.h"
 #undef ROW
 static const struct verb *const verbs[] = {
-#define ROW(name, ranks, group) &verb_##name,
+#define ROW(name) &verb_##name,
 #include "verbs/verb_list.h"
 #undef ROW
 };
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
-/* What no call of the library takes: how the program speaks, files that it opens or writes, and which call it makes. */
+/* What no call of the library takes: how the program speaks, files that it opens or writes, and which call it makes. A verb names its own. */
 static const char *const every_verb =
     "json|threads|progress|color|quiet|alone|time-left|help|output|force|arrays|labels-from";
-static const struct {
-    const char *verb, *options;
-} own[] = {
-    {"demo", "data|row|seed"},
-    {"data", "name|yes|parts|features|labels|indices|classes"},
-    {"pretrain", "talos|plan|isa"},
-    {"embed", "standardise|join|weight|labels-out|attribute-out|evaluate"},
-    {"head", "features|labels|indices|classes|encoder|sign|canary-public"},
-    {"sensitivity", "features|labels|indices|classes|head|pairs|local"},
-    {"protect", "head|vector|table|sign"},
-    {"key", "key"},
-    {"verify", "ledger|released|trust"},
-    {"certificate", "ledger|html|prior"},
-    {"predict", "head|model|encoder|target-command|features|labels|table|encoding|answers|logits"},
-    {"train", "classes|dp-sgd|certify-inputs|sign|canary-public|isa"},
-    {"account", "rule|parts|parts-by|parts-hold|weights|verify|ledger|events|any-order|opacus-history|import|"
-                "residual-perturbation|points"},
-    {"ledger", "budget|column|contact"},
-    {"generate", "split|generator|count|latents|dp-sgd"},
-    {"federated", "features|labels|indices|classes|owners|local-epochs"},
-    {"attack", "classes|budget|cover|encoder|shadow-encoder|generator|known-member-indices|known-nonmember-"
-               "indices|targets|"
-               "candidates|certificate"},
-    {"audit", "power|canary-scores|candidate-scores|fail-if|p-values|certificate|ledger|coins|coin-file"},
-    {"defend", "input|known|known-labels|list|labels|head|attacker|adaptive"},
-    {"report", "monitor"},
-    {"compare", "model|certificate"}};
-
-static const char *own_of(const char *verb)
-{
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (strcmp(own[i].verb, verb) == 0)
-            return own[i].options;
-    return "";
-}
 
 static const struct option_row *find(const struct option_rows *rows, const char *name, size_t length)
 {
@@ -72,7 +37,7 @@ TEST(every_option_stands_in_a_table)
     static struct option_rows rows;
     size_t unknown = 0, of_tables = 0;
     for (size_t v = 0; v < VERBS; v++) {
-        const char *list = own_of(verbs[v]->name), *word;
+        const char *list = verbs[v]->own ? verbs[v]->own : "", *word;
         option_rows_of(&rows, verbs[v]);
         for (size_t i = 0; i < rows.count; i++) {
             const char *name = rows.row[i].name;
