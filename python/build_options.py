@@ -13,27 +13,27 @@ from sotto._ledger import _OF_THE_LEDGER
 
 # Type: the function whose arguments they are (its own parameters are left out), and its tables, of which perhaps some rows only.
 TYPES = {
-    "AuditOptions": (sotto.audit, "audit_input_table", "generative_input_table", "token_input_table", "attribute_input_table",
-                     "audit_option_table"),
-    "CanaryAuditOptions": (None, "audit_option_table:set|fpr|confidence|delta|seed|bootstrap"),
-    "AttackOptions": (sotto.attack, "attack_option_table", "audit_option_table:fpr|confidence|delta"),
-    "EncoderAttackOptions": (sotto.attack_encoder, "encoder_attack_option_table", "audit_option_table:fpr|confidence|delta|seed"),
-    "PretrainOptions": (sotto.pretrain, "pretrain_option_table"),
-    "ScatteringOptions": (sotto.scatter, "scattering_option_table"),
-    "ViewOptions": (sotto.Encoder.embed_views, "view_option_table"),
-    "ImportOptions": (sotto.Encoder.from_weights, "encoder_import_option_table"),
-    "ShadowOptions": (None, "shadow_option_table"),
-    "TalosOptions": (None, "talos_option_table"),
-    "HeadOptions": (sotto.train_head, "head_recipe_options", "head_privacy_options", "spend_option_table", "canary_option_table"),
-    "RecipeOptions": (sotto.sample_sensitivity, "head_recipe_options"),
-    "NetworkOptions": (sotto.train_network, "train_option_table", "train_privacy_options", "spend_option_table", "canary_option_table"),
-    "AnswerOptions": (sotto.Network.predict, "answer_option_table"),
-    "ReleaseOptions": (sotto.release, "release_option_table", "spend_option_table"),
-    "ChoiceOptions": (None, "release_option_table:records|scale|epsilon|max_tpr|max_advantage|delta", "spend_option_table"),
-    "ProtectOptions": (sotto.protect_head, "release_option_table", "spend_option_table"),
-    "StatisticOptions": (sotto.release_statistic, "protect_option_table", "release_option_table", "spend_option_table"),
-    "SpendOptions": (sotto.release_records, "spend_option_table"),
-    "DefenceOptions": (sotto.Defence, "defence_option_table:budget|seed|key"),
+    "AuditOptions": (sotto.audit, "audit_input", "generative_input", "token_input", "attribute_input",
+                     "audit"),
+    "CanaryAuditOptions": (None, "audit:set|fpr|confidence|delta|seed|bootstrap"),
+    "AttackOptions": (sotto.attack, "attack", "audit:fpr|confidence|delta"),
+    "EncoderAttackOptions": (sotto.attack_encoder, "encoder_attack", "audit:fpr|confidence|delta|seed"),
+    "PretrainOptions": (sotto.pretrain, "pretrain"),
+    "ScatteringOptions": (sotto.scatter, "scattering"),
+    "ViewOptions": (sotto.Encoder.embed_views, "view"),
+    "ImportOptions": (sotto.Encoder.from_weights, "encoder_import"),
+    "ShadowOptions": (None, "shadow"),
+    "TalosOptions": (None, "talos"),
+    "HeadOptions": (sotto.train_head, "head_recipe", "head_privacy", "spend", "canary"),
+    "RecipeOptions": (sotto.sample_sensitivity, "head_recipe"),
+    "NetworkOptions": (sotto.train_network, "train", "train_privacy", "spend", "canary"),
+    "AnswerOptions": (sotto.Network.predict, "answer"),
+    "ReleaseOptions": (sotto.release, "release", "spend"),
+    "ChoiceOptions": (None, "release:records|scale|epsilon|max_tpr|max_advantage|delta", "spend"),
+    "ProtectOptions": (sotto.protect_head, "release", "spend"),
+    "StatisticOptions": (sotto.release_statistic, "protect", "release", "spend"),
+    "SpendOptions": (sotto.release_records, "spend"),
+    "DefenceOptions": (sotto.Defence, "defence:budget|seed|key"),
 }
 # Rows that arguments of Python replace: files become arrays, and what the program takes apart is given in parts.
 LEFT_OUT = {"loci", "claim", "claim_epsilon", "claim_delta", "shard", "shards", "target", "target_command", "size", "dimension", "sensitivity",
@@ -60,7 +60,7 @@ def rows(function, tables):
     taken = set(inspect.signature(function).parameters) if function else set()
     for name in tables:
         table, _, only = name.partition(":")
-        for o in _call.table("sotto_" + table, True):
+        for o in _call.table(table, True):
             if o.name not in taken | LEFT_OUT and (not only or o.name in only.split("|")):
                 taken.add(o.name)
                 yield o
@@ -71,7 +71,7 @@ def main():
     print("from __future__ import annotations\n\nfrom collections.abc import Sequence\nfrom os import PathLike\nfrom typing import Any, Literal, TypedDict")
     for name, (function, *tables) in TYPES.items():
         print(f"\n\nclass {name}(TypedDict, total=False):")
-        print(f'    """Of {function.__qualname__}()."""\n' if function else f'    """Of {" and ".join("sotto_" + t for t in tables)}()."""\n')
+        print(f'    """Of {function.__qualname__}()."""\n' if function else f'    """Of the options {" and ".join(tables)}."""\n')
         for o in rows(function, tables):
             kind = type_of(o)
             print(f"    {SHORT.get(o.name, o.name)}: {kind}{'' if kind == 'Any' else ' | None'}")

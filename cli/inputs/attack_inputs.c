@@ -111,7 +111,7 @@ static sotto_status open_command(struct attack_inputs *in, const struct options 
     if (in->image[0] &&
         setenv("SOTTO_IMAGE", shape, 1) != 0) /* frames are rows; this says how a row is an image */
         return cli_fail(SOTTO_ENOMEM, "out of memory");
-    sotto_status status = option_members(&how, sotto_command_option_table(), o);
+    sotto_status status = option_members(&how, sotto_option_table("command"), o);
     if (status == SOTTO_OK)
         status = sotto_target_open_command(&in->input.target, option_text(o, "target-command"), columns,
                                            classes, &how, ctx);
@@ -129,7 +129,7 @@ static sotto_status disguise(struct attack_inputs *in, const struct options *o)
             return cli_fail(SOTTO_EUSAGE,
                             "attack: --%s hides queries from a monitor; expected --target-command with it",
                             names[i]);
-    status = option_members_checked(&how, sotto_disguise_option_table(), "spread|dilute|decoys", o);
+    status = option_members_checked(&how, sotto_option_table("disguise"), "spread|dilute|decoys", o);
     if (status != SOTTO_OK ||
         (how.spread == 0 && how.dilute == 0 && how.decoys == 0 && !option_given(o, "cover")))
         return status;

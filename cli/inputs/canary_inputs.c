@@ -4,7 +4,7 @@
 #include <string.h>
 
 const struct option_row canary_rows[] = {
-    OPTION_TABLE(sotto_canary_option_table, NULL),
+    OPTION_TABLE("canary", NULL),
     OPTION_GROUP("Canaries"),
     {"canary-public", OPTION_TEXT, "X.npy", NULL,
      "public rows (N, values), pixels in [0, 1], for --canary-kind clipbkd"},
@@ -51,7 +51,7 @@ sotto_status canary_inputs_make(struct sotto_canaries **out, const struct sotto_
                                                            : SOTTO_CANARY_OR_NOTHING};
     if (!option_given(o, "canaries") || option_count(o, "canaries") == 0)
         return have_none(out, o);
-    sotto_status status = option_members(&request.options, sotto_canary_option_table(), o);
+    sotto_status status = option_members(&request.options, sotto_option_table("canary"), o);
     if (status == SOTTO_OK)
         status = load_public(&public_rows,
                              data->images ? data->channels * data->height * data->width : data->columns, o);

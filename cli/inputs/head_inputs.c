@@ -303,7 +303,7 @@ void head_inputs_clear(struct head_inputs *in)
 sotto_status head_recipe_read(struct sotto_head_recipe *r, const struct options *o)
 {
     sotto_head_defaults(r);
-    if (option_members(r, sotto_head_recipe_options(), o) != SOTTO_OK)
+    if (option_members(r, sotto_option_table("head_recipe"), o) != SOTTO_OK)
         return SOTTO_EUSAGE;
     if (sotto_head_trainer_private(r->trainer) == 2) /* their own default */
         r->lambda = option_given(o, "lambda") ? r->lambda : 0;
@@ -312,7 +312,7 @@ sotto_status head_recipe_read(struct sotto_head_recipe *r, const struct options 
 
 sotto_status head_recipe_refuse_unused(const struct sotto_head_recipe *r, const struct options *o)
 {
-    const struct sotto_option *row = sotto_head_recipe_options(), *unused = NULL;
+    const struct sotto_option *row = sotto_option_table("head_recipe"), *unused = NULL;
     char used[400] = "";
     for (; row->name; row++)
         if (sotto_head_trainer_reads(r->trainer, row->key))

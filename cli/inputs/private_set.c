@@ -5,11 +5,10 @@
 #include <string.h>
 
 const struct option_row private_set_rows[] = {
-    OPTION_TABLE(sotto_spend_option_table, "dataset-id|rows-per-person|ledger"),
-    OPTION_TABLE(sotto_source_option_table, NULL),
+    OPTION_TABLE("spend", "dataset-id|rows-per-person|ledger"),
+    OPTION_TABLE("source", NULL),
     OPTION_GROUP("Ledger"),
-    OPTION_TABLE(sotto_spend_option_table,
-                 "budget-epsilon|budget-delta|purpose|read-from-data|planned|insecure-noise-seed"),
+    OPTION_TABLE("spend", "budget-epsilon|budget-delta|purpose|read-from-data|planned|insecure-noise-seed"),
     {"sign", OPTION_TEXT, "FILE", NULL, "key file of 'sotto key new' which signs the certificate"},
     OPTION_END};
 
@@ -86,7 +85,7 @@ sotto_status private_set_identify(struct private_set *s, const struct options *o
                         verb, given, what);
     s->source =
         (struct sotto_source_records){.public_set = sotto_dataset_is_public(carried[0] ? carried : given)};
-    sotto_status status = option_members(&s->source, sotto_source_option_table(), o);
+    sotto_status status = option_members(&s->source, sotto_option_table("source"), o);
     if (s->source.move_ledger && !option_given(o, "ledger"))
         return cli_fail(SOTTO_EUSAGE,
                         "%s: --ledger-move needs the new path of the ledger; give --ledger FILE", verb);
@@ -100,7 +99,7 @@ sotto_status private_set_identify(struct private_set *s, const struct options *o
     if (status == SOTTO_OK)
         status = check_budget(o, verb);
     if (status == SOTTO_OK)
-        status = option_members(&s->spend, sotto_spend_option_table(), o);
+        status = option_members(&s->spend, sotto_option_table("spend"), o);
     s->spend.dataset_id = carried[0] ? carried : given;
     return status;
 }

@@ -94,7 +94,7 @@ static const char *add_all(struct option_rows *out, const struct option_row *row
         } else if (row.kind == OPTION_ROWS) {
             group = add_all(out, row.rows, group);
         } else if (row.kind == OPTION_TABLE) {
-            for (const struct sotto_option *m = row.table(); m->name; m++)
+            for (const struct sotto_option *m = sotto_option_table(row.table); m->name; m++)
                 if (!row.only || option_listed(row.only, m->name, strlen(m->name)))
                     add(out, of_member(m, group));
         } else if (row.kind == OPTION_DEFAULT) {

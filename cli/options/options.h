@@ -23,16 +23,16 @@ enum option_kind {
 struct option_row {
     const char *name; /* long name without dashes; "" of the first three below; NULL ends the table */
     enum option_kind kind;
-    const char *value;                         /* what --help prints for the value: "FILE", "N", "EPSILON" */
-    const char *fallback;                      /* default as text, or NULL: none */
-    const char *help;                          /* a noun phrase with the unit */
-    const char *aliases;                       /* other names for good, "sigma|s", or NULL */
-    const char *old_names;                     /* names of earlier versions: they work and are not shown */
-    const struct option_row *rows;             /* OPTION_ROWS */
-    const struct sotto_option *(*table)(void); /* OPTION_TABLE */
-    const char *only;                          /* OPTION_TABLE: these rows, "lr|batch"; NULL: all */
-    const char *group;                         /* filled in: the heading above */
-    const struct sotto_option *member;         /* filled in: the member of a struct that it sets */
+    const char *value;                 /* what --help prints for the value: "FILE", "N", "EPSILON" */
+    const char *fallback;              /* default as text, or NULL: none */
+    const char *help;                  /* a noun phrase with the unit */
+    const char *aliases;               /* other names for good, "sigma|s", or NULL */
+    const char *old_names;             /* names of earlier versions: they work and are not shown */
+    const struct option_row *rows;     /* OPTION_ROWS */
+    const char *table;                 /* OPTION_TABLE: its name */
+    const char *only;                  /* OPTION_TABLE: these rows, "lr|batch"; NULL: all */
+    const char *group;                 /* filled in: the heading above */
+    const struct sotto_option *member; /* filled in: the member of a struct that it sets */
 };
 /* A heading in help: every option stands below one. */
 #define OPTION_GROUP(title)                                                                                  \
@@ -44,10 +44,33 @@ struct option_row {
     {                                                                                                        \
         "", OPTION_ROWS, .rows = (shared)                                                                    \
     }
-/* Options of a public struct, under the headings of its table (include/sotto/option.h). */
+/* Options of a public struct, under the headings of its table: sotto_option_table(). */
 #define OPTION_TABLE(of, names)                                                                              \
     {                                                                                                        \
         "", OPTION_TABLE, .table = (of), .only = (names)                                                     \
+    }
+/* What several verbs ask for in the same words, and no struct holds. */
+#define DATA_ROW                                                                                             \
+    {                                                                                                        \
+        "data", OPTION_TEXT, "SET", NULL, "data set: a registered name or a path (see 'sotto data list')"    \
+    }
+#define INDICES_ROW                                                                                          \
+    {                                                                                                        \
+        "indices", OPTION_TEXT, "rows.npy", NULL,                                                            \
+            "rows of --data to use, in this order, whole numbers from 0"                                     \
+    }
+#define SPLIT_ROW                                                                                            \
+    {                                                                                                        \
+        "split", OPTION_TEXT, "PART", "all", "part of --data to use: train, test or all"                     \
+    }
+#define FRESH_ROW                                                                                            \
+    {                                                                                                        \
+        "fresh", OPTION_FLAG, NULL, NULL,                                                                    \
+            "fresh start at step 0, although an interrupted run left a checkpoint"                           \
+    }
+#define TITLE_ROW                                                                                            \
+    {                                                                                                        \
+        "title", OPTION_TEXT, "TEXT", NULL, "headline of the report"                                         \
     }
 /* Where this verb has another default than the table above, or one where the table has none. */
 #define OPTION_DEFAULT(of, text)                                                                             \

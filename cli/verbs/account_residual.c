@@ -99,9 +99,9 @@ static sotto_status additive(const struct options *o, int json)
         return cli_fail(SOTTO_EUSAGE,
                         "account: --gamma and --mapping-bound must be given together (Theorem 1 needs both)");
     struct sotto_residual_input in = {0};
-    status = option_members(&in, sotto_residual_input_table(), o);
+    status = option_members(&in, sotto_option_table("residual_input"), o);
     if (status == SOTTO_OK)
-        status = sotto_options_resolve(&in, &in, sotto_residual_input_table());
+        status = sotto_options_resolve(&in, &in, sotto_option_table("residual_input"));
     in.delta = option_real(o, "delta");
     struct sotto_residual_account account;
     struct sotto_residual_theorem1 t = {.radius = in.radius,
@@ -138,9 +138,9 @@ static sotto_status multiplicative(const struct options *o, int json)
     if (searched == option_given(o, "gamma") || searched == option_given(o, "output-noise"))
         return cli_fail(SOTTO_EUSAGE, "account: give either --gamma and --output-noise, or --epsilon");
     struct sotto_residual_answers in = {0};
-    status = option_members(&in, sotto_residual_answers_table(), o);
+    status = option_members(&in, sotto_option_table("residual_answers"), o);
     if (status == SOTTO_OK)
-        status = sotto_options_resolve(&in, &in, sotto_residual_answers_table());
+        status = sotto_options_resolve(&in, &in, sotto_option_table("residual_answers"));
     in.delta = option_real(o, "delta");
     double epsilon, published;
     char most[SOTTO_NUMBER_TEXT];

@@ -18,11 +18,11 @@ const struct option_row account_rule_rows[] = {
      "what decides about a record's part: index (its row number) or value (what it says) (parallel)"},
     {"parts-hold", OPTION_TEXT, "NAME", "--adjacency",
      "adjacency that the parts were shown for: replace-one, add-remove or both (parallel)"},
-    OPTION_TABLE(sotto_call_option_table, "group"),
+    OPTION_TABLE("account", "group"),
     {"weights", OPTION_TEXT, "WORD", NULL,
      "data-independent: that nothing private decides which part runs, without which there is no rule "
      "(mixture)"},
-    OPTION_TABLE(sotto_call_option_table, "probabilities"),
+    OPTION_TABLE("account", "probabilities"),
     OPTION_END};
 
 enum { MOST_PARTS = 256 };

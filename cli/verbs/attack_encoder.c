@@ -308,7 +308,7 @@ sotto_status attack_encoder_run(const struct options *o, const struct sotto_audi
                                             .shadow_bank = w.plain[BANK + 1].data,
                                             .bank_n = w.plain[BANK].shape[0]};
     if (status == SOTTO_OK)
-        status = option_members(&in, sotto_encoder_attack_option_table(), o);
+        status = option_members(&in, sotto_option_table("encoder_attack"), o);
     if (status == SOTTO_OK)
         status = sotto_encoder_attack(&result, NULL, &in, audit, ctx);
     if (status == SOTTO_OK)

@@ -96,7 +96,7 @@ static sotto_status imitate(struct work *w, const struct options *o, const struc
                                         .nonmember = w->rows[KNOWN_NONMEMBER].data,
                                         .n_nonmember = w->rows[KNOWN_NONMEMBER].count};
     int knows = option_given(o, row_options[KNOWN_MEMBER]);
-    sotto_status status = option_members(&options, sotto_imitation_option_table(), o);
+    sotto_status status = option_members(&options, sotto_option_table("imitation"), o);
     if (status == SOTTO_OK)
         status = sotto_generator_imitate(&w->own, w->g, knows ? &known : NULL, &options, ctx);
     if (status == SOTTO_OK)
@@ -108,7 +108,7 @@ static sotto_status score(struct work *w, const char *attack, const struct optio
                           const struct sotto_context *ctx)
 {
     struct sotto_generator_score_options options = {0};
-    sotto_status status = option_members(&options, sotto_generator_score_option_table(), o);
+    sotto_status status = option_members(&options, sotto_option_table("generator_score"), o);
     if (status == SOTTO_OK && blackbox(attack))
         status = imitate(w, o, ctx);
     for (int k = 0; status == SOTTO_OK && k < SIDES; k++) {

@@ -37,7 +37,7 @@ sotto_status experiment_run(const char *config, const char *text, const char *na
     struct sotto_run_options options = {.insecure = option_given(o, "insecure-noise-seed"),
                                         .command_line = option_command_line(o)};
     char *folder = NULL;
-    sotto_status status = option_members(&options, sotto_run_option_table(), o);
+    sotto_status status = option_members(&options, sotto_option_table("run"), o);
     options.overrides = overrides;
     if (status == SOTTO_OK)
         status = shard_read(&options.shard, &options.shards, o);

@@ -5,7 +5,7 @@
 #include "options/options.h"
 
 /* The rows of sotto_run_options: both verbs take them. */
-#define EXPERIMENT_ROWS OPTION_TABLE(sotto_run_option_table, NULL)
+#define EXPERIMENT_ROWS OPTION_TABLE("run", NULL)
 /* Runs the experiment of the file `config`, or of `text` which is called `name`, with NULL-terminated `overrides` ("key=value"), and
  * prints where its folder is. With --plan it prints the stages alone. */
 sotto_status experiment_run(const char *config, const char *text, const char *name,

@@ -99,7 +99,7 @@ static sotto_status open_model(struct smooth_inputs *in, const struct options *o
                                const struct sotto_context *ctx)
 {
     struct sotto_command_options how = {0};
-    sotto_status status = option_members(&how, sotto_command_option_table(), o);
+    sotto_status status = option_members(&how, sotto_option_table("command"), o);
     if (status == SOTTO_OK && option_given(o, "target-command"))
         status = sotto_target_open_command(&in->target, option_text(o, "target-command"), in->x.shape[1], 0,
                                            &how, ctx);
@@ -147,7 +147,7 @@ static sotto_status deliver(const struct options *o, const struct sotto_smoothin
 static sotto_status read_options(struct sotto_smoothing_options *s, double radii[RADII],
                                  const struct options *o)
 {
-    const struct sotto_option *table = sotto_smoothing_option_table();
+    const struct sotto_option *table = sotto_option_table("smoothing");
     sotto_status status = option_members_checked(s, table, "sigma|noise|certify|compare|n|n0|alpha", o);
     if (status == SOTTO_OK && option_given(o, "seed")) /* a row of the answers' table */
         status = sotto_option_set(s, sotto_option_find(table, "seed"), option_text(o, "seed"));

@@ -27,7 +27,7 @@ sotto_status protect_record_count(size_t *records, const struct options *o)
         if (option_given(o, own[i]) && !(strcmp(own[i], "labels") == 0 && protect_labels_asked(o)))
             return cli_fail(SOTTO_EUSAGE, "protect: --%s needs --records X.npy", own[i]);
     if (option_given(o, "records"))
-        status = sotto_option_set(&r, sotto_option_find(sotto_release_option_table(), "records"),
+        status = sotto_option_set(&r, sotto_option_find(sotto_option_table("release"), "records"),
                                   option_text(o, "records"));
     if (status == SOTTO_EINVAL || status == SOTTO_EFORMAT || status == SOTTO_EDOMAIN)
         status = cli_fail(SOTTO_EUSAGE, "--records: '%s' is neither a whole number nor a file X.npy",
@@ -62,11 +62,11 @@ static sotto_status fill(struct sotto_protect_records *p, const struct options *
 {
     struct sotto_release r = {0};
     struct sotto_protect other = {0};
-    sotto_status status = option_members(&r, sotto_release_option_table(), o);
+    sotto_status status = option_members(&r, sotto_option_table("release"), o);
     if (status == SOTTO_OK)
-        status = option_members(&other, sotto_protect_option_table(), o);
+        status = option_members(&other, sotto_option_table("protect"), o);
     if (status == SOTTO_OK)
-        status = option_members_checked(p, sotto_protect_records_table(), "clip|label_epsilon", o);
+        status = option_members_checked(p, sotto_option_table("protect_records"), "clip|label_epsilon", o);
     p->input = option_text(o, "records");
     p->output = other.output;
     p->classes = other.classes;

@@ -28,7 +28,7 @@ enum { OPTIONS = sizeof private_options / sizeof *private_options };
 /* What both kinds of certificate take. */
 static sotto_status read_shared(struct sotto_train_privacy *p, const struct options *o)
 {
-    return option_members(p, sotto_train_privacy_options(), o);
+    return option_members(p, sotto_option_table("train_privacy"), o);
 }
 
 /* What has a meaning for noisy inputs alone. */

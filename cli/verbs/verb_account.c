@@ -11,18 +11,17 @@
 
 static const struct option_row rows[] = {
     OPTION_GROUP("Mechanism"),
-    OPTION_TABLE(sotto_release_option_table, "mechanism|scale"),
-    OPTION_TABLE(sotto_call_option_table, "sigma"),
-    OPTION_TABLE(sotto_release_option_table, "epsilon|delta|value-step"),
-    OPTION_TABLE(sotto_call_option_table, "compose"),
-    OPTION_TABLE(sotto_sampled_option_table, "adjacency"),
-    OPTION_TABLE(sotto_call_option_table, "choose|certified"),
-    OPTION_TABLE(sotto_release_option_table, "l1|l2|dimension"),
-    OPTION_TABLE(sotto_protect_option_table, "classes"),
+    OPTION_TABLE("release", "mechanism|scale"),
+    OPTION_TABLE("account", "sigma"),
+    OPTION_TABLE("release", "epsilon|delta|value-step"),
+    OPTION_TABLE("account", "compose"),
+    OPTION_TABLE("sampled", "adjacency"),
+    OPTION_TABLE("account", "choose|certified"),
+    OPTION_TABLE("release", "l1|l2|dimension"),
+    OPTION_TABLE("protect", "classes"),
     OPTION_GROUP("Sensitivity"),
-    OPTION_TABLE(sotto_spend_option_table, "read-from-data"),
-    OPTION_TABLE(sotto_sampled_option_table,
-                 "noise-multiplier|sample-rate|sampling|rows-per-person|steps|clipping"),
+    OPTION_TABLE("spend", "read-from-data"),
+    OPTION_TABLE("sampled", "noise-multiplier|sample-rate|sampling|rows-per-person|steps|clipping"),
     OPTION_GROUP("Rules for stated guarantees"),
     OPTION_ROWS(account_rule_rows),
     OPTION_GROUP("Files"),
@@ -45,15 +44,15 @@ static const struct option_row rows[] = {
      "noise in residual blocks: additive (protects training records), multiplicative (protects answers) or "
      "complexity "
      "(Theorem 3: what noise leaves of the Rademacher complexity; not about privacy)"},
-    OPTION_TABLE(sotto_residual_answers_table, "gamma|mappings"),
-    OPTION_TABLE(sotto_residual_input_table, "radius|input-noise|uses|copies|label-epsilon"),
-    OPTION_TABLE(sotto_residual_theorem1_table, NULL),
-    OPTION_TABLE(sotto_residual_answers_table, "branch-bound|floor|weight-bound|output-noise|queries"),
+    OPTION_TABLE("residual_answers", "gamma|mappings"),
+    OPTION_TABLE("residual_input", "radius|input-noise|uses|copies|label-epsilon"),
+    OPTION_TABLE("residual_theorem1", NULL),
+    OPTION_TABLE("residual_answers", "branch-bound|floor|weight-bound|output-noise|queries"),
     OPTION_GROUP("Complexity under residual perturbation"),
-    OPTION_TABLE(sotto_call_option_table, "exponent|time"),
+    OPTION_TABLE("residual_demo", "exponent|time"),
     {"points", OPTION_TEXT, "ARRAY", NULL,
      "points for an estimate of the complexity without noise (n, d), d up to 64 (default: the factor only)"},
-    OPTION_TABLE(sotto_call_option_table, "norm-bound|draws"),
+    OPTION_TABLE("residual_demo", "norm-bound|draws"),
     OPTION_END};
 
 /* What is asked for, by the tables. */
@@ -73,9 +72,9 @@ static bool is_of_labels(const struct options *o)
 static sotto_status read_request(struct request *q, const struct options *o)
 {
     *q = (struct request){.compose = (size_t)option_count(o, "compose")};
-    sotto_status status = option_members(&q->release, sotto_release_option_table(), o);
+    sotto_status status = option_members(&q->release, sotto_option_table("release"), o);
     if (status == SOTTO_OK)
-        status = option_members(&q->sampled, sotto_sampled_option_table(), o);
+        status = option_members(&q->sampled, sotto_option_table("sampled"), o);
     if (is_of_labels(o) && !option_given(o, "l1") && !option_given(o, "l2"))
         q->release.sensitivity.l1 = 1;
     q->sampled.mechanism = q->release.mechanism;

@@ -12,53 +12,52 @@
 #include <string.h>
 
 static const struct option_row rows[] = {
-    OPTION_TABLE(sotto_attack_input_table, "target|target-command"),
-    OPTION_TABLE(sotto_command_option_table, NULL),
+    OPTION_TABLE("attack_input", "target|target-command"),
+    OPTION_TABLE("command", NULL),
     OPTION_GROUP("Target"),
     {"classes", OPTION_COUNT, "K", NULL,
      "number of classes of the command (default: width of its first answer)"},
     {"budget", OPTION_COUNT, "ROWS", NULL, "maximum number of rows sent to the target (default: no limit)"},
-    OPTION_TABLE(sotto_attack_option_table, "repeats|snapshots"),
+    OPTION_TABLE("attack", "repeats|snapshots"),
     OPTION_GROUP("Inputs (ARRAY: .npy, .npz[:MEMBER], .csv, or - for standard input)"),
     OPTION_ARRAYS_ROW,
     OPTION_LABELS_FROM_ROW,
-    OPTION_TABLE(sotto_attack_input_table,
+    OPTION_TABLE("attack_input",
                  "member-features|member-labels|nonmember-features|nonmember-labels|attacker-features|"
                  "attacker-labels|other-features|other-labels|known-member-features|known-member-labels|"
                  "known-nonmember-features|known-nonmember-labels"),
-    OPTION_TABLE(sotto_attack_option_table, "image|views|layers|explain|queries|shadows|shadow-records|"
-                                            "disjoint|shadow-data|synthetic-records|flip"),
-    OPTION_TABLE(sotto_shadow_option_table, NULL),
-    OPTION_TABLE(sotto_attack_option_table,
-                 "mismatch|plain-shadows|known-start|poison|cache|shard|worker|plan"),
-    OPTION_TABLE(sotto_disguise_option_table, NULL),
+    OPTION_TABLE("attack", "image|views|layers|explain|queries|shadows|shadow-records|"
+                           "disjoint|shadow-data|synthetic-records|flip"),
+    OPTION_TABLE("shadow", NULL),
+    OPTION_TABLE("attack", "mismatch|plain-shadows|known-start|poison|cache|shard|worker|plan"),
+    OPTION_TABLE("disguise", NULL),
     {"cover", OPTION_TEXT, "ARRAY", NULL,
      "benign rows that --dilute and --decoys send, in this order, again from the first one after the last"},
-    OPTION_TABLE(sotto_attack_option_table, "shuffle"),
+    OPTION_TABLE("attack", "shuffle"),
     OPTION_GROUP("Attack on an encoder (sotto attack encoder)"),
     {"encoder", OPTION_TEXT, "FILE", NULL, "encoder under attack (.safetensors)"},
     {"shadow-encoder", OPTION_TEXT, "FILE", NULL, "encoder of the attacker, trained like the target"},
-    OPTION_TABLE(sotto_call_option_table, "data"),
-    OPTION_TABLE(sotto_encoder_attack_option_table, NULL),
+    DATA_ROW,
+    OPTION_TABLE("encoder_attack", NULL),
     {"generator", OPTION_TEXT, "FILE", NULL,
      "generative model under attack, of 'sotto generate train', with --data and --member-indices as above"},
-    OPTION_TABLE(sotto_generator_score_option_table, NULL),
+    OPTION_TABLE("generator_score", NULL),
     {"known-member-indices", OPTION_TEXT, "FILE", NULL,
      "rows of --data that logan-blackbox knows to be members; not among those under attack"},
     {"known-nonmember-indices", OPTION_TEXT, "FILE", NULL,
      "rows of --data that logan-blackbox knows to be non-members; not among those under attack"},
-    OPTION_TABLE(sotto_imitation_option_table, NULL),
+    OPTION_TABLE("imitation", NULL),
     OPTION_GROUP("Reconstruction (sotto attack informed-reconstruction)"),
     {"targets", OPTION_COUNT, "N", "20", "members that are attacked, one by one"},
     {"candidates", OPTION_COUNT, "K", "10", "records of its class among which each is to be named"},
     {"certificate", OPTION_TEXT, "FILE", NULL,
      "certificate of the target: its noise, and the bound on any such attack"},
     OPTION_GROUP("Statistics"),
-    OPTION_TABLE(sotto_audit_option_table, "fpr|confidence|delta"),
-    OPTION_TABLE(sotto_attack_option_table, "seed"),
+    OPTION_TABLE("audit", "fpr|confidence|delta"),
+    OPTION_TABLE("attack", "seed"),
     OPTION_GROUP("Output"),
-    OPTION_TABLE(sotto_audit_option_table, "memorisation|include-indices"),
-    OPTION_TABLE(sotto_call_option_table, "title"),
+    OPTION_TABLE("audit", "memorisation|include-indices"),
+    TITLE_ROW,
     OPTION_FORCE_ROW,
     {"output", OPTION_TEXT, "DIR", NULL,
      "folder for scores.npy, membership.npy, result.json, report.json and report.html"},
@@ -138,11 +137,11 @@ static sotto_status read_options(struct sotto_attack_options *out, double rates[
     sotto_attack_defaults(out);
     out->name = option_argument(o, 0);
     out->audit = (struct sotto_audit_options){.fpr = rates};
-    sotto_status status = option_members_checked(out, sotto_attack_option_table(), "repeats|flip", o);
+    sotto_status status = option_members_checked(out, sotto_option_table("attack"), "repeats|flip", o);
     if (status == SOTTO_OK)
-        status = option_members(&out->shadow, sotto_shadow_option_table(), o);
+        status = option_members(&out->shadow, sotto_option_table("shadow"), o);
     if (status == SOTTO_OK)
-        status = option_members_checked(&out->audit, sotto_audit_option_table(), "confidence|delta", o);
+        status = option_members_checked(&out->audit, sotto_option_table("audit"), "confidence|delta", o);
     if (status == SOTTO_OK)
         status = option_reals(rates, MAX_RATES, &out->audit.fpr_count, o, "fpr");
     if (status == SOTTO_OK)

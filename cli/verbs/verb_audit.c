@@ -10,11 +10,11 @@ static const struct option_row rows[] = {
     OPTION_GROUP("Inputs (ARRAY: .npy, .npz[:MEMBER], .csv, or - for standard input)"),
     OPTION_ARRAYS_ROW,
     OPTION_LABELS_FROM_ROW,
-    OPTION_TABLE(sotto_audit_input_table, NULL),
-    OPTION_TABLE(sotto_generative_input_table, NULL),
-    OPTION_TABLE(sotto_token_input_table, NULL),
-    OPTION_TABLE(sotto_attribute_input_table, NULL),
-    OPTION_TABLE(sotto_audit_option_table, "attack|set"),
+    OPTION_TABLE("audit_input", NULL),
+    OPTION_TABLE("generative_input", NULL),
+    OPTION_TABLE("token_input", NULL),
+    OPTION_TABLE("attribute_input", NULL),
+    OPTION_TABLE("audit", "attack|set"),
     OPTION_GROUP("Attacks"),
     {"power", OPTION_TEXT, "SIZES", NULL,
      "no audit, but what tracing can find in a mean at the rates of --fpr, such as "
@@ -24,8 +24,7 @@ static const struct option_row rows[] = {
      "no audit, but the exposure of canaries: scores of those that were inserted, higher = likelier (k)"},
     {"candidate-scores", OPTION_TEXT, "ARRAY", NULL,
      "scores of others of their kind that could as well have been inserted, and were not (r)"},
-    OPTION_TABLE(sotto_audit_option_table,
-                 "fpr|confidence|delta|seed|bootstrap|one-run|group-size|odds-ratio|claim"),
+    OPTION_TABLE("audit", "fpr|confidence|delta|seed|bootstrap|one-run|group-size|odds-ratio|claim"),
     OPTION_DEFAULT("seed", "1"),
     OPTION_GROUP("Verdict"),
     {"coin-file", OPTION_TEXT, "FILE", NULL,
@@ -44,9 +43,9 @@ static const struct option_row rows[] = {
      "condition on auc, advantage, balanced_accuracy, epsilon, tpr@RATE or lint that makes the exit code 1: "
      "'auc>0.6', 'auc.lower>0.55', 'tpr@0.01>0.05', 'lint>0' (repeatable)"},
     OPTION_GROUP("Output"),
-    OPTION_TABLE(sotto_audit_option_table, "most-vulnerable|memorisation|include-indices"),
+    OPTION_TABLE("audit", "most-vulnerable|memorisation|include-indices"),
     OPTION_DEFAULT("most-vulnerable", "10"),
-    OPTION_TABLE(sotto_call_option_table, "title"),
+    TITLE_ROW,
     {"p-values", OPTION_TEXT, "FILE", NULL,
      "CSV file for the p-values of every record (homer: normal and conformal)"},
     OPTION_FORCE_ROW,
@@ -171,8 +170,9 @@ static sotto_status print_power_at(const struct power_sizes *s, double fpr, int 
 /* Before any data are touched: by formula, for independent loci. */
 static sotto_status print_power(const struct options *o, const double *fpr, size_t count, int json)
 {
-    const struct sotto_option *inputs[] = {sotto_audit_input_table(), sotto_generative_input_table(),
-                                           sotto_token_input_table(), sotto_attribute_input_table()};
+    const struct sotto_option *inputs[] = {
+        sotto_option_table("audit_input"), sotto_option_table("generative_input"),
+        sotto_option_table("token_input"), sotto_option_table("attribute_input")};
     struct power_sizes s = {0};
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         for (const struct sotto_option *row = inputs[i]; row->name; row++)
@@ -297,7 +297,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     for (size_t i = 0; status == SOTTO_OK && rules[i]; i++)
         status = sotto_audit_gate(NULL, NULL, NULL, rules[i]);
     if (status == SOTTO_OK)
-        status = option_members_checked(&options, sotto_audit_option_table(), "confidence|delta", o);
+        status = option_members_checked(&options, sotto_option_table("audit"), "confidence|delta", o);
     if (status == SOTTO_OK)
         status = read_coins(&coins, o);
     if (status == SOTTO_OK)

@@ -14,7 +14,7 @@ static const struct option_row rows[] = {
      "and its "
      "proved epsilon stands beside what was measured (repeatable)"},
     OPTION_GROUP("Output"),
-    OPTION_TABLE(sotto_call_option_table, "title"),
+    TITLE_ROW,
     OPTION_FORCE_ROW,
     {"output", OPTION_TEXT, "DIR", NULL, "folder for compare.json, compare.csv and report.html"},
     OPTION_END};

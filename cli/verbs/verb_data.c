@@ -16,19 +16,19 @@ static const struct option_row rows[] = {
      "name of the new set: a-z 0-9 . _ - (import, which prints a summary of a table: it describes private "
      "rows and is for "
      "their owner only)"},
-    OPTION_TABLE(sotto_import_option_table, NULL),
-    OPTION_TABLE(sotto_fetch_option_table, NULL),
+    OPTION_TABLE("import", NULL),
+    OPTION_TABLE("fetch", NULL),
     {"yes", OPTION_FLAG, NULL, NULL, "download without confirmation (fetch)"},
     OPTION_GROUP("Split"),
     {"parts", OPTION_TEXT, "NAME=N,...", NULL,
      "names of the parts and their numbers of records, such as member=1200,nonmember=1200"},
-    OPTION_TABLE(sotto_split_option_table, "seed"),
+    OPTION_TABLE("split", "seed"),
     {"output", OPTION_TEXT, "DIR", NULL,
      "folder for PART-features.npy, PART-labels.npy, PART-attribute.npy, PART-rows.npy and encoding.json "
      "(split); "
      "file for a draft of a schema, in which all is taken from the rows until it is stated (schema); "
      "file for the loci and frequencies of a public reference set of genotypes, for --loci (loci)"},
-    OPTION_TABLE(sotto_split_option_table, "schema|one-hot|fit-on|fit-table|dataset-id|private-fit|ledger"),
+    OPTION_TABLE("split", "schema|one-hot|fit-on|fit-table|dataset-id|private-fit|ledger"),
     OPTION_GROUP("Check, for the owner of private records"),
     {"features", OPTION_TEXT, "X.npy", NULL, "records (N, D), as 'sotto head' reads them"},
     {"labels", OPTION_TEXT, "y.npy", NULL, "their labels (N)"},
@@ -139,7 +139,7 @@ static sotto_status read_import_options(struct sotto_import_options *out, const 
 {
     *out = (struct sotto_import_options){.dataset_id = option_text(o, "dataset-id"),
                                          .schema = option_text(o, "schema")};
-    sotto_status status = option_members(out, sotto_import_option_table(), o);
+    sotto_status status = option_members(out, sotto_option_table("import"), o);
     return status == SOTTO_OK ? image_size(&out->height, &out->width, o) : status;
 }
 
@@ -200,7 +200,7 @@ static sotto_status run_fetch(const struct options *o, const struct sotto_contex
 {
     const char *name = option_argument(o, 1);
     struct sotto_fetch_options options = {0};
-    sotto_status status = option_members(&options, sotto_fetch_option_table(), o);
+    sotto_status status = option_members(&options, sotto_option_table("fetch"), o);
     if (status == SOTTO_OK)
         status = read_import_options(&options.import, o);
     if (status == SOTTO_OK)
@@ -277,7 +277,7 @@ static sotto_status run_split(const struct options *o, const struct sotto_contex
     if (status == SOTTO_OK)
         status = option_require(o, "parts");
     if (status == SOTTO_OK)
-        status = option_members(&options, sotto_split_option_table(), o);
+        status = option_members(&options, sotto_option_table("split"), o);
     if (status == SOTTO_OK && !(text = strdup(option_text(o, "parts"))))
         status = cli_fail(SOTTO_ENOMEM, "data split: out of memory");
     if (status == SOTTO_OK)
@@ -496,6 +496,6 @@ const struct verb verb_data = {
                 "  sotto data split adult --parts train=20000,test=5000 --one-hot -o adult",
     .group = "Data",
     .ranks = RANK_0,
-    .own = "name|yes|parts|features|labels|indices|classes",
+    .own = "name|yes|parts|features|labels|classes",
     .options = rows,
     .run = run};

@@ -15,7 +15,7 @@ static const struct option_row rows[] = {
     {"known-labels", OPTION_LIST, "y.npy", NULL,
      "true classes of the --known rows, one file for each (repeatable)"},
     OPTION_LABELS_FROM_ROW,
-    OPTION_TABLE(sotto_defence_option_table, NULL),
+    OPTION_TABLE("defence", NULL),
     OPTION_GROUP("Defence"),
     {"list", OPTION_FLAG, NULL, NULL, "table of all defences with their budgets and parameters"},
     OPTION_GROUP("Measurement"),
@@ -75,7 +75,7 @@ static sotto_status fit(struct result *r, const struct defend_inputs *in, const 
     struct sotto_defence_known known = defend_known(&in->known);
     sotto_defence_defaults(&options);
     options.name = option_argument(o, 0);
-    sotto_status status = option_members(&options, sotto_defence_option_table(), o);
+    sotto_status status = option_members(&options, sotto_option_table("defence"), o);
     return status == SOTTO_OK ? sotto_defence_fit(&r->defence, &known, &options, ctx) : status;
 }
 

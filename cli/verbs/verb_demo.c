@@ -97,6 +97,6 @@ const struct verb verb_demo = {
                 "  sotto demo -o runs/demo -s data.set=synthetic-images",
     .group = "A whole example, or an experiment",
     .ranks = REFUSED,
-    .own = "data|row|seed",
+    .own = "row|seed",
     .options = rows,
     .run = run};

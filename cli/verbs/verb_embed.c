@@ -6,17 +6,19 @@
 
 static const struct option_row rows[] = {
     OPTION_GROUP("Images"),
-    OPTION_TABLE(sotto_call_option_table, "data|indices|split"),
+    DATA_ROW,
+    INDICES_ROW,
+    SPLIT_ROW,
     OPTION_GROUP("Encoder"),
-    OPTION_TABLE(sotto_call_option_table, "encoder|random|seed"),
+    OPTION_TABLE("embedding", "encoder|random|seed"),
     {"standardise", OPTION_TEXT, "P.npy", NULL,
      "embeddings of PUBLIC images by the same encoder; their column means and deviations standardise the "
      "output"},
     {"join", OPTION_TEXT, "X.npy", NULL,
      "features of the same images, such as scattering; the embeddings follow as further columns"},
     {"weight", OPTION_REAL, "W", "1", "factor of the embeddings' columns beside those of --join, above 0"},
-    OPTION_TABLE(sotto_block_option_table, "blocks"),
-    OPTION_TABLE(sotto_scattering_option_table, NULL),
+    OPTION_TABLE("block", "blocks"),
+    OPTION_TABLE("scattering", NULL),
     OPTION_GROUP("Output"),
     {"output", OPTION_TEXT, "X.npy", NULL, "embeddings to write, (N, D) f4"},
     {"labels-out", OPTION_TEXT, "y.npy", NULL, "labels to write, (N) i8"},
@@ -88,7 +90,7 @@ static sotto_status embed_fixed(struct sotto_array *x, const struct options *o,
 {
     struct sotto_scattering settings = {0};
     size_t shape[3];
-    sotto_status status = option_members(&settings, sotto_scattering_option_table(), o);
+    sotto_status status = option_members(&settings, sotto_option_table("scattering"), o);
     if (status == SOTTO_OK)
         status = sotto_scattering_shape(shape, data, &settings);
     if (status == SOTTO_OK)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const struct option_row rows[] = {
-    OPTION_TABLE(sotto_encoder_import_option_table, NULL),
+    OPTION_TABLE("encoder_import", NULL),
     OPTION_GROUP("Output"),
     {"output", OPTION_TEXT, "FILE", NULL, "encoder.safetensors to write"},
     OPTION_END};
@@ -36,7 +36,7 @@ static sotto_status import(const struct options *o, const struct sotto_context *
     struct sotto_encoder_import_report report;
     struct sotto_encoder *encoder = NULL;
     const char *output = option_text(o, "output");
-    sotto_status status = option_members(&options, sotto_encoder_import_option_table(), o);
+    sotto_status status = option_members(&options, sotto_option_table("encoder_import"), o);
     if (status == SOTTO_OK)
         status = image_size(&options.height, &options.width, o);
     if (status == SOTTO_OK)

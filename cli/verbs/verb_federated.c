@@ -8,22 +8,22 @@ static const struct option_row rows[] = {
     OPTION_ROWS(head_data_rows),
     {"owners", OPTION_TEXT, "FILE.npy", NULL,
      "participant of each record (N), from 0; -1: none (default: drawn, see --records)"},
-    OPTION_TABLE(sotto_federated_option_table, "participants|rounds|records"),
+    OPTION_TABLE("federated", "participants|rounds|records"),
     OPTION_GROUP("Federation"),
     {"local-epochs", OPTION_COUNT, "N", "1", "passes over its records that a participant makes in a round"},
     OPTION_TABLE(
-        sotto_federated_option_table,
+        "federated",
         "noise-multiplier|max-grad-norm|seed|target|outsiders|observed|ascend|strength|learnt|control"),
-    OPTION_TABLE(sotto_head_recipe_options, "trainer|hidden|batch|lr"),
+    OPTION_TABLE("head_recipe", "trainer|hidden|batch|lr"),
     OPTION_DEFAULT("trainer", "sgd"),
     OPTION_DEFAULT("hidden", "128"),
     OPTION_DEFAULT("batch", "32"),
     OPTION_DEFAULT("lr", "0.1"),
     OPTION_GROUP("Statistics"),
-    OPTION_TABLE(sotto_audit_option_table, "fpr|confidence|delta"),
-    OPTION_TABLE(sotto_federated_option_table, "rounds-folder|keep-uploads"),
+    OPTION_TABLE("audit", "fpr|confidence|delta"),
+    OPTION_TABLE("federated", "rounds-folder|keep-uploads"),
     OPTION_GROUP("Output"),
-    OPTION_TABLE(sotto_call_option_table, "title"),
+    TITLE_ROW,
     OPTION_FORCE_ROW,
     {"output", OPTION_TEXT, "DIR", NULL, "folder for result.json, report.json and report.html"},
     OPTION_END};
@@ -50,11 +50,11 @@ static sotto_status read_options(struct sotto_federated_options *out, struct sot
                                  double rates[MAX_RATES], const struct options *o)
 {
     out->audit.fpr = rates;
-    sotto_status status = option_members(out, sotto_federated_option_table(), o);
+    sotto_status status = option_members(out, sotto_option_table("federated"), o);
     if (status == SOTTO_OK)
-        status = option_members(recipe, sotto_head_recipe_options(), o);
+        status = option_members(recipe, sotto_option_table("head_recipe"), o);
     if (status == SOTTO_OK)
-        status = option_members_checked(&out->audit, sotto_audit_option_table(), "confidence|delta", o);
+        status = option_members_checked(&out->audit, sotto_option_table("audit"), "confidence|delta", o);
     if (status == SOTTO_OK)
         status = option_reals(rates, MAX_RATES, &out->audit.fpr_count, o, "fpr");
     if (status == SOTTO_OK && option_count(o, "local-epochs") == 0)
@@ -129,6 +129,6 @@ const struct verb verb_federated = {
                 "--rounds-folder rounds",
     .group = "Attacks and defences",
     .ranks = REFUSED,
-    .own = "features|labels|indices|classes|owners|local-epochs",
+    .own = "features|labels|classes|owners|local-epochs",
     .options = rows,
     .run = run};

@@ -8,16 +8,17 @@
 
 static const struct option_row rows[] = {
     OPTION_GROUP("Data"),
-    OPTION_TABLE(sotto_call_option_table, "data|indices"),
+    DATA_ROW,
+    INDICES_ROW,
     {"split", OPTION_TEXT, "PART", "train", "without --indices: train, test or all rows"},
     OPTION_GROUP("Model"),
     {"generator", OPTION_TEXT, "FILE", NULL, "model to sample or to score with (.safetensors)"},
     {"count", OPTION_COUNT, "N", "20000", "number of samples"},
     {"latents", OPTION_TEXT, "FILE", NULL, "latents.npy to write beside the samples"},
-    OPTION_TABLE(sotto_generator_option_table, NULL),
+    OPTION_TABLE("generator", NULL),
     {"dp-sgd", OPTION_FLAG, NULL, NULL,
      "refused: losses and metrics of this training would be releases that nothing pays for"},
-    OPTION_TABLE(sotto_call_option_table, "fresh"),
+    FRESH_ROW,
     {"output", OPTION_TEXT, "FILE", NULL,
      "file to write: model.safetensors (train), or .npy of samples, scores or records"},
     OPTION_END};
@@ -31,7 +32,7 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
     struct sotto_array chosen = {0};
     const char *output = option_text(o, "output"), *model = NULL;
     size_t shape[3];
-    sotto_status status = option_members(&options, sotto_generator_option_table(), o);
+    sotto_status status = option_members(&options, sotto_option_table("generator"), o);
     if (status == SOTTO_OK)
         status = image_rows(&chosen, data, o);
     options.checkpoint = checkpoint;
@@ -87,7 +88,7 @@ static sotto_status sample(const struct options *o, const struct sotto_context *
     if (status == SOTTO_OK && shape[0] == 0)
         status = cli_fail(SOTTO_EINVAL, "count: 0 samples; expected at least 1");
     if (status == SOTTO_OK)
-        status = option_members(&options, sotto_generator_option_table(), o);
+        status = option_members(&options, sotto_option_table("generator"), o);
     if (status == SOTTO_OK) {
         sotto_generator_shape(shape + 1, &latent, NULL, g);
         status = sotto_array_make(&x, SOTTO_F4, 4, shape);
@@ -175,6 +176,6 @@ const struct verb verb_generate = {
                 "-o d.npy",
     .group = "Models",
     .ranks = REFUSED,
-    .own = "split|generator|count|latents|dp-sgd",
+    .own = "generator|count|latents|dp-sgd",
     .options = rows,
     .run = run};

@@ -12,13 +12,13 @@ static const struct option_row rows[] = {
     OPTION_ROWS(head_data_rows),
     {"encoder", OPTION_TEXT, "FILE", NULL,
      "encoder that made the features; its SHA-256 is stored in the head"},
-    OPTION_TABLE(sotto_head_recipe_options, NULL),
-    OPTION_TABLE(sotto_head_privacy_options, NULL),
+    OPTION_TABLE("head_recipe", NULL),
+    OPTION_TABLE("head_privacy", NULL),
     OPTION_GROUP("Noise and guarantee"),
     OPTION_ROWS(private_set_rows),
     OPTION_ROWS(canary_rows),
     OPTION_GROUP("Output"),
-    OPTION_TABLE(sotto_call_option_table, "fresh"),
+    FRESH_ROW,
     {"output", OPTION_TEXT, "FILE", NULL,
      "head.safetensors to write, tensors named as in PyTorch's nn.Sequential"},
     OPTION_END};
@@ -63,7 +63,7 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
     *p =
         (struct sotto_head_privacy){.target = {.delta = pure ? SOTTO_DELTA_PURE : sotto_default_delta(in->n)},
                                     .classes_by = in->classes_by};
-    sotto_status status = option_members(p, sotto_head_privacy_options(), o);
+    sotto_status status = option_members(p, sotto_option_table("head_privacy"), o);
     if (status == SOTTO_OK)
         status = option_adjacency(&p->adjacency, o, once || p->sampling == SOTTO_SAMPLING_FIXED);
     return status;
@@ -317,6 +317,6 @@ const struct verb verb_head = {
         "8 --canaries 2000 --canary-kind dirac -o head.safetensors",
     .group = "Models",
     .ranks = REFUSED,
-    .own = "features|labels|indices|classes|encoder|sign|canary-public",
+    .own = "features|labels|classes|encoder|sign|canary-public",
     .options = rows,
     .run = run};

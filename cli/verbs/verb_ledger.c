@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 static const struct option_row rows[] = {
-    OPTION_TABLE(sotto_spend_option_table, "dataset-id|ledger"),
+    OPTION_TABLE("spend", "dataset-id|ledger"),
     OPTION_GROUP("New ledger (init)"),
     {"budget", OPTION_TEXT, "E[,DELTA]", NULL,
      "privacy budget: largest epsilon and delta of all releases together, such as 2 or 2,1e-6; trainers "
@@ -19,9 +19,9 @@ static const struct option_row rows[] = {
     {"contact", OPTION_TEXT, "TEXT", NULL,
      "person or office responsible for the data set, recorded in the ledger"},
     OPTION_GROUP("Plan of several releases (plan)"),
-    OPTION_TABLE(sotto_release_option_table, "delta"),
-    OPTION_TABLE(sotto_spend_option_table, "rows-per-person|purpose|read-from-data"),
-    OPTION_TABLE(sotto_source_option_table, "same-people-as"),
+    OPTION_TABLE("release", "delta"),
+    OPTION_TABLE("spend", "rows-per-person|purpose|read-from-data"),
+    OPTION_TABLE("source", "same-people-as"),
     OPTION_END};
 
 static sotto_status read_budget(struct sotto_dp *out, const char *text, const char *action)
@@ -139,9 +139,9 @@ static sotto_status run_plan(const struct options *o, const struct sotto_context
                      "ledger plan: expected one file of events (schema sotto.events/1, as of 'sotto account "
                      "--events')");
     if (status == SOTTO_OK)
-        status = option_members(&spend, sotto_spend_option_table(), o);
+        status = option_members(&spend, sotto_option_table("spend"), o);
     if (status == SOTTO_OK)
-        status = option_members(&source, sotto_source_option_table(), o);
+        status = option_members(&source, sotto_option_table("source"), o);
     if (status == SOTTO_OK && option_given(o, "budget")) {
         status = read_budget(&spend.budget, option_text(o, "budget"), "plan");
         if (spend.budget.delta == 0)

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct option_row rows[] = {OPTION_TABLE(sotto_monitor_input_table, NULL),
-                                         OPTION_TABLE(sotto_monitor_option_table, NULL),
-                                         OPTION_TABLE(sotto_monitor_service_table, NULL),
-                                         OPTION_TABLE(sotto_command_option_table, NULL),
+static const struct option_row rows[] = {OPTION_TABLE("monitor_input", NULL),
+                                         OPTION_TABLE("monitor", NULL),
+                                         OPTION_TABLE("monitor_service", NULL),
+                                         OPTION_TABLE("command", NULL),
                                          OPTION_GROUP("Output"),
                                          {"output", OPTION_TEXT, "FILE", NULL, "monitor.json to write"},
                                          OPTION_END};
@@ -138,9 +138,9 @@ static sotto_status serve(struct sotto_monitor *m, const struct options *o, cons
     struct sotto_monitor_service s = {.command = command};
     sotto_status status = command ? SOTTO_OK : cli_fail(SOTTO_ENOMEM, "monitor: out of memory");
     if (status == SOTTO_OK)
-        status = option_members(&s, sotto_monitor_service_table(), o);
+        status = option_members(&s, sotto_option_table("monitor_service"), o);
     if (status == SOTTO_OK)
-        status = option_members(&s.how, sotto_command_option_table(), o);
+        status = option_members(&s.how, sotto_option_table("command"), o);
     if (status == SOTTO_OK)
         status = sotto_monitor_serve(m, &s, STDIN_FILENO, STDOUT_FILENO, ctx);
     free(command);
@@ -194,7 +194,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     struct sotto_monitor *m = NULL;
     sotto_status status = check_arguments(o, json);
     if (status == SOTTO_OK)
-        status = option_members_checked(&options, sotto_monitor_option_table(), "alpha|block|clients", o);
+        status = option_members_checked(&options, sotto_option_table("monitor"), "alpha|block|clients", o);
     if (status == SOTTO_OK)
         status = load_inputs(&in, o);
     if (status == SOTTO_OK)

@@ -16,11 +16,13 @@ static const struct option_row rows[] = {
     {"encoder", OPTION_TEXT, "FILE", NULL, "encoder that turns --data into embeddings"},
     {"target-command", OPTION_TEXT, "COMMAND", NULL,
      "shell command that answers rows with posteriors as .npy frames (--smooth only)"},
-    OPTION_TABLE(sotto_command_option_table, NULL),
+    OPTION_TABLE("command", NULL),
     OPTION_GROUP("Records"),
     {"features", OPTION_TEXT, "X.npy", NULL,
      "embeddings to classify (N, D), instead of --encoder and --data"},
-    OPTION_TABLE(sotto_call_option_table, "data|indices|split"),
+    DATA_ROW,
+    INDICES_ROW,
+    SPLIT_ROW,
     {"labels", OPTION_TEXT, "y.npy", NULL, "true classes (N), for the accuracy with its interval"},
     OPTION_LABELS_FROM_ROW,
     OPTION_GROUP("Tables"),
@@ -29,8 +31,8 @@ static const struct option_row rows[] = {
     {"encoding", OPTION_TEXT, "FILE", NULL, "encoding.json for --table (default: the one in the head)"},
     {"answers", OPTION_TEXT, "FILE.csv", NULL,
      "answers to write: row, class name and probability for each row of --table (default: standard output)"},
-    OPTION_TABLE(sotto_answer_option_table, NULL),
-    OPTION_TABLE(sotto_smoothing_option_table, "smooth|noise|certify|compare|n|n0|alpha|radii"),
+    OPTION_TABLE("answer", NULL),
+    OPTION_TABLE("smoothing", "smooth|noise|certify|compare|n|n0|alpha|radii"),
     OPTION_GROUP("Output"),
     {"logits", OPTION_FLAG, NULL, NULL, "logits instead of probabilities"},
     {"output", OPTION_TEXT, "FILE", NULL,
@@ -284,7 +286,7 @@ static sotto_status ask_network(const struct options *o, const struct sotto_cont
     struct sotto_array out = {0};
     struct sotto_answer_options answers = {0};
     sotto_status status =
-        option_members_checked(&answers, sotto_answer_option_table(), "repeats|average|seed", o);
+        option_members_checked(&answers, sotto_option_table("answer"), "repeats|average|seed", o);
     if (status == SOTTO_OK)
         status = sotto_network_load(&n, option_text(o, "model"));
     if (status == SOTTO_OK)

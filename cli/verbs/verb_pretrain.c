@@ -9,11 +9,13 @@
 
 static const struct option_row rows[] = {
     OPTION_GROUP("Images"),
-    OPTION_TABLE(sotto_call_option_table, "data|indices|split"),
-    OPTION_TABLE(sotto_pretrain_option_table, NULL),
+    DATA_ROW,
+    INDICES_ROW,
+    SPLIT_ROW,
+    OPTION_TABLE("pretrain", NULL),
     OPTION_GROUP("Talos: training against a classifier of an attribute (no guarantee)"),
     {"talos", OPTION_FLAG, NULL, NULL, "adversarial training against a classifier of the images' attribute"},
-    OPTION_TABLE(sotto_talos_option_table, NULL),
+    OPTION_TABLE("talos", NULL),
     OPTION_DEFAULT("lambda", "1"),
     OPTION_GROUP("Speed"),
     {"plan", OPTION_FLAG, NULL, NULL,
@@ -24,7 +26,7 @@ static const struct option_row rows[] = {
      "that "
      "compute other bits)"},
     OPTION_GROUP("Files"),
-    OPTION_TABLE(sotto_call_option_table, "fresh"),
+    FRESH_ROW,
     {"output", OPTION_TEXT, "FILE", NULL, "encoder.safetensors to write"},
     OPTION_END};
 
@@ -113,9 +115,9 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
     together.team = cli_team();
     const bool writes = cli_writes();
     sotto_pretrain_defaults(&options);
-    sotto_status status = option_members(&options, sotto_pretrain_option_table(), o);
+    sotto_status status = option_members(&options, sotto_option_table("pretrain"), o);
     if (status == SOTTO_OK)
-        status = option_members(&talos, sotto_talos_option_table(), o);
+        status = option_members(&talos, sotto_option_table("talos"), o);
     if (status == SOTTO_OK)
         status = image_rows(&chosen, data, o);
     options.checkpoint = checkpoint;

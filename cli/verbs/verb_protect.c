@@ -12,19 +12,18 @@ static const struct option_row rows[] = {
     {"vector", OPTION_TEXT, "FILE", NULL, "any .safetensors or .npy file instead of a head"},
     {"table", OPTION_TEXT, "FILE", NULL,
      "records (n, columns) as .npy, of which --statistic is released; n is public"},
-    OPTION_TABLE(sotto_protect_option_table, "statistic|range|blocks|choices|cases"),
-    OPTION_TABLE(sotto_protect_records_table, "records|clip|norm|labels|label-epsilon"),
-    OPTION_TABLE(sotto_protect_option_table, "labels-from"),
-    OPTION_TABLE(sotto_release_option_table,
-                 "mechanism|scale|epsilon|max-tpr|max-advantage|delta|value-step"),
+    OPTION_TABLE("protect", "statistic|range|blocks|choices|cases"),
+    OPTION_TABLE("protect_records", "records|clip|norm|labels|label-epsilon"),
+    OPTION_TABLE("protect", "labels-from"),
+    OPTION_TABLE("release", "mechanism|scale|epsilon|max-tpr|max-advantage|delta|value-step"),
     OPTION_DEFAULT("mechanism", "logistic"),
-    OPTION_TABLE(sotto_protect_option_table, "classes"),
-    OPTION_TABLE(sotto_release_option_table, "flat-doubt"),
-    OPTION_TABLE(sotto_protect_option_table, "sensitivity"),
-    OPTION_TABLE(sotto_release_option_table, "l1|l2"),
+    OPTION_TABLE("protect", "classes"),
+    OPTION_TABLE("release", "flat-doubt"),
+    OPTION_TABLE("protect", "sensitivity"),
+    OPTION_TABLE("release", "l1|l2"),
     OPTION_ROWS(private_set_rows),
-    OPTION_TABLE(sotto_protect_option_table, "output"),
-    OPTION_TABLE(sotto_protect_records_table, "labels-output"),
+    OPTION_TABLE("protect", "output"),
+    OPTION_TABLE("protect_records", "labels-output"),
     OPTION_END};
 
 /* A head by a convex trainer brings its own: proved. */
@@ -112,10 +111,10 @@ static sotto_status fill(struct sotto_protect *p, const struct options *o)
                                                          : "vector");
     if (option_given(o, "range") && read_range(p->range, option_text(o, "range")) != SOTTO_OK)
         return SOTTO_EUSAGE;
-    sotto_status status = option_members(r, sotto_release_option_table(), o);
+    sotto_status status = option_members(r, sotto_option_table("release"), o);
     if (status == SOTTO_OK)
         status = protect_record_count(&r->records, o);
-    return status == SOTTO_OK ? option_members(p, sotto_protect_option_table(), o) : status;
+    return status == SOTTO_OK ? option_members(p, sotto_option_table("protect"), o) : status;
 }
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct option_row rows[] = {
-    OPTION_TABLE(sotto_selftest_option_table, "falsify|draws|runs|only|shard"), OPTION_END};
+static const struct option_row rows[] = {OPTION_TABLE("selftest", "falsify|draws|runs|only|shard"),
+                                         OPTION_END};
 
 static void print_table(const struct sotto_selftest *t)
 {
@@ -29,7 +29,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     char program[4096];
     struct sotto_selftest_options options = {.program = program};
     struct sotto_selftest t = {0};
-    sotto_status status = option_members(&options, sotto_selftest_option_table(), o);
+    sotto_status status = option_members(&options, sotto_option_table("selftest"), o);
     if (status == SOTTO_OK)
         status = shard_read(&options.shard, &options.shards, o);
     if (status != SOTTO_OK)

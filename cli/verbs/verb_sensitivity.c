@@ -14,9 +14,9 @@ static const struct option_row rows[] = {
      "local sensitivity instead: the largest change when one of these very records is left out or replaced "
      "by another; "
      "not a privacy parameter, and refused by 'sotto protect'"},
-    OPTION_TABLE(sotto_sensitivity_option_table, "cache|worker|shard|plan"),
-    OPTION_TABLE(sotto_call_option_table, "sample"),
-    OPTION_TABLE(sotto_head_recipe_options,
+    OPTION_TABLE("sensitivity", "cache|worker|shard|plan"),
+    OPTION_TABLE("local_sensitivity", "sample"),
+    OPTION_TABLE("head_recipe",
                  "trainer|hidden|epochs|batch|lr|seed|clip|bias-constant|lambda|steps|step-size|tolerance"),
     OPTION_GROUP("Output"),
     {"output", OPTION_TEXT, "FILE", NULL, "sensitivity.json to write"},
@@ -145,7 +145,7 @@ static sotto_status check_ranks(struct sotto_sensitivity_options *out, const str
 static sotto_status read_share(struct sotto_sensitivity_options *out, const struct options *o)
 {
     *out = (struct sotto_sensitivity_options){0};
-    sotto_status status = option_members(out, sotto_sensitivity_option_table(), o);
+    sotto_status status = option_members(out, sotto_option_table("sensitivity"), o);
     if (status == SOTTO_OK)
         status = shard_read(&out->shard, &out->shards, o);
     if (status == SOTTO_OK && !out->cache && (out->worker || out->shards > 1))
@@ -299,6 +299,6 @@ const struct verb verb_sensitivity = {
         "  sotto sensitivity --features X.npy --labels y.npy --epochs 20 --batch 500 --pairs 500 -o s.json",
     .group = "Releases",
     .ranks = WORKERS,
-    .own = "features|labels|indices|classes|head|pairs|local",
+    .own = "features|labels|classes|head|pairs|local",
     .options = rows,
     .run = run};

@@ -11,17 +11,19 @@
 
 static const struct option_row rows[] = {
     OPTION_GROUP("Records"),
-    OPTION_TABLE(sotto_call_option_table, "data|indices|split"),
+    DATA_ROW,
+    INDICES_ROW,
+    SPLIT_ROW,
     OPTION_LABELS_FROM_ROW,
     {"classes", OPTION_TEXT, "K|FILE", NULL,
      "public number of classes, or a file with one class name a line, for training with a certificate "
      "(default: classes of the registered set)"},
-    OPTION_TABLE(sotto_train_option_table, NULL),
+    OPTION_TABLE("train", NULL),
     OPTION_GROUP("DP-SGD"),
     {"dp-sgd", OPTION_FLAG, NULL, NULL,
      "private training: clipped gradients of random batches, noise in every step, and a certificate beside "
      "the model"},
-    OPTION_TABLE(sotto_train_privacy_options, NULL),
+    OPTION_TABLE("train_privacy", NULL),
     OPTION_GROUP("Guarantee (DP-SGD, certified inputs)"),
     {"certify-inputs", OPTION_FLAG, NULL, NULL,
      "private release of all inputs, with noise, once an epoch; needs --radius; labels count as public "
@@ -34,7 +36,7 @@ static const struct option_row rows[] = {
      "that "
      "compute other bits)"},
     OPTION_GROUP("Files"),
-    OPTION_TABLE(sotto_call_option_table, "fresh"),
+    FRESH_ROW,
     {"output", OPTION_TEXT, "FILE", NULL, "model.safetensors to write"},
     OPTION_END};
 
@@ -55,7 +57,7 @@ static sotto_status read_options(struct sotto_train_options *t, const struct opt
 {
     size_t shape[3];
     sotto_train_defaults(t);
-    sotto_status status = option_members(t, sotto_train_option_table(), o);
+    sotto_status status = option_members(t, sotto_option_table("train"), o);
     t->residual.input_noise = input_noise(o);
     if (status != SOTTO_OK)
         return status;

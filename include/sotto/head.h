@@ -76,7 +76,7 @@ struct sotto_head_recipe {
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_trainer_check(const char *trainer);
 /** Does a member make a difference to this trainer?
  *
- *  In:      key  of sotto_head_recipe_options()
+ *  In:      key  of sotto_option_table("head_recipe")
  *  Returns: 1: it is part of the trainer's recipe, or belongs to all trainers; 0: it is not */
 SOTTO_API int sotto_head_trainer_reads(const char *trainer, const char *key);
 /** Returns: 1: a trainer of sotto_head_train_private() with noise in every step; 2: "objective", or one by second moments; 0: any other. */

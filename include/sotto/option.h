@@ -43,106 +43,12 @@ struct sotto_option {
     const char *old_names; /**< names of earlier versions, accepted without a warning; NULL: none */
 };
 
-/* Tables of the options structs. Each ends with a row of name NULL: its offset is that of the struct's member `reserved`,
- * its capacity the size of the struct. */
-/** Of struct sotto_head_recipe. */
-SOTTO_API const struct sotto_option *sotto_head_recipe_options(void);
-/** Of struct sotto_sensitivity_options. */
-SOTTO_API const struct sotto_option *sotto_sensitivity_option_table(void);
-/** Of struct sotto_head_privacy. */
-SOTTO_API const struct sotto_option *sotto_head_privacy_options(void);
-/** Of struct sotto_train_options. */
-SOTTO_API const struct sotto_option *sotto_train_option_table(void);
-/** Of struct sotto_train_privacy. */
-SOTTO_API const struct sotto_option *sotto_train_privacy_options(void);
-/** Of struct sotto_answer_options. */
-SOTTO_API const struct sotto_option *sotto_answer_option_table(void);
-/** Of struct sotto_pretrain_options. */
-SOTTO_API const struct sotto_option *sotto_pretrain_option_table(void);
-/** Of struct sotto_encoder_import_options. */
-SOTTO_API const struct sotto_option *sotto_encoder_import_option_table(void);
-/** Of struct sotto_fine_tune_options. */
-SOTTO_API const struct sotto_option *sotto_fine_tune_option_table(void);
-/** Of struct sotto_generator_options. */
-SOTTO_API const struct sotto_option *sotto_generator_option_table(void);
-/** Of struct sotto_generator_score_options. */
-SOTTO_API const struct sotto_option *sotto_generator_score_option_table(void);
-/** Of struct sotto_imitation_options. */
-SOTTO_API const struct sotto_option *sotto_imitation_option_table(void);
-/** Of struct sotto_view_options. */
-SOTTO_API const struct sotto_option *sotto_view_option_table(void);
-/** Of struct sotto_block_features. */
-SOTTO_API const struct sotto_option *sotto_block_option_table(void);
-/** Of struct sotto_scattering. */
-SOTTO_API const struct sotto_option *sotto_scattering_option_table(void);
-/** Of struct sotto_talos. */
-SOTTO_API const struct sotto_option *sotto_talos_option_table(void);
-/** Of struct sotto_audit_options. */
-SOTTO_API const struct sotto_option *sotto_audit_option_table(void);
-/** struct sotto_canary_options; the seed is the trainer's. */
-SOTTO_API const struct sotto_option *sotto_canary_option_table(void);
-/** Of struct sotto_attack_options. */
-SOTTO_API const struct sotto_option *sotto_attack_option_table(void);
-/** Of struct sotto_federated_options. */
-SOTTO_API const struct sotto_option *sotto_federated_option_table(void);
-/** Of struct sotto_shadow_recipe. */
-SOTTO_API const struct sotto_option *sotto_shadow_option_table(void);
-/** Of struct sotto_encoder_attack_input. */
-SOTTO_API const struct sotto_option *sotto_encoder_attack_option_table(void);
-/** Of struct sotto_command_options. */
-SOTTO_API const struct sotto_option *sotto_command_option_table(void);
-/** Of struct sotto_disguise_options. */
-SOTTO_API const struct sotto_option *sotto_disguise_option_table(void);
-/** Of struct sotto_monitor_options. */
-SOTTO_API const struct sotto_option *sotto_monitor_option_table(void);
-/** Of struct sotto_monitor_input: the arrays that the program reads. */
-SOTTO_API const struct sotto_option *sotto_monitor_input_table(void);
-/** Of struct sotto_monitor_service, without the command. */
-SOTTO_API const struct sotto_option *sotto_monitor_service_table(void);
-/** Of struct sotto_smoothing_options. */
-SOTTO_API const struct sotto_option *sotto_smoothing_option_table(void);
-/** Of struct sotto_defence_options. */
-SOTTO_API const struct sotto_option *sotto_defence_option_table(void);
-/** Of struct sotto_split_options. */
-SOTTO_API const struct sotto_option *sotto_split_option_table(void);
-/** Of struct sotto_residual_input: what the command line takes; no member has a default in C. */
-SOTTO_API const struct sotto_option *sotto_residual_input_table(void);
-/** Of struct sotto_residual_answers, in the same way. */
-SOTTO_API const struct sotto_option *sotto_residual_answers_table(void);
-/** Of struct sotto_residual_theorem1, in the same way. */
-SOTTO_API const struct sotto_option *sotto_residual_theorem1_table(void);
-/** Of struct sotto_release. */
-SOTTO_API const struct sotto_option *sotto_release_option_table(void);
-/** Of struct sotto_sampled. */
-SOTTO_API const struct sotto_option *sotto_sampled_option_table(void);
-/** Of struct sotto_spend. */
-SOTTO_API const struct sotto_option *sotto_spend_option_table(void);
-/** Of struct sotto_source_records. */
-SOTTO_API const struct sotto_option *sotto_source_option_table(void);
-/** Of struct sotto_protect, without its release. */
-SOTTO_API const struct sotto_option *sotto_protect_option_table(void);
-/** Of struct sotto_protect_records. */
-SOTTO_API const struct sotto_option *sotto_protect_records_table(void);
-/** Of struct sotto_selftest_options. */
-SOTTO_API const struct sotto_option *sotto_selftest_option_table(void);
-/** Of struct sotto_import_options. */
-SOTTO_API const struct sotto_option *sotto_import_option_table(void);
-/** Of struct sotto_fetch_options, without those of the import. */
-SOTTO_API const struct sotto_option *sotto_fetch_option_table(void);
-/** Of struct sotto_run_options. */
-SOTTO_API const struct sotto_option *sotto_run_option_table(void);
-/** Of struct sotto_audit_input: one row for each array that the program reads; several may fill one member. */
-SOTTO_API const struct sotto_option *sotto_audit_input_table(void);
-/** Of struct sotto_generative_input, in the same way. */
-SOTTO_API const struct sotto_option *sotto_generative_input_table(void);
-/** Of struct sotto_token_input, in the same way. */
-SOTTO_API const struct sotto_option *sotto_token_input_table(void);
-/** Of struct sotto_attribute_input, in the same way. */
-SOTTO_API const struct sotto_option *sotto_attribute_input_table(void);
-/** Of struct sotto_attack_input, in the same way. */
-SOTTO_API const struct sotto_option *sotto_attack_input_table(void);
-/** Of no struct: options of several verbs, or arguments of calls. The last row has no struct. */
-SOTTO_API const struct sotto_option *sotto_call_option_table(void);
+/** Table of a struct of options or inputs.
+ *
+ *  In:   name  that of the struct without sotto_ and _options: "audit", "audit_input", "head_recipe", "spend", ...
+ *  Returns: rows that live as long as the program. The last one has name NULL; its offset is that of the struct's member `reserved`, its
+ *           capacity the size of the struct. NULL: there is no such table */
+SOTTO_API const struct sotto_option *sotto_option_table(const char *name);
 
 /** Finds a row.
  *

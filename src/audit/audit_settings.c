@@ -1,11 +1,12 @@
 /* Options of an audit with their defaults. */
 #include "audit/audit_private.h"
+#include "options/option_tables.h"
 #include "sotto/option.h"
 
 /* Ranges stand in the table. */
 static sotto_status check_ranges(const struct sotto_audit_options *o)
 {
-    sotto_status status = sotto_options_check(o, sotto_audit_option_table(), NULL);
+    sotto_status status = sotto_options_check(o, options_audit, NULL);
     if (status != SOTTO_OK) {
         status_prefix("audit");
         return status;
@@ -18,9 +19,9 @@ done:
 sotto_status audit_settings_resolve(struct audit_settings *out, const struct sotto_audit_options *options)
 {
     sotto_status status = SOTTO_OK;
-    const struct sotto_option *rates = sotto_option_find(sotto_audit_option_table(), "fpr");
+    const struct sotto_option *rates = sotto_option_find(options_audit, "fpr");
     struct sotto_audit_options o;
-    TRY(sotto_options_resolve(&o, options, sotto_audit_option_table()));
+    TRY(sotto_options_resolve(&o, options, options_audit));
     if (!o.has_claim)
         o.claim_epsilon = o.claim_delta = 0;
     TRY(check_ranges(&o));

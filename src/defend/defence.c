@@ -1,6 +1,7 @@
 /* The life of a defence: checks, fitting, and rows that are defended in parallel, each by itself. */
 #include "defend/defence.h"
 
+#include "options/option_tables.h"
 #include "sotto/option.h"
 #include "base/sha256.h"
 #include "par/par.h"
@@ -15,7 +16,7 @@ void sotto_defence_defaults(struct sotto_defence_options *o)
 {
     GIVEN_OR(, o);
     *o = (struct sotto_defence_options){0};
-    sotto_options_defaults(o, sotto_defence_option_table());
+    sotto_options_defaults(o, options_defence);
 }
 
 size_t defence_top(const float *row, size_t d)
@@ -141,7 +142,7 @@ sotto_status sotto_defence_fit(struct sotto_defence **out, const struct sotto_de
     const struct defence *kind;
     struct sotto_defence *d = NULL;
     struct sotto_defence_options o;
-    TRY(sotto_options_resolve(&o, options, sotto_defence_option_table()));
+    TRY(sotto_options_resolve(&o, options, options_defence));
     struct defence_fit fit = {.known = known, .seed = o.seed, .key = o.key, .ctx = ctx};
     double args[DEFENCE_PARAMS];
     TRY(defence_find(&kind, o.name));

@@ -4,6 +4,7 @@
  * samples have in common with them, and errs on the wrong side of .5 (docs/RESULTS.md). */
 #include "generate/generator.h"
 
+#include "options/option_tables.h"
 #include "par/par.h"
 #include "sotto/option.h"
 
@@ -117,7 +118,7 @@ sotto_status sotto_generator_imitate(struct sotto_generator **out, const struct 
     struct imitation im = {0};
     struct sotto_imitation_options o;
     struct sotto_generator_options training = {.model = "dcgan"};
-    TRY(sotto_options_resolve(&o, options, sotto_imitation_option_table()));
+    TRY(sotto_options_resolve(&o, options, options_imitation));
     TRY(gather(&im, target, known, &o, ctx));
     if (!target->kind->encodes) {
         training.model = known ? "dcgan" : target->kind->name;

@@ -1,6 +1,7 @@
 /* Scores of records by a trained model, HIGHER = MORE MEMBER-LIKE. Rates and intervals are the audit's business. */
 #include "generate/generator_score.h"
 
+#include "options/option_tables.h"
 #include "par/par.h"
 #include "sotto/option.h"
 
@@ -168,7 +169,7 @@ sotto_status sotto_generator_score(double *scores, const char **access, const ch
     if (scorers[at].reader != ANY && (scorers[at].reader == ENCODES) != g->kind->encodes)
         FAIL(SOTTO_EUSAGE, "attack '%s' needs a model of kind %s; this one is a %s", attack,
              scorers[at].reader == ENCODES ? "vae" : "dcgan or wgan-gp", g->kind->name);
-    TRY(sotto_options_resolve(&s.options, options, sotto_generator_score_option_table()));
+    TRY(sotto_options_resolve(&s.options, options, options_generator_score));
     if (s.options.draws == 0) /* "auto" */
         s.options.draws = scorers[at].draws;
     TRY(generator_check_rows(g->channels, data, rows, n));

@@ -6,6 +6,7 @@
 #include "base/sha256.h"
 #include "io/table/metric_log.h"
 #include "nn/optimizer/optimizer.h"
+#include "options/option_tables.h"
 #include "par/par.h"
 #include "rng/rng.h"
 #include "sotto/option.h"
@@ -60,12 +61,12 @@ static sotto_status resolve(struct run *r, const struct sotto_generator_options 
 {
     sotto_status status = SOTTO_OK;
     const struct generator_kind *kind = NULL;
-    TRY(sotto_options_resolve(&r->options, options, sotto_generator_option_table()));
+    TRY(sotto_options_resolve(&r->options, options, options_generator));
     struct sotto_generator_options *o = &r->options;
     TRY(generator_kind_find(&kind, o->model));
     if (!(o->lr == o->lr))
         o->lr = kind->lr;
-    TRY(sotto_options_check(o, sotto_generator_option_table(), "steps|batch|width|lr"));
+    TRY(sotto_options_check(o, options_generator, "steps|batch|width|lr"));
     TRY(generator_check_rows(r->data->channels, r->data, r->rows, r->n));
     REQUIRE(o->batch <= r->n, "batch %zu is larger than the %zu images to train on", o->batch, r->n);
     TRY(nn_backend_find(&r->backend, o->backend));

@@ -2,6 +2,7 @@
 #include "monitor/bet.h"
 #include "monitor/message.h"
 #include "monitor/monitor_state.h"
+#include "options/option_tables.h"
 #include "sotto/option.h"
 #include "sotto/ssl.h"
 
@@ -18,7 +19,7 @@ void sotto_monitor_defaults(struct sotto_monitor_options *o)
 {
     GIVEN_OR(, o);
     *o = (struct sotto_monitor_options){0};
-    sotto_options_defaults(o, sotto_monitor_option_table());
+    sotto_options_defaults(o, options_monitor);
 }
 
 sotto_status sotto_monitor_make(struct sotto_monitor **out, const struct sotto_monitor_input *in,
@@ -29,8 +30,8 @@ sotto_status sotto_monitor_make(struct sotto_monitor **out, const struct sotto_m
     struct sotto_monitor *m = NULL;
     NEW(m, 1);
     struct sotto_monitor_result *r = &m->result;
-    TRY(sotto_options_resolve(&r->options, options, sotto_monitor_option_table()));
-    TRY(sotto_options_check(&r->options, sotto_monitor_option_table(), NULL));
+    TRY(sotto_options_resolve(&r->options, options, options_monitor));
+    TRY(sotto_options_check(&r->options, options_monitor, NULL));
     m->shape = (struct block_shape){.rows = r->options.block,
                                     .columns = in->encoder ? sotto_encoder_width(in->encoder) : in->columns,
                                     .used = {true, true, in->calibration_answers != NULL},

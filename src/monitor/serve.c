@@ -3,6 +3,7 @@
 #include "attack/target/child_process.h"
 #include "attack/target/target.h"
 #include "monitor/query_log.h"
+#include "options/option_tables.h"
 #include "sotto/option.h"
 
 #include <errno.h>
@@ -240,7 +241,7 @@ sotto_status sotto_monitor_serve(struct sotto_monitor *m, const struct sotto_mon
     struct sotto_command_options how;
     struct service v = {
         .monitor = m, .s = s, .ctx = ctx, .client = {.to = output, .from = input}, .log = {.fd = -1}};
-    TRY(sotto_options_resolve(&how, &s->how, sotto_command_option_table()));
+    TRY(sotto_options_resolve(&how, &s->how, options_command));
     for (int i = 0; i < 4; i++)
         REQUIRE(s->reserved[i] == 0, "monitor: a reserved member of the service is not 0");
     REQUIRE(s->command && s->log, "monitor: the command or the log is missing; expected both");

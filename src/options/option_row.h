@@ -21,6 +21,8 @@
 #define INPUT(member, u) .type = SOTTO_OPTION_INPUT, .unit = u, MEMBER(member)
 #define REALS(member, n, u)                                                                                  \
     .type = SOTTO_OPTION_REALS, .unit = u, .count = offsetof(OPTIONS_OF, n), MEMBER(member)
+/* Of scales, norms and epsilons: their products and squares are normal numbers. */
+#define POSITIVE "[1e-100,1e100]"
 /* The last row: where the zeros are, and how large the struct is. */
 #define OPTIONS_END                                                                                          \
     {                                                                                                        \

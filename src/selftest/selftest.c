@@ -1,5 +1,6 @@
 /* The order of the groups, the folder they write to, and the report. */
 #include "base/file.h"
+#include "options/option_tables.h"
 #include "selftest/checks.h"
 #include "sotto/option.h"
 
@@ -60,8 +61,8 @@ sotto_status sotto_selftest(struct sotto_selftest *out, const struct sotto_selft
     struct checks c = {.group = "", .ctx = &quiet};
     char folder[256] = "";
     struct sotto_selftest_options o;
-    TRY(sotto_options_resolve(&o, options, sotto_selftest_option_table()));
-    status = sotto_options_check(&o, sotto_selftest_option_table(), NULL);
+    TRY(sotto_options_resolve(&o, options, options_selftest));
+    status = sotto_options_check(&o, options_selftest, NULL);
     if (status == SOTTO_OK)
         status = folder_temporary(folder, sizeof folder, "sotto-selftest");
     if (status != SOTTO_OK) {

@@ -1,4 +1,5 @@
 /* Copies of one row are asked together and never beside those of another, so that no answer depends on its neighbours. */
+#include "options/option_tables.h"
 #include "smoothing/smoothing_private.h"
 
 #include "attack/target/target.h"
@@ -39,7 +40,7 @@ void sotto_smoothing_defaults(struct sotto_smoothing_options *o)
 {
     GIVEN_OR(, o);
     *o = (struct sotto_smoothing_options){0};
-    sotto_options_defaults(o, sotto_smoothing_option_table());
+    sotto_options_defaults(o, options_smoothing);
 }
 
 static sotto_status draw_chunk(void *arg, size_t chunk, int thread)
@@ -146,7 +147,7 @@ static sotto_status check(struct sotto_smoothing_options *o, const struct sotto_
                           const struct sotto_records *records, const struct sotto_smoothing_options *given)
 {
     sotto_status status = SOTTO_OK;
-    const struct sotto_option *table = sotto_smoothing_option_table();
+    const struct sotto_option *table = options_smoothing;
     REQUIRE(given && t && records && records->x && records->n > 0,
             "smoothing needs a model, at least one row and the scale of the noise");
     TRY(sotto_options_resolve(o, given, table));

@@ -1,5 +1,6 @@
 /* Embeddings of images, and what the encoder's blocks make of them. Batches of one fixed size, the last one filled up with repeats: the rows around an image do not change its
  * bits. */
+#include "options/option_tables.h"
 #include "ssl/encoder.h"
 
 #include "data/augment/augment.h"
@@ -36,7 +37,7 @@ void sotto_block_defaults(struct sotto_block_features *f)
 {
     GIVEN_OR(, f);
     *f = (struct sotto_block_features){0};
-    sotto_options_defaults(f, sotto_block_option_table());
+    sotto_options_defaults(f, options_block);
 }
 
 /* Where the features of an image stand: those of the blocks from `first` on, then the embedding. */
@@ -63,7 +64,7 @@ static sotto_status find_places(struct places *w, const struct sotto_encoder *e,
     sotto_status status = SOTTO_OK;
     const size_t count = nn_model_blocks(e->model);
     *w = (struct places){.model = e->model, .width = sotto_encoder_width(e)};
-    TRY(sotto_options_resolve(&w->features, f, sotto_block_option_table()));
+    TRY(sotto_options_resolve(&w->features, f, options_block));
     REQUIRE(w->features.blocks <= count,
             "blocks: the encoder '%s' has %zu blocks; expected at most that, not %zu", e->name, count,
             w->features.blocks);

@@ -1,6 +1,7 @@
 /* Embeddings of random views. The views of an image are drawn with its row as the step, so they depend on
  * seed and row alone, whatever else is embedded beside it. */
 #include "data/augment/augment.h"
+#include "options/option_tables.h"
 #include "options/option_values.h"
 #include "par/par.h"
 #include "ssl/encoder.h"
@@ -46,7 +47,7 @@ static sotto_status resolve(struct sotto_view_options *v, const struct sotto_vie
     struct sotto_pretrain_options o;
     const char *name = recipe_value(e, "augmentation");
     sotto_pretrain_defaults(&o);
-    TRY(sotto_options_resolve(v, given, sotto_view_option_table()));
+    TRY(sotto_options_resolve(v, given, options_view));
     take(&v->min_area, e, "min_area", o.min_area);
     take(&v->brightness, e, "brightness", o.brightness);
     take(&v->jitter, e, "jitter", o.jitter);
@@ -66,7 +67,7 @@ void sotto_view_defaults(struct sotto_view_options *v, const struct sotto_encode
     sotto_status status = resolve(v, NULL, e);
     assert(status == SOTTO_OK);
     (void)status;
-    options_state(v, sotto_view_option_table());
+    options_state(v, options_view);
 }
 
 static sotto_status check(const struct sotto_encoder *e, const struct sotto_dataset *data,

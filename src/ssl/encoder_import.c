@@ -1,5 +1,6 @@
 /* Weights of a network that another program trained, under that program's names, become an encoder. The file says nothing of
  * the records behind them: that they are public is the user's statement, which the encoder keeps. */
+#include "options/option_tables.h"
 #include "ssl/encoder.h"
 
 #include "base/file.h"
@@ -60,7 +61,7 @@ static sotto_status check_kind(const unsigned char *bytes, size_t size, const ch
 static sotto_status check_model(const char *name)
 {
     sotto_status status = SOTTO_OK;
-    const char *known = sotto_option_find(sotto_encoder_import_option_table(), "model")->range;
+    const char *known = sotto_option_find(options_encoder_import, "model")->range;
     REQUIRE(name && option_listed_in(known, name), "model '%s' has no torchvision names; expected one of %s",
             name ? name : "", known);
 done:
@@ -383,7 +384,7 @@ sotto_status sotto_encoder_import(struct sotto_encoder **out, struct sotto_encod
     struct sha256 hash;
     char sha256[SHA256_HEX];
     double moments[6];
-    TRY(sotto_options_resolve(&o, options, sotto_encoder_import_option_table()));
+    TRY(sotto_options_resolve(&o, options, options_encoder_import));
     TRY(check_model(o.model));
     TRY(check_statement(o.statement));
     TRY(read_normalise(moments, o.normalise));

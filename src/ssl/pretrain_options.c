@@ -1,4 +1,5 @@
 /* Defaults and checks of pre-training options, and the text that identifies a run. */
+#include "options/option_tables.h"
 #include "ssl/pretrain.h"
 
 #include "par/par.h"
@@ -13,7 +14,7 @@ void sotto_pretrain_defaults(struct sotto_pretrain_options *o)
 {
     GIVEN_OR(, o);
     *o = (struct sotto_pretrain_options){0};
-    sotto_options_defaults(o, sotto_pretrain_option_table());
+    sotto_options_defaults(o, options_pretrain);
 }
 
 static sotto_status resolve_schedule(struct schedule *out, const struct sotto_pretrain_options *o,
@@ -34,7 +35,7 @@ static sotto_status check_numbers(const struct sotto_pretrain_options *o, const 
                                   size_t n)
 {
     sotto_status status = SOTTO_OK;
-    TRY(sotto_options_check(o, sotto_pretrain_option_table(), "epochs|batch|lr|temperature"));
+    TRY(sotto_options_check(o, options_pretrain, "epochs|batch|lr|temperature"));
     REQUIRE(o->batch >= objective->smallest_batch, "batch must be at least %zu (got %zu): %s",
             objective->smallest_batch, o->batch, objective->why_smallest);
     REQUIRE(o->batch <= n, "batch %zu is larger than the %zu images to train on", o->batch, n);
@@ -121,7 +122,7 @@ sotto_status pretrain_resolve(struct pretrain_setup *out, const struct sotto_dat
 {
     sotto_status status = SOTTO_OK;
     struct pretrain_setup s = {.images = n, .team = team};
-    TRY(sotto_options_resolve(&s.options, options, sotto_pretrain_option_table()));
+    TRY(sotto_options_resolve(&s.options, options, options_pretrain));
     TRY(encoder_input(&s.input, data));
     TRY(encoder_check_rows(data, rows, n));
     TRY(objective_find(&s.objective, s.options.method));

@@ -2,6 +2,7 @@
  * coarser grid, normalise within each image. All of it treats every image alone, so features of one record
  * say nothing about another. */
 #include "data/dataset.h"
+#include "options/option_tables.h"
 #include "par/par.h"
 #include "sotto/option.h"
 #include "ssl/encoder.h"
@@ -17,7 +18,7 @@ void sotto_scattering_defaults(struct sotto_scattering *s)
 {
     GIVEN_OR(, s);
     *s = (struct sotto_scattering){0};
-    sotto_options_defaults(s, sotto_scattering_option_table());
+    sotto_options_defaults(s, options_scattering);
 }
 
 /* The shape of the features; settings are resolved. */
@@ -49,7 +50,7 @@ sotto_status sotto_scattering_shape(size_t shape[3], const struct sotto_dataset 
 {
     REQUIRE_GIVEN(shape, data);
     struct sotto_scattering s;
-    sotto_status status = sotto_options_resolve(&s, settings, sotto_scattering_option_table());
+    sotto_status status = sotto_options_resolve(&s, settings, options_scattering);
     return status == SOTTO_OK ? find_shape(shape, data, &s) : status;
 }
 
@@ -153,7 +154,7 @@ sotto_status sotto_scatter(float *out, const struct sotto_dataset *data, const i
     struct arena memory = {0};
     size_t *turned = NULL;
     size_t threads = (size_t)par_threads(ctx);
-    TRY(sotto_options_resolve(&s, settings, sotto_scattering_option_table()));
+    TRY(sotto_options_resolve(&s, settings, options_scattering));
     w.groups = s.groups;
     TRY(find_shape(w.shape, data, &s));
     REQUIRE(rows || n <= data->n, "data set '%s' has %zu records; expected %zu", data->name, data->n, n);

@@ -5,6 +5,7 @@
 #include "io/table/metric_log.h"
 #include "nn/loop/checkpoint.h"
 #include "nn/model/model.h"
+#include "options/option_tables.h"
 #include "sotto/option.h"
 
 #include <math.h>
@@ -53,7 +54,7 @@ sotto_status talos_resolve(struct talos_setup *out, const struct sotto_talos *gi
     struct sotto_talos full, *options = &full;
     if (!given)
         goto done;
-    TRY(sotto_options_resolve(options, given, sotto_talos_option_table()));
+    TRY(sotto_options_resolve(options, given, options_talos));
     const char *alternation = options->alternation;
     s.two_pass = strcmp(alternation, "two-pass") == 0;
     s.joint = strcmp(alternation, "joint") == 0;

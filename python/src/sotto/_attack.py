@@ -244,7 +244,7 @@ def attack(model: Any, name: str, *, member: Records, nonmember: Records, attack
     labels = asked.labels_of if asked else lambda y, what: array(y, what, np.int64, 1)
     pairs = {"member": member, "nonmember": nonmember, "attacker": attacker, "known_member": known_member, "known_nonmember": known_nonmember}
     sets = {k: _records(pair, k, labels, shape) for k, pair in pairs.items()}
-    options, changes, audit = table("sotto_attack_option_table"), table("sotto_shadow_option_table"), table("sotto_audit_option_table")
+    options, changes, audit = table("attack"), table("shadow"), table("audit")
     c = struct("attack_options", name=name, **_image(shape, image))
     shard = given.pop("shard", None)
     if shard is not None:
@@ -270,7 +270,7 @@ def attack(model: Any, name: str, *, member: Records, nonmember: Records, attack
 
 def _spelled(text: str) -> str:
     """The parameters of attack() for options that an error names."""
-    shadow = [o.name for o in table("sotto_shadow_option_table")]
+    shadow = [o.name for o in table("shadow")]
     found: dict[str, None] = {}
     for option in re.findall(r"--([a-z-]+)", text):
         name = option.replace("-", "_")
@@ -328,7 +328,7 @@ def attack_encoder(encoder: Encoder | None = None, shadow_encoder: Encoder | Non
     temperature [.1]; fpr, confidence, delta, seed [1; of the views as well]: as of audit(). Returns an AuditResult; its scores (5, n_member + n_nonmember) are in
     the order of the attacks."""
     given: dict[str, Any] = {"seed": 1, **{k: v for k, v in more.items() if v is not None}}
-    options, audit = table("sotto_encoder_attack_option_table"), table("sotto_audit_option_table")
+    options, audit = table("encoder_attack"), table("audit")
     names = [f"{side}_{what}" for side in _SIDES for what in ("views", "plain")] + ["bank_plain", "shadow_bank_plain"]
     arrays = {k: given.pop(k) for k in list(given) if k in names}
     images = {"member": member, "nonmember": nonmember, "shadow_member": shadow_member, "shadow_nonmember": shadow_nonmember, "bank": bank}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AttackResult", "AuditResult", "audit"]
 
-# Keyword argument: member of struct sotto_audit_input and its shape. The rows of sotto_audit_input_table() have the same names.
+# Keyword argument: member of struct sotto_audit_input and its shape. The rows of sotto_option_table("audit_input") have the same names.
 # Logits and probabilities share members. "..." flattens what is left. A float64 array goes to the member with _f8, if there is one.
 _ARRAYS = {
     "member_logits": "member n_member classes", "nonmember_logits": "nonmember n_nonmember classes",
@@ -246,7 +246,7 @@ def _input(given: dict[str, Any]) -> Any:
 
 
 def _options(given: dict[str, Any], claim: Any, coins: str | None, records: int) -> Any:
-    options = table("sotto_audit_option_table")
+    options = table("audit")
     chosen = {k: v for k, v in options.take(given).items() if v is not None}
     if coins is not None and "one_run" not in chosen:
         chosen["one_run"] = records // 20
@@ -285,8 +285,8 @@ def audit(member_logits: Any = None, nonmember_logits: Any = None, *, claim: Any
     given: dict[str, Any] = {"member_logits": member_logits, "nonmember_logits": nonmember_logits, **options}
     c = _input(given)
     chosen = _options(given, claim, coins, c.n_member + c.n_nonmember)
-    inputs = [table(f"sotto_{kind}_input_table", True) for kind in ("audit", "generative", "token", "attribute")]
-    _call.unknown("audit", given, [*inputs, table("sotto_audit_option_table")])
+    inputs = [table(f"{kind}_input", True) for kind in ("audit", "generative", "token", "attribute")]
+    _call.unknown("audit", given, [*inputs, table("audit")])
     out = ffi.gc(ffi.new("struct sotto_audit_result *"), lib.sotto_audit_result_free)
     profile = _profile(coins, certificate, threads)
     run(lib.sotto_audit, out, c, chosen, threads=threads, progress=progress)

@@ -586,9 +586,9 @@ _tables: dict[str, Table] = {}
 
 
 def table(name: str, inputs: bool = False) -> Table:
-    """The table that a function of the library returns, such as "sotto_audit_option_table"."""
+    """The table of options of this name, such as "audit"."""
     if name not in _tables:
-        _tables[name] = Table(getattr(lib, name)(), inputs)
+        _tables[name] = Table(lib.sotto_option_table(name.encode()), inputs)
     return _tables[name]
 
 

@@ -36,7 +36,7 @@ def make_canaries(data: Any, rows: Array | None, n: int, *, classes: int, adjace
     """Of the keyword arguments canaries, canary_kind and canary_public, which are taken out of `given`; None without them.
 
     adjacency: of a private training; None: of a plain one. spend: struct sotto_spend of a private one."""
-    options = table("sotto_canary_option_table")
+    options = table("canary")
     public = given.pop("canary_public", None)
     chosen: dict[str, Any] = {k: given.pop(k) for k in ("canaries", "canary_kind") if k in given}
     if not chosen.get("canaries"):

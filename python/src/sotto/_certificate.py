@@ -185,7 +185,7 @@ class Certificate:
         'any test of membership: true-positive rate at most 0.02 at false-positive rate 0.01'
         """
         asked = {k: v for k, v in (("max_tpr", max_tpr), ("max_advantage", max_advantage)) if v is not None}
-        c = table("sotto_release_option_table").set(struct("release"), asked)
+        c = table("release").set(struct("release"), asked)
         return out_text(lib.sotto_certificate_risk, self._c, ffi.addressof(c, "risk"))
 
     @property

@@ -83,7 +83,7 @@ class Defence:
     def __init__(self, name: str, *, known: Any = None, protected_label: Any = None, labels: Any = None, settings: dict[str, float] | None = None,
                  threads: int | None = None, progress: Progress = None, **more: Unpack[DefenceOptions]) -> None:
         given: dict[str, Any] = dict(more)
-        options = table("sotto_defence_option_table")
+        options = table("defence")
         c = options.set(struct("defence_options", name=name, settings=None if not settings else [f"{k}={v!r}" for k, v in settings.items()]),
                         options.take(given, ("set",)))
         unknown("Defence", given, [options], ("set",))

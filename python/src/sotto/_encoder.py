@@ -129,7 +129,7 @@ class Encoder:
 
         Options: views [10], seed, augmentation, min_area, ... (include/sotto/ssl.h, struct sotto_view_options)."""
         given: dict[str, Any] = dict(more)
-        options, data = table("sotto_view_option_table"), _dataset(images)
+        options, data = table("view"), _dataset(images)
         c = options.set(struct("view_options"), options.take(given))
         _call.unknown("embed_views", given, [options])
         out = np.empty((data.n, c.views or 10, self.width), np.float32)
@@ -167,7 +167,7 @@ class Encoder:
     def from_weights(cls, path: str | os.PathLike[str], *, model: str, statement: str, **more: Unpack[ImportOptions]) -> Encoder:
         """from_state_dict() of a .safetensors file."""
         given: dict[str, Any] = dict(more)
-        options = table("sotto_encoder_import_option_table")
+        options = table("encoder_import")
         sizes = {k: _call.whole(given.pop(k), k, 1) for k in ("height", "width") if given.get(k) is not None}
         c = fill(options.set(struct("encoder_import_options"), {"model": model, "statement": statement, **options.take(given)}), **sizes)
         _call.unknown("from_state_dict", given, [options])
@@ -195,7 +195,7 @@ def pretrain(images: Any, *, talos: TalosOptions | None = None, name: str = "arr
     (5, 128)
     """
     given: dict[str, Any] = dict(more)
-    options, censoring = table("sotto_pretrain_option_table"), table("sotto_talos_option_table")
+    options, censoring = table("pretrain"), table("talos")
     c = options.set(struct("pretrain_options"), options.take(given))
     _call.unknown("pretrain", given, [options])
     data = Dataset(_pixels(images), name=name)._c
@@ -224,7 +224,7 @@ def scatter(images: Any, *, threads: int | None = None, progress: Progress = Fal
     True
     """
     given: dict[str, Any] = dict(more)
-    options, data = table("sotto_scattering_option_table"), _dataset(images)
+    options, data = table("scattering"), _dataset(images)
     c = options.set(struct("scattering"), options.take(given))
     _call.unknown("scatter", given, [options])
     shape = ffi.new("size_t[3]")

@@ -37,7 +37,7 @@ class Head(Classifier):
     Made by train_head(), load() or from_state_dict(). Records are features (n, inputs)."""
 
     _kind = "head"
-    _recipe = ("head_recipe", "sotto_head_recipe_options")
+    _recipe = ("head_recipe", "head_recipe")
 
     @property
     def recipe(self) -> Record | None:
@@ -98,7 +98,7 @@ def train_head(x: Any, y: Any, *, classes: int | None = None, ledger: Ledger | N
     (True, 3.0)
     """
     given: dict[str, Any] = dict(options)
-    recipe_table = table("sotto_head_recipe_options")
+    recipe_table = table("head_recipe")
     trainer = given.get("trainer") or "adam"
     if not isinstance(trainer, str):
         raise invalid(f"trainer must be a text (got {trainer!r})")
@@ -156,7 +156,7 @@ def _train(x: Array, y: Array, classes: int, recipe: Any, given: dict[str, Any],
     canaries = make_canaries(filled(x, y, classes, "features", None), None, len(x), classes=classes, adjacency=None, seed=recipe.seed,
                              output=path, fresh=fresh, spend=None, given=given)
     _refuse_private(given)
-    unknown("train_head", given, [table("sotto_head_recipe_options"), table("sotto_canary_option_table")])
+    unknown("train_head", given, [table("head_recipe"), table("canary")])
     rows = _rows(canaries, x, y)
     keep(recipe, canaries)  # until the call has ended, even if its caller has left
     out = ffi.new("struct sotto_head **")
@@ -180,7 +180,7 @@ def _rows(canaries: Any, x: Array, y: Array) -> tuple[Any, ...]:
 
 
 def _refuse_private(given: Mapping[str, Any]) -> None:
-    private = [table("sotto_head_privacy_options"), table("sotto_spend_option_table")]
+    private = [table("head_privacy"), table("spend")]
     for name in given:
         if any(name in t.by_name for t in private):
             raise make("EUSAGE", f"{name}= needs a trainer with noise (dp-sgd, covariance, ...)")
@@ -194,7 +194,7 @@ def _describe(head: Head, encoder: Path | None) -> None:
 def _train_private(x: Array, y: Array, classes: int, recipe: Any, given: dict[str, Any], *, classes_by: str | None, ledger: Ledger,
                    source: Dataset | None, shaped: tuple[Shaping, ...], encoder: Path | None, path: str | None, fresh: bool,
                    threads: int | None, progress: Progress) -> Head:
-    options = table("sotto_head_privacy_options")
+    options = table("head_privacy")
     privacy = options.set(struct("head_privacy", classes_by=classes_by, output=path), options.take(given))
     noise_once("train_head", "noise_multiplier", recipe.noise_multiplier != 0, *noise_in(privacy))
     if privacy.adjacency == lib.SOTTO_ADD_REMOVE:  # the number of records is public
@@ -205,7 +205,7 @@ def _train_private(x: Array, y: Array, classes: int, recipe: Any, given: dict[st
         run(lib.sotto_train_discard, ffi.new("char[]", os.fsencode(checkpoint)))
     canaries = make_canaries(filled(x, y, classes, "features", None), None, len(x), classes=classes, adjacency=privacy.adjacency,
                              seed=recipe.seed, output=path, fresh=fresh, spend=spend, given=given)
-    unknown_charge("train_head", given, "sotto_head_recipe_options", "sotto_head_privacy_options", "sotto_canary_option_table")
+    unknown_charge("train_head", given, "head_recipe", "head_privacy", "canary")
     add_canaries(privacy, spend, canaries)
     fill(privacy, spend=spend, checkpoint=checkpoint)
     out, certificate = ffi.new("struct sotto_head **"), ffi.new("struct sotto_certificate **")

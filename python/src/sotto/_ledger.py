@@ -248,7 +248,7 @@ def spend_of(ledger: Ledger, given: dict[str, Any], source: Dataset | None = Non
         shaped = (*shaped, Shaping("canaries", "canary_public"), *shaped_of(given["canary_public"]))
     if shaped:
         provenance = provenance_of(provenance, shaped)
-    options = table("sotto_spend_option_table")
+    options = table("spend")
     c = struct("spend", dataset_id=ledger._dataset, ledger=ledger._path, rows_per_person=ledger._rows, source=charged, provenance=provenance)
     chosen = options.take(given, _OF_THE_LEDGER)
     if any(chosen.get(n) is not None for n in ("insecure_noise_seed", "insecure_seed")):
@@ -259,7 +259,7 @@ def spend_of(ledger: Ledger, given: dict[str, Any], source: Dataset | None = Non
 def unknown_charge(function: str, given: Mapping[str, Any], *tables: str) -> None:
     """As _call.unknown(), for a function that charges a ledger."""
     from ._call import unknown
-    unknown(function, given, [table(t) for t in (*tables, "sotto_spend_option_table")], _OF_THE_LEDGER)
+    unknown(function, given, [table(t) for t in (*tables, "spend")], _OF_THE_LEDGER)
 
 
 def charge(ledger: Ledger, finish: Callable[[], T], function: Any, *args: Any, threads: int | None = None, progress: Progress = None) -> T:

@@ -37,7 +37,7 @@ class Network(Classifier):
     loss and accuracy of private records are NaN."""
 
     _kind = "network"
-    _recipe = ("train_options", "sotto_train_option_table")
+    _recipe = ("train_options", "train")
 
     def __init__(self, c: Any, certificate: Certificate | None = None, source: Dataset | None = None, training: Record | None = None,
                  shaped: tuple[Shaping, ...] = ()) -> None:
@@ -64,7 +64,7 @@ class Network(Classifier):
         return text_of(lib.sotto_network_sha256(self._c))
 
     def _answers(self, x: Any, logits: int, threads: int | None, given: dict[str, Any]) -> Array:
-        options = table("sotto_answer_option_table")
+        options = table("answer")
         run(lib.sotto_network_set_answers, self._c, options.set(struct("answer_options"), options.take(given)))
         unknown("predict", given, [options])
         if isinstance(x, Dataset):
@@ -135,7 +135,7 @@ def train_network(x: Any, y: Any = None, *, classes: int | None = None, dp_sgd: 
     (1.0, None)
     """
     given: dict[str, Any] = dict(more)
-    options, privacy_options = table("sotto_train_option_table"), table("sotto_train_privacy_options")
+    options, privacy_options = table("train"), table("train_privacy")
     private = dp_sgd or certify_inputs
     if dp_sgd and certify_inputs:
         raise make("EUSAGE", "dp_sgd and certify_inputs cannot be combined; give one of them")
@@ -153,7 +153,7 @@ def train_network(x: Any, y: Any = None, *, classes: int | None = None, dp_sgd: 
     if not private:
         canaries = make_canaries(data, rows, n, classes=data.classes, adjacency=None, seed=c.seed, output=path, fresh=fresh, spend=None, given=given)
         _refuse_private(given)
-        unknown("train_network", given, [options, table("sotto_canary_option_table")])
+        unknown("train_network", given, [options, table("canary")])
         keep(c, canaries)  # until the call has ended, even if its caller has left
         run(lib.sotto_train, out, result, *_set(canaries, data, rows, n), c, threads=threads, progress=progress)
         net = Network(out[0], None, found, read(result), shaped_of(x))
@@ -174,7 +174,7 @@ def train_network(x: Any, y: Any = None, *, classes: int | None = None, dp_sgd: 
         _digests(spend, data)
     canaries = make_canaries(data, rows, n, classes=classes or data.classes, adjacency=privacy.adjacency, seed=c.seed, output=path, fresh=fresh,
                              spend=spend, given=given)
-    unknown_charge("train_network", given, "sotto_train_option_table", "sotto_train_privacy_options", "sotto_canary_option_table")
+    unknown_charge("train_network", given, "train", "train_privacy", "canary")
     add_canaries(privacy, spend, canaries)
     fill(privacy, spend=spend)
     certificate = ffi.new("struct sotto_certificate **")
@@ -223,7 +223,7 @@ def _records(x: Any, y: Any, classes: int | None, source: Dataset | None, labels
 
 def _options(chosen: dict[str, Any], image: Sequence[int] | None, certify_inputs: bool, path: str | None) -> Any:
     """struct sotto_train_options."""
-    c = table("sotto_train_option_table").set(struct("train_options"), chosen)
+    c = table("train").set(struct("train_options"), chosen)
     if image is not None:
         if len(image) != 3:
             raise invalid(f"image must be (C, H, W) (got {image!r})")
@@ -264,5 +264,5 @@ def _save(net: Network, path: str | None, canaries: Canaries | None) -> None:
 
 def _refuse_private(given: dict[str, Any]) -> None:
     for name in given:
-        if any(name in table(t).by_name for t in ("sotto_train_privacy_options", "sotto_spend_option_table")):
+        if any(name in table(t).by_name for t in ("train_privacy", "spend")):
             raise make("EUSAGE", f"{name}= needs dp_sgd=True or certify_inputs=True; plain training makes no certificate")

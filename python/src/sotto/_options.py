@@ -86,7 +86,7 @@ class AuditOptions(TypedDict, total=False):
 
 
 class CanaryAuditOptions(TypedDict, total=False):
-    """Of sotto_audit_option_table:set|fpr|confidence|delta|seed|bootstrap()."""
+    """Of the options audit:set|fpr|confidence|delta|seed|bootstrap."""
 
     set: str | Sequence[str] | None
     fpr: float | Sequence[float] | None
@@ -210,7 +210,7 @@ class ImportOptions(TypedDict, total=False):
 
 
 class ShadowOptions(TypedDict, total=False):
-    """Of sotto_shadow_option_table()."""
+    """Of the options shadow."""
 
     model: str | PathLike[str] | None
     trainer: str | PathLike[str] | None
@@ -223,7 +223,7 @@ class ShadowOptions(TypedDict, total=False):
 
 
 class TalosOptions(TypedDict, total=False):
-    """Of sotto_talos_option_table()."""
+    """Of the options talos."""
 
     lambda_: float | None
     attribute: Any
@@ -389,7 +389,7 @@ class ReleaseOptions(TypedDict, total=False):
 
 
 class ChoiceOptions(TypedDict, total=False):
-    """Of sotto_release_option_table:records|scale|epsilon|max_tpr|max_advantage|delta and sotto_spend_option_table()."""
+    """Of the options release:records|scale|epsilon|max_tpr|max_advantage|delta and spend."""
 
     records: int | None
     scale: float | None

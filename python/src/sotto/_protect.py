@@ -48,7 +48,7 @@ def _named(call: Callable[[], T], names: dict[str, str]) -> T:
 def _protect(function: str, c: Any, given: dict[str, Any], ledger: Ledger, source: Dataset | None, names: dict[str, str], finish: Callable[[Certificate], T],
              threads: int | None, progress: Progress) -> T:
     """sotto_protect_file() of struct sotto_protect."""
-    release = table("sotto_release_option_table")
+    release = table("release")
     own = struct("release")
     fill(own, sensitivity=c.release.sensitivity)
     release.set(own, release.take(given, ("dimension",)))
@@ -56,7 +56,7 @@ def _protect(function: str, c: Any, given: dict[str, Any], ledger: Ledger, sourc
     own.spend.condition = c.release.spend.condition
     own.records = own.records or c.release.records
     fill(c, release=own)
-    unknown_charge(function, given, "sotto_release_option_table")
+    unknown_charge(function, given, "release")
     out = ffi.new("struct sotto_certificate **")
     return _named(lambda: charge(ledger, lambda: finish(Certificate(out[0])), lib.sotto_protect_file, out, c, threads=threads, progress=progress), names)
 
@@ -141,7 +141,7 @@ def release_statistic(records: Any, statistic: str, *, mechanism: str, ledger: L
     """
     given: dict[str, Any] = dict(more)
     _one_of("release_statistic", given)
-    options = table("sotto_protect_option_table")
+    options = table("protect")
     with tempfile.TemporaryDirectory() as folder:
         path, output = _saved(folder, "records", records), os.path.join(folder, "released.npy")
         c = struct("protect", input=path, output=output, statistic=statistic)
@@ -188,7 +188,7 @@ def release_records(x: Any, output: Path, *, clip: float, ledger: Ledger, mechan
         raise make("EUSAGE", "labels and label_epsilon must be given together")
     if labels is not None and classes is None:
         raise make("EUSAGE", "labels need classes=K, which is public and not derived from them")
-    options = table("sotto_protect_records_table")
+    options = table("protect_records")
     with tempfile.TemporaryDirectory() as folder:
         path = _saved(folder, "x", x)
         names = {path: "x"}
@@ -199,7 +199,7 @@ def release_records(x: Any, output: Path, *, clip: float, ledger: Ledger, mechan
             chosen["labels"] = _saved(folder, "labels", labels)
             names[chosen["labels"]] = "labels"
         options.set(c, chosen)
-        target = table("sotto_release_option_table")
+        target = table("release")
         r = target.set(struct("release"), {k: v for k, v in
                                                 (("epsilon", epsilon), ("delta", delta), ("max_tpr", max_tpr), ("max_advantage", max_advantage)) if v is not None})
         fill(c, target=r.target, risk=r.risk, spend=spend_of(ledger, given, source, None, shaped_of(x)))

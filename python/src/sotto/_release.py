@@ -107,12 +107,12 @@ def _request(function: str, mechanism: str, ledger: Ledger, given: dict[str, Any
     get = given.get
     noise_once(function, "scale", get("scale") if get("sigma") is None else get("sigma"),
                get("epsilon") if get("target_epsilon") is None else get("target_epsilon"), get("max_tpr"), get("max_advantage"))
-    options = table("sotto_release_option_table")
+    options = table("release")
     c = struct("release", mechanism=mechanism)
     fill(c, sensitivity=sensitivity)
     options.set(c, options.take(given, ("mechanism", "dimension", *sensitivity)))
     fill(c, spend=spend_of(ledger, given, source, None, shaped))
-    unknown_charge(function, given, "sotto_release_option_table")
+    unknown_charge(function, given, "release")
     return c
 
 

@@ -73,7 +73,7 @@ def sample_sensitivity(x: Any, y: Any, *, pairs: int, classes: int | None = None
     (False, True)
     """
     given: dict[str, Any] = dict(more)
-    options = table("sotto_head_recipe_options")
+    options = table("head_recipe")
     recipe = options.set(struct("head_recipe"), options.take(given))
     unknown("sample_sensitivity", given, [options])
     a, labels = array(x, "x", np.float32, 2), array(y, "y", np.int64, 1)

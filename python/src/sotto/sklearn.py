@@ -419,7 +419,7 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _train(self, x: Any, labels: Any, missing: list[str], shaped: tuple[Shaping, ...]) -> tuple[Head, Certificate]:
         recipe_options, guarantee = self._options(len(x))
         seed = self._seed()
-        options, rows = table("sotto_head_privacy_options"), table("sotto_head_recipe_options")
+        options, rows = table("head_privacy"), table("head_recipe")
         recipe = rows.set(struct("head_recipe"), rows.take(recipe_options))
         privacy = options.set(struct("head_privacy", classes_by="classes=" if self.classes is not None else "the private labels"),
                               options.take(guarantee))

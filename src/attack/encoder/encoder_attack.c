@@ -1,6 +1,7 @@
 /* Membership of an encoder's pre-training set, learnt from a shadow encoder whose members the attacker knows.
  * A fresh half of the shadow's records teaches what is learnt, the other half sets every threshold, so that
  * nothing is judged on what taught it; the target's records are only scored. */
+#include "options/option_tables.h"
 #include "sotto/option.h"
 #include "attack/encoder/encoder_scores.h"
 
@@ -377,8 +378,8 @@ sotto_status sotto_encoder_attack(struct sotto_audit_result *out, double *scores
     struct encoder_attack a = {.ctx = ctx};
     struct sotto_encoder_attack_input full;
     struct sotto_audit_options o;
-    TRY(sotto_options_resolve(&o, options, sotto_audit_option_table()));
-    TRY(sotto_options_resolve(&full, in, sotto_encoder_attack_option_table()));
+    TRY(sotto_options_resolve(&o, options, options_audit));
+    TRY(sotto_options_resolve(&full, in, options_encoder_attack));
     a.in = &full;
     a.seed = o.seed & 0xffffffff;
     TRY(take_input(&a));

@@ -6,6 +6,7 @@
 #include "audit/audit_memory.h"
 #include "base/file.h"
 #include "base/reserved.h"
+#include "options/option_tables.h"
 #include "options/option_values.h"
 #include "sotto/option.h"
 
@@ -40,7 +41,7 @@ static sotto_status check(const struct sotto_federated_options *o, const struct 
 {
     sotto_status status = SOTTO_OK;
     TRY(require_reserved(in->reserved, "federated"));
-    TRY(sotto_options_check(o, sotto_federated_option_table(), NULL));
+    TRY(sotto_options_check(o, options_federated, NULL));
     REQUIRE(o->target < o->participants, "federated: target %zu; expected a participant, 0 to %zu", o->target,
             o->participants - 1);
     REQUIRE(o->observed <= o->rounds, "federated: %zu observed rounds of %zu; expected at most all",
@@ -259,8 +260,8 @@ sotto_status sotto_federated(struct sotto_audit_result *out, const struct sotto_
     struct facts facts = {0};
     int64_t *owner = NULL;
     double *scores = NULL;
-    TRY(sotto_options_resolve(&o, options, sotto_federated_option_table()));
-    TRY(sotto_options_resolve(&o.audit, &o.audit, sotto_audit_option_table()));
+    TRY(sotto_options_resolve(&o, options, options_federated));
+    TRY(sotto_options_resolve(&o.audit, &o.audit, options_audit));
     TRY(check(&o, in));
     TRY(resolve_recipe(&recipe, o.recipe));
     REQUIRE(o.noise_multiplier == 0 || strcmp(recipe.trainer, "sgd") == 0,

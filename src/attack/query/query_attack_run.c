@@ -5,6 +5,7 @@
 #include "attack/query/record_order.h"
 #include "attack/query/shadow_recipe.h"
 #include "base/reserved.h"
+#include "options/option_tables.h"
 #include "sotto/option.h"
 #include "train/network/network.h"
 
@@ -16,7 +17,7 @@ void sotto_attack_defaults(struct sotto_attack_options *o)
 {
     GIVEN_OR(, o);
     *o = (struct sotto_attack_options){0};
-    sotto_options_defaults(o, sotto_attack_option_table());
+    sotto_options_defaults(o, options_attack);
 }
 
 static void clear(struct query_work *w)
@@ -255,9 +256,9 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
     const size_t repeats_before = in->target->repeats; /* the target is the caller's */
     struct sotto_attack_options o;
     struct query_input query = {.target = in->target, .options = &o, .ctx = ctx};
-    TRY(sotto_options_resolve(&o, options, sotto_attack_option_table()));
-    TRY(sotto_options_resolve(&o.audit, &o.audit, sotto_audit_option_table()));
-    TRY(sotto_options_check(&o, sotto_attack_option_table(), "layers|explain"));
+    TRY(sotto_options_resolve(&o, options, options_attack));
+    TRY(sotto_options_resolve(&o.audit, &o.audit, options_audit));
+    TRY(sotto_options_check(&o, options_attack, "layers|explain"));
     TRY(require_reserved(in->reserved, "attack"));
     TRY(shadow_recipe_apply(&o, &w.recipe, &w.network, in->target));
     if (o.channels == 0)

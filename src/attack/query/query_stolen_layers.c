@@ -9,6 +9,7 @@
 #include "attack/query/memory_pictures.h"
 #include "attack/shadow/shadow_pool.h"
 #include "audit/fit/linear_model.h"
+#include "options/option_tables.h"
 #include "options/option_values.h"
 #include "rng/rng.h"
 
@@ -112,7 +113,7 @@ static sotto_status learn(struct linear_model *out, struct query_result *result,
     size_t *row = NULL;
     o.seed = rng_u64(&draw) >> 1;
     TRY(shadow_network_train(&shadow, &t->part[0], &o, in->privacy, rng_u64(&draw), in->ctx));
-    options_state(&o, sotto_train_option_table());
+    options_state(&o, options_train);
     TRY(layer_memories_make(&m, shadow, in->options->layers, proxies, &t->part[2], &o, rng_u64(&draw),
                             in->ctx));
     NEW_ROWS(table, n, m.layers);
@@ -151,7 +152,7 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     float *table = NULL;
     TRY(split(&t, in));
     TRY(learn(&learnt, result, &t, proxies, in));
-    options_state(&o, sotto_train_option_table());
+    options_state(&o, options_train);
     TRY(layer_memories_make(&m, in->target->network, in->options->layers, proxies, &t.part[2], &o,
                             in->options->seed, in->ctx));
     REQUIRE(m.layers == learnt.d,

@@ -8,6 +8,7 @@
  * the log odds of membership when features are independent and Gaussian. A softmax does not change when all
  * classes move together, so the mean displacement over the classes is taken off. Averaged over proxies with
  * other initial weights and orders. The attacker's own meta-classifier over several layers is left out. */
+#include "options/option_tables.h"
 #include "options/option_values.h"
 #include "attack/query_attack.h"
 #include "attack/query/whitebox_layer.h"
@@ -109,7 +110,7 @@ static sotto_status run(double *scores, struct query_result *result, const struc
         sotto_head_free(proxy);
         proxy = NULL;
         stated = recipe;
-        options_state(&stated, sotto_head_recipe_options());
+        options_state(&stated, options_head_recipe);
         TRY(sotto_head_train(&proxy, known, own.y, own.n, width, classes, &stated, in->ctx));
         add_scores(scores, h->parameters + head_offset(h, h->layers - 1), proxy->parameters, rows,
                    &in->records, width, mean, 1 / (double)proxies);

@@ -3,6 +3,7 @@
  * record that the target decides wrongly is no member: its loss counts as 100. */
 #include "attack/shadow/shadow_pool.h"
 #include "attack/query_attack.h"
+#include "options/option_tables.h"
 #include "options/option_values.h"
 #include "rng/rng.h"
 
@@ -26,7 +27,7 @@ static sotto_status ask_shadow(float *logits, const struct query_input *in, cons
     } else {
         struct sotto_head_recipe recipe = *in->recipe;
         recipe.seed = seed;
-        options_state(&recipe, sotto_head_recipe_options());
+        options_state(&recipe, options_head_recipe);
         TRY(sotto_head_train(&head, own->x, own->y, own->n, own->d, own->classes, &recipe, in->ctx));
         TRY(sotto_head_predict(logits, head, r->x, r->n, r->d, 1, in->ctx));
     }

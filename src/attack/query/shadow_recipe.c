@@ -1,5 +1,6 @@
 #include "attack/query/shadow_recipe.h"
 #include "base/reserved.h"
+#include "options/option_tables.h"
 #include "options/option_values.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@ static sotto_status change_head(struct sotto_head_recipe *out, const struct sott
     const struct sotto_head *h = sotto_target_head(t);
     const struct sotto_head_recipe *own = h ? sotto_head_get_recipe(h) : NULL;
     *out = o->recipe ? *o->recipe : own ? *own : (struct sotto_head_recipe){0};
-    return options_change(out, sotto_head_recipe_options(), &o->shadow, sotto_shadow_option_table());
+    return options_change(out, options_head_recipe, &o->shadow, options_shadow);
 }
 
 static sotto_status change_network(struct sotto_train_options *out, const struct sotto_attack_options *o,
@@ -23,7 +24,7 @@ static sotto_status change_network(struct sotto_train_options *out, const struct
         out->norm = NULL; /* widths and norm belong to the target's kind */
         out->hidden_count = 0;
     }
-    return options_change(out, sotto_train_option_table(), &o->shadow, sotto_shadow_option_table());
+    return options_change(out, options_train, &o->shadow, options_shadow);
 }
 
 sotto_status shadow_recipe_apply(struct sotto_attack_options *o, struct sotto_head_recipe *head,
@@ -32,7 +33,7 @@ sotto_status shadow_recipe_apply(struct sotto_attack_options *o, struct sotto_he
     sotto_status status = SOTTO_OK;
     const struct sotto_shadow_recipe *s = &o->shadow;
     TRY(require_reserved(s->reserved, "shadow recipe"));
-    if (!options_given(s, sotto_shadow_option_table()))
+    if (!options_given(s, options_shadow))
         goto done;
     if (s->model && s->trainer)
         FAIL(SOTTO_EUSAGE,

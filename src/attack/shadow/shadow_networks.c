@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "nn/nn.h"
+#include "options/option_tables.h"
 #include "options/option_values.h"
 #include "rng/rng.h"
 #include "train/private/dp_sgd.h"
@@ -121,7 +122,7 @@ sotto_status shadow_network_train(struct sotto_network **out, const struct head_
     struct sotto_train_options o = *options;
     o.batch = o.batch < own->n ? o.batch : own->n;
     o.leaf = o.leaf < o.batch ? o.leaf : o.batch;
-    options_state(&o, sotto_train_option_table());
+    options_state(&o, options_train);
     return privacy ? train_privately(out, &rows, &o, privacy, noise_seed, &quiet)
                    : sotto_train(out, NULL, &rows, NULL, 0, &o, &quiet);
 }

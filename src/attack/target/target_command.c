@@ -6,6 +6,7 @@
  * whole exchange. The shape is checked when the header is there, before memory for the data is taken. After a
  * failure the command is ended and later queries are refused: its stream has no border to start again
  * from. */
+#include "options/option_tables.h"
 #include "sotto/option.h"
 #include "attack/target/child_process.h"
 #include "attack/target/target.h"
@@ -310,7 +311,7 @@ void sotto_command_defaults(struct sotto_command_options *o)
 {
     GIVEN_OR(, o);
     *o = (struct sotto_command_options){0};
-    sotto_options_defaults(o, sotto_command_option_table());
+    sotto_options_defaults(o, options_command);
 }
 
 static sotto_status make_title(char **out, const char *command)
@@ -331,7 +332,7 @@ static sotto_status open_command(struct command_target **out, const char *comman
     sotto_status status = SOTTO_OK;
     struct sotto_command_options o;
     struct command_target *c = NULL;
-    TRY(sotto_options_resolve(&o, options, sotto_command_option_table()));
+    TRY(sotto_options_resolve(&o, options, options_command));
     REQUIRE(inputs > 0, "target command: inputs is 0; expected the length of a row");
     REQUIRE(classes != 1, "target command: classes is 1; expected at least 2");
     REQUIRE(isfinite(o.timeout) && o.timeout > 0, "target command: timeout must be > 0 s (got %g)",

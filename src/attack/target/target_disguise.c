@@ -1,6 +1,7 @@
 /* A target behind a disguise: the attack's rows are dealt to several clients and stand among benign ones, so that who watches the
  * queries (sotto monitor) finds less in them. What is answered stays the same. */
 #include "attack/target/target.h"
+#include "options/option_tables.h"
 #include "rng/rng.h"
 #include "sotto/option.h"
 
@@ -155,8 +156,8 @@ sotto_status sotto_target_disguise(struct sotto_target **target, const struct so
     sotto_status status = SOTTO_OK;
     struct disguised_target *t = NULL;
     NEW(t, 1);
-    TRY(sotto_options_resolve(&t->o, options, sotto_disguise_option_table()));
-    TRY(sotto_options_check(&t->o, sotto_disguise_option_table(), "spread|dilute|decoys"));
+    TRY(sotto_options_resolve(&t->o, options, options_disguise));
+    TRY(sotto_options_check(&t->o, options_disguise, "spread|dilute|decoys"));
     TRY(check(&t->o, *target, cover, cover_rows));
     t->target = target_make((*target)->name, (*target)->inputs, (*target)->classes);
     t->target.used = (*target)->used;

@@ -6,6 +6,7 @@
  * become rows of values in [0, 1]. */
 #include "base/file.h"
 #include "data/set/split_encoding.h"
+#include "options/option_tables.h"
 #include "rng/rng.h"
 #include "sotto/io.h"
 #include "sotto/option.h"
@@ -303,7 +304,7 @@ sotto_status sotto_data_split(const char *folder, const char *set, const struct 
     struct split_rows public;
     int64_t *order = NULL;
     struct sotto_data_part *sized = NULL;
-    TRY(sotto_options_resolve(&chosen, options, sotto_split_option_table()));
+    TRY(sotto_options_resolve(&chosen, options, options_split));
     TRY(split_check_options(&chosen));
     TRY(sotto_dataset_open(&s, set, ctx));
     TRY(check_parts(parts, count, s));

@@ -6,6 +6,7 @@
 #include "dp/mechanism/pure_pair.h"
 #include "dp/account/event_part.h"
 #include "num/special.h"
+#include "options/option_tables.h"
 #include "sotto/option.h"
 
 #include <stdio.h>
@@ -175,7 +176,7 @@ static sotto_status account_release(struct sotto_account *out, const struct mech
 {
     sotto_status status = SOTTO_OK;
     TRY(require_delta(delta));
-    TRY(sotto_option_check_number(sotto_option_find(sotto_call_option_table(), "compose"), (double)compose));
+    TRY(sotto_option_check_number(sotto_option_find(options_account, "compose"), (double)compose));
     if (m->check && delta > 0)
         TRY(m->check(m->epsilon(iv_scale(shifts->l2, sqrt((double)compose)), delta).hi, delta));
     TRY(context_check(ctx, "account: stopped"));

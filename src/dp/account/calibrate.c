@@ -3,6 +3,7 @@
 #include "dp/account/accountant.h"
 #include "dp/account/calibrate_refine.h"
 #include "num/special.h"
+#include "options/option_tables.h"
 #include "sotto/option.h"
 
 struct search {
@@ -57,7 +58,7 @@ static sotto_status calibrate(double *scale, const char *mechanism, struct searc
     TRY(sensitivity_ratio_for(&checked, s.m, 1, sensitivity));
     TRY(require_positive(target.epsilon, "epsilon"));
     TRY(require_delta(target.delta));
-    TRY(sotto_option_check_number(sotto_option_find(sotto_call_option_table(), "compose"), (double)compose));
+    TRY(sotto_option_check_number(sotto_option_find(options_account, "compose"), (double)compose));
     TRY(account_require_pure(s.m, &checked, target.delta));
     if (s.m->check)
         TRY(s.m->check(target.epsilon, target.delta));

@@ -14,6 +14,7 @@
 #include "dp/account/row_by_row.h"
 #include "dp/mechanism/pure_pair.h"
 #include "num/special.h"
+#include "options/option_tables.h"
 #include "sotto/option.h"
 
 #include <stdio.h>
@@ -194,8 +195,7 @@ static sotto_status make_sampled(struct part *p, const struct sotto_event *e, do
              "mechanism '%s' has no bound for sampled steps; expected gaussian or logistic, or laplace with "
              "gradients clipped by l1",
              e->mechanism);
-    TRY(sotto_option_check_number(sotto_option_find(sotto_sampled_option_table(), "sample_rate"),
-                                  e->sample_rate));
+    TRY(sotto_option_check_number(sotto_option_find(options_sampled, "sample_rate"), e->sample_rate));
     TRY(require_positive(e->noise_multiplier, "noise_multiplier"));
     while (ldexp(1, p->doublings) < group)
         p->doublings++;

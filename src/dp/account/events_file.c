@@ -8,6 +8,7 @@
 #include "io/json/json.h"
 #include "io/text/utf8.h"
 #include "io/yaml/yaml_json.h"
+#include "options/option_tables.h"
 #include "sotto/option.h"
 
 #include <math.h>
@@ -316,7 +317,7 @@ static sotto_status read_triple(struct sotto_event *e, const struct json *triple
         FAIL(SOTTO_EINVAL,
              "%s: noise_multiplier is %g; expected more than 0, as steps without noise have no guarantee",
              where, sigma);
-    status = sotto_option_check_number(sotto_option_find(sotto_sampled_option_table(), "sample_rate"), rate);
+    status = sotto_option_check_number(sotto_option_find(options_sampled, "sample_rate"), rate);
     if (status != SOTTO_OK) {
         status_prefix(where);
         goto done;

@@ -2,6 +2,7 @@
  * assumptions, so they are computed in plain double and rounded up by a hair; the proved one goes through the
  * accountant. */
 #include "base/reserved.h"
+#include "options/option_tables.h"
 #include "sotto/option.h"
 #include "sotto/residual.h"
 
@@ -48,7 +49,7 @@ static sotto_status check_input(size_t *releases, const struct sotto_residual_in
 {
     sotto_status status = SOTTO_OK;
     TRY(require_reserved(in->reserved, "residual input"));
-    TRY(sotto_options_check(in, sotto_residual_input_table(), "radius|delta|uses|copies|label_epsilon"));
+    TRY(sotto_options_check(in, options_residual_input, "radius|delta|uses|copies|label_epsilon"));
     REQUIRE(in->copies <= SIZE_MAX / in->uses, "uses x copies is too large");
     *releases = in->uses * in->copies;
 done:
@@ -163,7 +164,7 @@ static sotto_status check_answers(const struct sotto_residual_answers *in)
 {
     sotto_status status = SOTTO_OK;
     TRY(require_reserved(in->reserved, "residual answers"));
-    TRY(sotto_options_check(in, sotto_residual_answers_table(),
+    TRY(sotto_options_check(in, options_residual_answers,
                             "branch_bound|weight_bound|floor|mappings|queries|delta"));
 done:
     return status;

@@ -8,6 +8,7 @@
 #include "dp/account/row_by_row.h"
 #include "dp/account/sampled_renyi.h"
 #include "num/special.h"
+#include "options/option_tables.h"
 #include "sotto/compose.h"
 #include "sotto/option.h"
 
@@ -79,7 +80,7 @@ static sotto_status check(const struct mechanism **m, const struct sotto_sampled
     REQUIRE(s->sampling == SOTTO_SAMPLING_POISSON || s->rows_per_person <= 1,
             "persons of several rows are accounted in Poisson samples only (got fixed sampling, %zu rows)",
             s->rows_per_person);
-    TRY(sotto_options_check(s, sotto_sampled_option_table(), "sample_rate|steps|delta|rows_per_person"));
+    TRY(sotto_options_check(s, options_sampled, "sample_rate|steps|delta|rows_per_person"));
     TRY(require_delta(s->delta));
 done:
     return status;
@@ -131,7 +132,7 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
     const struct mechanism *m;
     struct interval pld;
     TRY(check(&m, sampled));
-    TRY(sotto_options_check(sampled, sotto_sampled_option_table(), "noise_multiplier"));
+    TRY(sotto_options_check(sampled, options_sampled, "noise_multiplier"));
     TRY(context_check(ctx, "account: stopped"));
     const struct sotto_sampled of_person = unit_steps(sampled), *as = &of_person;
     TRY(by_pld(&pld, as, ctx));

@@ -1,12 +1,13 @@
 #include "dp/mechanism/require.h"
 
+#include "options/option_tables.h"
 #include "sotto/option.h"
 
 #include <float.h>
 
 static sotto_status require_as(const char *option, double x, const char *what)
 {
-    struct sotto_option row = *sotto_option_find(sotto_release_option_table(), option);
+    struct sotto_option row = *sotto_option_find(options_release, option);
     row.key = what;
     return sotto_option_check_number(&row, x);
 }

@@ -13,6 +13,7 @@
 #include "dp/release/clip_row.h"
 #include "dp/release/dpsgd_session.h"
 #include "io/array/npy.h"
+#include "options/option_tables.h"
 #include "par/par.h"
 #include "sotto/option.h"
 
@@ -49,7 +50,7 @@ static sotto_status check(const struct sotto_protect_records *p)
     TRY(require_reserved_of(p->reserved, 2, "protect"));
     REQUIRE(p->input && p->output && ends_with(p->output, ".npy"),
             "protect: give a file of records and a .npy file to write");
-    TRY(sotto_options_check(p, sotto_protect_records_table(), NULL));
+    TRY(sotto_options_check(p, options_protect_records, NULL));
     TRY(risk_require_alone(&p->risk, target || spend_given(p->scale)));
     REQUIRE(!risk_given(&p->risk) || !p->labels,
             "protect: a risk is that of one release, and labels would be another one; give a target epsilon");
@@ -270,7 +271,7 @@ sotto_status sotto_protect_records(struct sotto_certificate **certificate,
     sotto_status status = SOTTO_OK;
     struct job j = {.ctx = ctx};
     struct sotto_certificate *made = NULL;
-    TRY(sotto_options_resolve(&j.p, records, sotto_protect_records_table()));
+    TRY(sotto_options_resolve(&j.p, records, options_protect_records));
     TRY(check(&j.p));
     TRY(prepare(&j));
     TRY(par_each((j.n + CHUNK - 1) / CHUNK, ctx, clip_chunk, &j));

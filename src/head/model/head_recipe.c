@@ -3,6 +3,7 @@
  * "recipe". */
 #include "head/model/head_trainer.h"
 
+#include "options/option_tables.h"
 #include "options/option_values.h"
 
 #include <math.h>
@@ -14,13 +15,13 @@ void sotto_head_defaults(struct sotto_head_recipe *r)
 {
     GIVEN_OR(, r);
     *r = (struct sotto_head_recipe){0};
-    sotto_options_defaults(r, sotto_head_recipe_options());
+    sotto_options_defaults(r, options_head_recipe);
 }
 
 sotto_status head_recipe_resolve(struct sotto_head_recipe *out, const struct sotto_head_recipe *given)
 {
     sotto_status status = SOTTO_OK;
-    TRY(sotto_options_resolve(out, given, sotto_head_recipe_options()));
+    TRY(sotto_options_resolve(out, given, options_head_recipe));
     if (given &&
         head_recipe_moments(out)) { /* their own default of noise, and a lambda that follows the noise */
         out->noise = given->noise;
@@ -34,7 +35,7 @@ void head_take_recipe(struct sotto_head *h, const struct sotto_head_recipe *r)
 {
     h->has_recipe = true;
     h->recipe = h->stated = *r;
-    options_state(&h->stated, sotto_head_recipe_options());
+    options_state(&h->stated, options_head_recipe);
 }
 
 sotto_status head_recipe_check(struct sotto_head_recipe *r)

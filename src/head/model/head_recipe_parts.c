@@ -1,6 +1,7 @@
 /* What the recipes of several trainers have in common. */
 #include "head/model/head_trainer.h"
 
+#include "options/option_tables.h"
 #include "sotto/option.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 
 sotto_status head_recipe_check_ranges(const struct sotto_head_recipe *r, const char *members)
 {
-    return sotto_options_check(r, sotto_head_recipe_options(), members);
+    return sotto_options_check(r, options_head_recipe, members);
 }
 
 sotto_status head_recipe_check_epochs(const struct sotto_head_recipe *r)

@@ -3,6 +3,7 @@
 #define HEAD_MODEL_HEAD_TRAINER_H
 
 #include "head/model/head_model.h"
+#include "options/option_tables.h"
 
 struct json;
 struct moment_trainer;
@@ -40,7 +41,7 @@ const struct head_trainer *head_trainer_at(size_t i);
 const struct head_trainer *head_trainer_of(const struct sotto_head_recipe *r);
 
 /* Parts of a recipe that trainers share. */
-/** Members ("clip|bias") against the ranges of sotto_head_recipe_options(). */
+/** Members ("clip|bias") against the ranges of options_head_recipe. */
 sotto_status head_recipe_check_ranges(const struct sotto_head_recipe *r, const char *members);
 sotto_status head_recipe_check_epochs(const struct sotto_head_recipe *r);
 /** epochs, batch, seed, hidden widths and learning rate. */

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "head/sensitivity/sensitivity_sample.h"
+#include "options/option_tables.h"
 #include "par/claim.h"
 #include "sotto/io.h"
 #include "sotto/option.h"
@@ -252,7 +253,7 @@ sotto_status sotto_sensitivity_share(struct sotto_sensitivity_sample *out, size_
     struct sotto_head_recipe r;
     struct sotto_sensitivity_options o;
     struct share s = {.data = &data, .options = &o, .ctx = ctx, .pairs = pairs};
-    TRY(sotto_options_resolve(&o, options, sotto_sensitivity_option_table()));
+    TRY(sotto_options_resolve(&o, options, options_sensitivity));
     if (!o.cache)
         FAIL(SOTTO_EUSAGE, "sensitivity: several processes need a cache, the folder that all share");
     if (o.worker && o.shards > 1)
@@ -295,7 +296,7 @@ sotto_status sotto_sensitivity_plan(struct sotto_sensitivity_plan *out, const fl
     struct share s = {.data = &data, .options = &o, .ctx = ctx, .pairs = pairs};
     struct sotto_sensitivity_plan plan = {0};
     size_t open = 0;
-    TRY(sotto_options_resolve(&o, options, sotto_sensitivity_option_table()));
+    TRY(sotto_options_resolve(&o, options, options_sensitivity));
     TRY(share_open(&s, &r, recipe));
     plan.blocks = s.blocks;
     for (size_t b = s.blocks; b-- > 0;) {

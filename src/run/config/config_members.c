@@ -61,7 +61,7 @@ static const struct sotto_option *next(const char **keys, const struct config_me
         return NULL;
     snprintf(key, sizeof key, "%.*s", (int)length, *keys);
     *keys += length + ((*keys)[length] == '|');
-    const struct sotto_option *row = sotto_option_find(m->table(), key);
+    const struct sotto_option *row = sotto_option_find(m->table, key);
     assert(row);
     return row;
 }

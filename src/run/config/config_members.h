@@ -3,12 +3,13 @@
 #define RUN_CONFIG_CONFIG_MEMBERS_H
 
 #include "io/yaml/yaml_config.h"
+#include "options/option_tables.h"
 #include "sotto/option.h"
 
-/** These members below a section: {"pretrain.", sotto_pretrain_option_table, "epochs|lr"}. */
+/** These members below a section: {"pretrain.", options_pretrain, "epochs|lr"}. */
 struct config_members {
     const char *section;
-    const struct sotto_option *(*table)(void);
+    const struct sotto_option *table;
     const char *keys; /* in the order of the file */
     bool optional;    /* without defaults in the file: a member whose key is absent stays as it is */
 };

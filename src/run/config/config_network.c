@@ -1,5 +1,6 @@
 #include "run/config/config_network.h"
 
+#include "options/option_tables.h"
 #include "train/network/network.h"
 #include "train/plain/pretrained.h"
 #include "train/private/dp_sgd.h"
@@ -10,11 +11,11 @@
 /* Keys that heads do not have, and all that a network reads, by the struct that they belong to. */
 static const struct config_members own_training = {
     .section = "protect[].",
-    .table = sotto_train_option_table,
+    .table = options_train,
     .keys = "model|from|freeze|warm_up|weight_decay|schedule|flip|crop",
     .optional = true};
 static const struct config_members own_privacy = {.section = "protect[].",
-                                                  .table = sotto_train_privacy_options,
+                                                  .table = options_train_privacy,
                                                   .keys = "clipping|quantile|views|ema|sampling",
                                                   .optional = true};
 static const char training_keys[] =

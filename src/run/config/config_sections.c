@@ -1,37 +1,36 @@
 /* The experiment file as one table: members of options structs by their tables, and keys of no struct. */
 #include "run/config/config_sections.h"
 
+#include "options/option_tables.h"
 #include "run/config/config_network.h"
 #include "run/config/run_config.h"
 
 const struct config_members config_pretrain = {
     .section = "pretrain.",
-    .table = sotto_pretrain_option_table,
+    .table = options_pretrain,
     .keys =
         "method|encoder|epochs|batch|lr|schedule|temperature|loss|min_area|brightness|jitter|augmentation|"
         "vertical_flip|grey|blur|dtype|backend"};
 const struct config_members config_head = {.section = "head.",
-                                           .table = sotto_head_recipe_options,
+                                           .table = options_head_recipe,
                                            .keys = "hidden|epochs|batch|lr|clip|bias|lambda|steps|step_size"};
 
 /* Of one noise setting: protect[i]. */
 const struct config_members config_protect = {
-    .section = "protect[].", .table = sotto_release_option_table, .keys = "scale|epsilon|delta|l1|l2"};
+    .section = "protect[].", .table = options_release, .keys = "scale|epsilon|delta|l1|l2"};
 static const struct config_members spend_members = {
-    .section = "protect[].", .table = sotto_spend_option_table, .keys = "read_from_data"};
+    .section = "protect[].", .table = options_spend, .keys = "read_from_data"};
 const struct config_members config_private = {
     .section = "protect[].",
-    .table = sotto_head_recipe_options,
+    .table = options_head_recipe,
     .keys = "hidden|epochs|batch|lr|clip|bias|lambda|cross|noise|max_grad_norm|momentum",
     .optional = true};
 const struct config_members config_private_spend = {
-    .section = "protect[].", .table = sotto_train_privacy_options, .keys = "adjacency", .optional = true};
-const struct config_members config_canary = {.section = "protect[].canaries.",
-                                             .table = sotto_canary_option_table,
-                                             .keys = "count|kind",
-                                             .optional = true};
+    .section = "protect[].", .table = options_train_privacy, .keys = "adjacency", .optional = true};
+const struct config_members config_canary = {
+    .section = "protect[].canaries.", .table = options_canary, .keys = "count|kind", .optional = true};
 static const struct config_members report_members = {
-    .section = "report.", .table = sotto_audit_option_table, .keys = "fpr|confidence"};
+    .section = "report.", .table = options_audit, .keys = "fpr|confidence"};
 
 /* Top-level, or in each of `cases`. */
 static const struct config_row case_rows[] = {

@@ -1,5 +1,6 @@
 /* Pre-training on the public part, embeddings of the private and held-out parts, and how good the encoder
  * is. */
+#include "options/option_tables.h"
 #include "run/stages/run_stages.h"
 
 #include "base/cpu.h"
@@ -48,7 +49,7 @@ static sotto_status resolve_auto(struct run *r)
         goto done;
     if (!stage.reused) {
         struct sotto_pretrain_options stated = c->pretrain;
-        options_state(&stated, sotto_pretrain_option_table());
+        options_state(&stated, options_pretrain);
         TRY(pretrain_resolve(&setup, r->public_data, r->split.rows[SOTTO_PART_PUBLIC],
                              r->split.n[SOTTO_PART_PUBLIC], &stated, NULL, r->ctx));
         struct json *result = json_make_object();
@@ -123,7 +124,7 @@ sotto_status run_stage_pretrain(struct run *r)
     if (!file_exists(checkpoint))
         (void)unlink(metrics); /* another recipe's curve */
     struct sotto_pretrain_options options = r->config.pretrain;
-    options_state(&options, sotto_pretrain_option_table());
+    options_state(&options, options_pretrain);
     options.checkpoint = checkpoint;
     options.metrics = metrics;
     TRY(sotto_pretrain(&encoder, &done_so_far, r->public_data, r->split.rows[SOTTO_PART_PUBLIC],

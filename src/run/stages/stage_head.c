@@ -1,6 +1,7 @@
 /* Heads on slices of the private part, and their sampled sensitivity. Slices are disjoint, so that releases
  * of different cases concern different people. */
 #include "base/cpu.h"
+#include "options/option_tables.h"
 #include "options/option_values.h"
 #include "run/stages/run_stages.h"
 #include "sotto/io.h"
@@ -73,7 +74,7 @@ struct json *run_head_key(const struct run *r, size_t index)
 struct sotto_head_recipe run_stated_recipe(const struct run_case *c)
 {
     struct sotto_head_recipe recipe = c->recipe;
-    options_state(&recipe, sotto_head_recipe_options());
+    options_state(&recipe, options_head_recipe);
     return recipe;
 }
 

@@ -3,6 +3,7 @@
 #include "train/network/network.h"
 
 #include "io/provenance/statement.h"
+#include "options/option_tables.h"
 #include "options/option_values.h"
 #include "par/par.h"
 #include "rng/noise.h"
@@ -128,7 +129,7 @@ void network_take_recipe(struct sotto_network *n, const struct sotto_train_optio
     n->recipe.snapshots = NULL;
     n->recipe.snapshot_every = 0;
     n->stated = n->recipe;
-    options_state(&n->stated, sotto_train_option_table());
+    options_state(&n->stated, options_train);
 }
 
 const struct sotto_train_options *sotto_network_recipe(const struct sotto_network *n)
@@ -156,7 +157,7 @@ sotto_status sotto_network_set_answers(struct sotto_network *n, const struct sot
 {
     REQUIRE_GIVEN(n);
     sotto_status status = SOTTO_OK;
-    const struct sotto_option *table = sotto_answer_option_table();
+    const struct sotto_option *table = options_answer;
     struct sotto_answer_options o;
     TRY(sotto_options_resolve(&o, options, table));
     TRY(sotto_options_check(&o, table, NULL));

@@ -1,5 +1,6 @@
 /* Options of supervised training: defaults and checks. Their text is in train_recipe.c. */
 #include "base/reserved.h"
+#include "options/option_tables.h"
 #include "sotto/option.h"
 #include "train/network/network.h"
 
@@ -11,12 +12,12 @@ void sotto_train_defaults(struct sotto_train_options *o)
 {
     GIVEN_OR(, o);
     *o = (struct sotto_train_options){0};
-    sotto_options_defaults(o, sotto_train_option_table());
+    sotto_options_defaults(o, options_train);
 }
 
 sotto_status train_options_resolve(struct sotto_train_options *out, const struct sotto_train_options *given)
 {
-    sotto_status status = sotto_options_resolve(out, given, sotto_train_option_table());
+    sotto_status status = sotto_options_resolve(out, given, options_train);
     return status == SOTTO_OK ? require_reserved(out->residual.reserved, "train") : status;
 }
 
@@ -39,7 +40,7 @@ static sotto_status check_numbers(const struct sotto_train_options *o)
     for (size_t i = 0; i < o->hidden_count; i++)
         REQUIRE(o->hidden[i] >= 1 && o->hidden[i] <= 1u << 16,
                 "hidden width %zu is out of range; expected 1 to %u", o->hidden[i], 1u << 16);
-    TRY(sotto_options_check(o, sotto_train_option_table(),
+    TRY(sotto_options_check(o, options_train,
                             "lr|momentum|weight_decay|epochs|batch|crop|augment_noise|seed|leaf"));
 done:
     return status;

@@ -1,6 +1,7 @@
 /* Supervised training of a whole network from a pre-trained encoder. The loop is that of every training; a
  * step sees one view an image, and its label. What comes out is two files' worth of weights and the stamp
  * that nothing is proved about them. */
+#include "options/option_tables.h"
 #include "sotto/fine_tune.h"
 
 #include "base/cpu.h"
@@ -39,7 +40,7 @@ void sotto_fine_tune_defaults(struct sotto_fine_tune_options *o)
 {
     GIVEN_OR(, o);
     *o = (struct sotto_fine_tune_options){0};
-    sotto_options_defaults(o, sotto_fine_tune_option_table());
+    sotto_options_defaults(o, options_fine_tune);
 }
 
 /* ---- before the first step ---- */
@@ -285,7 +286,7 @@ sotto_status sotto_fine_tune(struct sotto_encoder **encoder, struct sotto_head *
     struct tuning t = {.options = &o, .from = from, .data = data, .ctx = ctx, .n = n};
     struct sotto_encoder *e = NULL;
     struct sotto_head *h = NULL;
-    TRY(sotto_options_resolve(&o, options, sotto_fine_tune_option_table()));
+    TRY(sotto_options_resolve(&o, options, options_fine_tune));
     TRY(check_options(&o));
     t.batch = o.batch < n ? o.batch : n;
     TRY(check_data(&t, rows));

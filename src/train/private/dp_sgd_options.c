@@ -1,4 +1,5 @@
 /* Options of private training: defaults, checks, calibration. */
+#include "options/option_tables.h"
 #include "train/private/dp_sgd.h"
 
 #include "sotto/option.h"
@@ -15,12 +16,12 @@ void sotto_train_privacy_defaults(struct sotto_train_privacy *p)
 {
     GIVEN_OR(, p);
     *p = (struct sotto_train_privacy){0};
-    sotto_options_defaults(p, sotto_train_privacy_options());
+    sotto_options_defaults(p, options_train_privacy);
 }
 
 sotto_status train_privacy_resolve(struct sotto_train_privacy *out, const struct sotto_train_privacy *given)
 {
-    sotto_status status = sotto_options_resolve(out, given, sotto_train_privacy_options());
+    sotto_status status = sotto_options_resolve(out, given, options_train_privacy);
     if (status == SOTTO_OK && given)
         out->target = given->target; /* its zeros have a rule of their own (sotto/dp.h) */
     return status;
@@ -79,7 +80,7 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
     REQUIRE((unsigned)p->sampling <= SOTTO_SAMPLING_FIXED,
             "sampling %d is unknown; expected SOTTO_SAMPLING_POISSON or SOTTO_SAMPLING_FIXED",
             (int)p->sampling);
-    TRY(sotto_options_check(p, sotto_train_privacy_options(), "max_grad_norm|quantile|views|average|part"));
+    TRY(sotto_options_check(p, options_train_privacy, "max_grad_norm|quantile|views|average|part"));
     REQUIRE(p->max_grad_norm >= DP_SGD_SMALLEST_CLIP && p->max_grad_norm <= DP_SGD_LARGEST_CLIP,
             "max_grad_norm must be from %g to %g (got %g)", DP_SGD_SMALLEST_CLIP, DP_SGD_LARGEST_CLIP,
             p->max_grad_norm);
@@ -105,7 +106,7 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
     TRY(risk_require_alone(&p->risk, spend_given(p->target.epsilon) || spend_given(p->noise_multiplier)));
     if (spend_given(p->target.epsilon) || risk_given(&p->risk))
         TRY(calibrate(p, sotto_sample_rate(p->sampling, o->batch, n), ctx));
-    TRY(sotto_options_check(p, sotto_train_privacy_options(), "noise_multiplier"));
+    TRY(sotto_options_check(p, options_train_privacy, "noise_multiplier"));
 done:
     return status;
 }

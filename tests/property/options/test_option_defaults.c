@@ -2,26 +2,18 @@
 #include "support/test.h"
 
 #include "options/option_values.h"
+#include "options/option_tables.h"
 #include "sotto/sotto.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct sotto_option *(*const tables[])(void) = {
-    sotto_head_recipe_options,     sotto_head_privacy_options,   sotto_train_option_table,
-    sotto_pretrain_option_table,   sotto_fine_tune_option_table, sotto_view_option_table,
-    sotto_scattering_option_table, sotto_block_option_table,     sotto_talos_option_table,
-    sotto_audit_option_table,      sotto_attack_option_table,    sotto_command_option_table,
-    sotto_disguise_option_table,   sotto_defence_option_table,   sotto_encoder_attack_option_table,
-    sotto_split_option_table,      sotto_monitor_option_table,   sotto_monitor_input_table,
-    sotto_monitor_service_table,   sotto_selftest_option_table,  sotto_release_option_table,
-    sotto_sampled_option_table,    sotto_spend_option_table,     sotto_shadow_option_table,
-    sotto_residual_input_table,    sotto_residual_answers_table, sotto_answer_option_table,
-    sotto_protect_option_table,    sotto_source_option_table,    sotto_import_option_table,
-    sotto_fetch_option_table,      sotto_run_option_table,       sotto_residual_theorem1_table,
-    sotto_audit_input_table,       sotto_attribute_input_table,  sotto_generative_input_table,
-    sotto_token_input_table,       sotto_attack_input_table,     sotto_encoder_import_option_table};
+static const struct sotto_option *const tables[] = {
+#define OPTIONS(name) options_##name,
+#include "options/all_tables.h"
+#undef OPTIONS
+};
 enum { TABLES = sizeof tables / sizeof *tables, LARGEST = 4096 };
 
 /* Any of the structs. */
@@ -37,6 +29,14 @@ static size_t size_of(const struct sotto_option *table)
     assert_in_range(table->capacity, 1, LARGEST);
     assert_true(table->offset + sizeof(uint64_t) <= table->capacity);
     return table->capacity;
+}
+
+/* Arguments of calls stand in no struct. */
+static bool of_a_struct(const struct sotto_option *table)
+{
+    while (table->name)
+        table++;
+    return table->capacity > 0;
 }
 
 static void resolve(union any *out, const union any *given, const struct sotto_option *table)
@@ -86,18 +86,19 @@ static void expect_default(const union any *o, const struct sotto_option *row)
 
 TEST(nothing_given_is_every_default)
 {
-    for (size_t t = 0; t < TABLES; t++) {
-        const struct sotto_option *table = tables[t]();
-        union any given = {{0}}, out, of_null, filled = {{0}}, of_filled;
-        resolve(&out, &given, table);
-        assert_int_equal(sotto_options_resolve(&of_null, NULL, table), SOTTO_OK);
-        sotto_options_defaults(&filled, table);
-        resolve(&of_filled, &filled, table);
-        assert_memory_equal(&of_null, &out, size_of(table));
-        assert_memory_equal(&of_filled, &out, size_of(table));
-        for (const struct sotto_option *r = table; r->name; r++)
-            expect_default(&out, r);
-    }
+    for (size_t t = 0; t < TABLES; t++)
+        if (of_a_struct(tables[t])) {
+            const struct sotto_option *table = tables[t];
+            union any given = {{0}}, out, of_null, filled = {{0}}, of_filled;
+            resolve(&out, &given, table);
+            assert_int_equal(sotto_options_resolve(&of_null, NULL, table), SOTTO_OK);
+            sotto_options_defaults(&filled, table);
+            resolve(&of_filled, &filled, table);
+            assert_memory_equal(&of_null, &out, size_of(table));
+            assert_memory_equal(&of_filled, &out, size_of(table));
+            for (const struct sotto_option *r = table; r->name; r++)
+                expect_default(&out, r);
+        }
 }
 
 /* Also where the range excludes 0: it is then refused, not replaced. */
@@ -105,38 +106,40 @@ TEST(a_given_zero_stays_zero)
 {
     size_t marked = 0;
     for (size_t t = 0; t < TABLES; t++)
-        for (const struct sotto_option *r = tables[t](); r->name; r++) {
-            union any given = {{0}}, out;
-            if (!is_number(r))
-                continue;
-            assert_int_equal(sotto_option_set(&given, r, "0"), SOTTO_OK);
-            marked += option_is_marked(&given, r);
-            resolve(&out, &given, tables[t]());
-            assert_true(number(&out, r) == 0 && !signbit(number(&out, r)));
-            /* The check says the same of both: it takes a mark for 0. */
-            assert_int_equal(sotto_options_check(&given, tables[t](), r->key),
-                             sotto_options_check(&out, tables[t](), r->key));
-        }
+        if (of_a_struct(tables[t]))
+            for (const struct sotto_option *r = tables[t]; r->name; r++) {
+                union any given = {{0}}, out;
+                if (!is_number(r))
+                    continue;
+                assert_int_equal(sotto_option_set(&given, r, "0"), SOTTO_OK);
+                marked += option_is_marked(&given, r);
+                resolve(&out, &given, tables[t]);
+                assert_true(number(&out, r) == 0 && !signbit(number(&out, r)));
+                /* The check says the same of both: it takes a mark for 0. */
+                assert_int_equal(sotto_options_check(&given, tables[t], r->key),
+                                 sotto_options_check(&out, tables[t], r->key));
+            }
     assert_true(marked > 30);
 }
 
 TEST(a_resolved_struct_can_be_stated_again)
 {
-    for (size_t t = 0; t < TABLES; t++) {
-        const struct sotto_option *table = tables[t]();
-        for (const struct sotto_option *r = table; r->name; r++) {
-            union any given = {{0}}, once, stated, twice;
-            if (is_number(r))
-                assert_int_equal(sotto_option_set(&given, r, "0"), SOTTO_OK);
-            if (sotto_options_check(&given, table, r->key) != SOTTO_OK)
-                continue; /* 0 is no value of this member */
-            resolve(&once, &given, table);
-            stated = once;
-            options_state(&stated, table);
-            resolve(&twice, &stated, table);
-            assert_memory_equal(&twice, &once, size_of(table));
+    for (size_t t = 0; t < TABLES; t++)
+        if (of_a_struct(tables[t])) {
+            const struct sotto_option *table = tables[t];
+            for (const struct sotto_option *r = table; r->name; r++) {
+                union any given = {{0}}, once, stated, twice;
+                if (is_number(r))
+                    assert_int_equal(sotto_option_set(&given, r, "0"), SOTTO_OK);
+                if (sotto_options_check(&given, table, r->key) != SOTTO_OK)
+                    continue; /* 0 is no value of this member */
+                resolve(&once, &given, table);
+                stated = once;
+                options_state(&stated, table);
+                resolve(&twice, &stated, table);
+                assert_memory_equal(&twice, &once, size_of(table));
+            }
         }
-    }
 }
 
 /* Tiny numbers may count as 0 in a program's floating-point mode; marks are found by their bits. */
@@ -144,7 +147,8 @@ TEST(marks_and_zeros_are_told_apart)
 {
     struct sotto_head_recipe r = {.bias = SOTTO_ZERO, .lambda = -0.0, .seed = SOTTO_SEED_ZERO};
     assert_true(SOTTO_ZERO > 0 && isnormal(SOTTO_ZERO)); /* survives a mode that flushes subnormal numbers */
-    assert_int_equal(sotto_options_resolve(&r, &r, sotto_head_recipe_options()), SOTTO_OK); /* in place */
+    assert_int_equal(sotto_options_resolve(&r, &r, sotto_option_table("head_recipe")),
+                     SOTTO_OK); /* in place */
     assert_true(r.bias == 0 && r.lambda == 0.01 && r.seed == 0);
     assert_true(sotto_given_real(0) == SOTTO_ZERO && sotto_given_real(0.5) == 0.5);
     assert_true(sotto_given_count(0) == SOTTO_NONE && sotto_given_count(3) == 3);
@@ -153,54 +157,56 @@ TEST(marks_and_zeros_are_told_apart)
 
 TEST(members_of_a_later_header_are_refused)
 {
-    for (size_t t = 0; t < TABLES; t++) {
-        const struct sotto_option *end = tables[t]();
-        while (end->name)
-            end++;
-        const size_t room =
-            (end->capacity - end->offset) / sizeof(uint64_t); /* later members take of the four */
-        assert_true(room >= 1 && room <= 4);
-        for (size_t i = 0; i < room; i++) {
-            union any given = {{0}}, out = {{7}};
-            memset(given.bytes + end->offset + i * sizeof(uint64_t), 1, 1);
-            assert_int_equal(sotto_options_resolve(&out, &given, tables[t]()), SOTTO_EINVAL);
-            assert_non_null(strstr(sotto_error_text(), "reserved"));
-            assert_true(out.aligned[0] == 7);
+    for (size_t t = 0; t < TABLES; t++)
+        if (of_a_struct(tables[t])) {
+            const struct sotto_option *end = tables[t];
+            while (end->name)
+                end++;
+            const size_t room =
+                (end->capacity - end->offset) / sizeof(uint64_t); /* later members take of the four */
+            assert_true(room >= 1 && room <= 4);
+            for (size_t i = 0; i < room; i++) {
+                union any given = {{0}}, out = {{7}};
+                memset(given.bytes + end->offset + i * sizeof(uint64_t), 1, 1);
+                assert_int_equal(sotto_options_resolve(&out, &given, tables[t]), SOTTO_EINVAL);
+                assert_non_null(strstr(sotto_error_text(), "reserved"));
+                assert_true(out.aligned[0] == 7);
+            }
         }
-    }
 }
 
 /* One list of changes serves two structs. */
 TEST(changes_replace_members_of_the_same_key)
 {
-    const struct sotto_option *table = sotto_shadow_option_table();
+    const struct sotto_option *table = sotto_option_table("shadow");
     struct sotto_shadow_recipe s = {0};
     struct sotto_head_recipe h = {
         .trainer = "sgd", .hidden = {5, 6}, .hidden_count = 2, .epochs = 7, .batch = 8};
     const struct sotto_head_recipe before = h;
     struct sotto_train_options t = {.model = "cnn"};
     assert_false(options_given(&s, table));
-    assert_int_equal(options_change(&h, sotto_head_recipe_options(), &s, table), SOTTO_OK);
+    assert_int_equal(options_change(&h, sotto_option_table("head_recipe"), &s, table), SOTTO_OK);
     assert_memory_equal(&h, &before, sizeof h);
     s = (struct sotto_shadow_recipe){
         .model = "mlp", .trainer = "adam", .hidden = {3}, .hidden_count = 1, .lr = 0.5};
     assert_int_equal(sotto_option_set(&s, sotto_option_find(table, "epochs"), "0"), SOTTO_OK);
     assert_true(options_given(&s, table));
-    assert_int_equal(options_change(&h, sotto_head_recipe_options(), &s, table), SOTTO_OK);
+    assert_int_equal(options_change(&h, sotto_option_table("head_recipe"), &s, table), SOTTO_OK);
     assert_string_equal(h.trainer, "adam");
     assert_true(h.hidden_count == 1 && h.hidden[0] == 3 && h.epochs == SOTTO_NONE && h.batch == 8 &&
                 h.lr == 0.5);
-    assert_int_equal(options_change(&t, sotto_train_option_table(), &s, table), SOTTO_OK);
+    assert_int_equal(options_change(&t, sotto_option_table("train"), &s, table), SOTTO_OK);
     assert_string_equal(t.model, "mlp");
     assert_true(t.hidden_count == 1 && t.hidden[0] == 3 && t.epochs == SOTTO_NONE && t.batch == 0 &&
                 t.lr == 0.5);
     assert_int_equal(sotto_option_set(&s, sotto_option_find(table, "hidden"), "0"), SOTTO_OK);
-    assert_int_equal(options_change(&h, sotto_head_recipe_options(), &s, table), SOTTO_OK);
+    assert_int_equal(options_change(&h, sotto_option_table("head_recipe"), &s, table), SOTTO_OK);
     assert_int_equal(h.hidden_count, 0);
-    assert_int_equal(sotto_option_set(&h, sotto_option_find(sotto_head_recipe_options(), "hidden"), "0"),
-                     SOTTO_EINVAL);      /* the range of that list has no 0 */
+    assert_int_equal(
+        sotto_option_set(&h, sotto_option_find(sotto_option_table("head_recipe"), "hidden"), "0"),
+        SOTTO_EINVAL);                   /* the range of that list has no 0 */
     s.hidden_count = SOTTO_TRAIN_HIDDEN; /* one more than a head has */
-    assert_int_equal(options_change(&h, sotto_head_recipe_options(), &s, table), SOTTO_EINVAL);
+    assert_int_equal(options_change(&h, sotto_option_table("head_recipe"), &s, table), SOTTO_EINVAL);
     assert_int_equal(h.hidden_count, 0);
 }
 

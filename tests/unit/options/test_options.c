@@ -1,70 +1,31 @@
 /* src/options: tables of the options structs. */
 #include "support/test.h"
 
+#include "options/option_tables.h"
 #include "sotto/sotto.h"
 
 #include <math.h>
 #include <string.h>
 
-static const struct sotto_option *(*const tables[])(void) = {sotto_head_recipe_options,
-                                                             sotto_head_privacy_options,
-                                                             sotto_train_option_table,
-                                                             sotto_train_privacy_options,
-                                                             sotto_pretrain_option_table,
-                                                             sotto_fine_tune_option_table,
-                                                             sotto_view_option_table,
-                                                             sotto_scattering_option_table,
-                                                             sotto_block_option_table,
-                                                             sotto_sensitivity_option_table,
-                                                             sotto_talos_option_table,
-                                                             sotto_audit_option_table,
-                                                             sotto_attack_option_table,
-                                                             sotto_command_option_table,
-                                                             sotto_disguise_option_table,
-                                                             sotto_defence_option_table,
-                                                             sotto_encoder_attack_option_table,
-                                                             sotto_split_option_table,
-                                                             sotto_monitor_option_table,
-                                                             sotto_monitor_input_table,
-                                                             sotto_monitor_service_table,
-                                                             sotto_selftest_option_table,
-                                                             sotto_release_option_table,
-                                                             sotto_sampled_option_table,
-                                                             sotto_spend_option_table,
-                                                             sotto_shadow_option_table,
-                                                             sotto_residual_input_table,
-                                                             sotto_residual_answers_table,
-                                                             sotto_answer_option_table,
-                                                             sotto_protect_option_table,
-                                                             sotto_source_option_table,
-                                                             sotto_import_option_table,
-                                                             sotto_fetch_option_table,
-                                                             sotto_run_option_table,
-                                                             sotto_residual_theorem1_table,
-                                                             sotto_audit_input_table,
-                                                             sotto_attribute_input_table,
-                                                             sotto_generative_input_table,
-                                                             sotto_token_input_table,
-                                                             sotto_attack_input_table,
-                                                             sotto_call_option_table,
-                                                             sotto_generator_option_table,
-                                                             sotto_generator_score_option_table,
-                                                             sotto_imitation_option_table,
-                                                             sotto_encoder_import_option_table};
+static const struct sotto_option *const tables[] = {
+#define OPTIONS(name) options_##name,
+#include "options/all_tables.h"
+#undef OPTIONS
+};
 enum { TABLES = sizeof tables / sizeof *tables };
 
 TEST(rows_are_complete)
 {
     for (size_t t = 0; t < TABLES; t++)
-        for (const struct sotto_option *r = tables[t](); r->name; r++) {
+        for (const struct sotto_option *r = tables[t]; r->name; r++) {
             assert_true(r->key && r->key[0] && (!r->group || r->group[0]) && r->help && r->help[0]);
             assert_true((r->type == SOTTO_OPTION_FLAG) == !r->unit);
             assert_true(r->type != SOTTO_OPTION_SIZES || r->capacity > 0);
-            assert_ptr_equal(sotto_option_find(tables[t](), r->name), r); /* no name twice */
+            assert_ptr_equal(sotto_option_find(tables[t], r->name), r); /* no name twice */
             if (r->type != SOTTO_OPTION_INPUT) /* of which several may fill one member */
-                assert_ptr_equal(sotto_option_find(tables[t](), r->key), r);
+                assert_ptr_equal(sotto_option_find(tables[t], r->key), r);
         }
-    assert_null(sotto_option_find(sotto_head_recipe_options(), "no-such-option"));
+    assert_null(sotto_option_find(sotto_option_table("head_recipe"), "no-such-option"));
 }
 
 TEST(defaults_are_those_of_the_structs)
@@ -103,21 +64,21 @@ TEST(defaults_are_within_their_ranges)
     sotto_train_defaults(&t);
     sotto_pretrain_defaults(&e);
     assert_int_equal(
-        sotto_options_check(&h, sotto_head_recipe_options(),
+        sotto_options_check(&h, sotto_option_table("head_recipe"),
                             "epochs|batch|lr|seed|clip|bias|lambda|steps|step_size|tolerance|cross"),
         SOTTO_OK);
-    assert_int_equal(sotto_options_check(&t, sotto_train_option_table(), NULL), SOTTO_OK);
-    assert_int_equal(sotto_options_check(&e, sotto_pretrain_option_table(), NULL), SOTTO_OK);
+    assert_int_equal(sotto_options_check(&t, sotto_option_table("train"), NULL), SOTTO_OK);
+    assert_int_equal(sotto_options_check(&e, sotto_option_table("pretrain"), NULL), SOTTO_OK);
 }
 
 static void refused(const char *key, const char *text, const char *error)
 {
     struct sotto_head_recipe h;
     sotto_head_defaults(&h);
-    const struct sotto_option *row = sotto_option_find(sotto_head_recipe_options(), key);
+    const struct sotto_option *row = sotto_option_find(sotto_option_table("head_recipe"), key);
     sotto_status status = sotto_option_set(&h, row, text);
     if (status == SOTTO_OK)
-        status = sotto_options_check(&h, sotto_head_recipe_options(), row->key);
+        status = sotto_options_check(&h, sotto_option_table("head_recipe"), row->key);
     assert_int_equal(status, SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(), error);
 }
@@ -125,7 +86,7 @@ static void refused(const char *key, const char *text, const char *error)
 TEST(values_from_text)
 {
     struct sotto_head_recipe h;
-    const struct sotto_option *table = sotto_head_recipe_options();
+    const struct sotto_option *table = sotto_option_table("head_recipe");
     sotto_head_defaults(&h);
     assert_int_equal(sotto_option_set(&h, sotto_option_find(table, "hidden"), "512,128"), SOTTO_OK);
     assert_true(h.hidden_count == 2 && h.hidden[0] == 512 && h.hidden[1] == 128);
@@ -149,7 +110,7 @@ TEST(values_from_text)
 TEST(choices_are_names_of_an_enum)
 {
     struct sotto_sampled s = {0};
-    const struct sotto_option *table = sotto_sampled_option_table();
+    const struct sotto_option *table = sotto_option_table("sampled");
     assert_int_equal(sotto_option_set(&s, sotto_option_find(table, "clipping"), "l1"), SOTTO_OK);
     assert_int_equal(sotto_option_set(&s, sotto_option_find(table, "sampling"), "fixed"), SOTTO_OK);
     assert_int_equal(sotto_option_set(&s, sotto_option_find(table, "adjacency"), "add-remove"), SOTTO_OK);

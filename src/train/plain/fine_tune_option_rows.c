@@ -1,9 +1,10 @@
+#include "options/option_row.h"
+#include "options/option_tables.h"
 #include "sotto/fine_tune.h"
 
 #define OPTIONS_OF struct sotto_fine_tune_options
-#include "options/option_row.h"
 
-static const struct sotto_option rows[] = {
+const struct sotto_option options_fine_tune[] = {
     {"backend", TEXT(backend, "NAME"), .value = "auto", .range = "auto|winograd|dnnl|ref", .group = "Speed",
      .help = "kernels: auto, winograd, dnnl or ref"},
     {"seed", SEED(seed), .value = "1", .group = "Training",
@@ -23,8 +24,3 @@ static const struct sotto_option rows[] = {
     {"jitter", REAL(jitter, "J"), .value = "0.1", .range = "[0,1]", .group = "Views",
      .help = "strength of the colour change"},
     OPTIONS_END};
-
-const struct sotto_option *sotto_fine_tune_option_table(void)
-{
-    return rows;
-}

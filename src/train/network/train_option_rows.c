@@ -1,9 +1,10 @@
+#include "options/option_row.h"
+#include "options/option_tables.h"
 #include "sotto/train.h"
 
 #define OPTIONS_OF struct sotto_train_options
-#include "options/option_row.h"
 
-static const struct sotto_option rows[] = {
+const struct sotto_option options_train[] = {
     {"image", INPUT(channels, "C,H,W"), .group = "Records",
      .help = "image shape of the rows of a table, such as 3,32,32"},
     {"model", TEXT(model, "NAME"), .value = "cnn", .group = "Network",
@@ -115,73 +116,10 @@ static const struct sotto_option rows[] = {
              "own loss)"},
     OPTIONS_END};
 
-const struct sotto_option *sotto_train_option_table(void)
-{
-    return rows;
-}
-
-#undef OPTIONS_OF
-#define OPTIONS_OF struct sotto_train_privacy
-
-static const struct sotto_option privacy_rows[] = {
-    {"noise", TEXT(noise, "NAME"), .value = "gaussian", .group = "DP-SGD",
-     .help = "noise: gaussian or logistic"},
-    {"noise-multiplier", REAL(noise_multiplier, "M"), .range = "(0,inf)", .group = "DP-SGD",
-     .help = "noise scale / clipping norm, instead of --epsilon", .aliases = "sigma"},
-    {"max-grad-norm", REAL(max_grad_norm, "C"), .value = "1", .range = "(0,inf)", .group = "DP-SGD",
-     .help = "L2 norm to which the gradient of each record is clipped", .aliases = "clip-norm"},
-    {"clipping", TEXT(clipping, "NAME"), .value = "flat", .group = "DP-SGD",
-     .help = "gradient clipping: flat, automatic, layers (per layer) or quantile (norm adapted to a quantile "
-             "of the gradient norms)"},
-    {"quantile", REAL(quantile, "Q"), .value = "0.5", .range = "(0,1)", .group = "DP-SGD",
-     .help = "target share of unclipped gradients in quantile clipping, in (0, 1)"},
-    {"views", COUNT(views, "N"), .value = "1", .range = "[1,256]", .group = "DP-SGD",
-     .help = "number of augmented views of each record, gradients averaged before clipping"},
-    {"steps", COUNT(steps, "N"), .group = "DP-SGD",
-     .help = "number of steps (default: --epochs x records / --batch, rounded up)"},
-    {"ema", REAL(average, "DECAY"), .value = "0", .range = "[0,1)", .group = "DP-SGD",
-     .help = "decay of the exponential moving average of the weights, such as 0.999; the average becomes the "
-             "model; 0: none"},
-    {"micro-batch", COUNT(part, "N"), .range = "[0,1048576]", .group = "DP-SGD",
-     .help = "records processed at a time; changes speed and memory only (default: chosen)"},
-    {"adjacency", CHOICE(adjacency, "NAME", "replace-one|add-remove|zero-out"), .value = "replace-one",
-     .group = "DP-SGD",
-     .help = "adjacency: replace-one, or zero-out (one record has no effect; alias add-remove)"},
-    {"sampling", CHOICE(sampling, "NAME", "poisson|fixed"), .value = "poisson", .group = "DP-SGD",
-     .help = "batches: poisson, or fixed: constant batch size without replacement (replace-one adjacency)"},
-    {"epsilon", REAL(target.epsilon, "E"), .value = "auto", .range = "(0,inf)",
-     .group = "Guarantee (DP-SGD, certified inputs)",
-     .help = "target epsilon; the smallest noise that meets it is found", .old_names = "target-epsilon"},
-    {"max-tpr", TEXT(risk.max_tpr, "TPR@FPR"), .group = "Guarantee (DP-SGD, certified inputs)",
-     .help = "instead of an epsilon, such as 0.02@0.01: no test of membership has a higher true-positive "
-             "rate at that false-positive rate; the smallest noise for it is found"},
-    {"max-advantage", REAL(risk.max_advantage, "A"), .range = "(0,1)",
-     .group = "Guarantee (DP-SGD, certified inputs)",
-     .help = "instead of an epsilon: no test of membership has a true-positive rate more than A above its "
-             "false-positive rate; the smallest noise for it is found"},
-    {"delta", REAL(target.delta, "D"), .value = "auto", .group = "Guarantee (DP-SGD, certified inputs)",
-     .help = "delta of (epsilon, delta)-DP (default: 1 / (10 x records), rounded down to a power of ten)"},
-    {"label-epsilon", REAL(label_epsilon, "E"), .value = "0", .group = "Guarantee (DP-SGD, certified inputs)",
-     .help = "epsilon of randomised response on the labels, once for each record (--certify-inputs); 0: "
-             "labels count as public"},
-    {"encoder-by", TEXT(encoder_by, "WHO"), .group = "Guarantee (DP-SGD, certified inputs)",
-     .help = "source of the statement that the encoder of --from (and the rows of --standardise) are public, "
-             "for the certificate (default: the caller; needed where no FILE.provenance.json says which "
-             "records they are)"},
-    {"reserve-steps", COUNT(reserve, "N"), .group = "Guarantee (DP-SGD, certified inputs)",
-     .help = "steps (--certify-inputs: epochs) charged to the ledger at a time; smaller values waste less "
-             "budget when a run is stopped (default: all)"},
-    OPTIONS_END};
-
-const struct sotto_option *sotto_train_privacy_options(void)
-{
-    return privacy_rows;
-}
-
 #undef OPTIONS_OF
 #define OPTIONS_OF struct sotto_answer_options
 
-static const struct sotto_option answer_rows[] = {
+const struct sotto_option options_answer[] = {
     {"repeats", COUNT(repeats, "N"), .value = "1", .range = "[1,inf)", .group = "Networks with noise",
      .help = "number of answers to average for each record"},
     {"average", CHOICE(average, "NAME", "logits|softmax"), .value = "logits", .group = "Networks with noise",
@@ -189,8 +127,3 @@ static const struct sotto_option answer_rows[] = {
     {"seed", ANY_SEED(seed), .value = "auto", .group = "Networks with noise",
      .help = "seed of the noise (default: a fresh one in each run)"},
     OPTIONS_END};
-
-const struct sotto_option *sotto_answer_option_table(void)
-{
-    return answer_rows;
-}

@@ -1,11 +1,10 @@
-/* Arrays of audits and attacks: the program reads them from files. */
+#include "options/option_row.h"
+#include "options/option_tables.h"
 #include "sotto/attack.h"
-#include "sotto/query.h"
 
 #define OPTIONS_OF struct sotto_audit_input
-#include "options/option_row.h"
 
-static const struct sotto_option audit_rows[] = {
+const struct sotto_option options_audit_input[] = {
     {"member-logits", INPUT(member_f8, "ARRAY"), .group = "Outputs of the target (n members, m non-members)",
      .help = "logits of the members (n, classes)"},
     {"nonmember-logits", INPUT(nonmember_f8, "ARRAY"),
@@ -125,16 +124,11 @@ static const struct sotto_option audit_rows[] = {
              "and frequency"},
     OPTIONS_END};
 
-const struct sotto_option *sotto_audit_input_table(void)
-{
-    return audit_rows;
-}
-
 #undef OPTIONS_OF
 #define OPTIONS_OF struct sotto_generative_input
 #define GENERATIVE "Generative model (samples and --member-features of one kind)"
 
-static const struct sotto_option generative_rows[] = {
+const struct sotto_option options_generative_input[] = {
     {"generated", INPUT(generated, "ARRAY"), .group = GENERATIVE,
      .help = "samples of the generator (k, ...)"},
     {"reference-generated", INPUT(reference_generated, "ARRAY"), .group = GENERATIVE,
@@ -149,16 +143,11 @@ static const struct sotto_option generative_rows[] = {
      .help = "logits of the model's discriminator for the non-members (m)"},
     OPTIONS_END};
 
-const struct sotto_option *sotto_generative_input_table(void)
-{
-    return generative_rows;
-}
-
 #undef OPTIONS_OF
 #define OPTIONS_OF struct sotto_token_input
 #define TOKENS "Texts and a language model (N texts of up to T tokens; --membership)"
 
-static const struct sotto_option token_rows[] = {
+const struct sotto_option options_token_input[] = {
     {"token-logprobs", INPUT(logprobs, "ARRAY"), .group = TOKENS,
      .help = "ln p(token | those before it) by the model under attack (N, T), NaN behind a text's end"},
     {"token-lengths", INPUT(logprobs, "ARRAY"), .group = TOKENS,
@@ -177,16 +166,11 @@ static const struct sotto_option token_rows[] = {
      .help = "mean losses of texts that differ in a few words, nats a token (N, neighbours)"},
     OPTIONS_END};
 
-const struct sotto_option *sotto_token_input_table(void)
-{
-    return token_rows;
-}
-
 #undef OPTIONS_OF
 #define OPTIONS_OF struct sotto_attribute_input
 #define ATTRIBUTE "Attribute inference"
 
-static const struct sotto_option attribute_rows[] = {
+const struct sotto_option options_attribute_input[] = {
     {"features", INPUT(features, "ARRAY"), .group = ATTRIBUTE,
      .help = "attacker's view of each record: features, embeddings or model outputs (n, ...)"},
     {"attribute", INPUT(attribute, "ARRAY"), .group = ATTRIBUTE,
@@ -209,49 +193,3 @@ static const struct sotto_option attribute_rows[] = {
          "maximum depth of the attack networks: depths 3 to N are reported, N from 3 to 6 (default: depth 3 "
          "only)"},
     OPTIONS_END};
-
-const struct sotto_option *sotto_attribute_input_table(void)
-{
-    return attribute_rows;
-}
-
-#undef OPTIONS_OF
-#define OPTIONS_OF struct sotto_attack_input
-
-static const struct sotto_option attack_rows[] = {
-    {"target", INPUT(target, "FILE"), .group = "Target",
-     .help = "model under attack: a head, MLP or whole network (.safetensors)"},
-    {"target-command", INPUT(target, "COMMAND"), .group = "Target",
-     .help = "command that answers as the target: .npy frames on stdin and stdout (sotto-serve-torch, "
-             "sotto-serve-onnx, "
-             "sotto-serve-sklearn, or examples/serve_numpy.py)"},
-    {"member-features", INPUT(member.x, "ARRAY"), .group = "Records",
-     .help = "records that trained the target (n, D), or images (n, C, H, W): bytes become 0 to 1"},
-    {"member-labels", INPUT(member.y, "ARRAY"), .group = "Records",
-     .help = "classes of the members, from 0 (n)"},
-    {"nonmember-features", INPUT(nonmember.x, "ARRAY"), .group = "Records",
-     .help = "records that did not train the target (m, D)"},
-    {"nonmember-labels", INPUT(nonmember.y, "ARRAY"), .group = "Records",
-     .help = "classes of the non-members, from 0 (m)"},
-    {"attacker-features", INPUT(attacker.x, "ARRAY"), .group = "Records",
-     .help = "records known to the attacker (a, D)"},
-    {"attacker-labels", INPUT(attacker.y, "ARRAY"), .group = "Records",
-     .help = "classes of the attacker's records, from 0 (a)"},
-    {"known-member-features", INPUT(known_member.x, "ARRAY"), .group = "Records",
-     .help = "members that the attacker knows, for white-box, and not among those to judge (k, D)"},
-    {"known-member-labels", INPUT(known_member.y, "ARRAY"), .group = "Records",
-     .help = "classes of the known members, from 0 (k)"},
-    {"known-nonmember-features", INPUT(known_nonmember.x, "ARRAY"), .group = "Records",
-     .help = "non-members that the attacker knows, likewise (l, D)"},
-    {"known-nonmember-labels", INPUT(known_nonmember.y, "ARRAY"), .group = "Records",
-     .help = "classes of the known non-members, from 0 (l)"},
-    {"other-features", INPUT(other.x, "ARRAY"), .group = "Records",
-     .help = "records of another set (b, D'), for data transfer"},
-    {"other-labels", INPUT(other.y, "ARRAY"), .group = "Records",
-     .help = "classes of the other set, from 0 (b)"},
-    OPTIONS_END};
-
-const struct sotto_option *sotto_attack_input_table(void)
-{
-    return attack_rows;
-}

@@ -1,9 +1,10 @@
+#include "options/option_row.h"
+#include "options/option_tables.h"
 #include "sotto/head.h"
 
 #define OPTIONS_OF struct sotto_head_recipe
-#include "options/option_row.h"
 
-static const struct sotto_option rows[] = {
+const struct sotto_option options_head_recipe[] = {
     {"trainer", TEXT(trainer, "NAME"), .value = "adam", .group = "Head",
      .help = "trainer: adam or sgd; with proved sensitivity: convex, convex-sgd or convex-lbfgs; only in "
              "'sotto head', with noise in every step: dp-sgd, dp-adam or dp-gd (linear, needs no tuning); "
@@ -57,67 +58,3 @@ static const struct sotto_option rows[] = {
     {"momentum", REAL(momentum, "M"), .value = "0", .range = "[0,1)", .group = "Noise and guarantee",
      .help = "momentum of the noisy gradient (dp-sgd)"},
     OPTIONS_END};
-
-const struct sotto_option *sotto_head_recipe_options(void)
-{
-    return rows;
-}
-
-#undef OPTIONS_OF
-#define OPTIONS_OF struct sotto_head_privacy
-
-static const struct sotto_option privacy_rows[] = {
-    {"epsilon", REAL(target.epsilon, "E"), .value = "auto", .range = "(0,inf)",
-     .group = "Noise and guarantee", .help = "target epsilon; the smallest noise that meets it is found",
-     .old_names = "target-epsilon"},
-    {"max-tpr", TEXT(risk.max_tpr, "TPR@FPR"), .group = "Noise and guarantee",
-     .help = "instead of an epsilon, such as 0.02@0.01: no test of membership has a higher true-positive "
-             "rate at that false-positive rate; the smallest noise for it is found"},
-    {"max-advantage", REAL(risk.max_advantage, "A"), .range = "(0,1)", .group = "Noise and guarantee",
-     .help = "instead of an epsilon: no test of membership has a true-positive rate more than A above its "
-             "false-positive rate; the smallest noise for it is found"},
-    {"delta", REAL(target.delta, "D"), .value = "auto", .range = "[0,1)", .group = "Noise and guarantee",
-     .help = "delta of (epsilon, delta)-DP (default: 1 / (10 x records), rounded down to a power of ten; "
-             "objective: 0)"},
-    {"adjacency", CHOICE(adjacency, "NAME", "replace-one|add-remove|zero-out"), .value = "replace-one",
-     .group = "Noise and guarantee",
-     .help =
-         "adjacency of dp-sgd, dp-adam and dp-gd: replace-one, or zero-out (one record has no effect; alias "
-         "add-remove)"},
-    {"sampling", CHOICE(sampling, "NAME", "poisson|fixed"), .value = "poisson",
-     .group = "Noise and guarantee",
-     .help = "batches of dp-sgd and dp-adam: poisson, or fixed: constant batch size without replacement "
-             "(replace-one adjacency)"},
-    OPTIONS_END};
-
-const struct sotto_option *sotto_head_privacy_options(void)
-{
-    return privacy_rows;
-}
-
-#undef OPTIONS_OF
-#define OPTIONS_OF struct sotto_sensitivity_options
-
-static const struct sotto_option sensitivity_rows[] = {
-    {"cache", TEXT(cache, "DIR"), .group = "Sampling",
-     .help =
-         "folder of finished blocks of 64 pairs, which several processes share; as private as the records"},
-    {"worker", FLAG(worker), .value = "0", .group = "Sampling",
-     .help = "sample blocks of --cache that no other process works on, until none is open, and write no "
-             "output; any number of "
-             "these at any time, then the same command without it"},
-    {"plan", FLAG(plan), .value = "0", .group = "Sampling",
-     .help =
-         "print how many blocks of pairs are missing in --cache, and the hours they take with 1, 8 and 64 "
-         "workers; one is sampled to tell, if none is there, and nothing is written"},
-    {"shard", INPUT(shard, "I/N"), .group = "Sampling",
-     .help = "part I of N of the blocks (needs --cache); auto: by the scheduler's job array or the rank; "
-             "auto/N: of N, for PBS"},
-    {"shards", COUNT(shards, "N"), .value = "1", .range = "[1,inf)", .group = "Sampling",
-     .help = "parts in which the blocks are sampled"},
-    OPTIONS_END};
-
-const struct sotto_option *sotto_sensitivity_option_table(void)
-{
-    return sensitivity_rows;
-}

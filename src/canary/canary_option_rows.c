@@ -1,9 +1,10 @@
+#include "options/option_row.h"
+#include "options/option_tables.h"
 #include "sotto/canary.h"
 
 #define OPTIONS_OF struct sotto_canary_options
-#include "options/option_row.h"
 
-static const struct sotto_option rows[] = {
+const struct sotto_option options_canary[] = {
     {"canaries", COUNT(count, "K"), .value = "0", .range = "[0,1000000]", .group = "Canaries",
      .help =
          "number of canaries, each in the training set by a coin flip of the operating system's generator; "
@@ -15,8 +16,3 @@ static const struct sotto_option rows[] = {
              "least "
              "variance of --canary-public)"},
     OPTIONS_END};
-
-const struct sotto_option *sotto_canary_option_table(void)
-{
-    return rows;
-}

@@ -1,10 +1,10 @@
-/* Options of randomised smoothing. */
+#include "options/option_row.h"
+#include "options/option_tables.h"
 #include "sotto/smoothing.h"
 
 #define OPTIONS_OF struct sotto_smoothing_options
-#include "options/option_row.h"
 
-static const struct sotto_option smooth_rows[] = {
+const struct sotto_option options_smoothing[] = {
     {"smooth", REAL(sigma, "SIGMA"), .range = "(0,inf)", .group = "Randomised smoothing",
      .help = "scale of the noise on every number of an input, in units of the input as the model gets it; "
              "answers are then votes of noisy copies"},
@@ -27,8 +27,3 @@ static const struct sotto_option smooth_rows[] = {
     {"seed", ANY_SEED(seed), .value = "auto", .group = "Randomised smoothing",
      .help = "seed of the noise (default: from the operating system, other in every run)"},
     OPTIONS_END};
-
-const struct sotto_option *sotto_smoothing_option_table(void)
-{
-    return smooth_rows;
-}

@@ -1,9 +1,10 @@
+#include "options/option_row.h"
+#include "options/option_tables.h"
 #include "sotto/generate.h"
 
 #define OPTIONS_OF struct sotto_generator_options
-#include "options/option_row.h"
 
-static const struct sotto_option rows[] = {
+const struct sotto_option options_generator[] = {
     {"model", TEXT(model, "NAME"), .value = "dcgan", .range = "dcgan|wgan-gp|vae", .group = "Training",
      .help =
          "dcgan (generative adversarial network), wgan-gp (Wasserstein GAN with a gradient penalty) or vae "
@@ -30,15 +31,10 @@ static const struct sotto_option rows[] = {
      .help = "metrics.jsonl to append to: losses, and what the discriminator says of records and samples"},
     OPTIONS_END};
 
-const struct sotto_option *sotto_generator_option_table(void)
-{
-    return rows;
-}
-
 #undef OPTIONS_OF
 #define OPTIONS_OF struct sotto_generator_score_options
 
-static const struct sotto_option score_rows[] = {
+const struct sotto_option options_generator_score[] = {
     {"draws", COUNT(draws, "N"), .value = "auto", .range = "[1,100000]",
      .group = "Attack on a generative model",
      .help = "draws of the latent vector for each record (default: 300 of reconstruction, 20 of elbo)"},
@@ -49,15 +45,10 @@ static const struct sotto_option score_rows[] = {
      .help = "images that gan-leaks-partial may ask the generator for about one record"},
     OPTIONS_END};
 
-const struct sotto_option *sotto_generator_score_option_table(void)
-{
-    return score_rows;
-}
-
 #undef OPTIONS_OF
 #define OPTIONS_OF struct sotto_imitation_options
 
-static const struct sotto_option imitation_rows[] = {
+const struct sotto_option options_imitation[] = {
     {"imitation-samples", COUNT(samples, "N"), .value = "20000", .range = "[2,100000000]",
      .group = "Attack on a generative model",
      .help = "samples of the generator that logan-blackbox trains its own discriminator on"},
@@ -67,8 +58,3 @@ static const struct sotto_option imitation_rows[] = {
     {"imitation-seed", SEED(seed), .value = "0", .group = "Attack on a generative model",
      .help = "seed of these samples and that training"},
     OPTIONS_END};
-
-const struct sotto_option *sotto_imitation_option_table(void)
-{
-    return imitation_rows;
-}

@@ -1,10 +1,10 @@
-/* Options of federated averaging. */
+#include "options/option_row.h"
+#include "options/option_tables.h"
 #include "sotto/federated.h"
 
 #define OPTIONS_OF struct sotto_federated_options
-#include "options/option_row.h"
 
-static const struct sotto_option rows[] = {
+const struct sotto_option options_federated[] = {
     {"participants", COUNT(participants, "P"), .value = "4", .range = "[2,10000]", .group = "Federation",
      .help = "number of participants"},
     {"rounds", COUNT(rounds, "R"), .value = "100", .range = "[1,9999]", .group = "Federation",
@@ -35,8 +35,3 @@ static const struct sotto_option rows[] = {
     {"keep-uploads", FLAG(keep_uploads), .value = "0", .group = "Files",
      .help = "each participant's upload in that folder too"},
     OPTIONS_END};
-
-const struct sotto_option *sotto_federated_option_table(void)
-{
-    return rows;
-}
