@@ -13,7 +13,7 @@ if(SOTTO_ARCHIVE)
   pkg_check_modules(SOTTO_LIBARCHIVE IMPORTED_TARGET libarchive)
   if(SOTTO_LIBARCHIVE_FOUND)
     target_include_directories(sotto_deps INTERFACE ${SOTTO_LIBARCHIVE_INCLUDE_DIRS}) # bundle_archive.c loads it
-    set_source_files_properties(src/data/files/bundle_archive.c PROPERTIES COMPILE_DEFINITIONS SOTTO_HAVE_ARCHIVE)
+    set_source_files_properties(src/learn/data/files/bundle_archive.c PROPERTIES COMPILE_DEFINITIONS SOTTO_HAVE_ARCHIVE)
   else()
     message(STATUS "libarchive (libarchive-dev) not found: archives of data sets will be refused")
   endif()

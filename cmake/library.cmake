@@ -1,6 +1,21 @@
 # One object library; the shared and the static library are both made from it and both export only sotto_*.
-file(GLOB SOTTO_SOURCES CONFIGURE_DEPENDS src/*/*.c src/*/*/*.c src/*/*.S src/*/*/*.S)
-file(GLOB SOTTO_ISA_SOURCES CONFIGURE_DEPENDS src/*/*.isa.c src/*/*/*.isa.c)
+# Floors, lowest first: a file sees its own floor and those below it, so an include that climbs does not compile. src/modules stands
+# above measure and run; two pages of measure still include it.
+set(SOTTO_FLOORS)
+foreach(floor core learn measure run)
+  list(APPEND SOTTO_FLOORS ${CMAKE_SOURCE_DIR}/src/${floor})
+  if(floor STREQUAL measure)
+    list(APPEND SOTTO_FLOORS ${CMAKE_SOURCE_DIR}/src/modules)
+  elseif(floor STREQUAL run)
+    list(APPEND SOTTO_FLOORS ${CMAKE_SOURCE_DIR}/src) # "run/folder/..."
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/${floor}/*.c src/${floor}/*.S)
+  set_source_files_properties(${sources} PROPERTIES INCLUDE_DIRECTORIES "${SOTTO_FLOORS}")
+endforeach()
+file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/modules/*.c)
+set_source_files_properties(${sources} PROPERTIES INCLUDE_DIRECTORIES "${SOTTO_FLOORS}")
+file(GLOB_RECURSE SOTTO_SOURCES CONFIGURE_DEPENDS src/*.c src/*.S)
+file(GLOB_RECURSE SOTTO_ISA_SOURCES CONFIGURE_DEPENDS src/*.isa.c)
 list(FILTER SOTTO_SOURCES EXCLUDE REGEX "/base/isa_")
 list(REMOVE_ITEM SOTTO_SOURCES ${SOTTO_ISA_SOURCES})
 list(FILTER SOTTO_SOURCES EXCLUDE REGEX "/par/mpi/") # a plug-in, below
@@ -9,18 +24,18 @@ if(NOT SOTTO_DNNL)
 endif()
 
 # The report's page parts are included by the assembler.
-file(GLOB SOTTO_ASSETS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/report/page/*.html ${CMAKE_SOURCE_DIR}/src/report/page/*.css
-     ${CMAKE_SOURCE_DIR}/src/report/page/*.js)
-set_source_files_properties(src/report/page/assets.S PROPERTIES OBJECT_DEPENDS "${SOTTO_ASSETS};${CHART_JS}")
+file(GLOB SOTTO_ASSETS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/measure/report/page/*.html ${CMAKE_SOURCE_DIR}/src/measure/report/page/*.css
+     ${CMAKE_SOURCE_DIR}/src/measure/report/page/*.js)
+set_source_files_properties(src/measure/report/page/assets.S PROPERTIES OBJECT_DEPENDS "${SOTTO_ASSETS};${CHART_JS}")
 
 # Coverage is that of the privacy core, built as written (no optimisation); the rest runs at full speed.
 if(SOTTO_COVERAGE)
   set(SOTTO_CORE ${SOTTO_SOURCES})
-  list(FILTER SOTTO_CORE INCLUDE REGEX "/src/dp/")
+  list(FILTER SOTTO_CORE INCLUDE REGEX "/src/core/dp/")
   set_source_files_properties(${SOTTO_CORE} PROPERTIES COMPILE_OPTIONS "-U_FORTIFY_SOURCE;-O0;--coverage")
 endif()
 
-# All tables of options: a table is listed by its definition (src/options/option_tables.h).
+# All tables of options: a table is listed by its definition (src/core/options/option_tables.h).
 file(GLOB_RECURSE SOTTO_TABLE_FILES CONFIGURE_DEPENDS src/*_rows.c)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${SOTTO_TABLE_FILES})
 set(tables "")
@@ -33,24 +48,23 @@ foreach(file IN LISTS SOTTO_TABLE_FILES)
 endforeach()
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/options/all_tables.h CONTENT "${tables}")
 
-set(SOTTO_FLOORS ${CMAKE_SOURCE_DIR}/src ${CMAKE_BINARY_DIR}/generated)
 add_library(sotto_objects OBJECT ${SOTTO_SOURCES})
-target_include_directories(sotto_objects PUBLIC include ${SOTTO_FLOORS})
+target_include_directories(sotto_objects PUBLIC include ${CMAKE_BINARY_DIR}/generated)
 # Numbers are printed and read as in the C locale, whatever the process has set.
-target_compile_options(sotto_objects PRIVATE $<$<COMPILE_LANGUAGE:C>:SHELL:-include ${CMAKE_SOURCE_DIR}/src/base/c_locale.h>)
+target_compile_options(sotto_objects PRIVATE $<$<COMPILE_LANGUAGE:C>:SHELL:-include ${CMAKE_SOURCE_DIR}/src/core/base/c_locale.h>)
 target_link_libraries(sotto_objects PUBLIC sotto_deps)
 target_compile_definitions(sotto_objects PRIVATE SOTTO_VERSION="${PROJECT_VERSION}" SOTTO_CHART_JS="${CHART_JS}"
                            SOTTO_SOURCE_DIR="${CMAKE_SOURCE_DIR}" SOTTO_DATA_PREFIX="${CMAKE_INSTALL_PREFIX}/share/sotto"
                            SOTTO_DEMO_YAML="${CMAKE_SOURCE_DIR}/experiments/demo.yaml")
-set_source_files_properties(src/par/team_open.c PROPERTIES COMPILE_DEFINITIONS SOTTO_LIBRARY_FOLDER="${CMAKE_INSTALL_FULL_LIBDIR}")
+set_source_files_properties(src/core/par/team_open.c PROPERTIES COMPILE_DEFINITIONS SOTTO_LIBRARY_FOLDER="${CMAKE_INSTALL_FULL_LIBDIR}")
 set_property(SOURCE src/run/run_assets.S APPEND PROPERTY OBJECT_DEPENDS ${CMAKE_SOURCE_DIR}/experiments/demo.yaml)
 set(SOTTO_OBJECTS $<TARGET_OBJECTS:sotto_objects>)
 
-# NAME.isa.c is compiled once per instruction-set level (src/base/cpu.h); elsewhere than x86-64, plain copies. These files alone use
+# NAME.isa.c is compiled once per instruction-set level (src/core/base/cpu.h); elsewhere than x86-64, plain copies. These files alone use
 # instructions that v4bf16 adds (ISA_TABLE_BF16); the others have no copy for it.
-set(SOTTO_ISA_BF16_SOURCES src/nn/kernel/depthwise_kernels.isa.c src/nn/kernel/depthwise_rows.isa.c src/nn/kernel/norm_kernels.isa.c
-  src/nn/kernel/pointwise.isa.c src/nn/conv/bf16_kernels.isa.c src/nn/conv/winograd_kernels.isa.c
-  src/nn/layer/residual_noise.isa.c src/head/many/head_delta.isa.c)
+set(SOTTO_ISA_BF16_SOURCES src/learn/nn/kernel/depthwise_kernels.isa.c src/learn/nn/kernel/depthwise_rows.isa.c src/learn/nn/kernel/norm_kernels.isa.c
+  src/learn/nn/kernel/pointwise.isa.c src/learn/nn/conv/bf16_kernels.isa.c src/learn/nn/conv/winograd_kernels.isa.c
+  src/learn/nn/layer/residual_noise.isa.c src/learn/head/many/head_delta.isa.c)
 set(SOTTO_ISA_LEVELS v2 v3 v4 v4bf16)
 set(SOTTO_ISA_FLAGS_v2 -march=x86-64-v2)
 set(SOTTO_ISA_FLAGS_v3 -march=x86-64-v3)
@@ -61,8 +75,8 @@ foreach(level IN LISTS SOTTO_ISA_LEVELS)
   if(level STREQUAL v4bf16)
     set(sources ${SOTTO_ISA_BF16_SOURCES})
   endif()
-  add_library(sotto_isa_${level} OBJECT ${sources} src/base/isa_${level}.c)
-  target_include_directories(sotto_isa_${level} PRIVATE include ${SOTTO_FLOORS})
+  add_library(sotto_isa_${level} OBJECT ${sources} src/core/base/isa_${level}.c)
+  target_include_directories(sotto_isa_${level} PRIVATE include ${CMAKE_BINARY_DIR}/generated)
   target_link_libraries(sotto_isa_${level} PRIVATE sotto_deps)
   target_compile_definitions(sotto_isa_${level} PRIVATE SOTTO_ISA_SUFFIX=${level})
   target_compile_options(sotto_isa_${level} PRIVATE -O3 -fno-math-errno -Wno-psabi) # sqrt without errno vectorises
@@ -109,12 +123,12 @@ add_dependencies(sotto_static sotto_static_file)
 add_library(sotto_internals STATIC EXCLUDE_FROM_ALL ${SOTTO_OBJECTS})
 target_link_libraries(sotto_internals PUBLIC sotto_deps)
 
-# The plug-in for MPI, where an MPI library is found. It is loaded when a launcher started several ranks (src/par/team_open.c).
+# The plug-in for MPI, where an MPI library is found. It is loaded when a launcher started several ranks (src/core/par/team_open.c).
 if(SOTTO_MPI AND NOT (CMAKE_CROSSCOMPILING AND SOTTO_MPI STREQUAL AUTO)) # the MPI library found may be that of the building machine
   find_package(MPI QUIET COMPONENTS C)
   if(MPI_C_FOUND)
-    add_library(sotto_mpi MODULE src/par/mpi/transport_mpi.c)
-    target_include_directories(sotto_mpi PRIVATE src)
+    add_library(sotto_mpi MODULE src/core/par/mpi/transport_mpi.c)
+    target_include_directories(sotto_mpi PRIVATE ${CMAKE_SOURCE_DIR}/src/core)
     target_link_libraries(sotto_mpi PRIVATE MPI::MPI_C)
   elseif(NOT SOTTO_MPI STREQUAL AUTO)
     message(FATAL_ERROR "SOTTO_MPI is ON, but no MPI library was found (libopenmpi-dev)")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints src/dp/noise/floored_polynomials.h: polynomials of the exact noise sampler.
+"""Prints src/core/dp/noise/floored_polynomials.h: polynomials of the exact noise sampler.
 
-usage: tools/noise_polynomials.py > src/dp/noise/floored_polynomials.h
+usage: tools/noise_polynomials.py > src/core/dp/noise/floored_polynomials.h
 
 Each polynomial goes through the series at the Chebyshev points of [0, end], in exact fractions; its coefficients are
 then rounded to doubles. How good they are is not claimed here but proved by tests/property/dp/test_floored_polynomials.c.

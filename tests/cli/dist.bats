@@ -25,7 +25,7 @@ teardown() { rm -rf "$dir"; }
   cd "$dir"/sotto-*/
   diff <(git -C "$tree" ls-tree -r --name-only HEAD | sort) <(find . -type f -o -type l | sed 's,^\./,,' | sort)
   cmake -S . -B build/install -G Ninja -DSOTTO_TESTS=OFF -DSOTTO_BENCH=OFF >/dev/null
-  grep -q '/src/dp/' build/install/compile_commands.json
+  grep -q '/src/core/dp/' build/install/compile_commands.json
   run -1 grep -F "$(cd "$tree" && pwd)/" build/install/compile_commands.json build/install/build.ninja
   run tools/dist "$dir/c"
   [ "$status" -eq 66 ]

@@ -1,4 +1,4 @@
-/* Stands in src/base of the copy that tools/check-mutants makes, where every file includes mutant.h (mutants.cmake). */
+/* Stands in src/core/base of the copy that tools/check-mutants makes, where every file includes mutant.h (mutants.cmake). */
 #include <stdlib.h>
 
 int mutant_number;

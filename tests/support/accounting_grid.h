@@ -58,7 +58,7 @@ static inline void grid_distrust(struct grid_row *row)
     bool wrong[BOUNDS] = {false};
     double exact = row->bound[EXACT], slack = 1 + 1e-9;
     wrong[PLD_LOWER] = row->delta < 2e-15 && !isnan(row->bound[PLD_LOWER]);
-    /* dp-accounting's upper bounds that ball arithmetic refutes (src/dp/ball, lower ends
+    /* dp-accounting's upper bounds that ball arithmetic refutes (src/core/dp/ball, lower ends
      * 7.8494600, 14.9930096, 7.4802257 and 56.5074770): its transform loses a delta of 1e-10 in rounding. */
     static const double refuted[][3] = {{1.1, 0.01, 10000}, {0.4, 0.001, 1000}, {4, 0.25, 300}, {5, 1, 1000}};
     for (int i = 0; i < 4; i++)

@@ -1,4 +1,4 @@
-/* Small files for the tests of src/data: a temporary folder, images, archives. */
+/* Small files for the tests of src/learn/data: a temporary folder, images, archives. */
 #ifndef TESTS_DATA_FILES_H
 #define TESTS_DATA_FILES_H
 

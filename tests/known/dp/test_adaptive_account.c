@@ -1,4 +1,4 @@
-/* src/dp/account/adaptive_account.c: triples of events, their sum and its epsilon. Figures: docs/derivations/adaptive.md. */
+/* src/core/dp/account/adaptive_account.c: triples of events, their sum and its epsilon. Figures: docs/derivations/adaptive.md. */
 #include "support/test.h"
 
 #include "sotto/sotto.h"

@@ -1,4 +1,4 @@
-/* src/dp/account/profile_gaussian.c: mu of a profile and of a certificate. Figures: docs/derivations/adaptive.md. */
+/* src/core/dp/account/profile_gaussian.c: mu of a profile and of a certificate. Figures: docs/derivations/adaptive.md. */
 #include "support/test.h"
 
 #include "dp/account/profile.h"

@@ -1,4 +1,4 @@
-/* src/dp/account/adaptive.c: boxes, columns, and the Gaussian that covers a run. Figures: docs/derivations/adaptive.md. */
+/* src/core/dp/account/adaptive.c: boxes, columns, and the Gaussian that covers a run. Figures: docs/derivations/adaptive.md. */
 #include "support/test.h"
 #include "support/effort.h"
 #include "dp/account/account_pld.h"

@@ -1,4 +1,4 @@
-/* src/dp/account/adaptive_columns.c: what a budget holds, whatever is chosen when. */
+/* src/core/dp/account/adaptive_columns.c: what a budget holds, whatever is chosen when. */
 #include "support/test.h"
 #include "dp/account/adaptive_columns.h"
 #include "sotto/sotto.h"

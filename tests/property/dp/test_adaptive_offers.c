@@ -1,4 +1,4 @@
-/* src/dp/account/adaptive_part.c: offers from Renyi divergences, from noise on whole steps, and beside a pure part. */
+/* src/core/dp/account/adaptive_part.c: offers from Renyi divergences, from noise on whole steps, and beside a pure part. */
 #include "support/curve_cover.h"
 #include "dp/account/adaptive_columns.h"
 #include "dp/mechanism/mechanism.h"

@@ -1,4 +1,4 @@
-/* src/dp/account/row_by_row.c: what the runs of a person are charged as. Figures: docs/derivations/adaptive.md, section 7. */
+/* src/core/dp/account/row_by_row.c: what the runs of a person are charged as. Figures: docs/derivations/adaptive.md, section 7. */
 #include "support/curve_cover.h"
 #include "base/memory.h"
 #include "dp/account/row_by_row.h"

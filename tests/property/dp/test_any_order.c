@@ -1,4 +1,4 @@
-/* src/dp/account/any_order.c: the box that holds a list of events. Figures: docs/derivations/adaptive.md, section 4. */
+/* src/core/dp/account/any_order.c: the box that holds a list of events. Figures: docs/derivations/adaptive.md, section 4. */
 #include "support/test.h"
 
 #include "sotto/sotto.h"

@@ -1,4 +1,4 @@
-/* Every even split of a budget fits into it, as decimals; nothing more does (src/dp/ledger/ledger_account.c, src/num/decimal.c). */
+/* Every even split of a budget fits into it, as decimals; nothing more does (src/core/dp/ledger/ledger_account.c, src/core/num/decimal.c). */
 #include "support/test.h"
 #include "support/ledger_folder.h"
 #include "dp/ledger/ledger_account.h"

@@ -1,4 +1,4 @@
-/* src/dp/account/sampled.c: what the account reaches is found, also where the quick bound does not reach it. */
+/* src/core/dp/account/sampled.c: what the account reaches is found, also where the quick bound does not reach it. */
 #include "support/test.h"
 #include "sotto/sotto.h"
 

@@ -1,4 +1,4 @@
-/* src/dp/ledger/ledger_offers.c: no line that a charge wrote is refused, whatever the release. Random mechanisms, scales, norms,
+/* src/core/dp/ledger/ledger_offers.c: no line that a charge wrote is refused, whatever the release. Random mechanisms, scales, norms,
  * widths and deltas, under a budget (columns of one epsilon, or of stated pairs) and without one (levels). That smaller offers are
  * refused is tested in unit/dp/test_ledger_columns.c too; here, as the control, each line once more with all numbers a part in a million too small. */
 #include "support/test.h"

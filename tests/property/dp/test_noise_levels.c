@@ -1,4 +1,4 @@
-/* src/dp/account/event_levels.c, mixtures in src/dp/pld/pld_compose.c: thousands of noise levels between few distributions. */
+/* src/core/dp/account/event_levels.c, mixtures in src/core/dp/pld/pld_compose.c: thousands of noise levels between few distributions. */
 #include "support/test.h"
 #include "support/effort.h"
 

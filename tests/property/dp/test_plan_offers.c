@@ -1,4 +1,4 @@
-/* src/dp/account/adaptive_part.c: boxes of plans that hold runs of steps beside single releases. */
+/* src/core/dp/account/adaptive_part.c: boxes of plans that hold runs of steps beside single releases. */
 #include "support/test.h"
 
 #include "dp/account/adaptive_account.h"

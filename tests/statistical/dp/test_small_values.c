@@ -1,4 +1,4 @@
-/* src/dp/release/verify_values.c: released values that are too small for their noise. Refused falsely with at most 1e-9, by the exact
+/* src/core/dp/release/verify_values.c: released values that are too small for their noise. Refused falsely with at most 1e-9, by the exact
  * law of the statistic; and noise of a third of what is stated is refused.
  *
  * Exact: at the statistic where the bound is 1e-9 (or 1e-2), the probability that noise alone (no data, the worst case) has a smaller one

@@ -1,4 +1,4 @@
-/* src/selftest: correct releases survive the attack, every planted bug is caught, and the rate of false
+/* src/run/selftest: correct releases survive the attack, every planted bug is caught, and the rate of false
  * alarms is what is stated. All noise is seeded, so a pass today is a pass tomorrow.
  *
  * Each of the 12 tests of a release errs with probability 1e-8 at every effort, so that one of 24 correct releases is accused

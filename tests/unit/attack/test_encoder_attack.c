@@ -1,4 +1,4 @@
-/* src/attack: membership of encoders: numbers by hand; a planted leak is found by every attack, exchangeable
+/* src/measure/attack: membership of encoders: numbers by hand; a planted leak is found by every attack, exchangeable
  * records are not distinguished; refusals. */
 #include "support/test.h"
 

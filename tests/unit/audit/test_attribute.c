@@ -1,4 +1,4 @@
-/* src/attack: attribute inference: scores by hand, the classifiers, what is found and what is not. */
+/* src/measure/attack: attribute inference: scores by hand, the classifiers, what is found and what is not. */
 #include "support/test.h"
 #include "support/audit_world.h"
 #include "audit/measure/confusion.h"

@@ -1,4 +1,4 @@
-/* src/audit/audit.c: whole audits, thresholds, refusals, errors, allocation failures. */
+/* src/measure/audit/audit.c: whole audits, thresholds, refusals, errors, allocation failures. */
 #include "support/test.h"
 #include "support/audit_world.h"
 #include "audit/audit_private.h"

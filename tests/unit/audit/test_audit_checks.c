@@ -1,4 +1,4 @@
-/* src/attack: what stands around an audit: checks of the two sets, claims, gates, slices, most vulnerable members,
+/* src/measure/attack: what stands around an audit: checks of the two sets, claims, gates, slices, most vulnerable members,
  * spread. */
 #include "support/test.h"
 #include "support/audit_world.h"

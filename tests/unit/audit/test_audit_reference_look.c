@@ -1,4 +1,4 @@
-/* src/audit: reference models and scores that are not what they are called. Each was silent once: attacks vanished, or an audit
+/* src/measure/audit: reference models and scores that are not what they are called. Each was silent once: attacks vanished, or an audit
  * found nothing.
  *
  * The check of references: where they are right, no audit of 20, 100, 1,000 (efforts 1, 5, 50) may be warned about. A mask in

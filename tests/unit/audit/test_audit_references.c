@@ -1,4 +1,4 @@
-/* src/attack: reference and shadow models. */
+/* src/measure/attack: reference and shadow models. */
 #include "support/test.h"
 #include "support/audit_world.h"
 

@@ -1,4 +1,4 @@
-/* src/attack: scores of single records by hand. */
+/* src/measure/attack: scores of single records by hand. */
 #include "support/test.h"
 
 #include "audit/score/posterior.h"

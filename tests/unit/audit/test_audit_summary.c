@@ -1,4 +1,4 @@
-/* src/audit: the summary on a terminal. Columns are as wide as their longest cell and never touch. */
+/* src/measure/audit: the summary on a terminal. Columns are as wide as their longest cell and never touch. */
 #include <math.h>
 #include "support/test.h"
 

@@ -1,4 +1,4 @@
-/* src/audit: what an audit found, in both directions: verdict, gates, claims, checks. Each row of the table of misjudged audits
+/* src/measure/audit: what an audit found, in both directions: verdict, gates, claims, checks. Each row of the table of misjudged audits
  * is a test; false alarms are counted in tests/statistical/audit. */
 #include "support/test.h"
 #include "support/audit_world.h"

@@ -1,4 +1,4 @@
-/* src/audit/measure/bootstrap.c, sorted.c, epsilon_bounds.c: samplers against brute force, sorting, bounds by
+/* src/measure/audit/measure/bootstrap.c, sorted.c, epsilon_bounds.c: samplers against brute force, sorting, bounds by
  * hand. */
 #include "support/test.h"
 #include "support/worse.h"

@@ -1,4 +1,4 @@
-/* src/audit/measure/metrics.c and tpr_interval.c: curves, thresholds, areas, bounds. */
+/* src/measure/audit/measure/metrics.c and tpr_interval.c: curves, thresholds, areas, bounds. */
 #include "support/test.h"
 
 #include "audit/measure/metrics.h"

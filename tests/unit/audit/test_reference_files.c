@@ -1,4 +1,4 @@
-/* src/audit: references that stay in files give the audit of the same numbers in memory, bit for bit, whatever the numbers'
+/* src/measure/audit: references that stay in files give the audit of the same numbers in memory, bit for bit, whatever the numbers'
  * type; files of another shape, with bad values, or cut while they are read are refused by name. */
 #include "support/test.h"
 #include "support/audit_world.h"

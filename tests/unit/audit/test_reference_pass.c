@@ -1,4 +1,4 @@
-/* src/audit: summaries of reference signals from one pass for several targets. Expected are plain loops over the
+/* src/measure/audit: summaries of reference signals from one pass for several targets. Expected are plain loops over the
  * models, bit for bit: sums in the models' order, the target's own model left out. */
 #include "support/test.h"
 

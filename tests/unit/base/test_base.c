@@ -1,4 +1,4 @@
-/* src/base and src/rng: sizes, arenas, atomic files, hashes, error text, streams. */
+/* src/core/base and src/core/rng: sizes, arenas, atomic files, hashes, error text, streams. */
 #include "support/test.h"
 
 #ifdef _OPENMP

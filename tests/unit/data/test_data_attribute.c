@@ -1,4 +1,4 @@
-/* src/data: the second label of a set, from reading to importing, and the two sets made for attribute
+/* src/learn/data: the second label of a set, from reading to importing, and the two sets made for attribute
  * inference. */
 #include "support/test.h"
 

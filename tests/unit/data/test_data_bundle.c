@@ -1,4 +1,4 @@
-/* src/data/bundle*.c and gunzip.c: folders, archives and compressed files, and what they must refuse. */
+/* src/learn/data/bundle*.c and gunzip.c: folders, archives and compressed files, and what they must refuse. */
 #include "support/test.h"
 
 #include "data/files/bundle.h"

@@ -1,4 +1,4 @@
-/* src/data: single images, folders of images, CIFAR-10 files. */
+/* src/learn/data: single images, folders of images, CIFAR-10 files. */
 #include "support/test.h"
 
 #include "data/format/cifar.h"

@@ -1,4 +1,4 @@
-/* src/data: tables and arrays as sets, imports that are whole or absent, verification, the list. */
+/* src/learn/data: tables and arrays as sets, imports that are whole or absent, verification, the list. */
 #include "support/test.h"
 
 #include "base/file.h"

@@ -1,4 +1,4 @@
-/* src/data: splits, the made-up sets, IDX bytes, and the real Fashion-MNIST where it is installed. */
+/* src/learn/data: splits, the made-up sets, IDX bytes, and the real Fashion-MNIST where it is installed. */
 #include "support/test.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* src/data/encoding*: schemas, what they make of cells, how parts are stamped, and queries from new
+/* src/learn/data/encoding*: schemas, what they make of cells, how parts are stamped, and queries from new
  * tables. */
 #include "support/test.h"
 

@@ -1,4 +1,4 @@
-/* src/data/identity.c: digests of records, which names are public, and what arrays say of themselves. */
+/* src/learn/data/identity.c: digests of records, which names are public, and what arrays say of themselves. */
 #include "support/test.h"
 
 #include "data/dataset.h"

@@ -1,4 +1,4 @@
-/* src/dp/ledger/charge.c, ledger_registry.c, ledger_records.c: one ledger a data set, wherever it lies; the same records
+/* src/core/dp/ledger/charge.c, ledger_registry.c, ledger_records.c: one ledger a data set, wherever it lies; the same records
  * under two identities; two ledgers at once. Exact integers and files: no dtype, backend or thread matters. */
 #include "support/test.h"
 

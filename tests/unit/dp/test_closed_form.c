@@ -1,4 +1,4 @@
-/* src/dp/account/closed_form.c against the account that searches all bounds. */
+/* src/core/dp/account/closed_form.c against the account that searches all bounds. */
 #include "support/test.h"
 
 #include "dp/account/accountant.h"

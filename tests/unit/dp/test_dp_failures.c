@@ -1,4 +1,4 @@
-/* src/dp when things go wrong: every allocation of ours and of jansson fails once; every member of a
+/* src/core/dp when things go wrong: every allocation of ours and of jansson fails once; every member of a
  * certificate and of a ledger entry is missing or of another kind once; files cannot be written, or only in
  * part. One line each, nothing half-written, nothing forgotten. */
 #include "support/test.h"

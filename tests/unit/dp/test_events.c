@@ -1,4 +1,4 @@
-/* src/dp/account/events.c and events_file.c: different releases together, the files they come from, every message. */
+/* src/core/dp/account/events.c and events_file.c: different releases together, the files they come from, every message. */
 #include "support/test.h"
 
 #include "base/memory.h"

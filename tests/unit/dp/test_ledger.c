@@ -1,4 +1,4 @@
-/* src/dp/ledger/ledger.c: the chain, torn lines, budgets, two processes, kill -9 at any point. */
+/* src/core/dp/ledger/ledger.c: the chain, torn lines, budgets, two processes, kill -9 at any point. */
 #include "support/test.h"
 #include "support/ledger_folder.h"
 #include "base/file.h"

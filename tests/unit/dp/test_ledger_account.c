@@ -1,4 +1,4 @@
-/* src/dp/ledger/ledger_events.c, ledger_account.c, ledger_import.c: entries composed by their own mechanisms, what
+/* src/core/dp/ledger/ledger_events.c, ledger_account.c, ledger_import.c: entries composed by their own mechanisms, what
  * cannot be taken again, adjacency, imports, budgets. */
 #include "support/test.h"
 #include "support/account_memo.h"

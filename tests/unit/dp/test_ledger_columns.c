@@ -1,4 +1,4 @@
-/* src/dp/ledger/ledger_columns.c: budgets that hold for an analyst who looks at each release before choosing the next one. */
+/* src/core/dp/ledger/ledger_columns.c: budgets that hold for an analyst who looks at each release before choosing the next one. */
 #include "support/test.h"
 #include "support/ledger_rewrite.h"
 #include "dp/ledger/ledger_account.h"

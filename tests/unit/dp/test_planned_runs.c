@@ -1,4 +1,4 @@
-/* src/dp/release/reserve.c, src/dp/ledger/ledger_plan.c: runs of steps as releases of a plan. */
+/* src/core/dp/release/reserve.c, src/core/dp/ledger/ledger_plan.c: runs of steps as releases of a plan. */
 #include "support/ledger_rewrite.h"
 #include "dp/certificate/certificate.h"
 #include "dp/ledger/ledger_account.h"

@@ -1,4 +1,4 @@
-/* src/dp/release/protect.c, verify.c, noise_simulate.c, account_json.c through the public API: files in, files out, every
+/* src/core/dp/release/protect.c, verify.c, noise_simulate.c, account_json.c through the public API: files in, files out, every
  * refusal. */
 #include "support/test.h"
 #include "support/exercise.h"

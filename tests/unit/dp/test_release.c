@@ -1,4 +1,4 @@
-/* src/dp/release/release.c, ledger.c, certificate.c: what a release writes, refuses, and leaves behind. */
+/* src/core/dp/release/release.c, ledger.c, certificate.c: what a release writes, refuses, and leaves behind. */
 #include "support/test.h"
 #include "support/exercise.h"
 #include "support/temporary_folder.h"

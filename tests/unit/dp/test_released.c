@@ -1,4 +1,4 @@
-/* src/dp/release/released.c, src/dp/ledger/ledger_output.c: what is public does not follow the history of records, and a file has
+/* src/core/dp/release/released.c, src/core/dp/ledger/ledger_output.c: what is public does not follow the history of records, and a file has
  * a line of the ledger that binds it to its charge. Exact integers and files: no dtype, backend or thread matters. */
 #include "support/test.h"
 

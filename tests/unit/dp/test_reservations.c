@@ -1,4 +1,4 @@
-/* src/dp/release/reserve.c: a run is charged before its first step, whatever becomes of it; kill -9 at any point. */
+/* src/core/dp/release/reserve.c: a run is charged before its first step, whatever becomes of it; kill -9 at any point. */
 #include "support/test.h"
 #include "support/ledger_folder.h"
 #include "base/file.h"

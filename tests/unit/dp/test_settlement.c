@@ -1,4 +1,4 @@
-/* src/dp/release/reserve.c, src/dp/ledger: a run that a limit of time stops costs the steps that it took; one that is stopped in
+/* src/core/dp/release/reserve.c, src/core/dp/ledger: a run that a limit of time stops costs the steps that it took; one that is stopped in
  * another way costs what it reserved. */
 #include "support/test.h"
 #include "support/account_memo.h"

@@ -1,4 +1,4 @@
-/* src/head/private/head_checkpoint.c: what an interrupted private training of a head left is taken up whole or refused in
+/* src/learn/head/private/head_checkpoint.c: what an interrupted private training of a head left is taken up whole or refused in
  * one line, before anything is charged. float64 arrays; head kernels of this machine's instruction set, one thread. */
 #include "support/test.h"
 

@@ -1,4 +1,4 @@
-/* src/io: arrays in memory: shapes, conversions, the finite check. */
+/* src/core/io: arrays in memory: shapes, conversions, the finite check. */
 #include "support/test.h"
 
 #include "io/array/array.h"

@@ -1,4 +1,4 @@
-/* src/io: numbers in text, CSV tables, metrics files. */
+/* src/core/io: numbers in text, CSV tables, metrics files. */
 #include "support/test.h"
 
 #include "io/table/csv.h"

@@ -1,4 +1,4 @@
-/* src/io under memory shortage: every allocation of ours and of jansson fails once; nothing crashes, nothing
+/* src/core/io under memory shortage: every allocation of ours and of jansson fails once; nothing crashes, nothing
  * leaks (run under ASan), outputs stay untouched, the status says so. */
 #include "support/test.h"
 #include "support/failing_jansson.h"

@@ -1,4 +1,4 @@
-/* src/io: JSON building, reading, writing. */
+/* src/core/io: JSON building, reading, writing. */
 #include "support/test.h"
 
 #include "io/json/json.h"

@@ -1,4 +1,4 @@
-/* src/io/json/json_quick.c: what it reads is what jansson reads, bit for bit, and what it does not read jansson judges. */
+/* src/core/io/json/json_quick.c: what it reads is what jansson reads, bit for bit, and what it does not read jansson judges. */
 #include "support/test.h"
 
 #include "io/json/json_quick.h"

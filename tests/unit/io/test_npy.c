@@ -1,4 +1,4 @@
-/* src/io: arrays and .npy files. */
+/* src/core/io: arrays and .npy files. */
 #include "support/test.h"
 
 #include "base/file.h"

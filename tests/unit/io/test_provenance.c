@@ -1,4 +1,4 @@
-/* src/io/provenance: what an array's side file keeps, and what it refuses. */
+/* src/core/io/provenance: what an array's side file keeps, and what it refuses. */
 #include "support/test.h"
 
 #include "base/file.h"

@@ -1,4 +1,4 @@
-/* src/io: .safetensors files and the tensor list. */
+/* src/core/io: .safetensors files and the tensor list. */
 #include "support/test.h"
 
 #include "base/file.h"

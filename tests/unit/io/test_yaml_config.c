@@ -1,4 +1,4 @@
-/* src/io: YAML trees and configuration files. */
+/* src/core/io: YAML trees and configuration files. */
 #include "support/test.h"
 
 #include "io/yaml/yaml_config.h"

@@ -1,4 +1,4 @@
-/* src/nn/loop/checkpoint.c: the state of a run of networks comes back bit for bit, or its file is refused in one line and nothing is
+/* src/learn/nn/loop/checkpoint.c: the state of a run of networks comes back bit for bit, or its file is refused in one line and nothing is
  * taken over. f32 weights; no kernels, one thread. */
 #include "support/test.h"
 

@@ -1,4 +1,4 @@
-/* src/num/decimal.c: sums of decimals. */
+/* src/core/num/decimal.c: sums of decimals. */
 #include "support/test.h"
 #include "num/decimal.h"
 #include "num/interval.h"

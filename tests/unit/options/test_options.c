@@ -1,4 +1,4 @@
-/* src/options: tables of the options structs. */
+/* src/core/options: tables of the options structs. */
 #include "support/test.h"
 
 #include "options/option_tables.h"

@@ -1,4 +1,4 @@
-/* src/par/team_same.c: ranks that were started with another text are refused on all ranks, with the lowest of them by name. Threads
+/* src/core/par/team_same.c: ranks that were started with another text are refused on all ranks, with the lowest of them by name. Threads
  * stand for ranks; texts only, so no dtype and no instruction set matters. */
 #include "support/test.h"
 #include "support/simulated_ranks.h"

@@ -1,4 +1,4 @@
-/* src/report: several models on several axes: what counts as better and worse, the front, the winner; files;
+/* src/measure/report: several models on several axes: what counts as better and worse, the front, the winner; files;
  * refusals. */
 #include <math.h>
 #include "support/test.h"

@@ -1,4 +1,4 @@
-/* src/report/page/figures_page.c: places of points, ticks and intervals by hand, text that is escaped, and documents that are
+/* src/measure/report/page/figures_page.c: places of points, ticks and intervals by hand, text that is escaped, and documents that are
  * refused. */
 #include "support/test.h"
 

@@ -1,4 +1,4 @@
-/* src/report: the rules of the page, refusals (verdicts: test_report_verdicts.c). The example document has
+/* src/measure/report: the rules of the page, refusals (verdicts: test_report_verdicts.c). The example document has
  * every member of the schema. */
 #include "support/test.h"
 #include "support/report_pages.h"

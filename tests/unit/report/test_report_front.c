@@ -1,4 +1,4 @@
-/* src/report: the first screen of a page. The verdict is its first heading, checks follow it folded, costs stand setting by setting,
+/* src/measure/report: the first screen of a page. The verdict is its first heading, checks follow it folded, costs stand setting by setting,
  * and the next step fits what was found. */
 #include "support/test.h"
 #include "support/report_pages.h"

@@ -1,4 +1,4 @@
-/* src/report: what a page says a setting is worth. Each verdict follows from the numbers, a broken claim
+/* src/measure/report: what a page says a setting is worth. Each verdict follows from the numbers, a broken claim
  * before all, and nothing that was sampled is ever called proved. */
 #include "support/test.h"
 

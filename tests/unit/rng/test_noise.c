@@ -1,4 +1,4 @@
-/* src/rng/noise.c and the float side of src/dp/noise/lattice.c: streams, forks, rounding, edges. */
+/* src/core/rng/noise.c and the float side of src/core/dp/noise/lattice.c: streams, forks, rounding, edges. */
 #include "support/test.h"
 
 #include "base/memory.h"

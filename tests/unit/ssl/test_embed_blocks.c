@@ -1,4 +1,4 @@
-/* src/ssl: what the encoder's blocks make of an image. The next layer, by hand from the file's weights, makes of them what the
+/* src/learn/ssl: what the encoder's blocks make of an image. The next layer, by hand from the file's weights, makes of them what the
  * encoder makes. */
 #include "support/test.h"
 

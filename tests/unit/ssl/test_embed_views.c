@@ -1,4 +1,4 @@
-/* src/ssl: embeddings of random views: a function of seed and row, with the strength of the encoder's own
+/* src/learn/ssl: embeddings of random views: a function of seed and row, with the strength of the encoder's own
  * recipe. */
 #include "support/test.h"
 #include "support/worse.h"
