@@ -1,4 +1,4 @@
-/* With ed25519.c the only file outside src/rng that sees libsodium. */
+/* With ed25519.c the only file outside src/core/rng that sees libsodium. */
 #include "base/sha256.h"
 #include "base/sha256_blocks.h"
 

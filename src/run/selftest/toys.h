@@ -1,5 +1,5 @@
 /* toys.h - small releases on neighbouring inputs for the falsifier, and copies of them with historical bugs
- * planted. The bugs live here only: nothing outside src/selftest may include this folder
+ * planted. The bugs live here only: nothing outside src/run/selftest may include this folder
  * (tools/check-includes), and every toy that is no bug releases through sotto_dp_release() like all
  * other code. */
 #ifndef SELFTEST_TOYS_H

@@ -26,7 +26,7 @@ enum release_kind {
     RELEASE_CHOICE,  /* one index out of many */
     RELEASE_LABELS,  /* a label per record */
     RELEASE_MEDIAN,  /* a median, with noise that follows the records */
-    RELEASE_MINIMUM, /* weights that minimise a perturbed objective (src/head/private/head_objective.h) */
+    RELEASE_MINIMUM, /* weights that minimise a perturbed objective (src/learn/head/private/head_objective.h) */
     RELEASE_NONE     /* for comparing only */
 };
 

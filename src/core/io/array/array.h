@@ -1,4 +1,4 @@
-/* array.h - what the readers and writers of src/io share about arrays. */
+/* array.h - what the readers and writers of src/core/io share about arrays. */
 #ifndef IO_ARRAY_ARRAY_H
 #define IO_ARRAY_ARRAY_H
 

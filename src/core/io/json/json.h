@@ -1,4 +1,4 @@
-/* json.h - building, reading and writing JSON documents (jansson behind it; only src/io sees it).
+/* json.h - building, reading and writing JSON documents (jansson behind it; only src/core/io sees it).
  *
  * Building is linear: every put takes ownership of its value, and a failure anywhere turns the whole document
  * into NULL, which every function accepts, so one check at the end is enough:

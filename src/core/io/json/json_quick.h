@@ -1,4 +1,4 @@
-/* json_quick.h - a document that is only read, in one block of memory instead of one for every value. Seen by src/io/json alone.
+/* json_quick.h - a document that is only read, in one block of memory instead of one for every value. Seen by src/core/io/json alone.
  *
  * It reads what json_dump() writes with JSON_LINE, and less than JSON: no blanks, no escaped characters, whole numbers of at most 18
  * digits. All else it leaves to jansson, as everything that is wrong: so there is one judge, and one text, of every error. */

@@ -18,7 +18,7 @@ struct md {
     dnnl_memory_desc_t value;
 };
 #else
-#error "src/nn/dnnl knows the C API of oneDNN 2 and 3 only"
+#error "src/learn/nn/dnnl knows the C API of oneDNN 2 and 3 only"
 #endif
 
 /** EINTERNAL naming the call, unless the status is success; ENOMEM and ENOTSUP for oneDNN's own. */
