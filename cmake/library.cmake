@@ -17,6 +17,8 @@ set_source_files_properties(${sources} PROPERTIES INCLUDE_DIRECTORIES "${SOTTO_F
 file(GLOB_RECURSE SOTTO_SOURCES CONFIGURE_DEPENDS src/*.c src/*.S)
 file(GLOB_RECURSE SOTTO_ISA_SOURCES CONFIGURE_DEPENDS src/*.isa.c)
 list(FILTER SOTTO_SOURCES EXCLUDE REGEX "/base/isa_")
+list(FILTER SOTTO_SOURCES EXCLUDE REGEX "${SOTTO_NOT_OF_LIBRARY}")
+list(FILTER SOTTO_ISA_SOURCES EXCLUDE REGEX "${SOTTO_NOT_OF_LIBRARY}")
 list(REMOVE_ITEM SOTTO_SOURCES ${SOTTO_ISA_SOURCES})
 list(FILTER SOTTO_SOURCES EXCLUDE REGEX "/par/mpi/") # a plug-in, below
 if(NOT SOTTO_DNNL)
@@ -38,6 +40,7 @@ endif()
 # All tables of options: a table is listed by its definition (src/core/options/option_tables.h).
 file(GLOB_RECURSE SOTTO_TABLE_FILES CONFIGURE_DEPENDS src/*_rows.c)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${SOTTO_TABLE_FILES})
+list(FILTER SOTTO_TABLE_FILES EXCLUDE REGEX "${SOTTO_NOT_OF_LIBRARY}")
 set(tables "")
 foreach(file IN LISTS SOTTO_TABLE_FILES)
   file(STRINGS ${file} lines REGEX "^const struct sotto_option options_[a-z0-9_]+\\[\\]")
@@ -49,7 +52,7 @@ endforeach()
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/options/all_tables.h CONTENT "${tables}")
 
 add_library(sotto_objects OBJECT ${SOTTO_SOURCES})
-target_include_directories(sotto_objects PUBLIC include ${CMAKE_BINARY_DIR}/generated)
+target_include_directories(sotto_objects PUBLIC include ${SOTTO_LAB_INCLUDES} ${CMAKE_BINARY_DIR}/generated)
 # Numbers are printed and read as in the C locale, whatever the process has set.
 target_compile_options(sotto_objects PRIVATE $<$<COMPILE_LANGUAGE:C>:SHELL:-include ${CMAKE_SOURCE_DIR}/src/core/base/c_locale.h>)
 target_link_libraries(sotto_objects PUBLIC sotto_deps)
@@ -76,7 +79,7 @@ foreach(level IN LISTS SOTTO_ISA_LEVELS)
     set(sources ${SOTTO_ISA_BF16_SOURCES})
   endif()
   add_library(sotto_isa_${level} OBJECT ${sources} src/core/base/isa_${level}.c)
-  target_include_directories(sotto_isa_${level} PRIVATE include ${CMAKE_BINARY_DIR}/generated)
+  target_include_directories(sotto_isa_${level} PRIVATE include ${SOTTO_LAB_INCLUDES} ${CMAKE_BINARY_DIR}/generated)
   target_link_libraries(sotto_isa_${level} PRIVATE sotto_deps)
   target_compile_definitions(sotto_isa_${level} PRIVATE SOTTO_ISA_SUFFIX=${level})
   target_compile_options(sotto_isa_${level} PRIVATE -O3 -fno-math-errno -Wno-psabi) # sqrt without errno vectorises
@@ -95,7 +98,7 @@ endforeach()
 add_library(sotto_shared SHARED ${SOTTO_OBJECTS})
 set(SOTTO_SOVERSION 0.3) # no promise about the binary interface before 1.0: CONTRIBUTING.md says when the number grows
 set_target_properties(sotto_shared PROPERTIES OUTPUT_NAME sotto SOVERSION ${SOTTO_SOVERSION})
-target_include_directories(sotto_shared INTERFACE include)
+target_include_directories(sotto_shared INTERFACE include ${SOTTO_LAB_INCLUDES} ${CMAKE_BINARY_DIR}/generated)
 target_link_libraries(sotto_shared PRIVATE sotto_deps)
 target_link_options(sotto_shared PRIVATE -Wl,-z,nodelete) # FLINT keeps pointers to ball_memory.c
 
@@ -115,7 +118,7 @@ add_custom_command(OUTPUT ${SOTTO_STATIC}
 add_custom_target(sotto_static_file ALL DEPENDS ${SOTTO_STATIC})
 add_library(sotto_static STATIC IMPORTED GLOBAL)
 set_target_properties(sotto_static PROPERTIES IMPORTED_LOCATION ${SOTTO_STATIC})
-target_include_directories(sotto_static INTERFACE ${CMAKE_SOURCE_DIR}/include)
+target_include_directories(sotto_static INTERFACE ${CMAKE_SOURCE_DIR}/include ${SOTTO_LAB_INCLUDES} ${CMAKE_BINARY_DIR}/generated)
 target_link_libraries(sotto_static INTERFACE sotto_deps)
 add_dependencies(sotto_static sotto_static_file)
 

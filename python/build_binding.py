@@ -5,7 +5,7 @@ Nothing is declared by hand: the compiler's preprocessor reads the headers, and 
 compiles. What the headers must keep to: C99, no macro in a declaration but SOTTO_API and SOTTO_MUST_CHECK, array lengths that are
 numbers or enumerators.
 
-usage: build_binding.py INCLUDE OUTPUT.c [LIBRARY FOLDER]
+usage: build_binding.py INCLUDES OUTPUT.c [LIBRARY FOLDER]      (INCLUDES: folders with ':' between them)
        FOLDER/_sotto.abi3.so is then compiled and linked with LIBRARY, which it finds by its full path"""
 import os
 import re
@@ -31,15 +31,22 @@ extern "Python" sotto_status sotto_python_model(void *, float *, const float *, 
 """
 
 
+HEADERS = "#include <sotto/sotto.h>\n#include <sotto/lab.h>\n"
+
+
+def options(include):
+    return [word for folder in include.split(":") for word in ("-I", folder)]
+
+
 def declarations(include):
     """The public headers as cffi reads them: without system headers, attributes and inline functions."""
-    command = shlex.split(os.environ.get("CC", "cc")) + ["-E", "-x", "c", "-I", include, "-"]
-    text = subprocess.run(command, input="#include <sotto/sotto.h>\n", capture_output=True, text=True, check=True).stdout
+    command = shlex.split(os.environ.get("CC", "cc")) + ["-E", "-x", "c", *options(include), "-"]
+    text = subprocess.run(command, input=HEADERS, capture_output=True, text=True, check=True).stdout
     kept, ours = [], False
     for line in text.splitlines():
         marker = re.match(r'# \d+ "(.*?)"', line)
         if marker:
-            ours = os.path.basename(os.path.dirname(marker[1])) == "sotto"
+            ours = os.path.basename(os.path.dirname(marker[1])) in ("sotto", "lab")
         elif ours:
             kept.append(line)
     text = "\n".join(kept)
@@ -54,7 +61,7 @@ def declarations(include):
 def builder(include):
     ffi = cffi.FFI()
     ffi.cdef(declarations(include) + MACROS + CALLBACKS)
-    ffi.set_source("sotto._sotto", "#include <sotto/sotto.h>\n", py_limited_api=True)
+    ffi.set_source("sotto._sotto", HEADERS, py_limited_api=True)
     return ffi
 
 
@@ -64,7 +71,7 @@ def compile_binding(source, include, library, folder):
         return
     place = os.path.dirname(os.path.abspath(library))
     command = shlex.split(os.environ.get("CC", "cc")) + [
-        "-O0", "-fPIC", "-shared", "-I", include, "-I", sysconfig.get_path("include"), "-o", output + ".part", source, library,
+        "-O0", "-fPIC", "-shared", *options(include), "-I", sysconfig.get_path("include"), "-o", output + ".part", source, library,
         f"-Wl,-rpath,{place}"]
     subprocess.run(command, check=True)
     os.replace(output + ".part", output)

@@ -1,4 +1,4 @@
-/* One row for each verb, in the order of `sotto help`, which prints the groups. A verb exists only once it works. */
+/* One row for each verb, in the order of `sotto help`, which prints the groups. A verb exists only once it works. Those of modules stand last. */
 ROW(demo)
 ROW(run)
 ROW(data)
@@ -19,10 +19,11 @@ ROW(certificate)
 ROW(key)
 ROW(audit)
 ROW(attack)
-ROW(federated)
 ROW(monitor)
 ROW(defend)
 ROW(report)
 ROW(compare)
 ROW(selftest)
 ROW(version)
+#define PLUG_VERB ROW
+#include "base/plugs.h"

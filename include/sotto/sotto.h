@@ -12,7 +12,6 @@
 #include "sotto/data.h"
 #include "sotto/defend.h"
 #include "sotto/dp.h"
-#include "sotto/federated.h"
 #include "sotto/fine_tune.h"
 #include "sotto/generate.h"
 #include "sotto/head.h"

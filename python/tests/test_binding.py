@@ -1,17 +1,18 @@
 """The binding is the library's whole interface: every exported function, every public struct, every option."""
 
+import os
 import pathlib
 import re
 import shutil
 import subprocess
 
 import pytest
+from headers import include, public_headers
 
 import sotto
 from sotto import _call
 from sotto._call import ffi, lib
 
-include = pathlib.Path(__file__).parents[2] / "include"
 ours = {"sotto_python_progress", "sotto_python_log", "sotto_python_model"}
 library = next(line.split()[-1] for line in open("/proc/self/maps") if re.search(r"/libsotto[^/]*\.so", line))
 
@@ -29,7 +30,7 @@ def test_every_exported_function_is_bound():
 
 @pytest.mark.skipif(not include.exists(), reason="not in the source tree")
 def test_every_declared_function_is_bound():
-    text = "".join(h.read_text() for h in (include / "sotto").glob("*.h"))
+    text = "".join(h.read_text() for h in public_headers())
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     declared = {re.search(r"(\w+)\s*\(", d.replace("SOTTO_MUST_CHECK", ""))[1] for d in re.findall(r"^SOTTO_API\b(?!\s+__)[^;]*;", text, flags=re.M)}
     assert declared == functions()
@@ -55,8 +56,8 @@ def test_sizes_and_offsets_are_those_of_c(tmp_path):
             lines.append(f'    printf("{s}.{member} %zu %zu\\n", offsetof(struct {s}, {member}), sizeof(((struct {s} *)0)->{member}));')
             want.append(f"{s}.{member} {field.offset} {ffi.sizeof(field.type)}")
     source, program = tmp_path / "layout.c", tmp_path / "layout"
-    source.write_text("#include <sotto/sotto.h>\n#include <stdio.h>\nint main(void)\n{\n" + "\n".join(lines) + "\n    return 0;\n}\n")
-    subprocess.run(["cc", "-I", include, "-o", program, source], check=True)
+    source.write_text("#include <sotto/sotto.h>\n#include <sotto/lab.h>\n#include <stdio.h>\nint main(void)\n{\n" + "\n".join(lines) + "\n    return 0;\n}\n")
+    subprocess.run(["cc", *[f"-I{folder}" for folder in os.environ.get("SOTTO_INCLUDES", str(include)).split(":")], "-o", program, source], check=True)
     assert subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines() == want
     assert len(structs) > 100 and len(want) > 1000
 

@@ -5,16 +5,15 @@ but what `exceptions` states."""
 
 import faulthandler
 import os
-import pathlib
 import re
 import signal
 import threading
 
 import pytest
+from headers import include, public_headers
 
 from sotto._call import ffi, lib
 
-include = pathlib.Path(__file__).parents[2] / "include" / "sotto"
 pytestmark = pytest.mark.skipif(not include.exists(), reason="not in the source tree")
 
 # Functions that take pointers and have nothing to refuse when all are NULL.
@@ -39,7 +38,7 @@ def split(text):
 def declarations():
     """For each function of the headers: its comment, and its parameters as (name, text of the declaration)."""
     found = {}
-    for header in include.glob("*.h"):
+    for header in public_headers():
         for comment, text in re.findall(r"((?:/\*\*(?:(?!\*/).)*\*/\s*)?)^SOTTO_API\b(?!\s+__)([^;]*);", header.read_text(), flags=re.S | re.M):
             text = re.sub(r"/\*.*?\*/", "", text.replace("SOTTO_MUST_CHECK", ""), flags=re.S)
             name, parameters = re.match(r".*?(sotto_\w+)\s*\((.*)\)\s*$", text, flags=re.S).groups()

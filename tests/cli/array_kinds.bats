@@ -251,7 +251,7 @@ refused() { # CODE TEXT command ...
   [ ! -e no.safetensors ]
 }
 
-@test "labels from 1 in audit, attack, federated and protect" {
+@test "labels from 1 in audit, attack and protect" {
   "$SOTTO" head --features b/member-features.npy --labels b/member-labels.npy --epochs 5 -o t.safetensors > /dev/null
   for part in member nonmember; do
     "$SOTTO" predict --head t.safetensors --features b/$part-features.npy --logits -o $part-logits.npy > /dev/null
@@ -264,7 +264,6 @@ refused() { # CODE TEXT command ...
     --nonmember-features b/nonmember-features.npy --nonmember-labels "$1" --attacker-features b/attacker-features.npy \
     --attacker-labels b/attacker-labels.npy "${@:2}"; }
   refused 65 "give --labels-from 1" attack y-from-1.npy
-  refused 65 "give --labels-from 1" "$SOTTO" federated --features x-f4.npy --labels y-from-1.npy --rounds 1 --participants 2
   protect() { "$SOTTO" protect --records x-f4.npy --clip 1 --scale 2 --dataset-id "c$2" --ledger "c$2.jsonl" -o "r$2.npy" --labels "$1" \
     --labels-from "$2" --label-epsilon 30 --classes 4 --insecure-noise-seed 7 > /dev/null; }
   protect y-i8.npy 0

@@ -3,8 +3,8 @@
  * In every round each participant starts at the common weights, trains on its own records and uploads its weights; the
  * mean, weighted by records, is the next common model. Everything here is measured and nothing is proved. There is no
  * secure aggregation: the server sees every upload. */
-#ifndef SOTTO_FEDERATED_H
-#define SOTTO_FEDERATED_H
+#ifndef SOTTO_LAB_FEDERATED_H
+#define SOTTO_LAB_FEDERATED_H
 
 #include "sotto/attack.h"
 #include "sotto/head.h"

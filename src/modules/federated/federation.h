@@ -3,7 +3,7 @@
 #define ATTACK_FEDERATED_FEDERATION_H
 
 #include "head/train/head_plain.h"
-#include "sotto/federated.h"
+#include "sotto/lab/federated.h"
 
 struct federation {
     const struct head_data *data; /* borrowed */

@@ -46,3 +46,23 @@ setup() {
   run "$SOTTO" federated "${records[@]}" --local-epochs 0
   [ "$status" -eq 64 ]
 }
+
+@test "labels from 1 are refused, with the option that reads them" {
+  python3 - <<'PY'
+b = bytearray(open("d/all-labels.npy", "rb").read())
+begin = 10 + int.from_bytes(b[8:10], "little")
+for at in range(begin, len(b), 8):
+    b[at] += 1
+open("from-1.npy", "wb").write(b)
+PY
+  run "$SOTTO" federated --features d/all-features.npy --labels from-1.npy --rounds 1 --participants 2
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"give --labels-from 1"* ]]
+}
+
+@test "one of several ranks is refused before anything is read" {
+  for rank in 0 3; do
+    run env OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=$rank "$SOTTO" federated --features none.npy --labels none.npy
+    [ "$status" -eq 69 ]
+  done
+}

@@ -2,7 +2,7 @@
 #ifndef ATTACK_FEDERATED_FEDERATED_SCORE_H
 #define ATTACK_FEDERATED_FEDERATED_SCORE_H
 
-#include "attack/federated/federated_run.h"
+#include "federated/federated_run.h"
 #include "attack/query/whitebox_features.h"
 
 /* ln of the norm of all layers' gradients together. */

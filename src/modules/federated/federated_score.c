@@ -1,4 +1,4 @@
-#include "attack/federated/federated_score.h"
+#include "federated/federated_score.h"
 
 #include "attack/query/attack_net.h"
 #include "par/par.h"

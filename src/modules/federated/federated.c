@@ -1,7 +1,7 @@
 /* The public call: who is judged, five trainings, six attackers, one audit. */
 #include "attack/attack_facts.h"
-#include "attack/federated/federated_run.h"
-#include "attack/federated/federated_score.h"
+#include "federated/federated_run.h"
+#include "federated/federated_score.h"
 #include "audit/audit_document.h"
 #include "audit/audit_memory.h"
 #include "base/file.h"

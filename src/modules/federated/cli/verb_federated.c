@@ -1,5 +1,6 @@
 /* sotto federated: federated averaging on one machine, and the attackers who sit in it. */
 #include "inputs/head_inputs.h"
+#include "sotto/lab/federated.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -127,7 +128,7 @@ const struct verb verb_federated = {
                 "  sotto federated --features X.npy --labels y.npy --records 400 --control -o control\n"
                 "  sotto federated --features X.npy --labels y.npy --owners owners.npy --learnt "
                 "--rounds-folder rounds",
-    .group = "Attacks and defences",
+    .group = "Modules",
     .ranks = REFUSED,
     .own = "features|labels|classes|owners|local-epochs",
     .options = rows,

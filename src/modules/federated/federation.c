@@ -1,4 +1,4 @@
-#include "attack/federated/federation.h"
+#include "federated/federation.h"
 
 #include "par/par.h"
 

@@ -1,8 +1,8 @@
 /* Rounds with an attacker in them. Ascent takes candidates in turns, a few in each round: all at once would ruin the model,
  * and with it what it remembers. */
-#include "attack/federated/federated_run.h"
+#include "federated/federated_run.h"
 
-#include "attack/federated/federated_score.h"
+#include "federated/federated_score.h"
 #include "base/file.h"
 
 #include <math.h>

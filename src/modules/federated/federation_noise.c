@@ -1,7 +1,7 @@
 /* A participant that trains by DP-SGD: Poisson samples, clipped gradients, Gaussian noise. The noise comes from a seed and
  * only shows what such participants would give away; what it would cost is sotto_account_sampled(). */
-#include "attack/federated/federation.h"
-#include "attack/federated/federated_score.h"
+#include "federated/federation.h"
+#include "federated/federated_score.h"
 
 #include <math.h>
 #include <string.h>

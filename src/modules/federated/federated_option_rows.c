@@ -1,6 +1,6 @@
 #include "options/option_row.h"
 #include "options/option_tables.h"
-#include "sotto/federated.h"
+#include "sotto/lab/federated.h"
 
 #define OPTIONS_OF struct sotto_federated_options
 

@@ -2,7 +2,7 @@
 #ifndef ATTACK_FEDERATED_FEDERATED_RUN_H
 #define ATTACK_FEDERATED_FEDERATED_RUN_H
 
-#include "attack/federated/federation.h"
+#include "federated/federation.h"
 
 /* The records that attackers judge, as record numbers in a random order, so that turns say nothing of who is a member. */
 struct federated_candidates {

@@ -3,7 +3,7 @@
 #include "support/test.h"
 #include "support/effort.h"
 
-#include "attack/federated/federated_score.h"
+#include "federated/federated_score.h"
 #include "support/audit_text.h"
 #include "support/head_blobs.h"
 #include "support/machine.h"

@@ -1,0 +1,16 @@
+"""The public headers of the library under test: include/sotto, and those of the modules that its build holds."""
+import os
+import pathlib
+import re
+
+include = pathlib.Path(__file__).parents[2] / "include"
+
+
+def lab_headers():
+    folders = [pathlib.Path(folder) for folder in os.environ.get("SOTTO_INCLUDES", "").split(":")]
+    named = [name for f in folders if (f / "sotto/lab.h").exists() for name in re.findall(r'"(sotto/lab/\w+\.h)"', (f / "sotto/lab.h").read_text())]
+    return [f / name for name in named for f in folders if (f / name).exists()]
+
+
+def public_headers():
+    return [*(include / "sotto").glob("*.h"), *lab_headers()]

@@ -1,0 +1,2 @@
+/* federated_plugs.h - the rows of this module in lists of plug-ins (base/plugs.h). */
+PLUG_VERB(federated)
