@@ -20,11 +20,11 @@ static const uint32_t roots[64] = {
 /* Asked once: a virtual machine takes long to answer. */
 static bool cpu_has(void)
 {
-    static atomic_int known; /* 0: not yet; 1: no; 2: yes */
+    static atomic_int cpu_sha; /* 0: not yet; 1: no; 2: yes */
     unsigned a, b = 0, c, d;
-    if (atomic_load(&known) == 0)
-        atomic_store(&known, 1 + (__get_cpuid_count(7, 0, &a, &b, &c, &d) && (b >> 29 & 1)));
-    return atomic_load(&known) == 2;
+    if (atomic_load(&cpu_sha) == 0)
+        atomic_store(&cpu_sha, 1 + (__get_cpuid_count(7, 0, &a, &b, &c, &d) && (b >> 29 & 1)));
+    return atomic_load(&cpu_sha) == 2;
 }
 
 bool sha256_has_blocks(void)
