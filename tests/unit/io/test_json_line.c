@@ -137,12 +137,13 @@ TEST(changed_lines_are_read_as_jansson_reads_them)
     char line[4096];
     for (int round = 0; round < 40000; round++) {
         const char *text = texts[rng_below(&r, sizeof texts / sizeof *texts)];
-        size_t size = strlen(text);
+        const size_t length = strlen(text);
+        size_t size = length;
         memcpy(line, text, size);
-        for (uint64_t edits = 1 + rng_below(&r, 3); edits > 0; edits--) {
+        for (uint64_t edits = 1 + rng_below(&r, 3); edits > 0 && size > 0; edits--) {
             const size_t at = rng_below(&r, size), from = rng_below(&r, size);
             size_t n = 1 + rng_below(&r, 12);
-            n = at + n > size || from + n > size ? 1 : n;
+            n = at + n > size || from + n > (size < length ? size : length) ? 1 : n;
             switch (rng_below(&r, 4)) {
             case 0:
                 line[at] = bytes[rng_below(&r, sizeof bytes - 1)];
@@ -153,7 +154,7 @@ TEST(changed_lines_are_read_as_jansson_reads_them)
                 break;
             case 2: /* in */
                 memmove(line + at + n, line + at, size - at);
-                memcpy(line + at, text + from, n);
+                memcpy(line + at, text + (from < length ? from : 0), n);
                 size += n;
                 break;
             default: /* over */

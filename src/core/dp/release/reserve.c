@@ -408,6 +408,36 @@ done:
     return status;
 }
 
+static sotto_status check_spend(const char **dataset_id, char condition[CONDITION_TEXT],
+                                struct privacy_unit *unit, const struct sotto_dpsgd_request *request)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_spend by_itself = request->spend;
+    by_itself.planned = NULL; /* which record() sees to */
+    if (request->spend.planned)
+        TRY(spend_require_slot_alone(&request->spend));
+    TRY(spend_check(dataset_id, condition, request->sampled.adjacency == SOTTO_REPLACE_INPUT ? NULL : unit,
+                    &by_itself));
+done:
+    return status;
+}
+
+static struct dpsgd_facts facts_of(const struct sotto_dpsgd_request *request, struct privacy_unit unit)
+{
+    struct dpsgd_facts facts = {.mechanism = request->sampled.mechanism,
+                                .scale = request->sampled.noise_multiplier * request->max_grad_norm,
+                                .max_grad_norm = request->max_grad_norm,
+                                .sample_rate = request->sampled.sample_rate,
+                                .dimension = request->dimension,
+                                .clipping = request->sampled.clipping,
+                                .on_lattice = request->on_lattice != 0,
+                                .inputs_only = request->sampled.adjacency == SOTTO_REPLACE_INPUT,
+                                .unit = unit,
+                                .sampling = request->sampled.sampling};
+    facts.lattice_exponent = run_lattice(&facts, request->records);
+    return facts;
+}
+
 static sotto_status reserve(struct sotto_dpsgd_session **out, const struct sotto_dpsgd_request *request,
                             struct with_labels *labels, const struct sotto_context *ctx)
 {
@@ -417,26 +447,10 @@ static sotto_status reserve(struct sotto_dpsgd_session **out, const struct sotto
     struct sotto_account account;
     struct sotto_dpsgd_session *s = NULL;
     const char *dataset_id;
-    struct sotto_spend by_itself = request->spend;
-    by_itself.planned = NULL; /* which record() sees to */
-    TRY(check(request));
-    if (request->spend.planned)
-        TRY(spend_require_slot_alone(&request->spend));
     struct privacy_unit unit = {0};
-    TRY(spend_check(&dataset_id, condition, request->sampled.adjacency == SOTTO_REPLACE_INPUT ? NULL : &unit,
-                    &by_itself));
-    double scale = request->sampled.noise_multiplier * request->max_grad_norm;
-    struct dpsgd_facts facts = {.mechanism = request->sampled.mechanism,
-                                .scale = scale,
-                                .max_grad_norm = request->max_grad_norm,
-                                .sample_rate = sampled.sample_rate,
-                                .dimension = request->dimension,
-                                .clipping = sampled.clipping,
-                                .on_lattice = request->on_lattice != 0,
-                                .inputs_only = sampled.adjacency == SOTTO_REPLACE_INPUT,
-                                .unit = unit,
-                                .sampling = sampled.sampling};
-    facts.lattice_exponent = run_lattice(&facts, request->records);
+    TRY(check(request));
+    TRY(check_spend(&dataset_id, condition, &unit, request));
+    const struct dpsgd_facts facts = facts_of(request, unit);
     sampled.noise_multiplier = run_multiplier(&facts);
     sampled.adjacency = SOTTO_REPLACE_ONE;
     sampled.rows_per_person = unit.rows;
