@@ -125,15 +125,34 @@ static int report_usage(int json, const struct options *o, bool alone)
     return report_failure(SOTTO_EUSAGE, json, o);
 }
 
+/* A build may have no module. */
+static bool has_verbs(int floor)
+{
+    for (int i = 0; i < VERBS; i++)
+        if ((int)verbs[i]->floor == floor)
+            return true;
+    return false;
+}
+
 static void print_synopsis(FILE *out)
 {
-    fprintf(out, "sotto %s: private self-supervised learning\n\n", sotto_version());
-    for (int i = 0; i < VERBS; i++) {
-        if (i == 0 || strcmp(verbs[i]->group, verbs[i - 1]->group) != 0)
-            fprintf(out, "%s%s\n", i ? "\n" : "", verbs[i]->group);
-        verb_print_line(out, verbs[i]);
+    static const char *const headings[FLOORS] = {
+        [FLOOR_CORE] = "Core: private releases, their budgets and certificates",
+        [FLOOR_LEARN] = "Learn: data, encoders and models",
+        [FLOOR_MEASURE] = "Measure: audits, attacks and reports",
+        [FLOOR_RUN] = "Run: whole experiments, and checks of this program",
+        [FLOOR_MODULES] = "Modules: experiments beside the core, without a promise"};
+    fprintf(out, "sotto %s: private self-supervised learning\n", sotto_version());
+    for (int floor = 0; floor < FLOORS; floor++) {
+        if (has_verbs(floor))
+            fprintf(out, "\n%s\n", headings[floor]);
+        for (int i = 0; i < VERBS; i++)
+            if ((int)verbs[i]->floor == floor)
+                verb_print_line(out, verbs[i]);
     }
-    fprintf(out, "\n'sotto VERB --help' shows examples and options. No telemetry, ever.\n");
+    fputs("\n'sotto VERB --help' shows examples and the main options.\nThis program sends nothing about its "
+          "use to anyone.\n",
+          out);
 }
 
 static int print_verbs(void)
@@ -220,6 +239,16 @@ static sotto_status agree(const struct sotto_team *team, sotto_status mine)
     return status;
 }
 
+/* --help, or with the word all behind it all of it. */
+static void print_help(const struct verb *verb, const struct options *o)
+{
+    const size_t words = option_argument_count(o);
+    if (words && strcmp(option_argument(o, words - 1), "all") == 0)
+        verb_print_all_help(stdout, verb);
+    else
+        verb_print_help(stdout, verb, option_argument(o, 0));
+}
+
 static int run_verb(const char *name, int argc, char **argv)
 {
     const struct verb *verb = find_verb(name);
@@ -236,7 +265,7 @@ static int run_verb(const char *name, int argc, char **argv)
         return 71;
     sotto_status status = options_parse(options, verb, argc - 2, argv + 2);
     if (status == SOTTO_OK && option_flag(options, "help")) {
-        verb_print_help(stdout, verb);
+        print_help(verb, options);
         free(options);
         return 0;
     }
@@ -299,10 +328,9 @@ int main(int argc, char **argv)
     const bool help = strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0;
     if (help && argc == 3 && strcmp(argv[2], "--json") == 0)
         return print_verbs();
-    if (help && argc > 2) { /* help VERB is VERB --help */
+    if (help && argc > 2) { /* help VERB ... is VERB --help ... */
         name = argv[2];
         argv[2] = "--help";
-        argc = 3;
     } else if (help) {
         print_synopsis(stdout);
         return 0;

@@ -1,4 +1,4 @@
-/* sotto VERB --help: options by group, wrapped to the terminal. */
+/* sotto VERB --help: what most people use, on one screen; --help all: all options by group. */
 #include "options/options_private.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { WIDEST = 100, NARROWEST = 40, HELP_COLUMN = 30 };
+enum { WIDEST = 100, NARROWEST = 40, HELP_COLUMN = 30, EXAMPLES_SHOWN = 3 };
 
 static size_t columns(void)
 {
@@ -50,27 +50,44 @@ static size_t wrap(FILE *out, const char *text, size_t at, size_t indent, size_t
     return at;
 }
 
-static void print_row(FILE *out, const struct option_row *row, size_t wide)
+/* `text` in the second column, behind what ends at `at` in the first. */
+static void print_text(FILE *out, const char *text, size_t at, size_t wide)
 {
-    char text[1024];
-    size_t indent = wide >= 80 ? HELP_COLUMN : 8, at = (size_t)fprintf(out, "  --%s", row->name);
-    if (option_short(row))
-        at += (size_t)fprintf(out, ", -%s", option_short(row));
-    if (row->value)
-        at += (size_t)fprintf(out, " %s", row->value);
-    size_t used = (size_t)snprintf(text, sizeof text, "%s", row->help);
-    if (row->fallback)
-        used += (size_t)snprintf(text + used, sizeof text - used, " [%s]", row->fallback);
-    const char *word, *list = row->aliases;
-    for (size_t n, k = 0; (n = option_word(&word, &list)); k++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s--%.*s%s", k ? ", " : " (also ", (int)n,
-                                 word, *list ? "" : ")");
+    const size_t indent = wide >= 80 ? HELP_COLUMN : 8;
     if (at + 2 > indent)
         fprintf(out, "\n%*s", (int)indent, "");
     else
         fprintf(out, "%*s", (int)(indent - at), "");
     wrap(out, text, indent, indent, wide, "");
     fputc('\n', out);
+}
+
+/* Length of a help text up to its first semicolon outside of brackets. */
+static size_t first_clause(const char *help)
+{
+    size_t length = 0;
+    for (int depth = 0; help[length] && (help[length] != ';' || depth > 0); length++)
+        depth += (help[length] == '(') - (help[length] == ')');
+    return length;
+}
+
+static void print_row(FILE *out, const struct option_row *row, size_t wide, bool all)
+{
+    char text[1024];
+    size_t at = (size_t)fprintf(out, "  --%s", row->name);
+    if (option_short(row))
+        at += (size_t)fprintf(out, ", -%s", option_short(row));
+    if (row->value)
+        at += (size_t)fprintf(out, " %s", row->value);
+    size_t used = (size_t)snprintf(text, sizeof text, "%.*s",
+                                   (int)(all ? strlen(row->help) : first_clause(row->help)), row->help);
+    if (row->fallback)
+        used += (size_t)snprintf(text + used, sizeof text - used, " [%s]", row->fallback);
+    const char *word, *list = all ? row->aliases : NULL;
+    for (size_t n, k = 0; (n = option_word(&word, &list)); k++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s--%.*s%s", k ? ", " : " (also ", (int)n,
+                                 word, *list ? "" : ")");
+    print_text(out, text, at, wide);
 }
 
 /* Groups in the order of their first options; an option is printed with its group. */
@@ -83,44 +100,130 @@ static void print_rows(FILE *out, const struct option_rows *rows, size_t wide)
         fprintf(out, "\n%s\n", group);
         for (size_t k = i; k < rows->count; k++)
             if (strcmp(rows->row[k].group, group) == 0)
-                print_row(out, &rows->row[k], wide);
+                print_row(out, &rows->row[k], wide, true);
     }
 }
 
-/* Long examples go on in the next line, as a shell reads them. */
-static void print_examples(FILE *out, const char *examples, size_t wide)
+/* "  sotto data import ..." is an example of the subcommand import. */
+static bool is_example_of(const char *line, const struct verb *verb, const struct subcommand *of)
 {
-    while (*examples) {
+    char start[64];
+    const size_t length = (size_t)snprintf(start, sizeof start, "  sotto %s ", verb->name);
+    return strncmp(line, start, length) == 0 &&
+           option_listed(of->name, line + length, strcspn(line + length, " \n"));
+}
+
+/* The first ones, at most `most`. Long examples go on in the next line, as a shell reads them. */
+static void print_examples(FILE *out, const struct verb *verb, const struct subcommand *of, size_t most,
+                           size_t wide)
+{
+    fputs("\nExamples:\n", out);
+    for (const char *examples = verb->examples; *examples && most;) {
         char line[512];
         size_t length = strcspn(examples, "\n");
         snprintf(line, sizeof line, "%.*s", (int)length, examples);
-        fputs("  ", out);
-        wrap(out, line + strspn(line, " "), 2, 6, wide, " \\");
-        fputc('\n', out);
+        if (!of || is_example_of(line, verb, of)) {
+            fputs("  ", out);
+            wrap(out, line + strspn(line, " "), 2, 6, wide, " \\");
+            fputc('\n', out);
+            most--;
+        }
         examples += length + (examples[length] == '\n');
     }
 }
 
-void verb_print_line(FILE *out, const struct verb *verb)
+static void print_title(FILE *out, const char *verb, const char *subcommand, const char *summary, size_t wide)
 {
-    const size_t at = (size_t)fprintf(out, "  sotto %-12s ", verb->name);
-    wrap(out, verb->summary, at, at, columns(), "");
+    const size_t at = (size_t)fprintf(out, "sotto %s%s%s: ", verb, subcommand[0] ? " " : "", subcommand);
+    wrap(out, summary, at, 2, wide, "");
     fputc('\n', out);
 }
 
-void verb_print_help(FILE *out, const struct verb *verb)
+static void print_usage(FILE *out, const char *verb, const char *subcommand, const char *arguments,
+                        size_t wide)
 {
-    static struct option_rows rows;
     char usage[512];
-    size_t wide = columns(), at = (size_t)fprintf(out, "sotto %s: ", verb->name);
-    option_rows_of(&rows, verb);
-    wrap(out, verb->summary, at, 2, wide, "");
-    fputs("\n\nExamples:\n", out);
-    print_examples(out, verb->examples, wide);
-    snprintf(usage, sizeof usage, "sotto %s%s%s [options]", verb->name, verb->arguments[0] ? " " : "",
-             verb->arguments);
+    snprintf(usage, sizeof usage, "sotto %s%s%s%s%s [options]", verb, subcommand[0] ? " " : "", subcommand,
+             arguments[0] ? " " : "", arguments);
     fputs("\nUsage: ", out);
     wrap(out, usage, strlen("Usage: "), 6, wide, "");
-    fputs("\n\nOptions:\n", out);
+    fputc('\n', out);
+}
+
+/* "lira, rmia" of "lira|rmia", and the arguments. */
+static void subcommand_text(char *out, size_t capacity, const struct subcommand *of)
+{
+    const char *word, *list = of->name;
+    size_t used = 0;
+    for (size_t n; (n = option_word(&word, &list));)
+        used += (size_t)snprintf(out + used, capacity - used, "%s%.*s", used ? ", " : "", (int)n, word);
+    snprintf(out + used, capacity - used, "%s%s", of->arguments[0] ? " " : "", of->arguments);
+}
+
+static void print_subcommands(FILE *out, const struct verb *verb, size_t wide)
+{
+    fprintf(out, "\nsotto %s NAME --help, where NAME is one of:\n", verb->name);
+    for (const struct subcommand *s = verb->subcommands; s->name; s++) {
+        char text[256];
+        subcommand_text(text, sizeof text, s);
+        fputs("  ", out);
+        print_text(out, s->summary, wrap(out, text, 2, 4, wide, ""), wide);
+    }
+}
+
+static void print_most_used(FILE *out, const struct option_rows *rows, const char *list, size_t wide)
+{
+    const char *word;
+    if (list)
+        fputs("\nOptions that most people use:\n", out);
+    for (size_t n; (n = option_word(&word, &list));)
+        for (size_t i = 0; i < rows->count; i++)
+            if (strncmp(rows->row[i].name, word, n) == 0 && !rows->row[i].name[n])
+                print_row(out, &rows->row[i], wide, false);
+}
+
+/* NULL: none is of this name. */
+static const struct subcommand *find_subcommand(const struct verb *verb, const char *name)
+{
+    for (const struct subcommand *s = verb->subcommands; s && s->name && name; s++)
+        if (option_listed(s->name, name, strlen(name)))
+            return s;
+    return NULL;
+}
+
+void verb_print_line(FILE *out, const struct verb *verb)
+{
+    char text[256];
+    const size_t at = (size_t)fprintf(out, "  sotto %-12s ", verb->name);
+    snprintf(text, sizeof text, "%.*s", (int)first_clause(verb->summary), verb->summary);
+    wrap(out, text, at, at, columns(), "");
+    fputc('\n', out);
+}
+
+void verb_print_help(FILE *out, const struct verb *verb, const char *subcommand)
+{
+    static struct option_rows rows;
+    const struct subcommand *of = find_subcommand(verb, subcommand);
+    const size_t wide = columns();
+    option_rows_of(&rows, verb);
+    print_title(out, verb->name, of ? subcommand : "", of ? of->summary : verb->summary, wide);
+    print_examples(out, verb, of, EXAMPLES_SHOWN, wide);
+    if (of || !verb->subcommands)
+        print_usage(out, verb->name, of ? subcommand : "", of ? of->arguments : verb->arguments, wide);
+    else
+        print_subcommands(out, verb, wide);
+    print_most_used(out, &rows, of ? of->most_used : verb->most_used, wide);
+    fprintf(out, "\nall options: sotto %s --help all\n", verb->name);
+}
+
+void verb_print_all_help(FILE *out, const struct verb *verb)
+{
+    static struct option_rows rows;
+    const size_t wide = columns();
+    option_rows_of(&rows, verb);
+    print_title(out, verb->name, "", verb->summary, wide);
+    print_examples(out, verb, NULL, SIZE_MAX, wide);
+    print_usage(out, verb->name, "", verb->arguments, wide);
+    fputs("\nOptions:\n", out);
     print_rows(out, &rows, wide);
 }

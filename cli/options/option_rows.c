@@ -17,7 +17,8 @@ static const struct option_row common_rows[] = {
      "continue is stopped; "
      "0: never"},
     {"alone", OPTION_FLAG, NULL, NULL, "single process, although a launcher (mpirun, srun) started it"},
-    {"help", OPTION_FLAG, NULL, NULL, "this help"},
+    {"help", OPTION_FLAG, NULL, NULL,
+     "help with the options that most people use; --help all: with all of them"},
     OPTION_END};
 
 size_t option_word(const char **word, const char **list)

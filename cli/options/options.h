@@ -23,15 +23,15 @@ enum option_kind {
 struct option_row {
     const char *name; /* long name without dashes; "" of the first three below; NULL ends the table */
     enum option_kind kind;
-    const char *value;                 /* what --help prints for the value: "FILE", "N", "EPSILON" */
-    const char *fallback;              /* default as text, or NULL: none */
-    const char *help;                  /* a noun phrase with the unit */
-    const char *aliases;               /* other names for good, "sigma|s", or NULL */
-    const char *old_names;             /* names of earlier versions: they work and are not shown */
-    const struct option_row *rows;     /* OPTION_ROWS */
-    const char *table;                 /* OPTION_TABLE: its name */
-    const char *only;                  /* OPTION_TABLE: these rows, "lr|batch"; NULL: all */
-    const char *group;                 /* filled in: the heading above */
+    const char *value;             /* what --help prints for the value: "FILE", "N", "EPSILON" */
+    const char *fallback;          /* default as text, or NULL: none */
+    const char *help;              /* a noun phrase with the unit; the short help ends it at a semicolon */
+    const char *aliases;           /* other names for good, "sigma|s", or NULL */
+    const char *old_names;         /* names of earlier versions: they work and are not shown */
+    const struct option_row *rows; /* OPTION_ROWS */
+    const char *table;             /* OPTION_TABLE: its name */
+    const char *only;              /* OPTION_TABLE: these rows, "lr|batch"; NULL: all */
+    const char *group;             /* filled in: the heading above */
     const struct sotto_option *member; /* filled in: the member of a struct that it sets */
 };
 /* A heading in help: every option stands below one. */
@@ -134,14 +134,26 @@ enum ranks {
     REFUSED,  /* it would be one, but that cannot be done yet */
     RANK_0    /* rank 0 works, the others end with 0 in silence */
 };
+/* Where a verb stands in `sotto help`: on the floor of the code that it calls (docs/ARCHITECTURE.md). */
+enum floor { FLOOR_CORE, FLOOR_LEARN, FLOOR_MEASURE, FLOOR_RUN, FLOOR_MODULES, FLOORS };
+/* A first argument that has a help of its own: `sotto VERB NAME --help`. */
+struct subcommand {
+    const char *name;      /* "import", or names that share one help, "lira|rmia"; NULL ends the list */
+    const char *arguments; /* those behind it, "PATH --name NAME", or "" */
+    const char *summary, *most_used; /* as of a verb */
+};
 struct verb {
     const char *name, *summary; /* summary: one line */
-    const char *group;          /* its heading in `sotto help` */
+    enum floor floor;
     enum ranks ranks;
     const char *arguments; /* "CONFIG.yaml", "NAME ...", or "" */
     size_t min_arguments, max_arguments;
-    const char *examples; /* printed first by --help; lines "  sotto ..." */
+    /* Lines "  sotto ...". The short help begins with the first three; that of a subcommand with its own first three. */
+    const char *examples;
     const struct option_row *options;
+    /* "data|epsilon": the options of the short help, at most 15, in its order; NULL: subcommands have them. */
+    const char *most_used;
+    const struct subcommand *subcommands; /* NULL: none */
     const char *own; /* "data|row": names of options that no table of the library holds */
     /* Returns a status; the text comes from sotto_error_text(). `json`: print exactly one object on
      * stdout. */

@@ -39,8 +39,9 @@ sotto_status options_parse(struct options *o, const struct verb *verb, int argc,
 /* The word of a list "lr|batch" that begins at *list, and its length; 0: none is left. */
 size_t option_word(const char **word, const char **list);
 bool option_listed(const char *list, const char *name, size_t length);
-/* Wrapped to COLUMNS or to the terminal, at most 100 columns. */
-void verb_print_help(FILE *out, const struct verb *verb);
+/* --help and --help all, wrapped to COLUMNS or to the terminal, at most 100 columns. `subcommand`: NULL or unknown: that of the verb. */
+void verb_print_help(FILE *out, const struct verb *verb, const char *subcommand);
+void verb_print_all_help(FILE *out, const struct verb *verb);
 /* Name and summary. */
 void verb_print_line(FILE *out, const struct verb *verb);
 

@@ -475,29 +475,29 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_account = {
     .name = "account",
-    .summary = "compute epsilon of a mechanism or a composition, or the noise for a target epsilon",
+    .summary = "compute epsilon of a mechanism or composition, or the noise for an epsilon",
     .arguments = "",
-    .examples =
-        "  sotto account --mechanism logistic --scale 0.1 --l2 0.04 --delta 1e-5 --json\n"
-        "  sotto account --mechanism laplace --scale 1 --l1 0.1 --compose 10 --delta 1e-6\n"
-        "  sotto account --mechanism gaussian --epsilon 1 --l2 1 --delta 1e-5\n"
-        "  sotto account --mechanism gaussian --noise-multiplier 1.1 --sample-rate 0.01 --steps "
-        "10000 --delta 1e-5\n"
-        "  sotto account --events releases.json --delta 1e-5\n"
-        "  sotto account --events releases.json --delta 1e-5 --any-order\n"
-        "  sotto account --rule optimal --parts 0.1 --compose 100 --delta 1e-6\n"
-        "  sotto account --rule parallel --parts '0.5;1;2' --parts-by value --parts-hold add-remove "
-        "--adjacency "
-        "replace-one\n"
-        "  sotto account --opacus-history accountant.json --delta 1e-5\n"
-        "  sotto account --choose --epsilon 1 --delta 1e-5 --l1 1 --compose 7\n"
-        "  sotto account --residual-perturbation additive --radius 30 --input-noise 0.25 --uses 100 --delta "
-        "1e-5\n"
-        "  sotto account --residual-perturbation complexity --gamma 0.8\n"
-        "  sotto account --verify protected.safetensors.certificate.json",
-    .group = "Releases",
+    .examples = "  sotto account --mechanism gaussian --epsilon 1 --l2 1 --delta 1e-5\n"
+                "  sotto account --mechanism gaussian --noise-multiplier 1.1 --sample-rate 0.01 --steps "
+                "10000 --delta 1e-5\n"
+                "  sotto account --events releases.json --delta 1e-5\n"
+                "  sotto account --mechanism logistic --scale 0.1 --l2 0.04 --delta 1e-5 --json\n"
+                "  sotto account --mechanism laplace --scale 1 --l1 0.1 --compose 10 --delta 1e-6\n"
+                "  sotto account --events releases.json --delta 1e-5 --any-order\n"
+                "  sotto account --rule optimal --parts 0.1 --compose 100 --delta 1e-6\n"
+                "  sotto account --rule parallel --parts '0.5;1;2' --parts-by value --parts-hold add-remove "
+                "--adjacency replace-one\n"
+                "  sotto account --opacus-history accountant.json --delta 1e-5\n"
+                "  sotto account --choose --epsilon 1 --delta 1e-5 --l1 1 --compose 7\n"
+                "  sotto account --residual-perturbation additive --radius 30 --input-noise 0.25 --uses 100 "
+                "--delta 1e-5\n"
+                "  sotto account --residual-perturbation complexity --gamma 0.8\n"
+                "  sotto account --verify protected.safetensors.certificate.json",
+    .floor = FLOOR_CORE,
     .ranks = RANK_0,
     .own = "rule|parts|parts-by|parts-hold|weights|verify|ledger|events|any-order|opacus-history|import|"
            "residual-perturbation|points",
     .options = rows,
+    .most_used = "mechanism|epsilon|delta|scale|l1|l2|noise-multiplier|sample-rate|steps|compose|events|"
+                 "ledger|choose|certified|json",
     .run = run};

@@ -312,43 +312,84 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     return status;
 }
 
+/* Records to judge, and records of the attacker. */
+#define RECORDS "member-features|member-labels|nonmember-features|nonmember-labels"
+#define ATTACKERS "attacker-features|attacker-labels"
+static const struct subcommand subcommands[] = {
+    {"list", "", "list all attacks with what each needs", "json"},
+    {"lira|rmia|lira-offline|rmia-offline", "",
+     "compare the target with many shadow models, record by record",
+     "target|target-command|" RECORDS "|" ATTACKERS "|shadows|views|cache|worker|fpr|seed|output"},
+    {"shokri|shokri-log|ml-leaks-1|ml-leaks-2|ml-leaks-combined|residual-mia|long", "",
+     "train shadow models on the attacker's records, and an attack model on their answers",
+     "target|target-command|" RECORDS "|" ATTACKERS "|shadows|shadow-data|cache|worker|fpr|seed|output"},
+    {"ml-leaks-3", "", "compare the answers with those to random inputs; needs no shadow model",
+     "target|target-command|" RECORDS "|budget|arrays|fpr|seed|output"},
+    {"loss-trajectory|metric-trajectory", "",
+     "follow the loss of each record while students learn from the target",
+     "target|" RECORDS "|" ATTACKERS "|snapshots|cache|fpr|seed|output"},
+    {"boundary|noise|augmentation|transfer|label-combined", "", "use only the class that the target answers",
+     "target|target-command|classes|budget|" RECORDS "|" ATTACKERS "|queries|image|cache|seed|output"},
+    {"gradient-norm|white-box|stolen-memories|stolen-memories-layers", "",
+     "read gradients, activations or weights of the target",
+     "target|" RECORDS "|" ATTACKERS "|known-member-features|known-member-labels|known-nonmember-features|"
+                                     "known-nonmember-labels|layers|explain|shadows|output"},
+    {"encoder", "", "find the records that pre-trained an encoder",
+     "encoder|shadow-encoder|data|member-indices|nonmember-indices|shadow-member-indices|shadow-nonmember-"
+     "indices|bank-indices|member-views|nonmember-views|fpr|seed|output"},
+    {"logan|logan-blackbox|gan-leaks-white|gan-leaks-partial|reconstruction|elbo", "",
+     "find the records that trained a generative model of images",
+     "generator|data|member-indices|nonmember-indices|known-member-indices|known-nonmember-indices|draws|fpr|"
+     "seed|output"},
+    {"poison", "", "write the training set of a target that an attacker has poisoned",
+     "poison|classes|" RECORDS "|other-features|other-labels|output"},
+    {"informed-reconstruction", "", "rebuild one training record of a convex head from all others",
+     "target|member-features|member-labels|" ATTACKERS "|targets|candidates|certificate|seed|output"},
+    {NULL}};
+
 const struct verb verb_attack = {
     .name = "attack",
-    .summary = "run attacks that query a model or train shadow models",
+    .summary =
+        "attack a model by queries, shadow models or its weights; needs the model, not only saved outputs",
     .arguments = "NAME|list",
     .min_arguments = 1,
     .max_arguments = 1,
-    .examples =
-        "  sotto attack ml-leaks-3 --target head.safetensors --member-features xm.npy --member-labels ym.npy "
-        "--nonmember-features xn.npy --nonmember-labels yn.npy -o attack1\n"
-        "  sotto attack ml-leaks-3 --target-command 'sotto-serve-torch model.pt' --budget "
-        "20000 "
-        "--member-features xm.npy ...\n"
-        "  sotto attack noise --shuffle "
-        "--target-command 'sotto monitor --on-alarm withhold ...' "
-        "--spread 20 --dilute 0.2 --cover more.npy --member-features xm.npy ...\n"
-        "  sotto attack white-box --target model.safetensors --known-member-features kx.npy "
-        "--known-member-labels "
-        "ky.npy --known-nonmember-features lx.npy --known-nonmember-labels ly.npy --member-features xm.npy "
-        "... -o "
-        "attack2\n"
-        "  sotto attack stolen-memories-layers --target model.safetensors --attacker-features xa.npy "
-        "--attacker-labels ya.npy --member-features xm.npy ... --explain 5 -o attack4\n"
-        "  sotto attack encoder --encoder e.safetensors --shadow-encoder s.safetensors --data "
-        "synthetic-faces "
-        "--member-indices m.npy --nonmember-indices n.npy --shadow-member-indices sm.npy "
-        "--shadow-nonmember-indices sn.npy -o attack3\n"
-        "  sotto attack poison --poison 4 --classes 10 --member-features xm.npy --member-labels ym.npy "
-        "--nonmember-features xn.npy "
-        "--nonmember-labels yn.npy -o poisoned\n"
-        "  sotto attack informed-reconstruction --target head.safetensors --member-features xm.npy "
-        "--member-labels ym.npy "
-        "--attacker-features xa.npy --attacker-labels ya.npy --certificate "
-        "head.safetensors.certificate.json\n"
-        "  sotto attack list",
-    .group = "Attacks and defences",
+    .examples = "  sotto attack ml-leaks-3 --target head.safetensors --member-features xm.npy "
+                "--member-labels ym.npy --nonmember-features xn.npy --nonmember-labels yn.npy -o attack1\n"
+                "  sotto attack lira --target head.safetensors --member-features xm.npy --member-labels "
+                "ym.npy --nonmember-features xn.npy --nonmember-labels yn.npy --cache shadows -o lira\n"
+                "  sotto attack lira --target head.safetensors --member-features xm.npy ... --cache shadows "
+                "--worker\n"
+                "  sotto attack shokri --target head.safetensors --member-features xm.npy ... "
+                "--attacker-features xa.npy --attacker-labels ya.npy --cache shadows -o shokri\n"
+                "  sotto attack loss-trajectory --target model.safetensors --member-features xm.npy ... "
+                "--attacker-features xa.npy --attacker-labels ya.npy -o trajectory\n"
+                "  sotto attack ml-leaks-3 --target-command 'sotto-serve-torch model.pt' --budget 20000 "
+                "--member-features xm.npy ...\n"
+                "  sotto attack boundary --target-command 'sotto-serve-torch model.pt' --budget 200000 "
+                "--member-features xm.npy ... -o boundary\n"
+                "  sotto attack noise --shuffle --target-command 'sotto monitor --on-alarm withhold ...' "
+                "--spread 20 --dilute 0.2 --cover more.npy --member-features xm.npy ...\n"
+                "  sotto attack white-box --target model.safetensors --known-member-features kx.npy "
+                "--known-member-labels ky.npy --known-nonmember-features lx.npy --known-nonmember-labels "
+                "ly.npy --member-features xm.npy ... -o attack2\n"
+                "  sotto attack stolen-memories-layers --target model.safetensors --attacker-features xa.npy "
+                "--attacker-labels ya.npy --member-features xm.npy ... --explain 5 -o attack4\n"
+                "  sotto attack encoder --encoder e.safetensors --shadow-encoder s.safetensors --data "
+                "synthetic-faces --member-indices m.npy --nonmember-indices n.npy --shadow-member-indices "
+                "sm.npy --shadow-nonmember-indices sn.npy -o attack3\n"
+                "  sotto attack poison --poison 4 --classes 10 --member-features xm.npy --member-labels "
+                "ym.npy --nonmember-features xn.npy --nonmember-labels yn.npy -o poisoned\n"
+                "  sotto attack logan --generator g.safetensors --data fashion-mnist --member-indices m.npy "
+                "--nonmember-indices n.npy -o attack5\n"
+                "  sotto attack informed-reconstruction --target head.safetensors --member-features xm.npy "
+                "--member-labels ym.npy --attacker-features xa.npy --attacker-labels ya.npy --certificate "
+                "head.safetensors.certificate.json\n"
+                "  sotto attack list",
+    .floor = FLOOR_MEASURE,
     .ranks = WORKERS,
     .own = "classes|budget|cover|encoder|shadow-encoder|generator|known-member-indices|known-nonmember-"
            "indices|targets|candidates|certificate",
     .options = rows,
+    .subcommands = subcommands,
     .run = run};

@@ -322,15 +322,16 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_audit = {
     .name = "audit",
-    .summary = "run membership and attribute attacks on saved arrays, with intervals and a report",
+    .summary =
+        "test saved model outputs for leakage of members and attributes; results have intervals and a report",
     .arguments = "",
-    .examples = "  sotto audit --one-run 100 --coin-file head.safetensors.coins.json --scores "
-                "head.safetensors.canaries.npz:white_box --delta 1e-5 --certificate "
-                "head.safetensors.certificate.json -o audit3\n"
-                "  sotto audit --member-logits m.npy --nonmember-logits n.npy --member-labels ym.npy "
+    .examples = "  sotto audit --member-logits m.npy --nonmember-logits n.npy --member-labels ym.npy "
                 "--nonmember-labels yn.npy -o audit1\n"
                 "  sotto audit --member-losses m.csv --nonmember-losses n.csv --fpr 0.01 --json\n"
                 "  sotto audit --scores s.npz:scores --membership s.npz:member -o audit2\n"
+                "  sotto audit --one-run 100 --coin-file head.safetensors.coins.json --scores "
+                "head.safetensors.canaries.npz:white_box --delta 1e-5 --certificate "
+                "head.safetensors.certificate.json -o audit3\n"
                 "  sotto audit --token-logprobs lp.npy --membership m.npy --compressed-bytes bytes.npy\n"
                 "  sotto audit --member-losses m.npy --nonmember-losses n.npy --member-reference mr.npy "
                 "--nonmember-reference nr.npy --member-trained mt.npy --nonmember-trained nt.npy "
@@ -339,8 +340,10 @@ const struct verb verb_audit = {
                 "  sotto audit --power loci=30000,pool=1000,reference=1000\n"
                 "  sotto audit --member-features pool.npy --nonmember-features others.npy --released-mean "
                 "frequencies.npy --reference-mean reference.npy --p-values p.csv",
-    .group = "Attacks and defences",
+    .floor = FLOOR_MEASURE,
     .ranks = RANK_0,
     .own = "power|canary-scores|candidate-scores|fail-if|p-values|certificate|ledger|coins|coin-file",
     .options = rows,
+    .most_used = "member-logits|nonmember-logits|member-labels|nonmember-labels|member-losses|nonmember-"
+                 "losses|scores|membership|ref-logits|ref-membership|attack|fpr|certificate|fail-if|output",
     .run = run};

@@ -71,14 +71,15 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_certificate = {
     .name = "certificate",
-    .summary = "show a certificate as one page for a privacy officer: text, or HTML to print",
+    .summary = "show a certificate as one page for a privacy officer, in text or HTML",
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
     .examples = "  sotto certificate private.safetensors --ledger ledger.jsonl --prior 0.001\n"
                 "  sotto certificate private.safetensors.certificate.json --html -o certificate.html",
-    .group = "Certificates",
+    .floor = FLOOR_CORE,
     .ranks = RANK_0,
     .own = "ledger|html|prior",
     .options = rows,
+    .most_used = "ledger|prior|html|output|json",
     .run = run};

@@ -147,15 +147,15 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     return status;
 }
 
-const struct verb verb_compare = {.name = "compare",
-                                  .summary = "put models side by side: utility, leakage by common attacks, "
-                                             "proved epsilon, with intervals and the Pareto front",
-                                  .arguments = "",
-                                  .examples =
-                                      "  sotto compare --model original=o/result.json,oa/result.json --model "
-                                      "talos=t/result.json,ta/result.json -o joint",
-                                  .group = "Pages",
-                                  .ranks = RANK_0,
-                                  .own = "model|certificate",
-                                  .options = rows,
-                                  .run = run};
+const struct verb verb_compare = {
+    .name = "compare",
+    .summary = "compare models side by side: utility, measured leakage and proved epsilon",
+    .arguments = "",
+    .examples = "  sotto compare --model original=o/result.json,oa/result.json --model "
+                "talos=t/result.json,ta/result.json -o joint",
+    .floor = FLOOR_MEASURE,
+    .ranks = RANK_0,
+    .own = "model|certificate",
+    .options = rows,
+    .most_used = "model|certificate|title|force|output|json",
+    .run = run};

@@ -468,9 +468,28 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     return action->run(o, ctx, json);
 }
 
+static const struct subcommand subcommands[] = {
+    {"list", "", "list the data sets that are installed, and those known by name", "json"},
+    {"info", "NAME", "show records, classes and identity of a data set", "json"},
+    {"import", "PATH --name NAME", "import a table, an archive or a folder of images as a data set",
+     "name|label|schema|missing|types|drop|separator|no-header|drop-bad-rows|person|rows-per-person|size|"
+     "attribute|dataset-id|loci"},
+    {"schema", "TABLE -o FILE", "draft the schema of a table: columns, bounds and categories",
+     "output|label|missing|types|drop|separator|no-header|drop-bad-rows"},
+    {"fetch", "NAME", "download and import a data set that is known by name",
+     "size|label|attribute|url|sha256|keep|yes"},
+    {"verify", "NAME", "check the checksums of an imported data set", "json"},
+    {"loci", "NAME -o FILE", "write loci and allele frequencies of a public reference set of genotypes",
+     "output"},
+    {"check", "[NAME] --classes K", "look for mistakes in records and labels before a private training",
+     "features|labels|labels-from|indices|classes|json"},
+    {"split", "NAME --parts P=N,... -o DIR", "draw disjoint parts of a data set, as arrays",
+     "parts|seed|one-hot|schema|fit-on|fit-table|private-fit|dataset-id|ledger|output"},
+    {NULL}};
+
 const struct verb verb_data = {
     .name = "data",
-    .summary = "list, import, fetch, describe and verify data sets",
+    .summary = "list, import, fetch, describe, check and split data sets",
     .arguments =
         "list | info NAME | import PATH --name NAME | schema TABLE -o FILE | fetch NAME | verify NAME | "
         "loci NAME -o FILE | check [NAME | --features X.npy --labels y.npy] --classes K | split NAME --parts "
@@ -478,24 +497,25 @@ const struct verb verb_data = {
         "-o DIR",
     .min_arguments = 1,
     .max_arguments = 3,
-    .examples = "  sotto data list\n"
+    .examples = "  sotto data import people.csv --name people --label ill --missing 'NA,none' --drop id\n"
+                "  sotto data split location --parts member=1200,nonmember=1200,attacker=2600 -o location\n"
+                "  sotto data check --features x.npy --labels y.npy --classes 10\n"
+                "  sotto data list\n"
                 "  sotto data import cifar10-jpeg.tar.xz --name cifar10\n"
                 "  sotto data import location.csv --name location --label first\n"
-                "  sotto data import people.csv --name people --label ill --missing 'NA,none' --drop id\n"
                 "  sotto data import photos/ --name photos --size 96x96\n"
                 "  sotto data fetch cifar100\n"
+                "  sotto data loci reference -o reference-loci.csv\n"
                 "  sotto data fetch stl10 --size 32x32\n"
                 "  sotto data import adult.data --name adult --schema adult-schema.yaml\n"
                 "  sotto data schema people.csv --label ill -o people-schema.yaml\n"
                 "  sotto data import cohort.vcf.gz --name cohort --loci reference-loci.csv\n"
                 "  sotto data info fashion-mnist --json\n"
                 "  sotto data verify fashion-mnist\n"
-                "  sotto data check --features x.npy --labels y.npy --classes 10\n"
-                "  sotto data split location --parts "
-                "member=1200,nonmember=1200,attacker=2600 -o location\n"
                 "  sotto data split adult --parts train=20000,test=5000 --one-hot -o adult",
-    .group = "Data",
+    .floor = FLOOR_LEARN,
     .ranks = RANK_0,
     .own = "name|yes|parts|features|labels|classes",
     .options = rows,
+    .subcommands = subcommands,
     .run = run};

@@ -157,21 +157,31 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     return status;
 }
 
+static const struct subcommand subcommands[] = {
+    {"memguard|uniform-confidence|temperature", "", "change posteriors",
+     "input|known|budget|set|labels|attacker|adaptive|seed|key|output|json"},
+    {"attriguard|attriguard-table|olympus", "", "change embeddings or the entries of a table",
+     "input|known|known-labels|budget|set|labels|head|attacker|adaptive|seed|key|output|json"},
+    {NULL}};
+
 const struct verb verb_defend = {
     .name = "defend",
-    .summary = "change posteriors or embeddings so that they leak less: measured, not guaranteed",
+    .summary =
+        "change posteriors or embeddings so that they leak less; the effect is measured, not guaranteed",
     .arguments = "NAME",
     .min_arguments = 0,
     .max_arguments = 1,
     .examples = "  sotto defend --list\n"
+                "  sotto defend temperature --input p.npy --set temperature=4 -o q.npy\n"
                 "  sotto defend memguard --input p.npy --known members.npy:1 --known others.npy:0 --budget "
                 "0.5 -o q.npy\n"
                 "  sotto defend memguard --input m.npy:1 --input n.npy:0 --known m.npy:1 --known k.npy:0 "
-                "--attacker in.npy:1 "
-                "--attacker out.npy:0 --adaptive -o defended\n"
-                "  sotto defend uniform-confidence --input p.npy --labels y.npy -o q.npy",
-    .group = "Attacks and defences",
+                "--attacker in.npy:1 --attacker out.npy:0 --adaptive -o defended\n"
+                "  sotto defend uniform-confidence --input p.npy --labels y.npy -o q.npy\n"
+                "  sotto defend attriguard --input e.npy --known k.npy:a.npy --budget 0.5 -o defended.npy",
+    .floor = FLOOR_MODULES,
     .ranks = RANK_0,
     .own = "input|known|known-labels|list|labels|head|attacker|adaptive",
     .options = rows,
+    .subcommands = subcommands,
     .run = run};

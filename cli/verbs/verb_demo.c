@@ -86,17 +86,23 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     return experiment_run(NULL, sotto_demo_config(), "demo.yaml", overrides, o, ctx, json);
 }
 
+static const struct subcommand subcommands[] = {
+    {"sde", "", "draw how noise between the layers changes the path of one image",
+     "data|row|seed|output|json"},
+    {NULL}};
+
 const struct verb verb_demo = {
     .name = "demo",
-    .summary =
-        "run a complete example on the default data: pre-train, embed, fit, protect, query, attack, report",
+    .summary = "run the whole example on the default data, from pre-training to the report",
     .arguments = "[sde]",
     .max_arguments = 1,
     .examples = "  sotto demo\n"
                 "  sotto demo sde -o runs/sde\n"
                 "  sotto demo -o runs/demo -s data.set=synthetic-images",
-    .group = "A whole example, or an experiment",
+    .floor = FLOOR_RUN,
     .ranks = REFUSED,
     .own = "row|seed",
     .options = rows,
+    .most_used = "output|set|fresh|plan|worker|json",
+    .subcommands = subcommands,
     .run = run};

@@ -275,17 +275,19 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_embed = {
     .name = "embed",
-    .summary = "compute embeddings of images; with --evaluate, measure their quality",
+    .summary = "compute embeddings of images, and measure their quality",
     .arguments = "",
     .examples =
-        "  sotto embed --encoder encoder.safetensors --data fashion-mnist --split test -o X.npy "
-        "--labels-out y.npy\n"
-        "  sotto embed --encoder encoder.safetensors --data cifar10 --indices private.npy -o X.npy\n"
+        "  sotto embed --encoder encoder.safetensors --data fashion-mnist --split test -o X.npy --labels-out "
+        "y.npy\n"
         "  sotto embed --encoder encoder.safetensors --data fashion-mnist --evaluate\n"
-        "  sotto embed --encoder encoder.safetensors --blocks 3 --grid 3 --mirror --data cifar10 -o X.npy\n"
-        "  sotto embed --encoder scattering --data fashion-mnist -o X.npy --labels-out y.npy",
-    .group = "Models",
+        "  sotto embed --encoder scattering --data fashion-mnist -o X.npy --labels-out y.npy\n"
+        "  sotto embed --encoder encoder.safetensors --data cifar10 --indices private.npy -o X.npy\n"
+        "  sotto embed --encoder encoder.safetensors --blocks 3 --grid 3 --mirror --data cifar10 -o X.npy",
+    .floor = FLOOR_LEARN,
     .ranks = REFUSED,
     .own = "standardise|join|weight|labels-out|attribute-out|evaluate",
     .options = rows,
+    .most_used = "data|indices|split|encoder|random|standardise|blocks|grid|mirror|join|evaluate|labels-out|"
+                 "attribute-out|output",
     .run = run};

@@ -65,19 +65,25 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     return status == SOTTO_OK ? import(o, ctx, json) : status;
 }
 
+static const struct subcommand subcommands[] = {{"import", "WEIGHTS.safetensors",
+                                                 "import the weights of a public network as an encoder",
+                                                 "model|statement|size|normalise|output|json"},
+                                                {NULL}};
+
 const struct verb verb_encoder = {
     .name = "encoder",
-    .summary = "import the weights of a public network from another program, as an encoder",
+    .summary = "import a public network that another program trained, as an encoder",
     .arguments = "import WEIGHTS.safetensors",
     .min_arguments = 1,
     .max_arguments = 2,
     .examples =
-        "  sotto encoder import resnet18.safetensors --model resnet18-imagenet --statement \"public, by "
-        "the authors of torchvision\" -o encoder.safetensors\n"
+        "  sotto encoder import resnet18.safetensors --model resnet18-imagenet --statement \"public, by the "
+        "authors of torchvision\" -o encoder.safetensors\n"
         "  sotto encoder import cifar.safetensors --model resnet18 --normalise "
         "0.491,0.482,0.447/0.247,0.243,0.262 --statement \"public, by A. Person\" -o encoder.safetensors\n"
         "  sotto embed --encoder encoder.safetensors --data photos --split train -o X.npy --labels-out y.npy",
-    .group = "Models",
+    .floor = FLOOR_LEARN,
     .ranks = RANK_0,
     .options = rows,
+    .subcommands = subcommands,
     .run = run};

@@ -161,9 +161,19 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
                     action);
 }
 
+static const struct subcommand subcommands[] = {
+    {"train", "", "train a generative model of images",
+     "data|indices|split|model|steps|batch|width|lr|seed|fresh|metrics|output"},
+    {"sample", "", "draw samples of a generative model", "generator|count|seed|latents|output"},
+    {"score", "", "score records by the discriminator of a generative model",
+     "generator|data|indices|split|output"},
+    {"records", "", "write records of a data set in the form of the samples",
+     "generator|data|indices|split|output"},
+    {NULL}};
+
 const struct verb verb_generate = {
     .name = "generate",
-    .summary = "train generative models of images, WITHOUT privacy, to measure membership attacks on them",
+    .summary = "train generative models of images WITHOUT privacy, so that they can be attacked",
     .arguments = "train|sample|score|records",
     .min_arguments = 1,
     .max_arguments = 1,
@@ -174,8 +184,9 @@ const struct verb verb_generate = {
                 "members.npy -o M.npy\n"
                 "  sotto generate score --generator g.safetensors --data fashion-mnist --indices members.npy "
                 "-o d.npy",
-    .group = "Models",
+    .floor = FLOOR_MODULES,
     .ranks = REFUSED,
     .own = "generator|count|latents|dp-sgd",
     .options = rows,
+    .subcommands = subcommands,
     .run = run};

@@ -299,24 +299,24 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_head = {
     .name = "head",
-    .summary = "fit a softmax head (linear or MLP) on embeddings",
+    .summary = "train a classifier head (linear or MLP) on embeddings, plain or private",
     .arguments = "",
-    .examples =
-        "  sotto head --features X.npy --labels y.npy -o head.safetensors\n"
-        "  sotto head --features X.npy --labels y.npy --hidden 512 --epochs 300 -o head.safetensors\n"
-        "  sotto head --features X.npy --labels y.npy --classes 10 --trainer convex --lambda 0.01 -o "
-        "head.safetensors\n"
-        "  sotto data check --features X.npy --labels y.npy --classes 10\n"
-        "  sotto head --features X.npy --labels y.npy --classes 10 --trainer dp-adam --batch 256 "
-        "--epsilon 3 -o head.safetensors\n"
-        "  sotto head --features X.npy --labels y.npy --classes 10 --trainer objective --epsilon 3 --delta 0 "
-        "-o "
-        "head.safetensors\n"
-        "  sotto head --features X.npy --labels y.npy --indices private.npy -o head.safetensors\n"
-        "  sotto head --features X.npy --labels y.npy --classes 10 --trainer dp-sgd --batch 500 --epsilon "
-        "8 --canaries 2000 --canary-kind dirac -o head.safetensors",
-    .group = "Models",
+    .examples = "  sotto head --features X.npy --labels y.npy -o head.safetensors\n"
+                "  sotto head --features X.npy --labels y.npy --classes 10 --trainer dp-adam --batch 256 "
+                "--epsilon 3 -o head.safetensors\n"
+                "  sotto head --features X.npy --labels y.npy --classes 10 --trainer convex --lambda 0.01 -o "
+                "head.safetensors\n"
+                "  sotto head --features X.npy --labels y.npy --hidden 512 --epochs 300 -o head.safetensors\n"
+                "  sotto data check --features X.npy --labels y.npy --classes 10\n"
+                "  sotto head --features X.npy --labels y.npy --classes 10 --trainer objective --epsilon 3 "
+                "--delta 0 -o head.safetensors\n"
+                "  sotto head --features X.npy --labels y.npy --indices private.npy -o head.safetensors\n"
+                "  sotto head --features X.npy --labels y.npy --classes 10 --trainer dp-sgd --batch 500 "
+                "--epsilon 8 --canaries 2000 --canary-kind dirac -o head.safetensors",
+    .floor = FLOOR_LEARN,
     .ranks = REFUSED,
     .own = "features|labels|classes|encoder|sign|canary-public",
     .options = rows,
+    .most_used = "features|labels|classes|indices|trainer|hidden|epochs|batch|lr|epsilon|delta|max-grad-norm|"
+                 "dataset-id|canaries|output",
     .run = run};

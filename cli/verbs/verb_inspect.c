@@ -20,13 +20,16 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_inspect = {
     .name = "inspect",
-    .summary = "show type and contents of a file: .npy, .npz, .safetensors, JSON, CSV, YAML, IDX, ledger",
+    .summary = "show the type and the contents of a file; reads .npy, .npz, .safetensors, JSON, CSV, YAML, "
+               "IDX and ledgers",
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
-    .examples = "  sotto inspect head.safetensors\n  sotto inspect embeddings.npy --json",
-    .group = "Data",
+    .examples = "  sotto inspect head.safetensors\n"
+                "  sotto inspect embeddings.npy --json",
+    .floor = FLOOR_LEARN,
     .ranks = RANK_0,
     .options = rows,
+    .most_used = "json",
     .run = run,
 };

@@ -45,17 +45,25 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     return status;
 }
 
+static const struct subcommand subcommands[] = {
+    {"new", "-o FILE", "make a key pair; FILE.pub holds the public key", "output|json"},
+    {"show", "FILE", "show the public key of a key file", "json"},
+    {"sign", "CERTIFICATE --key FILE", "sign a certificate", "key|json"},
+    {NULL}};
+
 const struct verb verb_key = {.name = "key",
-                              .summary = "make a key pair, show its public key, sign a certificate (Ed25519)",
+                              .summary = "make keys and sign certificates with them (Ed25519)",
                               .arguments = "new -o FILE | show FILE | sign CERTIFICATE --key FILE",
                               .min_arguments = 1,
                               .max_arguments = 2,
                               .examples =
                                   "  sotto key new -o office.key\n"
+                                  "  sotto key show office.key\n"
                                   "  sotto key sign protected.safetensors.certificate.json --key office.key\n"
                                   "  sotto verify protected.safetensors --trust office.key.pub",
-                              .group = "Certificates",
+                              .floor = FLOOR_CORE,
                               .ranks = RANK_0,
                               .own = "key",
                               .options = rows,
+                              .subcommands = subcommands,
                               .run = run};

@@ -247,10 +247,20 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
                     action);
 }
 
+static const struct subcommand subcommands[] = {
+    {"init", "--dataset-id ID --budget E[,DELTA]", "start the ledger of a data set with its privacy budget",
+     "dataset-id|budget|contact|ledger|column|json"},
+    {"plan", "EVENTS --dataset-id ID",
+     "charge several later releases at once, at the price of their composition",
+     "dataset-id|delta|budget|purpose|ledger|rows-per-person|same-people-as|read-from-data|json"},
+    {"show", "[FILE]", "show the releases of a ledger, its total and what is left of the budget",
+     "dataset-id|json"},
+    {"overlap", "A B", "count the records that two data sets share; exit 1 if there are any", "json"},
+    {NULL}};
+
 const struct verb verb_ledger = {
     .name = "ledger",
-    .summary = "create or show the ledger, which records all releases from a private data set and its "
-               "budget; compare two sets",
+    .summary = "start, plan and show the ledger that charges all private releases to one budget",
     .arguments = "init --dataset-id ID --budget E[,DELTA] | plan EVENTS --dataset-id ID | show [FILE] | "
                  "overlap A B",
     .min_arguments = 1,
@@ -261,8 +271,9 @@ const struct verb verb_ledger = {
         "  sotto ledger show --dataset-id survey-2026\n"
         "  sotto ledger show ledger.jsonl --json\n"
         "  sotto ledger overlap people twin",
-    .group = "Releases",
+    .floor = FLOOR_CORE,
     .ranks = RANK_0,
     .own = "budget|column|contact",
     .options = rows,
+    .subcommands = subcommands,
     .run = run};

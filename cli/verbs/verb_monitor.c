@@ -208,19 +208,19 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_monitor = {
     .name = "monitor",
-    .summary = "find attacks in the queries to a model, with at most a stated "
-               "probability of a false alarm for an honest "
-               "client",
+    .summary = "detect attacks in the queries to a model; an honest client raises a false alarm with at most "
+               "a stated probability",
     .arguments = "LOG | -- COMMAND",
     .min_arguments = 1,
     .max_arguments = 30,
     .examples = "  sotto monitor queries.log --calibration benign.npy --bank bank.npy\n"
-                "  sotto monitor --calibration benign.npy --calibration-answers p.npy "
-                "--bank bank.npy --log queries.log -- "
-                "python3 serve.py\n"
-                "  sotto attack boundary --target-command 'sotto monitor ... -- python3 "
-                "serve.py' ...",
-    .group = "Attacks and defences",
+                "  sotto monitor --calibration benign.npy --calibration-answers p.npy --bank bank.npy --log "
+                "queries.log -- python3 serve.py\n"
+                "  sotto attack boundary --target-command 'sotto monitor ... -- python3 serve.py' ...",
+    .floor = FLOOR_MODULES,
     .ranks = RANK_0,
     .options = rows,
+    .most_used =
+        "calibration|calibration-clients|calibration-answers|bank|encoder|image|alpha|block|log|on-alarm|"
+        "timeout|output|json",
     .run = run};

@@ -395,19 +395,19 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_predict = {
     .name = "predict",
-    .summary = "compute class probabilities or logits with a head or a whole network",
+    .summary = "compute class probabilities or logits with a head or a network",
     .arguments = "",
-    .examples =
-        "  sotto predict --head head.safetensors --features X.npy -o p.npy\n"
-        "  sotto predict --head protected.safetensors --features X.npy --logits -o logits.npy\n"
-        "  sotto predict --head head.safetensors --encoder encoder.safetensors --data fashion-mnist "
-        "--split test -o p.npy\n"
-        "  sotto predict --head protected.safetensors --table new.csv --answers answers.csv\n"
-        "  sotto predict --model model.safetensors --data cifar10 --indices rows.npy -o p.npy\n"
-        "  sotto predict --model model.safetensors --data cifar10 --indices rows.npy --smooth 0.25 --certify "
-        "-o smooth.json",
-    .group = "Models",
+    .examples = "  sotto predict --head head.safetensors --features X.npy -o p.npy\n"
+                "  sotto predict --head head.safetensors --encoder encoder.safetensors --data fashion-mnist "
+                "--split test -o p.npy\n"
+                "  sotto predict --head protected.safetensors --table new.csv --answers answers.csv\n"
+                "  sotto predict --head protected.safetensors --features X.npy --logits -o logits.npy\n"
+                "  sotto predict --model model.safetensors --data cifar10 --indices rows.npy -o p.npy\n"
+                "  sotto predict --model model.safetensors --data cifar10 --indices rows.npy --smooth 0.25 "
+                "--certify -o smooth.json",
+    .floor = FLOOR_LEARN,
     .ranks = REFUSED,
     .own = "head|model|encoder|target-command|features|labels|table|encoding|answers|logits",
     .options = rows,
+    .most_used = "head|model|encoder|features|data|indices|split|labels|table|answers|repeats|logits|output",
     .run = run};

@@ -171,8 +171,10 @@ const struct verb verb_pretrain = {
                 "  sotto pretrain --data cifar10 --method rotation --epochs 20 -o encoder.safetensors\n"
                 "  sotto pretrain --data synthetic-faces --talos --bounded --lambda 2 --epochs 20 -o "
                 "encoder.safetensors",
-    .group = "Models",
+    .floor = FLOOR_LEARN,
     .ranks = TOGETHER,
     .own = "talos|plan|isa",
     .options = rows,
+    .most_used =
+        "data|indices|split|method|encoder|epochs|batch|lr|augmentation|seed|dtype|plan|fresh|metrics|output",
     .run = run};

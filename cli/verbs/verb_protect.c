@@ -154,31 +154,29 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_protect = {
     .name = "protect",
-    .summary = "make one private release: noise on a head, a statistic or every record, with ledger entry "
-               "and certificate",
+    .summary = "release a head, a statistic or records with noise, ledger entry and certificate",
     .arguments = "",
     .examples =
         "  sotto protect --head head.safetensors --epsilon 1 --delta 1e-5 --l2 0.04 -o "
         "protected.safetensors\n"
+        "  sotto protect --table genotypes.npy --statistic mean --range 0,1 --mechanism gaussian --epsilon 1 "
+        "--delta 1e-6 -o frequencies.npy\n"
+        "  sotto protect --records X.npy --clip 1 --epsilon 100 --delta 1e-5 --labels y.npy --label-epsilon "
+        "3 --classes 10 -o noisy.npy\n"
         "  sotto protect --head convex.safetensors --epsilon 1 --delta 1e-5 -o protected.safetensors\n"
         "  sotto protect --head head.safetensors --scale 0.1 --sensitivity sensitivity.json -o "
         "protected.safetensors\n"
-        "  sotto protect --table genotypes.npy --statistic mean --range 0,1 --mechanism gaussian --epsilon 1 "
-        "--delta "
-        "1e-6 -o frequencies.npy\n"
         "  sotto protect --table genotypes.npy --statistic chi-square-genotypes --cases cases.npy "
-        "--mechanism "
-        "permute-and-flip --choices 3 --epsilon 1 -o loci.npy\n"
-        "  sotto protect --records X.npy --clip 1 --epsilon 100 --delta 1e-5 --labels y.npy --label-epsilon "
-        "3 "
-        "--classes 10 -o noisy.npy\n"
+        "--mechanism permute-and-flip --choices 3 --epsilon 1 -o loci.npy\n"
         "  sotto data check --features X.npy --labels y.npy --classes 10\n"
         "  sotto protect --labels y.npy --mechanism randomised-response --classes 10 --epsilon 2 -o "
         "noisy-labels.npy\n"
-        "  sotto protect --vector mean.npy --mechanism laplace --epsilon 1 --l1 0.01 --dataset-id "
-        "survey -o out.npy",
-    .group = "Releases",
+        "  sotto protect --vector mean.npy --mechanism laplace --epsilon 1 --l1 0.01 --dataset-id survey -o "
+        "out.npy",
+    .floor = FLOOR_CORE,
     .ranks = REFUSED,
     .own = "head|vector|table|sign",
     .options = rows,
+    .most_used = "head|table|statistic|range|vector|records|epsilon|delta|mechanism|l1|l2|sensitivity|"
+                 "dataset-id|ledger|output",
     .run = run};

@@ -42,16 +42,18 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_report = {
     .name = "report",
-    .summary = "render the report.json of a run, or a document of randomised "
-               "smoothing or figures, as one HTML page for use offline",
+    .summary = "render a run, an audit or an attack as one HTML page that works offline",
     .arguments = "RUN_FOLDER",
     .min_arguments = 1,
     .max_arguments = 1,
-    .examples = "  sotto report runs/demo\n  sotto report smooth.json -o "
-                "curve.html\n  sotto report figures.json\n  sotto report report.json -o page.html\n"
+    .examples = "  sotto report runs/demo\n"
+                "  sotto report report.json -o page.html\n"
+                "  sotto report smooth.json -o curve.html\n"
+                "  sotto report figures.json\n"
                 "  sotto report attack1 --monitor monitor.json",
-    .group = "Pages",
+    .floor = FLOOR_MEASURE,
     .ranks = RANK_0,
     .own = "monitor",
     .options = rows,
+    .most_used = "output|json",
     .run = run};

@@ -7,16 +7,16 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     return experiment_run(option_argument(o, 0), NULL, NULL, option_list(o, "set"), o, ctx, json);
 }
 
-const struct verb verb_run = {
-    .name = "run",
-    .summary =
-        "run a whole experiment from one YAML file; finished stages are reused, an interrupted one continues",
-    .arguments = "CONFIG.yaml",
-    .min_arguments = 1,
-    .max_arguments = 1,
-    .examples = "  sotto run experiments/demo.yaml\n"
-                "  sotto run experiments/demo.yaml -s seed=2 -o runs/demo-seed-2",
-    .group = "A whole example, or an experiment",
-    .ranks = WORKERS,
-    .options = rows,
-    .run = run};
+const struct verb verb_run = {.name = "run",
+                              .summary = "run a whole experiment from one YAML file; finished stages are "
+                                         "reused, and an interrupted run continues",
+                              .arguments = "CONFIG.yaml",
+                              .min_arguments = 1,
+                              .max_arguments = 1,
+                              .examples = "  sotto run experiments/demo.yaml\n"
+                                          "  sotto run experiments/demo.yaml -s seed=2 -o runs/demo-seed-2",
+                              .floor = FLOOR_RUN,
+                              .ranks = WORKERS,
+                              .options = rows,
+                              .most_used = "output|set|fresh|plan|worker|shard|json",
+                              .run = run};

@@ -62,11 +62,13 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_selftest = {
     .name = "selftest",
-    .summary = "check known answers and samplers on this machine; with --falsify, attack every mechanism",
+    .summary =
+        "check known answers and noise samplers on this machine; with --falsify, attack every mechanism",
     .arguments = "",
     .examples = "  sotto selftest\n"
                 "  sotto selftest --falsify --json",
-    .group = "This program",
+    .floor = FLOOR_RUN,
     .ranks = RANK_0,
     .options = rows,
+    .most_used = "falsify|draws|runs|only|shard|json",
     .run = run};

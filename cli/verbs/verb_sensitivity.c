@@ -289,16 +289,18 @@ done:
 
 const struct verb verb_sensitivity = {
     .name = "sensitivity",
-    .summary = "find the sensitivity of a head's weights to one record: sampled (evidence) or proved (convex "
-               "trainers)",
+    .summary = "find how far one record moves the weights of a head, sampled or proved; only a proved value "
+               "can prove privacy",
     .arguments = "",
     .examples =
         "  sotto sensitivity --head head.safetensors --features X.npy --labels y.npy --pairs 100 -o s.json\n"
         "  sotto sensitivity --head convex.safetensors -o proved.json\n"
         "  sotto sensitivity --head head.safetensors --features X.npy --labels y.npy --local -o local.json\n"
         "  sotto sensitivity --features X.npy --labels y.npy --epochs 20 --batch 500 --pairs 500 -o s.json",
-    .group = "Releases",
+    .floor = FLOOR_LEARN,
     .ranks = WORKERS,
     .own = "features|labels|classes|head|pairs|local",
     .options = rows,
+    .most_used =
+        "head|features|labels|indices|classes|pairs|local|trainer|epochs|batch|lr|seed|cache|worker|output",
     .run = run};

@@ -302,26 +302,26 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_train = {
     .name = "train",
-    .summary = "train a whole network on labelled records, plain or with DP-SGD; the same command continues "
-               "an interrupted run",
+    .summary = "train a network on labelled records, plain or with DP-SGD; the same command continues an "
+               "interrupted run",
     .arguments = "",
     .examples =
         "  sotto train --data cifar10 --indices rows.npy --model cnn --epochs 15 -o model.safetensors\n"
-        "  sotto train --data fashion-mnist --split train --model resnet8 --optimizer sgd --lr 0.1 "
-        "--momentum "
-        "0.9 --schedule cosine --flip --crop 4 -o model.safetensors\n"
-        "  sotto train --data x.npy:y.npy --model mlp --hidden 128 -o model.safetensors\n"
-        "  sotto data check cifar10 --classes 10\n"
-        "  sotto train --data cifar10 --indices private.npy --from encoder.safetensors --freeze 2 --dp-sgd "
-        "--epsilon 3 --batch 2048 --optimizer sgd --lr 2 --momentum 0.9 --max-grad-norm 0.1 --warm-up 50 "
-        "-o model.safetensors\n"
         "  sotto train --data cifar10 --indices private.npy --from encoder.safetensors --freeze all "
         "--standardise public.npy --dp-sgd --epsilon 3 -o model.safetensors\n"
-        "  sotto train --data fashion-mnist --split train --model cnn --hidden 16,32,64 --dp-sgd "
-        "--epsilon 3 --batch 2048 --optimizer sgd --lr 4 --momentum 0.9 --max-grad-norm 0.1 "
-        "-o model.safetensors",
-    .group = "Models",
+        "  sotto train --data x.npy:y.npy --model mlp --hidden 128 -o model.safetensors\n"
+        "  sotto train --data fashion-mnist --split train --model resnet8 --optimizer sgd --lr 0.1 "
+        "--momentum 0.9 --schedule cosine --flip --crop 4 -o model.safetensors\n"
+        "  sotto data check cifar10 --classes 10\n"
+        "  sotto train --data cifar10 --indices private.npy --from encoder.safetensors --freeze 2 --dp-sgd "
+        "--epsilon 3 --batch 2048 --optimizer sgd --lr 2 --momentum 0.9 --max-grad-norm 0.1 --warm-up 50 -o "
+        "model.safetensors\n"
+        "  sotto train --data fashion-mnist --split train --model cnn --hidden 16,32,64 --dp-sgd --epsilon 3 "
+        "--batch 2048 --optimizer sgd --lr 4 --momentum 0.9 --max-grad-norm 0.1 -o model.safetensors",
+    .floor = FLOOR_LEARN,
     .ranks = TOGETHER,
     .own = "classes|dp-sgd|certify-inputs|sign|canary-public|isa",
     .options = rows,
+    .most_used = "data|indices|classes|model|from|freeze|optimizer|lr|epochs|batch|dp-sgd|epsilon|max-grad-"
+                 "norm|dataset-id|output",
     .run = run};

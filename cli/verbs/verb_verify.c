@@ -74,16 +74,16 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 }
 
 const struct verb verb_verify = {.name = "verify",
-                                 .summary =
-                                     "check a certificate: its claims, what was checked, and what was not",
+                                 .summary = "check a certificate, and say what was checked and what was not",
                                  .arguments = "FILE",
                                  .min_arguments = 1,
                                  .max_arguments = 1,
                                  .examples = "  sotto verify protected.safetensors --ledger ledger.jsonl\n"
                                              "  sotto verify protected.safetensors --trust office.key.pub\n"
                                              "  sotto verify protected.safetensors.certificate.json --json",
-                                 .group = "Certificates",
+                                 .floor = FLOOR_CORE,
                                  .ranks = RANK_0,
                                  .own = "ledger|released|trust",
                                  .options = rows,
+                                 .most_used = "ledger|released|trust|json",
                                  .run = run};

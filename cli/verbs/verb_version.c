@@ -18,8 +18,10 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 const struct verb verb_version = {.name = "version",
                                   .summary = "print version and build details, for bug reports",
                                   .arguments = "",
-                                  .examples = "  sotto version\n  sotto --version --json",
-                                  .group = "This program",
+                                  .examples = "  sotto version\n"
+                                              "  sotto --version --json",
+                                  .floor = FLOOR_RUN,
                                   .ranks = RANK_0,
                                   .options = rows,
+                                  .most_used = "json",
                                   .run = run};

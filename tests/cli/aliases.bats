@@ -59,7 +59,7 @@ same() {
   "$SOTTO" "${convex[@]}" --bias-constant 0.5 -o b.safetensors
   cmp a.safetensors b.safetensors
   for verb in account head train protect; do
-    run -0 "$SOTTO" $verb --help
+    run -0 "$SOTTO" $verb --help all
     [[ "$output" != *"target-epsilon"* ]]
     [[ "$output" == *"--epsilon"* ]]
   done

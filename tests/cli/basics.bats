@@ -39,7 +39,7 @@
   for verb in $verbs; do
     run "$SOTTO" "$verb" --help
     [ "$status" -eq 0 ]
-    [[ "$output" == "sotto $verb: "*"Examples:"*"  sotto "*"Options:"* ]]
+    [[ "$output" == "sotto $verb: "*"Examples:"*"  sotto "*"all options: sotto $verb --help all" ]]
   done
 }
 

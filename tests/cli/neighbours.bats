@@ -110,14 +110,14 @@ import() { # FOLDER LABEL of record 0: the records of FOLDER as the set toy
   cp "$1/$values.npy" "$1.set"
   { printf "\\x0$2"; for i in {1..23}; do printf "\\x0$((i % 2))"; done; } | npy "$1.set/labels.npy" '|u1' '24,'
   local id=(--dataset-id toy)
-  [[ "$("$SOTTO" data --help)" == *--dataset-id* ]] || id=() # a program that knows no identity
+  [[ "$("$SOTTO" data --help all)" == *--dataset-id* ]] || id=() # a program that knows no identity
   XDG_DATA_HOME="$PWD/$1.home" "$SOTTO" data import "$1.set" --name toy "${id[@]}" --quiet > /dev/null
 }
 train_of() { same "$SOTTO" train --data toy "${classes[@]}" --batch 4 --epochs 1 --threads 1 --dataset-id toy --ledger l.jsonl -o m.safetensors "$@"; }
 
 @test "train --dp-sgd prints the same for neighbouring data" {
   classes=(--classes 3)
-  [[ "$("$SOTTO" train --help)" == *--classes* ]] || classes=() # a program that reads them off the labels
+  [[ "$("$SOTTO" train --help all)" == *--classes* ]] || classes=() # a program that reads them off the labels
   values=features
   rm -rf flat flat-* base-nan base-half
   for d in base base-*; do mv $d/X.npy $d/features.npy; import $d 0; done
@@ -129,7 +129,7 @@ train_of() { same "$SOTTO" train --data toy "${classes[@]}" --batch 4 --epochs 1
 
 @test "train --certify-inputs prints the same for neighbouring data" {
   classes=(--classes 3)
-  [[ "$("$SOTTO" train --help)" == *--classes* ]] || classes=() # a program that reads them off the labels
+  [[ "$("$SOTTO" train --help all)" == *--classes* ]] || classes=() # a program that reads them off the labels
   values=images
   rm -rf flat flat-* base base-*
   mkdir -p base base-absent base-bright base-duplicate

@@ -59,6 +59,34 @@ TEST(every_option_stands_in_a_table)
     assert_true(of_tables > 300);
 }
 
+/* Names of a list "data|epsilon" that are options of the verb. */
+static size_t count_options(const struct option_rows *rows, const struct verb *verb, const char *list)
+{
+    size_t count = 0;
+    const char *word;
+    for (size_t n; (n = option_word(&word, &list)); count++)
+        if (!find(rows, word, n))
+            fail_msg("sotto %s has no --%.*s for its short help", verb->name, (int)n, word);
+    return count;
+}
+
+TEST(a_short_help_has_at_most_fifteen_options_and_all_exist)
+{
+    enum { MOST = 15 };
+    static struct option_rows rows;
+    for (size_t v = 0; v < VERBS; v++) {
+        const struct subcommand *s = verbs[v]->subcommands;
+        option_rows_of(&rows, verbs[v]);
+        const size_t own = count_options(&rows, verbs[v], verbs[v]->most_used);
+        assert_true(own <= MOST && (own > 0 || s));
+        for (; s && s->name; s++) {
+            const size_t count = count_options(&rows, verbs[v], s->most_used);
+            if (count == 0 || count > MOST)
+                fail_msg("sotto %s %s: %zu options in its short help", verbs[v]->name, s->name, count);
+        }
+    }
+}
+
 /* Sections of an experiment that are structs, and the verbs that take the same structs. */
 enum { TABLES = 5 };
 static const struct {

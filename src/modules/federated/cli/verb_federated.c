@@ -122,14 +122,16 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_federated = {
     .name = "federated",
-    .summary = "simulate federated averaging and attack its participants, passively and actively",
+    .summary = "simulate federated averaging, and attack its participants",
     .arguments = "",
     .examples = "  sotto federated --features X.npy --labels y.npy --records 400 -o federated\n"
                 "  sotto federated --features X.npy --labels y.npy --records 400 --control -o control\n"
                 "  sotto federated --features X.npy --labels y.npy --owners owners.npy --learnt "
                 "--rounds-folder rounds",
-    .group = "Modules",
+    .floor = FLOOR_MODULES,
     .ranks = REFUSED,
     .own = "features|labels|classes|owners|local-epochs",
     .options = rows,
+    .most_used = "features|labels|owners|participants|rounds|records|trainer|hidden|target|observed|learnt|"
+                 "control|fpr|seed|output",
     .run = run};
