@@ -3,8 +3,11 @@
 
 Help and defaults stay in the tables (`sotto VERB --help`): only names and types are repeated here.
 
-usage: PYTHONPATH=FOLDER build_options.py > src/sotto/_options.py     (FOLDER: where the package was built)"""
+usage: PYTHONPATH=FOLDER build_options.py > src/sotto/_options.py     (FOLDER: where the package was built)
+       PYTHONPATH=FOLDER build_options.py NAME > ../src/modules/NAME/python/_NAME_options.py     (a module: its OPTION_TYPES)"""
+import importlib
 import inspect
+import sys
 
 import sotto
 from sotto import _call
@@ -67,9 +70,10 @@ def rows(function, tables):
 
 
 def main():
+    types = importlib.import_module(f"sotto.lab.{sys.argv[1]}").OPTION_TYPES if len(sys.argv) > 1 else TYPES
     print('"""Types of keyword arguments that stand in option tables of the library. Made by build_options.py; not for editing."""\n')
     print("from __future__ import annotations\n\nfrom collections.abc import Sequence\nfrom os import PathLike\nfrom typing import Any, Literal, TypedDict")
-    for name, (function, *tables) in TYPES.items():
+    for name, (function, *tables) in types.items():
         print(f"\n\nclass {name}(TypedDict, total=False):")
         print(f'    """Of {function.__qualname__}()."""\n' if function else f'    """Of the options {" and ".join(tables)}."""\n')
         for o in rows(function, tables):

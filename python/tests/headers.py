@@ -1,4 +1,4 @@
-"""The public headers of the library under test: include/sotto, and those of the modules that its build holds."""
+"""The public headers of the library under test: include/sotto, and those of the modules that its build holds; the folders of these modules."""
 import os
 import pathlib
 import re
@@ -14,3 +14,9 @@ def lab_headers():
 
 def public_headers():
     return [*(include / "sotto").glob("*.h"), *lab_headers()]
+
+
+def module_folders():
+    """By name, of those with Python: src/modules/NAME."""
+    folders = {header.stem: header.parents[3] for header in lab_headers()}
+    return {name: folder for name, folder in folders.items() if (folder / "python").exists()}

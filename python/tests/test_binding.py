@@ -70,7 +70,7 @@ def test_constants_and_marks():
     assert lib.SOTTO_ZERO == 2.0**-1022 and lib.SOTTO_SEED_ZERO == 2**63 and lib.SOTTO_NONE == 2 ** (8 * ffi.sizeof("size_t")) - 1
 
 
-NAMES = sorted({n for file in pathlib.Path(sotto.__file__).parent.glob("*.py") for n in re.findall(r'table\("(\w+)"', file.read_text())})
+NAMES = sorted({n for file in pathlib.Path(sotto.__file__).parent.rglob("*.py") for n in re.findall(r'table\("(\w+)"', file.read_text())})
 
 
 @pytest.mark.parametrize("name", NAMES)

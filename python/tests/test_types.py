@@ -7,6 +7,7 @@ import sys
 import textwrap
 
 import pytest
+from headers import module_folders
 
 import sotto
 from sotto import _audit, _options
@@ -23,6 +24,14 @@ def python(*arguments, **options):
 def test_types_of_options_are_current():
     told = python(here / "build_options.py", env={**os.environ, "PYTHONPATH": package})
     assert told.stdout == pathlib.Path(_options.__file__).read_text(), f"build_options.py > src/sotto/_options.py\n{told.stderr}"
+
+
+@pytest.mark.parametrize("name", module_folders())
+def test_types_of_a_module_are_current(name):
+    made = module_folders()[name] / f"python/_{name}_options.py"
+    if hasattr(getattr(sotto.lab, name), "OPTION_TYPES") or made.exists():
+        told = python(here / "build_options.py", name, env={**os.environ, "PYTHONPATH": package})
+        assert told.stdout == made.read_text(), f"build_options.py {name} > {made}\n{told.stderr}"
 
 
 def test_every_typed_array_is_an_argument():
@@ -123,6 +132,15 @@ def test_mypy_refuses_what_is_wrong(tmp_path):
     told = mypy(tmp_path, tmp_path / "wrong.py")
     lines = {int(line.split(":")[1]) for line in told.stdout.splitlines() if "wrong.py:" in line and " error: " in line}
     assert lines == {i for i, line in enumerate(source.splitlines(), 1) if line.startswith(("sotto.", "head."))}, told.stdout
+
+
+@pytest.mark.parametrize("name", module_folders())
+def test_mypy_reads_a_module(tmp_path, name):
+    """In tests/python/types_of_NAME.py of a module exactly the lines that end in "# wrong" are refused."""
+    source = module_folders()[name] / f"tests/python/types_of_{name}.py"
+    told = mypy(tmp_path, source)
+    lines = {int(line.split(":")[1]) for line in told.stdout.splitlines() if f"{source.name}:" in line and " error: " in line}
+    assert lines == {i for i, line in enumerate(source.read_text().splitlines(), 1) if line.endswith("# wrong")}, told.stdout
 
 
 def test_stubs_are_what_runs(tmp_path):

@@ -13,7 +13,7 @@ from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 
 from finish import stem
-from parts import FORBIDDEN, INSIDE, LARGEST, LIBRARIES, REPLACEABLE, SYSTEM
+from parts import FORBIDDEN, INSIDE, LAB, LARGEST, LIBRARIES, REPLACEABLE, SYSTEM
 
 
 def needed(file):
@@ -56,6 +56,9 @@ def problems(path):
         for name in REPLACEABLE:
             if name not in map(stem, map(os.path.basename, libraries)):
                 yield f"{name} is no library of its own"
+        for name in LAB:
+            if f"sotto/lab/{name}" not in names:
+                yield f"sotto/lab/{name}, which is of a module, is missing"
         program = [n for n in names if n.endswith("bin/sotto")]
         if not program or not wheel.getinfo(program[0]).external_attr >> 16 & 0o111:
             yield "there is no program in it, or it cannot be executed"

@@ -1,4 +1,5 @@
 """What the wheel holds beside sotto's own code: names, licences, and where their texts come from."""
+import pathlib
 import typing
 
 
@@ -31,3 +32,5 @@ FORBIDDEN = "gf2x|ntl|OpenCL|krb5|ldap|icu"
 # What every Linux with a Python has.
 SYSTEM = ["ld-linux-x86-64", "libc", "libdl", "libgcc_s", "libm", "libpthread", "librt", "libstdc++", "libz"]
 LARGEST = 25_000_000
+# Python of modules, in sotto/lab of the package.
+LAB = sorted(file.name for file in pathlib.Path(__file__).parents[2].glob("src/modules/*/python/*.py"))

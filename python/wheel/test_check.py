@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from check import problems
-from parts import INSIDE, LIBRARIES
+from parts import INSIDE, LAB, LIBRARIES
 
 NAME = "sotto_privacy-0-cp310-abi3-manylinux_2_36_x86_64.whl"
 PARTS = [*LIBRARIES.values(), *INSIDE]
@@ -16,6 +16,7 @@ def good():
     texts = ["sotto.txt", "SOURCES.txt", *(f"{p.name}.txt" for p in PARTS)]
     files = {f"sotto_privacy.libs/{name}-0123abcd.so.1": "" for name in LIBRARIES}
     files.update({f"sotto_privacy-0.dist-info/licenses/{t}": "x" * 501 for t in texts})
+    files.update({f"sotto/lab/{name}": "" for name in LAB})
     files["sotto/bin/sotto"] = files["sotto_privacy-0.dist-info/licenses/"] = ""
     files["sotto_privacy-0.dist-info/METADATA"] = "".join(f"License-File: {t}\n" for t in texts) + f"License-Expression: {' AND '.join(terms)}\n"
     files["sotto_privacy-0.dist-info/sboms/a.cdx.json"] = json.dumps({"components": [{"licenses": [1]}] * (1 + len(PARTS))})
@@ -71,3 +72,10 @@ def test_size_name_and_program(tmp_path):
     assert any("at most 25 MB" in p for p in found(tmp_path, {**good(), "x": bytes(25_000_001)}))
     assert any("does not end" in p for p in found(tmp_path, good(), "sotto_privacy-0-cp311-cp311-linux_x86_64.whl"))
     assert any("executed" in p for p in found(tmp_path, good(), mode=0o644))
+
+
+@pytest.mark.parametrize("name", LAB)
+def test_a_module_that_is_missing(tmp_path, name):
+    files = good()
+    del files[f"sotto/lab/{name}"]
+    assert found(tmp_path, files) == [f"sotto/lab/{name}, which is of a module, is missing"]

@@ -6,7 +6,11 @@ in one column."""
 
 from __future__ import annotations
 
-from . import account, errors, key
+import importlib
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from . import account, errors, key, lab
 from ._call import set_threads, time_limit
 from ._records import Estimate, Interval, Record
 from ._sotto import ffi as _ffi
@@ -63,6 +67,7 @@ __all__ = [
     "errors",
     "key",
     "knn_accuracy",
+    "lab",
     "pretrain",
     "protect_head",
     "prove_sensitivity",
@@ -86,3 +91,18 @@ __all__ = [
 def version_line() -> str:
     """One line for bug reports: library, instruction set, oneDNN, OpenMP."""
     return str(_ffi.string(_lib.sotto_version_line()).decode())
+
+
+# What lay here before it became a module, by its name: the module of sotto.lab. It goes with the release after the next.
+_MOVED: dict[str, str] = {}
+
+if not TYPE_CHECKING:  # for a checker of types every name would be there
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MOVED:
+            raise AttributeError(f"module 'sotto' has no attribute {name!r}")
+        module = _MOVED[name]
+        if module not in lab.modules:
+            raise AttributeError(f"sotto.{name} is of the module {module}, which this build of sotto does not have; build it with SOTTO_MODULES=ALL")
+        warnings.warn(f"sotto.{name} is now sotto.lab.{module}.{name}", DeprecationWarning, stacklevel=2)
+        return getattr(importlib.import_module(f"sotto.lab.{module}"), name)

@@ -1,4 +1,4 @@
-# The compiled binding: names and types of include/sotto/*.h.
+# The compiled binding: names and types of sotto/sotto.h, and of sotto/lab.h with the modules of the build.
 from collections.abc import Callable
 from typing import Any, TypeVar
 
