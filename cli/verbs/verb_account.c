@@ -28,9 +28,9 @@ static const struct option_row rows[] = {
     {"verify", OPTION_TEXT, "CERTIFICATE", NULL,
      "certificate to verify, as by 'sotto verify CERTIFICATE'; uses the released file beside it and "
      "--ledger"},
-    {"ledger", OPTION_TEXT, "FILE", NULL, "ledger; epsilon of all its entries together, at --delta"},
+    {"ledger", OPTION_TEXT, "FILE", NULL, "ledger: epsilon of all its entries together, at --delta"},
     {"events", OPTION_TEXT, "FILE", NULL,
-     "list of releases to compose, .json or .yaml (sotto.events/1, docs/FORMATS.md)"},
+     "releases to compose, a .json or .yaml file; docs/FORMATS.md describes it (sotto.events/1)"},
     {"any-order", OPTION_FLAG, NULL, NULL,
      "epsilon of --events for an analyst who looks at each result before choosing the next release, by a box "
      "that was fixed beforehand"},

@@ -15,8 +15,7 @@ static const struct option_row rows[] = {
     OPTION_TABLE("attack_input", "target|target-command"),
     OPTION_TABLE("command", NULL),
     OPTION_GROUP("Target"),
-    {"classes", OPTION_COUNT, "K", NULL,
-     "number of classes of the command (default: width of its first answer)"},
+    {"classes", OPTION_COUNT, "K", NULL, "number of classes (default: width of the command's first answer)"},
     {"budget", OPTION_COUNT, "ROWS", NULL, "maximum number of rows sent to the target (default: no limit)"},
     OPTION_TABLE("attack", "repeats|snapshots"),
     OPTION_GROUP("Inputs (ARRAY: .npy, .npz[:MEMBER], .csv, or - for standard input)"),
@@ -40,7 +39,8 @@ static const struct option_row rows[] = {
     DATA_ROW,
     OPTION_TABLE("encoder_attack", NULL),
     {"generator", OPTION_TEXT, "FILE", NULL,
-     "generative model under attack, of 'sotto generate train', with --data and --member-indices as above"},
+     "generative model under attack, by 'sotto generate train'; --data and the indices above name its "
+     "records"},
     OPTION_TABLE("generator_score", NULL),
     {"known-member-indices", OPTION_TEXT, "FILE", NULL,
      "rows of --data that logan-blackbox knows to be members; not among those under attack"},
@@ -333,7 +333,7 @@ static const struct subcommand subcommands[] = {
     {"gradient-norm|white-box|stolen-memories|stolen-memories-layers", "",
      "read gradients, activations or weights of the target",
      "target|" RECORDS "|" ATTACKERS "|known-member-features|known-member-labels|known-nonmember-features|"
-                                     "known-nonmember-labels|layers|explain|shadows|output"},
+     "known-nonmember-labels|layers|explain|shadows|output"},
     {"encoder", "", "find the records that pre-trained an encoder",
      "encoder|shadow-encoder|data|member-indices|nonmember-indices|shadow-member-indices|shadow-nonmember-"
      "indices|bank-indices|member-views|nonmember-views|fpr|seed|output"},

@@ -32,16 +32,17 @@ static const struct option_row rows[] = {
      "--scores "
      "and this --one-run K, and checked against the commitment in --certificate"},
     {"certificate", OPTION_TEXT, "FILE", NULL,
-     "certificate of the audited model, or its released file: verified, and shown on the page beside what "
-     "was measured"},
+     "certificate of the audited model, or its released file; it is verified, and the page shows it beside "
+     "what was measured"},
     {"ledger", OPTION_TEXT, "FILE", NULL, "ledger that was charged for it"},
     {"coins", OPTION_TEXT, "KIND", NULL,
      "what an independent fair coin decided for each record: inclusion (member or not) or replacement (which "
      "of two records); tests the whole curve of --certificate in one run, by guesses about a tenth of the "
      "records unless --one-run says otherwise"},
     {"fail-if", OPTION_LIST, "RULE", NULL,
-     "condition on auc, advantage, balanced_accuracy, epsilon, tpr@RATE or lint that makes the exit code 1: "
-     "'auc>0.6', 'auc.lower>0.55', 'tpr@0.01>0.05', 'lint>0' (repeatable)"},
+     "rule that makes the exit code 1, such as 'auc>0.6' or 'tpr@0.01>0.05' (repeatable); rules are on auc, "
+     "advantage, balanced_accuracy, epsilon, tpr@RATE, lint, or the lower end of an interval, as in "
+     "'auc.lower>0.55'"},
     OPTION_GROUP("Output"),
     OPTION_TABLE("audit", "most-vulnerable|memorisation|include-indices"),
     OPTION_DEFAULT("most-vulnerable", "10"),

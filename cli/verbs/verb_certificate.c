@@ -14,10 +14,9 @@ static const struct option_row rows[] = {
     {"output", OPTION_TEXT, "FILE", NULL, "file for the page (default: standard output)", "o"},
     OPTION_GROUP("Form"),
     {"prior", OPTION_TEXT, "P", NULL,
-     "probability with which a record would be guessed without the release: shows how probably at most it is "
-     "guessed with "
+     "probability of guessing a record without the release; the page then shows the largest probability with "
      "it (reconstruction)"},
-    {"html", OPTION_FLAG, NULL, NULL, "page of HTML which prints on paper, instead of text"},
+    {"html", OPTION_FLAG, NULL, NULL, "page of HTML to print on paper, instead of text"},
     OPTION_END};
 
 static sotto_status write_page(const char *path, const char *page)

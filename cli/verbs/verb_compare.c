@@ -10,9 +10,8 @@ static const struct option_row rows[] = {
      "model name and its result.json files of 'sotto audit' and 'sotto attack', separated by commas; the "
      "first --model is the baseline (repeatable)"},
     {"certificate", OPTION_LIST, "NAME=FILE", NULL,
-     "certificate of a model, or its released file, and after a comma the ledger that was charged: verified, "
-     "and its "
-     "proved epsilon stands beside what was measured (repeatable)"},
+     "certificate of a model or its released file, and after a comma its ledger (repeatable); it is "
+     "verified, and its proved epsilon stands beside what was measured"},
     OPTION_GROUP("Output"),
     TITLE_ROW,
     OPTION_FORCE_ROW,

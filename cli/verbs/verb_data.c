@@ -13,21 +13,20 @@
 static const struct option_row rows[] = {
     OPTION_GROUP("Import and fetch"),
     {"name", OPTION_TEXT, "NAME", NULL,
-     "name of the new set: a-z 0-9 . _ - (import, which prints a summary of a table: it describes private "
-     "rows and is for "
-     "their owner only)"},
+     "name of the new set, of a-z 0-9 . _ -; import prints a summary of a table, which describes private "
+     "rows and is for their owner only"},
     OPTION_TABLE("import", NULL),
     OPTION_TABLE("fetch", NULL),
-    {"yes", OPTION_FLAG, NULL, NULL, "download without confirmation (fetch)"},
+    {"yes", OPTION_FLAG, NULL, NULL, "download without confirmation; fetch"},
     OPTION_GROUP("Split"),
     {"parts", OPTION_TEXT, "NAME=N,...", NULL,
-     "names of the parts and their numbers of records, such as member=1200,nonmember=1200"},
+     "parts and their numbers of records, such as member=1200,nonmember=1200"},
     OPTION_TABLE("split", "seed"),
     {"output", OPTION_TEXT, "DIR", NULL,
-     "folder for PART-features.npy, PART-labels.npy, PART-attribute.npy, PART-rows.npy and encoding.json "
-     "(split); "
-     "file for a draft of a schema, in which all is taken from the rows until it is stated (schema); "
-     "file for the loci and frequencies of a public reference set of genotypes, for --loci (loci)"},
+     "folder of the parts (split), or file to write (schema, loci); split writes PART-features.npy, "
+     "PART-labels.npy, PART-attribute.npy, PART-rows.npy and encoding.json; schema writes a draft, in which "
+     "everything is taken from the rows until you state it; loci writes the loci and frequencies of a public "
+     "reference set of genotypes, for --loci"},
     OPTION_TABLE("split", "schema|one-hot|fit-on|fit-table|dataset-id|private-fit|ledger"),
     OPTION_GROUP("Check, for the owner of private records"),
     {"features", OPTION_TEXT, "X.npy", NULL, "records (N, D), as 'sotto head' reads them"},

@@ -7,7 +7,7 @@
 static const struct option_row rows[] = {
     OPTION_GROUP("Files"),
     {"output", OPTION_TEXT, "FILE", NULL,
-     "new key file (new); FILE.pub holds the public key, to be handed out", "o"},
+     "new key file; FILE.pub holds the public key, to be handed out (new)", "o"},
     {"key", OPTION_TEXT, "FILE", NULL, "key file that signs (sign)"},
     OPTION_END};
 

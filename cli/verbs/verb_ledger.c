@@ -14,8 +14,8 @@ static const struct option_row rows[] = {
      "privacy budget: largest epsilon and delta of all releases together, such as 2 or 2,1e-6; trainers "
      "cannot raise it"},
     {"column", OPTION_LIST, "E:D:SHARE", NULL,
-     "what the budget is kept for, fixed for good (may be given again): pure epsilons of E and failures of D "
-     "in all, and Gaussian noise for the rest of this share of DELTA; without it the first release decides"},
+     "room for kinds of releases, fixed for good (repeatable); pure epsilons get E and failures get D in "
+     "all, and Gaussian noise gets the rest of this share of DELTA; without it the first release decides"},
     {"contact", OPTION_TEXT, "TEXT", NULL,
      "person or office responsible for the data set, recorded in the ledger"},
     OPTION_GROUP("Plan of several releases (plan)"),

@@ -19,7 +19,7 @@ static const struct option_row rows[] = {
     OPTION_DEFAULT("lambda", "1"),
     OPTION_GROUP("Speed"),
     {"plan", OPTION_FLAG, NULL, NULL,
-     "what the run takes here and on several ranks, from a few timed steps; nothing is trained"},
+     "estimate of the time here and on several ranks, from a few timed steps; nothing is trained"},
     OPTION_GROUP("Ranks (mpirun, srun)"),
     {"isa", OPTION_TEXT, "common", NULL,
      "common: the lowest instruction set of all ranks, on machines of several kinds (default: refuse ranks "

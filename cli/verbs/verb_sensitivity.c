@@ -7,13 +7,11 @@
 static const struct option_row rows[] = {
     OPTION_ROWS(head_data_rows),
     OPTION_GROUP("Sampling"),
-    {"head", OPTION_TEXT, "FILE", NULL,
-     "head of which the recipe is sampled, instead of the recipe options below"},
+    {"head", OPTION_TEXT, "FILE", NULL, "head that states the recipe; without it, give the recipe's options"},
     {"pairs", OPTION_COUNT, "M", NULL, "number of pairs of heads to train"},
     {"local", OPTION_FLAG, NULL, NULL,
-     "local sensitivity instead: the largest change when one of these very records is left out or replaced "
-     "by another; "
-     "not a privacy parameter, and refused by 'sotto protect'"},
+     "local sensitivity, of these very records: the largest change when one of them is left out or replaced; "
+     "it is no privacy parameter, and 'sotto protect' refuses it"},
     OPTION_TABLE("sensitivity", "cache|worker|shard|plan"),
     OPTION_TABLE("local_sensitivity", "sample"),
     OPTION_TABLE("head_recipe",

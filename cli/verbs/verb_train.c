@@ -16,13 +16,13 @@ static const struct option_row rows[] = {
     SPLIT_ROW,
     OPTION_LABELS_FROM_ROW,
     {"classes", OPTION_TEXT, "K|FILE", NULL,
-     "public number of classes, or a file with one class name a line, for training with a certificate "
-     "(default: classes of the registered set)"},
+     "public number of classes, or a file with one class name a line; training with a certificate needs it, "
+     "unless the registered set states its classes"},
     OPTION_TABLE("train", NULL),
     OPTION_GROUP("DP-SGD"),
     {"dp-sgd", OPTION_FLAG, NULL, NULL,
-     "private training: clipped gradients of random batches, noise in every step, and a certificate beside "
-     "the model"},
+     "private training by DP-SGD, with a certificate beside the model; the gradients of random batches are "
+     "clipped, and every step adds noise"},
     OPTION_TABLE("train_privacy", NULL),
     OPTION_GROUP("Guarantee (DP-SGD, certified inputs)"),
     {"certify-inputs", OPTION_FLAG, NULL, NULL,

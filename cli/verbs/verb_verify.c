@@ -12,8 +12,7 @@ static const struct option_row rows[] = {
     {"released", OPTION_TEXT, "FILE", NULL, "released file (default: the one beside the certificate)",
      "output"},
     {"trust", OPTION_LIST, "KEY", NULL,
-     "public key that must have signed the certificate: a file of 'sotto key new' or 64 digits; may be "
-     "repeated"},
+     "public key that must have signed the certificate; a file of 'sotto key new' or 64 digits (repeatable)"},
     OPTION_END};
 
 /* EGATE: none of the trusted keys has signed. */

@@ -13,9 +13,9 @@ const struct sotto_option options_run[] = {
     {"insecure-noise-seed", ANY_SEED(insecure_seed), .group = "Run",
      .help = "seed of the noise, for tests only: NO PRIVACY; recorded in every output"},
     {"worker", FLAG(worker), .value = "0", .group = "Run",
-     .help = "do what no other process does of the experiment, without its releases and its report; any "
-             "number of these at any "
-             "time, then the same command without it"},
+     .help =
+         "worker: do the work of the experiment that no other process has claimed, then exit; it makes no "
+         "release and no report; start any number of workers, then run the command once without --worker"},
     {"shard", INPUT(shard, "I/N"), .group = "Run",
      .help = "a worker that trains only part I of N of the shadow models; auto: by the scheduler's job array "
              "or the rank; "

@@ -57,6 +57,7 @@ helps() {
 
 @test "each name of a subcommand has its help; help VERB NAME is VERB NAME --help" {
   [ "$("$SOTTO" attack rmia --help | head -n 1)" = "$("$SOTTO" attack lira --help | head -n 1 | sed s/lira/rmia/)" ]
+  [ "$(subcommands attack ' ' | wc -w)" -ge 20 ]
   for verb in data ledger attack; do
     for name in $(subcommands "$verb" ' '); do
       run -0 "$SOTTO" "$verb" "$name" --help

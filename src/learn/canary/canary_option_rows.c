@@ -6,9 +6,9 @@
 
 const struct sotto_option options_canary[] = {
     {"canaries", COUNT(count, "K"), .value = "0", .range = "[0,1000000]", .group = "Canaries",
-     .help =
-         "number of canaries, each in the training set by a coin flip of the operating system's generator; "
-         "the coins go to OUTPUT.coins.json, sealed until 'sotto audit --one-run --coin-file'"},
+     .help = "canaries in the training set, each by a secret coin flip, to audit this run; the operating "
+             "system's generator flips the coins; they go to OUTPUT.coins.json, sealed until 'sotto audit "
+             "--one-run --coin-file'"},
     {"canary-kind", CHOICE(kind, "KIND", "mislabelled|random|dirac|clipbkd|in-distribution"),
      .value = "mislabelled", .group = "Canaries",
      .help = "canaries: mislabelled or in-distribution records of the set (in the place of those), random "

@@ -43,8 +43,8 @@ const struct sotto_option options_pretrain[] = {
     {"blur", REAL(blur, "P"), .value = "0.5", .range = "[0,1]", .group = "Views",
      .help = "share of blurred views (simclr)"},
     {"dtype", TEXT(dtype, "TYPE"), .value = "auto", .range = "auto|f32|bf16", .group = "Speed",
-     .help = "arithmetic: f32, bf16 or auto (the fastest measured on this machine; use f32 with --backend "
-             "dnnl for results that do not depend on measured times)"},
+     .help = "arithmetic: f32, bf16 or auto, the fastest measured on this machine; use f32 with --backend "
+             "dnnl for results that do not depend on measured times"},
     {"backend", TEXT(backend, "NAME"), .value = "auto", .range = "auto|winograd|dnnl|ref", .group = "Speed",
      .help =
          "kernels: dnnl (oneDNN), winograd (oneDNN with minimal filtering of 3x3 kernels), ref (readable "

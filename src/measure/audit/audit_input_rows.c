@@ -46,9 +46,8 @@ const struct sotto_option options_audit_input[] = {
     {"nonmember-trained", INPUT(nonmember_trained, "ARRAY"), .group = "Reference models (LiRA, RMIA)",
      .help = "1 where a reference model was trained on the non-member (m, models); omit for offline attacks"},
     {"ref-logits", INPUT(reference_outputs, "ARRAY"), .group = "Reference models (LiRA, RMIA)",
-     .help = "logits of reference models (models, n + m, classes), members first, instead of "
-             "--member-reference and "
-             "--nonmember-reference; the target may give probabilities"},
+     .help = "logits of reference models (models, n + m, classes), members first; they replace "
+             "--member-reference and --nonmember-reference, and the target may give probabilities"},
     {"ref-probabilities", INPUT(reference_outputs, "ARRAY"), .group = "Reference models (LiRA, RMIA)",
      .help = "probabilities of reference models, instead of logits (models, n + m, classes), members first"},
     {"ref-membership", INPUT(reference_outputs_trained, "ARRAY"), .group = "Reference models (LiRA, RMIA)",

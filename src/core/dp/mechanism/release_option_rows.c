@@ -8,16 +8,14 @@ const struct sotto_option options_release[] = {
     {"records", COUNT(records, "N"), .group = "What is released",
      .help = "number of records in the private data set; a warning is printed if delta >= 1/N"},
     {"mechanism", TEXT(mechanism, "NAME"), .group = "Mechanism",
-     .help = "mechanism: logistic, laplace, gaussian or knorm; discrete-laplace or discrete-gaussian (whole "
-             "numbers); exponential or permute-and-flip (scores in, one index out; --choices); "
-             "randomised-response (labels); smooth-median "
-             "(records in, one median out); only in "
+     .help = "mechanism: logistic, laplace, gaussian, knorm and others; discrete-laplace or "
+             "discrete-gaussian for whole numbers; exponential or permute-and-flip choose indices by their "
+             "scores (--choices); randomised-response for labels; smooth-median for one median; only in "
              "'sotto account': gaussian-classical"},
     {"scale", REAL(scale, "S"), .range = POSITIVE, .group = "Mechanism",
      .help = "noise scale (s, b or sigma), in units of the values", .aliases = "sigma"},
     {"epsilon", REAL(target.epsilon, "E"), .range = POSITIVE, .group = "Mechanism",
-     .help = "target epsilon instead of --scale (DP-SGD: --noise-multiplier); the smallest noise that meets "
-             "it is found",
+     .help = "target epsilon, met with the smallest noise; instead of --scale (DP-SGD: --noise-multiplier)",
      .old_names = "target-epsilon"},
     {"max-tpr", TEXT(risk.max_tpr, "TPR@FPR"), .group = "Mechanism",
      .help = "instead of an epsilon, such as 0.02@0.01: no test of membership has a higher true-positive "
@@ -26,7 +24,7 @@ const struct sotto_option options_release[] = {
      .help = "instead of an epsilon: no test of membership has a true-positive rate more than A above its "
              "false-positive rate; the smallest noise for it is found"},
     {"delta", REAL(target.delta, "D"), .value = "0", .range = "[0,1)", .group = "Mechanism",
-     .help = "delta of (epsilon, delta)-DP; 0: pure epsilon-DP, which needs the L1 sensitivity"},
+     .help = "delta of (epsilon, delta)-DP; 0 gives pure epsilon-DP, which needs the L1 sensitivity"},
     {"flat-doubt", FLAG(flat_doubt), .value = "0", .group = "Mechanism",
      .help = "exact noise; which draws are slow tells next to nothing about its size (logistic, laplace, "
              "gaussian, discrete-laplace)"},

@@ -6,12 +6,11 @@
 
 const struct sotto_option options_spend[] = {
     {"dataset-id", TEXT(dataset_id, "ID"), .group = "Ledger",
-     .help = "identity of the private data set, where the input records none ('sotto data info NAME' shows "
-             "it)"},
-    {"rows-per-person", COUNT(rows_per_person, "M"), .value = "0", .range = "[0,1048576]", .group = "Ledger",
      .help =
-         "unit of privacy: a person with at most M records, as stated and not checked, where no import has "
-         "capped them ('sotto data import --person'); 0: one record, or what the import says"},
+         "identity of the private data set, for input that records none; 'sotto data info NAME' shows it"},
+    {"rows-per-person", COUNT(rows_per_person, "M"), .value = "0", .range = "[0,1048576]", .group = "Ledger",
+     .help = "unit of privacy: a person with at most M records; you state M, and it is checked only where "
+             "'sotto data import --person' capped the records; 0: one record, or what the import says"},
     {"ledger", TEXT(ledger, "FILE"), .group = "Ledger",
      .help = "ledger file (default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl)"},
     {"budget-epsilon", REAL(budget.epsilon, "E"), .range = POSITIVE, .group = "Ledger",
@@ -23,7 +22,7 @@ const struct sotto_option options_spend[] = {
      .help = "purpose of the release, recorded in ledger and certificate"},
     {"read-from-data", LIST(read_from_data, "NAME"),
      .help = "option, such as l2, clipping or max-grad-norm, with a value that was read from the private "
-             "data; epsilon is then conditional on it and nothing is proved (repeatable)"},
+             "data; epsilon is then conditional on it, and nothing is proved (repeatable)"},
     {"planned", TEXT(planned, "ID:K"), .group = "Ledger",
      .help = "slot K of the plan ID of 'sotto ledger plan': the release, or the run of private training, is "
              "made as planned and costs nothing more"},
@@ -46,10 +45,10 @@ const struct sotto_option options_source[] = {
 
 const struct sotto_option options_protect[] = {
     {"statistic", TEXT(statistic, "NAME"), .group = "What is released",
-     .help = "statistic of each column of --table: mean (with --range), chi-square-genotypes or "
-             "chi-square-alleles (with --cases), or median (one column, with --range and --mechanism "
-             "smooth-median), or most-frequent (labels, with --classes and --mechanism propose-test-release: "
-             "one label, or -1 for nothing)"},
+     .help = "statistic of each column of --table: mean, chi-square-genotypes, chi-square-alleles, median or "
+             "most-frequent; mean and median need --range, chi-square needs --cases; median takes one column "
+             "and --mechanism smooth-median; most-frequent takes labels, --classes and --mechanism "
+             "propose-test-release, and releases one label, or -1 for nothing"},
     {"range", INPUT(range, "LOW,HIGH"), .group = "What is released",
      .help = "range to which the values of --table are clipped, such as 0,1 (mean)"},
     {"blocks", COUNT(blocks, "K"), .value = "0", .group = "What is released",
@@ -74,10 +73,9 @@ const struct sotto_option options_protect[] = {
 
 const struct sotto_option options_protect_records[] = {
     {"records", INPUT(input, "X.npy|N"), .group = "What is released",
-     .help = "records (n, ...) as .npy: each row is clipped to --clip and released with noise, once; with "
-             "--head, --vector or --table: the number of records in the private data set (a warning is "
-             "printed if delta "
-             ">= 1/N)"},
+     .help = "private records (n, ...) as .npy: each row is clipped to --clip and released once, with noise; "
+             "with --head, --vector or --table: the number of records in the private data set (a warning is "
+             "printed if delta >= 1/N)"},
     {"clip", REAL(clip, "R"), .range = "[1e-9,1e9]", .group = "What is released",
      .help = "norm to which every row of --records is clipped"},
     {"norm", CHOICE(norm, "NORM", "l2|l1"), .value = "l2", .group = "What is released",

@@ -6,9 +6,9 @@
 
 const struct sotto_option options_fetch[] = {
     {"url", TEXT(url, "URL"), .group = "Import and fetch",
-     .help = "https address of the download (fetch; default: the official one)"},
+     .help = "https address of the download (default: the official one); fetch"},
     {"sha256", TEXT(sha256, "HEX"), .group = "Import and fetch",
-     .help = "SHA-256 of the file at --url, for files unknown to sotto (fetch)"},
+     .help = "SHA-256 of the file at --url, for files unknown to sotto; fetch"},
     {"keep", FLAG(keep), .value = "0", .group = "Import and fetch",
-     .help = "downloaded file kept after the import (fetch)"},
+     .help = "downloaded file kept after the import; fetch"},
     OPTIONS_END};

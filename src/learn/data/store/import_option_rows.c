@@ -7,8 +7,8 @@
 
 const struct sotto_option options_import[] = {
     {"size", INPUT(height, "HxW"), .group = "Import and fetch",
-     .help = "size in pixels to which images are resized: image folders and STL-10 (default: the most common "
-             "size)"},
+     .help = "size in pixels to which images are resized (default: the most common size); for image folders "
+             "and STL-10"},
     {"label", TEXT(label, "COLUMN"), .group = "Import and fetch",
      .help = "label column of a table: first, last or a name (default: detected); CIFAR-100: fine (default) "
              "or coarse"},
@@ -18,29 +18,28 @@ const struct sotto_option options_import[] = {
     {"part", TEXT(part, "PART"), .group = "Import and fetch",
      .help = "part of STL-10: labelled (default) or unlabelled (import)"},
     {"separator", TEXT(separator, "WORD"), .group = CSV_TABLES,
-     .help = "between the cells of a table: comma, semicolon, tab or pipe (import; default: found)"},
+     .help = "separator of a table's cells: comma, semicolon, tab or pipe (default: found)"},
     {"missing", TEXT(missing, "TEXTS"), .group = CSV_TABLES,
-     .help = "cells that stand for no value, such as 'NA,?,none', beside the empty one (import; default: "
+     .help = "cells without a value, such as 'NA,none'; an empty cell is always one (default: "
              "?,NA,N/A,n/a,NaN,nan,null,NULL)"},
     {"types", TEXT(types, "COLUMN=TYPE,..."), .group = CSV_TABLES,
-     .help = "number or category for single columns (import; default: a column of numbers has nothing else)"},
-    {"drop", TEXT(drop, "COLUMNS"), .group = CSV_TABLES,
-     .help = "columns to leave out, such as identifiers (import)"},
-    {"no-header", FLAG(no_header), .value = "0", .group = CSV_TABLES,
-     .help = "the first row is a record, not a row of names (import; default: found)"},
-    {"drop-bad-rows", FLAG(drop_bad_rows), .value = "0", .group = CSV_TABLES,
      .help =
-         "leave out rows of another number of cells, without a label or without a number where --types "
-         "expects one, instead of refusing the table; each depends on its own row only, but the number of "
-         "records that remain is public (import)"},
+         "type of single columns: number or category; by default a column is a number if all its cells are"},
+    {"drop", TEXT(drop, "COLUMNS"), .group = CSV_TABLES, .help = "columns to leave out, such as identifiers"},
+    {"no-header", FLAG(no_header), .value = "0", .group = CSV_TABLES,
+     .help = "first row is a record, not a row of names (default: found)"},
+    {"drop-bad-rows", FLAG(drop_bad_rows), .value = "0", .group = CSV_TABLES,
+     .help = "bad rows are left out, instead of refusing the table; a bad row has another number of cells, "
+             "no label, or no number where --types expects one; each is judged by itself, but the number of "
+             "records that remain is public"},
     {"loci", TEXT(loci, "FILE"), .group = "Import and fetch",
-     .help = "public list of the loci of genotypes: CSV with id, allele, frequency and maybe other (import)"},
+     .help = "public list of the loci of genotypes: CSV with id, allele, frequency and maybe other; import"},
     {"person", TEXT(person, "COLUMN"), .group = "Import and fetch",
-     .help = "column of a table that names the person of each row, the unit of privacy then, and is no "
-             "feature; none: one record is the unit (import)"},
+     .help = "column of a table that names the person of each row; the unit of privacy is then a person, and "
+             "the column is no feature; none: one record is the unit (import)"},
     {"rows-per-person", COUNT(rows_per_person, "M"), .value = "0", .range = "[0,1048576]",
      .group = "Import and fetch",
-     .help = "rows that are kept of each person, the first ones (import; with --person)"},
+     .help = "rows to keep of each person, the first ones; import with --person"},
     {"absent", TEXT(absent, "WORD"), .group = "Import and fetch",
      .help = "genotypes at loci of --loci that the file has no line for: none (no copy of the listed allele) "
              "or frequency (unknown) (import; default: refused)"},

@@ -6,12 +6,11 @@
 
 const struct sotto_option options_head_recipe[] = {
     {"trainer", TEXT(trainer, "NAME"), .value = "adam", .group = "Head",
-     .help = "trainer: adam or sgd; with proved sensitivity: convex, convex-sgd or convex-lbfgs; only in "
-             "'sotto head', with noise in every step: dp-sgd, dp-adam or dp-gd (linear, needs no tuning); "
-             "only in 'sotto head', with noise in the objective: objective (linear, pure epsilon, needs no "
-             "tuning); "
-             "only in 'sotto head', from one "
-             "noisy release of second moments: covariance, functional, functional-linear or taylor"},
+     .help =
+         "trainer: adam, sgd or convex (proved sensitivity); in 'sotto head' also dp-sgd, dp-adam, dp-gd or "
+         "objective (private); convex-sgd and convex-lbfgs too have a proved sensitivity; dp-gd and "
+         "objective are linear and need no tuning, and objective gives pure epsilon; covariance, functional, "
+         "functional-linear and taylor learn from one noisy release of second moments (in 'sotto head')"},
     {"hidden", SIZES(hidden, hidden_count, SOTTO_MAX_HIDDEN), .range = "[1,1048576]", .group = "Head",
      .help = "widths of the hidden ReLU layers, such as 512 or 512,128 (default: none, linear head)"},
     {"epochs", COUNT(epochs, "N"), .value = "20", .range = "[1,4294967295]", .group = "Head",

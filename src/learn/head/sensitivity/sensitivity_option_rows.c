@@ -9,9 +9,8 @@ const struct sotto_option options_sensitivity[] = {
      .help =
          "folder of finished blocks of 64 pairs, which several processes share; as private as the records"},
     {"worker", FLAG(worker), .value = "0", .group = "Sampling",
-     .help = "sample blocks of --cache that no other process works on, until none is open, and write no "
-             "output; any number of "
-             "these at any time, then the same command without it"},
+     .help = "worker: sample the blocks in --cache that no other process has claimed, then exit; it writes "
+             "no output; start any number of workers, then run the command once without --worker"},
     {"plan", FLAG(plan), .value = "0", .group = "Sampling",
      .help =
          "print how many blocks of pairs are missing in --cache, and the hours they take with 1, 8 and 64 "

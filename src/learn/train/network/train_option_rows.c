@@ -22,9 +22,8 @@ const struct sotto_option options_train[] = {
          "pre-trained encoder, or a network of 'sotto train', to start from; it gets a new last layer, which "
          "begins at 0"},
     {"freeze", TEXT(freeze, "WHAT"), .group = "Fine-tuning",
-     .help = "what stays as it is: none, norm (batch norm; default), a number N (batch norm and the first N "
-             "blocks "
-             "of the encoder) or all (the whole encoder)"},
+     .help = "what stays as it is: none, norm (batch norm; default), N (norm and the first N blocks of the "
+             "encoder) or all of the encoder"},
     {"warm-up", COUNT(warm_up, "N"), .value = "0", .range = "[0,inf)", .group = "Fine-tuning",
      .help = "number of first steps that train the last layer alone"},
     {"standardise", TEXT(standardise, "P.npy"), .group = "Fine-tuning",
@@ -55,8 +54,8 @@ const struct sotto_option options_train[] = {
     {"seed", SEED(seed), .value = "1", .group = "Training",
      .help = "seed of initial weights, order and augmentation"},
     {"dtype", TEXT(dtype, "TYPE"), .value = "auto", .group = "Speed",
-     .help = "arithmetic: f32, bf16 or auto (the fastest measured on this machine; use f32 with --backend "
-             "dnnl for results that do not depend on measured times)"},
+     .help = "arithmetic: f32, bf16 or auto, the fastest measured on this machine; use f32 with --backend "
+             "dnnl for results that do not depend on measured times"},
     {"backend", TEXT(backend, "NAME"), .value = "auto", .group = "Speed",
      .help =
          "kernels: dnnl (oneDNN), winograd (oneDNN with minimal filtering of 3x3 kernels), ref (readable "

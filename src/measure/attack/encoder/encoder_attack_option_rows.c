@@ -9,8 +9,8 @@
     INPUT(member, "rows.npy"), .group = "Attack on an encoder (sotto attack encoder)"
 
 const struct sotto_option options_encoder_attack[] = {
-    {"member-indices", ENCODER_INPUT(member), .help = "rows that pre-trained the encoder"},
-    {"nonmember-indices", ENCODER_INPUT(nonmember), .help = "rows that did not pre-train the encoder"},
+    {"member-indices", ENCODER_INPUT(member), .help = "rows of --data that trained the model under attack"},
+    {"nonmember-indices", ENCODER_INPUT(nonmember), .help = "rows of --data that did not train it"},
     {"shadow-member-indices", ENCODER_INPUT(shadow_member),
      .help = "rows that pre-trained the shadow encoder"},
     {"shadow-nonmember-indices", ENCODER_INPUT(shadow_nonmember),
@@ -19,9 +19,8 @@ const struct sotto_option options_encoder_attack[] = {
      .help = "rows in neither training set, used as negatives; without them the contrastive-loss attack is "
              "skipped"},
     {"member-views", ENCODER_ARRAY(member.views),
-     .help =
-         "embeddings of random views of the members by any encoder (n, views, d), instead of encoders and "
-         "rows; so are the next nine"},
+     .help = "embeddings of random views of the members, by any encoder (n, views, d); they replace encoders "
+             "and rows, as do the next nine options"},
     {"nonmember-views", ENCODER_ARRAY(nonmember.views), .help = "those of the non-members (m, views, d)"},
     {"shadow-member-views", ENCODER_ARRAY(shadow_member.views),
      .help = "those of the shadow encoder's members, by the shadow encoder (s, views, e)"},

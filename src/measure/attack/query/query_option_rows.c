@@ -9,20 +9,20 @@ const struct sotto_option options_attack[] = {
     {"repeats", COUNT(repeats, "N"), .value = "1", .range = "[1,inf)", .group = "Target",
      .help = "answers averaged for each record, for models with noise (target and shadow models)"},
     {"snapshots", TEXT(snapshots, "DIR"), .group = "Target",
-     .help =
-         "folder of the target's own intermediate models ('sotto train --snapshot-every'), for "
-         "loss-trajectory and metric-trajectory; shadow models keep theirs in --cache (default: the target "
-         "is distilled)"},
+     .help = "folder of the target's own intermediate models, by 'sotto train --snapshot-every'; "
+             "loss-trajectory and metric-trajectory use them, and shadow models keep theirs in --cache "
+             "(default: the target is distilled)"},
     {"layers", COUNT(layers, "N"), .value = "3", .range = "[1,16]", .group = "Records",
-     .help = "last dense and convolution layers that white-box and stolen-memories-layers read"},
+     .help = "number of last dense and convolution layers to read; for white-box and stolen-memories-layers"},
     {"explain", COUNT(explain, "K"), .value = "0", .range = "[0,100]", .group = "Records",
-     .help = "records that stolen-memories-layers is surest of to explain: the unit that remembers each, "
-             "with pictures of the record in the report"},
+     .help = "number of records to explain, of those that the attack is surest of; the report shows the unit "
+             "that remembers each record, with pictures (stolen-memories-layers)"},
     {"views", COUNT(views, "N"), .value = "1", .range = "[1,18]", .group = "Records",
-     .help = "views of each image in lira and rmia, online and offline: 1, 2 (and mirrored) or 18 (and "
-             "shifted by 2 pixels)"},
+     .help = "views of each image: 1, 2 (with the mirror image) or 18 (also shifted by 2 pixels); for lira "
+             "and rmia, online and offline"},
     {"image", INPUT(channels, "C,H,W"), .group = "Records",
-     .help = "image shape of a row, for augmentation, and for shadow networks of --target-command"},
+     .help = "shape of a row that is an image; augmentation needs it, and so do shadow networks of "
+             "--target-command"},
     {"queries", COUNT(queries, "N"), .group = "Records",
      .help = "queries for one record in label-only attacks (default: depends on the attack)"},
     {"shadows", COUNT(shadows, "K"), .group = "Shadow models",
@@ -47,10 +47,9 @@ const struct sotto_option options_attack[] = {
      .help =
          "lira, rmia: shadow models with the target's own seed, the worst case (default: independent seeds)"},
     {"poison", COUNT(poison, "COPIES"), .value = "0", .range = "[0,1000]", .group = "Shadow models",
-     .help = "lira, rmia: copies of each record to judge, with a wrong label, that the attacker put into the "
-             "training of target "
-             "and shadow models: the worst neighbours (default: 0; 'sotto attack poison' makes the target's "
-             "set)"},
+     .help = "copies of each record to judge, with a wrong label, in the target's training set; lira and "
+             "rmia then train shadow models on such copies too, as of the worst neighbours; 'sotto attack "
+             "poison' writes the target's training set"},
     {"cache", TEXT(cache, "DIR"), .group = "Shadow models",
      .help = "folder in which shadow models are kept and reused"},
     {"shard", INPUT(shard, "I/N"), .group = "Shadow models",
@@ -58,9 +57,8 @@ const struct sotto_option options_attack[] = {
              "or the rank; "
              "auto/N: of N, for PBS"},
     {"worker", FLAG(worker), .value = "0", .group = "Shadow models",
-     .help = "train shadow models of --cache that no other process works on, until none is open, and write "
-             "no report; any "
-             "number of these at any time, then the same command without it"},
+     .help = "worker: train the shadow models in --cache that no other process has claimed, then exit; it "
+             "writes no report; start any number of workers, then run the command once without --worker"},
     {"shards", COUNT(shards, "N"), .value = "1", .range = "[1,inf)", .group = "Shadow models",
      .help = "parts in which the shadow models are trained"},
     {"plan", FLAG(plan), .value = "0", .group = "Shadow models",
@@ -81,11 +79,10 @@ const struct sotto_option options_attack_input[] = {
     {"target", INPUT(target, "FILE"), .group = "Target",
      .help = "model under attack: a head, MLP or whole network (.safetensors)"},
     {"target-command", INPUT(target, "COMMAND"), .group = "Target",
-     .help = "command that answers as the target: .npy frames on stdin and stdout (sotto-serve-torch, "
-             "sotto-serve-onnx, "
-             "sotto-serve-sklearn, or examples/serve_numpy.py)"},
+     .help = "command that answers as the target, with .npy frames on stdin and stdout; such commands are "
+             "sotto-serve-torch, sotto-serve-onnx, sotto-serve-sklearn and examples/serve_numpy.py"},
     {"member-features", INPUT(member.x, "ARRAY"), .group = "Records",
-     .help = "records that trained the target (n, D), or images (n, C, H, W): bytes become 0 to 1"},
+     .help = "records that trained the target (n, D), or images (n, C, H, W); bytes become 0 to 1"},
     {"member-labels", INPUT(member.y, "ARRAY"), .group = "Records",
      .help = "classes of the members, from 0 (n)"},
     {"nonmember-features", INPUT(nonmember.x, "ARRAY"), .group = "Records",
@@ -97,15 +94,16 @@ const struct sotto_option options_attack_input[] = {
     {"attacker-labels", INPUT(attacker.y, "ARRAY"), .group = "Records",
      .help = "classes of the attacker's records, from 0 (a)"},
     {"known-member-features", INPUT(known_member.x, "ARRAY"), .group = "Records",
-     .help = "members that the attacker knows, for white-box, and not among those to judge (k, D)"},
+     .help = "members that the attacker knows (k, D); for white-box, and none of them is judged"},
     {"known-member-labels", INPUT(known_member.y, "ARRAY"), .group = "Records",
      .help = "classes of the known members, from 0 (k)"},
     {"known-nonmember-features", INPUT(known_nonmember.x, "ARRAY"), .group = "Records",
-     .help = "non-members that the attacker knows, likewise (l, D)"},
+     .help = "non-members that the attacker knows (l, D); for white-box, and none of them is judged"},
     {"known-nonmember-labels", INPUT(known_nonmember.y, "ARRAY"), .group = "Records",
      .help = "classes of the known non-members, from 0 (l)"},
     {"other-features", INPUT(other.x, "ARRAY"), .group = "Records",
-     .help = "records of another set (b, D'), for data transfer"},
+     .help =
+         "records of another set (b, D'), for data transfer; poison: other training records of the target"},
     {"other-labels", INPUT(other.y, "ARRAY"), .group = "Records",
      .help = "classes of the other set, from 0 (b)"},
     OPTIONS_END};
