@@ -150,8 +150,7 @@ static void print_usage(FILE *out, const char *verb, const char *subcommand, con
     fputc('\n', out);
 }
 
-/* "lira, rmia" of "lira|rmia", and the arguments. */
-static void subcommand_text(char *out, size_t capacity, const struct subcommand *of)
+void subcommand_text(char *out, size_t capacity, const struct subcommand *of)
 {
     const char *word, *list = of->name;
     size_t used = 0;
@@ -208,9 +207,9 @@ void verb_print_help(FILE *out, const struct verb *verb, const char *subcommand)
     option_rows_of(&rows, verb);
     print_title(out, verb->name, of ? subcommand : "", of ? of->summary : verb->summary, wide);
     print_examples(out, verb, of, EXAMPLES_SHOWN, wide);
-    if (of || !verb->subcommands)
+    if (of || verb->most_used)
         print_usage(out, verb->name, of ? subcommand : "", of ? of->arguments : verb->arguments, wide);
-    else
+    if (!of && verb->subcommands)
         print_subcommands(out, verb, wide);
     print_most_used(out, &rows, of ? of->most_used : verb->most_used, wide);
     fprintf(out, "\nall options: sotto %s --help all\n", verb->name);

@@ -88,6 +88,21 @@ static void put_examples(FILE *out, const char *examples)
     fputs(".fi\n", out);
 }
 
+static void put_subcommands(FILE *out, const struct subcommand *s)
+{
+    if (s)
+        fputs(".SH SUBCOMMANDS\n", out);
+    for (; s && s->name; s++) {
+        char text[256];
+        subcommand_text(text, sizeof text, s);
+        fputs(".TP\n\\fB", out);
+        put(out, text);
+        fputs("\\fR\n", out);
+        put(out, s->summary);
+        fputc('\n', out);
+    }
+}
+
 static void put_head(FILE *out, const char *verb)
 {
     fputs(".TH SOTTO", out);
@@ -114,6 +129,7 @@ static void put_verb(FILE *out, const struct verb *verb)
     fputs("\\fR ", out);
     put(out, verb->arguments);
     fputs(" [options]\n", out);
+    put_subcommands(out, verb->subcommands);
     put_examples(out, verb->examples);
     fputs(".SH OPTIONS\n", out);
     put_options(out, &rows);

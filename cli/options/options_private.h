@@ -42,6 +42,8 @@ bool option_listed(const char *list, const char *name, size_t length);
 /* --help and --help all, wrapped to COLUMNS or to the terminal, at most 100 columns. `subcommand`: NULL or unknown: that of the verb. */
 void verb_print_help(FILE *out, const struct verb *verb, const char *subcommand);
 void verb_print_all_help(FILE *out, const struct verb *verb);
+/* "lira, rmia" of "lira|rmia", and the arguments. */
+void subcommand_text(char *out, size_t capacity, const struct subcommand *of);
 /* Name and summary. */
 void verb_print_line(FILE *out, const struct verb *verb);
 

@@ -87,7 +87,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 }
 
 static const struct subcommand subcommands[] = {
-    {"sde", "", "draw how noise between the layers changes the path of one image",
+    {"sde", "", "send one image through an equation with and without noise, and recover it from the end",
      "data|row|seed|output|json"},
     {NULL}};
 

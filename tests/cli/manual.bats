@@ -20,6 +20,9 @@ options() { "$SOTTO" "$1" --help all | sed -n 's/^  --\([a-z0-9-]*\).*/\1/p'; }
     fish_words=$(grep "from $verb' " "$completion/sotto.fish")
     page=$(sed 's/\\-\\-/--/' "$man/sotto-$verb.1")
     grep -q "fB$verb" "$man/sotto.1"
+    while read -r first; do # of a row of subcommands
+      [[ $page == *"fB${first//-/\\-}"* ]] || { echo "man: $verb $first"; return 1; }
+    done < <("$SOTTO" "$verb" --help | sed -n '/where NAME is one of:$/,/^$/s/^  \([a-z0-9-]*\).*/\1/p')
     names=$(options "$verb")
     [ "$(sort <<< "$names")" = "$(tr ' ' '\n' <<< "$bash_words" | sed -n 's/^--//p' | sort)" ] || { echo "--help all: $verb"; return 1; }
     for option in $names; do # within the shell: there are hundreds
