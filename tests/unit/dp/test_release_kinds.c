@@ -259,6 +259,24 @@ TEST(several_choices_share_one_epsilon, .before = make_folder, .after = remove_f
     assert_null(certificate);
 }
 
+/* Its mechanism has no row in the table, and its document is read like any other. */
+TEST(a_test_of_the_most_frequent_label, .before = make_folder, .after = remove_folder)
+{
+    const int64_t labels[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, -7, 9};
+    int64_t label = 5;
+    struct sotto_release r = ordinary("propose-test-release").release;
+    struct sotto_certificate *certificate = NULL;
+    r.sensitivity = (struct sotto_sensitivity){0};
+    assert_int_equal(sotto_dp_most_frequent(&label, &certificate, labels, 17, 2, &r, NULL), SOTTO_OK);
+    assert_true(label == 1 || label == -1);
+    if (!certificate_comes_back(certificate))
+        fail_msg("%s", sotto_error_text());
+    sotto_certificate_free(certificate);
+    r.mechanism = "laplace";
+    assert_int_equal(sotto_dp_most_frequent(&label, &certificate, labels, 17, 2, &r, NULL), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "mechanism 'laplace' tests nothing"));
+}
+
 /* A mechanism in the wrong release function. */
 TEST(doors_know_their_mechanisms, .before = make_folder, .after = remove_folder)
 {

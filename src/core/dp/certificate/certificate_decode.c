@@ -103,7 +103,7 @@ static sotto_status get_account(struct sotto_account *a, const struct certificat
     sotto_status status = SOTTO_OK;
     const struct mechanism *m = mechanism_find(f->mechanism);
     const struct dpsgd_facts *r = &f->run_claims.facts;
-    if (!m && strcmp(f->mechanism, TEST_MECHANISM) != 0)
+    if (!m && (f->run || strcmp(f->mechanism, TEST_MECHANISM) != 0))
         FAIL(SOTTO_EFORMAT, "%s: mechanism '%.40s' is unknown (written by a newer sotto? use that version)",
              name, f->mechanism);
     TRY(as_format(require_positive(f->scale, "scale"), name));
@@ -114,7 +114,7 @@ static sotto_status get_account(struct sotto_account *a, const struct certificat
                                 .standard_deviation = f->standard_deviation,
                                 .compose = f->run ? f->run_claims.charged : 1,
                                 .sample_rate = f->run ? r->sample_rate : 1};
-    snprintf(a->mechanism, sizeof a->mechanism, "%s", m->name);
+    snprintf(a->mechanism, sizeof a->mechanism, "%s", f->mechanism);
     snprintf(a->sampling, sizeof a->sampling, "%s", f->run ? sotto_sampling_name(r->sampling) : "");
     snprintf(a->clipping, sizeof a->clipping, "%s",
              !f->run                        ? ""
