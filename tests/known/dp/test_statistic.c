@@ -229,6 +229,11 @@ TEST(options_are_checked)
                 0,
                 SOTTO_EUSAGE,
                 "protect: --cases belongs to a chi-square statistic, not to the mean"},
+               {{.statistic = "mean", .range = {0, 1}, .blocks = 2},
+                0,
+                0,
+                SOTTO_EUSAGE,
+                "protect: --blocks belongs to the median"},
                {{.statistic = "chi-square-alleles", .range = {0, 1}},
                 0,
                 0,
@@ -244,6 +249,37 @@ TEST(options_are_checked)
         bad[i].p.input = "x.npy";
         assert_int_equal(statistic(out, &r, &bad[i].p, x, 2, 2), bad[i].status);
         assert_string_equal(sotto_error_text(), bad[i].text);
+    }
+    const struct sotto_protect median = {.input = "x.npy", .statistic = "median"};
+    struct sotto_release r = {0};
+    assert_int_equal(statistic(out, &r, &median, x, 4, 1), SOTTO_EUSAGE);
+    assert_non_null(strstr(sotto_error_text(), "needs --range LOW,HIGH, and takes no --cases"));
+}
+
+TEST(cases_are_checked)
+{
+    static const struct {
+        size_t n;
+        uint8_t cases[4];
+        const char *text;
+    } bad[] = {{3, {0, 1, 0}, "has 3 values; expected one for each of 4 records"},
+               {4, {0, 1, 2, 1}, "value 2 is 2; expected 1 for a case or 0 for a control"},
+               {4, {0, 1, 1, 1}, "3 cases and 1 controls; expected as many of each"}};
+    const float x[4] = {0, 1, 0.5f, 1};
+    char path[128];
+    snprintf(path, sizeof path, "%s", path_of("some.npy"));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const struct sotto_protect p = {.input = "x.npy", .statistic = "chi-square-alleles", .cases = path};
+        struct sotto_array cases = {0};
+        struct sotto_release r = {0};
+        double out;
+        assert_int_equal(sotto_array_make(&cases, SOTTO_U1, 1, &bad[i].n), SOTTO_OK);
+        memcpy(cases.data, bad[i].cases, bad[i].n);
+        assert_int_equal(sotto_npy_save(path, &cases), SOTTO_OK);
+        sotto_array_clear(&cases);
+        assert_int_equal(statistic(&out, &r, &p, x, 4, 1), SOTTO_EINVAL);
+        if (!strstr(sotto_error_text(), bad[i].text))
+            fail_msg("%s", sotto_error_text());
     }
 }
 

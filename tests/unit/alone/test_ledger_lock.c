@@ -247,6 +247,9 @@ TEST(no_lock_is_broken)
     hold(line);
     assert_int_equal(release(), SOTTO_EAGAIN);
     assert_non_null(strstr(sotto_error_text(), "locked by node17, process 4242 since 10:03 UTC; if that"));
+    hold("node17 4242 boot/space today\n");
+    assert_int_equal(release(), SOTTO_EAGAIN);
+    assert_non_null(strstr(sotto_error_text(), "locked by node17, process 4242; if that process is gone"));
     hold("node\n");
     assert_int_equal(release(), SOTTO_EAGAIN);
     assert_non_null(

@@ -9,6 +9,7 @@
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -179,6 +180,10 @@ TEST(a_move_keeps_the_chain_and_closes_the_old_file)
     REFUSED(ledger_append(&old, "{}"), SOTTO_EBUDGET,
             "and cannot be charged any more; give that file by --ledger, or omit --ledger");
     ledger_close(&old);
+    char *table;
+    assert_int_equal(sotto_ledger_table(&table, default_of("a"), NULL), SOTTO_OK);
+    assert_non_null(strstr(table, "moved.jsonl, where it goes on\n"));
+    sotto_text_free(table);
     assert_int_equal(charge("a", NULL, NULL), SOTTO_OK);
     assert_int_equal(counted(to), 3);
     assert_int_equal(file_write(path_of("full.jsonl"), "x\n", 2), SOTTO_OK);
@@ -190,6 +195,22 @@ TEST(a_move_keeps_the_chain_and_closes_the_old_file)
     assert_int_equal(charge("a", NULL, NULL), SOTTO_OK);
     assert_int_equal(counted(to), 4);
     assert_true(file_exists(place));
+    assert_int_equal(unlink(place) | unlink(to), 0);
+    REFUSED(charge("a", NULL, NULL), SOTTO_EUSAGE, "which is missing; put it back");
+}
+
+/* A file cannot be named relative to a folder that is gone. */
+TEST(a_move_needs_a_working_folder)
+{
+    struct sotto_source_records move = {.move_ledger = 1};
+    const int here = open(".", O_RDONLY | O_DIRECTORY);
+    assert_int_equal(charge("a", NULL, NULL), SOTTO_OK);
+    assert_int_equal(mkdir(path_of("gone"), 0700) | chdir(path_of("gone")) | rmdir(path_of("gone")), 0);
+    const sotto_status status = charge("a", "to.jsonl", &move);
+    assert_int_equal(fchdir(here) | close(here), 0);
+    assert_int_equal(status, SOTTO_EIO);
+    assert_non_null(strstr(sotto_error_text(), "to.jsonl: the path of the working folder cannot be found: "));
+    assert_int_equal(counted(default_of("a")), 1);
 }
 
 /* A move that died after the copy: the old file takes charges, and the next move takes the stale copy. */

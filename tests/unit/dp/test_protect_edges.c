@@ -115,6 +115,26 @@ TEST(what_files_hold)
     expect(&p, SOTTO_ENOENT, "x");
 }
 
+TEST(what_is_no_statistic)
+{
+    struct sotto_protect p = request("laplace", tensors("heads.safetensors", 3, 2, nothing), safe);
+    p.statistic = "mean";
+    expect(&p, SOTTO_EUSAGE, "a statistic needs one array of records");
+    p = request("propose-test-release", array("labels.npy", SOTTO_I8, 3), npy);
+    expect(&p, SOTTO_EUSAGE, "releases the most frequent of labels");
+    p.statistic = "most-frequent";
+    expect(&p, SOTTO_EUSAGE, "omit --l1, --l2 and --sensitivity");
+    p.release.sensitivity = (struct sotto_sensitivity){0};
+    p.blocks = 2;
+    expect(&p, SOTTO_EUSAGE, "takes none of --range, --cases, --blocks and --choices");
+    p.blocks = 0;
+    struct sotto_array wide;
+    assert_int_equal(sotto_array_make(&wide, SOTTO_I8, 2, (const size_t[]){3, 2}), SOTTO_OK);
+    assert_int_equal(sotto_npy_save(p.input, &wide), SOTTO_OK);
+    sotto_array_clear(&wide);
+    expect(&p, SOTTO_EINVAL, "expected labels (n) or (n, 1)");
+}
+
 TEST(where_heads_come_from)
 {
     const char *const named[] = {"data_fingerprint",

@@ -229,6 +229,22 @@ TEST(the_line_goes_where_the_ledger_went, .before = set_up, .after = remove_fold
     sotto_certificate_free(c);
 }
 
+/* A line of a move that leads back ends, too. */
+TEST(a_ledger_that_moved_in_a_circle, .before = set_up, .after = remove_folder)
+{
+    struct ledger l;
+    char *line;
+    struct sotto_certificate *c = release_of(false, path_of("out.npy"));
+    assert_int_equal(ledger_open(&l, book, NULL), SOTTO_OK);
+    assert_int_equal(ledger_move_encode(&line, book), SOTTO_OK);
+    assert_int_equal(ledger_append(&l, line), SOTTO_OK);
+    ledger_close(&l);
+    base_free(line);
+    assert_int_equal(save_for(c, path_of("out.npy")), SOTTO_EFORMAT);
+    assert_non_null(strstr(sotto_error_text(), "was moved more than 64 times"));
+    sotto_certificate_free(c);
+}
+
 /* Of a released line each member; and a charge with another number. The chain is made anew by a forger, so the reader must notice. */
 TEST(lines_that_are_refused, .before = set_up, .after = remove_folder)
 {

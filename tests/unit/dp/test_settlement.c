@@ -8,6 +8,7 @@
 #include "dp/release/dpsgd_session.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 enum { STEPS = 200, TAKEN = 30 };
 static double noise = 2; /* multiplier */
@@ -93,6 +94,41 @@ TEST(a_limit_of_time_costs_what_was_done)
     settle(s, SOTTO_STOP_BY_TIME);
     assert_true(about(total(), cost(TAKEN)));
     sotto_dpsgd_session_close(s);
+}
+
+static void assert_shown(const char *in_table, const char *in_json)
+{
+    char *table, *json;
+    assert_int_equal(sotto_ledger_table(&table, path, NULL), SOTTO_OK);
+    assert_int_equal(sotto_ledger_show(&json, path, NULL), SOTTO_OK);
+    if (!strstr(table, in_table) || !strstr(json, in_json))
+        fail_msg("%s, %s: %s%s", in_table, in_json, table, json);
+    sotto_text_free(table);
+    sotto_text_free(json);
+}
+
+TEST(what_is_shown_of_some_charges)
+{
+    char *made;
+    float v[1] = {0};
+    struct sotto_certificate *c;
+    struct sotto_release seeded = release_of(9);
+    struct sotto_dpsgd_session *s = started(0, NULL, 3);
+    settle(s, SOTTO_STOP_BY_TIME);
+    sotto_dpsgd_session_close(s);
+    assert_int_equal(
+        sotto_ledger_init(&made, "toy", path, (struct sotto_dp){50, 1e-4}, "the office", &exercise, NULL),
+        SOTTO_OK);
+    sotto_text_free(made);
+    assert_int_equal(release_once(9), SOTTO_OK);
+    assert_shown("(settled: 3 steps)", "\"steps\": 3");
+    assert_shown("; from charge 1 on: what was before counts as chosen beforehand", "\"from_charge\": 1");
+    seeded.spend.insecure = 1;
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(sotto_dp_release(&c, v, 1, &seeded, NULL), SOTTO_OK);
+    sotto_certificate_free(c);
+    assert_shown("1 of its releases used seeded noise, which gives no guarantee\n",
+                 "\"noise\": \"seeded: no guarantee\"");
 }
 
 /* Steps of before and behind a stop are charged one by one, so a run that is stopped needs more than one that is not; without

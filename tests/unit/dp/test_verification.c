@@ -264,6 +264,38 @@ TEST(early_documents)
     assert_non_null(strstr(sotto_error_text(), "version 1 has neither"));
 }
 
+#define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define RESERVED(steps) "{\"charge\": 0, \"hash\": \"" HASH "\", \"first_step\": 0, \"steps\": " steps "},"
+#define THREE RESERVED("0") RESERVED("0") RESERVED("0")
+#define MOST RESERVED("9223372036854775807")
+
+/* What a tuned encoder, several ranks and many reservations add to a document comes back too. */
+TEST(members_of_some_documents_come_back)
+{
+    static const struct {
+        char bundle;
+        const char *before, *more, *holds;
+    } members[] = {
+        {'A', "\"output_sha256\"",
+         "\"fine_tuning\": {\"trained\": 1, \"frozen\": 2, \"tensors\": \"w\", \"encoder\": \"e\", "
+         "\"encoder_sha256\": \"" HASH "\", \"standardise\": \"s\", \"standardise_sha256\": \"" HASH "\"}, ",
+         "\"standardise_sha256\": \"" HASH},
+        {'D', "\"id\": ", "\"ranks\": 3, \"sampling_by\": \"rank 0\", ", "\"ranks\": 3"},
+        {'D', "{\n        \"charge\": ", THREE THREE THREE, "\"hash\": \"" HASH}};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        struct sotto_certificate *c = NULL;
+        char more[2000];
+        lay_out(members[i].bundle);
+        snprintf(more, sizeof more, "%s%s", members[i].more, members[i].before);
+        edit(members[i].before, more);
+        if (decode_work(&c) != SOTTO_OK)
+            fail_msg("%s", sotto_error_text());
+        assert_true(certificate_holds(c, members[i].holds));
+        assert_true(certificate_comes_back(c));
+        sotto_certificate_free(c);
+    }
+}
+
 /* Each of these is one lie or one fault; none is taken for a certificate, and none leaves anything behind. */
 TEST(documents_that_are_refused)
 {
@@ -296,6 +328,21 @@ TEST(documents_that_are_refused)
         {'D', "\"sample_rate\": 0", "\"sample_rate\": 7", "'run.sample_rate'"},
         {'D', "\"max_grad_norm\": 1", "\"max_grad_norm\": -1", "max_grad_norm"},
         {'D', "\"used\": 15", "\"used\": 16", "'run' has another"},
+        {'A', "\"version\": \"", "\"version\": \"of nobody knows which year and house",
+         "; expected at most 23"},
+        {'A', "\"unit_of_privacy\": \"", "\"unit_of_privacy\": \"x", "'unit_of_privacy' is 'x"},
+        {'A', "\"lattice_exponent\": ", "\"lattice_exponent\": 4000000000, \"was\": ", "of 32 bits"},
+        {'A', "\"scale\": ", "\"person\": {\"rows\": 2, \"column\": null}, \"scale\": ", "with 'person'"},
+        {'A', "\"bounds\": {", "\"bounds\": {\"a bound with a name that is far longer than any\": 1,",
+         "'bounds' has the member"},
+        {'A', "\"output_sha256\"",
+         "\"fine_tuning\": {\"trained\": 1, \"frozen\": 2, \"tensors\": \"w\", "
+         "\"encoder\": \"e\", \"encoder_sha256\": \"?\"}, \"output_sha256\"",
+         "'fine_tuning.encoder_sha256' is no"},
+        {'D', "\"charge\": ", "\"index\": 0, \"charge\": ", "'ledger' has 'charge' and 'index'"},
+        {'D', "\"mechanism\": \"gaussian", "\"mechanism\": \"propose-test-release", "is unknown"},
+        {'D', "\"id\": ", "\"ranks\": 1, \"sampling_by\": \"rank 0\", \"id\": ", "expected at least 2 ranks"},
+        {'D', "\"reservations\": [", "\"reservations\": [" MOST MOST, "has too many steps"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         struct sotto_certificate *c = NULL;
