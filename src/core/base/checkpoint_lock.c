@@ -28,7 +28,7 @@ static void write_holder(int fd)
     (void)written;
 }
 
-static sotto_status busy(int fd, const char *checkpoint)
+static sotto_status checkpoint_lock_busy(int fd, const char *checkpoint)
 {
     char holder[128];
     const ssize_t n = pread(fd, holder, sizeof holder - 1, 0);
@@ -59,7 +59,7 @@ sotto_status checkpoint_lock_take(struct checkpoint_lock *out, const char *check
             FAIL(SOTTO_ECREATE, "%s: cannot create: %s", path, strerror(errno));
         const bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
         if (!locked && errno == EWOULDBLOCK)
-            TRY(busy(fd, checkpoint));
+            TRY(checkpoint_lock_busy(fd, checkpoint));
         if (!locked)
             break; /* a file system without locks: as if there were none */
     } while (!still_there(fd, path));

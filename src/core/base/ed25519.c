@@ -7,7 +7,7 @@ _Static_assert(ED25519_SEED == crypto_sign_SEEDBYTES && ED25519_PUBLIC == crypto
                    ED25519_SIGNATURE == crypto_sign_BYTES,
                "libsodium signs by Ed25519");
 
-static sotto_status start(void)
+static sotto_status ed25519_start(void)
 {
     return sodium_init() < 0 ? status_fail(SOTTO_EIO, "the operating system gives no random numbers")
                              : SOTTO_OK;
@@ -15,7 +15,7 @@ static sotto_status start(void)
 
 sotto_status ed25519_new(unsigned char seed[ED25519_SEED])
 {
-    sotto_status status = start();
+    sotto_status status = ed25519_start();
     if (status == SOTTO_OK)
         randombytes_buf(seed, ED25519_SEED);
     return status;
@@ -24,7 +24,7 @@ sotto_status ed25519_new(unsigned char seed[ED25519_SEED])
 sotto_status ed25519_public(unsigned char out[ED25519_PUBLIC], const unsigned char seed[ED25519_SEED])
 {
     unsigned char secret[crypto_sign_SECRETKEYBYTES];
-    sotto_status status = start();
+    sotto_status status = ed25519_start();
     if (status == SOTTO_OK)
         (void)crypto_sign_seed_keypair(out, secret, seed);
     sodium_memzero(secret, sizeof secret);
@@ -35,7 +35,7 @@ sotto_status ed25519_sign(unsigned char out[ED25519_SIGNATURE], const void *mess
                           const unsigned char seed[ED25519_SEED])
 {
     unsigned char key[ED25519_PUBLIC], secret[crypto_sign_SECRETKEYBYTES];
-    sotto_status status = start();
+    sotto_status status = ed25519_start();
     if (status == SOTTO_OK) {
         (void)crypto_sign_seed_keypair(key, secret, seed);
         (void)crypto_sign_detached(out, NULL, message, bytes, secret);

@@ -185,7 +185,7 @@ done:
     return status;
 }
 
-static sotto_status start(struct atomic_file *f, const char *path, bool by_ledger)
+static sotto_status file_start(struct atomic_file *f, const char *path, bool by_ledger)
 {
     sotto_status status = SOTTO_OK;
     *f = (struct atomic_file){0};
@@ -213,7 +213,7 @@ done:
 
 sotto_status atomic_open(struct atomic_file *f, const char *path)
 {
-    return start(f, path, false);
+    return file_start(f, path, false);
 }
 
 void atomic_write(struct atomic_file *f, const void *data, size_t bytes)
@@ -254,7 +254,7 @@ static int put_in_place(struct atomic_file *f, bool keep_old)
     return 0;
 }
 
-static sotto_status commit(struct atomic_file *f, bool keep_old)
+static sotto_status file_commit(struct atomic_file *f, bool keep_old)
 {
     sotto_status status = SOTTO_OK;
     int failed;
@@ -280,12 +280,12 @@ done:
 
 sotto_status atomic_commit(struct atomic_file *f)
 {
-    return commit(f, false);
+    return file_commit(f, false);
 }
 
 sotto_status atomic_commit_once(struct atomic_file *f)
 {
-    return commit(f, true);
+    return file_commit(f, true);
 }
 
 void atomic_discard(struct atomic_file *f)
@@ -303,7 +303,7 @@ sotto_status file_write(const char *path, const void *data, size_t bytes)
 {
     sotto_status status = SOTTO_OK;
     struct atomic_file f;
-    TRY(start(&f, path, is_ledger(data, bytes)));
+    TRY(file_start(&f, path, is_ledger(data, bytes)));
     atomic_write(&f, data, bytes);
     TRY(atomic_commit(&f));
 done:

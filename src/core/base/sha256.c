@@ -143,24 +143,24 @@ done:
 _Static_assert(sizeof(crypto_generichash_state) <= sizeof(struct digest),
                "the opaque state holds libsodium's");
 
-static crypto_generichash_state *blake(struct digest *d)
+static crypto_generichash_state *sha256_blake(struct digest *d)
 {
     return (crypto_generichash_state *)(void *)d->state;
 }
 
 void digest_init(struct digest *d)
 {
-    crypto_generichash_init(blake(d), NULL, 0, DIGEST_BYTES);
+    crypto_generichash_init(sha256_blake(d), NULL, 0, DIGEST_BYTES);
 }
 
 void digest_update(struct digest *d, const void *data, size_t bytes)
 {
-    crypto_generichash_update(blake(d), data, bytes);
+    crypto_generichash_update(sha256_blake(d), data, bytes);
 }
 
 void digest_end(unsigned char out[DIGEST_BYTES], struct digest *d)
 {
-    crypto_generichash_final(blake(d), out, DIGEST_BYTES);
+    crypto_generichash_final(sha256_blake(d), out, DIGEST_BYTES);
 }
 
 void digest_of(unsigned char out[DIGEST_BYTES], const struct digest_part *parts, size_t count)

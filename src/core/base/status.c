@@ -9,7 +9,7 @@ static _Thread_local struct status_record last;
 
 /* Bytes of the character at p, 0: it is none of UTF-8, or steers a terminal (control characters of one byte or two). The lowest
  * folder has no io/text/utf8.h, which also knows overlong forms. */
-static size_t shown(const unsigned char *p)
+static size_t status_shown(const unsigned char *p)
 {
     const size_t length = p[0] < 0x80   ? 1
                           : p[0] < 0xc2 ? 0
@@ -24,10 +24,10 @@ static size_t shown(const unsigned char *p)
 }
 
 /* Texts quote names and cells of files: what is no character of one line becomes '?'. */
-static void disarm(char *text)
+static void status_disarm(char *text)
 {
     for (unsigned char *p = (unsigned char *)text; *p;) {
-        const size_t length = shown(p);
+        const size_t length = status_shown(p);
         if (length == 0)
             *p = '?';
         p += length ? length : 1;
@@ -42,7 +42,7 @@ sotto_status status_fail(sotto_status code, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    disarm(text);
+    status_disarm(text);
     last.code = code;
     memcpy(last.text, text, sizeof text);
     last.hint[0] = '\0';
@@ -66,7 +66,7 @@ void status_hint(const char *format, ...)
     va_start(args, format);
     vsnprintf(last.hint, sizeof last.hint, format, args);
     va_end(args);
-    disarm(last.hint);
+    status_disarm(last.hint);
 }
 
 void status_prefix(const char *where)
@@ -114,7 +114,7 @@ void context_log(const struct sotto_context *ctx, enum sotto_log_level level, co
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    disarm(text);
+    status_disarm(text);
     ctx->log(ctx->user, level, text);
 }
 
