@@ -317,7 +317,7 @@ static sotto_status inspect_contents(struct json **doc, const char *path, enum k
     }
 }
 
-static sotto_status inspect(struct json **out, const char *path, const struct sotto_context *ctx)
+static sotto_status inspect_file(struct json **out, const char *path, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct source s = {.fd = -1};
@@ -354,7 +354,7 @@ sotto_status sotto_inspect(char **json, const char *path, const struct sotto_con
     REQUIRE_GIVEN(json, path);
     sotto_status status = SOTTO_OK;
     struct json *doc = NULL;
-    TRY(inspect(&doc, path, ctx));
+    TRY(inspect_file(&doc, path, ctx));
     TRY(json_dump(json, doc, JSON_PRETTY));
 done:
     json_free(doc);
@@ -439,7 +439,7 @@ sotto_status sotto_inspect_text(char **text, const char *path, const struct sott
     FILE *f = NULL;
     char *block = NULL;
     size_t size = 0;
-    TRY(inspect(&doc, path, ctx));
+    TRY(inspect_file(&doc, path, ctx));
     if (!doc || !(f = open_memstream(&block, &size)))
         FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
     print_document(f, doc);

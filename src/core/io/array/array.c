@@ -11,7 +11,7 @@ static const struct {
               [SOTTO_F8] = {8, "f8"}, [SOTTO_I4] = {4, "i4"}, [SOTTO_I8] = {8, "i8"}, [SOTTO_I1] = {1, "i1"},
               [SOTTO_I2] = {2, "i2"}, [SOTTO_U2] = {2, "u2"}, [SOTTO_U4] = {4, "u4"}, [SOTTO_U8] = {8, "u8"}};
 
-static bool known(enum sotto_dtype dtype)
+static bool array_known(enum sotto_dtype dtype)
 {
     return (unsigned)dtype < sizeof dtypes / sizeof *dtypes;
 }
@@ -23,17 +23,17 @@ bool dtype_is_float(enum sotto_dtype dtype)
 
 bool dtype_is_integer(enum sotto_dtype dtype)
 {
-    return known(dtype) && !dtype_is_float(dtype) && dtype != SOTTO_B1;
+    return array_known(dtype) && !dtype_is_float(dtype) && dtype != SOTTO_B1;
 }
 
 size_t sotto_dtype_size(enum sotto_dtype dtype)
 {
-    return known(dtype) ? dtypes[dtype].size : 0;
+    return array_known(dtype) ? dtypes[dtype].size : 0;
 }
 
 const char *sotto_dtype_name(enum sotto_dtype dtype)
 {
-    return known(dtype) ? dtypes[dtype].name : "?";
+    return array_known(dtype) ? dtypes[dtype].name : "?";
 }
 
 bool array_bytes(size_t *count, size_t *bytes, enum sotto_dtype dtype, int ndim, const size_t *shape)
@@ -69,7 +69,7 @@ sotto_status sotto_array_make(struct sotto_array *out, enum sotto_dtype dtype, i
     sotto_status status = SOTTO_OK;
     struct sotto_array a = {.dtype = dtype, .ndim = ndim};
     size_t bytes;
-    REQUIRE(known(dtype), "array: unknown dtype %d", (int)dtype);
+    REQUIRE(array_known(dtype), "array: unknown dtype %d", (int)dtype);
     REQUIRE(ndim >= 0 && ndim <= SOTTO_MAX_DIMS, "array: %d dimensions; expected at most %d", ndim,
             SOTTO_MAX_DIMS);
     if (!array_bytes(&a.count, &bytes, dtype, ndim, shape))
@@ -209,7 +209,7 @@ sotto_status sotto_array_convert(struct sotto_array *a, enum sotto_dtype to)
     REQUIRE_GIVEN(a);
     sotto_status status = SOTTO_OK;
     struct sotto_array result = {0};
-    REQUIRE(known(to), "array: unknown dtype %d", (int)to);
+    REQUIRE(array_known(to), "array: unknown dtype %d", (int)to);
     if (a->dtype == to)
         return SOTTO_OK;
     TRY(sotto_array_make(&result, to, a->ndim, a->shape));

@@ -21,7 +21,7 @@ static void skip_blanks(struct cursor *c)
         c->p++;
 }
 
-static bool accept(struct cursor *c, char wanted)
+static bool npy_accept(struct cursor *c, char wanted)
 {
     skip_blanks(c);
     if (c->p == c->end || *c->p != wanted)
@@ -83,17 +83,17 @@ static sotto_status parse_shape(struct cursor *c, struct sotto_array *a)
 {
     sotto_status status = SOTTO_OK;
     bool comma = true;
-    if (!accept(c, '('))
+    if (!npy_accept(c, '('))
         return bad_header(c, "a shape such as (100, 10)");
     a->ndim = 0;
-    while (!accept(c, ')')) {
+    while (!npy_accept(c, ')')) {
         if (!comma)
             return bad_header(c, "',' or ')'");
         if (a->ndim == SOTTO_MAX_DIMS)
             return status_fail(SOTTO_EFORMAT, "%s: too many dimensions; expected at most %d", c->name,
                                SOTTO_MAX_DIMS);
         TRY(parse_size(c, &a->shape[a->ndim++]));
-        comma = accept(c, ',');
+        comma = npy_accept(c, ',');
     }
     if (a->ndim == 1 && !comma) /* (5) is a number in Python, (5,) a tuple */
         return bad_header(c, "',' after a single dimension");
@@ -135,9 +135,9 @@ static sotto_status parse_header(struct cursor *c, struct sotto_array *out, stru
     sotto_status status = SOTTO_OK;
     static const char *const keys[] = {"descr", "fortran_order", "shape"};
     bool seen[3] = {false, false, false}, comma = true;
-    if (!accept(c, '{'))
+    if (!npy_accept(c, '{'))
         return bad_header(c, "'{'");
-    while (!accept(c, '}')) {
+    while (!npy_accept(c, '}')) {
         const char *text;
         size_t length, key = 0;
         if (!comma)
@@ -150,7 +150,7 @@ static sotto_status parse_header(struct cursor *c, struct sotto_array *out, stru
                  "%s: damaged .npy header; expected the keys descr, fortran_order and shape, once each",
                  c->name);
         seen[key] = true;
-        if (!accept(c, ':'))
+        if (!npy_accept(c, ':'))
             return bad_header(c, "':'");
         if (key == 0) {
             TRY(parse_descr(c, &out->dtype, &layout->big_endian));
@@ -161,7 +161,7 @@ static sotto_status parse_header(struct cursor *c, struct sotto_array *out, stru
         } else {
             TRY(parse_shape(c, out));
         }
-        comma = accept(c, ',');
+        comma = npy_accept(c, ',');
     }
     skip_blanks(c);
     if (c->p != c->end)

@@ -41,7 +41,7 @@ done:
 }
 
 /* How much more belongs to the header: the rest of a long preamble, then the text. */
-static sotto_status grow(struct npy_stream *s)
+static sotto_status npy_stream_grow(struct npy_stream *s)
 {
     sotto_status status = SOTTO_OK;
     const unsigned char *b = s->head;
@@ -76,7 +76,7 @@ sotto_status npy_stream_advance(struct npy_stream *s, size_t got)
         FAIL(SOTTO_EFORMAT, "%s: '%s' does not start like a .npy frame (\\x93NUMPY)", s->name,
              utf8_printable(shown, sizeof shown, (const char *)s->head, s->head_have));
     while (!s->length_known && s->head_have == s->head_need)
-        TRY(grow(s));
+        TRY(npy_stream_grow(s));
     if (s->head_have < s->head_need)
         return SOTTO_OK;
     struct source head = source_memory(s->head, s->head_need, s->name);

@@ -20,7 +20,7 @@ void sotto_tensors_clear(struct sotto_tensors *t)
 }
 
 /* Blocks have room for the next power of two, so a full one is recognised by its count alone. */
-static bool full(size_t count)
+static bool tensors_full(size_t count)
 {
     return (count & (count - 1)) == 0;
 }
@@ -30,7 +30,7 @@ sotto_status tensors_push(struct sotto_tensors *t, const char *name, struct sott
     sotto_status status = SOTTO_OK;
     char *copy = NULL;
     NEW_TEXT(copy, name);
-    if (full(t->count))
+    if (tensors_full(t->count))
         REGROW(t->items, t->count, t->count ? 2 * t->count : 1);
     t->items[t->count++] = (struct sotto_tensor){copy, *array};
     *array = (struct sotto_array){0};
@@ -98,7 +98,7 @@ sotto_status sotto_tensors_set_metadata(struct sotto_tensors *t, const char *key
         value_copy = NULL;
         goto done;
     }
-    if (full(t->metadata_count))
+    if (tensors_full(t->metadata_count))
         REGROW(t->metadata, 2 * t->metadata_count, t->metadata_count ? 4 * t->metadata_count : 2);
     memmove(t->metadata + 2 * i + 2, t->metadata + 2 * i, 2 * (t->metadata_count - i) * sizeof *t->metadata);
     t->metadata[2 * i] = key_copy;

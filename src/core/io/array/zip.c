@@ -22,7 +22,7 @@ enum {
     PLAIN = 20
 };
 
-static uint64_t number(const unsigned char *p, size_t bytes)
+static uint64_t zip_number(const unsigned char *p, size_t bytes)
 {
     uint64_t value = 0;
     for (size_t i = bytes; i-- > 0;)
@@ -35,7 +35,7 @@ static bool signed_as(const unsigned char *p, const char *letters)
     return p[0] == 'P' && p[1] == 'K' && memcmp(p + 2, letters, 2) == 0;
 }
 
-static sotto_status damaged(const struct source *s, const char *what)
+static sotto_status zip_damaged(const struct source *s, const char *what)
 {
     return status_fail(SOTTO_EFORMAT, "%s: damaged .npz file: %s", s->name, what);
 }
@@ -50,15 +50,15 @@ static sotto_status find_end64(struct directory *d, const struct source *s, size
     sotto_status status = SOTTO_OK;
     unsigned char locator[LOCATOR], b[END64];
     if (end < LOCATOR)
-        TRY(damaged(s, "its end record is cut"));
+        TRY(zip_damaged(s, "its end record is cut"));
     TRY(source_read(s, locator, end - LOCATOR, LOCATOR));
-    uint64_t at = number(locator + 8, 8);
+    uint64_t at = zip_number(locator + 8, 8);
     if (!signed_as(locator, "\x06\x07") || at > end - LOCATOR || end - LOCATOR - at < END64)
-        TRY(damaged(s, "its Zip64 end record is missing"));
+        TRY(zip_damaged(s, "its Zip64 end record is missing"));
     TRY(source_read(s, b, (size_t)at, END64));
     if (!signed_as(b, "\x06\x06"))
-        TRY(damaged(s, "its Zip64 end record is missing"));
-    *d = (struct directory){number(b + 32, 8), number(b + 40, 8), number(b + 48, 8)};
+        TRY(zip_damaged(s, "its Zip64 end record is missing"));
+    *d = (struct directory){zip_number(b + 32, 8), zip_number(b + 40, 8), zip_number(b + 48, 8)};
 done:
     return status;
 }
@@ -73,20 +73,20 @@ static sotto_status find_directory(struct directory *d, const struct source *s)
     NEW(tail, have + 1);
     TRY(source_read(s, tail, from, have));
     for (size_t i = have < END ? 0 : have - END + 1; end == s->size && i-- > 0;)
-        if (signed_as(tail + i, "\x05\x06") && number(tail + i + 20, 2) == have - END - i)
+        if (signed_as(tail + i, "\x05\x06") && zip_number(tail + i + 20, 2) == have - END - i)
             end = from + i;
     if (end == s->size)
-        TRY(damaged(s, "it has no directory; the file is cut"));
+        TRY(zip_damaged(s, "it has no directory; the file is cut"));
     const unsigned char *b = tail + (end - from);
-    *d = (struct directory){number(b + 10, 2), number(b + 12, 4), number(b + 16, 4)};
-    if (number(b + 4, 2) != 0 && number(b + 4, 2) != 0xffff)
-        TRY(damaged(s, "it is one part of several"));
+    *d = (struct directory){zip_number(b + 10, 2), zip_number(b + 12, 4), zip_number(b + 16, 4)};
+    if (zip_number(b + 4, 2) != 0 && zip_number(b + 4, 2) != 0xffff)
+        TRY(zip_damaged(s, "it is one part of several"));
     if (d->count == 0xffff || d->size == UINT32_MAX || d->at == UINT32_MAX)
         TRY(find_end64(d, s, end));
     if (d->count > MEMBER_LIMIT)
         FAIL(SOTTO_EFORMAT, "%s: has too many members; expected at most %d", s->name, MEMBER_LIMIT);
     if (d->at > end || d->size > end - d->at)
-        TRY(damaged(s, "its directory does not lie in the file"));
+        TRY(zip_damaged(s, "its directory does not lie in the file"));
 done:
     base_free(tail);
     return status;
@@ -97,7 +97,7 @@ static bool take_zip64(struct zip_member *m, const unsigned char *extra, size_t 
 {
     uint64_t *const wide[] = {&m->size, &m->packed, &m->at};
     while (size >= 4) {
-        size_t id = number(extra, 2), left = number(extra + 2, 2);
+        size_t id = zip_number(extra, 2), left = zip_number(extra + 2, 2);
         if (left > size - 4)
             return false;
         const unsigned char *p = extra + 4;
@@ -106,7 +106,7 @@ static bool take_zip64(struct zip_member *m, const unsigned char *extra, size_t 
             if (*wide[k] == UINT32_MAX) {
                 if (left < 8)
                     return false;
-                *wide[k] = number(p, 8);
+                *wide[k] = zip_number(p, 8);
                 p += 8, left -= 8;
             }
     }
@@ -142,8 +142,8 @@ static sotto_status find_data(struct zip_member *m, const struct source *s, uint
     if (m->at > limit || limit - m->at < LOCAL)
         FAIL(SOTTO_EFORMAT, "%s: damaged .npz file: member '%s' does not lie in the file", s->name, shown);
     TRY(source_read(s, b, (size_t)m->at, LOCAL));
-    uint64_t skip = LOCAL + number(b + 26, 2) + number(b + 28, 2);
-    if (!signed_as(b, "\x03\x04") || number(b + 26, 2) != strlen(m->name) || skip > limit - m->at ||
+    uint64_t skip = LOCAL + zip_number(b + 26, 2) + zip_number(b + 28, 2);
+    if (!signed_as(b, "\x03\x04") || zip_number(b + 26, 2) != strlen(m->name) || skip > limit - m->at ||
         m->packed > limit - m->at - skip)
         FAIL(SOTTO_EFORMAT, "%s: damaged .npz file: member '%s' does not lie in the file", s->name, shown);
     m->at += skip;
@@ -158,17 +158,17 @@ static sotto_status take_entry(struct zip *z, size_t *used, const unsigned char 
     sotto_status status = SOTTO_OK;
     char shown[80];
     if (have < ENTRY || !signed_as(b, "\x01\x02"))
-        TRY(damaged(z->source, "its directory is cut"));
-    const size_t name = number(b + 28, 2), extra = number(b + 30, 2),
-                 all = ENTRY + name + extra + number(b + 32, 2);
+        TRY(zip_damaged(z->source, "its directory is cut"));
+    const size_t name = zip_number(b + 28, 2), extra = zip_number(b + 30, 2),
+                 all = ENTRY + name + extra + zip_number(b + 32, 2);
     if (all > have)
-        TRY(damaged(z->source, "its directory is cut"));
+        TRY(zip_damaged(z->source, "its directory is cut"));
     struct zip_member *m = &z->members[z->count];
-    *m = (struct zip_member){.size = number(b + 24, 4),
-                             .packed = number(b + 20, 4),
-                             .at = number(b + 42, 4),
-                             .crc = (uint32_t)number(b + 16, 4),
-                             .deflated = number(b + 10, 2) == Z_DEFLATED};
+    *m = (struct zip_member){.size = zip_number(b + 24, 4),
+                             .packed = zip_number(b + 20, 4),
+                             .at = zip_number(b + 42, 4),
+                             .crc = (uint32_t)zip_number(b + 16, 4),
+                             .deflated = zip_number(b + 10, 2) == Z_DEFLATED};
     NEW(m->name, name + 1);
     z->count++;
     memcpy(m->name, b + ENTRY, name);
@@ -176,8 +176,8 @@ static sotto_status take_entry(struct zip *z, size_t *used, const unsigned char 
     if (strlen(m->name) != name || !utf8_valid(m->name, name))
         FAIL(SOTTO_EFORMAT, "%s: member '%s' has a name that is no UTF-8 text", z->source->name, shown);
     if (!take_zip64(m, b + ENTRY + name, extra))
-        TRY(damaged(z->source, "a Zip64 field is cut"));
-    TRY(check_member(z->source, m, (unsigned)number(b + 8, 2), (unsigned)number(b + 10, 2), shown));
+        TRY(zip_damaged(z->source, "a Zip64 field is cut"));
+    TRY(check_member(z->source, m, (unsigned)zip_number(b + 8, 2), (unsigned)zip_number(b + 10, 2), shown));
     TRY(find_data(m, z->source, limit, shown));
     *used = all;
 done:
@@ -269,7 +269,7 @@ static sotto_status inflate_member(unsigned char *out, const struct zip *z, cons
     if (code == Z_MEM_ERROR)
         FAIL(SOTTO_ENOMEM, "%s: out of memory", z->source->name);
     if (code == Z_DATA_ERROR || code == Z_NEED_DICT)
-        TRY(damaged(z->source, stream.msg ? stream.msg : "a member cannot be unpacked"));
+        TRY(zip_damaged(z->source, stream.msg ? stream.msg : "a member cannot be unpacked"));
     if (code != Z_STREAM_END || have != m->size)
         TRY(wrong_length(z, m, have));
 done:
@@ -293,18 +293,18 @@ sotto_status zip_read(unsigned char *out, const struct zip *z, size_t member)
     else
         TRY(source_read(z->source, out, (size_t)m->at, (size_t)m->size));
     if (crc_add(0, out, (size_t)m->size) != m->crc)
-        TRY(damaged(z->source, "the CRC of a member does not fit its bytes"));
+        TRY(zip_damaged(z->source, "the CRC of a member does not fit its bytes"));
 done:
     return status;
 }
 
-static void put(unsigned char **p, uint64_t value, size_t bytes)
+static void zip_put(unsigned char **p, uint64_t value, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++, value >>= 8)
         *(*p)++ = (unsigned char)value;
 }
 
-static uint64_t narrow(uint64_t value)
+static uint64_t zip_narrow(uint64_t value)
 {
     return value < UINT32_MAX ? value : UINT32_MAX;
 }
@@ -318,28 +318,28 @@ static bool is_wide(const struct zip_member *m)
 static void put_facts(unsigned char **p, const struct zip_member *m, size_t extra)
 {
     const unsigned january_1980 = 1 << 5 | 1;
-    put(p, is_wide(m) ? ZIP64 : PLAIN, 2);
-    put(p, 1 << 11, 2); /* the name is UTF-8 */
-    put(p, 0, 2);       /* stored */
-    put(p, (uint64_t)january_1980 << 16, 4);
-    put(p, m->crc, 4);
-    put(p, narrow(is_wide(m) ? UINT32_MAX : m->packed), 4);
-    put(p, narrow(is_wide(m) ? UINT32_MAX : m->size), 4);
-    put(p, strlen(m->name), 2);
-    put(p, extra, 2);
+    zip_put(p, is_wide(m) ? ZIP64 : PLAIN, 2);
+    zip_put(p, 1 << 11, 2); /* the name is UTF-8 */
+    zip_put(p, 0, 2);       /* stored */
+    zip_put(p, (uint64_t)january_1980 << 16, 4);
+    zip_put(p, m->crc, 4);
+    zip_put(p, zip_narrow(is_wide(m) ? UINT32_MAX : m->packed), 4);
+    zip_put(p, zip_narrow(is_wide(m) ? UINT32_MAX : m->size), 4);
+    zip_put(p, strlen(m->name), 2);
+    zip_put(p, extra, 2);
 }
 
 static void put_sizes64(unsigned char **p, const struct zip_member *m, bool with_place)
 {
-    put(p, 1, 2);
-    put(p, with_place ? 24 : 16, 2);
-    put(p, m->size, 8);
-    put(p, m->packed, 8);
+    zip_put(p, 1, 2);
+    zip_put(p, with_place ? 24 : 16, 2);
+    zip_put(p, m->size, 8);
+    zip_put(p, m->packed, 8);
     if (with_place)
-        put(p, m->at, 8);
+        zip_put(p, m->at, 8);
 }
 
-static void emit(struct zip_writer *w, const void *data, size_t size)
+static void zip_emit(struct zip_writer *w, const void *data, size_t size)
 {
     atomic_write(w->file, data, size);
     w->at += size;
@@ -358,16 +358,16 @@ sotto_status zip_write(struct zip_writer *w, const char *name, const void *head,
     REGROW(w->members, w->count, w->count + 1);
     NEW_TEXT(m.name, name);
     w->members[w->count++] = m;
-    put(&p, 0x04034b50, 4);
+    zip_put(&p, 0x04034b50, 4);
     put_facts(&p, &m, is_wide(&m) ? 20 : 0);
-    emit(w, b, LOCAL);
-    emit(w, name, strlen(name));
+    zip_emit(w, b, LOCAL);
+    zip_emit(w, name, strlen(name));
     p = b;
     if (is_wide(&m))
         put_sizes64(&p, &m, false);
-    emit(w, b, (size_t)(p - b));
-    emit(w, head, head_size);
-    emit(w, data, size);
+    zip_emit(w, b, (size_t)(p - b));
+    zip_emit(w, head, head_size);
+    zip_emit(w, data, size);
 done:
     return status;
 }
@@ -375,18 +375,18 @@ done:
 static void write_entry(struct zip_writer *w, const struct zip_member *m)
 {
     unsigned char b[ENTRY], *p = b;
-    put(&p, 0x02014b50, 4);
-    put(&p, 3 << 8 | (is_wide(m) ? ZIP64 : PLAIN), 2); /* made by: attributes of Unix */
+    zip_put(&p, 0x02014b50, 4);
+    zip_put(&p, 3 << 8 | (is_wide(m) ? ZIP64 : PLAIN), 2); /* made by: attributes of Unix */
     put_facts(&p, m, is_wide(m) ? 28 : 0);
-    put(&p, 0, 6); /* comment, disk, internal attributes */
-    put(&p, (uint64_t)0100600 << 16, 4);
-    put(&p, narrow(is_wide(m) ? UINT32_MAX : m->at), 4);
-    emit(w, b, ENTRY);
-    emit(w, m->name, strlen(m->name));
+    zip_put(&p, 0, 6); /* comment, disk, internal attributes */
+    zip_put(&p, (uint64_t)0100600 << 16, 4);
+    zip_put(&p, zip_narrow(is_wide(m) ? UINT32_MAX : m->at), 4);
+    zip_emit(w, b, ENTRY);
+    zip_emit(w, m->name, strlen(m->name));
     p = b;
     if (is_wide(m))
         put_sizes64(&p, m, true);
-    emit(w, b, (size_t)(p - b));
+    zip_emit(w, b, (size_t)(p - b));
 }
 
 void zip_write_end(struct zip_writer *w)
@@ -397,27 +397,27 @@ void zip_write_end(struct zip_writer *w)
         write_entry(w, &w->members[i]);
     const uint64_t size = w->at - begin;
     if (begin >= UINT32_MAX || size >= UINT32_MAX || w->count >= 0xffff) {
-        put(&p, 0x06064b50, 4);
-        put(&p, END64 - 12, 8);
-        put(&p, (uint64_t)ZIP64 << 16 | 3 << 8 | ZIP64, 4);
-        put(&p, 0, 8); /* disks */
-        put(&p, w->count, 8);
-        put(&p, w->count, 8);
-        put(&p, size, 8);
-        put(&p, begin, 8);
-        put(&p, 0x07064b50, 4);
-        put(&p, 0, 4);
-        put(&p, w->at, 8);
-        put(&p, 1, 4);
+        zip_put(&p, 0x06064b50, 4);
+        zip_put(&p, END64 - 12, 8);
+        zip_put(&p, (uint64_t)ZIP64 << 16 | 3 << 8 | ZIP64, 4);
+        zip_put(&p, 0, 8); /* disks */
+        zip_put(&p, w->count, 8);
+        zip_put(&p, w->count, 8);
+        zip_put(&p, size, 8);
+        zip_put(&p, begin, 8);
+        zip_put(&p, 0x07064b50, 4);
+        zip_put(&p, 0, 4);
+        zip_put(&p, w->at, 8);
+        zip_put(&p, 1, 4);
     }
-    put(&p, 0x06054b50, 4);
-    put(&p, 0, 4);
-    put(&p, w->count < 0xffff ? w->count : 0xffff, 2);
-    put(&p, w->count < 0xffff ? w->count : 0xffff, 2);
-    put(&p, narrow(size), 4);
-    put(&p, narrow(begin), 4);
-    put(&p, 0, 2);
-    emit(w, b, (size_t)(p - b));
+    zip_put(&p, 0x06054b50, 4);
+    zip_put(&p, 0, 4);
+    zip_put(&p, w->count < 0xffff ? w->count : 0xffff, 2);
+    zip_put(&p, w->count < 0xffff ? w->count : 0xffff, 2);
+    zip_put(&p, zip_narrow(size), 4);
+    zip_put(&p, zip_narrow(begin), 4);
+    zip_put(&p, 0, 2);
+    zip_emit(w, b, (size_t)(p - b));
     for (size_t i = 0; i < w->count; i++)
         base_free(w->members[i].name);
     base_free(w->members);

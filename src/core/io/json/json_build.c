@@ -7,24 +7,24 @@
 #include <math.h>
 #include <string.h>
 
-static struct json *wrap(json_t *value)
+static struct json *json_build_wrap(json_t *value)
 {
     return (struct json *)value;
 }
 
-static json_t *unwrap(const struct json *j)
+static json_t *json_build_unwrap(const struct json *j)
 {
     return (json_t *)j;
 }
 
 struct json *json_make_object(void)
 {
-    return wrap(json_object());
+    return json_build_wrap(json_object());
 }
 
 struct json *json_make_array(void)
 {
-    return wrap(json_array());
+    return json_build_wrap(json_array());
 }
 
 static struct json *repaired_text(const char *text, size_t length)
@@ -34,7 +34,7 @@ static struct json *repaired_text(const char *text, size_t length)
         return NULL;
     json_t *value = json_stringn(copy, utf8_repair(copy, text, length));
     base_free(copy);
-    return wrap(value);
+    return json_build_wrap(value);
 }
 
 struct json *json_make_text(const char *text)
@@ -42,33 +42,34 @@ struct json *json_make_text(const char *text)
     if (!text)
         return json_make_null();
     size_t length = strlen(text);
-    return utf8_valid(text, length) ? wrap(json_stringn(text, length)) : repaired_text(text, length);
+    return utf8_valid(text, length) ? json_build_wrap(json_stringn(text, length))
+                                    : repaired_text(text, length);
 }
 
 struct json *json_make_real(double x)
 {
-    return isfinite(x) ? wrap(json_real(x)) : json_make_null();
+    return isfinite(x) ? json_build_wrap(json_real(x)) : json_make_null();
 }
 
 struct json *json_make_integer(int64_t x)
 {
-    return wrap(json_integer(x));
+    return json_build_wrap(json_integer(x));
 }
 
 struct json *json_make_boolean(bool x)
 {
-    return wrap(json_boolean(x));
+    return json_build_wrap(json_boolean(x));
 }
 
 struct json *json_make_null(void)
 {
-    return wrap(json_null());
+    return json_build_wrap(json_null());
 }
 
 struct json *json_clone(const struct json *j)
 {
     const struct json_quick *q = json_quick(j);
-    return wrap(q ? json_quick_copy(q) : json_deep_copy(unwrap(j)));
+    return json_build_wrap(q ? json_quick_copy(q) : json_deep_copy(json_build_unwrap(j)));
 }
 
 void json_free(struct json *j)
@@ -76,10 +77,10 @@ void json_free(struct json *j)
     if (json_quick(j))
         json_quick_free(json_quick(j));
     else
-        json_decref(unwrap(j));
+        json_decref(json_build_unwrap(j));
 }
 
-static void poison(struct json **container)
+static void json_build_poison(struct json **container)
 {
     json_free(*container);
     *container = NULL;
@@ -90,12 +91,12 @@ void json_put(struct json **object, const char *key, struct json *value)
     size_t length = strlen(key);
     struct json *repaired = utf8_valid(key, length) ? NULL : repaired_text(key, length);
     if (repaired)
-        key = json_string_value(unwrap(repaired));
+        key = json_string_value(json_build_unwrap(repaired));
     if (!*object || !value) {
         json_free(value);
-        poison(object);
-    } else if (json_object_set_new(unwrap(*object), key, unwrap(value)) != 0) {
-        poison(object); /* jansson has released the value */
+        json_build_poison(object);
+    } else if (json_object_set_new(json_build_unwrap(*object), key, json_build_unwrap(value)) != 0) {
+        json_build_poison(object); /* jansson has released the value */
     }
     json_free(repaired);
 }
@@ -124,9 +125,9 @@ void json_push(struct json **array, struct json *value)
 {
     if (!*array || !value) {
         json_free(value);
-        poison(array);
-    } else if (json_array_append_new(unwrap(*array), unwrap(value)) != 0) {
-        poison(array);
+        json_build_poison(array);
+    } else if (json_array_append_new(json_build_unwrap(*array), json_build_unwrap(value)) != 0) {
+        json_build_poison(array);
     }
 }
 

@@ -54,7 +54,7 @@ const struct json_quick *json_quick_member(const struct json_quick *object, cons
 
 static bool read_value(struct reader *r, int depth);
 
-static struct json_quick *add(struct reader *r, json_type type)
+static struct json_quick *json_quick_add(struct reader *r, json_type type)
 {
     r->full = r->count == r->capacity;
     if (r->full)
@@ -90,7 +90,7 @@ static bool skip_digits(char **at)
 
 static bool take_real(struct reader *r, const char *text, size_t length)
 {
-    struct json_quick *v = add(r, JSON_REAL);
+    struct json_quick *v = json_quick_add(r, JSON_REAL);
     double x = NAN;
     size_t i = 0;
     while (i < KNOWN && (r->known[i].length != length || memcmp(r->known[i].text, text, length) != 0))
@@ -125,7 +125,7 @@ static bool read_number(struct reader *r)
     r->at = p;
     if (p > whole)
         return take_real(r, start, (size_t)(p - start));
-    struct json_quick *v = whole - first > WHOLE_DIGITS ? NULL : add(r, JSON_INTEGER);
+    struct json_quick *v = whole - first > WHOLE_DIGITS ? NULL : json_quick_add(r, JSON_INTEGER);
     if (!v)
         return false;
     for (const char *digit = first; digit < whole; digit++)
@@ -139,7 +139,7 @@ static bool read_word(struct reader *r, const char *word, size_t length, json_ty
     if (strncmp(r->at, word, length) != 0)
         return false;
     r->at += length;
-    return add(r, type) != NULL;
+    return json_quick_add(r, type) != NULL;
 }
 
 /* false: there is one with its key. */
@@ -159,7 +159,7 @@ static bool take_key(const struct json_quick *object, struct json_quick *member,
 static bool read_container(struct reader *r, int depth, bool object)
 {
     const char end = object ? '}' : ']';
-    struct json_quick *self = depth < DEPTH ? add(r, object ? JSON_OBJECT : JSON_ARRAY) : NULL,
+    struct json_quick *self = depth < DEPTH ? json_quick_add(r, object ? JSON_OBJECT : JSON_ARRAY) : NULL,
                       *before = NULL;
     if (!self)
         return false;
@@ -198,7 +198,7 @@ static bool read_value(struct reader *r, int depth)
     case '[':
         return read_container(r, depth, false);
     case '"':
-        v = read_text(&text, &length, r) ? add(r, JSON_STRING) : NULL;
+        v = read_text(&text, &length, r) ? json_quick_add(r, JSON_STRING) : NULL;
         if (v)
             v->text = text;
         return v != NULL;

@@ -13,7 +13,7 @@
 
 enum { DEPTH_LIMIT = 64, FILE_LIMIT = 64 << 20 };
 
-static json_t *unwrap(const struct json *j)
+static json_t *json_read_unwrap(const struct json *j)
 {
     return (json_t *)j;
 }
@@ -101,7 +101,7 @@ done:
 static json_type type_of(const struct json *j)
 {
     const struct json_quick *q = json_quick(j);
-    return q ? q->type - QUICK : j ? json_typeof(unwrap(j)) : JSON_NULL;
+    return q ? q->type - QUICK : j ? json_typeof(json_read_unwrap(j)) : JSON_NULL;
 }
 
 enum json_kind json_kind(const struct json *j)
@@ -128,16 +128,16 @@ enum json_kind json_kind(const struct json *j)
 size_t json_count(const struct json *j)
 {
     const struct json_quick *q = json_quick(j);
-    return q                           ? q->count
-           : json_is_object(unwrap(j)) ? json_object_size(unwrap(j))
-                                       : json_array_size(unwrap(j));
+    return q                                     ? q->count
+           : json_is_object(json_read_unwrap(j)) ? json_object_size(json_read_unwrap(j))
+                                                 : json_array_size(json_read_unwrap(j));
 }
 
 const struct json *json_at(const struct json *array, size_t i)
 {
     const struct json_quick *q = json_quick(array), *element;
     if (!q)
-        return (const struct json *)json_array_get(unwrap(array), i);
+        return (const struct json *)json_array_get(json_read_unwrap(array), i);
     element = q->type == QUICK + JSON_ARRAY ? json_quick_first(q) : NULL;
     while (element && i-- > 0)
         element = json_quick_next(element);
@@ -147,7 +147,7 @@ const struct json *json_at(const struct json *array, size_t i)
 const char *json_first_key(const struct json *object)
 {
     const struct json_quick *q = json_quick(object), *first = q ? json_quick_first(q) : NULL;
-    return q ? first ? first->key : NULL : json_object_iter_key(json_object_iter(unwrap(object)));
+    return q ? first ? first->key : NULL : json_object_iter_key(json_object_iter(json_read_unwrap(object)));
 }
 
 const char *json_next_key(const struct json *object, const char *key)
@@ -157,20 +157,21 @@ const char *json_next_key(const struct json *object, const char *key)
         next = json_quick_next(next);
     if (q)
         return next ? next->key : NULL;
-    return json_object_iter_key(json_object_iter_next(unwrap(object), json_object_key_to_iter(key)));
+    return json_object_iter_key(
+        json_object_iter_next(json_read_unwrap(object), json_object_key_to_iter(key)));
 }
 
 /* key: not ended. */
-static const struct json *member(const struct json *object, const char *key, size_t length)
+static const struct json *json_read_member(const struct json *object, const char *key, size_t length)
 {
     const struct json_quick *q = json_quick(object);
     return q ? (const struct json *)json_quick_member(q, key, length)
-             : (const struct json *)json_object_getn(unwrap(object), key, length);
+             : (const struct json *)json_object_getn(json_read_unwrap(object), key, length);
 }
 
 const struct json *json_member(const struct json *object, const char *key)
 {
-    return member(object, key, strlen(key));
+    return json_read_member(object, key, strlen(key));
 }
 
 static bool is_number(const struct json *j)
@@ -183,19 +184,19 @@ double json_number(const struct json *j)
     const struct json_quick *q = json_quick(j);
     if (!is_number(j))
         return NAN;
-    return !q ? json_number_value(unwrap(j)) : type_of(j) == JSON_REAL ? q->real : (double)q->whole;
+    return !q ? json_number_value(json_read_unwrap(j)) : type_of(j) == JSON_REAL ? q->real : (double)q->whole;
 }
 
 int64_t json_whole(const struct json *j)
 {
     const struct json_quick *q = json_quick(j);
-    return !q ? json_integer_value(unwrap(j)) : type_of(j) == JSON_INTEGER ? q->whole : 0;
+    return !q ? json_integer_value(json_read_unwrap(j)) : type_of(j) == JSON_INTEGER ? q->whole : 0;
 }
 
 const char *json_text(const struct json *j)
 {
     const struct json_quick *q = json_quick(j);
-    return !q ? json_string_value(unwrap(j)) : type_of(j) == JSON_STRING ? q->text : NULL;
+    return !q ? json_string_value(json_read_unwrap(j)) : type_of(j) == JSON_STRING ? q->text : NULL;
 }
 
 /* Steps over "[12]"; returns the rest of the path, or NULL when it is not an index. */
@@ -226,7 +227,7 @@ const struct json *json_find(const struct json *j, const char *path)
             const struct json *next = NULL;
             for (; length > 0; length--)
                 if ((path[length] == '\0' || path[length] == '.' || path[length] == '[') &&
-                    (next = member(j, path, length)))
+                    (next = json_read_member(j, path, length)))
                     break;
             j = next;
             path += length;
@@ -237,7 +238,8 @@ const struct json *json_find(const struct json *j, const char *path)
     return j;
 }
 
-static sotto_status wrong(const struct json *found, const char *name, const char *path, const char *expected)
+static sotto_status json_read_wrong(const struct json *found, const char *name, const char *path,
+                                    const char *expected)
 {
     if (!found)
         return status_fail(SOTTO_EFORMAT, "%s: '%s' is missing; expected %s", name, path, expected);
@@ -246,7 +248,8 @@ static sotto_status wrong(const struct json *found, const char *name, const char
         snprintf(shown, sizeof shown, "%s", json_kind(found) == JSON_KIND_OBJECT ? "an object" : "a list");
     } else {
         char text[60];
-        json_t *value = json_quick(found) ? json_quick_copy(json_quick(found)) : json_incref(unwrap(found));
+        json_t *value =
+            json_quick(found) ? json_quick_copy(json_quick(found)) : json_incref(json_read_unwrap(found));
         locale_t before = uselocale(c_locale());
         size_t length = json_dumpb(value, text, sizeof text, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
         uselocale(before);
@@ -260,7 +263,7 @@ sotto_status json_get_real(double *out, const struct json *j, const char *name, 
 {
     const struct json *found = json_find(j, path);
     if (!is_number(found))
-        return wrong(found, name, path, "a number");
+        return json_read_wrong(found, name, path, "a number");
     *out = json_number(found);
     return SOTTO_OK;
 }
@@ -269,7 +272,7 @@ sotto_status json_get_real_or_null(double *out, const struct json *j, const char
 {
     const struct json *found = json_find(j, path);
     if (!is_number(found) && (!found || type_of(found) != JSON_NULL))
-        return wrong(found, name, path, "a number or null");
+        return json_read_wrong(found, name, path, "a number or null");
     *out = json_number(found);
     return SOTTO_OK;
 }
@@ -278,7 +281,7 @@ sotto_status json_get_integer(int64_t *out, const struct json *j, const char *na
 {
     const struct json *found = json_find(j, path);
     if (!found || type_of(found) != JSON_INTEGER)
-        return wrong(found, name, path, "a whole number");
+        return json_read_wrong(found, name, path, "a whole number");
     *out = json_whole(found);
     return SOTTO_OK;
 }
@@ -287,7 +290,7 @@ sotto_status json_get_size(size_t *out, const struct json *j, const char *name, 
 {
     const struct json *found = json_find(j, path);
     if (!found || type_of(found) != JSON_INTEGER || json_whole(found) < 0)
-        return wrong(found, name, path, "a whole number >= 0");
+        return json_read_wrong(found, name, path, "a whole number >= 0");
     *out = (size_t)json_whole(found);
     return SOTTO_OK;
 }
@@ -296,7 +299,7 @@ sotto_status json_get_boolean(bool *out, const struct json *j, const char *name,
 {
     const struct json *found = json_find(j, path);
     if (!found || json_kind(found) != JSON_KIND_BOOLEAN)
-        return wrong(found, name, path, "true or false");
+        return json_read_wrong(found, name, path, "true or false");
     *out = type_of(found) == JSON_TRUE;
     return SOTTO_OK;
 }
@@ -305,7 +308,7 @@ sotto_status json_get_text(const char **out, const struct json *j, const char *n
 {
     const struct json *found = json_find(j, path);
     if (!found || type_of(found) != JSON_STRING)
-        return wrong(found, name, path, "a text");
+        return json_read_wrong(found, name, path, "a text");
     *out = json_text(found);
     return SOTTO_OK;
 }
@@ -329,7 +332,7 @@ sotto_status json_get_object(const struct json **out, const struct json *j, cons
 {
     const struct json *found = json_find(j, path);
     if (!found || type_of(found) != JSON_OBJECT)
-        return wrong(found, name, path, "an object");
+        return json_read_wrong(found, name, path, "an object");
     *out = found;
     return SOTTO_OK;
 }
@@ -338,7 +341,7 @@ sotto_status json_get_array(const struct json **out, const struct json *j, const
 {
     const struct json *found = json_find(j, path);
     if (!found || type_of(found) != JSON_ARRAY)
-        return wrong(found, name, path, "a list");
+        return json_read_wrong(found, name, path, "a list");
     *out = found;
     return SOTTO_OK;
 }
@@ -358,7 +361,7 @@ sotto_status json_get_sizes(size_t *out, size_t *count, size_t capacity, const s
         char place[64];
         snprintf(place, sizeof place, "%.40s[%zu]", path, *count);
         if (json_whole(size) < 1)
-            TRY(wrong(size, name, place, "a whole number of at least 1"));
+            TRY(json_read_wrong(size, name, place, "a whole number of at least 1"));
         out[*count] = (size_t)json_whole(size);
     }
 done:

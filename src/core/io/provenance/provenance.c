@@ -105,7 +105,7 @@ static const char *schema_of(bool person, bool shaped)
     return shaped ? shaped_schema : person ? person_schema : schema;
 }
 
-static struct json *describe(const struct sotto_provenance *p, const char *sha256)
+static struct json *provenance_describe(const struct sotto_provenance *p, const char *sha256)
 {
     struct json *doc = json_make_object(), *rows = p->rows ? json_make_array() : NULL,
                 *names = p->class_names ? json_make_array() : NULL;
@@ -154,7 +154,7 @@ sotto_status sotto_provenance_save(const char *path, const struct sotto_provenan
         goto done;
     }
     TRY(sha256_file(sha256, path));
-    doc = describe(p, sha256);
+    doc = provenance_describe(p, sha256);
     TRY(json_write_file(side, doc, JSON_LINE));
 done:
     json_free(doc);

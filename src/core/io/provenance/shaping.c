@@ -33,7 +33,7 @@ static bool is_said(const struct sotto_provenance *p, const struct sotto_shaping
 }
 
 /* A copy of *s; *s has no rows that are not ascending. */
-static sotto_status add(struct sotto_provenance *p, const struct sotto_shaping *s)
+static sotto_status shaping_add(struct sotto_provenance *p, const struct sotto_shaping *s)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_shaping *grown = NULL;
@@ -65,7 +65,7 @@ static int by_row(const void *a, const void *b)
 }
 
 /* Takes the last shapings off again. */
-static void shorten(struct sotto_provenance *p, size_t count)
+static void shaping_shorten(struct sotto_provenance *p, size_t count)
 {
     while (p->shapings > count)
         base_free(p->shaped_by[--p->shapings].rows);
@@ -94,14 +94,14 @@ sotto_status sotto_provenance_shape(struct sotto_provenance *p, const char *what
             memcpy(s.rows, by->rows, by->n * sizeof *s.rows);
             qsort(s.rows, s.n, sizeof *s.rows, by_row);
         }
-        TRY(add(p, &s));
+        TRY(shaping_add(p, &s));
     }
     for (size_t i = 0; by && i < by->shapings; i++)
-        TRY(add(p, &by->shaped_by[i]));
+        TRY(shaping_add(p, &by->shaped_by[i]));
 done:
     base_free(s.rows);
     if (status != SOTTO_OK)
-        shorten(p, before);
+        shaping_shorten(p, before);
     return status;
 }
 
@@ -209,7 +209,7 @@ static sotto_status read_one(struct sotto_provenance *p, const struct json *entr
         TRY(json_get_text(&rows, entry, where, "rows"));
         TRY(read_rows(&s, rows, where));
     }
-    TRY(add(p, &s));
+    TRY(shaping_add(p, &s));
 done:
     base_free(s.rows);
     return status;

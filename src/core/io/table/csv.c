@@ -210,21 +210,21 @@ static sotto_status check_row(size_t *cells, struct scanner *s, size_t columns, 
     return status;
 }
 
-static sotto_status ask(const struct scanner *s, size_t rows)
+static sotto_status csv_ask(const struct scanner *s, size_t rows)
 {
     enum { BLOCK = 4096 };
     return rows % BLOCK ? SOTTO_OK : context_check(s->style.ctx, "%s: stopped while it was read", s->name);
 }
 
 /* Counts rows and columns, and finds the rows that are bad. */
-static sotto_status measure(struct csv *out, struct bad_rows *bad, struct scanner s, char *scratch)
+static sotto_status csv_measure(struct csv *out, struct bad_rows *bad, struct scanner s, char *scratch)
 {
     sotto_status status = SOTTO_OK;
     out->rows = out->columns = 0;
     while (next_row(&s)) {
         struct scanner start = s;
         size_t cells;
-        TRY(ask(&s, out->rows + bad->shown.count));
+        TRY(csv_ask(&s, out->rows + bad->shown.count));
         if (check_row(&cells, &s, out->columns, scratch) == SOTTO_OK) {
             out->columns = cells;
             out->rows++;
@@ -240,7 +240,7 @@ done:
     return status;
 }
 
-static sotto_status judge(const struct csv *c, const struct bad_rows *bad, bool drop)
+static sotto_status csv_judge(const struct csv *c, const struct bad_rows *bad, bool drop)
 {
     char lines[400];
     size_t n = bad->shown.count;
@@ -254,12 +254,12 @@ static sotto_status judge(const struct csv *c, const struct bad_rows *bad, bool 
 }
 
 /* Fills cells and lines; the text is cut where it stands. */
-static sotto_status cut(struct csv *out, const struct bad_rows *bad, struct scanner s)
+static sotto_status csv_cut(struct csv *out, const struct bad_rows *bad, struct scanner s)
 {
     sotto_status status = SOTTO_OK;
     size_t rows = 0, skipped = 0, cells;
     while (next_row(&s)) {
-        TRY(ask(&s, rows + skipped));
+        TRY(csv_ask(&s, rows + skipped));
         if (skipped < bad->shown.count && bad->lines[skipped] == s.line) {
             skip_line(&s);
             skipped++;
@@ -331,11 +331,11 @@ static sotto_status parse_owned(struct csv *out, char *text, size_t size, const 
     struct scanner s = scanner_of(text, size, name, style);
     struct csv c = {.name = name, .text = text, .separator = s.style.separator};
     NEW(scratch, size + 1);
-    TRY(measure(&c, &bad, s, scratch));
-    TRY(judge(&c, &bad, s.style.drop));
+    TRY(csv_measure(&c, &bad, s, scratch));
+    TRY(csv_judge(&c, &bad, s.style.drop));
     NEW_ROWS(c.cells, c.rows, c.columns);
     NEW(c.lines, c.rows);
-    TRY(cut(&c, &bad, s));
+    TRY(csv_cut(&c, &bad, s));
     c.dropped = bad.shown;
     *out = c;
     c = (struct csv){0};

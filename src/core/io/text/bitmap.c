@@ -9,7 +9,7 @@ const char bitmap_prefix[] = "data:image/bmp;base64,";
 
 enum { HEADERS = 14 + 40, PALETTE = 256 * 4 };
 
-static void put(uint8_t *at, size_t value, int bytes)
+static void bitmap_put(uint8_t *at, size_t value, int bytes)
 {
     for (int i = 0; i < bytes; i++)
         at[i] = (uint8_t)(value >> 8 * i);
@@ -19,18 +19,18 @@ static void write_headers(uint8_t *file, size_t channels, size_t height, size_t 
                           size_t size)
 {
     memcpy(file, "BM", 2);
-    put(file + 2, size, 4);
-    put(file + 10, start, 4);
-    put(file + 14, 40, 4); /* length of what follows, up to the palette */
-    put(file + 18, width, 4);
-    put(file + 22, height, 4);
-    put(file + 26, 1, 2);
-    put(file + 28, 8 * channels, 2);
+    bitmap_put(file + 2, size, 4);
+    bitmap_put(file + 10, start, 4);
+    bitmap_put(file + 14, 40, 4); /* length of what follows, up to the palette */
+    bitmap_put(file + 18, width, 4);
+    bitmap_put(file + 22, height, 4);
+    bitmap_put(file + 26, 1, 2);
+    bitmap_put(file + 28, 8 * channels, 2);
     for (size_t i = 0; channels == 1 && i < 256; i++)
         memset(file + HEADERS + 4 * i, (int)i, 3);
 }
 
-static char *base64(const uint8_t *bytes, size_t size)
+static char *bitmap_base64(const uint8_t *bytes, size_t size)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const size_t prefix = strlen(bitmap_prefix);
@@ -64,7 +64,7 @@ char *bitmap_uri(const uint8_t *pixels, size_t channels, size_t height, size_t w
             for (size_t c = 0; c < channels; c++) /* blue first */
                 file[start + (height - 1 - y) * row + x * channels + c] =
                     pixels[((channels - 1 - c) * height + y) * width + x];
-    char *text = base64(file, size);
+    char *text = bitmap_base64(file, size);
     base_free(file);
     return text;
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-static bool special(double *out, const char *text, size_t length)
+static bool number_special(double *out, const char *text, size_t length)
 {
     bool negative = length > 0 && text[0] == '-';
     if (length > 0 && (text[0] == '-' || text[0] == '+')) {
@@ -28,7 +28,7 @@ static bool special(double *out, const char *text, size_t length)
     return true;
 }
 
-static double general(const char *text, size_t length)
+static double number_general(const char *text, size_t length)
 {
     char copy[512];
     /* Longer than any double needs (about 770 digits decide the last bit only of hand-made halfway cases). */
@@ -81,7 +81,7 @@ bool number_real(double *out, const char *text, size_t length)
             mantissa = mantissa * 10 + (uint64_t)(text[i] - '0');
     }
     if (digits == 0)
-        return special(out, text, length);
+        return number_special(out, text, length);
     if (i < length && (text[i] == 'e' || text[i] == 'E')) {
         long exponent = 0;
         bool minus = false;
@@ -103,7 +103,7 @@ bool number_real(double *out, const char *text, size_t length)
     } else if (!exact || power < -WIDE_POWER || power > WIDE_POWER || !round_twice(&value, mantissa, power)) {
         if (length >= 500)
             return false;
-        *out = general(text, length);
+        *out = number_general(text, length);
         return true;
     }
     *out = negative ? -value : value;

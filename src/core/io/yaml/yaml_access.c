@@ -28,7 +28,7 @@ static bool row_covers(const char *row, const char *path)
     return *row == '\0' || *row == '.' || *row == '['; /* the leaf, or a section above it */
 }
 
-static bool described(const struct config *c, const char *path)
+static bool yaml_access_described(const struct config *c, const char *path)
 {
     for (const struct config_row *row = c->rows; row->path; row++)
         if (row_covers(row->path, path) || path[0] == '\0')
@@ -36,10 +36,10 @@ static bool described(const struct config *c, const char *path)
     return false;
 }
 
-static const struct yaml_node *find(const struct config *c, const char *path)
+static const struct yaml_node *yaml_access_find(const struct config *c, const char *path)
 {
     const struct yaml_node *node = c->resolved;
-    assert(described(c, path) && "a row of the table describes every path");
+    assert(yaml_access_described(c, path) && "a row of the table describes every path");
     while (node && *path) {
         if (*path == '[') {
             size_t index = 0;
@@ -65,7 +65,7 @@ static const struct yaml_node *find_formatted(const struct config *c, const char
     int length = vsnprintf(path, sizeof path, format, args);
     assert(length >= 0 && (size_t)length < sizeof path);
     (void)length;
-    return find(c, path);
+    return yaml_access_find(c, path);
 }
 
 #define FIND(node)                                                                                           \
@@ -133,7 +133,8 @@ sotto_status config_fail(const struct config *c, const char *path, const char *f
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return status_fail(SOTTO_ECONFIG, "%s: %s", config_where(where, find(c, path), c->name), text);
+    return status_fail(SOTTO_ECONFIG, "%s: %s", config_where(where, yaml_access_find(c, path), c->name),
+                       text);
 }
 
 sotto_status config_dump(char **yaml, const struct config *c)
@@ -175,6 +176,6 @@ static struct json *node_json(const struct yaml_node *node)
 
 struct json *config_json(const struct config *c, const char *path)
 {
-    const struct yaml_node *node = find(c, path);
+    const struct yaml_node *node = yaml_access_find(c, path);
     return node ? node_json(node) : NULL;
 }

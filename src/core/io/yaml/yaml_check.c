@@ -91,8 +91,9 @@ static bool scalar_fits(const struct yaml_node *node, const struct config_row *r
     }
 }
 
-static sotto_status refuse(const struct yaml_node *node, const struct config_row *row, const char *shown,
-                           const char *name, const char *expected, const struct config_guess *guess)
+static sotto_status yaml_check_refuse(const struct yaml_node *node, const struct config_row *row,
+                                      const char *shown, const char *name, const char *expected,
+                                      const struct config_guess *guess)
 {
     char where[CONFIG_WHERE], text[80], got[100];
     double number;
@@ -117,18 +118,18 @@ sotto_status config_check(const struct yaml_node *node, const struct config_row 
     config_expected(expected, row);
     if (!config_is_list(row->kind)) {
         if (node->kind != YAML_KIND_SCALAR || !scalar_fits(node, row, &guess))
-            return refuse(node, row, shown, name, expected, &guess);
+            return yaml_check_refuse(node, row, shown, name, expected, &guess);
         return SOTTO_OK;
     }
     if (node->kind != YAML_KIND_LIST) {
         snprintf(list, sizeof list, "a list, each %s", expected);
-        return refuse(node, row, shown, name, list, &guess);
+        return yaml_check_refuse(node, row, shown, name, list, &guess);
     }
     size_t i = 0;
     for (const struct yaml_node *child = node->first; child; child = child->next, i++) {
         snprintf(element, sizeof element, "%s[%zu]", shown, i);
         if (child->kind != YAML_KIND_SCALAR || yaml_is_null(child) || !scalar_fits(child, row, &guess))
-            return refuse(child, row, element, name, expected, &guess);
+            return yaml_check_refuse(child, row, element, name, expected, &guess);
     }
     return SOTTO_OK;
 }

@@ -13,7 +13,7 @@ struct level {
     char prefix[CONFIG_PATH_LIMIT], shown[CONFIG_PATH_LIMIT];
 };
 
-static const char *below(const struct config_row *row, const struct level *at)
+static const char *yaml_config_below(const struct config_row *row, const struct level *at)
 {
     size_t length = strlen(at->prefix);
     return strncmp(row->path, at->prefix, length) == 0 ? row->path + length : NULL;
@@ -32,7 +32,7 @@ static sotto_status check_keys(const struct config *c, const struct yaml_node *g
         struct config_guess guess = {0};
         bool known = false;
         for (const struct config_row *row = c->rows; row->path && !known; row++) {
-            const char *segment = below(row, at);
+            const char *segment = yaml_config_below(row, at);
             if (!segment)
                 continue;
             size_t length = strcspn(segment, ".[");
@@ -175,7 +175,7 @@ static sotto_status resolve_mapping(struct yaml_node **out, const struct config 
         mapping->origin = given->origin;
     }
     for (const struct config_row *row = c->rows; row->path; row++) {
-        const char *segment = below(row, at);
+        const char *segment = yaml_config_below(row, at);
         size_t length = segment ? strcspn(segment, ".[") : 0;
         if (!segment || (length == last_length && memcmp(segment, last, length) == 0))
             continue; /* another row of the section just done */

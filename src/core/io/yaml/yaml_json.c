@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static struct json *scalar(const struct yaml_node *node)
+static struct json *yaml_json_scalar(const struct yaml_node *node)
 {
     const char *text = node->text;
     size_t length = strlen(text), sign = text[0] == '-';
@@ -27,17 +27,17 @@ static struct json *scalar(const struct yaml_node *node)
 }
 
 /* yaml_parse() has limited the depth. */
-static struct json *convert(const struct yaml_node *node)
+static struct json *yaml_json_convert(const struct yaml_node *node)
 {
     if (node->kind == YAML_KIND_SCALAR)
-        return scalar(node);
+        return yaml_json_scalar(node);
     bool list = node->kind == YAML_KIND_LIST;
     struct json *out = list ? json_make_array() : json_make_object();
     for (const struct yaml_node *child = node->first; child; child = child->next)
         if (list)
-            json_push(&out, convert(child));
+            json_push(&out, yaml_json_convert(child));
         else
-            json_put(&out, child->key, convert(child));
+            json_put(&out, child->key, yaml_json_convert(child));
     return out;
 }
 
@@ -56,7 +56,7 @@ sotto_status json_from_yaml(struct json **out, const char *text, size_t size, co
     TRY(status);
     if (!root)
         FAIL(SOTTO_EFORMAT, "%s: is empty", name);
-    converted = convert(root);
+    converted = yaml_json_convert(root);
     if (!converted)
         FAIL(SOTTO_ENOMEM, "%s: out of memory", name);
     *out = converted;

@@ -17,7 +17,7 @@ static void forget_places(struct yaml_node *node, const char *origin)
 }
 
 /* Turns `node` into what `value` is (consumed), keeping its key and its place among its siblings. */
-static void assign(struct yaml_node *node, struct yaml_node *value)
+static void yaml_override_assign(struct yaml_node *node, struct yaml_node *value)
 {
     struct yaml_node old = *node;
     *node = *value;
@@ -29,7 +29,7 @@ static void assign(struct yaml_node *node, struct yaml_node *value)
     yaml_free(value);
 }
 
-static sotto_status become(struct yaml_node *node, enum yaml_kind kind, const char *origin)
+static sotto_status yaml_override_become(struct yaml_node *node, enum yaml_kind kind, const char *origin)
 {
     sotto_status status = SOTTO_OK;
     if (node->kind == kind)
@@ -41,7 +41,7 @@ static sotto_status become(struct yaml_node *node, enum yaml_kind kind, const ch
     if (!empty)
         FAIL(SOTTO_ENOMEM, "%s: out of memory", origin);
     empty->origin = origin;
-    assign(node, empty);
+    yaml_override_assign(node, empty);
 done:
     return status;
 }
@@ -61,7 +61,8 @@ done:
 }
 
 /* Steps over "name" or "[12]" at *path; *node becomes the child. */
-static sotto_status step(struct yaml_node **node, const char **path, const char *end, const char *origin)
+static sotto_status yaml_override_step(struct yaml_node **node, const char **path, const char *end,
+                                       const char *origin)
 {
     sotto_status status = SOTTO_OK;
     char key[64];
@@ -71,7 +72,7 @@ static sotto_status step(struct yaml_node **node, const char **path, const char 
         int64_t index;
         if (!close || !number_whole(&index, *path + 1, (size_t)(close - *path - 1)))
             FAIL(SOTTO_ECONFIG, "%s: expected an index such as [0]", origin);
-        TRY(become(parent, YAML_KIND_LIST, origin));
+        TRY(yaml_override_become(parent, YAML_KIND_LIST, origin));
         child = yaml_item(parent, (size_t)index);
         if (!child && (size_t)index != parent->count)
             FAIL(SOTTO_ECONFIG, "%s: index %lld is out of range; the list has %zu elements", origin,
@@ -87,7 +88,7 @@ static sotto_status step(struct yaml_node **node, const char **path, const char 
             FAIL(SOTTO_ECONFIG, "%s: expected KEY=VALUE with a key such as pretrain.epochs", origin);
         memcpy(key, *path, length);
         key[length] = '\0';
-        TRY(become(parent, YAML_KIND_MAPPING, origin));
+        TRY(yaml_override_become(parent, YAML_KIND_MAPPING, origin));
         child = yaml_member(parent, key);
         if (!child)
             TRY(append_null(&child, parent, key, origin));
@@ -113,11 +114,11 @@ sotto_status config_override(struct yaml_node **root, const char *origin, const 
     forget_places(value, origin);
     node = *root;
     do {
-        TRY(step(&node, &path, equals, origin));
+        TRY(yaml_override_step(&node, &path, equals, origin));
         if (path < equals && *path == '.' && ++path == equals)
             FAIL(SOTTO_ECONFIG, "%s: expected a key after '.'", origin);
     } while (path < equals);
-    assign(node, value);
+    yaml_override_assign(node, value);
     value = NULL;
 done:
     yaml_free(value);

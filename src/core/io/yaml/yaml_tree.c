@@ -26,7 +26,7 @@ static sotto_status fail_here(const struct reader *r, const char *what)
     return fail_at(r, r->event.start_mark, what);
 }
 
-static sotto_status advance(struct reader *r)
+static sotto_status yaml_tree_advance(struct reader *r)
 {
     if (r->has_event)
         yaml_event_delete(&r->event);
@@ -94,13 +94,13 @@ static sotto_status read_children(struct yaml_node *node, struct reader *r, size
     bool mapping = node->kind == YAML_KIND_MAPPING;
     char *key = NULL;
     for (;;) {
-        TRY(advance(r));
+        TRY(yaml_tree_advance(r));
         if (r->event.type == (mapping ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT))
             break;
         yaml_mark_t mark = r->event.start_mark;
         if (mapping) {
             TRY(read_key(&key, r, node));
-            TRY(advance(r));
+            TRY(yaml_tree_advance(r));
         }
         struct yaml_node *child = NULL;
         TRY(read_node(&child, r, depth + 1));
@@ -152,17 +152,17 @@ done:
 static sotto_status read_document(struct yaml_node **out, struct reader *r)
 {
     sotto_status status = SOTTO_OK;
-    TRY(advance(r)); /* stream start */
-    TRY(advance(r));
+    TRY(yaml_tree_advance(r)); /* stream start */
+    TRY(yaml_tree_advance(r));
     if (r->event.type == YAML_STREAM_END_EVENT)
         return SOTTO_OK;
     if (r->event.data.document_start.version_directive ||
         r->event.data.document_start.tag_directives.start != r->event.data.document_start.tag_directives.end)
         return fail_here(r, "directives (%NAME) are not supported; remove the line");
-    TRY(advance(r));
+    TRY(yaml_tree_advance(r));
     TRY(read_node(out, r, 1));
-    TRY(advance(r)); /* document end */
-    TRY(advance(r));
+    TRY(yaml_tree_advance(r)); /* document end */
+    TRY(yaml_tree_advance(r));
     if (r->event.type != YAML_STREAM_END_EVENT)
         return fail_here(r, "a second document starts here; expected only one");
 done:
