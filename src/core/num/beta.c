@@ -55,7 +55,7 @@ static double density_factor(double x, double y, const struct beta_law *law)
 }
 
 /* The continued fraction for I_x(a, b); converges fast for x < (a + 1) / (a + b + 2). */
-static double fraction(double x, double a, double b)
+static double beta_fraction(double x, double a, double b)
 {
     const double tiny = 1e-300;
     double c = 1, d = 1 - (a + b) * x / (a + 1);
@@ -91,10 +91,10 @@ struct beta_tails beta_law_cdf(const struct beta_law *law, double x)
         return (struct beta_tails){1, 0};
     double y = 1 - x, front = density_factor(x, y, law);
     if (x < (a + 1) / (a + b + 2)) {
-        double lower = front / a * fraction(x, a, b);
+        double lower = front / a * beta_fraction(x, a, b);
         return (struct beta_tails){lower, 1 - lower};
     }
-    double upper = front / b * fraction(y, b, a);
+    double upper = front / b * beta_fraction(y, b, a);
     return (struct beta_tails){1 - upper, upper};
 }
 

@@ -10,7 +10,8 @@
 static const double safety = 1 + 1e-12;
 
 /* The largest double x in [low, high] found with fits(x), which holds at `low` and up to some point. */
-static double largest(double low, double high, bool (*fits)(double x, const void *arg), const void *arg)
+static double binomial_largest(double low, double high, bool (*fits)(double x, const void *arg),
+                               const void *arg)
 {
     for (double middle = low + (high - low) / 2; middle > low && middle < high;
          middle = low + (high - low) / 2)
@@ -38,7 +39,7 @@ double binomial_lower_limit(uint64_t k, uint64_t n, double alpha)
         return 0;
     if (k == n) /* p^n = alpha */
         return iv_exp(iv_div(iv_log(iv(alpha)), iv(c.n))).lo;
-    return largest(0, 1, too_few_explain, &c);
+    return binomial_largest(0, 1, too_few_explain, &c);
 }
 
 double fair_coin_p_value(uint64_t k, uint64_t n)
@@ -57,21 +58,21 @@ static bool normal_is_below(double z, const void *p)
 
 double normal_quantile_below(double p)
 {
-    return p > 0.5 ? largest(0, 40, normal_is_below, &p) : 0;
+    return p > 0.5 ? binomial_largest(0, 40, normal_is_below, &p) : 0;
 }
 
 /* 1 - p is exact for p in [1/2, 1]; at 1 the largest double below stands for it. */
-static struct interval complement(double p)
+static struct interval binomial_complement(double p)
 {
     return iv(1 - fmin(p, next_down(1)));
 }
 
 double laplace_quantile_below(double p)
 {
-    return p > 0.5 ? fmax(0, iv_neg(iv_log(iv_scale(complement(p), 2))).lo) : 0;
+    return p > 0.5 ? fmax(0, iv_neg(iv_log(iv_scale(binomial_complement(p), 2))).lo) : 0;
 }
 
 double logistic_quantile_below(double p)
 {
-    return p > 0.5 ? fmax(0, iv_log(iv_div(iv(p), complement(p))).lo) : 0;
+    return p > 0.5 ? fmax(0, iv_log(iv_div(iv(p), binomial_complement(p))).lo) : 0;
 }

@@ -9,7 +9,7 @@
 
 /* e^(-2 pi i m / n), m < n, n a power of two: within 5 * 2^-53: the angle is off by at most 1.6 u, either part by two
  * ulp, u each. */
-static struct fft_twiddle root(size_t m, size_t n)
+static struct fft_twiddle fft_root(size_t m, size_t n)
 {
     size_t octant = 8 * m / n, rest = 8 * m % n; /* angle = (octant + rest/n) pi/4 */
     double fold = (double)(octant % 2 ? n - rest : rest) / (double)n;
@@ -41,7 +41,7 @@ static bool small_make(struct fft_small *s, int log2_n)
     for (size_t length = n; length >= 4; length /= 4)
         for (size_t j = 0; j < length / 4; j++)
             for (size_t k = 1; k <= 3; k++)
-                s->twiddle[at++] = root(j * k, length);
+                s->twiddle[at++] = fft_root(j * k, length);
     for (size_t i = 1; i < n; i++)
         s->reversed[i] = s->reversed[i / 2] / 2 + (i % 2 ? (unsigned)(n / 2) : 0);
     return true;
@@ -62,12 +62,12 @@ static bool big_make(struct fft *f)
     if (!f->fine || !f->coarse || !f->lane_re || !f->lane_im || !f->buffer)
         return false;
     for (size_t i = 0; i < fine; i++)
-        f->fine[i] = root(i, f->n);
+        f->fine[i] = fft_root(i, f->n);
     for (size_t i = 0; i < coarse; i++)
-        f->coarse[i] = root(i, coarse);
+        f->coarse[i] = fft_root(i, coarse);
     for (size_t k = 0; k < n1; k++)
         for (size_t lane = 0; lane < FFT_LANES; lane++) {
-            struct fft_twiddle w = root(k * lane, f->n);
+            struct fft_twiddle w = fft_root(k * lane, f->n);
             f->lane_re[k * FFT_LANES + lane] = w.re;
             f->lane_im[k * FFT_LANES + lane] = w.im;
         }

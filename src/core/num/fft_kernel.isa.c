@@ -7,19 +7,19 @@
 #include "base/simd.h"
 #include "num/fft_kernel.h"
 
-static inline f64x8 spread(double x)
+static inline f64x8 fft_kernel_spread(double x)
 {
     return (f64x8){x, x, x, x, x, x, x, x};
 }
 
 static inline void put_product(f64x8 *re, f64x8 *im, f64x8 a, f64x8 b, const struct fft_twiddle *w)
 {
-    f64x8 wr = spread(w->re), wi = spread(w->im);
+    f64x8 wr = fft_kernel_spread(w->re), wi = fft_kernel_spread(w->im);
     *re = a * wr - b * wi;
     *im = a * wi + b * wr;
 }
 
-static inline void radix4(f64x8 *re, f64x8 *im, size_t quarter, const struct fft_twiddle *w)
+static inline void fft_kernel_radix4(f64x8 *re, f64x8 *im, size_t quarter, const struct fft_twiddle *w)
 {
     for (size_t j = 0; j < quarter; j++, w += 3) {
         f64x8 *r = re + j, *i = im + j;
@@ -35,13 +35,13 @@ static inline void radix4(f64x8 *re, f64x8 *im, size_t quarter, const struct fft
     }
 }
 
-static void small(const struct fft_small *s, f64x8 *re, f64x8 *im)
+static void fft_kernel_small(const struct fft_small *s, f64x8 *re, f64x8 *im)
 {
     const struct fft_twiddle *w = s->twiddle;
     size_t length = s->n;
     for (; length >= 4; w += 3 * (length / 4), length /= 4)
         for (size_t start = 0; start < s->n; start += length)
-            radix4(re + start, im + start, length / 4, w);
+            fft_kernel_radix4(re + start, im + start, length / 4, w);
     if (length == 2)
         for (size_t j = 0; j < s->n; j += 2) {
             f64x8 ar = re[j], ai = im[j];
@@ -52,7 +52,7 @@ static void small(const struct fft_small *s, f64x8 *re, f64x8 *im)
         }
 }
 
-static void columns(const struct fft *f, double *x_re, double *x_im, f64x8 *re, f64x8 *im)
+static void fft_kernel_columns(const struct fft *f, double *x_re, double *x_im, f64x8 *re, f64x8 *im)
 {
     size_t n1 = f->column.n, n2 = f->row.n, mask = ((size_t)1 << f->shift) - 1;
     const f64x8 *lane_re = (const f64x8 *)f->lane_re, *lane_im = (const f64x8 *)f->lane_im;
@@ -61,7 +61,7 @@ static void columns(const struct fft *f, double *x_re, double *x_im, f64x8 *re, 
             re[row] = *(const f64x8 *)(x_re + row * n2 + j);
             im[row] = *(const f64x8 *)(x_im + row * n2 + j);
         }
-        small(&f->column, re, im);
+        fft_kernel_small(&f->column, re, im);
         for (size_t at = 0; at < n1; at++) {
             size_t k = f->column.reversed[at], e = j * k;
             const struct fft_twiddle *c = f->coarse + (e >> f->shift), *d = f->fine + (e & mask);
@@ -76,7 +76,7 @@ static void columns(const struct fft *f, double *x_re, double *x_im, f64x8 *re, 
     }
 }
 
-static inline void gather(f64x8 *to, const double *from, size_t n, size_t stride)
+static inline void fft_kernel_gather(f64x8 *to, const double *from, size_t n, size_t stride)
 {
     double *flat = (double *)to;
     for (size_t j = 0; j < n; j += FFT_LANES)
@@ -85,14 +85,14 @@ static inline void gather(f64x8 *to, const double *from, size_t n, size_t stride
                 flat[(j + i) * FFT_LANES + lane] = from[lane * stride + j + i];
 }
 
-static void rows(const struct fft *f, double *y_re, double *y_im, const double *x_re, const double *x_im,
-                 f64x8 *re, f64x8 *im)
+static void fft_kernel_rows(const struct fft *f, double *y_re, double *y_im, const double *x_re,
+                            const double *x_im, f64x8 *re, f64x8 *im)
 {
     size_t n1 = f->column.n, n2 = f->row.n;
     for (size_t k1 = 0; k1 < n1; k1 += FFT_LANES) {
-        gather(re, x_re + k1 * n2, n2, n2);
-        gather(im, x_im + k1 * n2, n2, n2);
-        small(&f->row, re, im);
+        fft_kernel_gather(re, x_re + k1 * n2, n2, n2);
+        fft_kernel_gather(im, x_im + k1 * n2, n2, n2);
+        fft_kernel_small(&f->row, re, im);
         for (size_t at = 0; at < n2; at++) {
             size_t to = f->row.reversed[at] * n1 + k1;
             *(f64x8 *)(y_re + to) = re[at];
@@ -106,6 +106,6 @@ void ISA_NAME(fft_run)(const struct fft *f, double *y_re, double *y_im, double *
 {
     size_t most = f->column.n > f->row.n ? f->column.n : f->row.n;
     f64x8 *re = (f64x8 *)f->buffer, *im = re + most;
-    columns(f, x_re, x_im, re, im);
-    rows(f, y_re, y_im, x_re, x_im, re, im);
+    fft_kernel_columns(f, x_re, x_im, re, im);
+    fft_kernel_rows(f, y_re, y_im, x_re, x_im, re, im);
 }

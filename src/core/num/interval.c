@@ -5,18 +5,18 @@
 
 #include <stdbool.h>
 
-static struct interval whole(void)
+static struct interval interval_whole(void)
 {
     return (struct interval){-INFINITY, INFINITY};
 }
 
-static inline bool ordinary(double x)
+static inline bool interval_ordinary(double x)
 {
     return fabs(x) > 1e-250 && fabs(x) < 1e250;
 }
 
 /* f, or the next double below it (above it) where `moves`: which of the two is a toss, so that there is no branch for it. */
-static inline double lowered(double f, bool moves)
+static inline double interval_lowered(double f, bool moves)
 {
     int64_t bits;
     if (!(fabs(f) > 0 && fabs(f) < INFINITY))
@@ -26,19 +26,19 @@ static inline double lowered(double f, bool moves)
     memcpy(&f, &bits, sizeof f);
     return f;
 }
-static inline double lifted(double f, bool moves)
+static inline double interval_lifted(double f, bool moves)
 {
-    return -lowered(-f, moves);
+    return -interval_lowered(-f, moves);
 }
 
 /* `error`: sign of (true value - f); `known`: that sign can be relied on. */
-static inline double down(double f, double error, bool known)
+static inline double interval_down(double f, double error, bool known)
 {
-    return lowered(f, !known | !(error >= 0));
+    return interval_lowered(f, !known | !(error >= 0));
 }
-static inline double up(double f, double error, bool known)
+static inline double interval_up(double f, double error, bool known)
 {
-    return lifted(f, !known | !(error <= 0));
+    return interval_lifted(f, !known | !(error <= 0));
 }
 
 static inline double sum_error(double a, double b, double sum)
@@ -51,9 +51,9 @@ struct interval iv_add(struct interval a, struct interval b)
 {
     double lo = a.lo + b.lo, hi = a.hi + b.hi;
     if (isnan(lo) || isnan(hi))
-        return whole();
-    return (struct interval){down(lo, sum_error(a.lo, b.lo, lo), fabs(lo) < 1e300),
-                             up(hi, sum_error(a.hi, b.hi, hi), fabs(hi) < 1e300)};
+        return interval_whole();
+    return (struct interval){interval_down(lo, sum_error(a.lo, b.lo, lo), fabs(lo) < 1e300),
+                             interval_up(hi, sum_error(a.hi, b.hi, hi), fabs(hi) < 1e300)};
 }
 
 struct interval iv_sub(struct interval a, struct interval b)
@@ -66,42 +66,43 @@ struct ends {
     double lo, hi;
 };
 
-static struct ends product(double a, double b)
+static struct ends interval_product(double a, double b)
 {
     double f = a * b;
     if (f == 0 && (a == 0 || b == 0))
         return (struct ends){0, 0};
     double error = fma(a, b, -f);
-    return (struct ends){down(f, error, ordinary(f)), up(f, error, ordinary(f))};
+    return (struct ends){interval_down(f, error, interval_ordinary(f)),
+                         interval_up(f, error, interval_ordinary(f))};
 }
 
-static struct ends quotient(double a, double b)
+static struct ends interval_quotient(double a, double b)
 {
     double f = a / b;
     if (a == 0)
         return (struct ends){0, 0};
     double error = fma(-f, b, a) * (b < 0 ? -1 : 1);
-    bool known = ordinary(f) && ordinary(a) && ordinary(b);
-    return (struct ends){down(f, error, known), up(f, error, known)};
+    bool known = interval_ordinary(f) && interval_ordinary(a) && interval_ordinary(b);
+    return (struct ends){interval_down(f, error, known), interval_up(f, error, known)};
 }
 
 /* The smaller (larger) of two numbers. */
-static double least(double a, double b)
+static double interval_least(double a, double b)
 {
     return a <= b ? a : b;
 }
-static double most(double a, double b)
+static double interval_most(double a, double b)
 {
     return a >= b ? a : b;
 }
 
-static struct interval hull4(struct ends p, struct ends q, struct ends r, struct ends s)
+static struct interval interval_hull4(struct ends p, struct ends q, struct ends r, struct ends s)
 {
     double sum = p.lo + p.hi + q.lo + q.hi + r.lo + r.hi + s.lo + s.hi;
     if (isnan(sum)) /* 0 * inf or inf / inf somewhere, or infinities of both signs */
-        return whole();
-    return (struct interval){least(least(p.lo, q.lo), least(r.lo, s.lo)),
-                             most(most(p.hi, q.hi), most(r.hi, s.hi))};
+        return interval_whole();
+    return (struct interval){interval_least(interval_least(p.lo, q.lo), interval_least(r.lo, s.lo)),
+                             interval_most(interval_most(p.hi, q.hi), interval_most(r.hi, s.hi))};
 }
 
 /* Numbers of one sign, and in order. */
@@ -118,25 +119,29 @@ struct interval iv_mul(struct interval a, struct interval b)
         const bool a_below = a.hi < 0, b_below = b.hi < 0;
         const double p = b_below ? a.hi : a.lo, q = a_below ? b.hi : b.lo, r = b_below ? a.lo : a.hi,
                      s = a_below ? b.lo : b.hi, low = p * q, high = r * s;
-        if (ordinary(low) && ordinary(high))
-            return (struct interval){down(low, fma(p, q, -low), true), up(high, fma(r, s, -high), true)};
+        if (interval_ordinary(low) && interval_ordinary(high))
+            return (struct interval){interval_down(low, fma(p, q, -low), true),
+                                     interval_up(high, fma(r, s, -high), true)};
     }
-    return hull4(product(a.lo, b.lo), product(a.lo, b.hi), product(a.hi, b.lo), product(a.hi, b.hi));
+    return interval_hull4(interval_product(a.lo, b.lo), interval_product(a.lo, b.hi),
+                          interval_product(a.hi, b.lo), interval_product(a.hi, b.hi));
 }
 
 struct interval iv_div(struct interval a, struct interval b)
 {
     if (b.lo <= 0 && b.hi >= 0)
-        return whole();
-    if (one_sign(a) && one_sign(b) && ordinary(a.lo) && ordinary(a.hi) && ordinary(b.lo) && ordinary(b.hi)) {
+        return interval_whole();
+    if (one_sign(a) && one_sign(b) && interval_ordinary(a.lo) && interval_ordinary(a.hi) &&
+        interval_ordinary(b.lo) && interval_ordinary(b.hi)) {
         const bool a_below = a.hi < 0, b_below = b.hi < 0;
         const double p = b_below ? a.hi : a.lo, q = a_below ? b.lo : b.hi, r = b_below ? a.lo : a.hi,
                      s = a_below ? b.hi : b.lo, low = p / q, high = r / s, sign = b_below ? -1 : 1;
-        if (ordinary(low) && ordinary(high))
-            return (struct interval){down(low, fma(-low, q, p) * sign, true),
-                                     up(high, fma(-high, s, r) * sign, true)};
+        if (interval_ordinary(low) && interval_ordinary(high))
+            return (struct interval){interval_down(low, fma(-low, q, p) * sign, true),
+                                     interval_up(high, fma(-high, s, r) * sign, true)};
     }
-    return hull4(quotient(a.lo, b.lo), quotient(a.lo, b.hi), quotient(a.hi, b.lo), quotient(a.hi, b.hi));
+    return interval_hull4(interval_quotient(a.lo, b.lo), interval_quotient(a.lo, b.hi),
+                          interval_quotient(a.hi, b.lo), interval_quotient(a.hi, b.hi));
 }
 
 struct interval iv_square(struct interval a)
@@ -148,17 +153,17 @@ struct interval iv_square(struct interval a)
 struct interval iv_sqrt(struct interval a)
 {
     double low = fmax(0, a.lo), high = fmax(0, a.hi), lo = sqrt(low), hi = sqrt(high);
-    return (struct interval){lo == 0 ? 0 : down(lo, fma(-lo, lo, low), ordinary(low)),
-                             hi == 0 ? 0 : up(hi, fma(-hi, hi, high), ordinary(high))};
+    return (struct interval){lo == 0 ? 0 : interval_down(lo, fma(-lo, lo, low), interval_ordinary(low)),
+                             hi == 0 ? 0 : interval_up(hi, fma(-hi, hi, high), interval_ordinary(high))};
 }
 
 /* Library functions: eight ulp each side. An overflow is only an upper bound; the lower end is the largest
  * number. */
-static double below(double x, double f)
+static double interval_below(double x, double f)
 {
     return isinf(f) && f > 0 && isfinite(x) ? 0x1.fffffffffffffp1023 : f - (fabs(f) * 0x1p-49 + 0x1p-1070);
 }
-static double above(double x, double f)
+static double interval_above(double x, double f)
 {
     return isinf(f) && f < 0 && isfinite(x) ? -0x1.fffffffffffffp1023 : f + (fabs(f) * 0x1p-49 + 0x1p-1070);
 }
@@ -173,8 +178,8 @@ static struct interval at_ends(struct interval a, double (*f)(double))
 struct interval iv_increasing(struct interval a, double (*f)(double))
 {
     const struct interval at = at_ends(a, f);
-    double lo = below(a.lo, at.lo), hi = above(a.hi, at.hi);
-    return isnan(lo) || isnan(hi) ? whole() : (struct interval){lo, hi};
+    double lo = interval_below(a.lo, at.lo), hi = interval_above(a.hi, at.hi);
+    return isnan(lo) || isnan(hi) ? interval_whole() : (struct interval){lo, hi};
 }
 
 struct interval iv_exp(struct interval a)
@@ -193,16 +198,16 @@ struct interval iv_log(struct interval a)
 {
     const double low = a.lo > 0 ? log(a.lo) : -INFINITY,
                  high = a.hi == a.lo ? low : (a.hi > 0 ? log(a.hi) : -INFINITY);
-    return (struct interval){a.lo > 0 ? below(a.lo, low) : -INFINITY,
-                             a.hi > 0 ? above(a.hi, high) : -INFINITY};
+    return (struct interval){a.lo > 0 ? interval_below(a.lo, low) : -INFINITY,
+                             a.hi > 0 ? interval_above(a.hi, high) : -INFINITY};
 }
 
 struct interval iv_log1p(struct interval a)
 {
     const double low = a.lo > -1 ? log1p(a.lo) : -INFINITY,
                  high = a.hi == a.lo ? low : (a.hi > -1 ? log1p(a.hi) : -INFINITY);
-    return (struct interval){a.lo > -1 ? below(a.lo, low) : -INFINITY,
-                             a.hi > -1 ? above(a.hi, high) : -INFINITY};
+    return (struct interval){a.lo > -1 ? interval_below(a.lo, low) : -INFINITY,
+                             a.hi > -1 ? interval_above(a.hi, high) : -INFINITY};
 }
 
 struct interval iv_min(struct interval a, struct interval b)

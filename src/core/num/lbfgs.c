@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-static double dot(const double *a, const double *b, size_t n)
+static double lbfgs_dot(const double *a, const double *b, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -11,13 +11,13 @@ static double dot(const double *a, const double *b, size_t n)
     return sum;
 }
 
-static void add(double *a, double factor, const double *b, size_t n)
+static void lbfgs_add(double *a, double factor, const double *b, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         a[i] += factor * b[i];
 }
 
-static double largest(const double *a, size_t n)
+static double lbfgs_largest(const double *a, size_t n)
 {
     double top = 0;
     for (size_t i = 0; i < n; i++)
@@ -42,10 +42,11 @@ void lbfgs_start(struct lbfgs *s, double *room)
 static double scale_of(const struct lbfgs *s)
 {
     if (s->stored == 0)
-        return s->first_scale > 0 ? s->first_scale : 1 / fmax(1, sqrt(dot(s->gradient, s->gradient, s->n)));
+        return s->first_scale > 0 ? s->first_scale
+                                  : 1 / fmax(1, sqrt(lbfgs_dot(s->gradient, s->gradient, s->n)));
     size_t last = (s->stored - 1) % LBFGS_MEMORY;
     const double *change = s->changes + last * s->n;
-    return s->products[last] / dot(change, change, s->n);
+    return s->products[last] / lbfgs_dot(change, change, s->n);
 }
 
 /* direction = -H gradient by the two loops. */
@@ -57,19 +58,20 @@ static void find_direction(struct lbfgs *s)
         v[e] = -s->gradient[e];
     for (size_t i = 0; i < kept; i++) {
         size_t slot = (s->stored - 1 - i) % LBFGS_MEMORY;
-        weight[slot] = dot(s->steps + slot * n, v, n) / s->products[slot];
-        add(v, -weight[slot], s->changes + slot * n, n);
+        weight[slot] = lbfgs_dot(s->steps + slot * n, v, n) / s->products[slot];
+        lbfgs_add(v, -weight[slot], s->changes + slot * n, n);
     }
     double scale = scale_of(s);
     for (size_t e = 0; e < n; e++)
         v[e] *= scale;
     for (size_t i = kept; i-- > 0;) {
         size_t slot = (s->stored - 1 - i) % LBFGS_MEMORY;
-        add(v, weight[slot] - dot(s->changes + slot * n, v, n) / s->products[slot], s->steps + slot * n, n);
+        lbfgs_add(v, weight[slot] - lbfgs_dot(s->changes + slot * n, v, n) / s->products[slot],
+                  s->steps + slot * n, n);
     }
 }
 
-static void remember(struct lbfgs *s)
+static void lbfgs_remember(struct lbfgs *s)
 {
     size_t slot = s->stored % LBFGS_MEMORY;
     double *step = s->steps + slot * s->n, *change = s->changes + slot * s->n;
@@ -77,23 +79,23 @@ static void remember(struct lbfgs *s)
         step[e] = s->trial[e] - s->w[e];
         change[e] = s->trial_gradient[e] - s->gradient[e];
     }
-    s->products[slot] = dot(step, change, s->n);
-    s->stored += s->products[slot] > s->least_curvature * dot(change, change, s->n);
+    s->products[slot] = lbfgs_dot(step, change, s->n);
+    s->stored += s->products[slot] > s->least_curvature * lbfgs_dot(change, change, s->n);
 }
 
 enum lbfgs_move lbfgs_step(struct lbfgs *s)
 {
     find_direction(s);
-    double slope = dot(s->gradient, s->direction, s->n), length = 1, here = s->value;
+    double slope = lbfgs_dot(s->gradient, s->direction, s->n), length = 1, here = s->value;
     if (!(slope < 0))
         return LBFGS_STUCK;
     for (int halving = 0; halving < s->halvings; halving++, length /= 2) {
         memcpy(s->trial, s->w, s->n * sizeof *s->w);
-        add(s->trial, length, s->direction, s->n);
+        lbfgs_add(s->trial, length, s->direction, s->n);
         double there = s->f(s->trial_gradient, s->trial, s->arg);
         if (!(there <= here + 1e-4 * length * slope))
             continue;
-        remember(s);
+        lbfgs_remember(s);
         memcpy(s->w, s->trial, s->n * sizeof *s->w);
         memcpy(s->gradient, s->trial_gradient, s->n * sizeof *s->w);
         s->value = there;
@@ -110,7 +112,7 @@ sotto_status minimise(double *w, size_t n, lbfgs_function *f, void *arg, double 
     NEW(room, n + lbfgs_room(n));
     s.gradient = room;
     lbfgs_start(&s, room + n);
-    for (size_t i = 0; i < steps && largest(s.gradient, n) > tolerance; i++) {
+    for (size_t i = 0; i < steps && lbfgs_largest(s.gradient, n) > tolerance; i++) {
         if (lbfgs_step(&s) == LBFGS_LOWER)
             continue;
         if (s.stored == 0) /* not even straight down */

@@ -68,7 +68,7 @@ static int fraction_depth(double x)
 
 /* Backwards from the end. Every step adds an error of at most 2 units (2^-53 each, relative): the quotient
  * and the sum are rounded, and what came before counts less than once, as x > 0. */
-static double fraction(double x, int depth)
+static double special_fraction(double x, int depth)
 {
     double tail = x;
     for (int k = depth; k >= 1; k--)
@@ -82,14 +82,15 @@ static struct interval mills_point(double x)
         return iv_div(normal_cdf(iv(-x)), normal_density(iv(x)));
     /* Odd and even depths bracket the value. */
     int depth = fraction_depth(x);
-    double one = fraction(x, depth), other = fraction(x, depth + 1), slack = (2 * depth + 8) * 0x1p-53;
+    double one = special_fraction(x, depth), other = special_fraction(x, depth + 1),
+           slack = (2 * depth + 8) * 0x1p-53;
     return (struct interval){fmin(one, other) * (1 - slack), fmax(one, other) * (1 + slack)};
 }
 
 double mills_near(double x)
 {
     return x < 4 ? 0.5 * erfc(x * 0.70710678118654752440) / (0.3989422804014327 * exp(-x * x / 2))
-                 : fraction(x, fraction_depth(x));
+                 : special_fraction(x, fraction_depth(x));
 }
 
 struct interval mills_ratio(struct interval x)
@@ -118,14 +119,14 @@ struct best_three {
 };
 
 /* Minimum of the parabola through them; NAN: they lie on a line. */
-static double parabola(const struct best_three *t)
+static double special_parabola(const struct best_three *t)
 {
     double p = t->x[0] - t->x[1], q = t->x[0] - t->x[2];
     double r = p * (t->f[0] - t->f[2]), s = q * (t->f[0] - t->f[1]);
     return t->x[0] - (p * r - q * s) / (2 * (r - s));
 }
 
-static void remember(struct best_three *t, double x, double f)
+static void special_remember(struct best_three *t, double x, double f)
 {
     int at = f <= t->f[0] ? 0 : f <= t->f[1] || t->x[1] == t->x[0] ? 1 : 2;
     for (int i = 2; i > at; i--) {
@@ -147,7 +148,7 @@ double minimise_log(double low, double high, double offset, double (*f)(double x
     struct best_three t = {{x, x, x}, {f(offset + exp(x), arg)}};
     t.f[1] = t.f[2] = t.f[0];
     for (int i = 0; i < 80; i++) {
-        double best = t.x[0], middle = (a + b) / 2, next = parabola(&t);
+        double best = t.x[0], middle = (a + b) / 2, next = special_parabola(&t);
         if (fabs(best - middle) + (b - a) / 2 <= 2 * tolerance)
             break;
         bool good = next > a && next < b && fabs(next - best) < fabs(before) / 2;
@@ -168,7 +169,7 @@ double minimise_log(double low, double high, double offset, double (*f)(double x
             a = at < best ? at : a;
             b = at < best ? b : at;
         }
-        remember(&t, at, value);
+        special_remember(&t, at, value);
     }
     return offset + exp(t.x[0]);
 }

@@ -42,7 +42,7 @@ void symmetric_solve(const double *u, size_t n, double *b, size_t columns)
     }
 }
 
-static double dot(const double *a, const double *b, size_t n)
+static double symmetric_dot(const double *a, const double *b, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -52,26 +52,26 @@ static double dot(const double *a, const double *b, size_t n)
 
 /* Reflections (I - v v') from both sides, |v|^2 = 2, leave a tridiagonal matrix: diagonal d, below it e. Row
  * k of `a` then holds v of step k from column k + 1 on (0: no reflection). */
-static void tridiagonalise(double *a, double *d, double *e, double *p, size_t n)
+static void symmetric_tridiagonalise(double *a, double *d, double *e, double *p, size_t n)
 {
     for (size_t k = 0; k < n; k++) {
         size_t m = n - k - 1;
         double *v = a + k * n + k + 1;
         d[k] = a[k * n + k];
         e[k] = m ? v[0] : 0;
-        double norm = m > 1 ? sqrt(dot(v, v, m)) : 0;
+        double norm = m > 1 ? sqrt(symmetric_dot(v, v, m)) : 0;
         if (norm == 0 || norm == fabs(e[k])) { /* nothing to remove */
             memset(v, 0, m * sizeof *v);
             continue;
         }
         e[k] = v[0] > 0 ? -norm : norm;
         v[0] -= e[k];
-        double length = sqrt(dot(v, v, m) / 2), half = 0;
+        double length = sqrt(symmetric_dot(v, v, m) / 2), half = 0;
         for (size_t i = 0; i < m; i++)
             v[i] /= length;
         for (size_t i = 0; i < m; i++)
-            p[i] = dot(a + (k + 1 + i) * n + k + 1, v, m);
-        half = dot(p, v, m) / 2;
+            p[i] = symmetric_dot(a + (k + 1 + i) * n + k + 1, v, m);
+        half = symmetric_dot(p, v, m) / 2;
         for (size_t i = 0; i < m; i++)
             p[i] -= half * v[i];
         for (size_t i = 0; i < m; i++) {
@@ -83,7 +83,7 @@ static void tridiagonalise(double *a, double *d, double *e, double *p, size_t n)
 }
 
 /* One sweep of implicit QL on the block l..m; rows of z are rotated along. */
-static void sweep(double *d, double *e, double *z, size_t l, size_t m, size_t n)
+static void symmetric_sweep(double *d, double *e, double *z, size_t l, size_t m, size_t n)
 {
     double g = (d[l + 1] - d[l]) / (2 * e[l]), s = 1, c = 1, p = 0;
     g = d[m] - d[l] + e[l] / (g + copysign(hypot(g, 1), g));
@@ -114,7 +114,7 @@ static void sweep(double *d, double *e, double *z, size_t l, size_t m, size_t n)
     e[m] = 0;
 }
 
-static bool iterate(double *d, double *e, double *z, size_t n)
+static bool symmetric_iterate(double *d, double *e, double *z, size_t n)
 {
     enum { SWEEPS = 60 };
     for (size_t l = 0; l < n; l++)
@@ -126,7 +126,7 @@ static bool iterate(double *d, double *e, double *z, size_t n)
                 break;
             if (sweeps == SWEEPS || isnan(e[l]))
                 return false;
-            sweep(d, e, z, l, m, n);
+            symmetric_sweep(d, e, z, l, m, n);
         }
     return true;
 }
@@ -135,18 +135,18 @@ bool symmetric_eigen(double *a, double *values, size_t n, double *scratch)
 {
     double *z = scratch, *e = z + n * n, *p = e + n;
     for (size_t i = 0; i < n; i++)
-        if (!isfinite(dot(a + i * n, a + i * n, n)))
+        if (!isfinite(symmetric_dot(a + i * n, a + i * n, n)))
             return false;
-    tridiagonalise(a, values, e, p, n);
+    symmetric_tridiagonalise(a, values, e, p, n);
     memset(z, 0, n * n * sizeof *z);
     for (size_t i = 0; i < n; i++)
         z[i * n + i] = 1;
-    if (!iterate(values, e, z, n))
+    if (!symmetric_iterate(values, e, z, n))
         return false;
     for (size_t i = 0; i < n; i++) /* from the tridiagonal matrix's eigenvectors to those of `a` */
         for (size_t k = n; k-- > 0;) {
             const double *v = a + k * n + k + 1;
-            double *row = z + i * n + k + 1, share = dot(v, row, n - k - 1);
+            double *row = z + i * n + k + 1, share = symmetric_dot(v, row, n - k - 1);
             for (size_t j = 0; j < n - k - 1; j++)
                 row[j] -= share * v[j];
         }
