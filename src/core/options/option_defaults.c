@@ -28,7 +28,7 @@ static const struct {
               [SOTTO_OPTION_INPUT] = {0, {0}}};
 
 /* Address of an option's member; for numbers, of the member that holds how many they are. */
-static void *place(void *options, const struct sotto_option *row)
+static void *option_defaults_place(void *options, const struct sotto_option *row)
 {
     const bool counted = row->type == SOTTO_OPTION_SIZES || row->type == SOTTO_OPTION_REALS;
     return option_at(options, counted ? row->count : row->offset);
@@ -40,14 +40,14 @@ static bool has_default(const struct sotto_option *row)
     return row->value && row->type != SOTTO_OPTION_REALS && row->type != SOTTO_OPTION_INPUT;
 }
 
-static void clear(void *options, const struct sotto_option *row)
+static void option_defaults_clear(void *options, const struct sotto_option *row)
 {
-    memset(place(options, row), 0, stored[row->type].size);
+    memset(option_defaults_place(options, row), 0, stored[row->type].size);
 }
 
-static void mark(void *options, const struct sotto_option *row)
+static void option_defaults_mark(void *options, const struct sotto_option *row)
 {
-    memcpy(place(options, row), &stored[row->type].mark, stored[row->type].size);
+    memcpy(option_defaults_place(options, row), &stored[row->type].mark, stored[row->type].size);
 }
 
 static bool is_number(const struct sotto_option *row)
@@ -68,8 +68,8 @@ static bool is_zero(void *options, const struct sotto_option *row)
     static const unsigned char zeros[sizeof stored->mark];
     double x;
     if (row->type != SOTTO_OPTION_REAL)
-        return memcmp(place(options, row), zeros, stored[row->type].size) == 0;
-    memcpy(&x, place(options, row), sizeof x);
+        return memcmp(option_defaults_place(options, row), zeros, stored[row->type].size) == 0;
+    memcpy(&x, option_defaults_place(options, row), sizeof x);
     return x == 0 && !option_is_marked(options, row); /* -0.0 too */
 }
 
@@ -89,7 +89,7 @@ sotto_status sotto_option_set(void *out, const struct sotto_option *row, const c
     REQUIRE_GIVEN(out, row, text);
     sotto_status status = option_put(out, row, text);
     if (status == SOTTO_OK && marks_zero(row) && is_zero(out, row))
-        mark(out, row);
+        option_defaults_mark(out, row);
     return status;
 }
 
@@ -105,19 +105,19 @@ void sotto_options_defaults(void *out, const struct sotto_option *table)
     GIVEN_OR(, out, table);
     for (; table->name; table++)
         if (is_auto(table))
-            clear(out, table);
+            option_defaults_clear(out, table);
         else if (has_default(table))
             put_default(out, table);
 }
 
-static void resolve(void *out, const struct sotto_option *row)
+static void option_defaults_resolve(void *out, const struct sotto_option *row)
 {
     if (option_is_marked(out, row))
-        clear(out, row);
+        option_defaults_clear(out, row);
     else if (is_zero(out, row) && is_auto(row) && row->type != SOTTO_OPTION_REAL)
         return; /* whole numbers have no NAN */
     else if (is_zero(out, row) && is_auto(row))
-        memcpy(place(out, row), &(double){NAN}, sizeof(double));
+        memcpy(option_defaults_place(out, row), &(double){NAN}, sizeof(double));
     else if (is_zero(out, row) && has_default(row))
         put_default(out, row);
 }
@@ -137,7 +137,7 @@ sotto_status sotto_options_resolve(void *out, const void *given, const struct so
     else
         memset(out, 0, end->capacity);
     for (; table->name; table++)
-        resolve(out, table);
+        option_defaults_resolve(out, table);
 done:
     return status;
 }
@@ -153,11 +153,11 @@ void options_state(void *resolved, const struct sotto_option *table)
     for (; table->name; table++) {
         double x = 0;
         if (is_auto(table) && table->type == SOTTO_OPTION_REAL)
-            memcpy(&x, place(resolved, table), sizeof x);
+            memcpy(&x, option_defaults_place(resolved, table), sizeof x);
         if (isnan(x))
-            clear(resolved, table);
+            option_defaults_clear(resolved, table);
         else if (marks_zero(table) && is_zero(resolved, table) && admits_zero(table))
-            mark(resolved, table);
+            option_defaults_mark(resolved, table);
     }
 }
 

@@ -11,7 +11,7 @@
 static const double tiny = 1e-100, huge = 1e100;
 
 /* What x misses: "at least 1 and at most 256", "finite and > 0", ... */
-static void describe(char out[96], const struct interval *r, bool whole, double x)
+static void option_range_describe(char out[96], const struct interval *r, bool whole, double x)
 {
     bool low = !isinf(r->low), high = !isinf(r->high);
     if (r->low == tiny && !(x > 0) && r->high == huge)
@@ -37,12 +37,12 @@ sotto_status sotto_option_check_number(const struct sotto_option *row, double x)
     bool whole = row->type == SOTTO_OPTION_COUNT || row->type == SOTTO_OPTION_SEED;
     if (isfinite(x) && interval_holds(&r, x))
         return SOTTO_OK;
-    describe(expected, &r, whole, x);
+    option_range_describe(expected, &r, whole, x);
     return status_fail(SOTTO_EINVAL, "%s must be %s (got %.*g)", row->key, expected, whole ? 20 : 6, x);
 }
 
 /* The number that stands there, a stated zero as 0. */
-static double number(const void *options, const struct sotto_option *row)
+static double option_range_number(const void *options, const struct sotto_option *row)
 {
     const char *at = (const char *)options + row->offset;
     double real = 0;
@@ -110,7 +110,7 @@ sotto_status sotto_options_check(const void *options, const struct sotto_option 
         if (table->type == SOTTO_OPTION_SEED)
             TRY(check_seed(options, table));
         else if (table->type == SOTTO_OPTION_REAL || table->type == SOTTO_OPTION_COUNT)
-            TRY(sotto_option_check_number(table, number(options, table)));
+            TRY(sotto_option_check_number(table, option_range_number(options, table)));
         else if (table->type == SOTTO_OPTION_REALS)
             TRY(check_reals(options, table));
     }
