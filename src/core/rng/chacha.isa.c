@@ -9,7 +9,7 @@
 
 enum { LANES = VECTOR_BYTES / 4 };
 
-INLINE vu32 turn(vu32 x, int n)
+INLINE vu32 chacha_turn(vu32 x, int n)
 {
     return x << n | x >> (32 - n);
 }
@@ -23,7 +23,7 @@ INLINE vu32 turn_bytes(vu32 x, int bytes)
         at[i] = (uint8_t)((i & ~3) | ((i - bytes) & 3));
     return (vu32)__builtin_shuffle((vu8)x, at);
 #else
-    return turn(x, 8 * bytes);
+    return chacha_turn(x, 8 * bytes);
 #endif
 }
 
@@ -32,14 +32,14 @@ INLINE void quarter_round(vu32 *a, vu32 *b, vu32 *c, vu32 *d)
     *a += *b;
     *d = turn_bytes(*d ^ *a, 2);
     *c += *d;
-    *b = turn(*b ^ *c, 12);
+    *b = chacha_turn(*b ^ *c, 12);
     *a += *b;
     *d = turn_bytes(*d ^ *a, 1);
     *c += *d;
-    *b = turn(*b ^ *c, 7);
+    *b = chacha_turn(*b ^ *c, 7);
 }
 
-INLINE void blocks(uint32_t *out, const uint32_t state[12], uint64_t counter, int rounds)
+INLINE void chacha_blocks(uint32_t *out, const uint32_t state[12], uint64_t counter, int rounds)
 {
     vu32 x[16], low = u32_all((uint32_t)counter), high = u32_all((uint32_t)(counter >> 32));
     for (int i = 0; i < LANES; i++)
@@ -79,10 +79,11 @@ INLINE void fill_rounds(uint32_t *out, const unsigned char key[CHACHA_KEY], uint
                        (uint32_t)key[4 * i + 3] << 24;
     for (size_t g = 0; g < groups; g++, out += CHACHA_WORDS)
         for (unsigned b = 0; b < CHACHA_BLOCKS; b += LANES)
-            blocks(out + b, state, (first + g) * CHACHA_BLOCKS + b, rounds);
+            chacha_blocks(out + b, state, (first + g) * CHACHA_BLOCKS + b, rounds);
 }
 
-static void fill(uint32_t *out, const unsigned char key[CHACHA_KEY], uint64_t first, size_t groups)
+static void chacha_fill_stream(uint32_t *out, const unsigned char key[CHACHA_KEY], uint64_t first,
+                               size_t groups)
 {
     fill_rounds(out, key, first, groups, 20);
 }
@@ -93,4 +94,4 @@ static void fill_short(uint32_t *out, const unsigned char key[CHACHA_KEY], uint6
 }
 
 extern const struct chacha_kernels ISA_NAME(chacha_kernels);
-const struct chacha_kernels ISA_NAME(chacha_kernels) = {fill, fill_short};
+const struct chacha_kernels ISA_NAME(chacha_kernels) = {chacha_fill_stream, fill_short};

@@ -8,7 +8,7 @@ static double inner_unit(struct rng *r)
     return ((double)(rng_u64(r) >> 11) + 0.5) * 0x1p-53;
 }
 
-static float moved(float x, double scale, double z)
+static float input_noise_moved(float x, double scale, double z)
 {
     return (float)((double)x + scale * z);
 }
@@ -18,9 +18,9 @@ static void add_gaussian(float *out, const float *x, size_t n, double scale, str
 {
     for (size_t i = 0; i < n; i += 2) {
         double radius = sqrt(-2 * log(inner_unit(r))), angle = 2 * M_PI * inner_unit(r);
-        out[i] = moved(x[i], scale, radius * cos(angle));
+        out[i] = input_noise_moved(x[i], scale, radius * cos(angle));
         if (i + 1 < n)
-            out[i + 1] = moved(x[i + 1], scale, radius * sin(angle));
+            out[i + 1] = input_noise_moved(x[i + 1], scale, radius * sin(angle));
     }
 }
 
@@ -42,5 +42,6 @@ void input_noise_add(float *out, const float *x, size_t n, enum input_noise law,
         add_gaussian(out, x, n, scale, r);
     else
         for (size_t i = 0; i < n; i++)
-            out[i] = moved(x[i], scale, law == INPUT_NOISE_LAPLACE ? draw_laplace(r) : draw_logistic(r));
+            out[i] = input_noise_moved(x[i], scale,
+                                       law == INPUT_NOISE_LAPLACE ? draw_laplace(r) : draw_logistic(r));
 }

@@ -25,7 +25,7 @@ struct noise {
     unsigned char data[BLOCK];
 };
 
-static void refill(struct noise *s)
+static void noise_refill(struct noise *s)
 {
     static const unsigned char nonce[crypto_stream_chacha20_NONCEBYTES];
     if (!s->insecure && s->blocks == 0)
@@ -58,7 +58,7 @@ static sotto_status open_stream(struct noise **out, bool insecure, const unsigne
     s->insecure = insecure;
     if (key)
         memcpy(s->key, key, KEY);
-    refill(s);
+    noise_refill(s);
     *out = s;
     return SOTTO_OK;
 }
@@ -111,21 +111,21 @@ void noise_close(struct noise *s)
 }
 
 /* A child sees zeros: start over with a fresh key. */
-static void revive(struct noise *s)
+static void noise_revive(struct noise *s)
 {
     memset(s, 0, sizeof *s);
     s->alive = 1;
-    refill(s);
+    noise_refill(s);
 }
 
 void noise_bytes(struct noise *s, void *out, size_t bytes)
 {
     unsigned char *to = out;
     if (s->alive == 0)
-        revive(s);
+        noise_revive(s);
     while (bytes > 0) {
         if (s->at == BLOCK)
-            refill(s);
+            noise_refill(s);
         size_t part = BLOCK - s->at < bytes ? BLOCK - s->at : bytes;
         memcpy(to, s->data + s->at, part);
         sodium_memzero(s->data + s->at, part);
@@ -139,9 +139,9 @@ uint64_t noise_u64(struct noise *s)
 {
     uint64_t x;
     if (s->alive == 0)
-        revive(s);
+        noise_revive(s);
     if (s->at + sizeof x > BLOCK)
-        refill(s);
+        noise_refill(s);
     memcpy(&x, s->data + s->at, sizeof x);
     memset(s->data + s->at, 0, sizeof x);
     s->at += sizeof x;
@@ -151,7 +151,7 @@ uint64_t noise_u64(struct noise *s)
 uint64_t noise_bits(struct noise *s, unsigned count)
 {
     if (s->alive == 0)
-        revive(s);
+        noise_revive(s);
     if (count > s->bit_count) {
         if (count > 32)
             return noise_u64(s) >> (64 - count);

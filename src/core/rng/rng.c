@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static void philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2])
+static void rng_philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2])
 {
     uint32_t c[4] = {counter[0], counter[1], counter[2], counter[3]};
     uint32_t k0 = key[0], k1 = key[1];
@@ -25,7 +25,7 @@ static void philox(uint32_t out[4], const uint32_t counter[4], const uint32_t ke
 }
 
 /* SplitMix64's finaliser: spreads small seeds and purposes over the whole key. */
-static uint64_t mix(uint64_t x)
+static uint64_t rng_mix(uint64_t x)
 {
     x += 0x9E3779B97F4A7C15u;
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -37,7 +37,7 @@ struct rng rng_stream(uint64_t seed, enum rng_purpose purpose, uint64_t step, ui
 {
     /* 32 bits of block number leave 2^34 draws a stream; index takes 32 bits of counter, its upper half and
      * the upper half of step go into the key. */
-    uint64_t key = mix(seed ^ mix((uint64_t)purpose) ^ mix((step >> 32) << 32 | (index >> 32)));
+    uint64_t key = rng_mix(seed ^ rng_mix((uint64_t)purpose) ^ rng_mix((step >> 32) << 32 | (index >> 32)));
     struct rng r = {.key = {(uint32_t)key, (uint32_t)(key >> 32)},
                     .counter = {0, (uint32_t)index, (uint32_t)step, (uint32_t)purpose}};
     return r;
@@ -46,7 +46,7 @@ struct rng rng_stream(uint64_t seed, enum rng_purpose purpose, uint64_t step, ui
 uint32_t rng_u32(struct rng *r)
 {
     if (r->left == 0) {
-        philox(r->block, r->counter, r->key);
+        rng_philox(r->block, r->counter, r->key);
         r->counter[0]++;
         r->left = 4;
     }
