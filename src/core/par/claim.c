@@ -41,7 +41,7 @@ static void path_of(char out[CLAIM_PATH], const struct claims *c, const char *na
 }
 
 /* mtime becomes the file server's present. A claim that vanished was taken over: nothing to renew. */
-static void *renew(void *arg)
+static void *claim_renew(void *arg)
 {
     struct claims *c = arg;
     char path[CLAIM_PATH];
@@ -68,7 +68,7 @@ static void start_renewing(struct claims *c)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    c->running = pthread_create(&c->thread, NULL, renew, c) == 0;
+    c->running = pthread_create(&c->thread, NULL, claim_renew, c) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -131,7 +131,7 @@ done:
 }
 
 /* *created: the file is new, and this process's. */
-static sotto_status create(bool *created, const char *path)
+static sotto_status claim_create(bool *created, const char *path)
 {
     sotto_status status = SOTTO_OK;
     char line[HOLDER_LINE];
@@ -156,7 +156,7 @@ done:
 }
 
 /* Where the name stands, or MOST. */
-static size_t find(const struct claims *c, const char *name)
+static size_t claim_find(const struct claims *c, const char *name)
 {
     size_t i = 0;
     while (i < MOST && strcmp(c->name[i], name) != 0)
@@ -171,13 +171,13 @@ sotto_status claim_take(bool *mine, struct claims *c, const char *name)
     *mine = false;
     path_of(path, c, name);
     pthread_mutex_lock(&c->lock);
-    const size_t slot = find(c, "");
-    if (slot == MOST || find(c, name) < MOST)
+    const size_t slot = claim_find(c, "");
+    if (slot == MOST || claim_find(c, name) < MOST)
         goto done;
-    TRY(create(mine, path));
+    TRY(claim_create(mine, path));
     if (!*mine) {
         TRY(take_over(c, path));
-        TRY(create(mine, path));
+        TRY(claim_create(mine, path));
     }
     if (!*mine)
         goto done;
@@ -196,7 +196,7 @@ void claim_drop(struct claims *c, const char *name)
     if (!c || !name[0])
         return;
     pthread_mutex_lock(&c->lock);
-    const size_t slot = find(c, name);
+    const size_t slot = claim_find(c, name);
     if (slot < MOST) {
         path_of(path, c, name);
         if (holder_read(&o, path) && holder_same(&o, &c->self)) /* else it was taken over */

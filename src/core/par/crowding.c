@@ -62,7 +62,7 @@ void crowd_text(char out[CROWD_TEXT], const struct crowd *c)
         snprintf(rest, left, "mpirun --map-by slot:PE=%zu --bind-to core", each);
 }
 
-static void describe(struct rank_place *p, const struct sotto_team *t, int threads)
+static void crowding_describe(struct rank_place *p, const struct sotto_team *t, int threads)
 {
     snprintf(p->host, sizeof p->host, "%s", team_host(t));
     p->threads = (uint32_t)threads;
@@ -80,7 +80,7 @@ sotto_status crowding_check(const struct sotto_team *t, const char *stage, int t
     char text[CROWD_TEXT];
     if (ranks < 2)
         goto done;
-    describe(&mine, t, threads);
+    crowding_describe(&mine, t, threads);
     TRY(team_gather_each(t, &places, &mine, sizeof mine));
     for (size_t r = 0; r < ranks; r++)
         team_know_host(t, r, places[r].host);

@@ -154,7 +154,7 @@ static sotto_status failed_before(const struct sotto_team *t)
 }
 
 /* Behind a call of the transport: 0, or it failed, now and for good. */
-static sotto_status remember(const struct sotto_team *t, int failed, const char *why)
+static sotto_status ranks_remember(const struct sotto_team *t, int failed, const char *why)
 {
     if (!failed)
         return SOTTO_OK;
@@ -173,7 +173,7 @@ static sotto_status gather_bytes(const struct sotto_team *t, void *all)
     watchdog_wait(t->state->watchdog);
     const int failed = t->transport->gather(t->link, all, t->state->counts, t->state->firsts, why);
     watchdog_go(t->state->watchdog);
-    return remember(t, failed, why);
+    return ranks_remember(t, failed, why);
 }
 
 static sotto_status broadcast_from(const struct sotto_team *t, void *data, size_t bytes, size_t from)
@@ -184,7 +184,7 @@ static sotto_status broadcast_from(const struct sotto_team *t, void *data, size_
     watchdog_wait(t->state->watchdog);
     const int failed = t->transport->broadcast(t->link, data, bytes, from, why);
     watchdog_go(t->state->watchdog);
-    return remember(t, failed, why);
+    return ranks_remember(t, failed, why);
 }
 
 sotto_status team_gather(const struct sotto_team *t, void *rows, size_t bytes, const size_t *firsts)
@@ -254,7 +254,7 @@ sotto_status team_exchange(const struct sotto_team *t, const void *send, size_t 
     const int failed =
         t->transport->exchange(t->link, send, send_bytes, to, receive, receive_bytes, from, why);
     watchdog_go(t->state->watchdog);
-    return remember(t, failed, why);
+    return ranks_remember(t, failed, why);
 }
 
 /* ---- agreement ---- */
@@ -272,8 +272,8 @@ void team_go_on(const struct sotto_team *t)
         t->state->known = false;
 }
 
-static sotto_status agree(const struct sotto_team *t, sotto_status mine, const char *text, const char *hint,
-                          bool *answer)
+static sotto_status ranks_agree(const struct sotto_team *t, sotto_status mine, const char *text,
+                                const char *hint, bool *answer)
 {
     sotto_status status = SOTTO_OK;
     size_t lowest, failures = 0;
@@ -320,14 +320,14 @@ done:
 
 sotto_status team_agree_on(const struct sotto_team *t, sotto_status mine, bool *answer)
 {
-    return agree(t, mine, NULL, NULL, answer);
+    return ranks_agree(t, mine, NULL, NULL, answer);
 }
 
 sotto_status sotto_team_agree(const struct sotto_team *t, sotto_status mine, const char *text,
                               const char *hint)
 {
     bool none = false;
-    return agree(t, mine, text, hint, &none);
+    return ranks_agree(t, mine, text, hint, &none);
 }
 
 sotto_status team_agree(const struct sotto_team *t, sotto_status mine)

@@ -23,7 +23,7 @@ static void own_folder(char out[PATH_MAX])
 
 /* A build has the plug-in beside its program, an installation in lib/sotto. RTLD_GLOBAL: an MPI library loads parts of its own,
  * which look for it. `why`: of the first that failed. */
-static void *load(const char *stated, char why[300])
+static void *team_open_load(const char *stated, char why[300])
 {
     char own[PATH_MAX], path[2 * PATH_MAX];
     void *library = NULL;
@@ -38,12 +38,12 @@ static void *load(const char *stated, char why[300])
     return library;
 }
 
-static sotto_status find(const struct transport **out)
+static sotto_status team_open_find(const struct transport **out)
 {
     sotto_status status = SOTTO_OK;
     const char *stated = getenv("SOTTO_MPI_LIBRARY"), *name = stated && *stated ? stated : NULL;
     char why[300] = "";
-    void *library = load(name, why);
+    void *library = team_open_load(name, why);
     name = name ? name : file;
     if (!library)
         FAIL(SOTTO_ENOTSUP, "no MPI support: %s cannot be loaded: %s", name, why);
@@ -60,7 +60,7 @@ sotto_status sotto_team_open(struct sotto_team **out, const int *communicator)
     REQUIRE_GIVEN(out);
     sotto_status status = SOTTO_OK;
     const struct transport *transport = NULL;
-    TRY(find(&transport));
+    TRY(team_open_find(&transport));
     TRY(team_start(out, transport, communicator));
 done:
     return status;

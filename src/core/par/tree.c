@@ -43,7 +43,7 @@ size_t tree_first(size_t worker, size_t workers, size_t leaves)
 /* ---- stacks of nodes ---- */
 
 /* Are the last two on it the sides of one node? */
-static bool joins(const struct tree_stack *s, size_t leaves)
+static bool tree_joins(const struct tree_stack *s, size_t leaves)
 {
     const struct tree_node *last = &s->node[s->count - 1];
     return s->count > 1 && tree_siblings(last[-1].first, last->first, last->end, leaves);
@@ -53,7 +53,7 @@ void tree_stack_push(struct tree_stack *s, const struct tree_node *n, size_t lea
                      size_t *list_count)
 {
     s->node[s->count++] = *n;
-    for (; joins(s, leaves); s->count--) {
+    for (; tree_joins(s, leaves); s->count--) {
         struct tree_node *left = &s->node[s->count - 2], *right = left + 1;
         left->end = right->end;
         if (list)
@@ -104,7 +104,7 @@ static size_t worker_first(const struct tree_sums *s, size_t worker)
 
 /* Which places each worker needs, and what is left to add when all are done, in the order in which the nodes lie. Returns how
  * many places there are. */
-static size_t rehearse(struct tree_sums *s)
+static size_t tree_rehearse(struct tree_sums *s)
 {
     size_t places = 0;
     for (size_t k = 0; k < s->worker_count; k++) {
@@ -125,7 +125,7 @@ static float *sum_at(const struct tree_sums *s, size_t place)
     return place == 0 ? s->total : (float *)(p->lasts ? &s->own : s->room)->base + p->at;
 }
 
-static sotto_status need(struct arena *room, size_t floats)
+static sotto_status tree_need(struct arena *room, size_t floats)
 {
     sotto_status status = SOTTO_OK;
     if (floats == 0 || floats * sizeof(float) <= room->capacity)
@@ -152,8 +152,8 @@ static sotto_status make_places(struct tree_sums *s, size_t places)
         s->places[i].at = *end;
         *end += stride;
     }
-    TRY(need(&s->own, own));
-    TRY(need(s->room, room));
+    TRY(tree_need(&s->own, own));
+    TRY(tree_need(s->room, room));
 done:
     return status;
 }
@@ -175,7 +175,7 @@ sotto_status tree_sums_create(struct tree_sums **out, float *total, size_t width
     s->end = tree_first(rank + 1, ranks, leaves);
     NEW(s->workers, workers);
     NEW(s->joins, leaves);
-    TRY(make_places(s, rehearse(s)));
+    TRY(make_places(s, tree_rehearse(s)));
     *out = s;
     s = NULL;
 done:

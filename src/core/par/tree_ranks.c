@@ -90,7 +90,7 @@ static size_t list_pieces(struct rank_sums *s, size_t like, size_t mask, size_t 
 }
 
 /* Of those that halve no message is larger than what they still hold after the first, or send in it. */
-static void place(struct rank_sums *s)
+static void tree_ranks_place(struct rank_sums *s)
 {
     const size_t own = s->borders[s->rank + 1] - s->borders[s->rank],
                  mine = s->nodes[s->rank + 1] - s->nodes[s->rank];
@@ -104,7 +104,8 @@ static void place(struct rank_sums *s)
     s->packed = arena_take(&s->memory, packed, sizeof(float));
 }
 
-static sotto_status make(struct rank_sums *s, size_t first, size_t width, const struct tree_part *parts)
+static sotto_status tree_ranks_make(struct rank_sums *s, size_t first, size_t width,
+                                    const struct tree_part *parts)
 {
     sotto_status status = SOTTO_OK;
     NEW(s->parts, s->part_count);
@@ -119,9 +120,9 @@ static sotto_status make(struct rank_sums *s, size_t first, size_t width, const 
         s->widest =
             s->borders[r + 1] - s->borders[r] > s->widest ? s->borders[r + 1] - s->borders[r] : s->widest;
     TRY(list_joins(s));
-    place(s);
+    tree_ranks_place(s);
     TRY(arena_reserve(&s->memory, "sums over ranks"));
-    place(s);
+    tree_ranks_place(s);
 done:
     return status;
 }
@@ -141,7 +142,7 @@ sotto_status rank_sums_create(struct rank_sums **out, float *vector, size_t firs
                             .part_count = part_count,
                             .add_up = tree_add_best()};
     s->halves = is_power_of_two(s->ranks) && is_power_of_two(leaves);
-    TRY(make(s, first, width, parts));
+    TRY(tree_ranks_make(s, first, width, parts));
     *out = s;
     s = NULL;
 done:
@@ -185,7 +186,7 @@ static sotto_status add_chunk(void *arg, size_t chunk, int thread)
     return SOTTO_OK;
 }
 
-static sotto_status halve(struct rank_sums *s, size_t from, int threads)
+static sotto_status tree_ranks_halve(struct rank_sums *s, size_t from, int threads)
 {
     sotto_status status = SOTTO_OK;
     for (size_t distance = 1; distance < s->ranks; distance *= 2) {
@@ -273,5 +274,5 @@ sotto_status rank_sums_join(struct rank_sums *s, size_t from, int threads)
 {
     if (!s)
         return SOTTO_OK;
-    return s->halves ? halve(s, from, threads) : join_segments(s, from, threads);
+    return s->halves ? tree_ranks_halve(s, from, threads) : join_segments(s, from, threads);
 }

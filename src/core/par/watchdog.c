@@ -24,29 +24,29 @@ struct watchdog {
     const char *host;
 };
 
-static double now(void)
+static double watchdog_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static double limit(const struct watchdog *w)
+static double watchdog_limit(const struct watchdog *w)
 {
     return w->least > TIMES * w->longest ? w->least : TIMES * w->longest;
 }
 
-static void *watch(void *arg)
+static void *watchdog_watch(void *arg)
 {
     struct watchdog *w = arg;
     pthread_mutex_lock(&w->lock);
     while (!w->ends) {
-        if (w->waits && now() - w->since > limit(w)) {
+        if (w->waits && watchdog_now() - w->since > watchdog_limit(w)) {
             fprintf(
                 stderr,
                 "sotto: error: rank %zu (%s): no word from the other ranks for %.0f s; this process "
                 "ends, and the same command continues from the checkpoint; what was charged stays charged\n",
-                w->rank, w->host, limit(w));
+                w->rank, w->host, watchdog_limit(w));
             _exit(EXIT_AGAIN);
         }
         struct timespec look;
@@ -64,7 +64,7 @@ static int start_thread(struct watchdog *w)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int failed = pthread_create(&w->thread, NULL, watch, w);
+    const int failed = pthread_create(&w->thread, NULL, watchdog_watch, w);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return failed;
 }
@@ -82,7 +82,7 @@ sotto_status watchdog_start(struct watchdog **out, size_t rank, const char *host
              "environment variable SOTTO_WATCHDOG_SECONDS is '%s'; expected a number from 1 to 1e9", stated);
     w->rank = rank;
     w->host = host;
-    w->since = now();
+    w->since = watchdog_now();
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->changed, NULL);
     if (start_thread(w))
@@ -113,7 +113,7 @@ void watchdog_wait(struct watchdog *w)
     if (!w)
         return;
     pthread_mutex_lock(&w->lock);
-    const double at = now(), worked = at - w->since;
+    const double at = watchdog_now(), worked = at - w->since;
     w->longest = worked > w->longest ? worked : w->longest;
     w->worked += worked;
     w->since = at;
@@ -126,7 +126,7 @@ void watchdog_go(struct watchdog *w)
     if (!w)
         return;
     pthread_mutex_lock(&w->lock);
-    w->since = now();
+    w->since = watchdog_now();
     w->waits = false;
     pthread_mutex_unlock(&w->lock);
 }
@@ -136,7 +136,7 @@ double watchdog_worked(struct watchdog *w)
     if (!w)
         return 0;
     pthread_mutex_lock(&w->lock);
-    const double worked = w->worked + (w->waits ? 0 : now() - w->since);
+    const double worked = w->worked + (w->waits ? 0 : watchdog_now() - w->since);
     pthread_mutex_unlock(&w->lock);
     return worked;
 }

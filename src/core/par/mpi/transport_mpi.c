@@ -14,7 +14,7 @@ struct link {
     int started_here; /* by us, so that it is ours to end */
 };
 
-static int failed(char why[TRANSPORT_TEXT], const char *what, int code)
+static int transport_mpi_failed(char why[TRANSPORT_TEXT], const char *what, int code)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length;
@@ -34,7 +34,7 @@ static int too_large(char why[TRANSPORT_TEXT], size_t bytes)
 }
 
 /* The thread that calls MPI is the one that started it, so FUNNELED is enough. */
-static int begin(struct link *l, char why[TRANSPORT_TEXT])
+static int transport_mpi_begin(struct link *l, char why[TRANSPORT_TEXT])
 {
     int running = 0, ended = 0, level = MPI_THREAD_SINGLE;
     MPI_Initialized(&running);
@@ -45,7 +45,8 @@ static int begin(struct link *l, char why[TRANSPORT_TEXT])
     }
     if (running)
         MPI_Query_thread(&level);
-    else if (failed(why, "MPI_Init_thread", MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level)))
+    else if (transport_mpi_failed(why, "MPI_Init_thread",
+                                  MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level)))
         return -1;
     l->started_here = !running;
     if (level >= MPI_THREAD_FUNNELED)
@@ -54,15 +55,17 @@ static int begin(struct link *l, char why[TRANSPORT_TEXT])
     return -1;
 }
 
-static int start(void *link, size_t *rank, size_t *size, const int *communicator, char why[TRANSPORT_TEXT])
+static int transport_mpi_start(void *link, size_t *rank, size_t *size, const int *communicator,
+                               char why[TRANSPORT_TEXT])
 {
     struct link *l = link;
     int own;
-    if (begin(l, why))
+    if (transport_mpi_begin(l, why))
         return -1;
     /* a communicator of our own: no message of the program can be taken for one of ours */
-    if (failed(why, "MPI_Comm_dup",
-               MPI_Comm_dup(communicator ? MPI_Comm_f2c(*communicator) : MPI_COMM_WORLD, &l->all)))
+    if (transport_mpi_failed(
+            why, "MPI_Comm_dup",
+            MPI_Comm_dup(communicator ? MPI_Comm_f2c(*communicator) : MPI_COMM_WORLD, &l->all)))
         return -1;
     MPI_Comm_set_errhandler(l->all, MPI_ERRORS_RETURN);
     MPI_Comm_rank(l->all, &own);
@@ -74,13 +77,14 @@ static int start(void *link, size_t *rank, size_t *size, const int *communicator
 
 /* Until others have come. MPI itself spins, and where there are more ranks than cores, or other programs, it takes the core of a rank
  * that works. So this sleeps, for an eighth of the time that it has waited: it ends that much later at most. */
-static int await(MPI_Request *requests, int count, char why[TRANSPORT_TEXT])
+static int transport_mpi_await(MPI_Request *requests, int count, char why[TRANSPORT_TEXT])
 {
     static const double spin = 4e-4, longest = 1e-3;
     const double began = MPI_Wtime();
     for (;;) {
         int there = 0;
-        if (failed(why, "MPI_Testall", MPI_Testall(count, requests, &there, MPI_STATUSES_IGNORE)))
+        if (transport_mpi_failed(why, "MPI_Testall",
+                                 MPI_Testall(count, requests, &there, MPI_STATUSES_IGNORE)))
             return -1;
         const double waited = MPI_Wtime() - began;
         if (there)
@@ -102,18 +106,19 @@ struct message {
 };
 enum { DATA, WORD }; /* tags */
 
-static int post(MPI_Request *out, const struct link *l, const struct message *m, int tag,
-                char why[TRANSPORT_TEXT])
+static int transport_mpi_post(MPI_Request *out, const struct link *l, const struct message *m, int tag,
+                              char why[TRANSPORT_TEXT])
 {
     const int bytes = (int)m->bytes;
-    return m->sends
-               ? failed(why, "MPI_Isend", MPI_Isend(m->data, bytes, MPI_BYTE, m->rank, tag, l->all, out))
-               : failed(why, "MPI_Irecv", MPI_Irecv(m->data, bytes, MPI_BYTE, m->rank, tag, l->all, out));
+    return m->sends ? transport_mpi_failed(why, "MPI_Isend",
+                                           MPI_Isend(m->data, bytes, MPI_BYTE, m->rank, tag, l->all, out))
+                    : transport_mpi_failed(why, "MPI_Irecv",
+                                           MPI_Irecv(m->data, bytes, MPI_BYTE, m->rank, tag, l->all, out));
 }
 
 /* The ranks of a large message send each other an empty one first. */
-static int exchange(void *link, const void *send, size_t send_bytes, size_t to, void *receive,
-                    size_t receive_bytes, size_t from, char why[TRANSPORT_TEXT])
+static int transport_mpi_exchange(void *link, const void *send, size_t send_bytes, size_t to, void *receive,
+                                  size_t receive_bytes, size_t from, char why[TRANSPORT_TEXT])
 {
     const struct link *l = link;
     const struct message both[] = {{(void *)(uintptr_t)send, send_bytes, (int)to, 1},
@@ -124,30 +129,33 @@ static int exchange(void *link, const void *send, size_t send_bytes, size_t to, 
         return -1;
     for (int i = 0; i < 2; i++) {
         const struct message *m = &both[i];
-        if (m->bytes <= SMALL && post(&early[first++], l, m, DATA, why))
+        if (m->bytes <= SMALL && transport_mpi_post(&early[first++], l, m, DATA, why))
             return -1;
         for (int sends = 0; m->bytes > SMALL && sends < 2; sends++)
-            if (post(&early[first++], l, &(struct message){NULL, 0, m->rank, sends}, WORD, why))
+            if (transport_mpi_post(&early[first++], l, &(struct message){NULL, 0, m->rank, sends}, WORD, why))
                 return -1;
     }
-    if (await(early, first, why))
+    if (transport_mpi_await(early, first, why))
         return -1;
     for (int i = 0; i < 2; i++)
-        if (both[i].bytes > SMALL && post(&late[then++], l, &both[i], DATA, why))
+        if (both[i].bytes > SMALL && transport_mpi_post(&late[then++], l, &both[i], DATA, why))
             return -1;
-    return failed(why, "MPI_Waitall", MPI_Waitall(then, late, MPI_STATUSES_IGNORE));
+    return transport_mpi_failed(why, "MPI_Waitall", MPI_Waitall(then, late, MPI_STATUSES_IGNORE));
 }
 
 /* All ranks are in the same call. */
-static int meet(const struct link *l, char why[TRANSPORT_TEXT])
+static int transport_mpi_meet(const struct link *l, char why[TRANSPORT_TEXT])
 {
     MPI_Request all;
-    return failed(why, "MPI_Ibarrier", MPI_Ibarrier(l->all, &all)) ? -1 : await(&all, 1, why);
+    return transport_mpi_failed(why, "MPI_Ibarrier", MPI_Ibarrier(l->all, &all))
+               ? -1
+               : transport_mpi_await(&all, 1, why);
 }
 
 enum { MOST_RANKS = 4096 };
 
-static int gather(void *link, void *all, const size_t *counts, const size_t *firsts, char why[TRANSPORT_TEXT])
+static int transport_mpi_gather(void *link, void *all, const size_t *counts, const size_t *firsts,
+                                char why[TRANSPORT_TEXT])
 {
     const struct link *l = link;
     int count[MOST_RANKS], first[MOST_RANKS];
@@ -165,39 +173,42 @@ static int gather(void *link, void *all, const size_t *counts, const size_t *fir
     }
     MPI_Request done;
     if (bytes <= SMALL)
-        return failed(why, "MPI_Iallgatherv",
-                      MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, count, first, MPI_BYTE, l->all,
-                                      &done))
+        return transport_mpi_failed(why, "MPI_Iallgatherv",
+                                    MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, count, first,
+                                                    MPI_BYTE, l->all, &done))
                    ? -1
-                   : await(&done, 1, why);
-    if (meet(l, why))
+                   : transport_mpi_await(&done, 1, why);
+    if (transport_mpi_meet(l, why))
         return -1;
-    return failed(why, "MPI_Allgatherv",
-                  MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, count, first, MPI_BYTE, l->all));
+    return transport_mpi_failed(
+        why, "MPI_Allgatherv",
+        MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, count, first, MPI_BYTE, l->all));
 }
 
-static int broadcast(void *link, void *data, size_t bytes, size_t from, char why[TRANSPORT_TEXT])
+static int transport_mpi_broadcast(void *link, void *data, size_t bytes, size_t from,
+                                   char why[TRANSPORT_TEXT])
 {
     const struct link *l = link;
     MPI_Request done;
     if (too_large(why, bytes))
         return -1;
     if (bytes <= SMALL)
-        return failed(why, "MPI_Ibcast", MPI_Ibcast(data, (int)bytes, MPI_BYTE, (int)from, l->all, &done))
+        return transport_mpi_failed(why, "MPI_Ibcast",
+                                    MPI_Ibcast(data, (int)bytes, MPI_BYTE, (int)from, l->all, &done))
                    ? -1
-                   : await(&done, 1, why);
-    if (meet(l, why))
+                   : transport_mpi_await(&done, 1, why);
+    if (transport_mpi_meet(l, why))
         return -1;
-    return failed(why, "MPI_Bcast", MPI_Bcast(data, (int)bytes, MPI_BYTE, (int)from, l->all));
+    return transport_mpi_failed(why, "MPI_Bcast", MPI_Bcast(data, (int)bytes, MPI_BYTE, (int)from, l->all));
 }
 
-static void abandon(void *link, int exit_code)
+static void transport_mpi_abandon(void *link, int exit_code)
 {
     const struct link *l = link;
     MPI_Abort(l->all, exit_code);
 }
 
-static void stop(void *link)
+static void transport_mpi_stop(void *link)
 {
     struct link *l = link;
     MPI_Comm_free(&l->all);
@@ -210,10 +221,10 @@ __attribute__((visibility("default"))) const struct transport sotto_mpi_transpor
     .abi = TRANSPORT_ABI,
     .link_bytes = sizeof(struct link),
     .name = "MPI",
-    .start = start,
-    .exchange = exchange,
-    .gather = gather,
-    .broadcast = broadcast,
-    .abandon = abandon,
-    .stop = stop,
+    .start = transport_mpi_start,
+    .exchange = transport_mpi_exchange,
+    .gather = transport_mpi_gather,
+    .broadcast = transport_mpi_broadcast,
+    .abandon = transport_mpi_abandon,
+    .stop = transport_mpi_stop,
 };
