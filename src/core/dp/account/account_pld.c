@@ -59,8 +59,8 @@ struct direction {
     size_t count;
 };
 
-static void direct(struct direction *d, const struct composed_release *items, size_t count,
-                   enum pld_direction direction)
+static void account_pld_direct(struct direction *d, const struct composed_release *items, size_t count,
+                               enum pld_direction direction)
 {
     d->count = 0;
     for (size_t i = 0; i < count; i++) {
@@ -107,11 +107,11 @@ sotto_status account_pld(struct interval *epsilon, const struct composed_release
         bounded = bounded && scalar_curve_holds(mechanism_find(items[i].mechanism), items[i].norm);
     if (count == 1 && items->rate < 1) /* without sampling, 1 is enough for every caller */
         accuracy = account_accuracy(mechanism_find(items->mechanism), true);
-    direct(&d, items, count, PLD_REMOVE);
+    account_pld_direct(&d, items, count, PLD_REMOVE);
     if (d.count > 0)
         TRY(pld_epsilon(&most, d.parts, d.count, delta, accuracy, ctx));
     if (d.count > 0 && one_is_sampled_out(items, count)) {
-        direct(&d, items, count, PLD_ADD);
+        account_pld_direct(&d, items, count, PLD_ADD);
         TRY(pld_epsilon(&other, d.parts, d.count, delta, ROUGH, ctx));
         if (other.hi > most.lo)
             TRY(pld_epsilon(&other, d.parts, d.count, delta, accuracy, ctx));
@@ -132,10 +132,10 @@ sotto_status account_pld_end(double *end, const struct composed_release *items, 
     struct interval reached = iv(0), other = iv(0);
     NEW_ROWS(d.pairs, count, 2);
     NEW(d.parts, count);
-    direct(&d, items, count, PLD_REMOVE);
+    account_pld_direct(&d, items, count, PLD_REMOVE);
     TRY(pld_epsilon(&reached, d.parts, d.count, delta, ROUGH, ctx));
     if (one_is_sampled_out(items, count)) {
-        direct(&d, items, count, PLD_ADD);
+        account_pld_direct(&d, items, count, PLD_ADD);
         TRY(pld_epsilon(&other, d.parts, d.count, delta, ROUGH, ctx));
     }
     *end = fmax(reached.hi, other.hi);
@@ -155,10 +155,10 @@ sotto_status account_pld_deltas(double *delta, const double *epsilon, size_t n,
     NEW_ROWS(d.pairs, count, 2);
     NEW(d.parts, count);
     NEW(other, n);
-    direct(&d, items, count, PLD_REMOVE);
+    account_pld_direct(&d, items, count, PLD_REMOVE);
     TRY(pld_deltas(delta, epsilon, n, d.parts, d.count, ctx));
     if (one_is_sampled_out(items, count)) {
-        direct(&d, items, count, PLD_ADD);
+        account_pld_direct(&d, items, count, PLD_ADD);
         TRY(pld_deltas(other, epsilon, n, d.parts, d.count, ctx));
         for (size_t i = 0; i < n; i++)
             delta[i] = fmax(delta[i], other[i]);

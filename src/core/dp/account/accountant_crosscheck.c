@@ -11,7 +11,8 @@
 
 static const double AGREE = 1e-10;
 
-static void add(struct crosscheck_way *ways, size_t *n, const char *name, struct interval value)
+static void accountant_crosscheck_add(struct crosscheck_way *ways, size_t *n, const char *name,
+                                      struct interval value)
 {
     if (value.hi - value.lo <= AGREE / 2 * value.hi)
         ways[(*n)++] = (struct crosscheck_way){name, value};
@@ -19,22 +20,26 @@ static void add(struct crosscheck_way *ways, size_t *n, const char *name, struct
 
 enum { SUM_MOST = 300, CONTOUR_LEAST = 6 };
 
-static sotto_status measure(void *arg)
+static sotto_status accountant_crosscheck_measure(void *arg)
 {
     sotto_status status = SOTTO_OK;
     struct crosscheck *a = arg;
     struct ball_step step = {BALL_LOGISTIC, a->t, 1, 1};
     struct interval epsilon = certified_composed_epsilon(a->t, a->count, a->delta), grid;
     double k = (double)a->count, at = epsilon.hi;
-    add(a->epsilon, &a->epsilon_count, "balls", epsilon);
-    add(a->epsilon, &a->epsilon_count, "double", logistic_composed_epsilon(iv(a->t), k, a->delta));
+    accountant_crosscheck_add(a->epsilon, &a->epsilon_count, "balls", epsilon);
+    accountant_crosscheck_add(a->epsilon, &a->epsilon_count, "double",
+                              logistic_composed_epsilon(iv(a->t), k, a->delta));
     if (a->count <= SUM_MOST) {
-        add(a->exact, &a->exact_count, "finite sum", logistic_finite_sum(a->t, (int)a->count, at));
-        add(a->exact, &a->exact_count, "finite sum in balls", ball_finite_sum(a->t, a->count, at));
+        accountant_crosscheck_add(a->exact, &a->exact_count, "finite sum",
+                                  logistic_finite_sum(a->t, (int)a->count, at));
+        accountant_crosscheck_add(a->exact, &a->exact_count, "finite sum in balls",
+                                  ball_finite_sum(a->t, a->count, at));
     }
     if (a->count >= CONTOUR_LEAST) {
-        add(a->exact, &a->exact_count, "contour", logistic_contour(a->t, k, at));
-        add(a->exact, &a->exact_count, "contour in balls", ball_contour(a->t, a->count, at));
+        accountant_crosscheck_add(a->exact, &a->exact_count, "contour", logistic_contour(a->t, k, at));
+        accountant_crosscheck_add(a->exact, &a->exact_count, "contour in balls",
+                                  ball_contour(a->t, a->count, at));
     }
     TRY(ball_compose_epsilon(&grid, &step, a->count, a->delta, NAN));
     a->grid[a->grid_count++] = (struct crosscheck_way){"grid in balls", grid};
@@ -52,7 +57,7 @@ sotto_status accountant_crosscheck(struct crosscheck *out, double t, size_t coun
         .upper = pair_of_sampled(&scalar), .lower = pair_of_sampled(&scalar), .count = (double)count};
     struct interval grid;
     TRY(pld_epsilon(&grid, &part, 1, delta, 1, ctx));
-    TRY(ball_run(measure, &a, ctx));
+    TRY(ball_run(accountant_crosscheck_measure, &a, ctx));
     a.grid[a.grid_count++] = (struct crosscheck_way){"grid in doubles", grid};
     *out = a;
 done:
@@ -60,7 +65,7 @@ done:
 }
 
 /* Within 1e-10, and not excluding each other. */
-static bool same(struct interval x, struct interval y)
+static bool accountant_crosscheck_same(struct interval x, struct interval y)
 {
     return x.lo <= y.hi && y.lo <= x.hi && fmax(x.hi, y.hi) - fmin(x.lo, y.lo) <= AGREE * fmax(x.hi, y.hi);
 }
@@ -69,7 +74,7 @@ static bool all_same(const struct crosscheck_way *w, size_t n, const char *what,
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++)
-            if (!same(w[i].value, w[j].value)) {
+            if (!accountant_crosscheck_same(w[i].value, w[j].value)) {
                 snprintf(why, capacity, "%s: %s [%.15g, %.15g], %s [%.15g, %.15g]", what, w[j].name,
                          w[j].value.lo, w[j].value.hi, w[i].name, w[i].value.lo, w[i].value.hi);
                 return false;

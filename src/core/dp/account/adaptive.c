@@ -205,7 +205,7 @@ double adaptive_column(double epsilon, double delta, double pure, double failure
     return end;
 }
 
-static bool reaches(double half, const void *arg)
+static bool adaptive_half_reaches(double half, const void *arg)
 {
     const struct interval *p = arg;
     return normal_cdf(iv(half)).lo >= p->hi;
@@ -217,10 +217,10 @@ double adaptive_square_of_pure(double epsilon)
     double low = 0x1p-60, high = 1;
     if (epsilon == 0)
         return 0;
-    while (!reaches(high, &p))
+    while (!adaptive_half_reaches(high, &p))
         if ((high *= 2) > 64)
             return INFINITY;
-    return iv_scale(iv_square(iv(bisect_up(low, high, reaches, &p))), 4).hi;
+    return iv_scale(iv_square(iv(bisect_up(low, high, adaptive_half_reaches, &p))), 4).hi;
 }
 
 /* ---- domination ---- */

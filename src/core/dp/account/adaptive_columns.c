@@ -101,7 +101,7 @@ static struct spent spent_with(const struct adaptive_column *c, const struct ada
     return s;
 }
 
-static bool holds(const struct adaptive *box, const struct spent *s)
+static bool adaptive_columns_holds(const struct adaptive *box, const struct spent *s)
 {
     return is_within(s->pure, box->pure) && is_within(s->square, box->square) &&
            is_within(s->failure, box->failure);
@@ -162,7 +162,7 @@ bool adaptive_columns_take(struct adaptive_columns *columns, const struct adapti
         if (c->dead || took[j] > n)
             return false;
         const struct spent s = spent_with(c, &offers[took[j]], &of_offer[took[j]]);
-        if (!holds(&c->box, &s))
+        if (!adaptive_columns_holds(&c->box, &s))
             return false;
         c->pure = s.pure;
         c->square = s.square;

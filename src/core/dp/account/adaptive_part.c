@@ -195,7 +195,7 @@ static bool as_composed(struct composed_release *out, const struct part *p)
 }
 
 /* Equal ones in a row are one. */
-static bool joins(struct composed_release *last, const struct composed_release *one)
+static bool adaptive_part_joins(struct composed_release *last, const struct composed_release *one)
 {
     const bool same = strcmp(last->mechanism, one->mechanism) == 0 && last->shift.lo == one->shift.lo &&
                       last->shift.hi == one->shift.hi && last->norm == one->norm && last->rate == one->rate &&
@@ -247,7 +247,7 @@ sotto_status adaptive_offers_together(struct adaptive out[ADAPTIVE_OFFERS], size
     for (size_t i = 0; i < n; i++)
         if (as_composed(&items[found], &parts[i])) {
             noise = noise || !is_gaussian(&parts[i]);
-            found += found == 0 || !joins(&items[found - 1], &items[found]);
+            found += found == 0 || !adaptive_part_joins(&items[found - 1], &items[found]);
         } else {
             rest = adaptive_add(rest, (struct adaptive){part_pure(&parts[i]).hi, 0, 0});
         }

@@ -16,7 +16,7 @@ struct sum {
     double pure, square, hidden; /* hidden: ln(1 - failure) */
 };
 
-static struct sum plus(struct sum s, const struct adaptive *box, double sign)
+static struct sum any_order_plus(struct sum s, const struct adaptive *box, double sign)
 {
     return (struct sum){s.pure + sign * box->pure, s.square + sign * box->square,
                         s.hidden + sign * log1p(-box->failure)};
@@ -34,18 +34,18 @@ static double epsilon_of(struct sum s, double delta)
 }
 
 /* Exchanges one offer at a time for a better one, until there is none. Returns the epsilon it ends at. */
-static double exchange(struct offers *o, size_t n, double delta, const struct sotto_context *ctx)
+static double any_order_exchange(struct offers *o, size_t n, double delta, const struct sotto_context *ctx)
 {
     struct sum sum = {0, 0, 0};
     for (size_t i = 0; i < n; i++)
-        sum = plus(sum, &o[i].box[o[i].chosen], 1);
+        sum = any_order_plus(sum, &o[i].box[o[i].chosen], 1);
     double best = epsilon_of(sum, delta);
     for (bool found = true; found && best > 0;) {
         found = false;
         for (size_t i = 0; i < n && !context_stopped(ctx); i++) {
-            const struct sum rest = plus(sum, &o[i].box[o[i].chosen], -1);
+            const struct sum rest = any_order_plus(sum, &o[i].box[o[i].chosen], -1);
             for (size_t k = 0; k < o[i].count; k++) {
-                const struct sum other = plus(rest, &o[i].box[k], 1);
+                const struct sum other = any_order_plus(rest, &o[i].box[k], 1);
                 const struct adaptive box = box_of(other);
                 /* one value of the curve says whether an epsilon is worth computing */
                 if (k == o[i].chosen ||
@@ -88,7 +88,7 @@ static sotto_status choose_hybrids(struct offers *o, size_t n, double delta, dou
             const size_t plain = without_hybrids(&o[i]);
             o[i].chosen = way > 0 && plain + way <= o[i].all ? plain + way - 1 : best[i];
         }
-        const double epsilon = exchange(o, n, delta, ctx);
+        const double epsilon = any_order_exchange(o, n, delta, ctx);
         TRY(context_check(ctx, "account: stopped"));
         for (size_t i = 0; i < n && epsilon < least; i++)
             best[i] = o[i].chosen;
@@ -102,7 +102,8 @@ done:
 
 /* From several beginnings, as many small steps up may hide the best: all pure; and all by the last, or last but one or two, of the
  * offers, which are Gaussians with ever smaller failures. */
-static sotto_status choose(struct offers *o, size_t n, double delta, const struct sotto_context *ctx)
+static sotto_status any_order_choose(struct offers *o, size_t n, double delta,
+                                     const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     size_t *best = NULL;
@@ -111,7 +112,7 @@ static sotto_status choose(struct offers *o, size_t n, double delta, const struc
     for (size_t way = 0; way < 4; way++) {
         for (size_t i = 0; i < n; i++)
             o[i].chosen = way == 0 || o[i].count <= way ? 0 : o[i].count - way;
-        const double epsilon = exchange(o, n, delta, ctx);
+        const double epsilon = any_order_exchange(o, n, delta, ctx);
         TRY(context_check(ctx, "account: stopped"));
         if (way > 0 && !(epsilon < least))
             continue;
@@ -164,7 +165,7 @@ sotto_status sotto_account_any_order(struct sotto_any_order *out, const struct s
                      events[i].mechanism, delta);
     }
     if (!a.reason[0]) {
-        TRY(choose(offers, n, delta, ctx));
+        TRY(any_order_choose(offers, n, delta, ctx));
         for (size_t i = 0; i < n; i++)
             box = adaptive_add(box, offers[i].box[offers[i].chosen]);
         a.box = adaptive_shown(&box);

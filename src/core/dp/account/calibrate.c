@@ -24,7 +24,7 @@ static double upper_at(const struct search *s, double scale, const struct sensit
 
 /* Shifts depend on the scale only in that it must lie between 1e-100 and 1e100, where the search stays, and
  * those for scale 1 were made before it; a refusal would still not be taken for an answer. */
-static bool holds(double scale, const void *arg)
+static bool calibrate_holds(double scale, const void *arg)
 {
     const struct search *s = arg;
     struct sensitivity_ratio shifts;
@@ -45,7 +45,7 @@ static sotto_status upper_of(double *epsilon, double scale, const void *arg)
     return status;
 }
 
-static sotto_status calibrate(double *scale, const char *mechanism, struct search s)
+static sotto_status calibrate_scale(double *scale, const char *mechanism, struct search s)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_sensitivity *sensitivity = s.sensitivity;
@@ -65,19 +65,19 @@ static sotto_status calibrate(double *scale, const char *mechanism, struct searc
     double low, high = checked.l2.hi / target.epsilon;
     if (high < 1e-99)
         high = 1e-99;
-    while (high <= 1e100 && !holds(high, &s))
+    while (high <= 1e100 && !calibrate_holds(high, &s))
         high *= 4;
     TRY(context_check(ctx, "calibrate: stopped"));
     if (high > 1e100)
         FAIL(SOTTO_EDOMAIN, "%s: no scale up to 1e100 reaches epsilon %g at delta %g", mechanism,
              target.epsilon, target.delta);
-    for (low = high / 4; low >= 1e-100 && holds(low, &s); low /= 4)
+    for (low = high / 4; low >= 1e-100 && calibrate_holds(low, &s); low /= 4)
         high = low;
     TRY(context_check(ctx, "calibrate: stopped"));
     if (low < 1e-100)
         FAIL(SOTTO_EDOMAIN, "%s: epsilon %g is too large; its scale would be below 1e-100", mechanism,
              target.epsilon);
-    double found = bisect_up(low, high, holds, &s);
+    double found = bisect_up(low, high, calibrate_holds, &s);
     TRY(context_check(ctx, "calibrate: stopped"));
     TRY(sensitivity_ratio_for(&checked, s.m, found, sensitivity));
     if (account_needs_pld(s.m, &checked, target.delta, compose))
@@ -92,7 +92,7 @@ sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
                                       size_t compose, const struct sotto_context *ctx)
 {
     REQUIRE_GIVEN(scale, mechanism, sensitivity);
-    return calibrate(
+    return calibrate_scale(
         scale, mechanism,
         (struct search){.sensitivity = sensitivity, .target = target, .compose = compose, .ctx = ctx});
 }
@@ -108,7 +108,7 @@ sotto_status sotto_calibrate(double *scale, const char *mechanism,
 sotto_status calibrate_on(double *scale, const char *mechanism, const struct sotto_sensitivity *sensitivity,
                           struct sotto_dp target, int bits, const struct sotto_context *ctx)
 {
-    return calibrate(
+    return calibrate_scale(
         scale, mechanism,
         (struct search){
             .sensitivity = sensitivity, .target = target, .compose = 1, .bits = bits, .ctx = ctx});

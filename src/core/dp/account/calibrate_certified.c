@@ -17,14 +17,15 @@ struct sampled_request {
     const struct sotto_context *ctx;
 };
 
-static sotto_status release(struct sotto_account *out, double scale, const void *arg)
+static sotto_status calibrate_certified_release(struct sotto_account *out, double scale, const void *arg)
 {
     const struct request *r = arg;
     return sotto_account_release_certified(out, r->mechanism, scale, r->sensitivity, r->delta, r->compose,
                                            r->ctx);
 }
 
-static sotto_status steps(struct sotto_account *out, double noise_multiplier, const void *arg)
+static sotto_status calibrate_certified_steps(struct sotto_account *out, double noise_multiplier,
+                                              const void *arg)
 {
     const struct sampled_request *r = arg;
     struct sotto_sampled s = *r->sampled;
@@ -39,7 +40,7 @@ sotto_status sotto_calibrate_certified(struct sotto_account *out, const char *me
     REQUIRE_GIVEN(out, mechanism, sensitivity);
     const struct request request = {mechanism, sensitivity, target.delta, compose, ctx};
     const struct raise until = {
-        release, &request, {calibration_aim(target.epsilon), target.delta}, mechanism};
+        calibrate_certified_release, &request, {calibration_aim(target.epsilon), target.delta}, mechanism};
     double scale;
     sotto_status status = sotto_calibrate_composed(&scale, mechanism, sensitivity, target, compose, ctx);
     return status == SOTTO_OK ? calibrate_step_up(out, scale, &until) : status;
@@ -50,8 +51,10 @@ sotto_status sotto_calibrate_sampled_certified(struct sotto_account *out, const 
 {
     REQUIRE_GIVEN(out, sampled);
     const struct sampled_request request = {sampled, ctx};
-    const struct raise until = {
-        steps, &request, {calibration_aim(target_epsilon), sampled->delta}, sampled->mechanism};
+    const struct raise until = {calibrate_certified_steps,
+                                &request,
+                                {calibration_aim(target_epsilon), sampled->delta},
+                                sampled->mechanism};
     double multiplier;
     sotto_status status = sotto_calibrate_sampled(&multiplier, sampled, target_epsilon, ctx);
     return status == SOTTO_OK ? calibrate_step_up(out, multiplier, &until) : status;

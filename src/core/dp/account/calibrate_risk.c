@@ -240,7 +240,7 @@ done:
     return status;
 }
 
-static sotto_status found(double *out, struct sotto_dp *point, const struct line *l)
+static sotto_status calibrate_risk_found(double *out, struct sotto_dp *point, const struct line *l)
 {
     sotto_status status = SOTTO_OK;
     char why[256];
@@ -268,7 +268,7 @@ sotto_status calibrate_risk_on(double *scale, struct sotto_dp *point, const char
     /* the end of the line: a pure epsilon */
     const double end = iv_log(iv_div(iv(l.rates.most), iv(l.rates.at))).lo;
     TRY(line_try_point(&pure, &l, (struct sotto_dp){end, 0}));
-    TRY(found(scale, point, &l));
+    TRY(calibrate_risk_found(scale, point, &l));
 done:
     return status;
 }
@@ -284,7 +284,7 @@ sotto_status calibrate_sampled_risk(double *noise_multiplier, struct sotto_dp *p
     const bool by_curve = m && scalar_curve_holds(m, sampled->clipping) && sampled->rows_per_person <= 1;
     TRY(aim_of(&l.rates, risk));
     TRY(by_curve ? tangent_search(&l, &request) : line_search(&l)); /* others are calibrated in no time */
-    TRY(found(noise_multiplier, point, &l));
+    TRY(calibrate_risk_found(noise_multiplier, point, &l));
 done:
     return status;
 }

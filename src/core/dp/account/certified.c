@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void reset(struct sotto_account *a)
+static void certified_reset(struct sotto_account *a)
 {
     a->bound_count = 0;
     a->epsilon = (struct sotto_interval){0, INFINITY};
@@ -75,7 +75,7 @@ static sotto_status certify_sampled(void *arg)
     const struct ball_step step = {noise, 1, s->noise_multiplier, s->sample_rate};
     struct interval epsilon;
     TRY(ball_compose_epsilon(&epsilon, &step, s->steps, s->delta, NAN));
-    reset(a);
+    certified_reset(a);
     if (scalar_curve_holds(m, s->clipping))
         add_bound(a, "pld", epsilon.hi);
     if (m->by_l2 || m->renyi_ball)
@@ -195,7 +195,7 @@ static sotto_status certify_release(void *arg)
     struct interval upper = {0, INFINITY}, lower;
     double k = (double)task->compose, delta = task->delta, before = a->epsilon.lower;
     bool by_l1 = noise != BALL_GAUSSIAN && isfinite(s.l1.hi);
-    reset(a);
+    certified_reset(a);
     if (by_l1)
         add_bound(a, "pure", iv_scale(s.l1, k).hi);
     if (delta == 0) { /* sums of exact numbers, rounded outwards: nothing to certify */

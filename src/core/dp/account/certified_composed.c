@@ -8,7 +8,7 @@
 
 enum { FEW = 8 };
 
-static struct interval composed(double t, size_t count, double epsilon)
+static struct interval certified_composed_at(double t, size_t count, double epsilon)
 {
     return count < FEW ? ball_finite_sum(t, count, epsilon) : ball_contour(t, count, epsilon);
 }
@@ -17,7 +17,7 @@ struct interval certified_composed_epsilon(double t, size_t count, double delta)
 {
     struct interval near = logistic_composed_epsilon(iv(t), (double)count, delta);
     double low = near.lo * (1 - 0x1p-50), high = near.hi * (1 + 0x1p-50), top = next_up(t * (double)count);
-    bool above = low > 0 && composed(t, count, low).lo > delta;
-    bool below = high < top && composed(t, count, high).hi <= delta;
+    bool above = low > 0 && certified_composed_at(t, count, low).lo > delta;
+    bool below = high < top && certified_composed_at(t, count, high).hi <= delta;
     return (struct interval){above ? low : 0, below ? high : top};
 }

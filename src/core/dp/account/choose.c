@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static void insert(struct sotto_account *accounts, size_t count, const struct sotto_account *a)
+static void choose_insert(struct sotto_account *accounts, size_t count, const struct sotto_account *a)
 {
     size_t at = count;
     for (; at > 0 && accounts[at - 1].standard_deviation > a->standard_deviation; at--)
@@ -11,7 +11,7 @@ static void insert(struct sotto_account *accounts, size_t count, const struct so
     accounts[at] = *a;
 }
 
-static bool applies(const struct mechanism *m, const struct sotto_sensitivity *s)
+static bool choose_applies(const struct mechanism *m, const struct sotto_sensitivity *s)
 {
     switch (m->kind) {
     case RELEASE_LATTICE:
@@ -36,7 +36,7 @@ sotto_status sotto_choose(struct sotto_account accounts[SOTTO_MAX_MECHANISMS], s
     for (size_t i = 0; mechanism_row(i); i++) {
         const char *name = mechanism_row(i)->name;
         double scale;
-        if (!applies(mechanism_row(i), sensitivity))
+        if (!choose_applies(mechanism_row(i), sensitivity))
             continue;
         status = sotto_calibrate_composed(&scale, name, sensitivity, target, compose, ctx);
         if (status == SOTTO_EDOMAIN) /* this one cannot; its text stays for the case that none can */
@@ -44,7 +44,7 @@ sotto_status sotto_choose(struct sotto_account accounts[SOTTO_MAX_MECHANISMS], s
         if (status != SOTTO_OK)
             goto done;
         TRY(sotto_account_release(&a, name, scale, sensitivity, target.delta, compose, ctx));
-        insert(found, n++, &a);
+        choose_insert(found, n++, &a);
     }
     status = n > 0 ? SOTTO_OK : SOTTO_EDOMAIN;
     if (status == SOTTO_OK) {

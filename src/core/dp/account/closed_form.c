@@ -12,8 +12,9 @@ static struct sensitivity_ratio one_coordinate(const struct mechanism *m, const 
     return one;
 }
 
-static sotto_status prepare(const struct mechanism **m, struct sensitivity_ratio *shifts,
-                            const char *mechanism, double scale, const struct sotto_sensitivity *sensitivity)
+static sotto_status closed_form_prepare(const struct mechanism **m, struct sensitivity_ratio *shifts,
+                                        const char *mechanism, double scale,
+                                        const struct sotto_sensitivity *sensitivity)
 {
     sotto_status status = SOTTO_OK;
     TRY(mechanism_require(m, mechanism));
@@ -34,7 +35,7 @@ sotto_status sotto_epsilon(struct sotto_interval *epsilon, const char *mechanism
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
     struct sensitivity_ratio shifts;
-    TRY(prepare(&m, &shifts, mechanism, scale, sensitivity));
+    TRY(closed_form_prepare(&m, &shifts, mechanism, scale, sensitivity));
     TRY(require_delta(delta));
     struct sensitivity_ratio one = one_coordinate(m, &shifts);
     if (delta == 0) {
@@ -58,7 +59,7 @@ sotto_status sotto_delta(struct sotto_interval *delta, const char *mechanism, do
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
     struct sensitivity_ratio shifts;
-    TRY(prepare(&m, &shifts, mechanism, scale, sensitivity));
+    TRY(closed_form_prepare(&m, &shifts, mechanism, scale, sensitivity));
     REQUIRE(epsilon >= 0 && epsilon <= 1e100, "epsilon must lie in [0, 1e100] (got %g)", epsilon);
     struct sensitivity_ratio one = one_coordinate(m, &shifts);
     double upper = account_delta(m, &shifts, 1, epsilon).hi;

@@ -33,14 +33,14 @@ static int compare_kinds(const struct level *a, const struct level *b)
     return (x->rate > y->rate) - (x->rate < y->rate);
 }
 
-static int compare(const void *a, const void *b)
+static int event_levels_compare(const void *a, const void *b)
 {
     const struct level *x = a, *y = b;
     const int kinds = compare_kinds(x, y);
     return kinds ? kinds : (x->upper->shift > y->upper->shift) - (x->upper->shift < y->upper->shift);
 }
 
-static struct interval variation(const struct pair_sampled *p, double shift)
+static struct interval event_levels_variation(const struct pair_sampled *p, double shift)
 {
     const bool twice = p->direction >= PLD_REPLACE;
     return p->mechanism->tails(twice ? 2 * shift : shift, 0).delta;
@@ -48,8 +48,8 @@ static struct interval variation(const struct pair_sampled *p, double shift)
 
 double level_weight(const struct pair_sampled *p, double smaller, double larger)
 {
-    const struct interval low = variation(p, smaller), high = variation(p, larger),
-                          at = variation(p, p->shift);
+    const struct interval low = event_levels_variation(p, smaller), high = event_levels_variation(p, larger),
+                          at = event_levels_variation(p, p->shift);
     return fmin(1, fmax(0, iv_div(iv_sub(at, low), iv_sub(high, low)).hi));
 }
 
@@ -140,7 +140,7 @@ sotto_status levels_between_nodes(struct level_nodes *out, struct level *levels,
     NEW(nodes.parts, 2 * n + 2);
     NEW(nodes.pairs, 4 * n + 4);
     NEW(nodes.blends, n + 1);
-    qsort(levels, n, sizeof *levels, compare);
+    qsort(levels, n, sizeof *levels, event_levels_compare);
     for (size_t i = 0, m; i < n; i += m) {
         m = kind_length(levels + i, n - i);
         if (m > LEVELS_MANY && (double)m > 1.5 * cells_of(levels + i, m))

@@ -77,7 +77,8 @@ static bool fill_sampled(struct pld_part *out, struct ends *ends, const struct p
     return true;
 }
 
-static bool fill(struct pld_part *out, struct ends *ends, const struct part *p, enum pld_direction direction)
+static bool event_pld_fill(struct pld_part *out, struct ends *ends, const struct part *p,
+                           enum pld_direction direction)
 {
     struct interval upper, lower;
     *out = (struct pld_part){.count = p->count};
@@ -215,7 +216,7 @@ sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n,
         if (way == PLD_ADD && !sampled)
             break;
         for (size_t i = 0; i < n && possible; i++) {
-            possible = fill(&list[i], &ends[i], &parts[i], way);
+            possible = event_pld_fill(&list[i], &ends[i], &parts[i], way);
             sampled = sampled || (parts[i].kind == PART_SAMPLED && !sampled_replaces(&parts[i].sampled));
         }
         if (possible && n > LEVELS_MANY)
@@ -341,7 +342,8 @@ static sotto_status beside_others(double *out, const struct part *runs, size_t n
     NEW(ends, count);
     TRY(make_hull(hull, &possible, runs, n, delta, ctx));
     for (size_t i = 0; i < count && possible; i++)
-        possible = others[i].kind != PART_SAMPLED && fill(&list[i], &ends[i], &others[i], PLD_REMOVE);
+        possible =
+            others[i].kind != PART_SAMPLED && event_pld_fill(&list[i], &ends[i], &others[i], PLD_REMOVE);
     list[count] = (struct pld_part){.upper = {hull_points, hull}, .lower = {no_points, hull}, .count = 1};
     if (possible) {
         const double rest = iv_div(iv_sub(iv(delta), iv(hull->failure)), iv_sub(iv(1), iv(hull->failure))).lo;

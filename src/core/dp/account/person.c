@@ -23,15 +23,15 @@ bool unit_adds_up(const struct privacy_unit *a, const struct privacy_unit *b)
 }
 
 /* NAN, an unknown norm, stays. */
-static double times(double norm, size_t rows)
+static double person_times(double norm, size_t rows)
 {
     return rows > 1 && !isnan(norm) ? iv_scale(iv(norm), (double)rows).hi : norm;
 }
 
 void unit_widen(struct sotto_sensitivity *s, size_t rows)
 {
-    s->l1 = times(s->l1, rows);
-    s->l2 = times(s->l2, rows);
+    s->l1 = person_times(s->l1, rows);
+    s->l2 = person_times(s->l2, rows);
 }
 
 /* 1 - (1 - q)^rows, rounded up. */

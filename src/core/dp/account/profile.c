@@ -38,7 +38,7 @@ done:
 }
 
 /* POINTS epsilons from 0 to `last`. */
-static sotto_status spread(struct sotto_privacy_profile *p, double last)
+static sotto_status profile_spread(struct sotto_privacy_profile *p, double last)
 {
     sotto_status status = SOTTO_OK;
     NEW(p->epsilon, POINTS);
@@ -63,7 +63,7 @@ sotto_status sotto_privacy_profile_release(struct sotto_privacy_profile *out, co
     bool known = m->kind != RELEASE_NONE && (m->by_l2 || isfinite(account_shift(m, &shifts).hi));
     double last = known ? account_epsilon(m, &shifts, 1, last_delta).hi : INFINITY;
     if (isfinite(last)) {
-        TRY(spread(&p, last));
+        TRY(profile_spread(&p, last));
         for (size_t i = 0; i < p.count; i++)
             p.delta[i] = fmin(1, account_delta(m, &shifts, 1, p.epsilon[i]).hi);
     }
@@ -86,7 +86,7 @@ static sotto_status composed_points(struct sotto_privacy_profile *p, const struc
                        .sampled = *s,
                        .rows = s->rows_per_person > 1 ? s->rows_per_person : 1};
     run.sampled.rows_per_person = 0;
-    TRY(spread(p, last));
+    TRY(profile_spread(p, last));
     TRY(runs_deltas(p->delta, p->epsilon, p->count, &run, 1, ctx));
 done:
     return status;

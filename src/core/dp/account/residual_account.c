@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdint.h>
 
-static double up(double x)
+static double residual_account_up(double x)
 {
     return x * (1 + 0x1p-44);
 }
@@ -34,7 +34,7 @@ done:
  * / c). */
 static double epsilon_of(double c, double delta)
 {
-    return up(c + 2 * sqrt(c * -log(delta)));
+    return residual_account_up(c + 2 * sqrt(c * -log(delta)));
 }
 /* The inverse: sqrt(c) = sqrt(L + epsilon) - sqrt(L), written without cancellation and rounded down. */
 static double c_of(double epsilon, double delta)
@@ -57,7 +57,7 @@ done:
 }
 
 /* Any two inputs of norm R are at most 2 R apart. */
-static struct sotto_sensitivity distance(const struct sotto_residual_input *in)
+static struct sotto_sensitivity residual_account_distance(const struct sotto_residual_input *in)
 {
     return (struct sotto_sensitivity){.l1 = NAN, .l2 = 2 * in->radius, .source = SOTTO_SENSITIVITY_CLIPPED};
 }
@@ -70,12 +70,13 @@ sotto_status sotto_residual_input(struct sotto_residual_account *out, const stru
     size_t releases;
     TRY(check_positive("input noise", in->noise));
     TRY(check_input(&releases, in));
-    struct sotto_sensitivity s = distance(in);
+    struct sotto_sensitivity s = residual_account_distance(in);
     TRY(sotto_account_release(&account, "gaussian", in->noise, &s, in->delta, releases, NULL));
     double ratio = in->radius / in->noise;
     *out = (struct sotto_residual_account){
-        .epsilon = {account.epsilon.lower, up(account.epsilon.upper + in->label_epsilon)},
-        .renyi_epsilon = up(epsilon_of(2 * ratio * ratio * (double)releases, in->delta) + in->label_epsilon)};
+        .epsilon = {account.epsilon.lower, residual_account_up(account.epsilon.upper + in->label_epsilon)},
+        .renyi_epsilon = residual_account_up(epsilon_of(2 * ratio * ratio * (double)releases, in->delta) +
+                                             in->label_epsilon)};
     if (in->label_epsilon == 0)
         out->epsilon.upper = account.epsilon.upper;
 done:
@@ -91,7 +92,7 @@ sotto_status sotto_residual_input_noise(double *noise, double epsilon, const str
     TRY(check_input(&releases, in));
     REQUIRE(epsilon > in->label_epsilon, "epsilon %g is too small; the labels alone need %g", epsilon,
             in->label_epsilon);
-    struct sotto_sensitivity s = distance(in);
+    struct sotto_sensitivity s = residual_account_distance(in);
     struct sotto_dp target = {(epsilon - in->label_epsilon) / (1 + 0x1p-40), in->delta};
     TRY(sotto_calibrate_composed(noise, "gaussian", &s, target, releases, NULL));
 done:
@@ -129,7 +130,7 @@ sotto_status sotto_residual_theorem1_noise(struct sotto_residual_theorem1 *t)
     double lambda = isnan(t->lambda) || t->lambda == 0 ? (c + sqrt(c * l)) / t->epsilon : t->lambda;
     t->lambda = lambda;
     t->alpha = l / ((1 - lambda) * t->epsilon) + 1;
-    double factor = up(sqrt(2 * t->uses * t->alpha / (lambda * t->epsilon)));
+    double factor = residual_account_up(sqrt(2 * t->uses * t->alpha / (lambda * t->epsilon)));
     t->input_noise = t->radius * factor;
     t->gamma = t->mapping_bound * factor;
 done:
@@ -200,7 +201,7 @@ sotto_status sotto_residual_answers_noise(struct sotto_residual_answers *in, dou
     REQUIRE(in->floor > 0, "floor is 0; expected more than 0, as a zero activation gets no noise without a "
                            "floor, so that no noise scale gives a finite epsilon");
     double layers = (double)in->queries * ((double)in->mappings + 1);
-    double factor = up(sqrt(2 * layers / c_of(epsilon / (1 + 0x1p-40), in->delta)));
+    double factor = residual_account_up(sqrt(2 * layers / c_of(epsilon / (1 + 0x1p-40), in->delta)));
     in->gamma = in->branch_bound / in->floor * factor;
     in->output = in->weight_bound * factor;
 done:

@@ -52,7 +52,7 @@ static sotto_status by_pld(struct interval *epsilon, const struct sotto_sampled 
     return account_pld(epsilon, &all, 1, s->delta, ctx);
 }
 
-static sotto_status check(const struct mechanism **m, const struct sotto_sampled *s)
+static sotto_status sampled_check(const struct mechanism **m, const struct sotto_sampled *s)
 {
     sotto_status status = SOTTO_OK;
     TRY(require_reserved(s->reserved, "sampled steps"));
@@ -131,7 +131,7 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
     struct interval pld;
-    TRY(check(&m, sampled));
+    TRY(sampled_check(&m, sampled));
     TRY(sotto_options_check(sampled, options_sampled, "noise_multiplier"));
     TRY(context_check(ctx, "account: stopped"));
     const struct sotto_sampled of_person = unit_steps(sampled), *as = &of_person;
@@ -222,7 +222,7 @@ struct search {
     const struct sotto_context *ctx;
 };
 
-static bool holds(double noise_multiplier, const void *arg)
+static bool sampled_holds(double noise_multiplier, const void *arg)
 {
     const struct search *s = arg;
     struct sotto_sampled trial = s->sampled;
@@ -264,15 +264,15 @@ static sotto_status quick_noise(double *found, const struct search *s)
     struct search half = *s;
     double high = 1, low;
     half.target /= 2;
-    while (high < most_noise && !holds(high, s))
+    while (high < most_noise && !sampled_holds(high, s))
         high *= 2;
-    for (low = high / 2; low > 1e-9 && holds(low, s); low /= 2)
+    for (low = high / 2; low > 1e-9 && sampled_holds(low, s); low /= 2)
         high = low;
     TRY(context_check(s->ctx, "calibrate: stopped"));
     if (low <= 1e-9)
         FAIL(SOTTO_EDOMAIN, "epsilon %g is too large; its noise multiplier would be below 1e-9", s->target);
-    *found = high < most_noise ? bisect_up(low, high, holds, s) : INFINITY;
-    if (by_account(s) && !(*found < most_noise / 4 && holds(4 * *found, &half)))
+    *found = high < most_noise ? bisect_up(low, high, sampled_holds, s) : INFINITY;
+    if (by_account(s) && !(*found < most_noise / 4 && sampled_holds(4 * *found, &half)))
         *found = INFINITY;
     TRY(context_check(s->ctx, "calibrate: stopped"));
 done:
@@ -301,7 +301,7 @@ sotto_status sotto_calibrate_sampled(double *noise_multiplier, const struct sott
     sotto_status status = SOTTO_OK;
     struct search s = {NULL, *sampled, target_epsilon, ctx};
     double found;
-    TRY(check(&s.m, sampled));
+    TRY(sampled_check(&s.m, sampled));
     TRY(require_positive(target_epsilon, "epsilon"));
     TRY(quick_noise(&found, &s));
     if (isinf(found) && by_account(&s))

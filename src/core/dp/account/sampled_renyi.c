@@ -129,7 +129,7 @@ static struct interval integer_log_moment(double q, struct interval variance, in
 }
 
 /* e^power Phi(x), where e^power phi(x) = base. */
-static struct interval part(struct interval x, struct interval power, struct interval base)
+static struct interval sampled_renyi_part(struct interval x, struct interval power, struct interval base)
 {
     if (x.lo >= 0)
         return iv_sub(iv_exp(power), iv_mul(base, mills_ratio(x)));
@@ -144,7 +144,8 @@ struct series {
     bool excess;  /* A - 1 is summed */
 };
 
-static void start(struct series *s, double q, struct interval variance, double alpha, double shift)
+static void sampled_renyi_start(struct series *s, double q, struct interval variance, double alpha,
+                                double shift)
 {
     *s = (struct series){.log_q = iv_log(iv(q)),
                          .log_rest = iv_log1p(iv(-q)),
@@ -171,13 +172,14 @@ static struct term term_at(const struct series *s, double alpha, int i)
     struct interval power = iv_sub(iv_add(iv_mul(j, s->log_rest), iv_scale(s->log_q, i)), iv(s->shift));
     struct interval power_j = iv_sub(iv_add(iv_scale(s->log_rest, i), iv_mul(j, s->log_q)), iv(s->shift));
     struct interval x = iv_div(iv_sub(s->z0, iv(i)), s->sigma);
-    struct interval right = part(iv_div(iv_sub(j, s->z0), s->sigma), iv_add(power_j, gain_j), s->base);
+    struct interval right =
+        sampled_renyi_part(iv_div(iv_sub(j, s->z0), s->sigma), iv_add(power_j, gain_j), s->base);
     struct interval weight = s->excess ? iv_exp(power) : iv(0), left, size;
     if (s->excess && x.lo >= 0 && gain.hi < 30) { /* e^power (e^gain Phi(x) - 1) without cancellation */
         left = iv_sub(iv_mul(weight, iv_expm1(gain)), iv_mul(s->base, mills_ratio(x)));
         size = iv_exp(iv_add(power, gain));
     } else {
-        size = part(x, iv_add(power, gain), s->base);
+        size = sampled_renyi_part(x, iv_add(power, gain), s->base);
         left = iv_sub(size, weight);
     }
     return (struct term){iv_add(left, right), iv_add(iv_add(size, weight), right)};
@@ -186,7 +188,7 @@ static struct term term_at(const struct series *s, double alpha, int i)
 static struct interval fractional_log_moment(double q, struct interval variance, double alpha, double shift)
 {
     struct series s;
-    start(&s, q, variance, alpha, shift);
+    sampled_renyi_start(&s, q, variance, alpha, shift);
     struct interval choose = iv(1), sum = iv(0), both = {-1, 1};
     int direct = (int)floor(alpha) + 1;
     for (int i = 0; i < direct + WEIGHTS; i++) {
