@@ -14,7 +14,7 @@ struct closed {
 };
 
 /* P(N > slope + sign t/2) */
-static void tail(arb_t out, const arb_t t, const arb_t slope, int sign, slong bits)
+static void ball_closed_tail(arb_t out, const arb_t t, const arb_t slope, int sign, slong bits)
 {
     arb_mul_2exp_si(out, t, -1);
     arb_mul_si(out, out, sign, bits);
@@ -40,8 +40,8 @@ static void delta_formula(arb_t out, const void *arg, slong bits)
     arb_set_d(e, c->x);
     if (c->noise == BALL_GAUSSIAN) {
         arb_div(slope, e, t, bits);
-        tail(out, t, slope, -1, bits);
-        tail(part, t, slope, 1, bits);
+        ball_closed_tail(out, t, slope, -1, bits);
+        ball_closed_tail(part, t, slope, 1, bits);
         arb_exp(e, e, bits);
         arb_submul(out, part, e, bits);
     } else {
@@ -149,7 +149,7 @@ static void gaussian_renyi_formula(arb_t out, const void *arg, slong bits)
     arb_clear(alpha);
 }
 
-static struct interval within(struct interval x, double lowest, double highest)
+static struct interval ball_closed_within(struct interval x, double lowest, double highest)
 {
     return (struct interval){fmax(lowest, x.lo), fmin(highest, x.hi)};
 }
@@ -159,10 +159,10 @@ struct interval ball_delta(enum ball_noise noise, double t, double epsilon)
     const struct closed c = {noise, t, epsilon};
     if (noise != BALL_GAUSSIAN && epsilon >= t)
         return iv(0);
-    return within(ball_narrow(delta_formula, &c), 0, 1);
+    return ball_closed_within(ball_narrow(delta_formula, &c), 0, 1);
 }
 
-static bool holds(double epsilon, const void *arg)
+static bool ball_closed_holds(double epsilon, const void *arg)
 {
     const struct closed *c = arg;
     return ball_delta(c->noise, c->t, epsilon).hi <= c->x;
@@ -180,16 +180,16 @@ static sotto_status gaussian_epsilon(void *arg)
     const struct closed *c = &s->closed;
     struct interval out = {0, INFINITY};
     double high = 1, low;
-    if (holds(0, c)) {
+    if (ball_closed_holds(0, c)) {
         s->found = iv(0);
         return SOTTO_OK;
     }
-    while (high < 1e300 && !holds(high, c))
+    while (high < 1e300 && !ball_closed_holds(high, c))
         high *= 2;
-    for (low = high / 2; holds(low, c); low /= 2)
+    for (low = high / 2; ball_closed_holds(low, c); low /= 2)
         high = low;
-    if (holds(high, c))
-        out.hi = bisect_up(low, high, holds, c);
+    if (ball_closed_holds(high, c))
+        out.hi = bisect_up(low, high, ball_closed_holds, c);
     for (double step = 0x1p-52; isfinite(out.hi) && step < 1; step *= 2)
         if (ball_delta(BALL_GAUSSIAN, c->t, out.hi * (1 - step)).lo > c->x) {
             out.lo = out.hi * (1 - step);
@@ -207,7 +207,7 @@ struct interval ball_epsilon(enum ball_noise noise, double t, double delta)
         ball_run(gaussian_epsilon, &search, NULL);
         return search.found;
     }
-    struct interval e = within(ball_narrow(epsilon_formula, &c), -INFINITY, t);
+    struct interval e = ball_closed_within(ball_narrow(epsilon_formula, &c), -INFINITY, t);
     return iv_max(e, iv(0));
 }
 
@@ -216,7 +216,7 @@ struct interval ball_renyi(enum ball_noise noise, double t, double alpha)
     const struct closed c = {noise, t, alpha};
     if (noise == BALL_GAUSSIAN)
         return ball_narrow(gaussian_renyi_formula, &c);
-    return within(ball_narrow(renyi_formula, &c), 0, t);
+    return ball_closed_within(ball_narrow(renyi_formula, &c), 0, t);
 }
 
 struct conversion {

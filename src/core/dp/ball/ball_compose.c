@@ -39,7 +39,7 @@ static size_t remainder_of(slong i, size_t n)
     return (size_t)(r < 0 ? r + (slong)n : r);
 }
 
-static size_t reversed(size_t f, int depth)
+static size_t ball_compose_reversed(size_t f, int depth)
 {
     size_t r = 0;
     for (int i = 0; i < depth; i++)
@@ -48,8 +48,8 @@ static size_t reversed(size_t f, int depth)
 }
 
 /* Mass of the composition at indices >= from (sign 1) or <= from (sign -1): M(t)^k e^(-t h from). */
-static void outside(arb_t out, const struct ball_pair *pair, bool lower, size_t count, double tilt, int sign,
-                    double from)
+static void ball_compose_outside(arb_t out, const struct ball_pair *pair, bool lower, size_t count,
+                                 double tilt, int sign, double from)
 {
     arb_t factor, weight;
     slong bits = pair->bits;
@@ -81,9 +81,10 @@ static void bound_outside(struct composed *c, const struct ball_pair *pair, cons
     arb_init(left);
     double size = (double)((size_t)1 << c->depth);
     for (int lower = 0; lower < 2; lower++) {
-        outside(c->outside[lower], pair, lower, count, w->tilt_right, 1, (double)c->start[lower] + size);
+        ball_compose_outside(c->outside[lower], pair, lower, count, w->tilt_right, 1,
+                             (double)c->start[lower] + size);
         if (lower) {
-            outside(left, pair, true, count, w->tilt_left, -1, (double)c->start[1] - 1);
+            ball_compose_outside(left, pair, true, count, w->tilt_left, -1, (double)c->start[1] - 1);
             arb_add(c->outside[1], c->outside[1], left, c->bits);
         } else {
             arb_mul_ui(left, pair->infinite, count, c->bits);
@@ -99,10 +100,11 @@ static void bound_outside(struct composed *c, const struct ball_pair *pair, cons
 }
 
 /* Transforms of both laws at one frequency, from that of the two packed in one. */
-static void unpack(acb_t upper, acb_t lower, acb_srcptr v, size_t f, const struct composed *c)
+static void ball_compose_unpack(acb_t upper, acb_t lower, acb_srcptr v, size_t f, const struct composed *c)
 {
     size_t n = (size_t)1 << c->depth;
-    acb_srcptr here = v + reversed(f, c->depth), there = v + reversed((n - f) % n, c->depth);
+    acb_srcptr here = v + ball_compose_reversed(f, c->depth),
+               there = v + ball_compose_reversed((n - f) % n, c->depth);
     acb_conj(upper, there);
     acb_sub(lower, here, upper, c->bits);
     acb_add(upper, here, upper, c->bits);
@@ -112,7 +114,7 @@ static void unpack(acb_t upper, acb_t lower, acb_srcptr v, size_t f, const struc
 }
 
 /* |z|^k > 2^-quiet, as far as the ball knows. */
-static bool matters(const acb_t z, size_t count, slong quiet)
+static bool ball_compose_matters(const acb_t z, size_t count, slong quiet)
 {
     mag_t size;
     mag_init(size);
@@ -141,7 +143,7 @@ static void keep_powers(struct composed *c, acb_srcptr v, size_t count)
     for (int i = 0; i < 2; i++)
         c->powers[i] = ball_complexes(c->kept);
     for (size_t i = 0; i < c->kept; i++) {
-        unpack(c->powers[0] + i, c->powers[1] + i, v, c->frequency[i], c);
+        ball_compose_unpack(c->powers[0] + i, c->powers[1] + i, v, c->frequency[i], c);
         acb_pow_ui(c->powers[0] + i, c->powers[0] + i, count, c->bits);
         acb_pow_ui(c->powers[1] + i, c->powers[1] + i, count, c->bits);
     }
@@ -155,8 +157,9 @@ static void raise_all(struct composed *c, acb_ptr v, size_t count)
     acb_init(upper);
     acb_init(lower);
     for (size_t f = 0; f <= n / 2; f++) {
-        acb_ptr here = v + reversed(f, c->depth), there = v + reversed((n - f) % n, c->depth);
-        unpack(upper, lower, v, f, c);
+        acb_ptr here = v + ball_compose_reversed(f, c->depth),
+                there = v + ball_compose_reversed((n - f) % n, c->depth);
+        ball_compose_unpack(upper, lower, v, f, c);
         if (next < c->kept && c->frequency[next] == f) {
             next++;
             acb_pow_ui(upper, upper, count, c->bits);
@@ -209,8 +212,8 @@ static void sum_masses(struct composed *c, acb_ptr v, size_t count)
 
 /* Frequencies with |C_f| <= 2^-quiet are left out: all of them together change delta by at most 2^-quiet N,
  * since |S_f| <= N. */
-static void compose(struct composed *c, const struct ball_pair *pair, const struct ball_window *w,
-                    size_t count, slong quiet)
+static void ball_compose_pair(struct composed *c, const struct ball_pair *pair, const struct ball_window *w,
+                              size_t count, slong quiet)
 {
     size_t n = (size_t)1 << c->depth;
     acb_t upper, lower;
@@ -228,8 +231,8 @@ static void compose(struct composed *c, const struct ball_pair *pair, const stru
         acb_add(v + i % n, v + i % n, pair->mass + i, c->bits);
     ball_transform(v, c->depth, false, c->bits);
     for (size_t f = 0; f <= n / 2; f++) {
-        unpack(upper, lower, v, f, c);
-        if (matters(upper, count, quiet) || matters(lower, count, quiet))
+        ball_compose_unpack(upper, lower, v, f, c);
+        if (ball_compose_matters(upper, count, quiet) || ball_compose_matters(lower, count, quiet))
             c->frequency[c->kept++] = (uint32_t)f;
     }
     /* delta is evaluated some 60 times: 60 sums over the kept frequencies against one more transform */
@@ -250,8 +253,8 @@ static void compose(struct composed *c, const struct ball_pair *pair, const stru
 
 /* sum over j = from .. A+N-1 of (1 - gap e^(-h (j-from))) zeta^j, zeta = e^(-2 pi i f / N): two geometric
  * series, each (1 - last) / (1 - ratio). */
-static void weights(acb_t out, const struct composed *c, uint32_t f, slong from, ulong terms, const arb_t gap,
-                    const arb_t shrink, const arb_t shrunk)
+static void ball_compose_weights(acb_t out, const struct composed *c, uint32_t f, slong from, ulong terms,
+                                 const arb_t gap, const arb_t shrink, const arb_t shrunk)
 {
     slong bits = c->bits, n = (slong)1 << c->depth;
     acb_t zeta, last, part;
@@ -331,7 +334,7 @@ static void sum_frequencies(arb_t sum, const struct composed *c, bool lower, slo
     arb_zero(sum);
     for (size_t i = 0; terms > 0 && i < c->kept; i++) {
         uint32_t f = c->frequency[i];
-        weights(s, c, f, from, terms, gap, shrink, shrunk);
+        ball_compose_weights(s, c, f, from, terms, gap, shrink, shrunk);
         acb_mul(s, s, c->powers[lower] + i, bits);
         if (f > 0 && (slong)f < size / 2) /* N - f is its conjugate */
             arb_mul_2exp_si(acb_realref(s), acb_realref(s), 1);
@@ -423,7 +426,7 @@ static struct interval one_direction(const struct task *t, struct ball_law *law,
     for (int lower = 0; lower < 2; lower++)
         c.start[lower] =
             (slong)floor(w.start / spacing - (double)t->count * ((double)pair.first + 0.5 * lower)) - 1;
-    compose(&c, &pair, &w, t->count, (slong)(SPARE_BITS + 8 + c.depth - log2(t->delta)));
+    ball_compose_pair(&c, &pair, &w, t->count, (slong)(SPARE_BITS + 8 + c.depth - log2(t->delta)));
     struct interval out = epsilon_at(&c, t->delta, fmax(w.end, 1e-9));
     composed_clear(&c);
     ball_pair_clear(&pair);

@@ -24,7 +24,7 @@ static double log_sinh(double x)
 }
 
 /* k ln M(c) - c e - ln c - ln(1 + c) */
-static double height(double c, const void *arg)
+static double ball_contour_height(double c, const void *arg)
 {
     const struct contour *p = arg;
     double log_m = log_sinh((c + 0.5) * p->t) - log(2 * c + 1) - log_sinh(p->t / 2);
@@ -32,7 +32,8 @@ static double height(double c, const void *arg)
 }
 
 /* F(z) e^(-z e) (sinh(t/2))^k without that constant factor. */
-static void term(acb_t out, const acb_t z, const arb_t t, const arb_t epsilon, size_t k, slong bits)
+static void ball_contour_term(acb_t out, const acb_t z, const arb_t t, const arb_t epsilon, size_t k,
+                              slong bits)
 {
     acb_t x;
     acb_init(x);
@@ -54,8 +55,8 @@ static void term(acb_t out, const acb_t z, const arb_t t, const arb_t epsilon, s
 }
 
 /* What the terms behind y can add, times h (see above), without the constant factor: an upper bound. */
-static void tail(arb_t out, const arb_t growth, const arb_t y, const arb_t c, const arb_t epsilon, size_t k,
-                 slong bits)
+static void ball_contour_tail(arb_t out, const arb_t growth, const arb_t y, const arb_t c,
+                              const arb_t epsilon, size_t k, slong bits)
 {
     arb_div(out, growth, y, bits); /* cosh((c + 1/2) t) / (2 y) */
     arb_pow_ui(out, out, k, bits);
@@ -92,15 +93,15 @@ static void sum_terms(arb_t out, const struct contour *p, const arb_t t, const a
     arb_mul(growth, growth, t, bits);
     arb_cosh(growth, growth, bits);
     arb_mul_2exp_si(growth, growth, -1);
-    term(f, z, t, epsilon, p->count, bits);
+    ball_contour_term(f, z, t, epsilon, p->count, bits);
     arb_mul_2exp_si(out, acb_realref(f), -1);
     for (ulong i = 1; i < MOST_TERMS; i++) {
         arb_mul_ui(acb_imagref(z), step, i, bits);
-        term(f, z, t, epsilon, p->count, bits);
+        ball_contour_term(f, z, t, epsilon, p->count, bits);
         arb_add(out, out, acb_realref(f), bits);
         if (i % 8)
             continue;
-        tail(rest, growth, acb_imagref(z), acb_realref(z), epsilon, p->count, bits);
+        ball_contour_tail(rest, growth, acb_imagref(z), acb_realref(z), epsilon, p->count, bits);
         arb_div(rest, rest, step, bits);
         arb_get_mag(small, out);
         mag_mul_2exp_si(small, small, -KEEP);
@@ -115,7 +116,7 @@ static void sum_terms(arb_t out, const struct contour *p, const arb_t t, const a
     mag_clear(small);
 }
 
-static void formula(arb_t out, const void *arg, slong bits)
+static void ball_contour_formula(arb_t out, const void *arg, slong bits)
 {
     const struct contour *p = arg;
     arb_t t, epsilon, step, part, period;
@@ -161,8 +162,8 @@ struct interval ball_contour(double t, size_t count, double epsilon)
     struct contour p = {.t = t, .epsilon = epsilon, .count = count};
     if (epsilon >= next_up(t * (double)count))
         return iv(0);
-    p.c = minimise_log(1e-9, 1e9 * fmax(1, 1 / t), 0, height, &p);
-    p.size = fmin(0, height(p.c, &p));
-    struct interval d = ball_narrow(formula, &p);
+    p.c = minimise_log(1e-9, 1e9 * fmax(1, 1 / t), 0, ball_contour_height, &p);
+    p.size = fmin(0, ball_contour_height(p.c, &p));
+    struct interval d = ball_narrow(ball_contour_formula, &p);
     return (struct interval){fmax(0, d.lo), fmin(1, d.hi)};
 }

@@ -9,7 +9,7 @@ enum { GUARD = 60 /* bits of precision beyond those known */ };
 
 /* w = 2^count w + the first `count` bits, exactly. (Integers of FLINT would do, but their first large one costs 100
  * times as much as a draw.) */
-static void append(arb_t w, uint64_t bits, unsigned count)
+static void ball_draw_append(arb_t w, uint64_t bits, unsigned count)
 {
     arb_mul_2exp_si(w, w, count);
     arb_add_ui(w, w, bits >> (64 - count), ARF_PREC_EXACT);
@@ -38,7 +38,7 @@ static void discrete_shift(arb_t out, const arb_t m, slong bits)
 }
 
 /* z[0]: |Z|; Gaussian: z[0 .. 1]: Z. */
-static void evaluate(arb_ptr z, const struct ball_draw *d, arb_ptr cell, slong bits)
+static void ball_draw_evaluate(arb_ptr z, const struct ball_draw *d, arb_ptr cell, slong bits)
 {
     arb_t m, other;
     arb_init(m);
@@ -114,17 +114,17 @@ void ball_draw(int128 floor[2], const struct ball_draw *d)
     arb_ptr w = ball_numbers(2), cell = ball_numbers(2), z = ball_numbers(2);
     slong n = d->known;
     for (int i = 0; i < 2; i++)
-        append(w + i, i == 0 && negative ? d->word[0] << 1 >> 1 : d->word[i], d->known);
+        ball_draw_append(w + i, i == 0 && negative ? d->word[0] << 1 >> 1 : d->word[i], d->known);
     for (unsigned round = 0;; round++) {
         uint64_t more[2];
         set_cell(cell, w, n - unit);
         set_cell(cell + 1, w + 1, n);
-        evaluate(z, d, cell, n + GUARD);
+        ball_draw_evaluate(z, d, cell, n + GUARD);
         if (one_floor(&floor[0], z, n + GUARD) && (!pair || one_floor(&floor[1], z + 1, n + GUARD)))
             break;
         d->refine(more, d->arg, round);
         for (int i = 0; i < 2; i++)
-            append(w + i, more[i], d->step);
+            ball_draw_append(w + i, more[i], d->step);
         n += d->step;
     }
     if (negative)

@@ -24,7 +24,7 @@ struct narrow {
     struct interval best;
 };
 
-static sotto_status narrow(void *arg)
+static sotto_status ball_enclose_narrow(void *arg)
 {
     struct narrow *n = arg;
     struct interval best = n->best;
@@ -48,7 +48,7 @@ static sotto_status narrow(void *arg)
 struct interval ball_narrow(ball_formula *formula, const void *arg)
 {
     struct narrow n = {formula, arg, {-INFINITY, INFINITY}};
-    ball_run(narrow, &n, NULL); /* without memory the whole line is left */
+    ball_run(ball_enclose_narrow, &n, NULL); /* without memory the whole line is left */
     return n.best;
 }
 

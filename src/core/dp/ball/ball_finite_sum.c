@@ -10,7 +10,7 @@ struct finite {
 };
 
 /* Once the ratio of terms is below 1/2 the rest is below the last term. */
-static void series(arb_t out, const arb_t x, size_t k, slong bits)
+static void ball_finite_sum_series(arb_t out, const arb_t x, size_t k, slong bits)
 {
     arb_t term, square, ratio;
     mag_t size, last;
@@ -44,7 +44,7 @@ static void series(arb_t out, const arb_t x, size_t k, slong bits)
     arb_clear(ratio);
 }
 
-static void formula(arb_t out, const void *arg, slong bits)
+static void ball_finite_sum_formula(arb_t out, const void *arg, slong bits)
 {
     const struct finite *f = arg;
     arb_t left, t, choose, x, part;
@@ -64,7 +64,7 @@ static void formula(arb_t out, const void *arg, slong bits)
         if (arb_is_nonpositive(x))
             break;
         arb_bin_uiui(choose, f->count, j, bits);
-        series(part, x, f->count, bits);
+        ball_finite_sum_series(part, x, f->count, bits);
         arb_mul(part, part, choose, bits);
         if (j % 2)
             arb_sub(out, out, part, bits);
@@ -90,6 +90,6 @@ static void formula(arb_t out, const void *arg, slong bits)
 struct interval ball_finite_sum(double t, size_t count, double epsilon)
 {
     const struct finite f = {t, epsilon, count};
-    struct interval d = ball_narrow(formula, &f);
+    struct interval d = ball_narrow(ball_finite_sum_formula, &f);
     return (struct interval){fmax(0, d.lo), fmin(1, d.hi)};
 }

@@ -44,7 +44,7 @@ void ball_law_clear(struct ball_law *law)
         arb_clear(all[i]);
 }
 
-static void gaussian(arb_t p, arb_t q, struct ball_law *law, const arb_t e)
+static void ball_law_gaussian(arb_t p, arb_t q, struct ball_law *law, const arb_t e)
 {
     arb_mul(law->x, e, law->inverse, law->bits);
     arb_sub(law->y, law->x, law->up, law->bits);
@@ -57,7 +57,7 @@ static void gaussian(arb_t p, arb_t q, struct ball_law *law, const arb_t e)
 
 /* Losses are bounded: nothing above t, everything above -t. A ball that holds an end is rare and gets
  * [0, 1]. */
-static bool beyond(arb_t p, arb_t q, const struct ball_law *law, const arb_t e, arb_t sum)
+static bool ball_law_beyond(arb_t p, arb_t q, const struct ball_law *law, const arb_t e, arb_t sum)
 {
     if (arb_ge(e, law->t)) {
         arb_zero(p);
@@ -77,9 +77,9 @@ static bool beyond(arb_t p, arb_t q, const struct ball_law *law, const arb_t e, 
     return true;
 }
 
-static void bounded(arb_t p, arb_t q, struct ball_law *law, const arb_t e)
+static void ball_law_bounded(arb_t p, arb_t q, struct ball_law *law, const arb_t e)
 {
-    if (beyond(p, q, law, e, law->x))
+    if (ball_law_beyond(p, q, law, e, law->x))
         return;
     arb_mul_2exp_si(law->x, e, -1);
     arb_exp_invexp(law->x, law->y, law->x, law->bits);
@@ -98,18 +98,18 @@ static void bounded(arb_t p, arb_t q, struct ball_law *law, const arb_t e)
     }
 }
 
-static void unsampled(arb_t p, arb_t q, struct ball_law *law, const arb_t e)
+static void ball_law_unsampled(arb_t p, arb_t q, struct ball_law *law, const arb_t e)
 {
     if (law->noise == BALL_GAUSSIAN)
-        gaussian(p, q, law, e);
+        ball_law_gaussian(p, q, law, e);
     else
-        bounded(p, q, law, e);
+        ball_law_bounded(p, q, law, e);
 }
 
 void ball_law_tails(arb_t p, arb_t q, struct ball_law *law, const arb_t epsilon)
 {
     if (!law->sampled) {
-        unsampled(p, q, law, epsilon);
+        ball_law_unsampled(p, q, law, epsilon);
         return;
     }
     arb_exp(law->tail0, epsilon, law->bits);
@@ -126,7 +126,7 @@ void ball_law_tails(arb_t p, arb_t q, struct ball_law *law, const arb_t epsilon)
     }
     arb_div(law->tail0, law->tail0, law->rate, law->bits);
     arb_log(law->tail0, law->tail0, law->bits);
-    unsampled(law->tail1, q, law, law->tail0);
+    ball_law_unsampled(law->tail1, q, law, law->tail0);
     arb_mul(p, law->tail1, law->rate, law->bits);
     arb_addmul(p, q, law->rest, law->bits);
 }

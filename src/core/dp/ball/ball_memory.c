@@ -57,7 +57,7 @@ static unsigned char *add_chunk(size_t bytes)
     return (unsigned char *)(chunk + 1);
 }
 
-static void *carve(size_t bytes)
+static void *ball_memory_carve(size_t bytes)
 {
     if (bytes > ball_pool->next_size / 4) /* a chunk of its own */
         return add_chunk(bytes);
@@ -83,7 +83,7 @@ void *ball_take(size_t bytes)
     if (b)
         ball_pool->idle[class] = b->next;
     else
-        b = carve((size_t)1 << class);
+        b = ball_memory_carve((size_t)1 << class);
     b->class = class;
     ball_pool->live++;
     ball_ask();
@@ -100,7 +100,7 @@ void ball_give(void *block)
     ball_pool->live--;
 }
 
-static void *resize(void *block, size_t bytes)
+static void *ball_memory_resize(void *block, size_t bytes)
 {
     size_t held = ((size_t)1 << ((struct block *)block - 1)->class) - sizeof(struct block);
     if (bytes <= held)
@@ -142,7 +142,7 @@ static void *flint_zeroed(size_t count, size_t size)
 
 static void *flint_resize(void *block, size_t bytes)
 {
-    return ball_pool ? resize(block, bytes) : ball_before.resize(block, bytes);
+    return ball_pool ? ball_memory_resize(block, bytes) : ball_before.resize(block, bytes);
 }
 
 static void flint_release(void *block)
@@ -160,7 +160,7 @@ static void *gmp_allocate(size_t bytes)
 
 static void *gmp_resize(void *block, size_t old, size_t bytes)
 {
-    return ball_pool ? resize(block, bytes) : ball_before.gmp_resize(block, old, bytes);
+    return ball_pool ? ball_memory_resize(block, bytes) : ball_before.gmp_resize(block, old, bytes);
 }
 
 static void gmp_release(void *block, size_t bytes)
@@ -171,7 +171,7 @@ static void gmp_release(void *block, size_t bytes)
         ball_before.gmp_release(block, bytes);
 }
 
-static void install(void)
+static void ball_memory_install(void)
 {
     flint_cleanup();
     mp_get_memory_functions(&ball_before.gmp_allocate, &ball_before.gmp_resize, &ball_before.gmp_release);
@@ -185,7 +185,7 @@ static void install(void)
 
 static pthread_once_t ball_once = PTHREAD_ONCE_INIT;
 
-static sotto_status guarded(sotto_status (*body)(void *arg), void *arg)
+static sotto_status ball_memory_guarded(sotto_status (*body)(void *arg), void *arg)
 {
     switch (setjmp(ball_pool->out)) {
     case 0:
@@ -209,11 +209,11 @@ sotto_status ball_run(sotto_status (*body)(void *arg), void *arg, const struct s
         return status_fail(SOTTO_ENOMEM, "out of memory (ball arithmetic)");
     pool->next_size = FIRST_CHUNK;
     pool->ctx = ctx;
-    pthread_once(&ball_once, install);
+    pthread_once(&ball_once, ball_memory_install);
     flint_cleanup();
     int workers = flint_set_num_workers(0);
     ball_pool = pool;
-    status = guarded(body, arg);
+    status = ball_memory_guarded(body, arg);
     flint_cleanup();
     ball_pool = NULL;
     flint_reset_num_workers(workers);

@@ -113,7 +113,7 @@ static size_t lower_curve(arb_ptr y, const struct ball_pair *out, arb_srcptr p, 
 }
 
 /* mass -= debt, or 0 and a larger debt, so that it is never negative. */
-static void pay(arb_t mass, arb_t debt, arb_t least, slong bits)
+static void ball_pair_pay(arb_t mass, arb_t debt, arb_t least, slong bits)
 {
     if (arb_is_zero(debt) && arb_is_nonnegative(mass))
         return;
@@ -149,7 +149,7 @@ static void make_lower(struct ball_pair *out, arb_srcptr p, arb_srcptr q, arb_pt
         } else {
             arb_add(mass, mass, y + b, g->bits);
         }
-        pay(mass, debt, least, g->bits);
+        ball_pair_pay(mass, debt, least, g->bits);
     }
     if (!arb_is_zero(debt) || !arb_is_positive(y + b)) /* no lower bound from this grid */
         for (size_t i = 0; i <= b; i++)

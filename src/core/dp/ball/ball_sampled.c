@@ -7,7 +7,7 @@ struct sampled {
     unsigned alpha;
 };
 
-static void formula(arb_t out, const void *arg, slong bits)
+static void ball_sampled_formula(arb_t out, const void *arg, slong bits)
 {
     const struct sampled *s = arg;
     arb_t unit, rate, rest, term, part; /* unit: 1 / (d m^2) */
@@ -43,6 +43,6 @@ static void formula(arb_t out, const void *arg, slong bits)
 struct interval ball_sampled_renyi(double multiplier, double divisor, double rate, unsigned alpha)
 {
     const struct sampled s = {multiplier, divisor, rate, alpha};
-    struct interval r = ball_narrow(formula, &s);
+    struct interval r = ball_narrow(ball_sampled_formula, &s);
     return (struct interval){fmax(0, r.lo), r.hi};
 }

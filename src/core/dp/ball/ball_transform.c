@@ -3,7 +3,7 @@
  * here. */
 #include "dp/ball/ball_private.h"
 
-static void forwards(acb_ptr v, size_t n, acb_srcptr roots, acb_t gap, slong bits)
+static void ball_transform_forwards(acb_ptr v, size_t n, acb_srcptr roots, acb_t gap, slong bits)
 {
     for (size_t half = n / 2, stride = 1; half > 0; half /= 2, stride *= 2)
         for (size_t block = 0; block < n; block += 2 * half) {
@@ -17,7 +17,7 @@ static void forwards(acb_ptr v, size_t n, acb_srcptr roots, acb_t gap, slong bit
         }
 }
 
-static void backwards(acb_ptr v, size_t n, acb_srcptr roots, acb_t turned, slong bits)
+static void ball_transform_backwards(acb_ptr v, size_t n, acb_srcptr roots, acb_t turned, slong bits)
 {
     for (size_t half = 1, stride = n / 2; half < n; half *= 2, stride /= 2)
         for (size_t block = 0; block < n; block += 2 * half) {
@@ -41,10 +41,10 @@ void ball_transform(acb_ptr v, int depth, bool back, slong bits)
     if (back) {
         for (size_t i = 0; i < n / 2; i++)
             acb_conj(roots + i, roots + i);
-        backwards(v, n, roots, scratch, bits);
+        ball_transform_backwards(v, n, roots, scratch, bits);
         _acb_vec_scalar_mul_2exp_si(v, v, (slong)n, -depth);
     } else {
-        forwards(v, n, roots, scratch, bits);
+        ball_transform_forwards(v, n, roots, scratch, bits);
     }
     acb_clear(scratch);
     ball_complexes_free(roots, n / 2);

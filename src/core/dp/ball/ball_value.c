@@ -48,7 +48,7 @@ static void log_sinhc(arb_t out, const arb_t x, slong bits)
     arb_clear(part);
 }
 
-static void evaluate(arb_t out, const void *arg, slong bits)
+static void ball_value_evaluate(arb_t out, const void *arg, slong bits)
 {
     const struct point *point = arg;
     arb_t x, y;
@@ -100,6 +100,6 @@ static const struct interval ranges[] = {
 struct interval ball_value(enum ball_function function, double x)
 {
     const struct point point = {function, x};
-    struct interval value = ball_narrow(evaluate, &point);
+    struct interval value = ball_narrow(ball_value_evaluate, &point);
     return (struct interval){fmax(value.lo, ranges[function].lo), fmin(value.hi, ranges[function].hi)};
 }

@@ -31,7 +31,7 @@ static bool nothing_below(double minus_epsilon, const void *arg)
     return ball_enclosure(t->p).lo >= -t->rest && ball_enclosure(t->q).lo >= -t->rest;
 }
 
-static double reach(bool (*nothing)(double, const void *), struct tails *t)
+static double ball_window_reach(bool (*nothing)(double, const void *), struct tails *t)
 {
     double high = 1, low;
     while (high <= 1e6 && !nothing(high, t))
@@ -48,7 +48,7 @@ struct chernoff {
     double count, log_rest, sign;
 };
 
-static double quantile(double t, const void *arg)
+static double ball_window_quantile(double t, const void *arg)
 {
     const struct chernoff *c = arg;
     double peak = -INFINITY, sum = 0;
@@ -71,11 +71,11 @@ void ball_window_of(struct ball_window *out, const struct ball_pair *pair, doubl
     }
     double size = fmax(fabs(loss[0]), fabs(loss[n - 1]));
     struct chernoff c = {mass, loss, n, count, log(rest), 1};
-    out->tilt_right = minimise_log(1e-9 / size, 1e5 / size, 0, quantile, &c);
-    out->end = quantile(out->tilt_right, &c);
+    out->tilt_right = minimise_log(1e-9 / size, 1e5 / size, 0, ball_window_quantile, &c);
+    out->end = ball_window_quantile(out->tilt_right, &c);
     c.sign = -1;
-    out->tilt_left = minimise_log(1e-9 / size, 1e5 / size, 0, quantile, &c);
-    out->start = -quantile(out->tilt_left, &c);
+    out->tilt_left = minimise_log(1e-9 / size, 1e5 / size, 0, ball_window_quantile, &c);
+    out->start = -ball_window_quantile(out->tilt_left, &c);
     ball_give(mass);
     ball_give(loss);
 }
@@ -90,8 +90,8 @@ sotto_status ball_window_find(struct ball_range *range, struct ball_window *out,
     arb_init(t.epsilon);
     arb_init(t.p);
     arb_init(t.q);
-    range->high = reach(nothing_above, &t);
-    range->low = -reach(nothing_below, &t);
+    range->high = ball_window_reach(nothing_above, &t);
+    range->low = -ball_window_reach(nothing_below, &t);
     if (fmax(range->high, -range->low) > 1e6)
         FAIL(SOTTO_EDOMAIN,
              "the noise is too small for a privacy-loss grid; the privacy loss of one step is above 1e6");
