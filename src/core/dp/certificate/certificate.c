@@ -91,8 +91,8 @@ static const char *epsilon_near(char out[NUMBER_TEXT], double x)
     return out;
 }
 
-static void word(struct certificate_wording *out, const struct certificate_facts *f,
-                 const char *(*epsilon_text)(char out[NUMBER_TEXT], double x))
+static void certificate_fill_wording(struct certificate_wording *out, const struct certificate_facts *f,
+                                     const char *(*epsilon_text)(char out[NUMBER_TEXT], double x))
 {
     const struct sotto_account *a = f->account;
     char adjacency[96], epsilon[NUMBER_TEXT], *text = out->statement;
@@ -121,12 +121,12 @@ static void word(struct certificate_wording *out, const struct certificate_facts
 
 void certificate_word(struct certificate_wording *out, const struct certificate_facts *facts)
 {
-    word(out, facts, epsilon_up);
+    certificate_fill_wording(out, facts, epsilon_up);
 }
 
 void certificate_word_early(struct certificate_wording *out, const struct certificate_facts *facts)
 {
-    word(out, facts, epsilon_near);
+    certificate_fill_wording(out, facts, epsilon_near);
 }
 
 sotto_status certificate_new(struct sotto_certificate **out, const struct certificate_facts *f)

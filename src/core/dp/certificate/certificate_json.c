@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static sotto_status dump(char **text, struct json *object, int style)
+static sotto_status certificate_json_dump(char **text, struct json *object, int style)
 {
     sotto_status status = json_dump(text, object, style);
     json_free(object);
@@ -48,7 +48,7 @@ done:
     return status;
 }
 
-static struct json *interval(const struct sotto_interval *epsilon)
+static struct json *certificate_json_interval(const struct sotto_interval *epsilon)
 {
     struct json *object = json_make_object();
     json_put_real(&object, "lower", epsilon->lower);
@@ -61,7 +61,7 @@ void account_put(struct json **object, const struct sotto_account *a)
     struct json *bounds = json_make_object();
     for (size_t i = 0; i < a->bound_count; i++)
         json_put_real(&bounds, a->bounds[i].name, a->bounds[i].epsilon);
-    json_put(object, "epsilon", interval(&a->epsilon));
+    json_put(object, "epsilon", certificate_json_interval(&a->epsilon));
     json_put_real(object, "delta", a->delta);
     json_put_text(object, "accountant", a->accountant);
     json_put_real(object, "pure_epsilon", a->pure_epsilon);
@@ -70,7 +70,7 @@ void account_put(struct json **object, const struct sotto_account *a)
     if (a->other_adjacency[0]) {
         struct json *other = json_make_object();
         json_put_text(&other, "adjacency", a->other_adjacency);
-        json_put(&other, "epsilon", interval(&a->other_epsilon));
+        json_put(&other, "epsilon", certificate_json_interval(&a->other_epsilon));
         json_put(object, "other", other);
     }
     json_put(object, "bounds", bounds);
@@ -156,7 +156,7 @@ static void put_origin(struct json **object, const struct sotto_certificate *c)
     }
 }
 
-static struct json *document(const struct sotto_certificate *c, const char *output_sha256)
+static struct json *certificate_json_document(const struct sotto_certificate *c, const char *output_sha256)
 {
     struct json *object = json_make_object();
     char scale[64];
@@ -193,7 +193,7 @@ sotto_status sotto_certificate_encode(char **json, const struct sotto_certificat
 
 sotto_status certificate_document(char **text, const struct sotto_certificate *c, const char *output_sha256)
 {
-    return dump(text, document(c, output_sha256), JSON_PRETTY);
+    return certificate_json_dump(text, certificate_json_document(c, output_sha256), JSON_PRETTY);
 }
 
 static struct json *account_object(const struct sotto_account *account)
@@ -218,7 +218,7 @@ static struct json *account_object(const struct sotto_account *account)
 sotto_status sotto_account_json(char **json, const struct sotto_account *account)
 {
     REQUIRE_GIVEN(json, account);
-    return dump(json, account_object(account), JSON_PRETTY);
+    return certificate_json_dump(json, account_object(account), JSON_PRETTY);
 }
 
 sotto_status sotto_any_order_json(char **json, const struct sotto_any_order *any)
@@ -229,12 +229,12 @@ sotto_status sotto_any_order_json(char **json, const struct sotto_any_order *any
     json_put_real(&box, "mu", any->box.mu);
     json_put_real(&box, "failure", any->box.failure);
     json_put_text(&object, "schema", "sotto.any_order/1");
-    json_put(&object, "epsilon", interval(&any->epsilon));
+    json_put(&object, "epsilon", certificate_json_interval(&any->epsilon));
     json_put_real(&object, "delta", any->beforehand.delta);
     json_put(&object, "box", box);
     json_put(&object, "reason", any->reason[0] ? json_make_text(any->reason) : json_make_null());
     json_put(&object, "beforehand", account_object(&any->beforehand));
-    return dump(json, object, JSON_PRETTY);
+    return certificate_json_dump(json, object, JSON_PRETTY);
 }
 
 /* ---- certificates that are read ---- */

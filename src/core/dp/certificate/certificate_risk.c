@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool begins(const char *text, const char *with)
+static bool certificate_risk_begins(const char *text, const char *with)
 {
     return text && strncmp(text, with, strlen(with)) == 0;
 }
 
 int certificate_lattice(const char *sampler)
 {
-    return begins(sampler, LATTICE_SAMPLER) ? LATTICE_BITS
-           : begins(sampler, FLAT_SAMPLER)  ? LATTICE_BITS_FLAT
-                                            : LATTICE_BITS_FINE;
+    return certificate_risk_begins(sampler, LATTICE_SAMPLER) ? LATTICE_BITS
+           : certificate_risk_begins(sampler, FLAT_SAMPLER)  ? LATTICE_BITS_FLAT
+                                                             : LATTICE_BITS_FINE;
 }
 
 /* Has it an account at any delta, or only at its own? */
@@ -28,14 +28,14 @@ static bool has_account(const struct sotto_certificate *c)
 {
     if (c->run)
         return !c->run->facts.fast;
-    return c->account.compose == 1 && !begins(c->sampler, FIXED_SAMPLER) &&
+    return c->account.compose == 1 && !certificate_risk_begins(c->sampler, FIXED_SAMPLER) &&
            strcmp(c->account.mechanism, TEST_MECHANISM) != 0;
 }
 
 /* Has it, at the delta of a point that implies the risk, no more than the point's epsilon? Which point to look at is what the
  * calibration found, for the noise that the certificate is of or for a little less. */
-static sotto_status keeps(bool *out, const struct sotto_certificate *c, const struct sotto_risk *risk,
-                          const struct sotto_context *ctx)
+static sotto_status certificate_risk_keeps(bool *out, const struct sotto_certificate *c,
+                                           const struct sotto_risk *risk, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_account a;
@@ -75,7 +75,7 @@ sotto_status sotto_certificate_risk(char **line, const struct sotto_certificate 
     TRY(sotto_certificate_profile(&profile, certificate, ctx));
     TRY(risk_bound(&bound, &fpr, risk, &profile));
     if (has_account(certificate))
-        TRY(keeps(&holds, certificate, risk, ctx));
+        TRY(certificate_risk_keeps(&holds, certificate, risk, ctx));
     if (holds)
         bound = fpr > 0 ? strtod(risk->max_tpr, NULL) : risk->max_advantage;
     number_text(most, bound);
