@@ -52,7 +52,7 @@ double run_noise_multiplier(double accounted, const struct dpsgd_facts *facts, s
 }
 
 /* NAN: no bound, and none of the sum. */
-static double plus(double x, double y)
+static double dpsgd_reservations_plus(double x, double y)
 {
     return isnan(x) ? x : iv_add(iv(x), iv(y)).hi;
 }
@@ -64,11 +64,11 @@ static sotto_status add_labels(struct sotto_account *a, const struct dpsgd_facts
     const struct sotto_sensitivity one = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED};
     struct sotto_account labels;
     TRY(sotto_account_release(&labels, RUN_LABEL_MECHANISM, f->label_scale, &one, 0, 1, NULL));
-    a->epsilon.upper = plus(a->epsilon.upper, labels.epsilon.upper);
+    a->epsilon.upper = dpsgd_reservations_plus(a->epsilon.upper, labels.epsilon.upper);
     for (size_t i = 0; i < a->bound_count; i++)
-        a->bounds[i].epsilon = plus(a->bounds[i].epsilon, labels.epsilon.upper);
-    a->pure_epsilon = plus(a->pure_epsilon, labels.pure_epsilon);
-    a->zcdp_rho = plus(a->zcdp_rho, labels.zcdp_rho);
+        a->bounds[i].epsilon = dpsgd_reservations_plus(a->bounds[i].epsilon, labels.epsilon.upper);
+    a->pure_epsilon = dpsgd_reservations_plus(a->pure_epsilon, labels.pure_epsilon);
+    a->zcdp_rho = dpsgd_reservations_plus(a->zcdp_rho, labels.zcdp_rho);
     snprintf(a->adjacency, sizeof a->adjacency, "replace-one");
 done:
     return status;
