@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static sotto_status dump(char **text, struct json *object, int style)
+static sotto_status ledger_line_dump(char **text, struct json *object, int style)
 {
     sotto_status status = json_dump(text, object, style);
     json_free(object);
@@ -170,7 +170,7 @@ sotto_status charge_entry_encode(char **text, const struct charge_entry *e)
     put[e->event](&line, e);
     if (e->admission)
         admission_put(&line, e->admission);
-    return dump(text, line, JSON_LINE);
+    return ledger_line_dump(text, line, JSON_LINE);
 }
 
 sotto_status ledger_hashes_encode(char **text, const struct ledger_hashes *h)
@@ -180,7 +180,7 @@ sotto_status ledger_hashes_encode(char **text, const struct ledger_hashes *h)
     json_put_text(&line, "key", h->key);
     json_put_integer(&line, "count", (int64_t)h->count);
     json_put_text(&line, "hashes", h->hashes);
-    return dump(text, line, JSON_LINE);
+    return ledger_line_dump(text, line, JSON_LINE);
 }
 
 sotto_status ledger_budget_encode(char **text, const struct budget_entry *e)
@@ -196,7 +196,7 @@ sotto_status ledger_budget_encode(char **text, const struct budget_entry *e)
         columns_put(&line, e->columns);
     if (e->followed_by)
         json_put_integer(&line, "followed_by", (int64_t)e->followed_by);
-    return dump(text, line, JSON_LINE);
+    return ledger_line_dump(text, line, JSON_LINE);
 }
 
 sotto_status ledger_torn_encode(char **text, size_t bytes, const char *sha256)
@@ -205,14 +205,14 @@ sotto_status ledger_torn_encode(char **text, size_t bytes, const char *sha256)
     json_put_text(&line, "event", event_names[LEDGER_TORN]);
     json_put_integer(&line, "bytes", (int64_t)bytes);
     json_put_text(&line, "sha256", sha256);
-    return dump(text, line, JSON_LINE);
+    return ledger_line_dump(text, line, JSON_LINE);
 }
 
 sotto_status ledger_move_encode(char **text, const char *to)
 {
     struct json *line = line_of(LEDGER_MOVED, line_schema);
     json_put_text(&line, "to", to);
-    return dump(text, line, JSON_LINE);
+    return ledger_line_dump(text, line, JSON_LINE);
 }
 
 sotto_status ledger_output_encode(char **text, const struct ledger_output *o)
@@ -222,7 +222,7 @@ sotto_status ledger_output_encode(char **text, const struct ledger_output *o)
     json_put_text(&line, "salt", o->salt);
     json_put_text(&line, "output", o->output);
     json_put_text(&line, "certificate", o->certificate);
-    return dump(text, line, JSON_LINE);
+    return ledger_line_dump(text, line, JSON_LINE);
 }
 
 sotto_status ledger_settlement_encode(char **text, const struct ledger_settlement *s,
@@ -236,7 +236,7 @@ sotto_status ledger_settlement_encode(char **text, const struct ledger_settlemen
     account_put(&line, account);
     if (admission)
         admission_put(&line, admission);
-    return dump(text, line, JSON_LINE);
+    return ledger_line_dump(text, line, JSON_LINE);
 }
 
 /* ---- lines that are read ---- */
@@ -306,7 +306,7 @@ static size_t size_or(const struct json *entry, const char *path, size_t missing
     return x >= 0 && x <= 0x1p52 ? (size_t)x : missing;
 }
 
-static bool says(const struct json *entry, const char *key, const char *value)
+static bool ledger_line_says(const struct json *entry, const char *key, const char *value)
 {
     const char *text = json_text(json_find(entry, key));
     return text && strcmp(text, value) == 0;
@@ -323,35 +323,35 @@ static struct privacy_unit unit_of(const struct json *d)
 struct ledger_charge ledger_line_charge(const struct ledger_line *line)
 {
     const struct json *d = line->document;
-    return (struct ledger_charge){.plan = line->plan.count > 0 ? &line->plan : NULL,
-                                  .unit = unit_of(d),
-                                  .mechanism = line->mechanism,
-                                  .sampler = json_text(json_find(d, "sampler")),
-                                  .adjacency = json_text(json_find(d, "adjacency")),
-                                  .source = json_text(json_find(d, "sensitivity.source")),
-                                  .purpose = json_text(json_find(d, "purpose")),
-                                  .dataset_id = json_text(json_find(d, "fingerprint")),
-                                  .clipping = says(d, "clipping", "l1") ? SOTTO_NORM_L1 : SOTTO_NORM_L2,
-                                  .sampling = says(d, "sampling", "fixed") ? SOTTO_SAMPLING_FIXED
-                                                                           : SOTTO_SAMPLING_POISSON,
-                                  .l1 = number_or(d, "sensitivity.l1", NAN),
-                                  .l2 = number_or(d, "sensitivity.l2", NAN),
-                                  .scale = number_or(d, "scale", 0),
-                                  .value_step = number_or(d, "value_step", 0),
-                                  .noise_multiplier = number_or(d, "noise_multiplier", 0),
-                                  .sample_rate = number_or(d, "sample_rate", 0),
-                                  .dimension = size_or(d, "dimension", 0),
-                                  .steps = size_or(d, "steps", 1),
-                                  .pure = number_or(d, "pure_epsilon", NAN),
-                                  .rho = number_or(d, "zcdp_rho", NAN),
-                                  .epsilon = number_or(d, "epsilon.upper", NAN),
-                                  .lower = number_or(d, "epsilon.lower", 0),
-                                  .delta = number_or(d, "delta", 0),
-                                  .conditional = json_find(d, "condition") != NULL,
-                                  .inputs_only = json_find(d, "protects") && !json_find(d, "labels"),
-                                  .is_run = line->run != NULL,
-                                  .of_inputs = json_find(d, "protects") != NULL,
-                                  .seeded = json_find(d, "randomness") && !says(d, "randomness", "os")};
+    return (struct ledger_charge){
+        .plan = line->plan.count > 0 ? &line->plan : NULL,
+        .unit = unit_of(d),
+        .mechanism = line->mechanism,
+        .sampler = json_text(json_find(d, "sampler")),
+        .adjacency = json_text(json_find(d, "adjacency")),
+        .source = json_text(json_find(d, "sensitivity.source")),
+        .purpose = json_text(json_find(d, "purpose")),
+        .dataset_id = json_text(json_find(d, "fingerprint")),
+        .clipping = ledger_line_says(d, "clipping", "l1") ? SOTTO_NORM_L1 : SOTTO_NORM_L2,
+        .sampling = ledger_line_says(d, "sampling", "fixed") ? SOTTO_SAMPLING_FIXED : SOTTO_SAMPLING_POISSON,
+        .l1 = number_or(d, "sensitivity.l1", NAN),
+        .l2 = number_or(d, "sensitivity.l2", NAN),
+        .scale = number_or(d, "scale", 0),
+        .value_step = number_or(d, "value_step", 0),
+        .noise_multiplier = number_or(d, "noise_multiplier", 0),
+        .sample_rate = number_or(d, "sample_rate", 0),
+        .dimension = size_or(d, "dimension", 0),
+        .steps = size_or(d, "steps", 1),
+        .pure = number_or(d, "pure_epsilon", NAN),
+        .rho = number_or(d, "zcdp_rho", NAN),
+        .epsilon = number_or(d, "epsilon.upper", NAN),
+        .lower = number_or(d, "epsilon.lower", 0),
+        .delta = number_or(d, "delta", 0),
+        .conditional = json_find(d, "condition") != NULL,
+        .inputs_only = json_find(d, "protects") && !json_find(d, "labels"),
+        .is_run = line->run != NULL,
+        .of_inputs = json_find(d, "protects") != NULL,
+        .seeded = json_find(d, "randomness") && !ledger_line_says(d, "randomness", "os")};
 }
 
 static sotto_status get_numbers(struct ledger_line *line, const char *name)
@@ -519,7 +519,7 @@ static sotto_status get_budget(struct ledger_line *line, const char *name)
     TRY(json_get_real(&line->budget.delta, line->document, name, "delta"));
     if (!(line->budget.epsilon >= 0 && line->budget.delta >= 0 && line->budget.delta < 1))
         FAIL(SOTTO_EFORMAT, "%s: the budget is below 0, or its delta not below 1", name);
-    line->by_officer = says(line->document, "set_by", "officer");
+    line->by_officer = ledger_line_says(line->document, "set_by", "officer");
     line->contact = json_text(json_find(line->document, "contact"));
     TRY(get_followed_by(line, name));
     line->admission.opens = json_member(line->document, "columns");
@@ -568,7 +568,7 @@ sotto_status ledger_line_settlement(bool *found, struct ledger_settlement *out,
 {
     sotto_status status = SOTTO_OK;
     const struct json *d = line->document;
-    *found = says(d, "event", event_names[LEDGER_SETTLED]);
+    *found = ledger_line_says(d, "event", event_names[LEDGER_SETTLED]);
     if (!*found)
         goto done;
     TRY(json_get_text(&out->run, d, name, "run"));
@@ -611,7 +611,7 @@ sotto_status ledger_line_decode(struct ledger_line *line, const char *name)
     size_t i = 0;
     const bool columns = json_member(d, "any_order") || json_member(d, "columns") || json_member(d, "plan");
     const char *wanted = columns ? columns_schema : json_member(d, "person") ? person_schema : line_schema;
-    const bool unnamed = !json_member(d, "schema") && says(d, "event", event_names[LEDGER_TORN]);
+    const bool unnamed = !json_member(d, "schema") && ledger_line_says(d, "event", event_names[LEDGER_TORN]);
     if (!unnamed && (!schema || strcmp(schema, wanted) != 0))
         FAIL(SOTTO_EFORMAT,
              "%s: schema is '%.40s'; expected sotto.ledger/1, /2 of a person, or /3 of columns and plans "
