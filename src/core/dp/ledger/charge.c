@@ -164,7 +164,8 @@ static sotto_status new_records(char **line, struct ledger *l, const struct char
 }
 
 /* A budget that came with it, hashes of new records, and the entry, in one piece. */
-static sotto_status enter(struct ledger *l, const struct charge *c, const struct charge_entry *entry)
+static sotto_status charge_write_entry(struct ledger *l, const struct charge *c,
+                                       const struct charge_entry *entry)
 {
     sotto_status status = SOTTO_OK;
     const bool alone = !l->holds;
@@ -185,7 +186,7 @@ done:
     return status;
 }
 
-static void announce(const struct charge *c, const struct sotto_context *ctx)
+static void charge_announce(const struct charge *c, const struct sotto_context *ctx)
 {
     if (c->opened)
         context_log(ctx, SOTTO_LOG_INFO,
@@ -215,10 +216,10 @@ sotto_status charge_enter(struct charge *c, const struct charge_entry *entry, co
         TRY(ledger_check_budget(&admissions[i], &c->ledgers[i], entry->account, &charge));
     for (size_t i = c->count; i-- > 0;) { /* the own one last: where it has the entry, all have it */
         complete.admission = &admissions[i];
-        TRY(enter(&c->ledgers[i], c, &complete));
+        TRY(charge_write_entry(&c->ledgers[i], c, &complete));
     }
     if (!c->ledgers[0].holds)
-        announce(c, ctx);
+        charge_announce(c, ctx);
 done:
     ledger_line_free(&parsed);
     base_free(admissions);
@@ -288,7 +289,7 @@ sotto_status charge_spend_slot(struct plan_slot *slot, struct charge *c, const s
     TRY(status);
     planned.event = LEDGER_PLANNED;
     planned.slot = &found;
-    TRY(enter(own, c, &planned));
+    TRY(charge_write_entry(own, c, &planned));
     *slot = found;
 done:
     ledger_line_free(&parsed);
@@ -307,7 +308,7 @@ sotto_status charge_write_held(struct charge *c, const struct sotto_context *ctx
     sotto_status status = SOTTO_OK;
     for (size_t i = c->count; i-- > 0;)
         TRY(ledger_write_held(&c->ledgers[i]));
-    announce(c, ctx);
+    charge_announce(c, ctx);
 done:
     return status;
 }

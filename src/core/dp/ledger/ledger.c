@@ -26,26 +26,27 @@ static const char zeros[] = "000000000000000000000000000000000000000000000000000
 static const char hash_key[] = ",\"hash\":\"";
 enum { HASH_TAIL = sizeof hash_key - 1 + 64 + 2 /* "} */ };
 
-static double plus(double a, double b)
+static double ledger_plus(double a, double b)
 {
     return iv_add(iv(a), iv(isnan(b) ? INFINITY : b)).hi;
 }
 
-static struct decimal count(struct decimal sum, double x)
+static struct decimal ledger_count(struct decimal sum, double x)
 {
     return decimal_add(sum, decimal_of(x));
 }
 
 void ledger_sum_add(struct ledger_sum *sum, double pure, double rho, double epsilon, double delta)
 {
-    *sum = (struct ledger_sum){sum->releases + 1, count(sum->pure, pure), plus(sum->rho, rho),
-                               count(sum->epsilon, epsilon), count(sum->delta, delta)};
+    *sum = (struct ledger_sum){sum->releases + 1, ledger_count(sum->pure, pure), ledger_plus(sum->rho, rho),
+                               ledger_count(sum->epsilon, epsilon), ledger_count(sum->delta, delta)};
 }
 
 struct ledger_sum ledger_sum_both(const struct ledger_sum *a, const struct ledger_sum *b)
 {
-    return (struct ledger_sum){a->releases + b->releases, decimal_add(a->pure, b->pure), plus(a->rho, b->rho),
-                               decimal_add(a->epsilon, b->epsilon), decimal_add(a->delta, b->delta)};
+    return (struct ledger_sum){a->releases + b->releases, decimal_add(a->pure, b->pure),
+                               ledger_plus(a->rho, b->rho), decimal_add(a->epsilon, b->epsilon),
+                               decimal_add(a->delta, b->delta)};
 }
 
 double ledger_sum_epsilon(const struct ledger_sum *sum, double delta)
@@ -278,7 +279,7 @@ void ledger_item_settle(struct ledger_item *item, const struct ledger_charge *se
 }
 
 /* The last reservation of its run, once, at fewer steps. */
-static sotto_status settle(struct ledger *l, const struct ledger_line *line, const char *where)
+static sotto_status ledger_settle(struct ledger *l, const struct ledger_line *line, const char *where)
 {
     sotto_status status = SOTTO_OK;
     const struct ledger_settlement *s = &line->settlement;
@@ -326,7 +327,7 @@ static sotto_status count_line(struct ledger *l, struct ledger_line *line, const
                                                          [LEDGER_RECORDS] = take_records,
                                                          [LEDGER_MOVED] = take_move,
                                                          [LEDGER_RELEASED] = take_output,
-                                                         [LEDGER_SETTLED] = settle,
+                                                         [LEDGER_SETTLED] = ledger_settle,
                                                          [LEDGER_PLAN] = count_charge,
                                                          [LEDGER_PLANNED] = take_planned};
     sotto_status status = SOTTO_OK;
@@ -459,8 +460,8 @@ static sotto_status write_all(int fd, const void *data, size_t bytes, const char
 }
 
 /* Keeps the torn bytes beside the ledger, cuts them off, and says so in the chain. */
-static sotto_status quarantine(struct ledger *l, const unsigned char *data, size_t bytes, size_t keep,
-                               const struct sotto_context *ctx)
+static sotto_status ledger_quarantine(struct ledger *l, const unsigned char *data, size_t bytes, size_t keep,
+                                      const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     char hash[SHA256_HEX], *line = NULL;
@@ -542,7 +543,7 @@ sotto_status ledger_open(struct ledger *l, const char *path, const struct sotto_
     if (l->unended)
         TRY(end_last_line(l, ctx));
     if (torn < size)
-        TRY(quarantine(l, data + torn, size - torn, torn, ctx));
+        TRY(ledger_quarantine(l, data + torn, size - torn, torn, ctx));
 done:
     base_free(data);
     if (status != SOTTO_OK)
@@ -616,8 +617,8 @@ static sotto_status draw_nonce(char nonce[2 * 16 + 1])
 }
 
 /* The line with its place in the chain and its hash, and a newline. */
-static sotto_status complete(char **out, char hash[SHA256_HEX], const struct ledger *l, const char *line,
-                             bool charge)
+static sotto_status ledger_complete(char **out, char hash[SHA256_HEX], const struct ledger *l,
+                                    const char *line, bool charge)
 {
     sotto_status status = SOTTO_OK;
     char nonce[2 * 16 + 1], stamp[32], number[48] = "", *text = NULL;
@@ -656,7 +657,7 @@ done:
     return status;
 }
 
-static sotto_status hold(struct ledger *l, const char *line)
+static sotto_status ledger_hold_line(struct ledger *l, const char *line)
 {
     sotto_status status = SOTTO_OK;
     const size_t length = strlen(line);
@@ -686,7 +687,7 @@ done:
     return status;
 }
 
-static sotto_status append(struct ledger *l, const char *entry, bool charge)
+static sotto_status ledger_append_line(struct ledger *l, const char *entry, bool charge)
 {
     sotto_status status = SOTTO_OK;
     struct ledger_line read_back = {0};
@@ -696,9 +697,9 @@ static sotto_status append(struct ledger *l, const char *entry, bool charge)
              "%s: was moved to %s and cannot be charged any more; give that file by --ledger, or omit "
              "--ledger",
              l->path, l->moved);
-    TRY(complete(&line, hash, l, entry, charge));
+    TRY(ledger_complete(&line, hash, l, entry, charge));
     TRY(ledger_line_parse(&read_back, line, strlen(line), l->path));
-    TRY(l->holds ? hold(l, line) : write_lines(l, line, strlen(line), l->entries == 0));
+    TRY(l->holds ? ledger_hold_line(l, line) : write_lines(l, line, strlen(line), l->entries == 0));
     TRY(count_line(l, &read_back, l->path));
     TRY(count_again(l));
     memcpy(l->last, hash, sizeof hash);
@@ -711,12 +712,12 @@ done:
 
 sotto_status ledger_append(struct ledger *l, const char *line)
 {
-    return append(l, line, false);
+    return ledger_append_line(l, line, false);
 }
 
 sotto_status ledger_append_charge(struct ledger *l, const char *line)
 {
-    return append(l, line, true);
+    return ledger_append_line(l, line, true);
 }
 
 void ledger_close(struct ledger *l)

@@ -100,7 +100,7 @@ static void write_left(char out[160], const struct ledger *l)
         snprintf(out, 160, "%s", l->columns.count ? "nothing" : "all of it");
 }
 
-static sotto_status refuse(const struct ledger *l, const struct whole *with)
+static sotto_status ledger_account_refuse(const struct ledger *l, const struct whole *with)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_account before, after;
@@ -163,7 +163,7 @@ sotto_status ledger_check_budget(struct admission *out, const struct ledger *l, 
     if (fits && tighter && !isnan(l->budget.epsilon)) /* within it, and within the columns that were fixed */
         TRY(ledger_admit(&made, &fits, l, fixed, &item, NULL));
     if (!fits)
-        TRY(refuse(l, &with));
+        TRY(ledger_account_refuse(l, &with));
     if (out)
         *out = made;
 done:

@@ -213,7 +213,7 @@ done:
     return status;
 }
 
-static bool same(double a, double b)
+static bool ledger_columns_same(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));
 }
@@ -224,7 +224,7 @@ sotto_status ledger_admit(struct admission *out, bool *fits, const struct ledger
     sotto_status status = SOTTO_OK;
     struct adaptive_columns with = l->columns;
     *out = (struct admission){.opens = false};
-    const bool stand = with.count > 0 && same(l->opened.epsilon, budget.epsilon) &&
+    const bool stand = with.count > 0 && ledger_columns_same(l->opened.epsilon, budget.epsilon) &&
                        (isnan(budget.epsilon) || l->opened.delta == budget.delta);
     if (stand)
         TRY(charge_item(&out->any_order, fits, &with, item, ctx));

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool same(double a, double b)
+static bool ledger_events_same(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));
 }
@@ -19,11 +19,12 @@ static bool same(double a, double b)
 static bool equal_kind(const struct sotto_event *a, const struct sotto_event *b)
 {
     return strcmp(a->mechanism, b->mechanism) == 0 && a->adjacency == b->adjacency &&
-           same(a->scale, b->scale) && same(a->l1, b->l1) && same(a->l2, b->l2) &&
-           a->dimension == b->dimension && a->value_step == b->value_step &&
-           a->noise_multiplier == b->noise_multiplier && a->sample_rate == b->sample_rate &&
-           a->clipping == b->clipping && a->sampling == b->sampling && a->group == b->group &&
-           same(a->stated.epsilon, b->stated.epsilon) && a->stated.delta == b->stated.delta;
+           ledger_events_same(a->scale, b->scale) && ledger_events_same(a->l1, b->l1) &&
+           ledger_events_same(a->l2, b->l2) && a->dimension == b->dimension &&
+           a->value_step == b->value_step && a->noise_multiplier == b->noise_multiplier &&
+           a->sample_rate == b->sample_rate && a->clipping == b->clipping && a->sampling == b->sampling &&
+           a->group == b->group && ledger_events_same(a->stated.epsilon, b->stated.epsilon) &&
+           a->stated.delta == b->stated.delta;
 }
 
 static bool repeats_last(const struct ledger_events *list, const struct sotto_event *e)
@@ -32,7 +33,8 @@ static bool repeats_last(const struct ledger_events *list, const struct sotto_ev
 }
 
 /* Would the account take it? ENOMEM. */
-static sotto_status accountable(bool *yes, const struct ledger_events *list, const struct sotto_event *e)
+static sotto_status ledger_events_accountable(bool *yes, const struct ledger_events *list,
+                                              const struct sotto_event *e)
 {
     struct status_record before;
     struct part part;
@@ -48,7 +50,7 @@ static sotto_status accountable(bool *yes, const struct ledger_events *list, con
     return SOTTO_OK;
 }
 
-static bool begins(const char *text, const char *with)
+static bool ledger_events_begins(const char *text, const char *with)
 {
     return text && strncmp(text, with, strlen(with)) == 0;
 }
@@ -58,7 +60,8 @@ static sotto_status event_of_facts(bool *found, struct sotto_event *e, const str
 {
     const struct mechanism *m = c->mechanism ? mechanism_find(c->mechanism) : NULL;
     *found = false;
-    if (!m || begins(c->sampler, FIXED_SAMPLER) || begins(c->sampler, FLAT_SAMPLER))
+    if (!m || ledger_events_begins(c->sampler, FIXED_SAMPLER) ||
+        ledger_events_begins(c->sampler, FLAT_SAMPLER))
         return SOTTO_OK;
     e->mechanism = m->name;
     e->l1 = c->l1;
@@ -77,7 +80,7 @@ static sotto_status event_of_facts(bool *found, struct sotto_event *e, const str
         e->adjacency = SOTTO_ADD_REMOVE; /* of the facts, from which the account of a replacement is made */
     if (m->kind == RELEASE_INTEGER && e->value_step == 0)
         return SOTTO_OK;
-    return accountable(found, list, e);
+    return ledger_events_accountable(found, list, e);
 }
 
 static struct sotto_dp statement_of(const struct ledger_charge *c)
@@ -90,10 +93,10 @@ static sotto_status event_of_numbers(bool *found, struct sotto_event *e, enum so
 {
     *e = (struct sotto_event){
         .mechanism = "stated", .count = 1, .adjacency = adjacency, .stated = statement_of(c)};
-    return accountable(found, list, e);
+    return ledger_events_accountable(found, list, e);
 }
 
-static sotto_status append(struct ledger_events *list, const struct sotto_event *e)
+static sotto_status ledger_events_append(struct ledger_events *list, const struct sotto_event *e)
 {
     sotto_status status = SOTTO_OK;
     if (repeats_last(list, e)) {
@@ -146,9 +149,9 @@ sotto_status ledger_events_add(struct ledger_events *list, const struct ledger_c
 {
     sotto_status status = SOTTO_OK;
     for (size_t i = 0; charge->plan && i < charge->plan->count; i++)
-        TRY(append(list, &charge->plan->events[i]));
+        TRY(ledger_events_append(list, &charge->plan->events[i]));
     if (charge->event.count > 0)
-        TRY(append(list, &charge->event));
+        TRY(ledger_events_append(list, &charge->event));
     list->unknown = list->unknown || (charge->event.count == 0 && !charge->plan);
     list->add_remove += charge->add_remove;
 done:
@@ -159,7 +162,7 @@ sotto_status ledger_events_join(struct ledger_events *list, const struct ledger_
 {
     sotto_status status = SOTTO_OK;
     for (size_t i = 0; i < more->count; i++)
-        TRY(append(list, &more->items[i]));
+        TRY(ledger_events_append(list, &more->items[i]));
     list->add_remove += more->add_remove;
     list->unknown = list->unknown || more->unknown;
 done:

@@ -80,7 +80,7 @@ static void name_holder(char out[256], const char *path)
         snprintf(out, 256, "%s, process %ld since %.10s %.5s UTC", h.host, h.process, h.since, h.since + 11);
 }
 
-static sotto_status refuse(const char *path, const char *lock)
+static sotto_status ledger_lock_refuse(const char *path, const char *lock)
 {
     char holder[256];
     name_holder(holder, lock);
@@ -139,7 +139,7 @@ static sotto_status take_name(const char *path, const char *lock)
         if (got)
             break;
         if (tries >= TRIES || (holder_read(&other, lock) && holder_is_gone(&other, &self)))
-            TRY(refuse(path, lock));
+            TRY(ledger_lock_refuse(path, lock));
         wait_a_little();
     }
 done:

@@ -117,7 +117,7 @@ static void add_need(struct sums *s, const struct need *n)
     }
 }
 
-static sotto_status refuse(const char *where)
+static sotto_status ledger_offers_refuse(const char *where)
 {
     return status_fail(
         SOTTO_EFORMAT,
@@ -138,7 +138,7 @@ sotto_status ledger_require_offers(const struct ledger_item *item, const struct 
     if (a->offers == 0)
         goto done;
     if (events->count == 0) /* nothing is known to cover it */
-        TRY(refuse(where));
+        TRY(ledger_offers_refuse(where));
     for (size_t k = 0; k < count; k++) { /* what covers all covers each */
         struct need n;
         TRY(need_of(&n, item, &events[k], recorded));
@@ -146,7 +146,7 @@ sotto_status ledger_require_offers(const struct ledger_item *item, const struct 
             add_need(&sums, &n);
         for (size_t i = 0; i < a->offers; i++)
             if (!is_enough(&a->offer[i], &n))
-                TRY(refuse(where));
+                TRY(ledger_offers_refuse(where));
     }
     for (size_t i = 0; i < a->offers && count > 1; i++) {
         const struct adaptive *box = &a->offer[i];
@@ -154,7 +154,7 @@ sotto_status ledger_require_offers(const struct ledger_item *item, const struct 
             (box->pure >= sums.pure * (1 - hair) && box->square >= sums.square * (1 - hair)) ||
             box->square >= sums.gaussian * (1 - hair);
         if (box->failure == 0 && !enough)
-            TRY(refuse(where));
+            TRY(ledger_offers_refuse(where));
     }
 done:
     return status;
@@ -167,14 +167,14 @@ struct price {
     double pure, square;
 };
 
-static double rate(const struct price *p)
+static double ledger_offers_rate(const struct price *p)
 {
     return p->pure > 0 ? p->square / p->pure : INFINITY;
 }
 
 static int by_rate(const void *a, const void *b)
 {
-    const double x = rate(a), y = rate(b);
+    const double x = ledger_offers_rate(a), y = ledger_offers_rate(b);
     return (x > y) - (x < y);
 }
 

@@ -225,7 +225,7 @@ done:
 
 /* ---- comparing ---- */
 
-static bool same(double a, double b)
+static bool ledger_plan_same(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));
 }
@@ -277,7 +277,7 @@ void ledger_plan_compare(char out[160], const struct sotto_event *e, const struc
         snprintf(out, 160, "mechanism is planned as %s, asked as %.40s", e->mechanism,
                  c->mechanism ? c->mechanism : "none");
     for (size_t i = 0; i < COMPARED && !out[0]; i++)
-        if (!same(members[i].planned, members[i].asked))
+        if (!ledger_plan_same(members[i].planned, members[i].asked))
             snprintf(out, 160, "%s is planned as %.17g, asked as %.17g", members[i].name, members[i].planned,
                      members[i].asked);
     if (!out[0] && c->of_inputs)

@@ -10,7 +10,7 @@
 
 static const double hair = 1e-9; /* a recorded epsilon is the decimal that was asked for */
 
-static sotto_status refuse(const char *where, const char *what, double recorded, double least)
+static sotto_status ledger_recorded_refuse(const char *where, const char *what, double recorded, double least)
 {
     return status_fail(SOTTO_EFORMAT,
                        "%s: records %s %.9g, and its own mechanism, noise and sensitivity give %.9g, so the "
@@ -27,7 +27,8 @@ static bool is_less(double recorded, double least)
 static sotto_status require_pure(double recorded, const struct part *p, const char *where)
 {
     const double least = part_pure(p).hi < INFINITY ? part_pure(p).lo : INFINITY;
-    return is_less(recorded, least) ? refuse(where, "pure epsilon", recorded, least) : SOTTO_OK;
+    return is_less(recorded, least) ? ledger_recorded_refuse(where, "pure epsilon", recorded, least)
+                                    : SOTTO_OK;
 }
 
 /* The smallest bound of those that a charge takes; the curve alone where that is enough. */
@@ -54,9 +55,9 @@ static sotto_status require_noise(const struct part *p, const struct ledger_char
                  least = least_epsilon(p, c->epsilon, c->delta);
     TRY(require_pure(c->pure, p, where));
     if (is_less(c->rho, rho))
-        TRY(refuse(where, "zCDP rho", c->rho, rho));
+        TRY(ledger_recorded_refuse(where, "zCDP rho", c->rho, rho));
     if (is_less(c->epsilon, least))
-        TRY(refuse(where, "epsilon", c->epsilon, least));
+        TRY(ledger_recorded_refuse(where, "epsilon", c->epsilon, least));
 done:
     return status;
 }
@@ -65,7 +66,8 @@ done:
 static sotto_status require_test(const struct ledger_charge *c, const char *where)
 {
     const double least = c->scale > 0 ? 1 / c->scale : INFINITY;
-    return is_less(c->epsilon, least) ? refuse(where, "epsilon", c->epsilon, least) : SOTTO_OK;
+    return is_less(c->epsilon, least) ? ledger_recorded_refuse(where, "epsilon", c->epsilon, least)
+                                      : SOTTO_OK;
 }
 
 /* What is planned: no release by itself is above what was recorded for all. */
@@ -83,12 +85,12 @@ static sotto_status require_plan(const struct event_list *plan, const struct led
         rho += p.count * iv_div(iv_square(p.shifts.l2), iv(p.m->zcdp_divisor)).lo;
         const double least = least_epsilon(&p, c->epsilon, c->delta);
         if (is_less(c->epsilon, least))
-            TRY(refuse(where, "epsilon", c->epsilon, least));
+            TRY(ledger_recorded_refuse(where, "epsilon", c->epsilon, least));
     }
     if (is_less(c->pure, pure))
-        TRY(refuse(where, "pure epsilon", c->pure, pure));
+        TRY(ledger_recorded_refuse(where, "pure epsilon", c->pure, pure));
     if (is_less(c->rho, rho))
-        TRY(refuse(where, "zCDP rho", c->rho, rho));
+        TRY(ledger_recorded_refuse(where, "zCDP rho", c->rho, rho));
 done:
     return status;
 }
@@ -109,7 +111,7 @@ static sotto_status require_steps(bool *derived, const struct sotto_event *e, co
     const struct interval step = iv_div(iv(replaced ? 2 : 1), iv(e->noise_multiplier));
     const double least = p.m->epsilon(iv_mul(step, iv_sqrt(iv((double)e->count))), c->delta).lo;
     if (is_less(c->epsilon, least))
-        TRY(refuse(where, "epsilon", c->epsilon, least));
+        TRY(ledger_recorded_refuse(where, "epsilon", c->epsilon, least));
     *derived = true;
 done:
     return status;

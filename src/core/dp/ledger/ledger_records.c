@@ -113,7 +113,7 @@ done:
     return status;
 }
 
-static int compare(const void *a, const void *b)
+static int ledger_records_compare(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -127,9 +127,9 @@ static sotto_status hash_all(uint64_t **out, struct ledger_records *r, const str
         return status_fail(SOTTO_ENOMEM, "ledger: out of memory for %zu records", s->n);
     for (size_t i = 0; i < s->n; i++)
         hashes[i] = digest_keyed(s->digests[i], r->key);
-    qsort(hashes, s->n, sizeof *hashes, compare);
+    qsort(hashes, s->n, sizeof *hashes, ledger_records_compare);
     if (r->count > 0)
-        qsort(r->hashes, r->count, sizeof *r->hashes, compare);
+        qsort(r->hashes, r->count, sizeof *r->hashes, ledger_records_compare);
     *out = hashes;
     return SOTTO_OK;
 }
@@ -176,7 +176,7 @@ static sotto_status draw_key(struct ledger_records *r)
     return SOTTO_OK;
 }
 
-static char *spell(const uint64_t *hashes, size_t n)
+static char *ledger_records_spell(const uint64_t *hashes, size_t n)
 {
     char *text = base_alloc(n * HASH_DIGITS + 1, 1);
     for (size_t i = 0; text && i < n * HASH_DIGITS; i++)
@@ -200,7 +200,7 @@ sotto_status ledger_records_entry(char **line, struct ledger_records *r, const c
     kept = keep_new(hashes, s->n, r);
     if (kept == 0)
         goto done;
-    if (!(text = spell(hashes, kept)))
+    if (!(text = ledger_records_spell(hashes, kept)))
         FAIL(SOTTO_ENOMEM, "ledger: out of memory for %zu records", kept);
     for (size_t i = 0; i < DIGEST_BYTES; i++)
         snprintf(key + 2 * i, 3, "%02x", r->key[i]);

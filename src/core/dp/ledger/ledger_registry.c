@@ -22,7 +22,7 @@ static bool plain_name(const char *name)
            strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length;
 }
 
-static sotto_status join(char **out, const char *folder, const char *name, const char *ending)
+static sotto_status ledger_registry_join(char **out, const char *folder, const char *name, const char *ending)
 {
     size_t capacity = strlen(folder) + strlen(name) + strlen(ending) + 2;
     char *path = base_alloc(capacity, 1);
@@ -43,7 +43,7 @@ static sotto_status find_folder(char **out)
     }
     REQUIRE(home && home[0] == '/',
             "ledger: neither XDG_DATA_HOME nor HOME is set; set one of them to locate the folder of ledgers");
-    TRY(join(out, home, middle, ""));
+    TRY(ledger_registry_join(out, home, middle, ""));
 done:
     return status;
 }
@@ -60,7 +60,7 @@ static sotto_status path_of(char **out, const char *dataset_id, const char *endi
         sha256_of(hashed, dataset_id, strlen(dataset_id));
         dataset_id = hashed;
     }
-    TRY(join(out, folder, dataset_id, ending));
+    TRY(ledger_registry_join(out, folder, dataset_id, ending));
 done:
     base_free(folder);
     return status;
@@ -77,7 +77,7 @@ sotto_status registry_lock(struct ledger_lock *lock)
     char *folder = NULL, *path = NULL;
     TRY(find_folder(&folder));
     TRY(folder_make(folder));
-    TRY(join(&path, folder, ".lock", ""));
+    TRY(ledger_registry_join(&path, folder, ".lock", ""));
     TRY(ledger_lock_open(lock, path, O_RDWR));
 done:
     base_free(folder);
@@ -149,11 +149,11 @@ static sotto_status make_absolute(char **out, const char *path)
 {
     char here[4096];
     if (path[0] == '/')
-        return join(out, "", path + 1, "");
+        return ledger_registry_join(out, "", path + 1, "");
     if (!getcwd(here, sizeof here))
         return status_fail(SOTTO_EIO, "%s: the path of the working folder cannot be found: %s", path,
                            strerror(errno));
-    return join(out, here, path, "");
+    return ledger_registry_join(out, here, path, "");
 }
 
 sotto_status registry_put(const char *dataset_id, const char *path)
