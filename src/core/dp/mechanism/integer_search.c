@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-static double excess(double delta, double target)
+static double integer_search_excess(double delta, double target)
 {
     return log(fmax(delta, 1e-320)) - log(target);
 }
@@ -17,7 +17,7 @@ struct question {
     int side; /* 1: epsilon with a delta surely small enough; -1: with one surely too large */
 };
 
-static bool surely(const struct question *q, double out)
+static bool integer_search_surely(const struct question *q, double out)
 {
     struct interval d = q->delta(q->steps, q->step, q->root * (1 + q->side * out));
     return q->side > 0 ? d.hi <= q->target : d.lo > q->target;
@@ -28,7 +28,7 @@ static bool surely(const struct question *q, double out)
 static double step_out(const struct question *q)
 {
     double out = 0x1p-50, before = 0;
-    while (!surely(q, out)) {
+    while (!integer_search_surely(q, out)) {
         before = out;
         out *= 4;
         if (out > 1)
@@ -36,7 +36,7 @@ static double step_out(const struct question *q)
     }
     for (int i = 0; before > 0 && i < 12; i++) {
         double middle = (before + out) / 2;
-        if (surely(q, middle))
+        if (integer_search_surely(q, middle))
             out = middle;
         else
             before = middle;
@@ -49,14 +49,14 @@ struct interval integer_epsilon(struct interval (*delta)(double steps, struct in
 {
     struct interval answer = {0, INFINITY};
     double low = 0, high = most, root = most;
-    double above = excess(delta(steps, step, low).hi, target),
-           below = excess(delta(steps, step, high).hi, target);
+    double above = integer_search_excess(delta(steps, step, low).hi, target),
+           below = integer_search_excess(delta(steps, step, high).hi, target);
     if (above <= 0)
         return iv(0);
     for (int i = 0, side = 0; i < 100 && below < 0 && high - low > root * 0x1p-50; i++) {
         double next = low + (high - low) * (above / (above - below));
         root = next > low && next < high ? next : low + (high - low) / 2;
-        double here = excess(delta(steps, step, root).hi, target);
+        double here = integer_search_excess(delta(steps, step, root).hi, target);
         if (fabs(here) < 0x1p-50)
             break;
         if (here > 0) {

@@ -22,7 +22,7 @@ static double log_sinh(double x)
 }
 
 /* k ln M(c) - c e - ln c - ln(1 + c): smallest where the integrand falls fastest to both sides. */
-static double height(double c, const void *arg)
+static double logistic_compose_height(double c, const void *arg)
 {
     const struct point *p = arg;
     double log_m = log_sinh((c + 0.5) * p->a) - log(2 * c + 1) - log_sinh(p->a / 2);
@@ -35,7 +35,7 @@ struct sum {
 
 /* Absolute rounding error of the exponents and angles below: each logarithm, angle and product is good to a
  * few ulp of the sizes added up here. */
-static double rounding(const struct point *p, double c, double y)
+static double logistic_compose_rounding(const struct point *p, double c, double y)
 {
     double x = (c + 0.5) * p->a;
     double size =
@@ -55,7 +55,7 @@ static void add_term(struct sum *sum, const struct point *p, double c, double y,
         p->k * log_m - c * p->epsilon - 0.5 * log(c * c + y * y) - 0.5 * log((c + 1) * (c + 1) + y * y);
     double angle = p->k * angle_m - y * p->epsilon - atan2(y, c) - atan2(y, c + 1);
     double modulus = weight * exp(log_f);
-    double relative = rounding(p, c, y);
+    double relative = logistic_compose_rounding(p, c, y);
     sum->value += modulus * cos(angle);
     sum->error += relative < 1e-3 ? 2 * modulus * relative : INFINITY;
 }
@@ -69,8 +69,8 @@ struct interval logistic_contour(double a, double k, double epsilon)
     const struct interval no_answer = {0, 1};
     if (k * a > too_large)
         return no_answer;
-    double c = minimise_log(1e-9, 1e9 * fmax(1, 1 / a), 0, height, &p);
-    double peak = height(c, &p), slack = rounding(&p, c, 0);
+    double c = minimise_log(1e-9, 1e9 * fmax(1, 1 / a), 0, logistic_compose_height, &p);
+    double peak = logistic_compose_height(c, &p), slack = logistic_compose_rounding(&p, c, 0);
     if (slack > 1e-3)
         return no_answer;
     if (peak < -690) /* too small to add up in doubles: Chernoff, (1 - e^(e - L))_+ <= e^(c (L - e)) */
@@ -92,7 +92,7 @@ struct interval logistic_contour(double a, double k, double epsilon)
         if (terms % 8 == 0) {
             log_tail = k * log_a - (k + 1) * log(y) - log(k + 1) - c * epsilon;
             if (log_tail < log(fabs(sum.value) * h) - 38) {
-                log_tail += rounding(&p, c, y) + 1e-6;
+                log_tail += logistic_compose_rounding(&p, c, y) + 1e-6;
                 sum.error += fabs(sum.value) * terms * 0x1p-52;
                 break;
             }
@@ -108,7 +108,7 @@ struct interval logistic_contour(double a, double k, double epsilon)
 
 /* G(t) = sum_n t^(k+1+2n) / (4^n (k+1+2n)!). Once the ratio of terms is below 1/2 the rest is below the last
  * term. */
-static struct interval series(struct interval t, int k)
+static struct interval logistic_compose_series(struct interval t, int k)
 {
     struct interval term = t, square = iv_scale(iv_square(t), 0.25);
     for (int i = 2; i <= k + 1; i++)
@@ -138,7 +138,7 @@ struct interval logistic_finite_sum(double a, int k, double epsilon)
         if (t.hi <= 0)
             break;
         t.lo = fmax(0, t.lo);
-        struct interval term = iv_mul(choose, series(t, k));
+        struct interval term = iv_mul(choose, logistic_compose_series(t, k));
         sum = j % 2 ? iv_sub(sum, term) : iv_add(sum, term);
         choose = iv_div(iv_scale(choose, k - j), iv(j + 1));
     }

@@ -38,7 +38,7 @@ static struct interval sum_from(struct interval y, struct interval h)
 }
 
 /* B(y) for y >= 0. */
-static struct interval bracket(struct interval y, struct interval h)
+static struct interval mechanism_discrete_gaussian_bracket(struct interval y, struct interval h)
 {
     if (h.hi > few_steps) {
         const struct interval root_two_pi = {2.5066282746310002, 2.5066282746310007};
@@ -71,22 +71,22 @@ static struct interval bracket(struct interval y, struct interval h)
 }
 
 /* e^lift P(K >= c), c > 0. */
-static struct interval tail(double c, struct interval h, double lift)
+static struct interval mechanism_discrete_gaussian_tail(double c, struct interval h, double lift)
 {
     const struct interval peak = {0.39894228040143264, 0.39894228040143276}; /* phi(0) */
     struct interval y = iv_scale(h, c), exponent = iv_sub(iv(lift), iv_scale(iv_square(y), 0.5));
-    return iv_mul(iv_mul(peak, iv_exp(exponent)), bracket(y, h));
+    return iv_mul(iv_mul(peak, iv_exp(exponent)), mechanism_discrete_gaussian_bracket(y, h));
 }
 
 /* S = {K >= c}, seen from the shifted law. */
 static struct best_event at_threshold(double c, double steps, struct interval h, double epsilon)
 {
-    struct interval lost = tail(c, h, epsilon);
+    struct interval lost = mechanism_discrete_gaussian_tail(c, h, epsilon);
     if (c - steps > 0) {
-        struct interval alpha = tail(c - steps, h, 0);
+        struct interval alpha = mechanism_discrete_gaussian_tail(c - steps, h, 0);
         return (struct best_event){alpha, lost, iv_sub(alpha, lost)};
     }
-    struct interval rest = tail(1 - (c - steps), h, 0);
+    struct interval rest = mechanism_discrete_gaussian_tail(1 - (c - steps), h, 0);
     return (struct best_event){iv_sub(iv(1), rest), lost, iv_sub(iv(1), iv_add(rest, lost))};
 }
 
@@ -122,7 +122,7 @@ static struct interval any_delta(struct interval t, double target)
 enum { CANDIDATES = 8 };
 static const double countable = 0x1p50; /* beyond, doubles skip whole numbers */
 
-static struct best_event event(double steps, struct interval h, double epsilon)
+static struct best_event mechanism_discrete_gaussian_event(double steps, struct interval h, double epsilon)
 {
     struct interval ratio = iv_div(iv(epsilon), iv_scale(iv_square(h), steps));
     struct interval x = iv_add(ratio, iv(steps / 2));
@@ -141,31 +141,32 @@ static struct best_event event(double steps, struct interval h, double epsilon)
     return best;
 }
 
-static struct interval delta(double steps, struct interval h, double epsilon)
+static struct interval mechanism_discrete_gaussian_delta(double steps, struct interval h, double epsilon)
 {
-    return event(steps, h, epsilon).delta;
+    return mechanism_discrete_gaussian_event(steps, h, epsilon).delta;
 }
 
-static struct interval epsilon(double steps, struct interval h, double target)
+static struct interval mechanism_discrete_gaussian_epsilon(double steps, struct interval h, double target)
 {
     double t = iv_scale(h, steps).hi;
-    return integer_epsilon(delta, steps, h, target, t * (t / 2 + 45 + 2 * h.hi));
+    return integer_epsilon(mechanism_discrete_gaussian_delta, steps, h, target, t * (t / 2 + 45 + 2 * h.hi));
 }
 
-static struct interval renyi(double steps, struct interval h, double alpha)
+static struct interval mechanism_discrete_gaussian_renyi(double steps, struct interval h, double alpha)
 {
     struct interval r = gaussian_renyi(iv_scale(h, steps), alpha);
     double moved = (alpha - 1) * steps;
     return moved == floor(moved) ? r : (struct interval){0, r.hi};
 }
 
-static double cdf(double k, double step)
+static double mechanism_discrete_gaussian_cdf(double k, double step)
 {
     k = floor(k);
-    return k >= 0 ? 1 - tail(k + 1, iv(step), 0).hi : tail(-k, iv(step), 0).hi;
+    return k >= 0 ? 1 - mechanism_discrete_gaussian_tail(k + 1, iv(step), 0).hi
+                  : mechanism_discrete_gaussian_tail(-k, iv(step), 0).hi;
 }
 
-static double deviation(double step)
+static double mechanism_discrete_gaussian_deviation(double step)
 {
     double weight = 0.5, sum = 0;
     if (step < few_steps) /* to 1e-1000 */
@@ -179,7 +180,7 @@ static double deviation(double step)
 }
 
 /* The sum of all e^(-i^2 h^2 / 2) is sqrt(2 pi) / h for small h (Poisson summation, to e^(-2 pi^2 / h^2)). */
-static struct interval mass(double k, struct interval h)
+static struct interval mechanism_discrete_gaussian_mass(double k, struct interval h)
 {
     struct interval exponent = iv_scale(iv_square(iv_scale(h, k)), -0.5);
     const struct interval root_two_pi = {2.5066282746310002, 2.5066282746310007};
@@ -191,7 +192,7 @@ static struct interval mass(double k, struct interval h)
 
 static struct interval tail_of(double k, struct interval h)
 {
-    return tail(k, h, 0);
+    return mechanism_discrete_gaussian_tail(k, h, 0);
 }
 
 /* ln P(K = k) / P(K = k - D) = ((k - D)^2 - k^2) h^2 / 2. */
@@ -201,13 +202,13 @@ static struct interval loss_step(double steps, struct interval h)
 }
 
 static const struct integer_law law = {
-    .delta = delta,
-    .event = event,
-    .epsilon = epsilon,
-    .renyi = renyi,
-    .cdf = cdf,
-    .deviation = deviation,
-    .mass = mass,
+    .delta = mechanism_discrete_gaussian_delta,
+    .event = mechanism_discrete_gaussian_event,
+    .epsilon = mechanism_discrete_gaussian_epsilon,
+    .renyi = mechanism_discrete_gaussian_renyi,
+    .cdf = mechanism_discrete_gaussian_cdf,
+    .deviation = mechanism_discrete_gaussian_deviation,
+    .mass = mechanism_discrete_gaussian_mass,
     .tail = tail_of,
     .loss_step = loss_step,
     .magnitude = integer_gaussian,

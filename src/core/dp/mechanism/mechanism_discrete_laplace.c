@@ -11,7 +11,7 @@
 #include "dp/mechanism/pure_pair.h"
 
 /* P(K >= k) = b^k / (1 + b), k >= 0. */
-static struct interval tail(double k, struct interval h)
+static struct interval mechanism_discrete_laplace_tail(double k, struct interval h)
 {
     return iv_div(iv_exp(iv_scale(h, -k)), iv_add(iv(1), iv_exp(iv_neg(h))));
 }
@@ -31,7 +31,7 @@ static struct best_event at_threshold(double m, double steps, struct interval h,
 enum { CANDIDATES = 8 };
 static const double countable = 0x1p50; /* beyond, doubles skip whole numbers */
 
-static struct best_event event(double steps, struct interval h, double epsilon)
+static struct best_event mechanism_discrete_laplace_event(double steps, struct interval h, double epsilon)
 {
     struct interval m = iv_scale(iv_sub(iv(steps), iv_div(iv(epsilon), h)), 0.5);
     struct best_event best = {iv(0), iv(0), iv(0)};
@@ -45,19 +45,19 @@ static struct best_event event(double steps, struct interval h, double epsilon)
     return best;
 }
 
-static struct interval delta(double steps, struct interval h, double epsilon)
+static struct interval mechanism_discrete_laplace_delta(double steps, struct interval h, double epsilon)
 {
-    return event(steps, h, epsilon).delta;
+    return mechanism_discrete_laplace_event(steps, h, epsilon).delta;
 }
 
-static struct interval epsilon(double steps, struct interval h, double target)
+static struct interval mechanism_discrete_laplace_epsilon(double steps, struct interval h, double target)
 {
-    return integer_epsilon(delta, steps, h, target, iv_scale(h, steps).hi);
+    return integer_epsilon(mechanism_discrete_laplace_delta, steps, h, target, iv_scale(h, steps).hi);
 }
 
 /* D h + log1p(-(1 - r^D) (b - r) / ((1 - r)(1 + b))) / (alpha - 1), r = e^(-(2 alpha - 1) h): the sum over
  * both ends and the D - 1 points between them. */
-static struct interval renyi(double steps, struct interval h, double alpha)
+static struct interval mechanism_discrete_laplace_renyi(double steps, struct interval h, double alpha)
 {
     struct interval less = iv_sub(iv(alpha), iv(1)), twice = iv_sub(iv_scale(iv(alpha), 2), iv(1));
     struct interval t = iv_scale(h, steps), b = iv_exp(iv_neg(h)), rate = iv_mul(twice, h);
@@ -69,7 +69,7 @@ static struct interval renyi(double steps, struct interval h, double alpha)
     return iv_max(iv_min(iv_min(sum, t), square), iv(0));
 }
 
-static double cdf(double k, double step)
+static double mechanism_discrete_laplace_cdf(double k, double step)
 {
     double b = exp(-step);
     k = floor(k);
@@ -77,13 +77,13 @@ static double cdf(double k, double step)
 }
 
 /* sqrt(2 b) / (1 - b) steps. */
-static double deviation(double step)
+static double mechanism_discrete_laplace_deviation(double step)
 {
     return sqrt(2 * exp(-step)) / -expm1(-step) * step;
 }
 
 /* P(K = 0) = (1 - b) / (1 + b). */
-static struct interval mass(double k, struct interval h)
+static struct interval mechanism_discrete_laplace_mass(double k, struct interval h)
 {
     struct interval b = iv_exp(iv_neg(h));
     return iv_div(iv_mul(iv_neg(iv_expm1(iv_neg(h))), iv_exp(iv_scale(h, -fabs(k)))), iv_add(iv(1), b));
@@ -96,14 +96,14 @@ static struct interval loss_step(double steps, struct interval h)
 }
 
 static const struct integer_law law = {
-    .delta = delta,
-    .event = event,
-    .epsilon = epsilon,
-    .renyi = renyi,
-    .cdf = cdf,
-    .deviation = deviation,
-    .mass = mass,
-    .tail = tail,
+    .delta = mechanism_discrete_laplace_delta,
+    .event = mechanism_discrete_laplace_event,
+    .epsilon = mechanism_discrete_laplace_epsilon,
+    .renyi = mechanism_discrete_laplace_renyi,
+    .cdf = mechanism_discrete_laplace_cdf,
+    .deviation = mechanism_discrete_laplace_deviation,
+    .mass = mechanism_discrete_laplace_mass,
+    .tail = mechanism_discrete_laplace_tail,
     .loss_step = loss_step,
     .bounded = true,
 };

@@ -7,17 +7,17 @@
 #include "dp/mechanism/logistic_compose.h"
 #include "dp/mechanism/mechanism.h"
 
-static struct interval epsilon(struct interval t, double delta)
+static struct interval mechanism_exponential_epsilon(struct interval t, double delta)
 {
     return mechanism_find("logistic")->epsilon(t, delta);
 }
 
-static struct interval delta(struct interval t, double target)
+static struct interval mechanism_exponential_delta(struct interval t, double target)
 {
     return mechanism_find("logistic")->delta(t, target);
 }
 
-static struct interval renyi(struct interval t, double alpha)
+static struct interval mechanism_exponential_renyi(struct interval t, double alpha)
 {
     struct interval range = iv_scale(iv_mul(iv(alpha), iv_square(t)), 0.125);
     return iv_min(mechanism_find("logistic")->renyi(t, alpha), range);
@@ -33,9 +33,9 @@ const struct mechanism mechanism_exponential = {
     .standard_deviation = NAN,
     .zcdp_divisor = 8,
     .pure = true,
-    .epsilon = epsilon,
-    .delta = delta,
+    .epsilon = mechanism_exponential_epsilon,
+    .delta = mechanism_exponential_delta,
     .composed = logistic_composed_epsilon,
     .composed_max = LOGISTIC_COMPOSE_MAX,
-    .renyi = renyi,
+    .renyi = mechanism_exponential_renyi,
 };

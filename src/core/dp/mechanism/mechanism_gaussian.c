@@ -5,7 +5,7 @@
 #include "dp/mechanism/mechanism.h"
 #include "num/special.h"
 
-static struct interval delta(struct interval t, double epsilon)
+static struct interval mechanism_gaussian_delta(struct interval t, double epsilon)
 {
     struct interval slope = iv_div(iv(epsilon), t), half = iv_scale(t, 0.5);
     struct interval u = iv_sub(half, slope), minus_v = iv_add(half, slope);
@@ -17,8 +17,8 @@ static struct interval delta(struct interval t, double epsilon)
     return (struct interval){fmax(0, d.lo), fmin(1, d.hi)};
 }
 
-/* P(L > y) = Phi(u), Q(L > y) = Phi(v). Faster than delta(), and a few digits less accurate far out. */
-static struct tails tails(double t, double y)
+/* P(L > y) = Phi(u), Q(L > y) = Phi(v). Faster than mechanism_gaussian_delta(), and a few digits less accurate far out. */
+static struct tails mechanism_gaussian_tails(double t, double y)
 {
     struct interval slope = iv_div(iv(y), iv(t)), half = iv_scale(iv(t), 0.5);
     struct interval alpha = normal_cdf(iv_sub(half, slope)), beta = normal_cdf(iv_neg(iv_add(half, slope)));
@@ -27,20 +27,20 @@ static struct tails tails(double t, double y)
 }
 
 /* A threshold c loses y = t c - t^2/2, and 2 t c - 2 t^2 from the middle of the doubled pair. */
-static struct interval twice(double t, double y)
+static struct interval mechanism_gaussian_twice(double t, double y)
 {
     return iv_add(iv_scale(iv(y), 2), iv_square(iv(t)));
 }
 
 /* A quadratic equation in e^y. */
-static double balance(double t, double log_a, double log_b)
+static double mechanism_gaussian_balance(double t, double log_a, double log_b)
 {
     double most = fmax(log_a, (log_b - t * t) / 2);
     double a = exp(log_a - most), b = exp(log_b - t * t - 2 * most);
     return most + log((a + sqrt(a * a + 4 * b)) / 2);
 }
 
-static double cdf(double x)
+static double mechanism_gaussian_cdf(double x)
 {
     return 0.5 * erfc(-x * 0.70710678118654752440);
 }
@@ -54,7 +54,7 @@ static struct near delta_near(double t, double epsilon)
 {
     double u = t / 2 - epsilon / t, minus_v = t / 2 + epsilon / t;
     double density = 0.3989422804014327 * exp(-u * u / 2), lost = density * mills_near(minus_v);
-    double d = u < 0 ? density * (mills_near(-u) - mills_near(minus_v)) : cdf(u) - lost;
+    double d = u < 0 ? density * (mills_near(-u) - mills_near(minus_v)) : mechanism_gaussian_cdf(u) - lost;
     return (struct near){log(d), -lost / d};
 }
 
@@ -81,33 +81,33 @@ static double near_root(double t, double target)
 /* delta falls with epsilon: an epsilon with delta.hi <= target is above the root, one with delta.lo > target
  * below it. Both ends start as far from the approximate root as the interval there and the slope say, and
  * step outwards until it is so. */
-static struct interval epsilon(struct interval t, double target)
+static struct interval mechanism_gaussian_epsilon(struct interval t, double target)
 {
-    if (delta(t, 0).hi <= target)
+    if (mechanism_gaussian_delta(t, 0).hi <= target)
         return iv(0);
     double root = near_root(t.hi, target), slope = root * -delta_near(t.hi, root).slope;
-    struct interval at = delta(t, root), answer = {0, INFINITY};
+    struct interval at = mechanism_gaussian_delta(t, root), answer = {0, INFINITY};
     double up = fmax(0x1p-52, 1.125 * (at.hi / target - 1) / slope);
     double down = fmax(0x1p-52, 1.125 * (1 - at.lo / target) / slope);
     for (double step = up; root * step < 1e300; step *= 4)
-        if (delta(t, root * (1 + step)).hi <= target) {
+        if (mechanism_gaussian_delta(t, root * (1 + step)).hi <= target) {
             answer.hi = root * (1 + step);
             break;
         }
     for (double step = down; step < 1; step *= 4)
-        if (delta(t, root * (1 - step)).lo > target) {
+        if (mechanism_gaussian_delta(t, root * (1 - step)).lo > target) {
             answer.lo = root * (1 - step);
             break;
         }
     return answer;
 }
 
-static struct interval renyi(struct interval t, double alpha)
+static struct interval mechanism_gaussian_renyi(struct interval t, double alpha)
 {
     return iv_scale(iv_mul(iv(alpha), iv_square(t)), 0.5);
 }
 
-static double measure(double u, double v)
+static double mechanism_gaussian_measure(double u, double v)
 {
     return sqrt(-2 * log(u)) * cos(6.283185307179586476925 * v);
 }
@@ -119,13 +119,13 @@ const struct mechanism mechanism_gaussian = {
     .standard_deviation = 1,
     .zcdp_divisor = 2,
     .by_l2 = true,
-    .epsilon = epsilon,
-    .delta = delta,
-    .tails = tails,
-    .twice = twice,
-    .balance = balance,
-    .renyi = renyi,
-    .cdf = cdf,
+    .epsilon = mechanism_gaussian_epsilon,
+    .delta = mechanism_gaussian_delta,
+    .tails = mechanism_gaussian_tails,
+    .twice = mechanism_gaussian_twice,
+    .balance = mechanism_gaussian_balance,
+    .renyi = mechanism_gaussian_renyi,
+    .cdf = mechanism_gaussian_cdf,
     .law = FLOORED_GAUSSIAN,
-    .measure = measure,
+    .measure = mechanism_gaussian_measure,
 };

@@ -12,45 +12,47 @@ struct interval classical_slope(double delta)
     return iv_sqrt(iv_scale(iv_log(iv_div(iv(1.25), iv(delta))), 2));
 }
 
-static struct interval epsilon(struct interval t, double delta)
+static struct interval mechanism_gaussian_classical_epsilon(struct interval t, double delta)
 {
     return iv_mul(t, classical_slope(delta));
 }
 
-static struct interval delta(struct interval t, double target)
+static struct interval mechanism_gaussian_classical_delta(struct interval t, double target)
 {
     return mechanism_find("gaussian")->delta(t, target);
 }
 
-static struct interval renyi(struct interval t, double alpha)
+static struct interval mechanism_gaussian_classical_renyi(struct interval t, double alpha)
 {
     return mechanism_find("gaussian")->renyi(t, alpha);
 }
 
 /* What the formula's noise for (epsilon, delta) really reaches at epsilon. */
-static struct interval achieved(double target, double delta_target)
+static struct interval mechanism_gaussian_classical_achieved(double target, double delta_target)
 {
-    return delta(iv_div(iv(target), classical_slope(delta_target)), target);
+    return mechanism_gaussian_classical_delta(iv_div(iv(target), classical_slope(delta_target)), target);
 }
 
-static bool violates(double target, const void *arg)
+static bool mechanism_gaussian_classical_violates(double target, const void *arg)
 {
     double wanted = *(const double *)arg;
-    return achieved(target, wanted).hi > wanted;
+    return mechanism_gaussian_classical_achieved(target, wanted).hi > wanted;
 }
 
 /* Small epsilons leave room; the first step of the ladder that does not starts the bisection. */
 double classical_first_violation(double delta_target)
 {
     double high = 1e-3;
-    while (high < 1e6 && !violates(high, &delta_target))
+    while (high < 1e6 && !mechanism_gaussian_classical_violates(high, &delta_target))
         high *= 1.25;
-    return high < 1e6 ? bisect_up(high / 1.25, high, violates, &delta_target) : INFINITY;
+    return high < 1e6 ? bisect_up(high / 1.25, high, mechanism_gaussian_classical_violates, &delta_target)
+                      : INFINITY;
 }
 
-static sotto_status check(double target, double delta_target)
+static sotto_status mechanism_gaussian_classical_check(double target, double delta_target)
 {
-    if (!violates(target, &delta_target)) /* never called at delta 0: see account and calibration */
+    if (!mechanism_gaussian_classical_violates(
+            target, &delta_target)) /* never called at delta 0: see account and calibration */
         return SOTTO_OK;
     return status_fail(SOTTO_EDOMAIN,
                        "mechanism 'gaussian-classical': at delta %g the classical formula is not private "
@@ -68,8 +70,8 @@ const struct mechanism mechanism_gaussian_classical = {
     .zcdp_divisor = 2,
     .by_l2 = true,
     .dominated = true,
-    .epsilon = epsilon,
-    .delta = delta,
-    .renyi = renyi,
-    .check = check,
+    .epsilon = mechanism_gaussian_classical_epsilon,
+    .delta = mechanism_gaussian_classical_delta,
+    .renyi = mechanism_gaussian_classical_renyi,
+    .check = mechanism_gaussian_classical_check,
 };

@@ -4,7 +4,7 @@
  * vector. */
 #include "dp/mechanism/mechanism.h"
 
-static struct interval delta(struct interval t, double epsilon)
+static struct interval mechanism_laplace_delta(struct interval t, double epsilon)
 {
     struct interval gap = iv_scale(iv_sub(t, iv(epsilon)), 0.5);
     gap.lo = fmax(0, gap.lo);
@@ -14,28 +14,28 @@ static struct interval delta(struct interval t, double epsilon)
 }
 
 /* Below the atom at t: Q(L > y) = e^(-(y + t)/2) / 2. */
-static struct tails tails(double t, double y)
+static struct tails mechanism_laplace_tails(double t, double y)
 {
     if (y >= t)
         return (struct tails){iv(0), iv(0), iv(0)};
     struct interval far = iv_scale(iv_add(iv(y), iv(t)), -0.5), gap = iv_scale(iv_sub(iv(y), iv(t)), 0.5);
-    struct interval d = delta(iv(t), y);
+    struct interval d = mechanism_laplace_delta(iv(t), y);
     return (struct tails){iv_add(d, iv_scale(iv_exp(gap), 0.5)), iv_scale(iv_exp(far), 0.5), d};
 }
 
 /* A threshold c in (0, t) loses y = t - 2 c, and 2 t - 2 c. */
-static struct interval twice(double t, double y)
+static struct interval mechanism_laplace_twice(double t, double y)
 {
     return iv_add(iv(y), iv(t));
 }
 
-static double balance(double t, double log_a, double log_b)
+static double mechanism_laplace_balance(double t, double log_a, double log_b)
 {
     double most = fmax(log_a, log_b - t);
     return most + log(exp(log_a - most) + exp(log_b - t - most));
 }
 
-static struct interval epsilon(struct interval t, double target)
+static struct interval mechanism_laplace_epsilon(struct interval t, double target)
 {
     struct interval answer = iv_add(t, iv_scale(iv_log1p(iv(-target)), 2));
     return iv_max(answer, iv(0));
@@ -43,7 +43,7 @@ static struct interval epsilon(struct interval t, double target)
 
 /* (alpha-1) t + ln( alpha/(2 alpha-1) + (alpha-1)/(2 alpha-1) e^(-(2 alpha-1) t) ); the logarithm as
  * log1p( (alpha-1)/(2 alpha-1) expm1(-(2 alpha-1) t) ) keeps small shifts. */
-static struct interval renyi(struct interval t, double alpha)
+static struct interval mechanism_laplace_renyi(struct interval t, double alpha)
 {
     struct interval less = iv_sub(iv(alpha), iv(1)), twice = iv_sub(iv_scale(iv(alpha), 2), iv(1));
     struct interval fall = iv_expm1(iv_neg(iv_mul(twice, t)));
@@ -51,17 +51,17 @@ static struct interval renyi(struct interval t, double alpha)
     return iv_max(iv_min(iv_div(sum, less), t), iv(0));
 }
 
-static double shift(double target_epsilon, double target)
+static double mechanism_laplace_shift(double target_epsilon, double target)
 {
     return target_epsilon - 2 * log1p(-target);
 }
 
-static double cdf(double x)
+static double mechanism_laplace_cdf(double x)
 {
     return x >= 0 ? 1 - 0.5 * exp(-x) : 0.5 * exp(x);
 }
 
-static double measure(double u, double v)
+static double mechanism_laplace_measure(double u, double v)
 {
     (void)v;
     return u < 0.5 ? log(2 * u) : -log(2 * (1 - u));
@@ -74,15 +74,15 @@ const struct mechanism mechanism_laplace = {
     .standard_deviation = 1.4142135623730951,
     .zcdp_divisor = 2,
     .pure = true,
-    .epsilon = epsilon,
-    .delta = delta,
-    .tails = tails,
+    .epsilon = mechanism_laplace_epsilon,
+    .delta = mechanism_laplace_delta,
+    .tails = mechanism_laplace_tails,
     .atom = 0.5,
-    .twice = twice,
-    .balance = balance,
-    .renyi = renyi,
-    .shift = shift,
-    .cdf = cdf,
+    .twice = mechanism_laplace_twice,
+    .balance = mechanism_laplace_balance,
+    .renyi = mechanism_laplace_renyi,
+    .shift = mechanism_laplace_shift,
+    .cdf = mechanism_laplace_cdf,
     .law = FLOORED_LAPLACE,
-    .measure = measure,
+    .measure = mechanism_laplace_measure,
 };

@@ -8,7 +8,7 @@
 #include "dp/mechanism/mechanism.h"
 #include "num/special.h"
 
-static struct interval delta(struct interval t, double epsilon)
+static struct interval mechanism_logistic_delta(struct interval t, double epsilon)
 {
     struct interval gap = iv_scale(iv_sub(t, iv(epsilon)), 0.5); /* (t - eps)/2; none left: delta is 0 */
     gap.lo = fmax(0, gap.lo);
@@ -20,19 +20,19 @@ static struct interval delta(struct interval t, double epsilon)
 
 /* By equation (1) of the derivation, with g = e^((y-t)/2):
  *   P(L > y) = (1 - g) / (1 - e^-t),  Q(L > y) = e^-y g (1 - g) / (1 - e^-t). */
-static struct tails tails(double t, double y)
+static struct tails mechanism_logistic_tails(double t, double y)
 {
     if (y >= t)
         return (struct tails){iv(0), iv(0), iv(0)};
     struct interval gap = iv_scale(iv_sub(iv(y), iv(t)), 0.5);
     struct interval alpha = iv_div(iv_expm1(gap), iv_expm1(iv(-t)));
     struct interval beta = iv_mul(iv_exp(iv_sub(gap, iv(y))), alpha);
-    return (struct tails){alpha, beta, delta(iv(t), y)};
+    return (struct tails){alpha, beta, mechanism_logistic_delta(iv(t), y)};
 }
 
 /* 2 ln(2 cosh(t/2) e^(y/2) - 1): with A = e^((t-y)/2), the factor by which the distribution functions of a
  * shift t differ at the threshold, that of 2 t is A e^t / (e^t + 1 - A). */
-static struct interval twice(double t, double y)
+static struct interval mechanism_logistic_twice(double t, double y)
 {
     struct interval sum = iv_add(iv(y), iv(t));
     struct interval rest = iv_sub(iv_expm1(iv(-t)), iv_expm1(iv_scale(sum, -0.5)));
@@ -41,7 +41,7 @@ static struct interval twice(double t, double y)
 
 /* With g = e^(-y/2), k = 2 cosh(t/2) that is a g^2 + b g^2 / (k - g)^2 = 1, increasing and convex: Newton's
  * method from the right, where one term alone is 1. Beyond 600 the law is Laplace's. */
-static double balance(double t, double log_a, double log_b)
+static double mechanism_logistic_balance(double t, double log_a, double log_b)
 {
     if (t > 600) {
         double most = fmax(log_a, log_b - t);
@@ -58,7 +58,7 @@ static double balance(double t, double log_a, double log_b)
     return -2 * log(g);
 }
 
-static struct interval epsilon(struct interval t, double target)
+static struct interval mechanism_logistic_epsilon(struct interval t, double target)
 {
     struct interval root = iv_sqrt(iv_scale(iv_neg(iv_expm1(iv_neg(t))), target));
     struct interval answer = iv_add(t, iv_scale(iv_log1p(iv_neg(root)), 2));
@@ -74,24 +74,24 @@ static struct interval renyi_ball(struct interval t, double n, double alpha)
     return iv_max(sum, iv(0));
 }
 
-static struct interval renyi(struct interval t, double alpha)
+static struct interval mechanism_logistic_renyi(struct interval t, double alpha)
 {
     return iv_min(renyi_ball(t, 1, alpha), t);
 }
 
 /* 2 ln( (w + sqrt(delta (w^2 - 1 + delta))) / (1 - delta) ), w = e^(eps/2), with w taken out of the root. */
-static double shift(double target_epsilon, double target)
+static double mechanism_logistic_shift(double target_epsilon, double target)
 {
     double rest = -expm1(-target_epsilon) + target * exp(-target_epsilon); /* (w^2 - 1 + delta) / w^2 */
     return target_epsilon + 2 * (log1p(sqrt(target * rest)) - log1p(-target));
 }
 
-static double cdf(double x)
+static double mechanism_logistic_cdf(double x)
 {
     return x >= 0 ? 1 / (1 + exp(-x)) : exp(x) / (1 + exp(x));
 }
 
-static double measure(double u, double v)
+static double mechanism_logistic_measure(double u, double v)
 {
     (void)v;
     return log(u) - log1p(-u);
@@ -104,17 +104,17 @@ const struct mechanism mechanism_logistic = {
     .standard_deviation = 1.8137993642342178, /* pi / sqrt 3 */
     .zcdp_divisor = 6,
     .pure = true,
-    .epsilon = epsilon,
-    .delta = delta,
-    .tails = tails,
-    .twice = twice,
-    .balance = balance,
+    .epsilon = mechanism_logistic_epsilon,
+    .delta = mechanism_logistic_delta,
+    .tails = mechanism_logistic_tails,
+    .twice = mechanism_logistic_twice,
+    .balance = mechanism_logistic_balance,
     .composed = logistic_composed_epsilon,
     .composed_max = LOGISTIC_COMPOSE_MAX,
-    .renyi = renyi,
+    .renyi = mechanism_logistic_renyi,
     .renyi_ball = renyi_ball,
-    .shift = shift,
-    .cdf = cdf,
+    .shift = mechanism_logistic_shift,
+    .cdf = mechanism_logistic_cdf,
     .law = FLOORED_LOGISTIC,
-    .measure = measure,
+    .measure = mechanism_logistic_measure,
 };

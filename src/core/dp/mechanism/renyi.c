@@ -18,7 +18,7 @@ struct objective {
     double delta;
 };
 
-static double upper(double alpha, const void *arg)
+static double renyi_upper(double alpha, const void *arg)
 {
     const struct objective *o = arg;
     return renyi_to_epsilon(o->curve(alpha, o->arg), alpha, o->delta).hi;
@@ -28,16 +28,16 @@ double renyi_curve_epsilon(struct interval (*curve)(double alpha, const void *ar
                            double delta)
 {
     const struct objective o = {curve, arg, delta};
-    double best = minimise_log(1 + 1e-7, 1e15, 1, upper, &o);
-    return upper(best, &o);
+    double best = minimise_log(1 + 1e-7, 1e15, 1, renyi_upper, &o);
+    return renyi_upper(best, &o);
 }
 
-static struct interval line(double alpha, const void *rho)
+static struct interval renyi_line(double alpha, const void *rho)
 {
     return iv_mul(iv(*(const double *)rho), iv(alpha));
 }
 
 double zcdp_epsilon(double rho, double delta)
 {
-    return renyi_curve_epsilon(line, &rho, delta);
+    return renyi_curve_epsilon(renyi_line, &rho, delta);
 }
