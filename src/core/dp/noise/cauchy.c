@@ -7,7 +7,7 @@ struct draws {
     struct noise *s;
 };
 
-static void refine(uint64_t bits[2], const void *arg, unsigned round)
+static void cauchy_refine(uint64_t bits[2], const void *arg, unsigned round)
 {
     const struct draws *d = arg;
     (void)round;
@@ -24,7 +24,7 @@ static sotto_status draw_all(void *arg)
                                        .word = {noise_u64(d->s), 0},
                                        .known = 64,
                                        .step = 64,
-                                       .refine = refine,
+                                       .refine = cauchy_refine,
                                        .arg = d};
         int128 k[2];
         ball_draw(k, &draw);

@@ -109,19 +109,19 @@ struct refinement {
     uint64_t position;
 };
 
-static void refine(uint64_t bits[2], const void *arg, unsigned round)
+static void floored_noise_refine(uint64_t bits[2], const void *arg, unsigned round)
 {
     const struct refinement *r = arg;
     chacha_words(bits, r->key, r->position + 1, round);
 }
 
-static int128 stop(int128 k, unsigned bits)
+static int128 floored_noise_stop(int128 k, unsigned bits)
 {
     const int128 end = (int128)1 << bits;
     return k < -end ? -end : k > end ? end : k;
 }
 
-static void put(const struct fill *t, uint64_t position, int128 k)
+static void floored_noise_put(const struct fill *t, uint64_t position, int128 k)
 {
     const uint64_t i = position - t->first;
     if (i >= t->n)
@@ -129,9 +129,9 @@ static void put(const struct fill *t, uint64_t position, int128 k)
     if (t->wide)
         t->wide[i] = k;
     else if (t->integers)
-        t->integers[i] = (int64_t)stop(k, 61);
+        t->integers[i] = (int64_t)floored_noise_stop(k, 61);
     else
-        t->doubles[i] = (double)stop(k, 52);
+        t->doubles[i] = (double)floored_noise_stop(k, 52);
 }
 
 static sotto_status settle_doubts(void *arg)
@@ -148,18 +148,18 @@ static sotto_status settle_doubts(void *arg)
                                        .word = {d->word[0], d->word[1]},
                                        .known = 64,
                                        .step = 64,
-                                       .refine = refine,
+                                       .refine = floored_noise_refine,
                                        .arg = &more};
         int128 k[2];
         ball_draw(k, &draw);
-        put(w->fill, d->position, k[0]);
+        floored_noise_put(w->fill, d->position, k[0]);
         if (law == FLOORED_GAUSSIAN)
-            put(w->fill, d->position + FLOORED_PAIRS, k[1]);
+            floored_noise_put(w->fill, d->position + FLOORED_PAIRS, k[1]);
     }
     return SOTTO_OK;
 }
 
-static sotto_status settle(struct work *w)
+static sotto_status floored_noise_settle(struct work *w)
 {
     sotto_status status = w->doubts ? ball_run(settle_doubts, w, NULL) : SOTTO_OK;
     w->doubts = 0;
@@ -176,7 +176,7 @@ static sotto_status list_doubts(struct work *w, size_t h, uint64_t at)
     for (uint64_t bits = w->in_doubt[h]; bits; bits &= bits - 1) {
         const size_t i = 64 * h + (size_t)__builtin_ctzll(bits);
         if (w->doubts == LIST)
-            TRY(settle(w));
+            TRY(floored_noise_settle(w));
         w->doubt[w->doubts++] = (struct doubt){at + i, {w->words[i], pair ? w->words[i + FLOORED_PAIRS] : 0}};
     }
 done:
@@ -191,7 +191,7 @@ static void copy_range(const struct work *w, uint64_t at, size_t count)
     const size_t n = (size_t)((at + count < end ? at + count : end) - begin), to = (size_t)(begin - t->first);
     const double *from = w->k + (begin - at);
     if (t->wide)
-        for (size_t i = 0; i < n; i++) /* larger ones are in doubt, and put() there later */
+        for (size_t i = 0; i < n; i++) /* larger ones are in doubt, and floored_noise_put() there later */
             t->wide[to + i] = fabs(from[i]) < 0x1p51 ? (int64_t)from[i] : 0;
     else if (t->integers)
         t->kernels->to_integers(t->integers + to, from, n);
@@ -231,12 +231,12 @@ static sotto_status fill_chunk(void *arg, size_t chunk, int thread)
     for (; group < end && status == SOTTO_OK; group += PIECE_GROUPS)
         status = fill_piece(&w, group, end - group < PIECE_GROUPS ? end - group : PIECE_GROUPS);
     if (status == SOTTO_OK)
-        status = settle(&w);
+        status = floored_noise_settle(&w);
     base_wipe(&w, sizeof w);
     return status;
 }
 
-static sotto_status fill(struct fill t, int threads)
+static sotto_status floored_noise_fill_all(struct fill t, int threads)
 {
     const size_t groups = (size_t)(end_group(&t) - t.first / FLOORED_GROUP);
     if (t.n == 0)
@@ -251,19 +251,19 @@ sotto_status floored_noise_fill(const struct floored_noise *f, int64_t *k, uint6
                                 int threads)
 {
     const struct fill t = {.noise = f, .integers = k, .first = first, .n = n};
-    return fill(t, threads);
+    return floored_noise_fill_all(t, threads);
 }
 
 sotto_status floored_noise_fill_wide(const struct floored_noise *f, int128 *k, uint64_t first, size_t n,
                                      int threads)
 {
     const struct fill t = {.noise = f, .wide = k, .first = first, .n = n};
-    return fill(t, threads);
+    return floored_noise_fill_all(t, threads);
 }
 
 sotto_status floored_noise_fill_doubles(const struct floored_noise *f, double *k, uint64_t first, size_t n,
                                         int threads)
 {
     const struct fill t = {.noise = f, .doubles = k, .first = first, .n = n};
-    return fill(t, threads);
+    return floored_noise_fill_all(t, threads);
 }

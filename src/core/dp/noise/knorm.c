@@ -25,7 +25,7 @@ void knorm_draw(double *noise, size_t n, double scale, struct noise *s)
 
 enum { STEPS_BITS = 44 }; /* a standard deviation is 2^44 steps, the most that floored noise allows */
 
-static double normal(int128 k)
+static double knorm_normal(int128 k)
 {
     return ((double)k + 0.5) * ldexp(1, -STEPS_BITS);
 }
@@ -43,9 +43,9 @@ sotto_status knorm_draw_floored(double *noise, const struct knorm_blocks *b, str
         const int128 *of = k + block * each;
         double square = 0;
         for (size_t i = n; i < each; i++)
-            square += normal(of[i]) * normal(of[i]);
+            square += knorm_normal(of[i]) * knorm_normal(of[i]);
         for (size_t i = 0; i < n; i++)
-            noise[block * n + i] = b->scale * sqrt(square) * normal(of[i]);
+            noise[block * n + i] = b->scale * sqrt(square) * knorm_normal(of[i]);
     }
 done:
     floored_noise_close(&floored);

@@ -34,7 +34,7 @@ static inline uint64_t at_most(const uint8_t *byte, uint8_t limit)
 }
 
 /* rows[0 .. result) = first + i for every bit i of the mask. */
-static size_t scan(uint32_t *rows, uint64_t mask, uint32_t first)
+static size_t poisson_sample_scan(uint32_t *rows, uint64_t mask, uint32_t first)
 {
     size_t count = 0;
     for (; mask; mask &= mask - 1)
@@ -56,20 +56,21 @@ static size_t scan_whole(uint32_t *rows, uint64_t mask, uint32_t first)
     }
     return count;
 #else
-    return scan(rows, mask, first);
+    return poisson_sample_scan(rows, mask, first);
 #endif
 }
 
-static size_t list(uint32_t *rows, const uint8_t *byte, size_t n, uint8_t limit, uint32_t start)
+static size_t poisson_sample_list(uint32_t *rows, const uint8_t *byte, size_t n, uint8_t limit,
+                                  uint32_t start)
 {
     size_t count = 0, i = 0;
     for (; i + 64 <= n; i += 64)
         count += scan_whole(rows + count, at_most(byte + i, limit), start + (uint32_t)i);
     if (i < n)
-        count += scan(rows + count, at_most(byte + i, limit) & (((uint64_t)1 << (n - i)) - 1),
-                      start + (uint32_t)i);
+        count += poisson_sample_scan(rows + count, at_most(byte + i, limit) & (((uint64_t)1 << (n - i)) - 1),
+                                     start + (uint32_t)i);
     return count;
 }
 
 extern const struct coin_kernels ISA_NAME(coin_kernels);
-const struct coin_kernels ISA_NAME(coin_kernels) = {list};
+const struct coin_kernels ISA_NAME(coin_kernels) = {poisson_sample_list};
