@@ -20,29 +20,29 @@ struct work {
 };
 
 /* The index of a loss on the circle. */
-static size_t wrap(int64_t index, size_t n)
+static size_t pld_compose_wrap(int64_t index, size_t n)
 {
     return (size_t)(index & (int64_t)(n - 1)); /* n is a power of two */
 }
 
-static double fold(double *circle, size_t n, const struct pld *p, const double *weight)
+static double pld_compose_fold(double *circle, size_t n, const struct pld *p, const double *weight)
 {
     double sum = 0;
     for (size_t i = 0; i < p->grid->n; i++) {
         double w = p->mass[i] * weight[i];
-        circle[wrap(p->grid->index[i], n)] += w;
+        circle[pld_compose_wrap(p->grid->index[i], n)] += w;
         sum += w;
     }
     return sum;
 }
 
-static void scale(double *x, size_t n, double factor)
+static void pld_compose_scale(double *x, size_t n, double factor)
 {
     for (size_t i = 0; i < n; i++)
         x[i] *= factor;
 }
 
-static double norm(const double *x, size_t n)
+static double pld_compose_norm(const double *x, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -83,8 +83,8 @@ static void add_single(struct pld_sum *s, const struct single *one, double count
 }
 
 /* Fills x with item's tilted masses (the upper ones add up to 1), and what the bounds need. */
-static sotto_status place(struct single *one, struct pld_sum *s, struct work *k, const struct pld_item *item,
-                          double log_moment)
+static sotto_status pld_compose_place(struct single *one, struct pld_sum *s, struct work *k,
+                                      const struct pld_item *item, double log_moment)
 {
     sotto_status status = SOTTO_OK;
     const struct pld_grid *grid = item->upper->grid;
@@ -97,16 +97,16 @@ static sotto_status place(struct single *one, struct pld_sum *s, struct work *k,
     }
     memset(k->x_re, 0, s->n * sizeof *k->x_re);
     memset(k->x_im, 0, s->n * sizeof *k->x_im);
-    double sum = fold(k->x_re, s->n, item->upper, k->weight);
-    fold(k->x_im, s->n, item->lower, k->weight);
-    scale(k->x_re, s->n, 1 / sum);
-    scale(k->x_im, s->n, 1 / sum);
+    double sum = pld_compose_fold(k->x_re, s->n, item->upper, k->weight);
+    pld_compose_fold(k->x_im, s->n, item->lower, k->weight);
+    pld_compose_scale(k->x_re, s->n, 1 / sum);
+    pld_compose_scale(k->x_im, s->n, 1 / sum);
     double points = (double)grid->n, width = (double)(grid->index[grid->n - 1] - grid->index[0]);
     double folds = floor(width / (double)s->n) + 2;
     struct interval log_norm = iv_add(iv(log_moment), iv_log(iv(sum)));
     s->log_scale = iv_add(s->log_scale, iv_scale(log_norm, item->count));
     *one = (struct single){.log_norm = log_norm.hi,
-                           .norm = hypot(norm(k->x_re, s->n), norm(k->x_im, s->n)),
+                           .norm = hypot(pld_compose_norm(k->x_re, s->n), pld_compose_norm(k->x_im, s->n)),
                            .relative = (2 * largest + 2 * fabs(log_moment) + 64 + folds) * unit,
                            .total = (points + 64) * unit, /* of its logarithm */
                            .highest = (double)(grid->index[grid->n - 1] + 1) * s->step};
@@ -128,7 +128,7 @@ struct block {
     double re[BLOCK], im[BLOCK];
 };
 
-static inline void multiply(struct block *a, const struct block *b)
+static inline void pld_compose_multiply(struct block *a, const struct block *b)
 {
     for (int i = 0; i < BLOCK; i++) {
         double re = a->re[i] * b->re[i] - a->im[i] * b->im[i];
@@ -142,19 +142,19 @@ static void raise_block(double *re, double *im, const struct block *z, uint64_t 
 {
     struct block result = *z, into;
     for (int bit = 62 - __builtin_clzll(k); bit >= 0; bit--) {
-        multiply(&result, &result);
+        pld_compose_multiply(&result, &result);
         if (k >> bit & 1)
-            multiply(&result, z);
+            pld_compose_multiply(&result, z);
     }
     memcpy(into.re, re, sizeof into.re);
     memcpy(into.im, im, sizeof into.im);
-    multiply(&result, &into);
+    pld_compose_multiply(&result, &into);
     memcpy(re, result.re, sizeof into.re);
     memcpy(im, result.im, sizeof into.im);
 }
 
-static void split(struct block *up, struct block *low, const double *y_re, const double *y_im, size_t n,
-                  size_t j)
+static void pld_compose_split(struct block *up, struct block *low, const double *y_re, const double *y_im,
+                              size_t n, size_t j)
 {
     for (size_t i = 0; i < BLOCK; i++) {
         size_t at = (j + i) & (n - 1), mirror = (n - j - i) & (n - 1);
@@ -169,14 +169,14 @@ static void raise_all(const struct spectra *g, size_t n, const double *y_re, con
 {
     for (size_t j = 0; j <= n / 2; j += BLOCK) {
         struct block up, low;
-        split(&up, &low, y_re, y_im, n, j);
+        pld_compose_split(&up, &low, y_re, y_im, n, j);
         raise_block(g->up_re + j, g->up_im + j, &up, k);
         raise_block(g->low_re + j, g->low_im + j, &low, k);
     }
 }
 
 /* Z = F_up + i F_low at all frequencies. */
-static void join(double *re, double *im, const struct spectra *g, size_t n)
+static void pld_compose_join(double *re, double *im, const struct spectra *g, size_t n)
 {
     for (size_t j = 0; j <= n / 2; j++) {
         size_t mirror = (n - j) & (n - 1);
@@ -194,8 +194,8 @@ struct mixture {
 
 /* The kind's part of the bounds. Its norm is a double that stands for itself; shares of it are off by a few units, and by one for
  * each unit of the logarithms. */
-static struct mixture mix(struct pld_sum *s, double *norms, const struct pld_blend *blend,
-                          const struct single *own, const struct single *former)
+static struct mixture pld_compose_mix(struct pld_sum *s, double *norms, const struct pld_blend *blend,
+                                      const struct single *own, const struct single *former)
 {
     const double w = blend->weight, c = blend->count, most = fmax(own->log_norm, former->log_norm);
     const double log_norm =
@@ -226,8 +226,8 @@ static void raise_mixtures(const struct spectra *g, size_t n, const struct work 
     const double share = exp(log_share);
     for (size_t j = 0; j <= n / 2; j += BLOCK) {
         struct block own, former, lower, none, product, up;
-        split(&own, &none, k->y_re, k->y_im, n, j);
-        split(&former, &lower, k->z_re, k->z_im, n, j);
+        pld_compose_split(&own, &none, k->y_re, k->y_im, n, j);
+        pld_compose_split(&former, &lower, k->z_re, k->z_im, n, j);
         memcpy(product.re, g->up_re + j, sizeof product.re);
         memcpy(product.im, g->up_im + j, sizeof product.im);
         for (size_t b = 0; b < count; b++) {
@@ -236,19 +236,19 @@ static void raise_mixtures(const struct spectra *g, size_t n, const struct work 
                 up.im[i] = m[b].own * own.im[i] + m[b].former * former.im[i];
             }
             if (blends[b].count == 1)
-                multiply(&product, &up);
+                pld_compose_multiply(&product, &up);
             else
                 raise_block(product.re, product.im, &up, (uint64_t)blends[b].count);
         }
         memcpy(g->up_re + j, product.re, sizeof product.re);
         memcpy(g->up_im + j, product.im, sizeof product.im);
         raise_block(g->low_re + j, g->low_im + j, &lower, (uint64_t)releases);
-        scale(g->low_re + j, BLOCK, share);
-        scale(g->low_im + j, BLOCK, share);
+        pld_compose_scale(g->low_re + j, BLOCK, share);
+        pld_compose_scale(g->low_im + j, BLOCK, share);
     }
 }
 
-static double *take(double **memory, size_t n)
+static double *pld_compose_take(double **memory, size_t n)
 {
     double *start = *memory;
     *memory += n;
@@ -297,7 +297,7 @@ static sotto_status multiply_in(struct pld_sum *s, struct work *k, const struct 
     sotto_status status = SOTTO_OK;
     struct single own;
     struct mixture *mixtures = NULL;
-    TRY(place(&own, s, k, item, log_moment));
+    TRY(pld_compose_place(&own, s, k, item, log_moment));
     if (k->z_re) {
         memcpy(k->z_re, k->y_re, s->n * sizeof *k->z_re);
         memcpy(k->z_im, k->y_im, s->n * sizeof *k->z_im);
@@ -311,7 +311,7 @@ static sotto_status multiply_in(struct pld_sum *s, struct work *k, const struct 
     if (item->blend_count > 0) {
         NEW(mixtures, item->blend_count);
         for (size_t b = 0; b < item->blend_count; b++) {
-            mixtures[b] = mix(s, norms, &item->blends[b], &own, former);
+            mixtures[b] = pld_compose_mix(s, norms, &item->blends[b], &own, former);
             *products += item->blends[b].count + 1;
         }
         raise_mixtures(g, s->n, k, mixtures, item->blends, item->blend_count);
@@ -335,11 +335,12 @@ sotto_status pld_compose(struct pld_sum *out, const struct pld_item *items, cons
     NEW(s.memory, 4 * n + 4 * half + (mixtures ? 2 * n : 0));
     TRY(fft_make(&k.fft, log2_n));
     double *memory = s.memory, norms = 0, products = 0;
-    k.x_re = take(&memory, n), k.x_im = take(&memory, n), k.y_re = take(&memory, n),
-    k.y_im = take(&memory, n);
-    struct spectra g = {take(&memory, half), take(&memory, half), take(&memory, half), take(&memory, half)};
+    k.x_re = pld_compose_take(&memory, n), k.x_im = pld_compose_take(&memory, n),
+    k.y_re = pld_compose_take(&memory, n), k.y_im = pld_compose_take(&memory, n);
+    struct spectra g = {pld_compose_take(&memory, half), pld_compose_take(&memory, half),
+                        pld_compose_take(&memory, half), pld_compose_take(&memory, half)};
     if (mixtures)
-        k.z_re = take(&memory, n), k.z_im = take(&memory, n);
+        k.z_re = pld_compose_take(&memory, n), k.z_im = pld_compose_take(&memory, n);
     for (size_t i = 0; i < half; i++)
         g.up_re[i] = g.low_re[i] = 1;
     for (size_t i = 0; i < count; i++) {
@@ -348,14 +349,14 @@ sotto_status pld_compose(struct pld_sum *out, const struct pld_item *items, cons
         if (count >= PLD_MANY)
             context_progress(ctx, "account", count + i + 1, 2 * count, "distributions");
     }
-    join(k.x_re, k.x_im, &g, n);
+    pld_compose_join(k.x_re, k.x_im, &g, n);
     fft_run(k.fft, k.y_im, k.y_re, k.x_im, k.x_re); /* parts swapped: the transform back */
-    scale(k.y_re, n, 1 / (double)n);
-    scale(k.y_im, n, 1 / (double)n);
+    pld_compose_scale(k.y_re, n, 1 / (double)n);
+    pld_compose_scale(k.y_im, n, 1 / (double)n);
     s.upper = k.y_re;
     s.lower = k.y_im;
     double each = fft_error(k.fft) + (mixtures ? 12 : 4) * unit; /* mixing takes two products and a sum */
-    double result = hypot(norm(s.upper, n), norm(s.lower, n));
+    double result = hypot(pld_compose_norm(s.upper, n), pld_compose_norm(s.lower, n));
     double above = each * sqrt((double)n) * norms; /* how far a product of F's may pass 1, to first order */
     s.error = 1.4143 * each * norms * exp(above + s.total) +
               (expm1(2.24 * unit * products) + each) * result * (1 + 1e-9) + 1e-280;

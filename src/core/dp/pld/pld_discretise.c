@@ -67,7 +67,7 @@ struct mass {
 };
 
 /* b - a, and a bound of its rounding error: none for numbers so near to each other (Sterbenz). */
-static struct mass gap(double a, double b)
+static struct mass pld_discretise_gap(double a, double b)
 {
     bool near = b <= 2 * a && a <= 2 * b;
     return (struct mass){b - a, near ? 0 : fabs(b - a) * 0x1p-53};
@@ -77,7 +77,7 @@ static struct mass gap(double a, double b)
  * terms as small as p itself. */
 static struct mass mass_between(const double *v, double h)
 {
-    struct mass d = gap(v[0], v[1]), e = gap(v[-1], v[0]);
+    struct mass d = pld_discretise_gap(v[0], v[1]), e = pld_discretise_gap(v[-1], v[0]);
     double rise = expm1(h), bend = (d.value - e.value) / rise;
     return (struct mass){bend - e.value, (d.error + e.error) / rise * 1.001 + e.error +
                                              (fabs(bend) + fabs(e.value)) * 0x1p-48};
@@ -172,7 +172,7 @@ static size_t end_corner(struct corners *c, const struct pair *pair, size_t midd
 }
 
 /* The mass of a corner between two others: negative where the corner lies above their chord. */
-static double bend(const struct corners *c, size_t left, size_t i, size_t right)
+static double pld_discretise_bend(const struct corners *c, size_t left, size_t i, size_t right)
 {
     const struct pld_grid *g = c->grid;
     const double *v = c->value;
@@ -181,7 +181,7 @@ static double bend(const struct corners *c, size_t left, size_t i, size_t right)
 }
 
 /* Values down to the chord between two corners. Lower values are always allowed. */
-static void flatten(struct corners *c, size_t from, size_t to)
+static void pld_discretise_flatten(struct corners *c, size_t from, size_t to)
 {
     const struct pld_grid *g = c->grid;
     double *v = c->value, rise = v[to] - v[from];
@@ -197,15 +197,15 @@ static void make_convex(struct corners *c, size_t from, size_t to, size_t *chain
 {
     size_t n = 0;
     for (size_t i = from; i <= to; i++) {
-        while (n >= 2 && bend(c, chain[n - 2], chain[n - 1], i) < 0)
+        while (n >= 2 && pld_discretise_bend(c, chain[n - 2], chain[n - 1], i) < 0)
             n--;
         chain[n++] = i;
     }
     for (size_t i = 1; i < n; i++)
-        flatten(c, chain[i - 1], chain[i]);
+        pld_discretise_flatten(c, chain[i - 1], chain[i]);
 }
 
-static void settle(struct corners *c, const struct pair *pair, size_t *chain)
+static void pld_discretise_settle(struct corners *c, const struct pair *pair, size_t *chain)
 {
     size_t middle = middle_of(c->grid);
     size_t low = end_corner(c, pair, middle, false), high = end_corner(c, pair, middle, true);
@@ -226,7 +226,7 @@ sotto_status pld_discretise_lower(struct pld *out, const struct pair *pair, cons
     NEW(chain, grid->n);
     TRY(corners_make(&c, &p, grid));
     each_point(pair, &c, 1, take_lower);
-    settle(&c, pair, chain);
+    pld_discretise_settle(&c, pair, chain);
     double debt = 0; /* a negative mass is taken from larger losses, which lowers the curve */
     for (size_t i = 0; i < grid->n; i++) {
         struct mass m = mass_at(&c, i);

@@ -25,7 +25,7 @@ bool pld_lattice_plan(struct pld_lattice *out, const struct pair_integer *pair, 
 }
 
 /* P(K >= k) */
-static struct interval from(const struct pair_integer *p, double k)
+static struct interval pld_lattice_from(const struct pair_integer *p, double k)
 {
     return k >= 1 ? p->law->tail(k, p->step) : iv_sub(iv(1), p->law->tail(1 - k, p->step));
 }
@@ -47,14 +47,15 @@ sotto_status pld_lattice_fill(struct pld_lattice *l, struct pld *upper, struct p
         upper->mass[i] = mass.hi;
         lower->mass[i] = mass.lo;
     }
-    struct interval bottom = from(pair, l->last), top = from(pair, -l->first); /* P(K <= first) */
+    struct interval bottom = pld_lattice_from(pair, l->last),
+                    top = pld_lattice_from(pair, -l->first); /* P(K <= first) */
     upper->mass[0] = bottom.hi;
     lower->mass[n - 1] = top.lo;
     if (bounded) {
         upper->mass[n - 1] = top.hi;
         lower->mass[0] = bottom.lo;
     } else {
-        upper->infinite = from(pair, 1 - l->first).hi;
+        upper->infinite = pld_lattice_from(pair, 1 - l->first).hi;
     }
 done:
     if (status != SOTTO_OK) {

@@ -15,18 +15,18 @@ static struct tails tails_on(const struct mechanism *m, double t, struct interva
         {far.alpha.lo, near.alpha.hi}, {far.beta.lo, near.beta.hi}, {far.delta.lo, near.delta.hi}};
 }
 
-static struct pair_point nothing(void)
+static struct pair_point pld_pair_nothing(void)
 {
     return (struct pair_point){iv(0), iv(0)};
 }
 
-static struct interval within(struct interval x, double low, double high)
+static struct interval pld_pair_within(struct interval x, double low, double high)
 {
     return (struct interval){fmin(fmax(x.lo, low), high), fmin(fmax(x.hi, low), high)};
 }
 
 /* The smaller of two upper ends, the larger of two lower ends. */
-static struct interval both(struct interval a, struct interval b)
+static struct interval pld_pair_both(struct interval a, struct interval b)
 {
     return (struct interval){fmax(a.lo, b.lo), fmin(a.hi, b.hi)};
 }
@@ -36,14 +36,14 @@ static struct pair_point remove_point(const struct pair_sampled *s, double epsil
     struct interval x = iv_exp(iv(epsilon)), q = iv(s->rate), grow = iv_div(iv_expm1(iv(epsilon)), q);
     struct interval inner = iv_log1p(grow); /* e' */
     if (grow.hi <= -1)
-        return nothing();
+        return pld_pair_nothing();
     if (epsilon >= 0) {
-        struct tails t = tails_on(s->mechanism, s->shift, within(inner, 0, INFINITY));
+        struct tails t = tails_on(s->mechanism, s->shift, pld_pair_within(inner, 0, INFINITY));
         return (struct pair_point){iv_mul(q, t.delta), iv_mul(x, t.beta)};
     }
     /* value = q e^e' delta_0(y) */
-    struct tails t = tails_on(s->mechanism, s->shift, within(iv_neg(inner), 0, INFINITY));
-    struct interval odds = within(iv_add(iv(1), grow), 0, 1);
+    struct tails t = tails_on(s->mechanism, s->shift, pld_pair_within(iv_neg(inner), 0, INFINITY));
+    struct interval odds = pld_pair_within(iv_add(iv(1), grow), 0, 1);
     return (struct pair_point){iv_mul(q, iv_mul(odds, t.delta)), iv_mul(x, t.alpha)};
 }
 
@@ -52,16 +52,16 @@ static struct pair_point add_point(const struct pair_sampled *s, double epsilon)
     struct interval x = iv_exp(iv(epsilon)), q = iv(s->rate), rest = iv_sub(iv(1), q);
     struct interval w = iv_sub(q, iv_mul(rest, iv_expm1(iv(epsilon))));
     if (w.hi <= 0)
-        return nothing();
-    struct interval inner = iv_sub(iv(epsilon), iv_log(iv_div(within(w, 0, INFINITY), q)));
+        return pld_pair_nothing();
+    struct interval inner = iv_sub(iv(epsilon), iv_log(iv_div(pld_pair_within(w, 0, INFINITY), q)));
     if (epsilon >= 0) {
         /* slope = x ((1-q) P0(L0 > e') + q Q0(L0 > e')) */
-        struct tails t = tails_on(s->mechanism, s->shift, within(inner, 0, INFINITY));
+        struct tails t = tails_on(s->mechanism, s->shift, pld_pair_within(inner, 0, INFINITY));
         struct interval tail = iv_add(iv_mul(rest, t.alpha), iv_mul(q, t.beta));
-        return (struct pair_point){iv_mul(within(w, 0, 1), t.delta), iv_mul(x, tail)};
+        return (struct pair_point){iv_mul(pld_pair_within(w, 0, 1), t.delta), iv_mul(x, tail)};
     }
     /* value = w e^e' delta_0(y) = q x delta_0(y); slope = x ((1-q) Q0(L0 >= y) + q P0(L0 >= y)) */
-    struct tails t = tails_on(s->mechanism, s->shift, within(iv_neg(inner), 0, INFINITY));
+    struct tails t = tails_on(s->mechanism, s->shift, pld_pair_within(iv_neg(inner), 0, INFINITY));
     struct interval tail = iv_add(iv_mul(rest, t.beta), iv_mul(q, t.alpha));
     return (struct pair_point){iv_mul(iv_mul(q, x), t.delta), iv_mul(x, tail)};
 }
@@ -79,13 +79,13 @@ static struct pair_point fixed_point(const struct pair_sampled *s, double epsilo
     return epsilon >= 0 ? p : (struct pair_point){iv_mul(x, p.value), iv_mul(x, iv_add(p.value, p.slope))};
 }
 
-static struct pair_point clean(struct pair_point p)
+static struct pair_point pld_pair_clean(struct pair_point p)
 {
     const struct interval possible = {0, 1};
-    return (struct pair_point){both(p.value, possible), {fmax(0, p.slope.lo), p.slope.hi}};
+    return (struct pair_point){pld_pair_both(p.value, possible), {fmax(0, p.slope.lo), p.slope.hi}};
 }
 
-static void points(struct pair_point *out, const void *arg, const double *epsilon, size_t n)
+static void pld_pair_points(struct pair_point *out, const void *arg, const double *epsilon, size_t n)
 {
     const struct pair_sampled *s = arg;
     for (size_t i = 0; i < n; i++) {
@@ -94,13 +94,13 @@ static void points(struct pair_point *out, const void *arg, const double *epsilo
                               : s->rate == 1 ? pair_plain_point(s->mechanism, s->shift, epsilon[i])
                               : s->direction == PLD_REMOVE ? remove_point(s, epsilon[i])
                                                            : add_point(s, epsilon[i]);
-        out[i] = clean(p);
+        out[i] = pld_pair_clean(p);
     }
 }
 
 struct pair pair_of_sampled(const struct pair_sampled *arg)
 {
-    return (struct pair){points, arg};
+    return (struct pair){pld_pair_points, arg};
 }
 
 /* At y = |eps| the best event S: delta = P(S) - e^y Q(S). The line value + slope (x/e^eps - 1) is that of one
@@ -111,8 +111,9 @@ static void integer_points(struct pair_point *out, const void *arg, const double
     for (size_t i = 0; i < n; i++) {
         struct best_event e = s->law->event(s->steps, s->step, fabs(epsilon[i]));
         struct interval x = iv_exp(iv(epsilon[i]));
-        out[i] = clean(epsilon[i] >= 0 ? (struct pair_point){e.delta, e.lost}
-                                       : (struct pair_point){iv_mul(x, e.delta), iv_mul(x, e.alpha)});
+        out[i] =
+            pld_pair_clean(epsilon[i] >= 0 ? (struct pair_point){e.delta, e.lost}
+                                           : (struct pair_point){iv_mul(x, e.delta), iv_mul(x, e.alpha)});
     }
 }
 

@@ -45,7 +45,7 @@ static void place_side(double *loss, const struct pair *pair, double end)
         loss[i] = copysign(scale / 8 * sinh(stretch * (i + 1) / SIDE), end);
 }
 
-static void draw(struct sketch *s, const struct pld_part *part, double cut)
+static void pld_plan_draw(struct sketch *s, const struct pld_part *part, double cut)
 {
     double side[SIDE], value[ATOMS];
     s->range = pld_find_range(&part->upper, cut);
@@ -99,7 +99,7 @@ struct question {
     struct par_stop *stop;
 };
 
-static double mixed(const struct pld_part *p)
+static double pld_plan_mixed(const struct pld_part *p)
 {
     double releases = 0;
     for (size_t b = 0; b < p->blend_count; b++)
@@ -109,10 +109,10 @@ static double mixed(const struct pld_part *p)
 
 static double releases_of(const struct pld_part *p)
 {
-    return p->count + mixed(p);
+    return p->count + pld_plan_mixed(p);
 }
 
-static struct moments mix(const struct moments *own, const struct moments *former, double weight)
+static struct moments pld_plan_mix(const struct moments *own, const struct moments *former, double weight)
 {
     const double most = fmax(own->log, former->log);
     const double a = weight * exp(own->log - most), b = (1 - weight) * exp(former->log - most);
@@ -140,7 +140,7 @@ static struct moments all_moments(const struct question *q, double tilt)
         const struct moments own = moments_of(&q->sketch[i], tilt);
         add_moments(&all, &own, p->count);
         for (size_t b = 0; b < p->blend_count; b++) {
-            const struct moments one = mix(&own, &former, p->blends[b].weight);
+            const struct moments one = pld_plan_mix(&own, &former, p->blends[b].weight);
             add_moments(&all, &one, p->blends[b].count);
         }
         former = own;
@@ -245,7 +245,7 @@ static struct plan plan_of(const struct question *q, double accuracy, double eps
 }
 
 /* Density of tilted losses around each atom of the sketch. */
-static void densities(double density[ATOMS], const struct sketch *s, double tilt)
+static void pld_plan_densities(double density[ATOMS], const struct sketch *s, double tilt)
 {
     double log_norm = moments_of(s, tilt).log;
     for (int i = 0; i < ATOMS; i++) {
@@ -285,7 +285,7 @@ static double reference_density(const double density[ATOMS], const struct sketch
 static void widths_of(double width[ATOMS], const struct sketch *s, const struct plan *plan)
 {
     double density[ATOMS];
-    densities(density, s, plan->tilt);
+    pld_plan_densities(density, s, plan->tilt);
     double reference = reference_density(density, s, plan->step);
     for (int i = 0; i < ATOMS; i++)
         width[i] = width_at(density[i], reference, 1);
@@ -296,8 +296,8 @@ static void widths_of(double width[ATOMS], const struct sketch *s, const struct 
 }
 
 /* Walks outwards from 0 in one direction; counts, and stores where there is room. */
-static size_t walk(int64_t *index, const struct sketch *s, const double width[ATOMS], double step, double end,
-                   int64_t atom)
+static size_t pld_plan_walk(int64_t *index, const struct sketch *s, const double width[ATOMS], double step,
+                            double end, int64_t atom)
 {
     int sign = end < 0 ? -1 : 1, at = SIDE + sign;
     int64_t last = (int64_t)fmax(ceil(fabs(end) / step), 1), position = 0;
@@ -324,18 +324,18 @@ static sotto_status draw_grid(struct pld_grid *out, const struct sketch *s, cons
     double width[ATOMS];
     widths_of(width, s, plan);
     int64_t held = (int64_t)rint(atom / plan->step);
-    size_t below = walk(NULL, s, width, plan->step, s->range.low, held);
-    size_t above = walk(NULL, s, width, plan->step, s->range.high, held);
+    size_t below = pld_plan_walk(NULL, s, width, plan->step, s->range.low, held);
+    size_t above = pld_plan_walk(NULL, s, width, plan->step, s->range.high, held);
     struct pld_grid g = {plan->step, below + above + 1, NULL};
     NEW(g.index, g.n);
-    walk(g.index, s, width, plan->step, s->range.low, held);
+    pld_plan_walk(g.index, s, width, plan->step, s->range.low, held);
     for (size_t i = 0; i < below / 2; i++) {
         int64_t swap = g.index[i];
         g.index[i] = g.index[below - 1 - i];
         g.index[below - 1 - i] = swap;
     }
     g.index[below] = 0;
-    walk(g.index + below + 1, s, width, plan->step, s->range.high, held);
+    pld_plan_walk(g.index + below + 1, s, width, plan->step, s->range.high, held);
     *out = g;
 done:
     return status;
@@ -347,8 +347,9 @@ struct pieces {
     struct pld upper, lower;
 };
 
-static sotto_status discretise(struct pieces *d, const struct pld_part *part, const struct sketch *sketch,
-                               struct plan *plan, const struct sotto_context *ctx)
+static sotto_status pld_plan_discretise(struct pieces *d, const struct pld_part *part,
+                                        const struct sketch *sketch, struct plan *plan,
+                                        const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     TRY(context_check(ctx, "account: stopped"));
@@ -376,8 +377,8 @@ static void lower_points(const struct question *q, const struct pld_sum *sum, co
     }
 }
 
-static sotto_status compose(struct interval *out, const struct question *q, struct plan *plan,
-                            const struct sotto_context *ctx)
+static sotto_status pld_plan_compose(struct interval *out, const struct question *q, struct plan *plan,
+                                     const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     size_t count = q->count;
@@ -389,7 +390,7 @@ static sotto_status compose(struct interval *out, const struct question *q, stru
     NEW(items, count);
     NEW(moments, count);
     for (size_t i = 0; i < count; i++) {
-        TRY(discretise(&pieces[i], &q->parts[i], &q->sketch[i], plan, ctx));
+        TRY(pld_plan_discretise(&pieces[i], &q->parts[i], &q->sketch[i], plan, ctx));
         items[i] = (struct pld_item){&pieces[i].upper, &pieces[i].lower, q->parts[i].count,
                                      q->parts[i].blends, q->parts[i].blend_count};
         if (count >= PLD_MANY)
@@ -418,8 +419,9 @@ done:
     return status;
 }
 
-static sotto_status answer(struct interval *out, const struct pld_part *parts, size_t count, double delta,
-                           double accuracy, struct points points, const struct sotto_context *ctx)
+static sotto_status pld_plan_answer(struct interval *out, const struct pld_part *parts, size_t count,
+                                    double delta, double accuracy, struct points points,
+                                    const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sketch *sketches = NULL;
@@ -441,10 +443,10 @@ static sotto_status answer(struct interval *out, const struct pld_part *parts, s
     }
     for (size_t i = 0; i < count; i++) {
         TRY(par_check(&stop, "account: stopped"));
-        draw(&sketches[i], &parts[i], delta * (parts[i].lattice ? 1e-16 : 1e-10) / total);
+        pld_plan_draw(&sketches[i], &parts[i], delta * (parts[i].lattice ? 1e-16 : 1e-10) / total);
         beyond += releases_of(&parts[i]) * most_at(&parts[i].upper, sketches[i].range.high);
         if (parts[i].blend_count > 0)
-            beyond += mixed(&parts[i]) * most_at(&parts[i - 1].upper, sketches[i - 1].range.high);
+            beyond += pld_plan_mixed(&parts[i]) * most_at(&parts[i - 1].upper, sketches[i - 1].range.high);
     }
     if (beyond > delta) { /* losses beyond any grid */
         *out = (struct interval){0, INFINITY};
@@ -454,11 +456,11 @@ static sotto_status answer(struct interval *out, const struct pld_part *parts, s
     struct interval epsilon;
     struct plan plan = plan_of(&question, accuracy, INFINITY);
     TRY(par_check(&stop, "account: stopped"));
-    TRY(compose(&epsilon, &question, &plan, ctx));
+    TRY(pld_plan_compose(&epsilon, &question, &plan, ctx));
     if (epsilon.hi > 0 && epsilon.hi < 0.8 * plan.epsilon) { /* the saddle point was far off */
         plan = plan_of(&question, accuracy, epsilon.hi);
         TRY(par_check(&stop, "account: stopped"));
-        TRY(compose(&epsilon, &question, &plan, ctx));
+        TRY(pld_plan_compose(&epsilon, &question, &plan, ctx));
     }
     *out = epsilon;
 done:
@@ -469,7 +471,7 @@ done:
 sotto_status pld_epsilon(struct interval *out, const struct pld_part *parts, size_t count, double delta,
                          double accuracy, const struct sotto_context *ctx)
 {
-    return answer(out, parts, count, delta, accuracy, (struct points){0}, ctx);
+    return pld_plan_answer(out, parts, count, delta, accuracy, (struct points){0}, ctx);
 }
 
 /* A composition is planned for one delta, and what it says of smaller epsilons holds too: it is only wider. Near its start, where
@@ -490,7 +492,7 @@ sotto_status pld_deltas(double *delta, const double *epsilon, size_t n, const st
     for (size_t i = 0; i < n; i++)
         delta[i] = total == 1 ? most_at(&parts->upper, epsilon[i]) : fmin(1, variation * (1 + 1e-9));
     for (size_t i = 0; total > 1 && i < sizeof planned_for / sizeof *planned_for; i++) {
-        TRY(answer(&reached, parts, count, planned_for[i], accuracy, points, ctx));
+        TRY(pld_plan_answer(&reached, parts, count, planned_for[i], accuracy, points, ctx));
         points.to = 1.25 * reached.hi;
         if (i == 0 && reached.hi < INFINITY)
             points.width = 1e-4 * reached.hi;

@@ -49,7 +49,8 @@ static struct tails tails_between(const struct mechanism *m, double t, struct in
         {far.alpha.lo, near.alpha.hi}, {far.beta.lo, near.beta.hi}, {far.delta.lo, near.delta.hi}};
 }
 
-static double above(const struct pair_sampled *p, struct interval log_a, double epsilon, double share)
+static double pld_replace_above(const struct pair_sampled *p, struct interval log_a, double epsilon,
+                                double share)
 {
     struct interval s = iv(share), rest = iv_sub(iv(1), s), sum = iv(0);
     if (share > 0) {
@@ -91,7 +92,7 @@ struct pair_point pair_replaced_point(const struct pair_sampled *p, double epsil
     double size = fabs(epsilon), end = p->shift * (1 - 0x1p-40);
     struct interval log_a = log_odds(p->rate, size), x = iv_exp(iv(epsilon));
     double y = m->balance(p->shift, log_a.hi, size), share = fmin(exp(log_a.hi - y), 1);
-    double most = above(p, log_a, size, share);
+    double most = pld_replace_above(p, log_a, size, share);
     if (m->pure) /* losses end at the shift: a threshold strictly within */
         y = fmin(fmax(y, -end), end);
     struct event e = event_at(p, log_a, size, y);

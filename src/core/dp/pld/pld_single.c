@@ -27,7 +27,7 @@ static bool lower_holds(double epsilon, const void *arg)
 }
 
 /* An epsilon that holds, next to one that does not. */
-static double first(bool (*holds)(double epsilon, const void *arg), const struct question *q)
+static double pld_single_first(bool (*holds)(double epsilon, const void *arg), const struct question *q)
 {
     double far = 1e-12;
     while (far < 1e12 && !holds(far, q))
@@ -38,8 +38,8 @@ static double first(bool (*holds)(double epsilon, const void *arg), const struct
 struct interval pld_single_epsilon(const struct pair *upper, const struct pair *lower, double delta)
 {
     const struct question above = {upper, delta}, below = {lower, delta};
-    struct interval answer = {0, first(upper_holds, &above)};
-    double near = fmin(first(lower_holds, &below), answer.hi);
+    struct interval answer = {0, pld_single_first(upper_holds, &above)};
+    double near = fmin(pld_single_first(lower_holds, &below), answer.hi);
     for (double out = 0x1p-50; out < 1 && answer.lo == 0; out *= 4)
         if (!lower_holds(near * (1 - out), &below))
             answer.lo = near * (1 - out);
