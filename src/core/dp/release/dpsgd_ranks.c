@@ -21,7 +21,7 @@ struct announcement {
     bool everyone, seeded;
 };
 
-static void announce(struct announcement *a, const struct sotto_dpsgd_session *s)
+static void dpsgd_ranks_announce(struct announcement *a, const struct sotto_dpsgd_session *s)
 {
     *a = (struct announcement){.scale = s->facts.scale,
                                .dimension = s->dimension,
@@ -38,8 +38,8 @@ static void announce(struct announcement *a, const struct sotto_dpsgd_session *s
 }
 
 /* The only way by which a rank other than 0 gets something that can draw noise. */
-static sotto_status join(struct sotto_dpsgd_session **out, const struct announcement *a,
-                         const struct sotto_dpsgd_request *r, const struct sotto_context *ctx)
+static sotto_status dpsgd_ranks_join(struct sotto_dpsgd_session **out, const struct announcement *a,
+                                     const struct sotto_dpsgd_request *r, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_dpsgd_session *s = NULL;
@@ -70,7 +70,7 @@ done:
 }
 
 /* Runs of whole groups, whose draws belong together. */
-static sotto_status cut(struct dpsgd_ranks **out, const struct sotto_team *team, size_t dimension)
+static sotto_status dpsgd_ranks_cut(struct dpsgd_ranks **out, const struct sotto_team *team, size_t dimension)
 {
     sotto_status status = SOTTO_OK;
     const size_t ranks = sotto_team_size(team), rank = sotto_team_rank(team),
@@ -105,16 +105,17 @@ sotto_status dpsgd_ranks_reserve(struct sotto_dpsgd_session **out, const struct 
     struct announcement a = {.reserved = 0};
     if (!team)
         return sotto_dp_reserve(out, r, ctx);
-    TRY(team_agree(team,
-                   cut(&shared, team, r->dimension))); /* nothing is charged for memory that is not there */
+    TRY(team_agree(
+        team,
+        dpsgd_ranks_cut(&shared, team, r->dimension))); /* nothing is charged for memory that is not there */
     if (sotto_team_rank(team) == 0)
         status = sotto_dp_reserve(&s, r, ctx);
     TRY(team_agree(team, status));
     if (s)
-        announce(&a, s);
+        dpsgd_ranks_announce(&a, s);
     TRY(team_broadcast(team, &a, sizeof a));
     if (!s)
-        status = join(&s, &a, r, ctx);
+        status = dpsgd_ranks_join(&s, &a, r, ctx);
     TRY(team_agree(team, status));
     s->ranks = shared;
     shared = NULL;
@@ -152,7 +153,7 @@ done:
 }
 
 /* This rank's coordinates of the sum over all ranks. Whole numbers below 2^53, so any order gives the same bits. */
-static sotto_status reduce(const struct dpsgd_ranks *r, double *sum)
+static sotto_status dpsgd_ranks_reduce(const struct dpsgd_ranks *r, double *sum)
 {
     sotto_status status = SOTTO_OK;
     const size_t first = r->borders[r->rank], n = r->borders[r->rank + 1] - first;
@@ -198,7 +199,7 @@ sotto_status dpsgd_ranks_step(struct sotto_dpsgd_session *s, double *sum)
     const struct dpsgd_ranks *r = s->ranks;
     if (!r)
         return sotto_dp_step_lattice(s, sum);
-    TRY(reduce(r, sum));
+    TRY(dpsgd_ranks_reduce(r, sum));
     TRY(check_claims(r, s));
     TRY(team_agree(r->team, dpsgd_step_range(s, sum, r->borders[r->rank], r->borders[r->rank + 1])));
     TRY(team_gather(r->team, sum, sizeof *sum, r->borders));

@@ -49,8 +49,8 @@ static sotto_status check_names(const struct sotto_protect *p)
                        in, p->output);
 }
 
-static sotto_status load(struct sotto_tensors *t, const struct sotto_protect *p,
-                         const struct sotto_context *ctx)
+static sotto_status protect_load(struct sotto_tensors *t, const struct sotto_protect *p,
+                                 const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const char *path = p->input;
@@ -67,7 +67,7 @@ done:
 }
 
 /* All values as one vector in file order. */
-static void gather(double *vector, const struct sotto_tensors *t)
+static void protect_gather(double *vector, const struct sotto_tensors *t)
 {
     for (size_t i = 0; i < t->count; i++) {
         const struct sotto_array *a = &t->items[i].array;
@@ -78,7 +78,7 @@ static void gather(double *vector, const struct sotto_tensors *t)
 }
 
 /* The released vector back into the tensors; a float has the largest finite value instead of an infinity. */
-static void scatter(struct sotto_tensors *t, const double *vector)
+static void protect_scatter(struct sotto_tensors *t, const double *vector)
 {
     for (size_t i = 0; i < t->count; i++) {
         struct sotto_array *a = &t->items[i].array;
@@ -148,8 +148,8 @@ done:
 }
 
 /* The identity that the file's provenance names, or the one that was given. */
-static sotto_status identify(struct sotto_release *r, const struct sotto_protect *p,
-                             const struct sotto_provenance *whose)
+static sotto_status protect_identify(struct sotto_release *r, const struct sotto_protect *p,
+                                     const struct sotto_provenance *whose)
 {
     sotto_status status = SOTTO_OK;
     bool given = r->spend.dataset_id && r->spend.dataset_id[0];
@@ -166,8 +166,8 @@ done:
 }
 
 /* That a sampled or proved sensitivity belongs to this very head. */
-static sotto_status match(struct sotto_release *r, const struct sotto_protect *p,
-                          const struct sotto_tensors *t)
+static sotto_status protect_match(struct sotto_release *r, const struct sotto_protect *p,
+                                  const struct sotto_tensors *t)
 {
     sotto_status status = SOTTO_OK;
     const char *data = sotto_tensors_metadata(t, "data_fingerprint"),
@@ -197,10 +197,10 @@ done:
     return status;
 }
 
-static sotto_status save(const char *path, struct sotto_tensors *t, const struct sotto_certificate *c)
+static sotto_status protect_save(const char *path, struct sotto_tensors *t, const struct sotto_certificate *c)
 {
     sotto_status status = SOTTO_OK;
-    if (ends_with(path, ".npy")) { /* then load() made one tensor of the input */
+    if (ends_with(path, ".npy")) { /* then protect_load() made one tensor of the input */
         TRY(sotto_npy_save(path, &t->items[0].array));
         goto done;
     }
@@ -222,9 +222,9 @@ static sotto_status protect_vector(struct sotto_certificate **certificate, struc
     size_t n;
     TRY(to_reals(&n, t, p->input, whole));
     NEW(vector, n);
-    gather(vector, t);
+    protect_gather(vector, t);
     TRY(sotto_dp_release_double(certificate, vector, n, release, ctx));
-    scatter(t, vector);
+    protect_scatter(t, vector);
 done:
     base_free(vector);
     return status;
@@ -398,13 +398,13 @@ sotto_status sotto_protect_file(struct sotto_certificate **certificate, const st
     size_t capacity = strlen(protect->output) + 32;
     NEW(beside, capacity);
     snprintf(beside, capacity, "%s.certificate.json", protect->output);
-    TRY(load(&tensors, protect, ctx));
+    TRY(protect_load(&tensors, protect, ctx));
     TRY(array_file_sha256(input, protect->input, ctx));
     if (!input[0])
         hash_values(input, &tensors);
-    TRY(match(&release, protect, &tensors));
+    TRY(protect_match(&release, protect, &tensors));
     TRY(sotto_provenance_load(&whose, protect->input));
-    TRY(identify(&release, protect, &whose));
+    TRY(protect_identify(&release, protect, &whose));
     if (protect->statistic)
         TRY(take_statistic(&tensors, &release, protect, &whose));
     release.input_sha256 = input;
@@ -416,7 +416,7 @@ sotto_status sotto_protect_file(struct sotto_certificate **certificate, const st
     if (protect->statistic)
         certificate_add_statistic(made, protect->statistic, protect->range[0], protect->range[1]);
     file_release(&held);
-    TRY(save(protect->output, &tensors, made));
+    TRY(protect_save(protect->output, &tensors, made));
     TRY(sotto_provenance_save(protect->output,
                               &(struct sotto_provenance){0})); /* of a file that lay there before */
     TRY(sha256_file(made->output_sha256, protect->output));

@@ -43,7 +43,7 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-static sotto_status check(const struct sotto_protect_records *p)
+static sotto_status protect_records_check(const struct sotto_protect_records *p)
 {
     sotto_status status = SOTTO_OK;
     bool target = spend_given(p->target.epsilon);
@@ -138,7 +138,7 @@ static struct sotto_sampled sampled_of(const struct job *j)
 }
 
 /* The noise for a target, on the safe side of what the lattice's rounding costs; epsilons of labels and records add. */
-static sotto_status calibrate(struct job *j)
+static sotto_status protect_records_calibrate(struct job *j)
 {
     sotto_status status = SOTTO_OK;
     double multiplier, left = j->p.target.epsilon;
@@ -153,7 +153,7 @@ done:
     return status;
 }
 
-static sotto_status prepare(struct job *j)
+static sotto_status protect_records_prepare(struct job *j)
 {
     sotto_status status = SOTTO_OK;
     TRY(load_rows(j));
@@ -167,7 +167,7 @@ static sotto_status prepare(struct job *j)
     j->p.target.delta = spend_delta(j->p.target.delta, sotto_default_delta(j->n));
     j->scale = j->p.scale;
     if (!spend_given(j->scale))
-        TRY(calibrate(j));
+        TRY(protect_records_calibrate(j));
     TRY(file_hold(&j->held, j->p.output, j->x.count * sizeof(float) + (1 << 16)));
     if (j->labels_output)
         TRY(file_hold(&j->held_labels, j->labels_output, j->n * sizeof(int64_t) + 4096));
@@ -190,7 +190,7 @@ static sotto_status prepare_labels(struct label_release *out, struct job *j)
 }
 
 /* Labels and records are one charge: both, or neither. */
-static sotto_status reserve(struct job *j)
+static sotto_status protect_records_reserve(struct job *j)
 {
     sotto_status status = SOTTO_OK;
     struct label_release labels;
@@ -234,7 +234,7 @@ done:
     return status;
 }
 
-static sotto_status save(struct sotto_certificate *c, struct job *j)
+static sotto_status protect_records_save(struct sotto_certificate *c, struct job *j)
 {
     sotto_status status = SOTTO_OK;
     char *beside = NULL;
@@ -252,7 +252,7 @@ done:
     return status;
 }
 
-static void clear(struct job *j)
+static void protect_records_clear(struct job *j)
 {
     file_release(&j->held);
     file_release(&j->held_labels);
@@ -272,21 +272,21 @@ sotto_status sotto_protect_records(struct sotto_certificate **certificate,
     struct job j = {.ctx = ctx};
     struct sotto_certificate *made = NULL;
     TRY(sotto_options_resolve(&j.p, records, options_protect_records));
-    TRY(check(&j.p));
-    TRY(prepare(&j));
+    TRY(protect_records_check(&j.p));
+    TRY(protect_records_prepare(&j));
     TRY(par_each((j.n + CHUNK - 1) / CHUNK, ctx, clip_chunk, &j));
-    TRY(reserve(&j));
+    TRY(protect_records_reserve(&j));
     TRY(sotto_dp_step_float(j.session, j.x.data));
     TRY(sotto_dpsgd_session_certificate(&made, j.session));
     if (j.p.labels)
         certificate_add_classes(made, j.p.classes, j.p.classes_by);
-    TRY(save(made, &j));
+    TRY(protect_records_save(made, &j));
     *certificate = made;
     made = NULL;
 done:
     if (status != SOTTO_OK)
         charge_name_steps(j.session, "what was released is lost; a new release is charged again");
     sotto_certificate_free(made);
-    clear(&j);
+    protect_records_clear(&j);
     return status;
 }

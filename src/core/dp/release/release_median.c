@@ -14,7 +14,7 @@ static const char sampler[] =
 static const double spare = 0x1p-20;
 enum { STEPS = 40 /* the range is less than 2^(STEPS + 1) steps */ };
 
-static int rising(const void *a, const void *b)
+static int release_median_rising(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -28,7 +28,7 @@ static sotto_status find_median(double *out, const double *x, size_t n, double l
     NEW(sorted, n);
     for (size_t i = 0; i < n; i++)
         sorted[i] = fmin(high, fmax(low, x[i]));
-    qsort(sorted, n, sizeof *sorted, rising);
+    qsort(sorted, n, sizeof *sorted, release_median_rising);
     *out = sorted[(n + 1) / 2 - 1];
     base_wipe(sorted, n * sizeof *sorted);
 done:

@@ -56,7 +56,7 @@ struct drawing {
 };
 
 /* The lattice, and that its noise can be drawn. */
-static sotto_status prepare(struct drawing *d, const struct values *v)
+static sotto_status release_vector_prepare(struct drawing *d, const struct values *v)
 {
     sotto_status status = SOTTO_OK;
     const struct release_plan *p = d->plan;
@@ -117,7 +117,7 @@ done:
     return status;
 }
 
-static sotto_status draw(int128 *drawn, struct drawing *d, struct noise *s)
+static sotto_status release_vector_draw(int128 *drawn, struct drawing *d, struct noise *s)
 {
     if (mechanism_is_floored(d->plan->mechanism))
         return draw_floored(drawn, d, s);
@@ -153,7 +153,7 @@ static sotto_status release_values(struct sotto_certificate **certificate, struc
     int128 *q = NULL, *drawn = NULL;
     TRY(check_vector(&v));
     TRY(release_plan(&plan, r, n, 1u << RELEASE_LATTICE | 1u << RELEASE_INTEGER | 1u << RELEASE_VECTOR, ctx));
-    TRY(prepare(&d, &v));
+    TRY(release_vector_prepare(&d, &v));
     NEW(q, n);
     NEW(drawn, n);
     for (size_t i = 0; i < n; i++)
@@ -161,7 +161,8 @@ static sotto_status release_values(struct sotto_certificate **certificate, struc
     plan.lattice_exponent = d.lattice.exponent;
     plan.sampler = r->flat_doubt ? FLAT_SAMPLER : samplers[plan.mechanism->kind];
     TRY(release_record(&stream, &made, &plan, ctx));
-    TRY(draw(drawn, &d, stream)); /* all noise first: its running time depends on nothing private */
+    TRY(release_vector_draw(drawn, &d,
+                            stream)); /* all noise first: its running time depends on nothing private */
     put_sums(&v, q, drawn, d.lattice);
     *certificate = made;
     made = NULL;

@@ -71,7 +71,7 @@ const char *sotto_dpsgd_session_run(const struct sotto_dpsgd_session *s)
     return s->run.id;
 }
 
-static sotto_status check(const struct sotto_dpsgd_request *r)
+static sotto_status reserve_check(const struct sotto_dpsgd_request *r)
 {
     sotto_status status = SOTTO_OK;
     TRY(require_reserved(r->reserved, "reserve"));
@@ -105,7 +105,7 @@ done:
     return status;
 }
 
-static struct sotto_sensitivity clipped(const struct dpsgd_facts *f)
+static struct sotto_sensitivity reserve_clipped(const struct dpsgd_facts *f)
 {
     struct sotto_sensitivity s = {.l1 = NAN, .l2 = NAN, .source = SOTTO_SENSITIVITY_CLIPPED};
     *(f->clipping == SOTTO_NORM_L1 ? &s.l1 : &s.l2) = f->max_grad_norm;
@@ -135,9 +135,9 @@ static struct charge_entry entry_of(const struct sotto_dpsgd_session *s, const s
 }
 
 /* Charged by itself, in all ledgers; or a slot of a plan, in its own. *number: its number among the charges. */
-static sotto_status enter(struct sotto_dpsgd_session *s, size_t *number, struct charge *charge,
-                          const struct charge_entry *entry, const struct sotto_spend *spend,
-                          const struct sotto_context *ctx)
+static sotto_status reserve_enter(struct sotto_dpsgd_session *s, size_t *number, struct charge *charge,
+                                  const struct charge_entry *entry, const struct sotto_spend *spend,
+                                  const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct plan_slot slot;
@@ -265,13 +265,13 @@ done:
     return status;
 }
 
-static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
-                           const struct sotto_sampled *sampled, const struct sotto_account *account,
-                           struct with_labels *labels, const struct sotto_context *ctx)
+static sotto_status reserve_record(struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
+                                   const struct sotto_sampled *sampled, const struct sotto_account *account,
+                                   struct with_labels *labels, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct charge charge = {.lock = {.fd = -1}};
-    const struct sotto_sensitivity sensitivity = clipped(&s->facts);
+    const struct sotto_sensitivity sensitivity = reserve_clipped(&s->facts);
     struct dpsgd_facts own; /* without what earlier reservations of the run have */
     struct charge_entry entry;
     size_t number;
@@ -287,7 +287,7 @@ static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dps
     ledger_warn_about_delta(r->records, account->delta, ctx);
     NEW_TEXT(s->ledger, ledger->path);
     TRY(make_places(s, &charge));
-    TRY(enter(s, &number, &charge, &entry, &r->spend, ctx));
+    TRY(reserve_enter(s, &number, &charge, &entry, &r->spend, ctx));
     if (labels->release)
         TRY(charge_write_held(&charge, ctx));
     memcpy(s->entry, ledger->last, sizeof s->entry);
@@ -348,7 +348,8 @@ done:
 }
 
 /* The others first, as at the charge: where the own ledger has the line, all have it. */
-static sotto_status settle(struct sotto_dpsgd_session *s, size_t spare, const struct sotto_context *ctx)
+static sotto_status reserve_settle(struct sotto_dpsgd_session *s, size_t spare,
+                                   const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct ledger_settlement settlement = {.run = s->run.id,
@@ -387,7 +388,7 @@ void dpsgd_session_settle(struct sotto_dpsgd_session *s, const struct sotto_cont
             "taken",
             s->slot, s->plan, spare);
     else if (dpsgd_session_check_process(s) == SOTTO_OK /* else the parent may go on */ && spare > 0 &&
-             settle(s, spare, &running) != SOTTO_OK)
+             reserve_settle(s, spare, &running) != SOTTO_OK)
         context_log(ctx, SOTTO_LOG_WARNING,
                     "the steps that were not taken stay charged, as the ledger could not be told: %s",
                     sotto_error_text());
@@ -413,7 +414,7 @@ static sotto_status check_spend(const char **dataset_id, char condition[CONDITIO
 {
     sotto_status status = SOTTO_OK;
     struct sotto_spend by_itself = request->spend;
-    by_itself.planned = NULL; /* which record() sees to */
+    by_itself.planned = NULL; /* which reserve_record() sees to */
     if (request->spend.planned)
         TRY(spend_require_slot_alone(&request->spend));
     TRY(spend_check(dataset_id, condition, request->sampled.adjacency == SOTTO_REPLACE_INPUT ? NULL : unit,
@@ -438,8 +439,9 @@ static struct dpsgd_facts facts_of(const struct sotto_dpsgd_request *request, st
     return facts;
 }
 
-static sotto_status reserve(struct sotto_dpsgd_session **out, const struct sotto_dpsgd_request *request,
-                            struct with_labels *labels, const struct sotto_context *ctx)
+static sotto_status reserve_session(struct sotto_dpsgd_session **out,
+                                    const struct sotto_dpsgd_request *request, struct with_labels *labels,
+                                    const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     char condition[CONDITION_TEXT], shaped[SHAPED_TEXT];
@@ -448,7 +450,7 @@ static sotto_status reserve(struct sotto_dpsgd_session **out, const struct sotto
     struct sotto_dpsgd_session *s = NULL;
     const char *dataset_id;
     struct privacy_unit unit = {0};
-    TRY(check(request));
+    TRY(reserve_check(request));
     TRY(check_spend(&dataset_id, condition, &unit, request));
     const struct dpsgd_facts facts = facts_of(request, unit);
     sampled.noise_multiplier = run_multiplier(&facts);
@@ -480,7 +482,7 @@ static sotto_status reserve(struct sotto_dpsgd_session **out, const struct sotto
     if (sampled.sampling == SOTTO_SAMPLING_FIXED)
         TRY(fixed_sample_make(&s->fixed, sampled.sample_rate, request->records));
     TRY(open_streams(s, &request->spend));
-    TRY(record(s, request, &sampled, &account, labels, ctx));
+    TRY(reserve_record(s, request, &sampled, &account, labels, ctx));
     base_trim(); /* what accounting took, some 30 MiB */
     *out = s;
     s = NULL;
@@ -493,7 +495,7 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
                               const struct sotto_context *ctx)
 {
     REQUIRE_GIVEN(out, request);
-    return reserve(out, request, &(struct with_labels){.release = NULL}, ctx);
+    return reserve_session(out, request, &(struct with_labels){.release = NULL}, ctx);
 }
 
 sotto_status dpsgd_reserve_with_labels(struct sotto_dpsgd_session **out,
@@ -502,7 +504,7 @@ sotto_status dpsgd_reserve_with_labels(struct sotto_dpsgd_session **out,
                                        struct label_release *labels, const struct sotto_context *ctx)
 {
     struct with_labels w = {.release = labels};
-    sotto_status status = reserve(out, request, &w, ctx);
+    sotto_status status = reserve_session(out, request, &w, ctx);
     if (status == SOTTO_OK) {
         label_release_draw(labels, w.stream);
         *certificate = w.certificate;
@@ -519,7 +521,7 @@ sotto_status sotto_dpsgd_session_certificate(struct sotto_certificate **certific
 {
     REQUIRE_GIVEN(certificate, steps);
     sotto_status status = SOTTO_OK;
-    const struct sotto_sensitivity sensitivity = clipped(&steps->facts);
+    const struct sotto_sensitivity sensitivity = reserve_clipped(&steps->facts);
     struct sotto_certificate *c = NULL;
     TRY(dpsgd_session_check_process(steps));
     REQUIRE(steps->run.count > 0,

@@ -21,7 +21,7 @@ static int64_t grid_index(double x, double low, double high)
                                     : (int64_t)nearbyint(fmin(1, fmax(0, share)) * grid);
 }
 
-static void means(double *out, const struct records *r, double low, double high)
+static void statistic_means(double *out, const struct records *r, double low, double high)
 {
     for (size_t j = 0; j < r->columns; j++) {
         int64_t sum = 0;
@@ -42,7 +42,7 @@ static sotto_status block_means(double *out, const struct records *r, const stru
         struct records own = {block, 0, 1};
         for (size_t i = b; i < r->n; i += blocks)
             block[own.n++] = r->x[i];
-        means(&out[b], &own, p->range[0], p->range[1]);
+        statistic_means(&out[b], &own, p->range[0], p->range[1]);
     }
 done:
     base_free(block);
@@ -50,7 +50,7 @@ done:
 }
 
 /* Copies of the allele, 0 to 2; whatever is no share of two alleles goes to the nearest. */
-static size_t copies(double share)
+static size_t statistic_copies(double share)
 {
     return share > 0.75 ? 2 : share > 0.25 ? 1 : 0;
 }
@@ -69,7 +69,7 @@ static void chi_squares(double *out, const struct records *r, const uint8_t *is_
     for (size_t j = 0; j < r->columns; j++) {
         double count[2][3] = {{0}};
         for (size_t i = 0; i < r->n; i++) {
-            const size_t c = copies(r->x[i * r->columns + j]);
+            const size_t c = statistic_copies(r->x[i * r->columns + j]);
             double *side = count[is_case[i]];
             if (alleles)
                 side[0] += 2 - (double)c, side[1] += (double)c;
@@ -137,8 +137,8 @@ bool statistic_sensitivity(struct sotto_sensitivity *out, const char *name, doub
     return records > 0;
 }
 
-static sotto_status compute(double *out, struct sotto_release *r, const struct records *records,
-                            const struct sotto_protect *p, bool scores)
+static sotto_status statistic_compute(double *out, struct sotto_release *r, const struct records *records,
+                                      const struct sotto_protect *p, bool scores)
 {
     sotto_status status = SOTTO_OK;
     uint8_t *is_case = NULL;
@@ -151,7 +151,7 @@ static sotto_status compute(double *out, struct sotto_release *r, const struct r
             FAIL(SOTTO_EUSAGE, "protect: --cases belongs to a chi-square statistic, not to the mean");
         if (!(low < high) || !isfinite(high - low))
             FAIL(SOTTO_EUSAGE, "protect: the mean of records needs --range LOW,HIGH with LOW below HIGH");
-        means(out, records, low, high);
+        statistic_means(out, records, low, high);
     } else if (alleles || strcmp(p->statistic, "chi-square-genotypes") == 0) {
         if (low != 0 || high != 0)
             FAIL(SOTTO_EUSAGE, "protect: --range belongs to the mean, not to a chi-square statistic");
@@ -218,7 +218,7 @@ sotto_status statistic_replace(struct sotto_tensors *t, struct sotto_release *r,
         TRY(make_values(&made, r, &records, p));
     } else {
         TRY(sotto_array_make(&made, SOTTO_F8, 1, &records.columns));
-        TRY(compute(made.data, r, &records, p, scores));
+        TRY(statistic_compute(made.data, r, &records, p, scores));
     }
     r->records = records.n;
     base_wipe(a->data, a->count * sizeof(double));

@@ -45,8 +45,8 @@ static void *one_more(struct verification *v, void **items, size_t *count, size_
     return (char *)*items + size * (*count)++;
 }
 
-static void note(struct verification *v, const char *name, enum sotto_verify_outcome outcome,
-                 const char *text)
+static void verification_note(struct verification *v, const char *name, enum sotto_verify_outcome outcome,
+                              const char *text)
 {
     void *items = v->found.checks;
     struct sotto_verify_check *c = one_more(v, &items, &v->found.check_count, sizeof *c);
@@ -62,7 +62,7 @@ void verify_check(struct verification *v, const char *name, bool ok, const char 
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    note(v, name, ok ? SOTTO_VERIFY_PASSED : SOTTO_VERIFY_FAILED, text);
+    verification_note(v, name, ok ? SOTTO_VERIFY_PASSED : SOTTO_VERIFY_FAILED, text);
     if (ok || v->found.failed)
         return;
     snprintf(failed, sizeof failed, "%s: %s", name, text);
@@ -76,7 +76,7 @@ void verify_leave(struct verification *v, const char *name, const char *format, 
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    note(v, name, SOTTO_VERIFY_NOT_MADE, text);
+    verification_note(v, name, SOTTO_VERIFY_NOT_MADE, text);
 }
 
 void verify_derived(struct verification *v, const char *from)

@@ -26,8 +26,8 @@ static void check_text(struct verification *v, const char *name, const char *cla
     verify_check(v, name, claimed && strcmp(claimed, derived) == 0, "%.300s", claimed ? claimed : "(none)");
 }
 
-static sotto_status derive(struct sotto_account *a, const struct certificate_claims *f, double delta,
-                           const char *adjacency, const struct sotto_context *ctx)
+static sotto_status verify_derive(struct sotto_account *a, const struct certificate_claims *f, double delta,
+                                  const char *adjacency, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     if (!f->run && f->distance > 0)
@@ -137,7 +137,7 @@ static sotto_status check_account(struct verification *v)
     const struct certificate_claims *f = &v->claims;
     struct sotto_account a;
     const struct account_claims *c = &f->claim;
-    status = derive(&a, f, c->delta, c->adjacency, v->ctx);
+    status = verify_derive(&a, f, c->delta, c->adjacency, v->ctx);
     if (status == SOTTO_ESTOPPED)
         goto done;
     if (status != SOTTO_OK) {

@@ -13,8 +13,8 @@ struct page {
     size_t used, capacity; /* measured first, with text NULL */
 };
 
-static void put(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(struct page *p, const char *format, ...)
+static void verify_text_put(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void verify_text_put(struct page *p, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -27,37 +27,38 @@ static void put(struct page *p, const char *format, ...)
 static void put_claim(struct page *p, const struct sotto_verification *v)
 {
     if (v->guarantee == SOTTO_GUARANTEE_NONE) {
-        put(p, "  %-13snone: noise was seeded\n", "claim");
+        verify_text_put(p, "  %-13snone: noise was seeded\n", "claim");
         return;
     }
     char most[NUMBER_TEXT];
-    put(p, "  %-13s", "claim");
+    verify_text_put(p, "  %-13s", "claim");
     if (isinf(v->epsilon.upper))
-        put(p, "no finite epsilon");
+        verify_text_put(p, "no finite epsilon");
     else
-        put(p, "epsilon %s", number_text_up(most, v->epsilon.upper, 6));
-    put(p, " at delta %g, %s adjacency (%s, scale %.6g)\n", v->delta, v->adjacency, v->mechanism, v->scale);
-    put(p, "  %-13sof privacy: %s\n", "unit", v->unit);
+        verify_text_put(p, "epsilon %s", number_text_up(most, v->epsilon.upper, 6));
+    verify_text_put(p, " at delta %g, %s adjacency (%s, scale %.6g)\n", v->delta, v->adjacency, v->mechanism,
+                    v->scale);
+    verify_text_put(p, "  %-13sof privacy: %s\n", "unit", v->unit);
 }
 
 static void put_checked(struct page *p, const struct sotto_verification *v)
 {
-    put(p, "  %-13s", "checked");
+    verify_text_put(p, "  %-13s", "checked");
     for (size_t i = 0; i < v->checked_count; i++)
-        put(p, "%s%s", i ? "; " : "", v->checked[i]);
-    put(p, "%s\n", v->checked_count ? "" : "nothing");
+        verify_text_put(p, "%s%s", i ? "; " : "", v->checked[i]);
+    verify_text_put(p, "%s\n", v->checked_count ? "" : "nothing");
 }
 
 static void put_not_checked(struct page *p, const struct sotto_verification *v)
 {
     const char *between = "";
-    put(p, "  %-13s", "not checked");
+    verify_text_put(p, "  %-13s", "not checked");
     for (size_t i = 0; i < v->check_count; i++)
         if (v->checks[i].outcome == SOTTO_VERIFY_NOT_MADE) {
-            put(p, "%s%s", between, v->checks[i].text);
+            verify_text_put(p, "%s%s", between, v->checks[i].text);
             between = "; ";
         }
-    put(p, "%s\n", between[0] ? "" : "nothing");
+    verify_text_put(p, "%s\n", between[0] ? "" : "nothing");
 }
 
 const char *verification_proved(const struct sotto_verification *v)
@@ -79,22 +80,24 @@ const char *verification_proved(const struct sotto_verification *v)
 
 static void put_report(struct page *p, const struct sotto_verification *v)
 {
-    put(p, "%s: %s%s\n", v->certificate,
-        v->failed      ? "does NOT verify: "
-        : v->signed_by ? "consistent, signed"
-                       : "consistent, NOT signed",
-        v->failed ? v->failed : "");
+    verify_text_put(p, "%s: %s%s\n", v->certificate,
+                    v->failed      ? "does NOT verify: "
+                    : v->signed_by ? "consistent, signed"
+                                   : "consistent, NOT signed",
+                    v->failed ? v->failed : "");
     put_claim(p, v);
-    put(p, "  %-13s%s\n", "proved", verification_proved(v));
-    put(p, "  %-13s%s%s\n", "conditional", v->condition ? "on " : "",
-        v->condition ? v->condition : "nothing");
-    put(p, "  %-13s%s\n", "measured", v->measured ? v->measured : "nothing");
+    verify_text_put(p, "  %-13s%s\n", "proved", verification_proved(v));
+    verify_text_put(p, "  %-13s%s%s\n", "conditional", v->condition ? "on " : "",
+                    v->condition ? v->condition : "nothing");
+    verify_text_put(p, "  %-13s%s\n", "measured", v->measured ? v->measured : "nothing");
     put_checked(p, v);
     put_not_checked(p, v);
     if (v->signed_by)
-        put(p, "  %-13svalid, by key %s: worth as much as you know of that key\n", "signature", v->signed_by);
+        verify_text_put(p, "  %-13svalid, by key %s: worth as much as you know of that key\n", "signature",
+                        v->signed_by);
     else
-        put(p,
+        verify_text_put(
+            p,
             "  %-13snone: all checks also pass for a file, certificate and ledger that were changed "
             "together\n",
             "signature");

@@ -20,7 +20,7 @@
 static const double FALSE_ALARM = 1e-9;
 
 /* n x ln-terms of both laws. */
-static double chernoff(double share, double n)
+static double verify_values_chernoff(double share, double n)
 {
     return share < 1 ? n * (log(share) + 1 - share) : 0;
 }
@@ -37,10 +37,10 @@ double small_values_ln_p(const char *mechanism, double scale, double step, const
     }
     const double norm = sqrt(squares) * rounding + sqrt(count) * step / scale;
     if (m->kind == RELEASE_VECTOR)
-        return chernoff(norm / count, count);
+        return verify_values_chernoff(norm / count, count);
     if (strcmp(m->name, "gaussian") == 0)
-        return chernoff(norm * norm / count, count / 2);
-    return chernoff((sum * rounding + count * step / scale) / count, count);
+        return verify_values_chernoff(norm * norm / count, count / 2);
+    return verify_values_chernoff((sum * rounding + count * step / scale) / count, count);
 }
 
 static bool is_tested(const struct mechanism *m)
