@@ -90,7 +90,7 @@ static const char *or_empty(const char *text)
 
 enum { PURPOSE = 32 /* characters */ };
 
-static const char *number(char out[16], double x)
+static const char *ledger_show_number(char out[16], double x)
 {
     snprintf(out, 16, isfinite(x) ? "%.6g" : "none", x);
     return out;
@@ -108,8 +108,8 @@ static void write_charge(FILE *out, const struct ledger_line *line, double total
         snprintf(what, sizeof what, "%s%.40s%s%.15s", c->seeded ? "SEEDED " : "", name, usual ? "" : ", ",
                  usual ? "" : c->adjacency);
     fprintf(out, "%-20s  %s  %-22s  %10s  %10s\n", or_empty(line->time),
-            utf8_column(purpose, or_empty(c->purpose), PURPOSE), what, number(epsilon, c->epsilon),
-            number(sum, total));
+            utf8_column(purpose, or_empty(c->purpose), PURPOSE), what,
+            ledger_show_number(epsilon, c->epsilon), ledger_show_number(sum, total));
 }
 
 static void write_row(FILE *out, const struct ledger_line *line)
@@ -125,9 +125,9 @@ static void write_row(FILE *out, const struct ledger_line *line)
         snprintf(what, sizeof what, "(%s)", ledger_event_name(line->event));
     const char *whose = line->event == LEDGER_PLANNED ? line->charge.purpose : line->contact;
     if (line->event == LEDGER_SETTLED)
-        number(epsilon, line->charge.epsilon);
+        ledger_show_number(epsilon, line->charge.epsilon);
     if (line->event == LEDGER_BUDGET)
-        number(epsilon, line->budget.epsilon);
+        ledger_show_number(epsilon, line->budget.epsilon);
     fprintf(out, "%-20s  %s  %-22s  %10s  %10s\n", or_empty(line->time),
             utf8_column(purpose, or_empty(whose ? whose : line->to), PURPOSE), what, epsilon, "");
 }
@@ -153,7 +153,8 @@ done:
 }
 
 /* *l stays open, as the summary borrows its texts. */
-static sotto_status show(struct ledger_summary *out, struct ledger *l, struct shown *s, const char *path)
+static sotto_status ledger_show_summary(struct ledger_summary *out, struct ledger *l, struct shown *s,
+                                        const char *path)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_account total;
@@ -191,7 +192,7 @@ sotto_status sotto_ledger_show(char **json, const char *ledger, const struct sot
     struct ledger l = {.lock = {.fd = -1}};
     struct ledger_summary summary;
     struct shown s = {.ctx = ctx};
-    TRY(show(&summary, &l, &s, ledger));
+    TRY(ledger_show_summary(&summary, &l, &s, ledger));
     TRY(ledger_summary_encode(json, &summary, &s.rows));
 done:
     ledger_rows_free(s.rows);
@@ -207,8 +208,8 @@ static void write_any_order(FILE *out, const struct ledger_summary *s)
     char epsilon[16], delta[16], numbers[6][16];
     if (isnan(s->any_order.epsilon))
         return;
-    fprintf(out, "any order of choices: epsilon %s at delta %s, %s", number(epsilon, s->any_order.epsilon),
-            number(delta, s->any_order.delta),
+    fprintf(out, "any order of choices: epsilon %s at delta %s, %s",
+            ledger_show_number(epsilon, s->any_order.epsilon), ledger_show_number(delta, s->any_order.delta),
             isnan(s->budget.epsilon)                    ? "the first level that holds"
             : s->any_order.epsilon == s->budget.epsilon ? "the budget"
                                                         : "the budget that its columns were fixed for");
@@ -220,10 +221,11 @@ static void write_any_order(FILE *out, const struct ledger_summary *s)
         const struct adaptive left = adaptive_column_left(c);
         if (c->dead || isnan(s->budget.epsilon))
             continue;
-        fprintf(out, "  column (pure %s, mu %s, failure %s) has left pure %s, mu %s, failure %s\n",
-                number(numbers[0], c->box.pure), number(numbers[1], sqrt(c->box.square)),
-                number(numbers[2], c->box.failure), number(numbers[3], left.pure),
-                number(numbers[4], sqrt(left.square)), number(numbers[5], left.failure));
+        fprintf(
+            out, "  column (pure %s, mu %s, failure %s) has left pure %s, mu %s, failure %s\n",
+            ledger_show_number(numbers[0], c->box.pure), ledger_show_number(numbers[1], sqrt(c->box.square)),
+            ledger_show_number(numbers[2], c->box.failure), ledger_show_number(numbers[3], left.pure),
+            ledger_show_number(numbers[4], sqrt(left.square)), ledger_show_number(numbers[5], left.failure));
     }
 }
 
@@ -231,10 +233,10 @@ static void write_end(FILE *out, const struct ledger_summary *s)
 {
     char total[16], epsilon[16], delta[16];
     fprintf(out, "total: epsilon %s at delta %s (replace-one), proved and conditional together",
-            number(total, s->total), number(delta, s->delta));
+            ledger_show_number(total, s->total), ledger_show_number(delta, s->delta));
     fprintf(out, "; unit of privacy: %s", s->unit);
     if (!isnan(s->budget.epsilon))
-        fprintf(out, "; budget %s, set by %s", number(epsilon, s->budget.epsilon),
+        fprintf(out, "; budget %s, set by %s", ledger_show_number(epsilon, s->budget.epsilon),
                 s->by_officer ? "officer" : "a release");
     fputc('\n', out);
     write_any_order(out, s);
@@ -273,7 +275,7 @@ sotto_status sotto_ledger_table(char **text, const char *ledger, const struct so
     if (!s.table)
         FAIL(SOTTO_ENOMEM, "%s: out of memory", ledger);
     fprintf(s.table, "%-20s  %-32s  %-22s  %10s  %10s\n", "time", "purpose", "mechanism", "epsilon", "total");
-    TRY(show(&summary, &l, &s, ledger));
+    TRY(ledger_show_summary(&summary, &l, &s, ledger));
     write_end(s.table, &summary);
     write_plans(s.table, &l);
     bool whole = fclose(s.table) == 0;

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-static sotto_status dump(char **text, struct json *object, int style)
+static sotto_status ledger_show_json_dump(char **text, struct json *object, int style)
 {
     sotto_status status = json_dump(text, object, style);
     json_free(object);
@@ -119,7 +119,7 @@ sotto_status ledger_totals_encode(char **json, const struct ledger_totals *t)
                       "records with a replaced input and an unchanged label");
     }
     json_put(&object, "budget", budget_json(t->budget));
-    return dump(json, object, JSON_PRETTY);
+    return ledger_show_json_dump(json, object, JSON_PRETTY);
 }
 
 static void copy_member(struct json **to, const struct json *from, const char *path, const char *as)
@@ -200,7 +200,7 @@ sotto_status ledger_summary_encode(char **json, const struct ledger_summary *s, 
     json_put_text(&doc, "unit_of_privacy", s->unit);
     json_put(&doc, "entries", *rows ? *rows : json_make_array());
     *rows = NULL;
-    return dump(json, doc, JSON_PRETTY);
+    return ledger_show_json_dump(json, doc, JSON_PRETTY);
 }
 
 static void put_norm(struct json **slot, const char *name, double norm)
@@ -249,5 +249,5 @@ sotto_status charged_plan_encode(char **json, const struct charged_plan *p)
     json_put_integer(&doc, LEDGER_CHARGE_NUMBER, (int64_t)p->charge);
     account_put(&doc, p->account);
     json_put(&doc, "slots", slots);
-    return dump(json, doc, JSON_PRETTY);
+    return ledger_show_json_dump(json, doc, JSON_PRETTY);
 }

@@ -3,8 +3,9 @@
 #include "dp/mechanism/require.h"
 #include "dp/show/ledger_show_json.h"
 
-static sotto_status column(struct ledger_column *out, const struct ledger_sum *sum,
-                           const struct ledger_events *events, double delta, const struct sotto_context *ctx)
+static sotto_status ledger_totals_column(struct ledger_column *out, const struct ledger_sum *sum,
+                                         const struct ledger_events *events, double delta,
+                                         const struct sotto_context *ctx)
 {
     *out = (struct ledger_column){.releases = sum->releases,
                                   .add_remove = events->add_remove,
@@ -30,8 +31,8 @@ sotto_status sotto_ledger_account(char **json, const char *ledger, double delta,
                                .as_recorded = ledger_as_recorded(&l),
                                .delta = delta,
                                .budget = l.budget};
-    TRY(column(&t.proved, &l.proved, &l.proved_events, delta, ctx));
-    TRY(column(&t.conditional, &l.conditional, &l.conditional_events, delta, ctx));
+    TRY(ledger_totals_column(&t.proved, &l.proved, &l.proved_events, delta, ctx));
+    TRY(ledger_totals_column(&t.conditional, &l.conditional, &l.conditional_events, delta, ctx));
     TRY(ledger_total_account(&t.together, &l, delta, ctx));
     t.any_order = ledger_any_order(&l);
     t.any_order_from = l.columns_from;

@@ -86,7 +86,7 @@ done:
     return status;
 }
 
-static sotto_status show(char **json, char **table, const struct charged_plan *p)
+static sotto_status plan_charge_show(char **json, char **table, const struct charged_plan *p)
 {
     sotto_status status = SOTTO_OK;
     char *document = NULL;
@@ -125,12 +125,12 @@ sotto_status sotto_ledger_plan(char **json, char **table, const char *events, do
     struct ledger *own = &charge.ledgers[0];
     TRY(ledger_name_budget(own, spend_budget(spend), delta));
     TRY(charge_enter(&charge, &entry, ctx));
-    TRY(show(json, table,
-             &(struct charged_plan){.id = own->last,
-                                    .ledger = own->path,
-                                    .charge = own->charges - 1,
-                                    .events = &list,
-                                    .account = &account}));
+    TRY(plan_charge_show(json, table,
+                         &(struct charged_plan){.id = own->last,
+                                                .ledger = own->path,
+                                                .charge = own->charges - 1,
+                                                .events = &list,
+                                                .account = &account}));
 done:
     events_free(&list);
     charge_close(&charge);
