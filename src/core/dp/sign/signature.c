@@ -14,7 +14,7 @@ static const char key_schema[] = "sotto.key/1", schema[] = "sotto.signature/1", 
 enum { FILE_LIMIT = 64 << 20 };
 
 /* "PATH.pub" and the like; NULL: out of memory. */
-static char *beside(const char *path, const char *end)
+static char *signature_beside(const char *path, const char *end)
 {
     const size_t capacity = strlen(path) + strlen(end) + 1;
     char *out = base_alloc(capacity, 1);
@@ -49,7 +49,7 @@ sotto_status sotto_key_new(const char *path)
     REQUIRE_GIVEN(path);
     sotto_status status = SOTTO_OK;
     unsigned char seed[ED25519_SEED], key[ED25519_PUBLIC];
-    char *public = beside(path, ".pub");
+    char *public = signature_beside(path, ".pub");
     if (!public)
         FAIL(SOTTO_ENOMEM, "key: out of memory");
     if (file_exists(path) || file_exists(public))
@@ -136,7 +136,7 @@ sotto_status signature_make(const char *file, const char *key_file)
     sotto_status status = SOTTO_OK;
     unsigned char key[ED25519_PUBLIC], seed[ED25519_SEED] = {0}, signature[ED25519_SIGNATURE],
                                        *message = NULL;
-    char text[2 * ED25519_SIGNATURE + 1], *path = beside(file, ".signature.json");
+    char text[2 * ED25519_SIGNATURE + 1], *path = signature_beside(file, ".signature.json");
     struct json *doc = NULL;
     size_t size;
     bool pair;
@@ -178,7 +178,7 @@ sotto_status signature_check(bool *found, bool *valid, char owner[SOTTO_KEY_TEXT
 {
     sotto_status status = SOTTO_OK;
     unsigned char key[ED25519_PUBLIC], signature[ED25519_SIGNATURE], *message = NULL;
-    char *path = beside(file, ".signature.json");
+    char *path = signature_beside(file, ".signature.json");
     struct json *doc = NULL;
     size_t size;
     owner[0] = '\0';
@@ -208,7 +208,7 @@ done:
 
 void signature_remove(const char *file)
 {
-    char *path = beside(file, ".signature.json");
+    char *path = signature_beside(file, ".signature.json");
     if (path)
         (void)unlink(path);
     base_free(path);
