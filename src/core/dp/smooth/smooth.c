@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static int rising(const void *a, const void *b)
+static int smooth_rising(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -18,7 +18,7 @@ struct values {
     double low, high;
 };
 
-static double at(const struct values *v, int64_t i)
+static double smooth_at(const struct values *v, int64_t i)
 {
     return i < 1 ? v->low : (uint64_t)i > v->n ? v->high : v->x[i - 1];
 }
@@ -28,7 +28,7 @@ static double change_within(const struct values *v, int64_t m, int64_t k)
 {
     double most = 0;
     for (int64_t t = 0; t <= k + 1; t++)
-        most = fmax(most, iv_sub(iv(at(v, m + t)), iv(at(v, m + t - k - 1))).hi);
+        most = fmax(most, iv_sub(iv(smooth_at(v, m + t)), iv(smooth_at(v, m + t - k - 1))).hi);
     return most;
 }
 
@@ -55,7 +55,7 @@ sotto_status sotto_smooth_median(double *out, const double *x, size_t n, double 
     NEW(v.x, n);
     for (size_t i = 0; i < n; i++)
         v.x[i] = fmin(high, fmax(low, x[i])); /* NaN: low */
-    qsort(v.x, n, sizeof *v.x, rising);
+    qsort(v.x, n, sizeof *v.x, smooth_rising);
     const int64_t m = (int64_t)(n / 2 + n % 2), last = (int64_t)n;
     for (int64_t k = 0; k <= last && ceiling_at(&v, beta, k) > most; k++) {
         TRY(context_check(ctx, "smooth sensitivity: stopped at k = %lld of %zu", (long long)k, n));
@@ -99,7 +99,7 @@ done:
 }
 
 /* P(X >= k) of discrete Laplace noise. */
-static struct interval tail(double epsilon, double k)
+static struct interval smooth_tail(double epsilon, double k)
 {
     const struct interval e = iv(epsilon);
     return iv_div(iv_exp(iv_neg(iv_scale(e, k))), iv_add(iv(1), iv_exp(iv_neg(e))));
@@ -114,7 +114,7 @@ sotto_status sotto_propose_threshold(size_t *threshold, struct sotto_dp target)
     REQUIRE(target.epsilon >= 1e-9, "propose-test-release: epsilon %g; expected at least 1e-9",
             target.epsilon);
     double k = fmax(0, floor((-log(target.delta) - log1p(exp(-target.epsilon))) / target.epsilon) - 2);
-    while (tail(target.epsilon, k).hi > target.delta)
+    while (smooth_tail(target.epsilon, k).hi > target.delta)
         k++;
     *threshold = (size_t)k;
 done:
