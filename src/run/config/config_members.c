@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void add(struct config_rows *out, const char *prefix, const char *section, struct config_row row)
+static void config_members_add(struct config_rows *out, const char *prefix, const char *section,
+                               struct config_row row)
 {
     size_t i = out->count++;
     assert(i < CONFIG_ROWS);
@@ -23,7 +24,7 @@ static void add(struct config_rows *out, const char *prefix, const char *section
 void config_rows_add(struct config_rows *out, const char *prefix, const struct config_row *rows)
 {
     for (; rows->path; rows++)
-        add(out, prefix, "", *rows);
+        config_members_add(out, prefix, "", *rows);
 }
 
 /* "epsilon" of the member target.epsilon. */
@@ -53,7 +54,7 @@ static struct config_row row_of(const struct sotto_option *m)
 }
 
 /* The next of "epochs|lr" and its row; NULL behind the last. */
-static const struct sotto_option *next(const char **keys, const struct config_members *m)
+static const struct sotto_option *config_members_next(const char **keys, const struct config_members *m)
 {
     char key[CONFIG_KEY];
     size_t length = strcspn(*keys, "|");
@@ -69,11 +70,11 @@ static const struct sotto_option *next(const char **keys, const struct config_me
 void config_rows_add_members(struct config_rows *out, const char *prefix, const struct config_members *m)
 {
     const char *keys = m->keys;
-    for (const struct sotto_option *row; (row = next(&keys, m));) {
+    for (const struct sotto_option *row; (row = config_members_next(&keys, m));) {
         struct config_row made = row_of(row);
         if (m->optional)
             made.fallback = NULL;
-        add(out, prefix, m->section, made);
+        config_members_add(out, prefix, m->section, made);
     }
 }
 
@@ -96,7 +97,7 @@ sotto_status config_members_read(void *out, char (*texts)[CONFIG_MEMBER_TEXT], c
 {
     sotto_status status = SOTTO_OK;
     const char *keys = m->keys;
-    for (const struct sotto_option *row; (row = next(&keys, m));) {
+    for (const struct sotto_option *row; (row = config_members_next(&keys, m));) {
         char path[128];
         void *to = (char *)out + row->offset;
         snprintf(path, sizeof path, "%s%s%s", prefix, m->section, last_part(row->key));

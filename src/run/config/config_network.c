@@ -80,7 +80,7 @@ done:
 }
 
 /* The training's own checks, on copies: calls resolve what they are given. */
-static sotto_status check(const struct run_network *n, size_t records)
+static sotto_status config_network_check(const struct run_network *n, size_t records)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_train_options o;
@@ -113,7 +113,7 @@ sotto_status config_network_read(struct run_network *out, const struct config *c
     out->training.optimizer = strcmp(at->trainer, "dp-adam") == 0 ? "adam" : "sgd";
     if (out->training.model && strncmp(out->training.model, "resnet", 6) == 0)
         out->training.norm = "group"; /* batch norm mixes records */
-    if (check(out, at->records) != SOTTO_OK) {
+    if (config_network_check(out, at->records) != SOTTO_OK) {
         snprintf(why, sizeof why, "%s", sotto_error_text());
         snprintf(path, sizeof path, "%s%strainer", at->prefix, at->section);
         TRY(config_fail(c, path, "%s%.*s: %s", at->prefix, (int)strlen(at->section) - 1, at->section, why));

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Texts go into fixed arrays; a longer one is an error, never cut. */
-static sotto_status copy(char *out, size_t capacity, const struct config *c, const char *path)
+static sotto_status run_config_copy(char *out, size_t capacity, const struct config *c, const char *path)
 {
     const char *text = config_text(c, "%s", path);
     if (strlen(text) >= capacity)
@@ -33,8 +33,8 @@ static sotto_status read_pretrain(struct run_config *out, const struct config *c
     struct sotto_pretrain_options *p = &out->pretrain;
     sotto_pretrain_defaults(p);
     TRY(config_members_read(p, out->pretrain_texts, c, "", &config_pretrain));
-    TRY(copy(out->dtype, sizeof out->dtype, c, "pretrain.dtype"));
-    TRY(copy(out->backend, sizeof out->backend, c, "pretrain.backend"));
+    TRY(run_config_copy(out->dtype, sizeof out->dtype, c, "pretrain.dtype"));
+    TRY(run_config_copy(out->backend, sizeof out->backend, c, "pretrain.backend"));
     p->dtype = out->dtype, p->backend = out->backend;
     p->seed = out->seed;
     if (p->batch > out->sizes[SOTTO_PART_PUBLIC])
@@ -70,7 +70,7 @@ static sotto_status read_conditions(struct run_protection *p, const struct confi
         TRY(config_fail(c, path, "%s has %zu entries; expected at most %d", path, n, RUN_CONDITIONS));
     for (size_t k = 0; k < n; k++) {
         snprintf(path, sizeof path, "%sprotect[%zu].read_from_data[%zu]", prefix, i, k);
-        TRY(copy(p->conditions[k], sizeof p->conditions[k], c, path));
+        TRY(run_config_copy(p->conditions[k], sizeof p->conditions[k], c, path));
         p->read_from_data[k] = p->conditions[k];
     }
     p->release.spend.read_from_data = p->read_from_data;
@@ -249,7 +249,7 @@ static sotto_status read_protection(struct run_protection *p, struct run_config 
     snprintf(path, sizeof path, "%s%strainer", prefix, section);
     p->trained = config_given(c, "%s", path);
     if (p->trained) {
-        TRY(copy(p->mechanism, sizeof p->mechanism, c, path));
+        TRY(run_config_copy(p->mechanism, sizeof p->mechanism, c, path));
         TRY(read_private_training(p, config, owner, c, prefix, section));
         goto done;
     }
@@ -257,7 +257,7 @@ static sotto_status read_protection(struct run_protection *p, struct run_config 
     if (!config_given(c, "%s", path))
         TRY(config_fail(c, path, "%sprotect[%zu] has no mechanism and no trainer; expected one of them",
                         prefix, i));
-    TRY(copy(p->mechanism, sizeof p->mechanism, c, path));
+    TRY(run_config_copy(p->mechanism, sizeof p->mechanism, c, path));
     TRY(refuse_training_keys(c, prefix, section));
     r->mechanism = p->mechanism;
     if (isnan(r->scale) == isnan(r->target.epsilon))
@@ -299,7 +299,7 @@ static sotto_status read_sweep(struct run_sweep *out, const struct run_case *own
     for (size_t i = 0; i < out->mechanism_count; i++) {
         char padded[40];
         snprintf(path, sizeof path, "%ssweep.mechanisms[%zu]", prefix, i);
-        TRY(copy(out->mechanisms[i], sizeof out->mechanisms[i], c, path));
+        TRY(run_config_copy(out->mechanisms[i], sizeof out->mechanisms[i], c, path));
         snprintf(padded, sizeof padded, " %s ", out->mechanisms[i]);
         if (!strstr(names, padded))
             TRY(config_fail(c, path,
@@ -432,7 +432,7 @@ static sotto_status read_cases(struct run_config *out, const struct config *c, c
         char prefix[32], path[64];
         snprintf(prefix, sizeof prefix, "cases[%zu].", i);
         snprintf(path, sizeof path, "%sname", prefix);
-        TRY(copy(k->name, sizeof k->name, c, path));
+        TRY(run_config_copy(k->name, sizeof k->name, c, path));
         if (!is_plain_name(k->name))
             TRY(config_fail(c, path, "%s is '%s'; expected letters, digits, '.', '_', '-'", path, k->name));
         for (size_t j = 0; j < i; j++)
@@ -440,7 +440,7 @@ static sotto_status read_cases(struct run_config *out, const struct config *c, c
                 TRY(config_fail(c, path, "%s '%s' is used twice", path, k->name));
         snprintf(path, sizeof path, "%stitle", prefix);
         if (config_text(c, "%s", path))
-            TRY(copy(k->title, sizeof k->title, c, path));
+            TRY(run_config_copy(k->title, sizeof k->title, c, path));
         k->records = config_whole(c, "%srecords", prefix);
         TRY(read_case(k, out, c, prefix));
         size_t taken = k->protection_count > 0 ? used : 0; /* without a release no slice is needed */
@@ -468,7 +468,7 @@ static sotto_status read_rest(struct run_config *out, const struct config *c)
                         out->attack_count, RUN_ATTACKS));
     for (size_t i = 0; i < out->attack_count; i++) {
         snprintf(path, sizeof path, "attack.names[%zu]", i);
-        TRY(copy(out->attacks[i], sizeof out->attacks[i], c, path));
+        TRY(run_config_copy(out->attacks[i], sizeof out->attacks[i], c, path));
     }
     out->draws = config_whole(c, "evaluate.draws");
     out->rate_count = config_length(c, "report.fpr");
@@ -497,14 +497,14 @@ sotto_status run_config_read(struct run_config *out, char **resolved, const char
     else
         TRY(config_read(&c, text, strlen(text), name, rows.row, overrides));
     *out = (struct run_config){.seed = config_whole(c, "seed")};
-    TRY(copy(out->name, sizeof out->name, c, "name"));
+    TRY(run_config_copy(out->name, sizeof out->name, c, "name"));
     if (!is_plain_name(out->name))
         TRY(config_fail(c, "name", "name is '%s'; expected letters, digits, '.', '_', '-'", out->name));
     if (config_text(c, "title"))
-        TRY(copy(out->title, sizeof out->title, c, "title"));
-    TRY(copy(out->data_set, sizeof out->data_set, c, "data.set"));
+        TRY(run_config_copy(out->title, sizeof out->title, c, "title"));
+    TRY(run_config_copy(out->data_set, sizeof out->data_set, c, "data.set"));
     if (config_text(c, "data.public_set"))
-        TRY(copy(out->public_set, sizeof out->public_set, c, "data.public_set"));
+        TRY(run_config_copy(out->public_set, sizeof out->public_set, c, "data.public_set"));
     for (int part = 0; part < SOTTO_PARTS; part++)
         out->sizes[part] = config_whole(c, "%s", parts[part]);
     out->classes = config_whole(c, "data.classes");
