@@ -21,7 +21,7 @@ static double seconds_now(void)
 }
 
 /* One process at a time: the lock lives as long as the descriptor. */
-static sotto_status lock(int *fd, const char *path)
+static sotto_status run_folder_lock(int *fd, const char *path)
 {
     sotto_status status = SOTTO_OK;
     char name[RUN_PATH];
@@ -50,7 +50,7 @@ static sotto_status open_folder(struct run_folder *f, const char *path, bool wor
         FAIL(SOTTO_EINVAL, "%.40s...: path is too long", path);
     TRY(folder_make(path));
     if (!worker)
-        TRY(lock(&f->lock, path));
+        TRY(run_folder_lock(&f->lock, path));
     if (worker)
         TRY(run_folder_path(file, f, "tasks/shadow/x"));
     TRY(run_folder_path(file, f, "run.json"));
@@ -132,7 +132,7 @@ done:
     return status;
 }
 
-static const struct json *finished(const struct run_folder *f, const char *name)
+static const struct json *run_folder_finished(const struct run_folder *f, const char *name)
 {
     const struct json *stages = json_member(f->document, "stages");
     return stages ? json_member(stages, name) : NULL;
@@ -172,7 +172,7 @@ sotto_status run_stage_begin(struct run_stage *stage, struct run_folder *f, cons
     json_put_integer(&key, "format", RUN_FORMAT);
     TRY(json_dump(&text, key, JSON_LINE | JSON_SORTED));
     sha256_of(stage->hash, text, strlen(text));
-    const struct json *old = finished(f, name);
+    const struct json *old = run_folder_finished(f, name);
     const char *old_hash = old ? json_text(json_member(old, "hash")) : NULL;
     if (old_hash && strcmp(old_hash, stage->hash) == 0)
         TRY(check_files(&intact, f, old));
@@ -207,7 +207,7 @@ static void put_stage(struct run_folder *f, const char *name, struct json *entry
 }
 
 /* What a worker left of this stage, if its files are still as it left them. */
-static sotto_status adopt(struct run_stage *stage, struct run_folder *f)
+static sotto_status run_folder_adopt(struct run_stage *stage, struct run_folder *f)
 {
     sotto_status status = SOTTO_OK;
     struct json *entry = NULL;
@@ -229,7 +229,7 @@ static sotto_status adopt(struct run_stage *stage, struct run_folder *f)
     if (!f->worker)
         TRY(run_folder_save(f));
     stage->reused = true;
-    stage->result = json_member(finished(f, stage->name), "result");
+    stage->result = json_member(run_folder_finished(f, stage->name), "result");
 done:
     json_free(entry);
     return status;
@@ -238,7 +238,7 @@ done:
 sotto_status run_stage_find(struct run_stage *stage, struct run_folder *f, const char *name, struct json *key)
 {
     sotto_status status = run_stage_begin(stage, f, name, key);
-    return status == SOTTO_OK ? adopt(stage, f) : status;
+    return status == SOTTO_OK ? run_folder_adopt(stage, f) : status;
 }
 
 static void note_stage(struct run_stage *stage, struct run_folder *f)
@@ -247,7 +247,8 @@ static void note_stage(struct run_stage *stage, struct run_folder *f)
     json_put_text(&one, "stage", stage->name);
     json_put_boolean(&one, "done", stage->reused);
     json_put_real(&one, "seconds",
-                  stage->reused ? json_number(json_member(finished(f, stage->name), "seconds")) : NAN);
+                  stage->reused ? json_number(json_member(run_folder_finished(f, stage->name), "seconds"))
+                                : NAN);
     json_push(&f->seen, one);
     stage->busy = !stage->reused;
     f->busy += stage->busy;
@@ -277,7 +278,7 @@ static sotto_status claim_stage(struct run_stage *stage, struct run_folder *f, b
     for (unsigned turn = 0;; turn++) {
         bool mine;
         TRY(claim_take(&mine, f->claims, task));
-        TRY(adopt(stage, f)); /* finished since the last look */
+        TRY(run_folder_adopt(stage, f)); /* finished since the last look */
         if (mine && stage->reused)
             claim_drop(f->claims, task);
         if (mine || stage->reused)
@@ -337,7 +338,7 @@ sotto_status run_stage_end(struct run_stage *stage, struct run_folder *f, const 
         TRY(run_folder_save(f));
     task_name(task, stage);
     claim_drop(f->claims, task);
-    stage->result = json_member(finished(f, stage->name), "result");
+    stage->result = json_member(run_folder_finished(f, stage->name), "result");
 done:
     json_free(result);
     json_free(files);
@@ -347,7 +348,7 @@ done:
 
 const char *run_stage_hash(const struct run_folder *f, const char *name)
 {
-    const struct json *stage = finished(f, name);
+    const struct json *stage = run_folder_finished(f, name);
     const char *hash = stage ? json_text(json_member(stage, "hash")) : NULL;
     return hash ? hash : "";
 }
