@@ -30,7 +30,7 @@ done:
     return status;
 }
 
-static sotto_status forge(int *code, const char *line, const char *folder)
+static sotto_status attacker_forge(int *code, const char *line, const char *folder)
 {
     sotto_status status = SOTTO_OK;
     char file[64], other[64], path[PROGRAM_PATH], from[PROGRAM_PATH], certificate[PROGRAM_PATH + 32];
@@ -101,7 +101,7 @@ done:
 static const struct {
     const char *name;
     sotto_status (*run)(int *code, const char *line, const char *folder);
-} own[] = {{"forge ", forge}, {"fork", fork_steps}};
+} own[] = {{"forge ", attacker_forge}, {"fork", fork_steps}};
 enum { OWN = sizeof own / sizeof *own };
 
 static int number_of(const char *line)

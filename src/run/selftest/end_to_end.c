@@ -26,7 +26,7 @@ size_t end_to_end_releases(size_t first, const struct sotto_selftest_options *as
 
 /* ---- one command ---- */
 
-static size_t charges(const char *folder)
+static size_t end_to_end_charges(const char *folder)
 {
     char path[PROGRAM_PATH];
     unsigned char *data = NULL;
@@ -43,13 +43,13 @@ static size_t charges(const char *folder)
 static void let_charge(const char *folder)
 {
     const struct timespec moment = {.tv_nsec = 10000000};
-    for (int i = 0; i < 6000 && charges(folder) == 0; i++)
+    for (int i = 0; i < 6000 && end_to_end_charges(folder) == 0; i++)
         nanosleep(&moment, NULL);
 }
 
 /* Runs it to its end; `sets` as in program_start(). */
-static sotto_status run(int *code, const struct end_to_end *e, const char *line, const char *folder,
-                        const char *sets)
+static sotto_status end_to_end_run(int *code, const struct end_to_end *e, const char *line,
+                                   const char *folder, const char *sets)
 {
     pid_t process;
     if (attacker_runs(line))
@@ -79,14 +79,14 @@ static sotto_status run_all(int *code, const struct end_to_end *e, const char *l
     while (lines && status == SOTTO_OK && *code == 0) {
         const char *next = strstr(lines, "; ");
         snprintf(line, sizeof line, "%.*s", next ? (int)(next - lines) : (int)strlen(lines), lines);
-        status = run(code, e, line, folder, sets);
+        status = end_to_end_run(code, e, line, folder, sets);
         lines = next ? next + 2 : NULL;
     }
     return status;
 }
 
 /* The first line of what a failed command said. */
-static void complaint(char out[DETAIL], const char *line, const char *folder)
+static void end_to_end_complaint(char out[DETAIL], const char *line, const char *folder)
 {
     char path[PROGRAM_PATH];
     unsigned char *data = NULL;
@@ -117,7 +117,7 @@ static void world_path(char out[PROGRAM_PATH], const struct release_attack *a, i
 }
 
 /* Files and what is not private, in every world. EGATE: a command failed. */
-static sotto_status prepare(struct release_attack *a, int variant)
+static sotto_status end_to_end_prepare(struct release_attack *a, int variant)
 {
     sotto_status status = SOTTO_OK;
     char world[PROGRAM_PATH], prepared[PROGRAM_PATH], sets[PROGRAM_PATH], why[DETAIL];
@@ -127,9 +127,9 @@ static sotto_status prepare(struct release_attack *a, int variant)
     world_path(sets, a, variant, "sets");
     TRY(neighbours_write(a->row->files, variant, world));
     for (int i = 0; i < COMMAND_STEPS && a->row->prepare[i]; i++) {
-        TRY(run(&code, a->e, a->row->prepare[i], prepared, sets));
+        TRY(end_to_end_run(&code, a->e, a->row->prepare[i], prepared, sets));
         if (code != 0) {
-            complaint(why, a->row->prepare[i], prepared);
+            end_to_end_complaint(why, a->row->prepare[i], prepared);
             FAIL(SOTTO_EGATE, "%s", why);
         }
     }
@@ -138,8 +138,8 @@ done:
 }
 
 /* One run; its folder is left. */
-static sotto_status observe(struct outcome *out, char folder[PROGRAM_PATH], const struct release_attack *a,
-                            int variant, size_t number)
+static sotto_status end_to_end_observe(struct outcome *out, char folder[PROGRAM_PATH],
+                                       const struct release_attack *a, int variant, size_t number)
 {
     char sets[PROGRAM_PATH], name[32];
     int code;
@@ -174,7 +174,7 @@ static sotto_status observe_first(struct release_attack *a)
 {
     sotto_status status = SOTTO_OK;
     char folder[PROGRAM_PATH];
-    TRY(observe(&a->first, folder, a, 0, 0));
+    TRY(end_to_end_observe(&a->first, folder, a, 0, 0));
     if (a->first.width == 0)
         FAIL(SOTTO_EGATE, "there are no noisy values; %.150s", a->first.facts);
     TRY(read_claim(a, folder));
@@ -195,7 +195,7 @@ static sotto_status attack_once(void *state, size_t number, int thread)
     (void)thread;
     if (context_stopped(a->ctx))
         return status_fail(SOTTO_ESTOPPED, "selftest: stopped");
-    TRY(observe(&o, folder, a, variant, number + 1));
+    TRY(end_to_end_observe(&o, folder, a, variant, number + 1));
     if (outcome_differs(text, sizeof text, &a->first, &o))
         FAIL(SOTTO_EGATE, "neighbour %d of %d: %s", variant, neighbours_count(a->row->files), text);
     if (number >= odd)
@@ -214,7 +214,7 @@ static size_t runs_of(const struct release_attack *a)
 }
 
 /* delta(0) is the most that the advantage of any classifier, true less false positives, can be. */
-static double advantage(double epsilon, double delta)
+static double end_to_end_advantage(double epsilon, double delta)
 {
     return (expm1(epsilon) + 2 * delta) / (exp(epsilon) + 1);
 }
@@ -222,7 +222,7 @@ static double advantage(double epsilon, double delta)
 static sotto_status attack_values(struct checks *c, const struct release_attack *a)
 {
     const struct falsify_outputs outputs = {{a->values[0], a->values[1]}, runs_of(a), a->first.width};
-    double most = advantage(a->epsilon, a->delta);
+    double most = end_to_end_advantage(a->epsilon, a->delta);
     struct falsify_claim claim = {.delta = {most}, .log_odds = NAN};
     struct falsify_verdict v;
     for (int i = 1; i < FALSIFY_EPSILONS; i++) {
@@ -244,7 +244,7 @@ static sotto_status look_at(struct checks *c, struct release_attack *a)
     sotto_status status = SOTTO_OK;
     int variants = neighbours_count(a->row->files);
     for (int v = 0; v < variants; v++)
-        TRY(prepare(a, v));
+        TRY(end_to_end_prepare(a, v));
     TRY(observe_first(a));
     for (int w = 0; w < 2; w++)
         NEW(a->values[w], runs_of(a) * (size_t)a->first.width);
@@ -289,11 +289,11 @@ static sotto_status check_rule(struct checks *c, const struct end_to_end *e, con
     snprintf(folder, sizeof folder, "%s/steps", world);
     TRY(neighbours_write(row->files, 1, world)); /* not all records are alike: order and repeats show */
     for (int i = 0; i < COMMAND_STEPS && row->steps[i] && (code == 0 || code == STOPPED); i++) {
-        before = charges(folder);
-        TRY(run(&code, e, row->steps[i], folder, NULL));
-        complaint(detail, row->steps[i], folder);
+        before = end_to_end_charges(folder);
+        TRY(end_to_end_run(&code, e, row->steps[i], folder, NULL));
+        end_to_end_complaint(detail, row->steps[i], folder);
     }
-    size_t charged = charges(folder) - before;
+    size_t charged = end_to_end_charges(folder) - before;
     bool kept = code == row->code && (code == 0 || charged == 0) &&
                 (!row->conditional || stands_as_conditional(folder, row->conditional));
     checks_note(c, row->name, kept, "exit code %d, expected %d; %zu charges%s%s%s", code, row->code, charged,

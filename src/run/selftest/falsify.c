@@ -40,7 +40,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static double value(const struct search *s, int feature, int world, size_t i)
+static double falsify_value(const struct search *s, int feature, int world, size_t i)
 {
     return falsify_feature(feature, s->o->world[world] + i * (size_t)s->o->width, s->o->width, &s->score);
 }
@@ -52,7 +52,7 @@ static void choose_candidates(struct search *s, int feature)
     int n = 0, kept = 0;
     for (int w = 0; w < 2; w++)
         for (size_t i = 0; i < each; i++)
-            s->candidates[n++] = value(s, feature, w, i * step);
+            s->candidates[n++] = falsify_value(s, feature, w, i * step);
     qsort(s->candidates, (size_t)n, sizeof *s->candidates, by_value);
     for (int i = 0; i < n; i++)
         if (kept == 0 || s->candidates[i] != s->candidates[kept - 1])
@@ -78,26 +78,28 @@ static void count_cells(struct search *s, int feature)
     memset(s->cells, 0, sizeof s->cells);
     for (int w = 0; w < 2; w++)
         for (size_t i = 0; i < s->train; i++)
-            s->cells[w][cell_of(s, value(s, feature, w, i))]++;
+            s->cells[w][cell_of(s, falsify_value(s, feature, w, i))]++;
 }
 
 /* Half the width of a three-sigma interval for a share p of n. */
-static double doubt(double p, double n)
+static double falsify_doubt(double p, double n)
 {
     return 3 * sqrt((p * (1 - p) + 1 / n) / n);
 }
 
-static double logit(double p)
+static double falsify_logit(double p)
 {
     return log(p) - log1p(-p);
 }
 
 /* How far the shares (p where the event is likelier) break test `t` of the claim. */
-static double excess(const struct search *s, int t, double p, double q, double p_doubt, double q_doubt)
+static double falsify_excess(const struct search *s, int t, double p, double q, double p_doubt,
+                             double q_doubt)
 {
     double high = fmax(0, p - p_doubt), low = fmin(1, q + q_doubt);
     if (t >= 2 * FALSIFY_EPSILONS)
-        return high > 0 && low < 1 ? logit(high) - logit(low) - s->claim->log_odds : -INFINITY;
+        return high > 0 && low < 1 ? falsify_logit(high) - falsify_logit(low) - s->claim->log_odds
+                                   : -INFINITY;
     return high - exp(s->claim->epsilon[t / 2]) * low - s->claim->delta[t / 2];
 }
 
@@ -115,14 +117,15 @@ static void try_event(struct search *s, struct event e, enum side side, bool or_
         int w = t % 2;
         if (share[w] <= share[1 - w])
             continue;
-        e.score = excess(s, t, share[w], share[1 - w], doubt(share[w], n), doubt(share[1 - w], n));
+        e.score = falsify_excess(s, t, share[w], share[1 - w], falsify_doubt(share[w], n),
+                                 falsify_doubt(share[1 - w], n));
         e.world = w;
         if (e.score > s->best[t].score)
             s->best[t] = e;
     }
 }
 
-static void sweep(struct search *s, int feature)
+static void falsify_sweep(struct search *s, int feature)
 {
     double below[2] = {0, 0}, n = (double)s->train;
     choose_candidates(s, feature);
@@ -147,7 +150,7 @@ static void sweep(struct search *s, int feature)
     }
 }
 
-static bool happens(const struct event *e, double x)
+static bool falsify_happens(const struct event *e, double x)
 {
     if (x == e->bound)
         return e->or_equal;
@@ -155,19 +158,19 @@ static bool happens(const struct event *e, double x)
 }
 
 /* The event on the other half, with proved bounds of both probabilities: the proved part of the excess. */
-static double proved(const struct search *s, int t, double error)
+static double falsify_proved(const struct search *s, int t, double error)
 {
     const struct event *e = &s->best[t];
     double n = (double)(s->o->draws - s->train), count[2] = {0, 0}, low, high, ignored;
     for (int w = 0; w < 2; w++)
         for (size_t i = s->train; i < s->o->draws; i++)
-            count[w] += happens(e, value(s, e->feature, w, i));
+            count[w] += falsify_happens(e, falsify_value(s, e->feature, w, i));
     clopper_pearson(&low, &ignored, count[e->world], n, 1 - error); /* each end errs with error / 2 */
     clopper_pearson(&ignored, &high, count[1 - e->world], n, 1 - error);
-    return excess(s, t, low, high, 0, 0);
+    return falsify_excess(s, t, low, high, 0, 0);
 }
 
-static void describe(struct falsify_verdict *v, const struct event *e, int width)
+static void falsify_describe(struct falsify_verdict *v, const struct event *e, int width)
 {
     static const char *const signs[][2] = {{"<", "<="}, {">", ">="}, {"==", "=="}};
     snprintf(v->event, sizeof v->event, "%s %s %.6g", falsify_feature_name(e->feature, width),
@@ -175,14 +178,14 @@ static void describe(struct falsify_verdict *v, const struct event *e, int width
 }
 
 /* Reported is the worst violation or, where there is none, how much of delta(0) the attack can prove. */
-static void judge(struct falsify_verdict *v, const struct search *s, double error)
+static void falsify_judge(struct falsify_verdict *v, const struct search *s, double error)
 {
     double worst = -INFINITY;
     *v = (struct falsify_verdict){.claimed = s->claim->delta[0]};
     for (int t = 0; t < test_count(s->claim); t++) {
         if (s->best[t].score == -INFINITY)
             continue; /* no event is likelier in that world */
-        double over = proved(s, t, error);
+        double over = falsify_proved(s, t, error);
         if (over <= fmax(worst, t < 2 ? -INFINITY : 0))
             continue;
         worst = over;
@@ -191,7 +194,7 @@ static void judge(struct falsify_verdict *v, const struct search *s, double erro
         v->epsilon = odds ? NAN : s->claim->epsilon[t / 2];
         v->claimed = odds ? s->claim->log_odds : s->claim->delta[t / 2];
         v->proved = fmax(0, over + v->claimed);
-        describe(v, &s->best[t], s->o->width);
+        falsify_describe(v, &s->best[t], s->o->width);
     }
 }
 
@@ -209,8 +212,8 @@ sotto_status falsify(struct falsify_verdict *out, const struct falsify_outputs *
     if (o->width > 1)
         falsify_learn(&s->score, o, s->train);
     for (int f = 0; f < falsify_feature_count(o->width); f++)
-        sweep(s, f);
-    judge(out, s, error);
+        falsify_sweep(s, f);
+    falsify_judge(out, s, error);
     base_free(s);
     return SOTTO_OK;
 }

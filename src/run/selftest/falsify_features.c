@@ -31,7 +31,7 @@ static double lowest_bit(double y)
     return exponent - 53 + __builtin_ctzll((unsigned long long)mantissa);
 }
 
-static double standard(const struct falsify_score *s, int j, double y)
+static double falsify_features_standard(const struct falsify_score *s, int j, double y)
 {
     double z = (y - s->mean[j]) / s->deviation[j];
     return fmax(-10, fmin(10, z)); /* NaN becomes -10 */
@@ -39,7 +39,7 @@ static double standard(const struct falsify_score *s, int j, double y)
 
 static void parts_of(double parts[3], const struct falsify_score *s, int j, double y)
 {
-    double z = standard(s, j, y);
+    double z = falsify_features_standard(s, j, y);
     parts[0] = z;
     parts[1] = fabs(z);
     parts[2] = tanh(z);
@@ -76,7 +76,7 @@ double falsify_feature(int feature, const double *y, int width, const struct fal
     return isnan(value) ? -INFINITY : value;
 }
 
-static void standardise(struct falsify_score *s, const struct falsify_outputs *o, size_t n)
+static void falsify_features_standardise(struct falsify_score *s, const struct falsify_outputs *o, size_t n)
 {
     for (int j = 0; j < o->width; j++) {
         double sum = 0, square = 0, count = 0;
@@ -99,7 +99,7 @@ void falsify_learn(struct falsify_score *s, const struct falsify_outputs *o, siz
 {
     size_t n = train < LEARN ? train : LEARN, width = (size_t)o->width;
     memset(s, 0, sizeof *s);
-    standardise(s, o, n);
+    falsify_features_standardise(s, o, n);
     double offset = 0;
     for (int round = 0; round < ROUNDS; round++) { /* gradient ascent on the log-likelihood of the world */
         double slope[FALSIFY_WIDTH][3] = {{0}}, parts[3], up = 0;

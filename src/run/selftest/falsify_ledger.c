@@ -22,7 +22,8 @@ struct branch {
 };
 
 /* *accepted: the ledger charged it. */
-static sotto_status ask(bool *accepted, const char *ledger, const char *mechanism, double scale)
+static sotto_status falsify_ledger_ask(bool *accepted, const char *ledger, const char *mechanism,
+                                       double scale)
 {
     static const struct sotto_source_records exercise = {.public_set = 1};
     struct sotto_certificate *certificate = NULL;
@@ -55,7 +56,7 @@ static sotto_status ask_branch(struct branch *b, const char *ledger, const unsig
         TRY(context_check(ctx, "selftest: stopped"));
         (void)unlink(ledger);
         TRY(file_write(ledger, first, size));
-        TRY(ask(&accepted, ledger, b->noise->name, moves / middle));
+        TRY(falsify_ledger_ask(&accepted, ledger, b->noise->name, moves / middle));
         if (accepted)
             b->shift = middle;
         *(accepted ? &low : &high) = middle;
@@ -75,7 +76,7 @@ static double best_of(const struct branch *b, int branches, double x)
 
 /* P(S) - e^epsilon Q(S) of the best S, from below. The first answer y, in deviations, has the loss mu y - mu^2/2; the larger it is, the
  * more the second release can still do, so each cell counts as its lower end does. */
-static double interaction(const struct branch *b, int branches)
+static double falsify_ledger_interaction(const struct branch *b, int branches)
 {
     const double mu = moves / first_scale, from = -5, to = (budget_epsilon + mu * mu / 2) / mu;
     double sum = 0, above = normal_cdf(iv(mu - from)).hi;
@@ -88,9 +89,9 @@ static double interaction(const struct branch *b, int branches)
     return sum;
 }
 
-static void judge(struct checks *c, const struct branch *b)
+static void falsify_ledger_judge(struct checks *c, const struct branch *b)
 {
-    const double proved = interaction(b, 2);
+    const double proved = falsify_ledger_interaction(b, 2);
     checks_note(c, falsify_ledger_name, b[0].shift > 0 && proved <= budget_delta,
                 "delta(%g) claimed at most %g, proved at least %.5g by a Gaussian of shift %.4g, then by the "
                 "answer one of "
@@ -107,12 +108,12 @@ sotto_status falsify_ledger(struct checks *c, const char *folder, const struct s
     char ledger[300];
     bool accepted;
     snprintf(ledger, sizeof ledger, "%s/looked.jsonl", folder);
-    TRY(ask(&accepted, ledger, "gaussian", first_scale));
+    TRY(falsify_ledger_ask(&accepted, ledger, "gaussian", first_scale));
     if (accepted)
         TRY(file_read(&first, &size, ledger, LEDGER));
     for (int i = 0; i < 2 && accepted; i++)
         TRY(ask_branch(&branches[i], ledger, first, size, ctx));
-    judge(c, branches);
+    falsify_ledger_judge(c, branches);
 done:
     (void)unlink(ledger);
     base_free(first);

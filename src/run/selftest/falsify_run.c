@@ -23,8 +23,8 @@ static bool is_wanted(const struct toy *toy, size_t number, const struct sotto_s
 }
 
 /* *wanted: how many of them are asked for; the first is number `first` of the list of all attacks. */
-static size_t count(size_t *wanted, bool (*at)(struct toy *, size_t), size_t first,
-                    const struct sotto_selftest_options *o)
+static size_t falsify_run_count(size_t *wanted, bool (*at)(struct toy *, size_t), size_t first,
+                                const struct sotto_selftest_options *o)
 {
     struct toy toy;
     size_t n = 0;
@@ -33,7 +33,8 @@ static size_t count(size_t *wanted, bool (*at)(struct toy *, size_t), size_t fir
     return n;
 }
 
-static void note(struct checks *c, const struct toy *toy, const struct falsify_verdict *v, bool wanted)
+static void falsify_run_note(struct checks *c, const struct toy *toy, const struct falsify_verdict *v,
+                             bool wanted)
 {
     char name[80], where[48];
     name_of(name, toy);
@@ -52,7 +53,8 @@ sotto_status selftest_falsify(struct checks *c, const char *folder, const struct
     char ledger[300];
     snprintf(ledger, sizeof ledger, "%s/ledger.jsonl", folder);
     struct toy_source source = {.ledger = ledger, .ctx = ctx};
-    size_t claims, bugs, right = count(&claims, toy_at, 0, o), wrong = count(&bugs, toy_planted, right, o);
+    size_t claims, bugs, right = falsify_run_count(&claims, toy_at, 0, o),
+                         wrong = falsify_run_count(&bugs, toy_planted, right, o);
     const size_t looked = right + wrong; /* number of the attack on a budget; the program's are behind it */
     const size_t releases = o->program ? end_to_end_releases(looked + 1, o) : 0;
     const size_t tests = (claims + releases) * FALSIFY_TESTS;
@@ -77,7 +79,7 @@ sotto_status selftest_falsify(struct checks *c, const char *folder, const struct
         c->group = planted ? "planted bugs" : "falsifier";
         const size_t draws = o->draws > toy.draws ? o->draws : toy.draws;
         TRY(toy_attack(&verdict, &toy, draws, program.error, &source));
-        note(c, &toy, &verdict, planted);
+        falsify_run_note(c, &toy, &verdict, planted);
     }
     context_progress(ctx, "falsify", right + wrong, right + wrong, "attacks");
     if (o->program)

@@ -10,7 +10,7 @@
 
 enum { ROWS = 3, COLUMNS = 5 };
 
-static sotto_status make(struct sotto_array *a)
+static sotto_status files_make(struct sotto_array *a)
 {
     const size_t shape[] = {ROWS, COLUMNS};
     sotto_status status = sotto_array_make(a, SOTTO_F4, 2, shape);
@@ -21,7 +21,7 @@ static sotto_status make(struct sotto_array *a)
     return SOTTO_OK;
 }
 
-static bool same(const struct sotto_array *a, const struct sotto_array *b)
+static bool files_same(const struct sotto_array *a, const struct sotto_array *b)
 {
     return b && a->dtype == b->dtype && a->count == b->count &&
            memcmp(a->data, b->data, a->count * sizeof(float)) == 0;
@@ -37,7 +37,7 @@ static void check_npy(struct checks *c, const char *folder, const struct sotto_a
     sotto_status status = sotto_npy_save(path, a);
     if (status == SOTTO_OK)
         status = sotto_npy_load(&back, path);
-    checks_note(c, ".npy written and read back", status == SOTTO_OK && same(a, &back), "%s",
+    checks_note(c, ".npy written and read back", status == SOTTO_OK && files_same(a, &back), "%s",
                 status == SOTTO_OK ? "same bits expected" : sotto_error_text());
     if (status == SOTTO_OK)
         status = file_read(&data, &size, path, 1 << 20);
@@ -66,7 +66,7 @@ static void check_safetensors(struct checks *c, const char *folder, const struct
         status = sotto_safetensors_load(&back, path);
     const char *recipe = sotto_tensors_metadata(&back, "recipe");
     checks_note(c, ".safetensors written and read back",
-                status == SOTTO_OK && same(a, sotto_tensors_find(&back, "0.weight")) && recipe &&
+                status == SOTTO_OK && files_same(a, sotto_tensors_find(&back, "0.weight")) && recipe &&
                     strcmp(recipe, "selftest") == 0,
                 "%s", status == SOTTO_OK ? "same bits and metadata expected" : sotto_error_text());
     sotto_tensors_clear(&t);
@@ -78,7 +78,7 @@ void selftest_files(struct checks *c, const char *folder)
 {
     c->group = "files";
     struct sotto_array a = {0};
-    if (make(&a) != SOTTO_OK) {
+    if (files_make(&a) != SOTTO_OK) {
         c->out_of_memory = true;
         return;
     }

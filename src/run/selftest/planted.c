@@ -32,8 +32,8 @@ static struct toy l2_for_l1(const struct mechanism *m)
 }
 
 /* Two values, of which one moves, under noise from the same seed: their difference is released bare. */
-static sotto_status reuse(double *out, size_t draws, int world, const struct toy *toy,
-                          struct toy_source *source)
+static sotto_status planted_reuse(double *out, size_t draws, int world, const struct toy *toy,
+                                  struct toy_source *source)
 {
     sotto_status status = SOTTO_OK;
     struct toy_source again = {.ledger = source->ledger, .seeded = true, .ctx = source->ctx};
@@ -70,8 +70,8 @@ static sotto_status add_doubles(double *out, size_t draws, int world, const stru
 }
 
 /* One coordinate is forgotten (diffprivlib #104: a sensitivity that came out as zero). */
-static sotto_status forget(double *out, size_t draws, int world, const struct toy *toy,
-                           struct toy_source *source)
+static sotto_status planted_forget(double *out, size_t draws, int world, const struct toy *toy,
+                                   struct toy_source *source)
 {
     sotto_status status = toy_release(out, draws, world, toy, source);
     for (size_t i = 0; i < draws; i++)
@@ -102,9 +102,9 @@ static sotto_status mean_for_sum(double *out, size_t draws, int world, const str
     return toy_minimum(out, draws, world, toy, source, 0.25);
 }
 
-static struct toy special(const char *name, const struct mechanism *m, bool possible, int width,
-                          sotto_status (*draw)(double *, size_t, int, const struct toy *,
-                                               struct toy_source *))
+static struct toy planted_special(const char *name, const struct mechanism *m, bool possible, int width,
+                                  sotto_status (*draw)(double *, size_t, int, const struct toy *,
+                                                       struct toy_source *))
 {
     return (struct toy){.name = name,
                         .noise = m,
@@ -125,19 +125,19 @@ static struct toy planted_in(const struct mechanism *m, size_t kind)
     switch (kind) {
     case 0:
         if (m->kind == RELEASE_MINIMUM) /* slack likewise */
-            return special("noise of the mean loss in the sum", m, true, 2, mean_for_sum);
+            return planted_special("noise of the mean loss in the sum", m, true, 2, mean_for_sum);
         return m->kind == RELEASE_MEDIAN
-                   ? special("noise scaled to the local sensitivity", m, true, 1, local_scale)
+                   ? planted_special("noise scaled to the local sensitivity", m, true, 1, local_scale)
                    : scale_off(m); /* a smooth median leaves slack that would hide it */
     case 1:
         return l2_for_l1(m);
     case 2:
-        return special("noise seed reused", m, additive, 2, reuse);
+        return planted_special("noise seed reused", m, additive, 2, planted_reuse);
     case 3:
-        return special("noise added in floating point", m, m->measure != NULL && m->kind == RELEASE_LATTICE,
-                       1, add_doubles);
+        return planted_special("noise added in floating point", m,
+                               m->measure != NULL && m->kind == RELEASE_LATTICE, 1, add_doubles);
     default:
-        return special("zero noise on a coordinate", m, additive, 2, forget);
+        return planted_special("zero noise on a coordinate", m, additive, 2, planted_forget);
     }
 }
 

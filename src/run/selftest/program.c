@@ -33,7 +33,7 @@ static bool is_replaced(const char *variable)
 }
 
 /* The caller's environment, with `own` in place of what it says of them; ends in NULL. */
-static char **environment(char own[OWN][PROGRAM_PATH + 32])
+static char **program_environment(char own[OWN][PROGRAM_PATH + 32])
 {
     size_t count = 0, n = 0;
     while (environ[count])
@@ -47,7 +47,8 @@ static char **environment(char own[OWN][PROGRAM_PATH + 32])
     return out;
 }
 
-static int spawn(pid_t *process, const char *program, char **words, char **variables, const char *folder)
+static int program_spawn(pid_t *process, const char *program, char **words, char **variables,
+                         const char *folder)
 {
     posix_spawn_file_actions_t files;
     int failed = posix_spawn_file_actions_init(&files);
@@ -85,10 +86,10 @@ sotto_status program_start(pid_t *process, const char *program, const char *line
     snprintf(own[4], sizeof own[4], "%s1", replaced[4]);
     snprintf(own[5], sizeof own[5], "%s%s", replaced[5], nearly_over ? "1" : "");
     TRY(folder_make(folder));
-    variables = environment(own);
+    variables = program_environment(own);
     if (!variables)
         FAIL(SOTTO_ENOMEM, "selftest: out of memory");
-    failed = spawn(process, program, words, variables, folder);
+    failed = program_spawn(process, program, words, variables, folder);
     if (failed)
         FAIL(SOTTO_EIO, "selftest: %s could not be started: %s", program, strerror(failed));
 done:

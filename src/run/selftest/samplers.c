@@ -15,7 +15,7 @@ enum { DRAWS = 20000, CELLS = 24, SCALE = 3 };
 static const double FINE = 0x1.8p39;
 
 /* x[0 .. DRAWS): noise of `scale` lattice steps. */
-static sotto_status draw(int64_t *x, const struct mechanism *m, double scale, struct noise *s)
+static sotto_status samplers_draw(int64_t *x, const struct mechanism *m, double scale, struct noise *s)
 {
     sotto_status status = SOTTO_OK;
     struct floored_noise noise = {.key = {0}};
@@ -32,7 +32,7 @@ done:
 }
 
 /* P(K < k) for the noise K above. */
-static double below(const struct mechanism *m, int k)
+static double samplers_below(const struct mechanism *m, int k)
 {
     return m->integer ? m->integer->cdf(k - 1, 1.0 / SCALE) : m->cdf((double)k / SCALE);
 }
@@ -47,8 +47,8 @@ static double lattice_z(const struct mechanism *m, const int64_t *drawn)
         observed[k < 0 ? 0 : k >= CELLS ? CELLS - 1 : k]++;
     }
     for (int i = 0; i < CELLS; i++) {
-        double low = i == 0 ? 0 : below(m, i - CELLS / 2);
-        double high = i == CELLS - 1 ? 1 : below(m, i + 1 - CELLS / 2);
+        double low = i == 0 ? 0 : samplers_below(m, i - CELLS / 2);
+        double high = i == CELLS - 1 ? 1 : samplers_below(m, i + 1 - CELLS / 2);
         double expected = DRAWS * (high - low);
         if (expected >= 5) {
             sum += (observed[i] - expected) * (observed[i] - expected) / expected;
@@ -66,7 +66,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* The middle of each step, at FINE of them in the scale. */
-static double kolmogorov(const struct mechanism *m, const int64_t *drawn, double *x)
+static double samplers_kolmogorov(const struct mechanism *m, const int64_t *drawn, double *x)
 {
     double distance = 0;
     for (int i = 0; i < DRAWS; i++)
@@ -84,14 +84,14 @@ static sotto_status check_law(struct checks *c, const struct mechanism *m, struc
 {
     sotto_status status = SOTTO_OK;
     char name[80];
-    TRY(draw(drawn, m, SCALE, s));
+    TRY(samplers_draw(drawn, m, SCALE, s));
     double z = lattice_z(m, drawn);
     snprintf(name, sizeof name, "%s: chi-square on the lattice", m->name);
     checks_note(c, name, fabs(z) < 4.5, "z %.2f, expected within 4.5", z);
     if (m->integer)
         goto done;
-    TRY(draw(drawn, m, FINE, s));
-    double d = kolmogorov(m, drawn, x);
+    TRY(samplers_draw(drawn, m, FINE, s));
+    double d = samplers_kolmogorov(m, drawn, x);
     snprintf(name, sizeof name, "%s: Kolmogorov-Smirnov", m->name);
     checks_note(c, name, d < 2.2, "%.2f, expected below 2.2", d);
 done:

@@ -71,8 +71,8 @@ static sotto_status fixed_batches(double *out, size_t draws, int world, const st
 
 /* One or two records with gradient 1; the noisy sum over a Poisson batch is divided by a size of the
  * batch. */
-static sotto_status divided(double *out, size_t draws, int world, const struct toy *toy,
-                            struct toy_source *source, bool by_batch)
+static sotto_status toy_training_divided(double *out, size_t draws, int world, const struct toy *toy,
+                                         struct toy_source *source, bool by_batch)
 {
     sotto_status status = SOTTO_OK;
     struct noise *coins = NULL;
@@ -95,13 +95,13 @@ done:
 static sotto_status divided_by_expected(double *out, size_t draws, int world, const struct toy *toy,
                                         struct toy_source *source)
 {
-    return divided(out, draws, world, toy, source, false);
+    return toy_training_divided(out, draws, world, toy, source, false);
 }
 
 static sotto_status divided_by_batch(double *out, size_t draws, int world, const struct toy *toy,
                                      struct toy_source *source)
 {
-    return divided(out, draws, world, toy, source, true);
+    return toy_training_divided(out, draws, world, toy, source, true);
 }
 
 static const struct toy right[] = {
@@ -140,7 +140,7 @@ static const struct toy wrong[] = {
      .draw = divided_by_batch},
 };
 
-static bool pick(struct toy *out, const struct toy *list, size_t count, size_t i)
+static bool toy_training_pick(struct toy *out, const struct toy *list, size_t count, size_t i)
 {
     if (i >= count)
         return false;
@@ -151,10 +151,10 @@ static bool pick(struct toy *out, const struct toy *list, size_t count, size_t i
 
 bool toy_training(struct toy *out, size_t i)
 {
-    return pick(out, right, sizeof right / sizeof *right, i);
+    return toy_training_pick(out, right, sizeof right / sizeof *right, i);
 }
 
 bool toy_training_planted(struct toy *out, size_t i)
 {
-    return pick(out, wrong, sizeof wrong / sizeof *wrong, i);
+    return toy_training_pick(out, wrong, sizeof wrong / sizeof *wrong, i);
 }

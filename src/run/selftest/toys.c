@@ -53,7 +53,7 @@ sotto_status toy_release(double *out, size_t draws, int world, const struct toy 
 }
 
 /* delta at epsilon >= 0 of the mechanism's curve at noise of scale 1. */
-static double curve(const struct mechanism *m, double shift, double epsilon)
+static double toys_curve(const struct mechanism *m, double shift, double epsilon)
 {
     return m->integer ? m->integer->delta(shift, iv(1), epsilon).hi : m->delta(iv(shift), epsilon).hi;
 }
@@ -64,10 +64,10 @@ static double claimed_delta(const struct toy *toy, double epsilon)
 {
     const double rounding = 1e-12, rate = toy->rate;
     if (rate == 1)
-        return curve(toy->noise, toy->shift, epsilon);
+        return toys_curve(toy->noise, toy->shift, epsilon);
     double grown = exp(epsilon), rest = 1 - (1 - rate) * grown;
-    double removed = rate * curve(toy->noise, toy->shift, log1p(expm1(epsilon) / rate));
-    double added = rest > 0 ? rest * curve(toy->noise, toy->shift, log(rate * grown / rest)) : 0;
+    double removed = rate * toys_curve(toy->noise, toy->shift, log1p(expm1(epsilon) / rate));
+    double added = rest > 0 ? rest * toys_curve(toy->noise, toy->shift, log(rate * grown / rest)) : 0;
     return fmax(removed, added) + rounding;
 }
 
