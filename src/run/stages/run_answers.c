@@ -63,7 +63,7 @@ double run_utility_loss(double accuracy, double unprotected)
     return unprotected > 0 ? 1 - accuracy / unprotected : NAN;
 }
 
-static size_t argmax(const float *z, size_t k)
+static size_t run_answers_argmax(const float *z, size_t k)
 {
     size_t best = 0;
     for (size_t j = 1; j < k; j++)
@@ -76,6 +76,6 @@ size_t run_count_right(const float *logits, const int64_t *y, size_t n, size_t c
 {
     size_t right = 0;
     for (size_t i = 0; i < n; i++)
-        right += argmax(logits + i * classes, classes) == (size_t)y[i];
+        right += run_answers_argmax(logits + i * classes, classes) == (size_t)y[i];
     return right;
 }

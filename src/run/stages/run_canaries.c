@@ -136,8 +136,9 @@ sotto_status run_canaries_displaced(bool *out, const struct run *r, const struct
     return canary_displaced(out, &request);
 }
 
-static sotto_status answers(float **out, const struct sotto_dataset *records, const struct run *r,
-                            const struct sotto_head *head, const struct sotto_network *network)
+static sotto_status run_canaries_answers(float **out, const struct sotto_dataset *records,
+                                         const struct run *r, const struct sotto_head *head,
+                                         const struct sotto_network *network)
 {
     sotto_status status = SOTTO_OK;
     if (!records)
@@ -161,8 +162,8 @@ sotto_status run_canaries_save(struct sotto_canaries *c, const struct run *r, co
     if (!c)
         return SOTTO_OK;
     TRY(run_network_of(r, m) ? sotto_network_load(&network, file) : sotto_head_load(&head, file));
-    TRY(answers(&heads, sotto_canaries_records(c, 1), r, head, network));
-    TRY(answers(&tails, sotto_canaries_records(c, 0), r, head, network));
+    TRY(run_canaries_answers(&heads, sotto_canaries_records(c, 1), r, head, network));
+    TRY(run_canaries_answers(&tails, sotto_canaries_records(c, 0), r, head, network));
     if (heads)
         sotto_canaries_answers(c, heads, tails);
     TRY(sotto_canaries_save(c));

@@ -15,7 +15,8 @@ struct noise_at {
     const struct sotto_sensitivity *sensitivity;
 };
 
-static sotto_status line(double *out, const struct noise_at *n, double epsilon, double fpr, int reversed)
+static sotto_status run_ceiling_line(double *out, const struct noise_at *n, double epsilon, double fpr,
+                                     int reversed)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_interval delta;
@@ -26,15 +27,15 @@ done:
 }
 
 /* The lowest line of one kind, by thirds. Beyond epsilon = 60 no line at a rate above e^-60 is below 1. */
-static sotto_status lowest(double *out, const struct noise_at *n, double fpr, int reversed)
+static sotto_status run_ceiling_lowest(double *out, const struct noise_at *n, double fpr, int reversed)
 {
     enum { THIRDS = 100 };
     sotto_status status = SOTTO_OK;
     double from = 0, to = 60, best = 1;
     for (int i = 0; i < THIRDS; i++) {
         double left = from + (to - from) / 3, right = to - (to - from) / 3, at_left, at_right;
-        TRY(line(&at_left, n, left, fpr, reversed));
-        TRY(line(&at_right, n, right, fpr, reversed));
+        TRY(run_ceiling_line(&at_left, n, left, fpr, reversed));
+        TRY(run_ceiling_line(&at_right, n, right, fpr, reversed));
         best = fmin(best, fmin(at_left, at_right));
         if (at_left <= at_right)
             to = right;
@@ -64,8 +65,8 @@ sotto_status run_ceiling_tpr(double *out, const char *mechanism, double scale,
     struct noise_at n = {mechanism, scale, s};
     double forward, backward;
     REQUIRE(fpr > 0 && fpr < 1, "a false-positive rate must be between 0 and 1 (got %g)", fpr);
-    TRY(lowest(&forward, &n, fpr, 0));
-    TRY(lowest(&backward, &n, fpr, 1));
+    TRY(run_ceiling_lowest(&forward, &n, fpr, 0));
+    TRY(run_ceiling_lowest(&backward, &n, fpr, 1));
     *out = fmin(forward, backward);
 done:
     return status;

@@ -52,7 +52,8 @@ done:
 }
 
 /* As its release will find it; why: "", or why it is charged by itself. */
-static sotto_status ask(struct run_slot *out, char why[WHY], const struct run *r, const struct run_model *m)
+static sotto_status run_slots_ask(struct run_slot *out, char why[WHY], const struct run *r,
+                                  const struct run_model *m)
 {
     sotto_status status = SOTTO_OK;
     const struct run_protection *p = &r->config.cases[m->index].protections[m->protection];
@@ -103,7 +104,7 @@ static sotto_status find_rows(struct run *r)
             if (stage.reused)
                 continue;
             snprintf(row->hash, sizeof row->hash, "%s", stage.hash);
-            TRY(ask(row, why, r, &m));
+            TRY(run_slots_ask(row, why, r, &m));
             if (why[0] && all > 1)
                 context_log(r->ctx, SOTTO_LOG_INFO, "%s is charged by itself: %s", row->stage, why);
             r->slot_count += !why[0];
@@ -129,7 +130,7 @@ done:
     return status;
 }
 
-static bool same(double a, double b)
+static bool run_slots_same(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));
 }
@@ -142,8 +143,9 @@ static bool same_event(const struct json *rows, size_t i, const struct sotto_eve
     const bool read = events && events_from_json(&one, events, plans_name) == SOTTO_OK;
     const struct sotto_event *was = one.events;
     const bool equal = read && one.count == 1 && strcmp(was->mechanism, e->mechanism) == 0 &&
-                       was->scale == e->scale && same(was->l1, e->l1) && same(was->l2, e->l2) &&
-                       was->dimension == e->dimension && was->value_step == e->value_step;
+                       was->scale == e->scale && run_slots_same(was->l1, e->l1) &&
+                       run_slots_same(was->l2, e->l2) && was->dimension == e->dimension &&
+                       was->value_step == e->value_step;
     events_free(&one);
     return equal;
 }
@@ -228,7 +230,7 @@ static void put_row(struct json **rows, struct run_slot *row)
     json_push(rows, one);
 }
 
-static sotto_status keep(const struct run *r, const struct json *plans, const struct json *one)
+static sotto_status run_slots_keep(const struct run *r, const struct json *plans, const struct json *one)
 {
     struct json *kept = json_make_object(), *all = json_clone(plans);
     json_push(&all, json_clone(one));
@@ -296,8 +298,8 @@ done:
 }
 
 /* *plan: what the ledger says of it. */
-static sotto_status charge(struct json **plan, const struct run *r, const struct run_source *source,
-                           const struct fresh *f)
+static sotto_status run_slots_charge(struct json **plan, const struct run *r, const struct run_source *source,
+                                     const struct fresh *f)
 {
     sotto_status status = SOTTO_OK;
     char path[RUN_PATH], *json = NULL;
@@ -335,8 +337,8 @@ static sotto_status plan_anew(struct run *r, const struct json *plans, const cha
         goto done;
     json_put_text(&one, "purpose", f.purpose);
     json_put(&one, "rows", json_clone(f.rows));
-    TRY(keep(r, plans, one));
-    status = charge(&charged, r, source, &f);
+    TRY(run_slots_keep(r, plans, one));
+    status = run_slots_charge(&charged, r, source, &f);
     if (status == SOTTO_EBUDGET) {
         context_log(
             r->ctx, SOTTO_LOG_WARNING,
@@ -354,7 +356,7 @@ static sotto_status plan_anew(struct run *r, const struct json *plans, const cha
         f.count, epsilon, f.delta, f.sum);
     TRY(take_plan(r, one, ledger));
     json_put_text(&one, "plan", json_text(json_member(charged, "plan")));
-    TRY(keep(r, plans, one));
+    TRY(run_slots_keep(r, plans, one));
 done:
     json_free(f.rows);
     json_free(one);

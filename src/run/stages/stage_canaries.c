@@ -36,7 +36,8 @@ static struct json *canaries_key(const struct run *r, const struct run_model *m)
 }
 
 /* Scores of heads, then those of tails. */
-static sotto_status divide(double *out, size_t *members, const double *score, const int64_t *heads, size_t n)
+static sotto_status stage_canaries_divide(double *out, size_t *members, const double *score,
+                                          const int64_t *heads, size_t n)
 {
     size_t placed[2] = {0, 0};
     *members = 0;
@@ -51,9 +52,9 @@ static sotto_status divide(double *out, size_t *members, const double *score, co
 }
 
 /* The audit of scores (n) whose coins are known. */
-static sotto_status audit(struct sotto_audit_result *out, const double *scores, size_t members, size_t n,
-                          const struct run *r, const struct run_model *m,
-                          const struct sotto_certificate *certificate)
+static sotto_status stage_canaries_audit(struct sotto_audit_result *out, const double *scores, size_t members,
+                                         size_t n, const struct run *r, const struct run_model *m,
+                                         const struct sotto_certificate *certificate)
 {
     sotto_status status = SOTTO_OK;
     const struct run_protection *p = protection_of(r, m);
@@ -88,7 +89,7 @@ static sotto_status open_coins(double *out, size_t *members, const double *score
         .coins = coins, .certificate = model, .scores = scores, .n = n, .guesses = guesses};
     NEW(heads, n);
     TRY(sotto_coins_open(heads, NULL, &request));
-    TRY(divide(out, members, scores, heads, n));
+    TRY(stage_canaries_divide(out, members, scores, heads, n));
 done:
     base_free(heads);
     return status;
@@ -124,7 +125,7 @@ sotto_status run_stage_canaries(struct run *r, const struct run_model *m)
     TRY(open_coins(scores, &members, seen->data, seen->count, model, a->guesses));
     snprintf(path, sizeof path, "%.900s.certificate.json", model);
     TRY(sotto_certificate_load(&certificate, path));
-    TRY(audit(&found, scores, members, seen->count, r, m, certificate));
+    TRY(stage_canaries_audit(&found, scores, members, seen->count, r, m, certificate));
     if (found.curve->contradicted)
         context_log(r->ctx, SOTTO_LOG_WARNING,
                     "%s: the audit by canaries contradicts the curve of its certificate (p = %.3g)", m->name,

@@ -188,7 +188,7 @@ done:
     return status;
 }
 
-static sotto_status load(struct sotto_array *out, const struct run *r, const char *name)
+static sotto_status stage_encoder_load(struct sotto_array *out, const struct run *r, const char *name)
 {
     sotto_status status = SOTTO_OK;
     char path[RUN_PATH];
@@ -228,13 +228,13 @@ sotto_status run_stage_embed(struct run *r)
             TRY(embed_part(r, encoder, SOTTO_PART_SHADOW, outputs[4], outputs[5]));
         TRY(run_stage_end(&stage, &r->folder, made, NULL));
     }
-    TRY(load(&r->private_x, r, outputs[0]));
-    TRY(load(&r->private_y, r, outputs[1]));
-    TRY(load(&r->heldout_x, r, outputs[2]));
-    TRY(load(&r->heldout_y, r, outputs[3]));
+    TRY(stage_encoder_load(&r->private_x, r, outputs[0]));
+    TRY(stage_encoder_load(&r->private_y, r, outputs[1]));
+    TRY(stage_encoder_load(&r->heldout_x, r, outputs[2]));
+    TRY(stage_encoder_load(&r->heldout_y, r, outputs[3]));
     if (shadow) {
-        TRY(load(&r->shadow_x, r, outputs[4]));
-        TRY(load(&r->shadow_y, r, outputs[5]));
+        TRY(stage_encoder_load(&r->shadow_x, r, outputs[4]));
+        TRY(stage_encoder_load(&r->shadow_y, r, outputs[5]));
     }
     r->width = r->private_x.shape[1];
 done:

@@ -38,8 +38,8 @@ static struct json *fine_tune_key(const struct run *r, size_t index)
     return key;
 }
 
-static sotto_status tune(struct sotto_encoder **encoder, struct sotto_head **head, double *loss,
-                         const struct run *r, size_t index)
+static sotto_status stage_fine_tune_head(struct sotto_encoder **encoder, struct sotto_head **head,
+                                         double *loss, const struct run *r, size_t index)
 {
     sotto_status status = SOTTO_OK;
     const struct run_case *c = &r->config.cases[index];
@@ -65,8 +65,8 @@ done:
     return status;
 }
 
-static sotto_status embed(const char *name, const struct run *r, const struct sotto_encoder *encoder,
-                          const int64_t *rows, size_t n)
+static sotto_status stage_fine_tune_embed(const char *name, const struct run *r,
+                                          const struct sotto_encoder *encoder, const int64_t *rows, size_t n)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_array x = {0};
@@ -96,16 +96,16 @@ sotto_status run_stage_fine_tune(struct run *r, size_t index)
     TRY(run_stage_share(&stage, &r->folder, stage_name, fine_tune_key(r, index), false));
     if (stage.reused || stage.busy)
         goto done;
-    TRY(tune(&encoder, &head, &loss, r, index));
+    TRY(stage_fine_tune_head(&encoder, &head, &loss, r, index));
     TRY(run_folder_path(path, &r->folder, files.encoder));
     TRY(sotto_encoder_save(path, encoder));
     TRY(sotto_head_set_encoder_file(head, path));
     TRY(run_folder_path(path, &r->folder, files.head));
     TRY(sotto_head_save(path, head));
-    TRY(embed(files.member, r, encoder, r->split.rows[SOTTO_PART_PRIVATE] + run_case_first(r, index),
-              c->records));
-    TRY(embed(files.nonmember, r, encoder, r->split.rows[SOTTO_PART_HELDOUT],
-              r->split.n[SOTTO_PART_HELDOUT]));
+    TRY(stage_fine_tune_embed(files.member, r, encoder,
+                              r->split.rows[SOTTO_PART_PRIVATE] + run_case_first(r, index), c->records));
+    TRY(stage_fine_tune_embed(files.nonmember, r, encoder, r->split.rows[SOTTO_PART_HELDOUT],
+                              r->split.n[SOTTO_PART_HELDOUT]));
     (void)sotto_head_parameters(head, &parameters);
     struct json *result = json_make_object();
     json_put_real(&result, "loss", loss);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static double largest(const float *z, size_t k)
+static double stage_measure_largest(const float *z, size_t k)
 {
     double top = z[0];
     for (size_t j = 1; j < k; j++)
@@ -22,7 +22,7 @@ static void loss_scores(double *out, const float *z, const int64_t *y, size_t n,
 {
     for (size_t i = 0; i < n; i++) {
         const float *row = z + i * k;
-        double top = largest(row, k), sum = 0;
+        double top = stage_measure_largest(row, k), sum = 0;
         for (size_t j = 0; j < k; j++)
             sum += exp(row[j] - top);
         out[i] = row[y[i]] - top - log(sum);
@@ -98,8 +98,8 @@ done:
 
 /* With the attacker's models, if the case has any: the attacks that need them join the named ones.
  * compare_records: are members and non-members alike, going by their embeddings? */
-static sotto_status audit(struct json **out, const struct run *r, const struct run_answers *a,
-                          const struct run_shadow *shadow, bool compare_records)
+static sotto_status stage_measure_audit(struct json **out, const struct run *r, const struct run_answers *a,
+                                        const struct run_shadow *shadow, bool compare_records)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_audit_result found = {0};
@@ -291,7 +291,7 @@ sotto_status run_stage_measure(struct run *r, const struct run_model *m)
     TRY(ask_shadow(&shadow, r, m, &a));
     /* Once for each model without noise, and only where the encoder never saw the private records: a
      * fine-tuned one may tell members apart, which is a leak and no difference of the sets. */
-    TRY(audit(&attacks, r, &a, &shadow, m->protection < 0 && !a.own_member.data));
+    TRY(stage_measure_audit(&attacks, r, &a, &shadow, m->protection < 0 && !a.own_member.data));
     snprintf(output, sizeof output, "attacks/%s.json", m->name);
     TRY(run_folder_path(path, &r->folder, output));
     TRY(json_write_file(path, attacks, JSON_PRETTY));

@@ -53,8 +53,8 @@ done:
     return status;
 }
 
-static sotto_status describe(struct protection *out, struct run *r, const struct run_model *m,
-                             const struct run_stage *stage)
+static sotto_status stage_protect_describe(struct protection *out, struct run *r, const struct run_model *m,
+                                           const struct run_stage *stage)
 {
     sotto_status status = SOTTO_OK;
     out->settings = &r->config.cases[m->index].protections[m->protection];
@@ -106,7 +106,7 @@ done:
 }
 
 /* A stage that has not ended is made anew, or goes on from its checkpoint. */
-static const char *again(const struct protection *p)
+static const char *stage_protect_again(const struct protection *p)
 {
     return p->checkpoint[0]
                ? "the stage did not end; the same command continues it, and is charged for what it draws anew"
@@ -140,7 +140,7 @@ static sotto_status train_head(struct sotto_certificate **out, struct run *r, si
     TRY(sotto_head_train_private(&head, &made, x, y, n, r->width, r->classes, &p->settings->recipe, &privacy,
                                  r->ctx));
     if ((status = sotto_head_set_encoder(head, hash)) != SOTTO_OK) {
-        charge_name_certificate(made, again(p));
+        charge_name_certificate(made, stage_protect_again(p));
         goto done;
     }
     (void)sotto_head_parameters(head, &p->parameters);
@@ -173,7 +173,7 @@ sotto_status run_stage_protect(struct run *r, const struct run_model *m)
     TRY(run_stage_begin(&stage, &r->folder, stage_name, run_protect_key(r, m)));
     if (stage.reused)
         goto done;
-    TRY(describe(&p, r, m, &stage));
+    TRY(stage_protect_describe(&p, r, m, &stage));
     p.spend.planned = run_slot_of(r, stage.hash);
     TRY(make_release(&certificate, r, m, &p));
     TRY(run_canaries_save(p.canaries, r, m, p.output));
@@ -185,7 +185,7 @@ sotto_status run_stage_protect(struct run *r, const struct run_model *m)
         sotto_train_forget(p.checkpoint);
 done:
     if (status != SOTTO_OK && certificate)
-        charge_name_certificate(certificate, again(&p));
+        charge_name_certificate(certificate, stage_protect_again(&p));
     run_source_clear(&p.source);
     sotto_provenance_clear(&p.whose);
     sotto_canaries_free(p.canaries);

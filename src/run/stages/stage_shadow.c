@@ -44,7 +44,7 @@ done:
 }
 
 /* (records, models) of what the plan says by model. */
-static sotto_status turn(uint8_t **out, const uint8_t *use, size_t records, size_t models)
+static sotto_status stage_shadow_turn(uint8_t **out, const uint8_t *use, size_t records, size_t models)
 {
     sotto_status status = SOTTO_OK;
     NEW_ROWS(*out, records, models);
@@ -115,7 +115,7 @@ static sotto_status train_heads(size_t *missing, struct json **plan_of, const ch
         put_plan(plan_of, &s.heads, &plan);
     if (!path)
         goto done;
-    TRY(turn(&s.trained, use, s.pool.n, c->references));
+    TRY(stage_shadow_turn(&s.trained, use, s.pool.n, c->references));
     TRY(save_heads(path, &s));
 done:
     base_free(use);
