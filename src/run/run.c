@@ -216,7 +216,7 @@ done:
     return status;
 }
 
-static sotto_status prepare(struct run *r)
+static sotto_status run_prepare(struct run *r)
 {
     sotto_status status = SOTTO_OK;
     TRY(run_stage_split(r));
@@ -228,10 +228,10 @@ done:
     return status;
 }
 
-static sotto_status work(struct run *r)
+static sotto_status run_work(struct run *r)
 {
     sotto_status status = SOTTO_OK;
-    TRY(prepare(r));
+    TRY(run_prepare(r));
     for (unsigned turn = 0;; turn++) {
         bool blocked = false;
         if (r->config.evaluate_encoder)
@@ -247,11 +247,11 @@ done:
 }
 
 /* Once through all stages, of which none is done: what stands in r->folder.seen. */
-static sotto_status look(struct run *r)
+static sotto_status run_look(struct run *r)
 {
     sotto_status status = SOTTO_OK;
     bool blocked;
-    TRY(prepare(r));
+    TRY(run_prepare(r));
     if (r->folder.busy > 0) { /* there are no embeddings yet */
         for (size_t i = 0; i < r->config.case_count; i++)
             run_plan_shadows(r, i);
@@ -268,7 +268,7 @@ done:
 static sotto_status run_stages(struct run *r)
 {
     sotto_status status = SOTTO_OK;
-    TRY(prepare(r));
+    TRY(run_prepare(r));
     if (r->config.evaluate_encoder)
         TRY(run_stage_encoder(r));
     for (size_t i = 0; i < r->config.case_count; i++)
@@ -284,9 +284,9 @@ done:
 }
 
 /* Does the experiment; or, where plan_json is given, tells what is left. */
-static sotto_status execute(char **folder, char **plan_json, char **plan_text, const char *config_path,
-                            const char *config_text, const char *config_name,
-                            const struct sotto_run_options *options, const struct sotto_context *ctx)
+static sotto_status run_execute(char **folder, char **plan_json, char **plan_text, const char *config_path,
+                                const char *config_text, const char *config_name,
+                                const struct sotto_run_options *options, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     static const struct sotto_run_options none;
@@ -310,11 +310,11 @@ static sotto_status execute(char **folder, char **plan_json, char **plan_text, c
     if (plan_json) {
         r.folder.looks = true;
         r.folder.seen = json_make_array();
-        TRY(look(&r));
+        TRY(run_look(&r));
         TRY(run_plan_encode(plan_json, plan_text, &r));
         goto done;
     }
-    TRY(worker ? work(&r) : run_stages(&r));
+    TRY(worker ? run_work(&r) : run_stages(&r));
     if (!worker)
         run_folder_tidy(&r.folder);
     NEW_TEXT(kept, path);
@@ -342,7 +342,7 @@ sotto_status sotto_run(char **folder, const char *config_path, const char *confi
                        const struct sotto_context *ctx)
 {
     REQUIRE_GIVEN(folder, config_path || config_text, config_path || config_name);
-    return execute(folder, NULL, NULL, config_path, config_text, config_name, options, ctx);
+    return run_execute(folder, NULL, NULL, config_path, config_text, config_name, options, ctx);
 }
 
 sotto_status sotto_run_plan(char **json, char **text, const char *config_path, const char *config_text,
@@ -350,5 +350,5 @@ sotto_status sotto_run_plan(char **json, char **text, const char *config_path, c
                             const struct sotto_context *ctx)
 {
     REQUIRE_GIVEN(json, text, config_path || config_text, config_path || config_name);
-    return execute(NULL, json, text, config_path, config_text, config_name, options, ctx);
+    return run_execute(NULL, json, text, config_path, config_text, config_name, options, ctx);
 }

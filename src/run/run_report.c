@@ -299,7 +299,7 @@ static void put_sweeps(struct json **report, const struct run *r)
         json_free(list);
 }
 
-static struct json *reproduce(const struct run *r, const char *resolved)
+static struct json *run_report_reproduce(const struct run *r, const char *resolved)
 {
     struct json *j = json_make_object(), *inputs = json_make_array(), *input = json_make_object(),
                 *versions = json_make_object();
@@ -347,7 +347,7 @@ sotto_status run_report(struct run *r)
     TRY(run_training_curves(&training, r));
     json_put(&report, "training", training);
     training = NULL;
-    json_put(&report, "reproduce", reproduce(r, (const char *)resolved));
+    json_put(&report, "reproduce", run_report_reproduce(r, (const char *)resolved));
     if (!report)
         FAIL(SOTTO_ENOMEM, "report: out of memory for the document");
     doc = report, report = NULL;
