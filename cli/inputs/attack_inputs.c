@@ -119,7 +119,7 @@ static sotto_status open_command(struct attack_inputs *in, const struct options 
 }
 
 /* Only who asks a service is watched. */
-static sotto_status disguise(struct attack_inputs *in, const struct options *o)
+static sotto_status attack_inputs_disguise(struct attack_inputs *in, const struct options *o)
 {
     static const char *const names[] = {"spread", "dilute", "decoys", "cover", "shuffle"};
     struct sotto_disguise_options how = {0};
@@ -157,7 +157,7 @@ static sotto_status open_target(struct attack_inputs *in, const struct options *
         status = sotto_target_open(&in->input.target, option_text(o, "target"), ctx);
     if (status == SOTTO_OK && option_given(o, "budget"))
         sotto_target_set_budget(in->input.target, option_count(o, "budget"));
-    return status == SOTTO_OK ? disguise(in, o) : status;
+    return status == SOTTO_OK ? attack_inputs_disguise(in, o) : status;
 }
 
 /* Labels of another set name its classes. */

@@ -29,7 +29,7 @@ static sotto_status load_values(struct sotto_array **out, struct audit_inputs *i
 }
 
 /* Rows of b behind those of a, of the same width and type. */
-static sotto_status append(struct sotto_array *a, const struct sotto_array *b)
+static sotto_status audit_attribute_inputs_append(struct sotto_array *a, const struct sotto_array *b)
 {
     struct sotto_array whole = {0};
     size_t shape[SOTTO_MAX_DIMS];
@@ -61,7 +61,7 @@ static sotto_status load_tables(struct audit_inputs *in, const struct options *o
     if (status != SOTTO_OK || !more)
         return status;
     known->ndim = 2, known->shape[0] = a->n, known->shape[1] = a->d;
-    status = append(known, &in->arrays[in->file_count - 1]);
+    status = audit_attribute_inputs_append(known, &in->arrays[in->file_count - 1]);
     a->features = known->data;
     return status;
 }
@@ -77,7 +77,7 @@ static sotto_status load_column(const int64_t **out, struct audit_inputs *in, co
     if (status == SOTTO_OK && tested && !known != !test)
         return cli_fail(SOTTO_EUSAGE, "audit: --%s and --%s must be given together", option[0], option[1]);
     if (status == SOTTO_OK && known && test)
-        status = append(known, test);
+        status = audit_attribute_inputs_append(known, test);
     if (status == SOTTO_OK && known)
         *out = known->data;
     return status;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 /* Members (heads) first, as an audit takes its scores. */
-static sotto_status split(struct audit_inputs *in, const double *score, const int64_t *heads, size_t n)
+static sotto_status audit_coins_split(struct audit_inputs *in, const double *score, const int64_t *heads,
+                                      size_t n)
 {
     size_t members = 0, placed[2];
     for (size_t i = 0; i < n; i++)
@@ -23,7 +24,7 @@ static sotto_status split(struct audit_inputs *in, const double *score, const in
     return SOTTO_OK;
 }
 
-static sotto_status check(const struct audit_inputs *in, const struct options *o)
+static sotto_status audit_coins_check(const struct audit_inputs *in, const struct options *o)
 {
     if (option_given(o, "membership"))
         return cli_fail(SOTTO_EUSAGE, "audit: --coin-file takes the place of --membership; give one of them");
@@ -44,7 +45,7 @@ sotto_status audit_inputs_load_coins(struct audit_inputs *in, const struct optio
     struct sotto_array *scores = NULL;
     int64_t *heads = NULL;
     int seeded = 0;
-    sotto_status status = check(in, o);
+    sotto_status status = audit_coins_check(in, o);
     if (status == SOTTO_OK)
         status = audit_inputs_read(&scores, in, o, "scores", "scores", "scores", 1, "1 (canaries)");
     if (status == SOTTO_OK)
@@ -72,7 +73,7 @@ sotto_status audit_inputs_load_coins(struct audit_inputs *in, const struct optio
     if (status == SOTTO_OK)
         in->files[in->file_count++] = (struct sotto_report_input){"coins", request.coins};
     if (status == SOTTO_OK)
-        status = split(in, scores->data, heads, scores->count);
+        status = audit_coins_split(in, scores->data, heads, scores->count);
     free(heads);
     return status;
 }

@@ -45,9 +45,9 @@ sotto_status audit_inputs_count_labels(struct sotto_array *y, const char *option
 }
 
 /* The same, converted. */
-static sotto_status load(struct sotto_array **out, struct audit_inputs *in, const struct options *o,
-                         const char *option, const char *role, const char *what, int dimensions,
-                         enum sotto_dtype dtype)
+static sotto_status audit_inputs_load_as(struct sotto_array **out, struct audit_inputs *in,
+                                         const struct options *o, const char *option, const char *role,
+                                         const char *what, int dimensions, enum sotto_dtype dtype)
 {
     sotto_status status = audit_inputs_read(out, in, o, option, role, what, dimensions,
                                             dimensions == 2 ? "2 (records, classes)" : "1 (records)");
@@ -77,9 +77,10 @@ static sotto_status load_pair(struct pair *p, struct audit_inputs *in, const str
     if (!p->member_path != !p->nonmember_path)
         return cli_fail(SOTTO_EUSAGE, "audit: --%s is missing; --%s needs it", names[p->member_path ? 1 : 0],
                         names[p->member_path ? 0 : 1]);
-    sotto_status status = load(&p->member, in, o, names[0], roles[0], what, dimensions, dtype);
+    sotto_status status =
+        audit_inputs_load_as(&p->member, in, o, names[0], roles[0], what, dimensions, dtype);
     if (status == SOTTO_OK)
-        status = load(&p->nonmember, in, o, names[1], roles[1], what, dimensions, dtype);
+        status = audit_inputs_load_as(&p->nonmember, in, o, names[1], roles[1], what, dimensions, dtype);
     return status;
 }
 
@@ -207,9 +208,10 @@ static sotto_status load_scores(struct audit_inputs *in, const struct options *o
     if (in->input.member_f8 || in->input.member_losses)
         return cli_fail(SOTTO_EUSAGE,
                         "audit: --scores cannot be combined with other arrays; give only one of them");
-    sotto_status status = load(&x.member, in, o, names[0], roles[0], "scores", 1, SOTTO_F8);
+    sotto_status status = audit_inputs_load_as(&x.member, in, o, names[0], roles[0], "scores", 1, SOTTO_F8);
     if (status == SOTTO_OK)
-        status = load(&x.nonmember, in, o, names[1], roles[1], "membership values", 1, SOTTO_I8);
+        status =
+            audit_inputs_load_as(&x.nonmember, in, o, names[1], roles[1], "membership values", 1, SOTTO_I8);
     if (status == SOTTO_OK)
         status =
             same_rows(x.nonmember, option_text(o, names[1]), x.member, option_text(o, names[0]), "values");
@@ -363,12 +365,12 @@ static sotto_status load_shadow(struct audit_inputs *in, const struct options *o
     if (!option_given(o, outputs) || !option_given(o, "shadow-labels") || !option_given(o, "shadow-trained"))
         return cli_fail(SOTTO_EUSAGE,
                         "audit: --%s, --shadow-labels and --shadow-trained must be given together", outputs);
-    sotto_status status = load(&x, in, o, outputs, "shadow outputs", "outputs", 2, SOTTO_F8);
+    sotto_status status = audit_inputs_load_as(&x, in, o, outputs, "shadow outputs", "outputs", 2, SOTTO_F8);
     if (status == SOTTO_OK)
-        status = load(&y, in, o, "shadow-labels", "shadow labels", "labels", 1, SOTTO_I8);
+        status = audit_inputs_load_as(&y, in, o, "shadow-labels", "shadow labels", "labels", 1, SOTTO_I8);
     if (status == SOTTO_OK)
-        status =
-            load(&trained, in, o, "shadow-trained", "shadow membership", "membership values", 1, SOTTO_U1);
+        status = audit_inputs_load_as(&trained, in, o, "shadow-trained", "shadow membership",
+                                      "membership values", 1, SOTTO_U1);
     if (status == SOTTO_OK)
         status = same_rows(y, option_text(o, "shadow-labels"), x, option_text(o, outputs), "labels");
     if (status == SOTTO_OK)

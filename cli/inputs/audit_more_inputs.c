@@ -6,8 +6,9 @@
 
 /* Whatever was asked for: the option, or its other kind of output; EUSAGE if that is not the target's
  * kind. */
-static sotto_status pick(const char **out, const struct audit_inputs *in, const struct options *o,
-                         const char *logits, const char *probabilities)
+static sotto_status audit_more_inputs_pick(const char **out, const struct audit_inputs *in,
+                                           const struct options *o, const char *logits,
+                                           const char *probabilities)
 {
     const char *fits = in->input.probabilities ? probabilities : logits,
                *other = in->input.probabilities ? logits : probabilities;
@@ -18,7 +19,8 @@ static sotto_status pick(const char **out, const struct audit_inputs *in, const 
     return SOTTO_OK;
 }
 
-static sotto_status convert(struct sotto_array *a, const char *path, const char *what, enum sotto_dtype dtype)
+static sotto_status audit_more_inputs_convert(struct sotto_array *a, const char *path, const char *what,
+                                              enum sotto_dtype dtype)
 {
     sotto_status status = sotto_array_convert(a, dtype);
     if (status == SOTTO_EINVAL)
@@ -56,7 +58,8 @@ sotto_status audit_inputs_load_references(struct audit_inputs *in, const struct 
             path, x->shape[0], x->shape[1], x->shape[2], n, in->input.classes);
     in->input.reference_models = x->shape[0];
     in->input.reference_kind = raw ? 1 : 2;
-    status = convert(x, path, "reference outputs", x->dtype == SOTTO_F8 ? SOTTO_F8 : SOTTO_F4);
+    status =
+        audit_more_inputs_convert(x, path, "reference outputs", x->dtype == SOTTO_F8 ? SOTTO_F8 : SOTTO_F4);
     if (status != SOTTO_OK)
         return status;
     if (x->dtype == SOTTO_F8)
@@ -72,7 +75,7 @@ sotto_status audit_inputs_load_references(struct audit_inputs *in, const struct 
         return cli_fail(SOTTO_EINVAL,
                         "%s is (%zu, %zu); expected (%zu, %zu): one value for each model and record of %s",
                         mask_path, mask->shape[0], mask->shape[1], x->shape[0], n, path);
-    status = convert(mask, mask_path, "membership values", SOTTO_U1);
+    status = audit_more_inputs_convert(mask, mask_path, "membership values", SOTTO_U1);
     in->input.reference_outputs_trained = mask->data;
     return status;
 }
@@ -81,7 +84,8 @@ sotto_status audit_inputs_load_population(struct audit_inputs *in, const struct 
 {
     struct sotto_array *x = NULL, *y = NULL, *losses = NULL, *reference = NULL;
     const char *option;
-    sotto_status status = pick(&option, in, o, "population-logits", "population-probabilities");
+    sotto_status status =
+        audit_more_inputs_pick(&option, in, o, "population-logits", "population-probabilities");
     if (status == SOTTO_OK && option)
         status =
             audit_inputs_read(&x, in, o, option, "population outputs", "outputs", 2, "2 (records, classes)");
@@ -115,17 +119,19 @@ sotto_status audit_inputs_load_population(struct audit_inputs *in, const struct 
                         "%s is (%zu, %zu); expected (%zu, %zu): the population's records by reference models",
                         option_text(o, "population-reference"), reference->shape[0], reference->shape[1], n,
                         in->input.reference_models);
-    if (x && (status = convert(x, option_text(o, option), "outputs", SOTTO_F8)) != SOTTO_OK)
+    if (x && (status = audit_more_inputs_convert(x, option_text(o, option), "outputs", SOTTO_F8)) != SOTTO_OK)
         return status;
-    if (y && (status = convert(y, option_text(o, "population-labels"), "labels", SOTTO_I8)) != SOTTO_OK)
+    if (y && (status = audit_more_inputs_convert(y, option_text(o, "population-labels"), "labels",
+                                                 SOTTO_I8)) != SOTTO_OK)
         return status;
     if (y && (status = audit_inputs_count_labels(y, "population-labels", o)) != SOTTO_OK)
         return status;
-    if (losses &&
-        (status = convert(losses, option_text(o, "population-losses"), "losses", SOTTO_F8)) != SOTTO_OK)
+    if (losses && (status = audit_more_inputs_convert(losses, option_text(o, "population-losses"), "losses",
+                                                      SOTTO_F8)) != SOTTO_OK)
         return status;
     if (reference)
-        status = convert(reference, option_text(o, "population-reference"), "reference signals", SOTTO_F8);
+        status = audit_more_inputs_convert(reference, option_text(o, "population-reference"),
+                                           "reference signals", SOTTO_F8);
     in->input.population = x ? x->data : NULL;
     in->input.population_labels = y ? y->data : NULL;
     in->input.population_losses = losses ? losses->data : NULL;

@@ -17,8 +17,9 @@ static sotto_status check_alone(const struct audit_inputs *in, const struct opti
 }
 
 /* (n, ...) of `dtype`; NaN is allowed, and checked by the library. */
-static sotto_status load(struct sotto_array **out, struct audit_inputs *in, const struct options *o,
-                         const char *option, int dimensions, enum sotto_dtype dtype, size_t n)
+static sotto_status audit_token_inputs_load(struct sotto_array **out, struct audit_inputs *in,
+                                            const struct options *o, const char *option, int dimensions,
+                                            enum sotto_dtype dtype, size_t n)
 {
     struct sotto_array *a = NULL;
     const char *path = option_text(o, option);
@@ -52,7 +53,8 @@ static sotto_status sort_rows(struct sotto_array *a, const int64_t *member, size
 }
 
 /* Lengths become NaN behind a text's end. */
-static sotto_status cut(struct sotto_array *logprobs, const struct sotto_array *lengths, const char *path)
+static sotto_status audit_token_inputs_cut(struct sotto_array *logprobs, const struct sotto_array *lengths,
+                                           const char *path)
 {
     float *x = logprobs->data;
     const size_t width = logprobs->shape[1];
@@ -100,15 +102,16 @@ sotto_status audit_inputs_load_tokens(struct audit_inputs *in, const struct opti
     size_t members = 0, n = 0;
     sotto_status status = check_alone(in, o);
     for (int k = 0; status == SOTTO_OK && k < TABLES; k++) {
-        status = load(&table[k], in, o, names[k], k == BYTES ? 1 : 2, k == BYTES ? SOTTO_F8 : SOTTO_F4, n);
+        status = audit_token_inputs_load(&table[k], in, o, names[k], k == BYTES ? 1 : 2,
+                                         k == BYTES ? SOTTO_F8 : SOTTO_F4, n);
         n = table[LOGPROBS] ? table[LOGPROBS]->shape[0] : 0;
     }
     if (status == SOTTO_OK)
-        status = load(&lengths, in, o, "token-lengths", 1, SOTTO_I8, n);
+        status = audit_token_inputs_load(&lengths, in, o, "token-lengths", 1, SOTTO_I8, n);
     if (status == SOTTO_OK)
-        status = load(&membership, in, o, "membership", 1, SOTTO_I8, n);
+        status = audit_token_inputs_load(&membership, in, o, "membership", 1, SOTTO_I8, n);
     if (status == SOTTO_OK && lengths)
-        status = cut(table[LOGPROBS], lengths, option_text(o, "token-lengths"));
+        status = audit_token_inputs_cut(table[LOGPROBS], lengths, option_text(o, "token-lengths"));
     if (status == SOTTO_OK)
         status = same_width(table[MEAN], table[LOGPROBS], o, names[MEAN]);
     if (status == SOTTO_OK)

@@ -9,8 +9,9 @@ struct measures {
 };
 
 /* (n, views, classes), or (models, n, views, classes) where m->models > 0. */
-static sotto_status load(struct sotto_array **out, struct audit_inputs *in, const struct options *o,
-                         const char *option, const char *role, const struct measures *m)
+static sotto_status audit_view_inputs_load(struct sotto_array **out, struct audit_inputs *in,
+                                           const struct options *o, const char *option, const char *role,
+                                           const struct measures *m)
 {
     struct sotto_array *a = NULL;
     int axes = m->models ? 4 : 3;
@@ -43,7 +44,7 @@ static sotto_status load_own(const double **out, struct audit_inputs *in, const 
 {
     struct sotto_array *a = NULL;
     struct measures m = {0, n, &in->input.views, in->input.classes};
-    sotto_status status = load(&a, in, o, option, role, &m);
+    sotto_status status = audit_view_inputs_load(&a, in, o, option, role, &m);
     if (status != SOTTO_OK || !a)
         return status;
     status = sotto_array_convert(a, SOTTO_F8);
@@ -57,7 +58,7 @@ static sotto_status load_models(const float **f4, const double **f8, struct audi
 {
     struct sotto_array *a = NULL;
     struct measures m = {in->input.reference_models, n, &in->input.views, in->input.classes};
-    sotto_status status = load(&a, in, o, option, role, &m);
+    sotto_status status = audit_view_inputs_load(&a, in, o, option, role, &m);
     if (status != SOTTO_OK || !a)
         return status;
     status = sotto_array_convert(a, a->dtype == SOTTO_F8 ? SOTTO_F8 : SOTTO_F4);

@@ -80,8 +80,9 @@ sotto_status canary_inputs_charge(struct sotto_spend *spend, char **text, const 
     return status;
 }
 
-static sotto_status answer(float **logits, const struct sotto_dataset *records, canary_answers *answers,
-                           const void *model, size_t classes, const struct sotto_context *ctx)
+static sotto_status canary_inputs_answer(float **logits, const struct sotto_dataset *records,
+                                         canary_answers *answers, const void *model, size_t classes,
+                                         const struct sotto_context *ctx)
 {
     if (!records)
         return SOTTO_OK;
@@ -97,9 +98,10 @@ sotto_status canary_inputs_save(struct sotto_canaries *c, canary_answers *answer
     float *heads = NULL, *tails = NULL;
     if (!c)
         return SOTTO_OK;
-    sotto_status status = answer(&heads, sotto_canaries_records(c, 1), answers, model, classes, ctx);
+    sotto_status status =
+        canary_inputs_answer(&heads, sotto_canaries_records(c, 1), answers, model, classes, ctx);
     if (status == SOTTO_OK)
-        status = answer(&tails, sotto_canaries_records(c, 0), answers, model, classes, ctx);
+        status = canary_inputs_answer(&tails, sotto_canaries_records(c, 0), answers, model, classes, ctx);
     if (status == SOTTO_OK && heads)
         sotto_canaries_answers(c, heads, tails);
     if (status == SOTTO_OK)

@@ -144,7 +144,7 @@ sotto_status private_set_of_rows(struct private_set *s, const struct sotto_datas
     return status == SOTTO_OK ? sotto_dataset_digests(s->digests, d, rows, n, ctx) : status;
 }
 
-static sotto_status sign(const char *output, const char *key)
+static sotto_status private_set_sign(const char *output, const char *key)
 {
     char certificate[4096];
     if ((size_t)snprintf(certificate, sizeof certificate, "%s.certificate.json", output) >=
@@ -170,7 +170,7 @@ sotto_status private_set_print(const struct private_set *s, const struct sotto_c
                                const char *output, int json)
 {
     char *text = NULL;
-    sotto_status status = s->key ? sign(output, s->key) : SOTTO_OK;
+    sotto_status status = s->key ? private_set_sign(output, s->key) : SOTTO_OK;
     if (status != SOTTO_OK)
         return status;
     status = json ? sotto_certificate_encode(&text, c) : sotto_certificate_summary(&text, c);

@@ -35,7 +35,7 @@ static int is_set(const char *name)
     return text && text[0] && strcmp(text, "undefined") != 0;
 }
 
-static sotto_status number(size_t *out, const char *name, size_t otherwise)
+static sotto_status shard_number(size_t *out, const char *name, size_t otherwise)
 {
     char *end = NULL;
     *out = otherwise;
@@ -54,15 +54,15 @@ static sotto_status number(size_t *out, const char *name, size_t otherwise)
 static sotto_status read_source(struct part *out, const struct source *s)
 {
     size_t at, first, last, step;
-    sotto_status status = number(&at, s->number, 0);
+    sotto_status status = shard_number(&at, s->number, 0);
     if (status == SOTTO_OK)
-        status = number(&first, s->first, 0);
+        status = shard_number(&first, s->first, 0);
     if (status == SOTTO_OK)
-        status = number(&step, s->step, 1);
+        status = shard_number(&step, s->step, 1);
     if (status == SOTTO_OK)
-        status = number(&out->count, s->count, 0);
+        status = shard_number(&out->count, s->count, 0);
     if (status == SOTTO_OK)
-        status = number(&last, s->last, 0);
+        status = shard_number(&last, s->last, 0);
     if (status != SOTTO_OK)
         return status;
     step = step ? step : 1;
@@ -79,7 +79,7 @@ static sotto_status read_source(struct part *out, const struct source *s)
 }
 
 /* *set: one of the sources is there. */
-static sotto_status find(struct part *out, int *set, const struct source *s, size_t sources)
+static sotto_status shard_find(struct part *out, int *set, const struct source *s, size_t sources)
 {
     *set = 0;
     *out = (struct part){0, 1};
@@ -95,9 +95,9 @@ static sotto_status read_auto(size_t *shard, size_t *shards, size_t of)
 {
     struct part array, rank;
     int in_array, with_ranks;
-    sotto_status status = find(&array, &in_array, arrays, sizeof arrays / sizeof *arrays);
+    sotto_status status = shard_find(&array, &in_array, arrays, sizeof arrays / sizeof *arrays);
     if (status == SOTTO_OK)
-        status = find(&rank, &with_ranks, ranks, sizeof ranks / sizeof *ranks);
+        status = shard_find(&rank, &with_ranks, ranks, sizeof ranks / sizeof *ranks);
     if (status != SOTTO_OK)
         return status;
     if (!in_array && !with_ranks) {
