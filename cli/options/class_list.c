@@ -15,7 +15,7 @@ void class_list_clear(struct class_list *l)
     *l = (struct class_list){0};
 }
 
-static int position(char *const *names, size_t count, const char *name)
+static int class_list_position(char *const *names, size_t count, const char *name)
 {
     for (size_t k = 0; k < count; k++)
         if (strcmp(names[k], name) == 0)
@@ -28,7 +28,7 @@ static sotto_status add_name(struct class_list *l, const char *line, const char 
     if (line[0] == '\0')
         return cli_fail(SOTTO_EFORMAT, "%s: line %zu is empty; expected one class name a line", path,
                         l->count + 1);
-    int first = position(l->names, l->count, line);
+    int first = class_list_position(l->names, l->count, line);
     if (first >= 0)
         return cli_fail(SOTTO_EFORMAT,
                         "%s: '%.80s' is listed twice (lines %d and %zu); expected every class once", path,
@@ -89,6 +89,6 @@ void class_list_translate(int64_t *labels, size_t n, const char *const *from, si
 {
     for (size_t i = 0; i < n; i++)
         labels[i] = labels[i] >= 0 && (uint64_t)labels[i] < count
-                        ? position(to->names, to->count, from[labels[i]])
+                        ? class_list_position(to->names, to->count, from[labels[i]])
                         : -1;
 }

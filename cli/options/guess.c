@@ -8,7 +8,7 @@
 enum { NAME = 63, BEGINNING = 3 /* "lap" is no typing error, but "laplace" is likely */ };
 
 /* Edit distance of short names; two letters that changed places are one mistake. */
-static size_t distance(const char *a, const char *b)
+static size_t guess_distance(const char *a, const char *b)
 {
     size_t rows[3][NAME + 1], m = strlen(a), n = strlen(b);
     if (m > NAME || n > NAME)
@@ -35,7 +35,7 @@ static size_t distance(const char *a, const char *b)
 
 void nearest_consider(struct nearest *best, const char *wanted, const char *candidate)
 {
-    size_t d = distance(wanted, candidate);
+    size_t d = guess_distance(wanted, candidate);
     if (d < best->distance) {
         best->distance = d;
         best->name = candidate;
@@ -75,7 +75,7 @@ static const char *next_name(char out[NAME + 1], const char *at)
 }
 
 /* dp_sgd and dpsgd are dp-sgd. */
-static void squeeze(char out[NAME + 1], const char *name)
+static void guess_squeeze(char out[NAME + 1], const char *name)
 {
     while (*name) {
         *out = *name++;
@@ -88,9 +88,9 @@ static size_t name_distance(const char *wanted, const char *name)
 {
     char a[NAME + 1], b[NAME + 1];
     size_t length = strlen(wanted);
-    squeeze(a, wanted);
-    squeeze(b, name);
-    return length >= BEGINNING && strncmp(wanted, name, length) == 0 ? 1 : distance(a, b);
+    guess_squeeze(a, wanted);
+    guess_squeeze(b, name);
+    return length >= BEGINNING && strncmp(wanted, name, length) == 0 ? 1 : guess_distance(a, b);
 }
 
 void name_guess(char *out, size_t capacity, const char *error)

@@ -22,7 +22,7 @@ static const struct launcher {
 enum { MOST_RANKS = 1 << 30, UNKNOWN = 0 };
 
 /* NULL: not set. An empty variable is how scripts take one away. */
-static const char *variable(const char *name)
+static const char *launcher_variable(const char *name)
 {
     const char *text = name ? getenv(name) : NULL;
     return text && *text ? text : NULL;
@@ -31,7 +31,7 @@ static const char *variable(const char *name)
 /* A whole number from `least` to `most`. A variable that is not one hides how many processes there are. */
 static sotto_status read_number(long *out, const char *name, long least, long most)
 {
-    const char *text = variable(name);
+    const char *text = launcher_variable(name);
     char *end = NULL;
     long value = text && text[0] >= '0' && text[0] <= '9' ? strtol(text, &end, 10) : -1;
     if (end && !*end && least <= value && value <= most) {
@@ -47,14 +47,14 @@ static sotto_status read_number(long *out, const char *name, long least, long mo
 static sotto_status look_for(const struct launcher *l, long *rank, long *size)
 {
     *size = l->size ? 1 : UNKNOWN;
-    if (!variable(l->size ? l->size : l->rank))
+    if (!launcher_variable(l->size ? l->size : l->rank))
         *size = 1;
     else if (l->size && read_number(size, l->size, 1, MOST_RANKS) != SOTTO_OK)
         return SOTTO_ENOTSUP;
     return *size == 1 ? SOTTO_OK : read_number(rank, l->rank, 0, (*size ? *size : MOST_RANKS) - 1);
 }
 
-static sotto_status refuse(const struct launched *l, const char *why)
+static sotto_status launcher_refuse(const struct launched *l, const char *why)
 {
     char of[32] = "", number[32] = "";
     if (l->size != UNKNOWN) {
@@ -79,7 +79,7 @@ sotto_status launcher_check(struct launched *out, enum ranks ranks)
         sotto_status status = look_for(&launchers[i], &rank, &size);
         if (status != SOTTO_OK)
             return status;
-        told |= size == 1 && variable(launchers[i].size);
+        told |= size == 1 && launcher_variable(launchers[i].size);
         if (size == 1 || (size == UNKNOWN && rank == 0 && told))
             continue;
         *out = (struct launched){.idle = ranks == RANK_0 && rank > 0,
@@ -88,7 +88,8 @@ sotto_status launcher_check(struct launched *out, enum ranks ranks)
                                  .launcher = launchers[i].name,
                                  .rank = rank,
                                  .size = size};
-        return ranks == REFUSED ? refuse(out, "this verb cannot run on several ranks yet") : SOTTO_OK;
+        return ranks == REFUSED ? launcher_refuse(out, "this verb cannot run on several ranks yet")
+                                : SOTTO_OK;
     }
     return SOTTO_OK;
 }
@@ -110,7 +111,7 @@ static bool goes_on(const struct options *o)
 sotto_status launcher_time(unsigned *seconds, const struct options *o)
 {
     enum { LONGEST = 400 * 86400 };
-    const char *text = variable("SLURM_JOB_END_TIME");
+    const char *text = launcher_variable("SLURM_JOB_END_TIME");
     char *end = NULL;
     const uint64_t left = option_count(o, "time-left");
     const long long ends = text && text[0] >= '0' && text[0] <= '9' ? strtoll(text, &end, 10) : 0;
@@ -131,7 +132,7 @@ long launcher_rank(void)
 {
     const char *text = NULL;
     for (size_t i = 0; !text && i < sizeof launchers / sizeof *launchers; i++)
-        text = variable(launchers[i].rank);
+        text = launcher_variable(launchers[i].rank);
     const long rank = text ? strtol(text, NULL, 10) : 0;
     return rank > 0 ? rank : 0;
 }
@@ -175,13 +176,13 @@ sotto_status launcher_join(struct sotto_team **out, const struct launched *l, co
     }
     if (opened != SOTTO_OK) {
         snprintf(why, sizeof why, "this sotto has %s", sotto_error_text());
-        return refuse(l, why);
+        return launcher_refuse(l, why);
     }
     const size_t size = sotto_team_size(team), rank = sotto_team_rank(team);
     if (size == 1 || (l->size != UNKNOWN && (size != (size_t)l->size || rank != (size_t)l->rank))) {
         snprintf(why, sizeof why, "for MPI it is rank %zu of %zu", rank, size);
         sotto_team_close(team);
-        return refuse(l, why);
+        return launcher_refuse(l, why);
     }
     *out = team;
     const sotto_status status = sotto_team_same(team, "the verb", verb);

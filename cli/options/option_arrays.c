@@ -10,7 +10,7 @@ static bool is_array(const struct option_row *row)
 }
 
 /* member_logits is --member-logits. */
-static bool names(const char *member, const char *option)
+static bool option_arrays_names(const char *member, const char *option)
 {
     for (; *member && *option; member++, option++)
         if (*member != *option && !(*member == '_' && *option == '-'))
@@ -35,11 +35,11 @@ static sotto_status unknown_member(const struct options *o, const char *file, co
                     known);
 }
 
-static sotto_status take(struct options *o, const char *file, const char *member)
+static sotto_status option_arrays_take_member(struct options *o, const char *file, const char *member)
 {
     const struct option_row *row = NULL;
     for (size_t i = 0; !row && i < o->rows.count; i++)
-        if (is_array(&o->rows.row[i]) && names(member, o->rows.row[i].name))
+        if (is_array(&o->rows.row[i]) && option_arrays_names(member, o->rows.row[i].name))
             row = &o->rows.row[i];
     if (!row)
         return unknown_member(o, file, member);
@@ -66,7 +66,7 @@ sotto_status option_arrays_take(struct options *o)
         return cli_fail(SOTTO_EUSAGE, "--arrays %s: expected a file that ends in .npz", file);
     sotto_status status = sotto_npz_load(&members, file);
     for (size_t i = 0; status == SOTTO_OK && i < members.count; i++)
-        status = take(o, file, members.items[i].name);
+        status = option_arrays_take_member(o, file, members.items[i].name);
     sotto_tensors_clear(&members);
     return status;
 }

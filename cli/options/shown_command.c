@@ -30,7 +30,7 @@ static bool is_file(const struct option_row *row, const char *text)
            (any_of(row->value ? row->value : "", kinds) || any_of(text, parts));
 }
 
-static void add(struct options *o, const char *text)
+static void shown_command_add(struct options *o, const char *text)
 {
     const size_t used = strlen(o->shown_command);
     snprintf(o->shown_command + used, sizeof o->shown_command - used, "%s", text);
@@ -40,34 +40,34 @@ static void add(struct options *o, const char *text)
 static void add_place(struct options *o, const char *name)
 {
     for (; *name; name++)
-        add(o, (const char[2]){*name == '-' ? '_' : (char)toupper((unsigned char)*name), '\0'});
+        shown_command_add(o, (const char[2]){*name == '-' ? '_' : (char)toupper((unsigned char)*name), '\0'});
 }
 
 /* A quote within quotes is '\'' to a shell. */
 static void add_word(struct options *o, const char *text)
 {
     const bool quoted = !*text || strpbrk(text, " []{}()*?$\"'&;|<>\\`~#!\n\t");
-    add(o, quoted ? "'" : "");
+    shown_command_add(o, quoted ? "'" : "");
     for (; *text; text++)
-        add(o, *text == '\'' ? "'\\''" : (const char[2]){*text, '\0'});
-    add(o, quoted ? "'" : "");
+        shown_command_add(o, *text == '\'' ? "'\\''" : (const char[2]){*text, '\0'});
+    shown_command_add(o, quoted ? "'" : "");
 }
 
 void option_show_command(struct options *o)
 {
     snprintf(o->shown_command, sizeof o->shown_command, "sotto %s", o->verb->name);
     for (size_t i = 0; i < o->command_at && i < o->argument_count; i++) {
-        add(o, " ");
+        shown_command_add(o, " ");
         add_word(o, o->arguments[i]);
     }
     for (size_t i = 0; i < o->count; i++) {
         const struct option_value *value = &o->values[i];
         for (size_t k = 0; k < value->count && !changes_nothing(value->row); k++) {
-            add(o, " --");
-            add(o, value->row->name);
+            shown_command_add(o, " --");
+            shown_command_add(o, value->row->name);
             if (value->row->kind == OPTION_FLAG)
                 break;
-            add(o, " ");
+            shown_command_add(o, " ");
             if (is_file(value->row, value->texts[k]))
                 add_place(o, value->row->name);
             else

@@ -21,7 +21,7 @@ static struct {
 } terminal;
 static pthread_mutex_t drawing = PTHREAD_MUTEX_INITIALIZER; /* held while `terminal` is used */
 
-static double now(void)
+static double terminal_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -41,12 +41,12 @@ static void draw_bar(const char *text)
 }
 
 /* Ends with the process. */
-static void *heartbeat(void *verb)
+static void *terminal_heartbeat(void *verb)
 {
     for (;;) {
         nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
         pthread_mutex_lock(&drawing);
-        const double t = now();
+        const double t = terminal_now();
         if (terminal.bar && t - terminal.last >= SILENT_SECONDS) {
             char text[40];
             if (!terminal.open) {
@@ -72,7 +72,7 @@ static void start_heartbeat(const struct verb *verb)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&thread, NULL, heartbeat, (void *)(uintptr_t)verb->name) == 0)
+    if (pthread_create(&thread, NULL, terminal_heartbeat, (void *)(uintptr_t)verb->name) == 0)
         pthread_detach(thread);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -84,14 +84,14 @@ void terminal_start(const struct options *o, const struct verb *verb)
     terminal.quiet = option_flag(o, "quiet");
     terminal.bar = !terminal.quiet && (strcmp(when, "always") == 0 || (strcmp(when, "auto") == 0 && tty));
     terminal.lines = !terminal.quiet && !terminal.bar && strcmp(when, "never") != 0;
-    terminal.started = terminal.last = now();
+    terminal.started = terminal.last = terminal_now();
     terminal.percent = -1;
     if (terminal.bar &&
         option_command(o) == option_argument_count(o)) /* what serves a command waits for others */
         start_heartbeat(verb);
 }
 
-static void finish(void)
+static void terminal_finish_line(void)
 {
     if (terminal.open && terminal.bar)
         fputc('\n', stderr);
@@ -101,23 +101,23 @@ static void finish(void)
 void terminal_finish(void)
 {
     pthread_mutex_lock(&drawing);
-    finish();
+    terminal_finish_line();
     pthread_mutex_unlock(&drawing);
 }
 
 void terminal_end(void)
 {
     pthread_mutex_lock(&drawing);
-    finish();
+    terminal_finish_line();
     terminal.bar = terminal.lines = 0;
     pthread_mutex_unlock(&drawing);
 }
 
 static void show_progress(const char *stage, uint64_t done, uint64_t total, const char *unit)
 {
-    double t = now();
+    double t = terminal_now();
     if (!terminal.open || strcmp(stage, terminal.stage) != 0) {
-        finish();
+        terminal_finish_line();
         snprintf(terminal.stage, sizeof terminal.stage, "%s", stage);
         terminal.started = terminal.last = t;
         terminal.first = done;
@@ -139,7 +139,7 @@ static void show_progress(const char *stage, uint64_t done, uint64_t total, cons
         snprintf(text, sizeof text, "%.4g %s/s%s", rate, unit, eta);
         draw_bar(text);
         if (done >= total)
-            finish();
+            terminal_finish_line();
     } else {
         fprintf(stderr, "%s: %d %%, %.4g %s/s%s\n", terminal.stage, terminal.percent, rate, unit, eta);
     }
