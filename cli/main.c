@@ -217,7 +217,7 @@ static sotto_status work(const struct verb *verb, const struct options *options,
     }
     cli_set_context(&ctx);
     if (status == SOTTO_OK)
-        status = verb->run(options, &ctx, json);
+        status = verb_or_part_run(verb, options, &ctx, json);
     cli_set_context(NULL);
     if (cli_writes())
         terminal_end();

@@ -215,3 +215,11 @@ void attack_inputs_clear(struct attack_inputs *in)
     sotto_target_close(in->input.target);
     *in = (struct attack_inputs){0};
 }
+
+sotto_status attack_statistics(struct sotto_audit_options *out, double rates[ATTACK_RATES],
+                               const struct options *o)
+{
+    *out = (struct sotto_audit_options){.fpr = rates, .seed = option_count(o, "seed")};
+    sotto_status status = option_members_checked(out, sotto_option_table("audit"), "confidence|delta", o);
+    return status == SOTTO_OK ? option_reals(rates, ATTACK_RATES, &out->fpr_count, o, "fpr") : status;
+}

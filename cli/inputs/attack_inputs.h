@@ -16,6 +16,10 @@ struct attack_inputs {
  * outlive *in. */
 sotto_status attack_inputs_load(struct attack_inputs *in, const struct options *o,
                                 const struct sotto_context *ctx);
+enum { ATTACK_RATES = 8 };
+/* Rates, confidence and the like of the audit that an attack ends in. rates: held by *out. EUSAGE. */
+sotto_status attack_statistics(struct sotto_audit_options *out, double rates[ATTACK_RATES],
+                               const struct options *o);
 void attack_inputs_clear(struct attack_inputs *in);
 
 #endif

@@ -104,6 +104,13 @@ static void print_rows(FILE *out, const struct option_rows *rows, size_t wide)
     }
 }
 
+/* Text k of examples: that of the verb, then those of its parts. NULL: there are no more. */
+static const char *examples_at(const struct verb *verb, size_t k)
+{
+    const struct verb_part *part = k ? verb_part_of(verb->name, k - 1) : NULL;
+    return !k ? verb->examples : !part ? NULL : part->examples ? part->examples : "";
+}
+
 /* "  sotto data import ..." is an example of the subcommand import. */
 static bool is_example_of(const char *line, const struct verb *verb, const struct subcommand *of)
 {
@@ -117,19 +124,21 @@ static bool is_example_of(const char *line, const struct verb *verb, const struc
 static void print_examples(FILE *out, const struct verb *verb, const struct subcommand *of, size_t most,
                            size_t wide)
 {
+    const char *examples;
     fputs("\nExamples:\n", out);
-    for (const char *examples = verb->examples; *examples && most;) {
-        char line[512];
-        size_t length = strcspn(examples, "\n");
-        snprintf(line, sizeof line, "%.*s", (int)length, examples);
-        if (!of || is_example_of(line, verb, of)) {
-            fputs("  ", out);
-            wrap(out, line + strspn(line, " "), 2, 6, wide, " \\");
-            fputc('\n', out);
-            most--;
+    for (size_t k = 0; (examples = examples_at(verb, k)); k++)
+        while (*examples && most) {
+            char line[512];
+            size_t length = strcspn(examples, "\n");
+            snprintf(line, sizeof line, "%.*s", (int)length, examples);
+            if (!of || is_example_of(line, verb, of)) {
+                fputs("  ", out);
+                wrap(out, line + strspn(line, " "), 2, 6, wide, " \\");
+                fputc('\n', out);
+                most--;
+            }
+            examples += length + (examples[length] == '\n');
         }
-        examples += length + (examples[length] == '\n');
-    }
 }
 
 static void print_title(FILE *out, const char *verb, const char *subcommand, const char *summary, size_t wide)
@@ -162,7 +171,8 @@ void subcommand_text(char *out, size_t capacity, const struct subcommand *of)
 static void print_subcommands(FILE *out, const struct verb *verb, size_t wide)
 {
     fprintf(out, "\nsotto %s NAME --help, where NAME is one of:\n", verb->name);
-    for (const struct subcommand *s = verb->subcommands; s->name; s++) {
+    const struct subcommand *s;
+    for (size_t i = 0; (s = verb_subcommand_at(verb, i)); i++) {
         char text[256];
         subcommand_text(text, sizeof text, s);
         fputs("  ", out);
@@ -184,7 +194,8 @@ static void print_most_used(FILE *out, const struct option_rows *rows, const cha
 /* NULL: none is of this name. */
 static const struct subcommand *find_subcommand(const struct verb *verb, const char *name)
 {
-    for (const struct subcommand *s = verb->subcommands; s && s->name && name; s++)
+    const struct subcommand *s;
+    for (size_t i = 0; name && (s = verb_subcommand_at(verb, i)); i++)
         if (option_listed(s->name, name, strlen(name)))
             return s;
     return NULL;
@@ -209,7 +220,7 @@ void verb_print_help(FILE *out, const struct verb *verb, const char *subcommand)
     print_examples(out, verb, of, EXAMPLES_SHOWN, wide);
     if (of || verb->most_used)
         print_usage(out, verb->name, of ? subcommand : "", of ? of->arguments : verb->arguments, wide);
-    if (!of && verb->subcommands)
+    if (!of && verb_subcommand_at(verb, 0))
         print_subcommands(out, verb, wide);
     print_most_used(out, &rows, of ? of->most_used : verb->most_used, wide);
     fprintf(out, "\nall options: sotto %s --help all\n", verb->name);

@@ -76,7 +76,6 @@ static void put_options(FILE *out, const struct option_rows *rows)
 
 static void put_examples(FILE *out, const char *examples)
 {
-    fputs(".SH EXAMPLES\n.nf\n", out);
     while (*examples) {
         char line[512];
         size_t length = strcspn(examples, "\n");
@@ -85,17 +84,15 @@ static void put_examples(FILE *out, const char *examples)
         fputc('\n', out);
         examples += length + (examples[length] == '\n');
     }
-    fputs(".fi\n", out);
 }
 
-static void put_subcommands(FILE *out, const struct subcommand *s)
+static void put_subcommands(FILE *out, const struct verb *verb)
 {
-    if (s)
-        fputs(".SH SUBCOMMANDS\n", out);
-    for (; s && s->name; s++) {
+    const struct subcommand *s;
+    for (size_t i = 0; (s = verb_subcommand_at(verb, i)); i++) {
         char text[256];
         subcommand_text(text, sizeof text, s);
-        fputs(".TP\n\\fB", out);
+        fprintf(out, "%s.TP\n\\fB", i ? "" : ".SH SUBCOMMANDS\n");
         put(out, text);
         fputs("\\fR\n", out);
         put(out, s->summary);
@@ -129,9 +126,13 @@ static void put_verb(FILE *out, const struct verb *verb)
     fputs("\\fR ", out);
     put(out, verb->arguments);
     fputs(" [options]\n", out);
-    put_subcommands(out, verb->subcommands);
+    put_subcommands(out, verb);
+    fputs(".SH EXAMPLES\n.nf\n", out);
     put_examples(out, verb->examples);
-    fputs(".SH OPTIONS\n", out);
+    const struct verb_part *part;
+    for (size_t i = 0; (part = verb_part_of(verb->name, i)); i++)
+        put_examples(out, part->examples ? part->examples : "");
+    fputs(".fi\n.SH OPTIONS\n", out);
     put_options(out, &rows);
     fputs(".SH SEE ALSO\n.BR sotto (1)\n", out);
 }

@@ -41,7 +41,8 @@ bool option_listed(const char *list, const char *name, size_t length)
 }
 
 /* Below `heading`, unless its table says where. */
-static struct option_row of_member(const struct sotto_option *m, const char *heading)
+static struct option_row of_member(const struct sotto_option *m, const char *heading,
+                                   const struct verb_part *part)
 {
     static const enum option_kind kinds[] = {
         [SOTTO_OPTION_FLAG] = OPTION_FLAG,   [SOTTO_OPTION_TEXT] = OPTION_TEXT,
@@ -59,13 +60,24 @@ static struct option_row of_member(const struct sotto_option *m, const char *hea
                                .aliases = m->aliases,
                                .old_names = m->old_names,
                                .group = m->group ? m->group : heading,
-                               .member = m};
+                               .member = m,
+                               .part = part};
 }
 
+static const struct option_row *option_row_named(const struct option_rows *rows, const char *name)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        if (strcmp(rows->row[i].name, name) == 0)
+            return &rows->row[i];
+    return NULL;
+}
+
+/* What a part takes may stand in the list already, by another part. */
 static void add(struct option_rows *out, struct option_row row)
 {
     assert(out->count < OPTION_ROWS_MOST && row.group && "an option stands below a heading");
-    out->row[out->count++] = row;
+    if (!row.part || !option_row_named(out, row.name))
+        out->row[out->count++] = row;
 }
 
 static void set_default(struct option_rows *out, const struct option_row *row)
@@ -86,22 +98,24 @@ static void drop_taken_alias(struct option_rows *rows, struct option_row *row)
 }
 
 /* Returns the heading that now holds. */
-static const char *add_all(struct option_rows *out, const struct option_row *rows, const char *group)
+static const char *add_all(struct option_rows *out, const struct option_row *rows, const char *group,
+                           const struct verb_part *part)
 {
-    for (; rows->name; rows++) {
+    for (; rows && rows->name; rows++) {
         struct option_row row = *rows;
         if (row.kind == OPTION_GROUP) {
             group = row.help;
         } else if (row.kind == OPTION_ROWS) {
-            group = add_all(out, row.rows, group);
+            group = add_all(out, row.rows, group, part);
         } else if (row.kind == OPTION_TABLE) {
             for (const struct sotto_option *m = sotto_option_table(row.table); m->name; m++)
                 if (!row.only || option_listed(row.only, m->name, strlen(m->name)))
-                    add(out, of_member(m, group));
+                    add(out, of_member(m, group, part));
         } else if (row.kind == OPTION_DEFAULT) {
             set_default(out, &row);
         } else {
             row.group = group;
+            row.part = part;
             add(out, row);
         }
     }
@@ -110,11 +124,20 @@ static const char *add_all(struct option_rows *out, const struct option_row *row
 
 void option_rows_of(struct option_rows *out, const struct verb *verb)
 {
+    const struct verb_part *part;
     out->count = 0;
-    add_all(out, verb->options, NULL);
-    add_all(out, common_rows, NULL);
+    add_all(out, verb->options, NULL, NULL);
+    for (size_t i = 0; (part = verb_part_of(verb->name, i)); i++)
+        add_all(out, part->options, NULL, part);
+    add_all(out, common_rows, NULL, NULL);
     for (size_t i = 0; i < out->count; i++)
         drop_taken_alias(out, &out->row[i]);
+}
+
+void option_rows_of_part(struct option_rows *out, const struct verb_part *part)
+{
+    out->count = 0;
+    add_all(out, part->options, NULL, part);
 }
 
 bool option_opens_group(const struct option_rows *rows, size_t i)

@@ -33,6 +33,7 @@ struct option_row {
     const char *only;              /* OPTION_TABLE: these rows, "lr|batch"; NULL: all */
     const char *group;             /* filled in: the heading above */
     const struct sotto_option *member; /* filled in: the member of a struct that it sets */
+    const struct verb_part *part; /* filled in: the first part that takes it; NULL: the verb itself does */
 };
 /* A heading in help: every option stands below one. */
 #define OPTION_GROUP(title)                                                                                  \
@@ -159,6 +160,20 @@ struct verb {
      * stdout. */
     sotto_status (*run)(const struct options *o, const struct sotto_context *ctx, int json);
 };
+/* A part of a verb: another way of it, which one option or its first argument asks for. Its options stand in help below those of the
+ * verb, and are refused where it was not asked for. Parts of one verb may share options. */
+struct verb_part {
+    const char *verb,
+        *when; /* "account" and "--rule": an option; "attack" and "encoder": the first argument */
+    const struct option_row *options;     /* NULL: those of the verb alone */
+    const char *own;                      /* as of a verb */
+    const char *examples;                 /* printed behind those of the verb, or NULL */
+    const struct subcommand *subcommands; /* those that it adds to the verb, or NULL */
+    const char *lines;                    /* its lines in the verb's list ("  NAME   summary"), or NULL */
+    sotto_status (*run)(const struct options *o, const struct sotto_context *ctx, int json);
+};
+/* Part i of a verb, in the order of the list; NULL: it has no more. */
+const struct verb_part *verb_part_of(const char *verb, size_t i);
 /* Every verb also takes: --json --threads N --progress auto|always|never --color auto|always|never --quiet
  * --time-left S --alone --help. */
 

@@ -18,6 +18,13 @@ struct option_rows {
     struct option_row row[OPTION_ROWS_MOST];
 };
 void option_rows_of(struct option_rows *out, const struct verb *verb);
+/* What this part alone takes, also what another part takes too. */
+void option_rows_of_part(struct option_rows *out, const struct verb_part *part);
+/* Runs the part that was asked for, or else the verb. EUSAGE: two parts were asked for, or an option of a part that was not. */
+sotto_status verb_or_part_run(const struct verb *verb, const struct options *o,
+                              const struct sotto_context *ctx, int json);
+/* Subcommand i of a verb or of its parts; NULL: there are no more. */
+const struct subcommand *verb_subcommand_at(const struct verb *verb, size_t i);
 /* Row i is the first of its group; the group's other rows may stand anywhere below. */
 bool option_opens_group(const struct option_rows *rows, size_t i);
 /* "o" of --output, "s" of --set; NULL: none. */

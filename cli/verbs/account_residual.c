@@ -1,5 +1,5 @@
 /* sotto account --residual-perturbation: what is proved, what is only published, never mixed. */
-#include "verbs/account_residual.h"
+#include "options/options.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -242,26 +242,30 @@ static sotto_status complexity(const struct options *o, const struct sotto_conte
     return SOTTO_OK;
 }
 
-sotto_status account_residual_refuse(const struct options *o)
+static sotto_status refuse_of_complexity(const struct options *o, const char *kind)
 {
     static const char *const names[] = {"exponent", "time", "points", "norm-bound", "draws"};
-    const char *kind = option_text(o, "residual-perturbation");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (option_given(o, names[i]) && (!kind || strcmp(kind, "complexity") != 0))
+        if (option_given(o, names[i]) && strcmp(kind, "complexity") != 0)
             return cli_fail(SOTTO_EUSAGE, "account: --%s needs --residual-perturbation complexity", names[i]);
     return SOTTO_OK;
 }
 
-sotto_status account_residual(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status account_residual(const struct options *o, const struct sotto_context *ctx, int json)
 {
-    static const char *const others[] = {"mechanism",        "scale",      "l1",     "l2",     "compose",
-                                         "noise-multiplier", "steps",      "events", "ledger", "verify",
-                                         "opacus-history",   "sample-rate"};
+    static const char *const others[] = {
+        "mechanism",        "scale",       "l1",     "l2",        "compose",
+        "noise-multiplier", "steps",       "events", "ledger",    "verify",
+        "opacus-history",   "sample-rate", "choose", "certified", "any-order",
+        "read-from-data"};
     const char *kind = option_text(o, "residual-perturbation");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (option_given(o, others[i]))
             return cli_fail(SOTTO_EUSAGE, "account: --%s cannot be combined with --residual-perturbation",
                             others[i]);
+    sotto_status status = refuse_of_complexity(o, kind);
+    if (status != SOTTO_OK)
+        return status;
     if (strcmp(kind, "additive") == 0)
         return additive(o, json);
     if (strcmp(kind, "multiplicative") == 0)
@@ -272,3 +276,31 @@ sotto_status account_residual(const struct options *o, const struct sotto_contex
         SOTTO_EUSAGE,
         "account: --residual-perturbation must be additive, multiplicative or complexity (got '%s')", kind);
 }
+
+static const struct option_row rows[] = {
+    OPTION_GROUP("Residual perturbation"),
+    {"residual-perturbation", OPTION_TEXT, "KIND", NULL,
+     "noise in residual blocks: additive (protects training records), multiplicative (protects answers) or "
+     "complexity "
+     "(Theorem 3: what noise leaves of the Rademacher complexity; not about privacy)"},
+    OPTION_TABLE("residual_answers", "gamma|mappings"),
+    OPTION_TABLE("residual_input", "radius|input-noise|uses|copies|label-epsilon"),
+    OPTION_TABLE("residual_theorem1", NULL),
+    OPTION_TABLE("residual_answers", "branch-bound|floor|weight-bound|output-noise|queries"),
+    OPTION_GROUP("Complexity under residual perturbation"),
+    OPTION_TABLE("residual_demo", "exponent|time"),
+    {"points", OPTION_TEXT, "ARRAY", NULL,
+     "points for an estimate of the complexity without noise (n, d), d up to 64 (default: the factor only)"},
+    OPTION_TABLE("residual_demo", "norm-bound|draws"),
+    OPTION_END};
+
+const struct verb_part verb_part_account_residual = {
+    .verb = "account",
+    .when = "--residual-perturbation",
+    .options = rows,
+    .own = "residual-perturbation|points",
+    .examples =
+        "  sotto account --residual-perturbation additive --radius 30 --input-noise 0.25 --uses 100 --delta "
+        "1e-5\n"
+        "  sotto account --residual-perturbation complexity --gamma 0.8",
+    .run = account_residual};

@@ -1,11 +1,13 @@
-#include "verbs/account_rule.h"
+/* sotto account --rule: composition rules for stated (epsilon, delta). */
+#include "options/options.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const struct option_row account_rule_rows[] = {
+static const struct option_row rows[] = {
+    OPTION_GROUP("Rules for stated guarantees"),
     {"rule", OPTION_TEXT, "NAME", NULL,
      "composition rule for stated guarantees (--parts): basic, advanced, optimal, parallel, group, mixture "
      "or "
@@ -188,14 +190,6 @@ static sotto_status check(const struct rule *r, const struct options *o)
     return option_require(o, "parts");
 }
 
-sotto_status account_rule_refuse(const struct options *o)
-{
-    for (const struct option_row *row = account_rule_rows; row->name; row++)
-        if (option_given(o, row->name))
-            return cli_fail(SOTTO_EUSAGE, "account: --%s needs --rule", row->name);
-    return SOTTO_OK;
-}
-
 static void print(const struct rule *r, const struct sotto_composed *c, int json)
 {
     const char *reason = strcmp(r->name, "post-processing") == 0 ? no_number : c->reason;
@@ -230,8 +224,9 @@ static void print(const struct rule *r, const struct sotto_composed *c, int json
                "figure\n");
 }
 
-sotto_status account_rule(const struct options *o, int json)
+static sotto_status account_rule(const struct options *o, const struct sotto_context *ctx, int json)
 {
+    (void)ctx;
     const struct rule *r = NULL;
     struct request q = {.repeats = (size_t)option_count(o, "compose"),
                         .group = (size_t)option_count(o, "group")};
@@ -263,3 +258,14 @@ sotto_status account_rule(const struct options *o, int json)
         print(r, &composed, json);
     return status;
 }
+
+const struct verb_part verb_part_account_rule = {
+    .verb = "account",
+    .when = "--rule",
+    .options = rows,
+    .own = "rule|parts|parts-by|parts-hold|weights",
+    .examples = "  sotto account --rule optimal --parts 0.1 --compose 100 --delta 1e-6\n"
+                "  sotto account --rule parallel --parts '0.5;1;2' --parts-by value --parts-hold add-remove "
+                "--adjacency "
+                "replace-one",
+    .run = account_rule};

@@ -1,18 +1,11 @@
-#include "verbs/attack_encoder.h"
-
+/* sotto attack encoder: who pre-trained an encoder? */
+#include "inputs/attack_inputs.h"
 #include "inputs/image_inputs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char attack_encoder_line[] =
-    "encoder            Membership in an encoder's pre-training set: EncoderMI (vector, set, threshold), "
-    "contrastive loss, norm\n                   (needs an encoder, a shadow encoder, and rows of members and "
-    "non-members of both; or embeddings of these by any program, without a shadow encoder for mean "
-    "similarity and "
-    "contrastive loss)\n";
 
 enum { MEMBER, NONMEMBER, SHADOW_MEMBER, SHADOW_NONMEMBER, BANK, GROUPS, ATTACKS = 5 };
 static const char *const group_options[GROUPS] = {"member-indices", "nonmember-indices",
@@ -291,12 +284,17 @@ static sotto_status embed_rows(struct work *w, const struct options *o, const st
     return status == SOTTO_OK ? embed_all(w, v, ctx) : status;
 }
 
-sotto_status attack_encoder_run(const struct options *o, const struct sotto_audit_options *audit,
-                                const struct sotto_context *ctx, int json)
+static sotto_status attack_encoder(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct work w = {0};
     struct sotto_audit_result result = {0};
-    sotto_status status = foreign(o) ? load_all(&w, o) : embed_rows(&w, o, ctx);
+    struct sotto_audit_options audit;
+    double rates[ATTACK_RATES];
+    sotto_status status = option_check_report(o);
+    if (status == SOTTO_OK)
+        status = attack_statistics(&audit, rates, o);
+    if (status == SOTTO_OK)
+        status = foreign(o) ? load_all(&w, o) : embed_rows(&w, o, ctx);
     struct sotto_encoder_attack_input in = {.member = group(&w, MEMBER),
                                             .nonmember = group(&w, NONMEMBER),
                                             .shadow_member = group(&w, SHADOW_MEMBER),
@@ -310,10 +308,39 @@ sotto_status attack_encoder_run(const struct options *o, const struct sotto_audi
     if (status == SOTTO_OK)
         status = option_members(&in, sotto_option_table("encoder_attack"), o);
     if (status == SOTTO_OK)
-        status = sotto_encoder_attack(&result, NULL, &in, audit, ctx);
+        status = sotto_encoder_attack(&result, NULL, &in, &audit, ctx);
     if (status == SOTTO_OK)
         status = report(&result, &w, o, json);
     sotto_audit_result_free(&result);
     clear(&w);
     return status;
 }
+
+static const struct option_row rows[] = {
+    OPTION_GROUP("Attack on an encoder (sotto attack encoder)"),
+    {"encoder", OPTION_TEXT, "FILE", NULL, "encoder under attack (.safetensors)"},
+    {"shadow-encoder", OPTION_TEXT, "FILE", NULL, "encoder of the attacker, trained like the target"},
+    DATA_ROW,
+    OPTION_TABLE("encoder_attack", NULL),
+    OPTION_END};
+
+static const struct subcommand subcommands[] = {
+    {"encoder", "", "find the records that pre-trained an encoder",
+     "encoder|shadow-encoder|data|member-indices|nonmember-indices|shadow-member-indices|shadow-nonmember-"
+     "indices|bank-indices|member-views|nonmember-views|fpr|seed|output"},
+    {NULL}};
+
+const struct verb_part verb_part_attack_encoder = {
+    .verb = "attack",
+    .when = "encoder",
+    .options = rows,
+    .own = "encoder|shadow-encoder",
+    .examples = "  sotto attack encoder --encoder e.safetensors --shadow-encoder s.safetensors --data "
+                "synthetic-faces "
+                "--member-indices m.npy --nonmember-indices n.npy --shadow-member-indices sm.npy "
+                "--shadow-nonmember-indices sn.npy -o attack3",
+    .lines = "  encoder            Membership in an encoder's pre-training set: EncoderMI (vector, set, "
+             "threshold), "
+             "contrastive loss, norm (needs two encoders, or embeddings by any program)\n",
+    .subcommands = subcommands,
+    .run = attack_encoder};

@@ -1,15 +1,10 @@
-#include "verbs/attack_generator.h"
-
+/* sotto attack NAME --generator FILE: attacks on a generative model of `sotto generate train`. */
+#include "inputs/attack_inputs.h"
 #include "inputs/image_inputs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char attack_generator_lines[] =
-    "logan, logan-blackbox, gan-leaks-white, gan-leaks-partial, reconstruction, elbo\n                   "
-    "Membership in a generative model's training set "
-    "(needs --generator, --data, rows of members and non-members)\n";
 
 /* The sides that are attacked, and what the attacker knows already. */
 enum { MEMBER, NONMEMBER, SIDES, KNOWN_MEMBER = SIDES, KNOWN_NONMEMBER, LISTS };
@@ -143,13 +138,18 @@ static sotto_status report(const struct sotto_audit_result *result, const struct
     return status;
 }
 
-sotto_status attack_generator_run(const struct options *o, const char *attack,
-                                  const struct sotto_audit_options *audit, const struct sotto_context *ctx,
-                                  int json)
+static sotto_status attack_generator(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct work w = {0};
     struct sotto_audit_result result = {0};
-    sotto_status status = open_files(&w, attack, o, ctx);
+    struct sotto_audit_options audit;
+    double rates[ATTACK_RATES];
+    const char *attack = option_argument(o, 0);
+    sotto_status status = option_check_report(o);
+    if (status == SOTTO_OK)
+        status = attack_statistics(&audit, rates, o);
+    if (status == SOTTO_OK)
+        status = open_files(&w, attack, o, ctx);
     if (status == SOTTO_OK)
         status = check_disjoint(&w);
     if (status == SOTTO_OK)
@@ -161,7 +161,7 @@ sotto_status attack_generator_run(const struct options *o, const char *attack,
                                    .named = &named,
                                    .named_count = 1};
     if (status == SOTTO_OK)
-        status = sotto_audit(&result, &in, audit, ctx);
+        status = sotto_audit(&result, &in, &audit, ctx);
     if (status == SOTTO_OK)
         status = report(&result, o, json);
     sotto_audit_result_free(&result);
@@ -174,3 +174,39 @@ sotto_status attack_generator_run(const struct options *o, const char *attack,
     sotto_dataset_free(w.data);
     return status;
 }
+
+static const struct option_row rows[] = {
+    OPTION_GROUP("Attack on a generative model (--generator)"),
+    {"generator", OPTION_TEXT, "FILE", NULL, "generative model under attack, of 'sotto generate train'"},
+    DATA_ROW,
+    OPTION_TABLE("encoder_attack", "member-indices|nonmember-indices"),
+    OPTION_TABLE("generator_score", NULL),
+    {"known-member-indices", OPTION_TEXT, "FILE", NULL,
+     "rows of --data that logan-blackbox knows to be members; not among those under attack"},
+    {"known-nonmember-indices", OPTION_TEXT, "FILE", NULL,
+     "rows of --data that logan-blackbox knows to be non-members; not among those under attack"},
+    OPTION_TABLE("imitation", NULL),
+    OPTION_END};
+
+/* One line for each attack. */
+#define LINE(name) "  " name " Membership in a generative model's training set (needs --generator)\n"
+
+static const struct subcommand subcommands[] = {
+    {"logan|logan-blackbox|gan-leaks-white|gan-leaks-partial|reconstruction|elbo", "",
+     "find the records that trained a generative model of images",
+     "generator|data|member-indices|nonmember-indices|known-member-indices|known-nonmember-indices|draws|fpr|"
+     "seed|output"},
+    {NULL}};
+
+const struct verb_part verb_part_attack_generator = {
+    .verb = "attack",
+    .when = "--generator",
+    .options = rows,
+    .own = "generator|known-member-indices|known-nonmember-indices",
+    .examples =
+        "  sotto attack logan --generator vae.safetensors --data fashion-mnist --member-indices m.npy "
+        "--nonmember-indices n.npy -o attack5",
+    .lines = LINE("logan             ") LINE("logan-blackbox    ") LINE("gan-leaks-white   ")
+        LINE("gan-leaks-partial ") LINE("reconstruction    ") LINE("elbo              "),
+    .subcommands = subcommands,
+    .run = attack_generator};

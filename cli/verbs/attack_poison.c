@@ -1,6 +1,5 @@
 /* The training set of a target that is to be attacked with --poison: the members, its other records (--other-features), and of
  * every record to judge copies with a wrong label. */
-#include "verbs/attack_poison.h"
 #include "inputs/labelled_rows.h"
 
 #include <errno.h>
@@ -64,8 +63,9 @@ static sotto_status fill(struct training_set *s, const struct labelled_rows *mem
     return SOTTO_OK;
 }
 
-sotto_status attack_poison_run(const struct options *o)
+static sotto_status attack_poison(const struct options *o, const struct sotto_context *ctx, int json)
 {
+    (void)ctx, (void)json;
     struct labelled_rows member = {0}, nonmember = {0}, rest = {0};
     struct training_set set = {.classes = option_count(o, "classes")};
     const size_t copies = option_count(o, "poison");
@@ -73,7 +73,9 @@ sotto_status attack_poison_run(const struct options *o)
     if (copies == 0 || set.classes < 2 || !folder)
         return cli_fail(SOTTO_EUSAGE,
                         "attack: poison needs --poison COPIES, --classes K and --output FOLDER");
-    sotto_status status = labelled_rows_load(&member, o, "member", 0, set.classes);
+    sotto_status status = option_check_report(o);
+    if (status == SOTTO_OK)
+        status = labelled_rows_load(&member, o, "member", 0, set.classes);
     const size_t d = status == SOTTO_OK ? member.x.shape[1] : 0;
     if (status == SOTTO_OK)
         status = labelled_rows_load(&nonmember, o, "nonmember", d, set.classes);
@@ -91,3 +93,20 @@ sotto_status attack_poison_run(const struct options *o)
     labelled_rows_clear(&member), labelled_rows_clear(&nonmember), labelled_rows_clear(&rest);
     return status;
 }
+
+static const struct subcommand subcommands[] = {
+    {"poison", "", "write the training set of a target that an attacker has poisoned",
+     "poison|classes|member-features|member-labels|nonmember-features|nonmember-labels|other-features|other-"
+     "labels|"
+     "output"},
+    {NULL}};
+
+const struct verb_part verb_part_attack_poison = {
+    .verb = "attack",
+    .when = "poison",
+    .examples =
+        "  sotto attack poison --poison 4 --classes 10 --member-features xm.npy --member-labels ym.npy "
+        "--nonmember-features xn.npy "
+        "--nonmember-labels yn.npy -o poisoned",
+    .subcommands = subcommands,
+    .run = attack_poison};

@@ -1,14 +1,10 @@
-#include "verbs/attack_reconstruction.h"
+/* sotto attack informed-reconstruction: training records, for an attacker who knows all others. */
+#include "options/options.h"
 #include "inputs/labelled_rows.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-const char attack_reconstruction_line[] = "informed-reconstruction  What a head of a convex trainer tells of "
-                                          "one training record if all others are known, by heads\n"
-                                          "                   trained with other records in its place (Balle "
-                                          "et al. 2022); with --certificate, beside its bound\n";
 
 /* What a certificate says: the deviation of its noise, and the bound at this prior. */
 static sotto_status read_certificate(double *noise, double *bound, const struct options *o, double prior,
@@ -57,7 +53,7 @@ static void print(const struct sotto_reconstruction *r, double bound, int json)
                sotto_number_text(most, bound, 4, 1));
 }
 
-sotto_status attack_reconstruction_run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status attack_reconstruction(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct labelled_rows member = {0}, attacker = {0};
     struct sotto_head *head = NULL;
@@ -91,3 +87,33 @@ sotto_status attack_reconstruction_run(const struct options *o, const struct sot
     labelled_rows_clear(&member), labelled_rows_clear(&attacker);
     return status;
 }
+
+static const struct option_row rows[] = {
+    OPTION_GROUP("Reconstruction (sotto attack informed-reconstruction)"),
+    {"targets", OPTION_COUNT, "N", "20", "members that are attacked, one by one"},
+    {"candidates", OPTION_COUNT, "K", "10", "records of its class among which each is to be named"},
+    {"certificate", OPTION_TEXT, "FILE", NULL,
+     "certificate of the target: its noise, and the bound on any such attack"},
+    OPTION_END};
+
+static const struct subcommand subcommands[] = {
+    {"informed-reconstruction", "", "rebuild one training record of a convex head from all others",
+     "target|member-features|member-labels|attacker-features|attacker-labels|targets|candidates|certificate|"
+     "seed|"
+     "output"},
+    {NULL}};
+
+const struct verb_part verb_part_attack_reconstruction = {
+    .verb = "attack",
+    .when = "informed-reconstruction",
+    .options = rows,
+    .own = "targets|candidates|certificate",
+    .examples = "  sotto attack informed-reconstruction --target head.safetensors --member-features xm.npy "
+                "--member-labels ym.npy "
+                "--attacker-features xa.npy --attacker-labels ya.npy --certificate "
+                "head.safetensors.certificate.json",
+    .lines = "  informed-reconstruction What a head of a convex trainer tells of one record if all others "
+             "are known "
+             "(needs --target)\n",
+    .subcommands = subcommands,
+    .run = attack_reconstruction};

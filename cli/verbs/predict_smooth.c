@@ -1,5 +1,4 @@
-#include "verbs/predict_smooth.h"
-
+/* sotto predict --smooth: answers by votes of noisy copies, and their radii. */
 #include "inputs/head_inputs.h"
 #include "inputs/image_inputs.h"
 
@@ -12,16 +11,6 @@ struct smooth_inputs {
     struct sotto_array x, y; /* f4 (n, inputs), i8 (n) or nothing */
     struct sotto_target *target;
 };
-
-bool predict_smooth_asked(const struct options *o)
-{
-    static const char *const names[] = {"smooth", "noise", "certify", "compare",       "n",
-                                        "n0",     "alpha", "radii",   "target-command"};
-    bool asked = false;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        asked = asked || option_given(o, names[i]);
-    return asked;
-}
 
 /* Before hours of work. */
 static sotto_status check_output(const char *path)
@@ -40,11 +29,7 @@ static sotto_status check_options(const struct options *o)
 {
     static const char *const others[] = {"encoder", "table",   "encoding", "answers",
                                          "logits",  "repeats", "average"};
-    int models = option_given(o, "head") + option_given(o, "model") + option_given(o, "target-command");
-    if (!option_given(o, "smooth"))
-        return cli_fail(SOTTO_EUSAGE,
-                        "predict: --noise, --certify, --compare, --n, --n0, --alpha, --radii and "
-                        "--target-command need --smooth SIGMA");
+    const int models = option_given(o, "head") + option_given(o, "model") + option_given(o, "target-command");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (option_given(o, others[i]))
             return cli_fail(SOTTO_EUSAGE, "predict: --%s cannot be combined with --smooth", others[i]);
@@ -159,7 +144,7 @@ static sotto_status read_options(struct sotto_smoothing_options *s, double radii
     return status;
 }
 
-sotto_status predict_smooth(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status predict_smooth(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct smooth_inputs in = {0};
     struct sotto_smoothing_options s = {0};
@@ -181,3 +166,21 @@ sotto_status predict_smooth(const struct options *o, const struct sotto_context 
     sotto_array_clear(&in.y);
     return status;
 }
+
+static const struct option_row rows[] = {
+    OPTION_GROUP("Model"),
+    {"target-command", OPTION_TEXT, "COMMAND", NULL,
+     "shell command that answers rows with posteriors as .npy frames, instead of --model and --head"},
+    OPTION_TABLE("command", NULL),
+    OPTION_TABLE("smoothing", "smooth|noise|certify|compare|n|n0|alpha|radii"),
+    OPTION_END};
+
+const struct verb_part verb_part_predict_smooth = {
+    .verb = "predict",
+    .when = "--smooth",
+    .options = rows,
+    .own = "target-command",
+    .examples =
+        "  sotto predict --model model.safetensors --data cifar10 --indices rows.npy --smooth 0.25 --certify "
+        "-o smooth.json",
+    .run = predict_smooth};

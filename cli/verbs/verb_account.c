@@ -1,6 +1,4 @@
 /* sotto account: epsilon of a mechanism or a composition, or the scale for a target. */
-#include "verbs/account_residual.h"
-#include "verbs/account_rule.h"
 #include "options/options.h"
 #include "verbs/verify_print.h"
 
@@ -22,8 +20,6 @@ static const struct option_row rows[] = {
     OPTION_GROUP("Sensitivity"),
     OPTION_TABLE("spend", "read-from-data"),
     OPTION_TABLE("sampled", "noise-multiplier|sample-rate|sampling|rows-per-person|steps|clipping"),
-    OPTION_GROUP("Rules for stated guarantees"),
-    OPTION_ROWS(account_rule_rows),
     OPTION_GROUP("Files"),
     {"verify", OPTION_TEXT, "CERTIFICATE", NULL,
      "certificate to verify, as by 'sotto verify CERTIFICATE'; uses the released file beside it and "
@@ -39,20 +35,6 @@ static const struct option_row rows[] = {
      "...]}"},
     {"import", OPTION_FLAG, NULL, NULL,
      "new entry of --ledger for the releases of --opacus-history, marked as stated by the caller"},
-    OPTION_GROUP("Residual perturbation"),
-    {"residual-perturbation", OPTION_TEXT, "KIND", NULL,
-     "noise in residual blocks: additive (protects training records), multiplicative (protects answers) or "
-     "complexity "
-     "(Theorem 3: what noise leaves of the Rademacher complexity; not about privacy)"},
-    OPTION_TABLE("residual_answers", "gamma|mappings"),
-    OPTION_TABLE("residual_input", "radius|input-noise|uses|copies|label-epsilon"),
-    OPTION_TABLE("residual_theorem1", NULL),
-    OPTION_TABLE("residual_answers", "branch-bound|floor|weight-bound|output-noise|queries"),
-    OPTION_GROUP("Complexity under residual perturbation"),
-    OPTION_TABLE("residual_demo", "exponent|time"),
-    {"points", OPTION_TEXT, "ARRAY", NULL,
-     "points for an estimate of the complexity without noise (n, d), d up to 64 (default: the factor only)"},
-    OPTION_TABLE("residual_demo", "norm-bound|draws"),
     OPTION_END};
 
 /* What is asked for, by the tables. */
@@ -343,8 +325,8 @@ static sotto_status choose(const struct request *q, const struct options *o, con
 /* No account of one mechanism or file comes of these. */
 static sotto_status refuse_others(const struct options *o)
 {
-    static const char *const others[] = {"verify", "ledger", "choose", "residual-perturbation"},
-                             *const certified[] = {"events", "opacus-history"};
+    static const char *const others[] = {"verify", "ledger", "choose"}, *const certified[] = {
+                                                                            "events", "opacus-history"};
     const char *with = option_flag(o, "certified")         ? "certified"
                        : option_given(o, "read-from-data") ? "read-from-data"
                        : option_flag(o, "any-order")       ? "any-order"
@@ -449,19 +431,11 @@ static sotto_status account_of(const struct options *o, const struct request *q,
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct request request;
-    if (option_given(o, "rule"))
-        return account_rule(o, json);
-    sotto_status status = account_rule_refuse(o);
-    if (status == SOTTO_OK)
-        status = account_residual_refuse(o);
-    if (status == SOTTO_OK)
-        status = refuse_others(o);
+    sotto_status status = refuse_others(o);
     if (status == SOTTO_OK)
         status = read_request(&request, o);
     if (status != SOTTO_OK)
         return status;
-    if (option_given(o, "residual-perturbation"))
-        return account_residual(o, ctx, json);
     if (option_given(o, "verify"))
         return verify_print(option_text(o, "verify"), NULL, option_text(o, "ledger"), NULL, ctx, json);
     if (option_flag(o, "import"))
@@ -484,19 +458,12 @@ const struct verb verb_account = {
                 "  sotto account --mechanism logistic --scale 0.1 --l2 0.04 --delta 1e-5 --json\n"
                 "  sotto account --mechanism laplace --scale 1 --l1 0.1 --compose 10 --delta 1e-6\n"
                 "  sotto account --events releases.json --delta 1e-5 --any-order\n"
-                "  sotto account --rule optimal --parts 0.1 --compose 100 --delta 1e-6\n"
-                "  sotto account --rule parallel --parts '0.5;1;2' --parts-by value --parts-hold add-remove "
-                "--adjacency replace-one\n"
                 "  sotto account --opacus-history accountant.json --delta 1e-5\n"
                 "  sotto account --choose --epsilon 1 --delta 1e-5 --l1 1 --compose 7\n"
-                "  sotto account --residual-perturbation additive --radius 30 --input-noise 0.25 --uses 100 "
-                "--delta 1e-5\n"
-                "  sotto account --residual-perturbation complexity --gamma 0.8\n"
                 "  sotto account --verify protected.safetensors.certificate.json",
     .floor = FLOOR_CORE,
     .ranks = RANK_0,
-    .own = "rule|parts|parts-by|parts-hold|weights|verify|ledger|events|any-order|opacus-history|import|"
-           "residual-perturbation|points",
+    .own = "verify|ledger|events|any-order|opacus-history|import",
     .options = rows,
     .most_used = "mechanism|epsilon|delta|scale|l1|l2|noise-multiplier|sample-rate|steps|compose|events|"
                  "ledger|choose|certified|json",

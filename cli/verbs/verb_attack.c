@@ -1,7 +1,3 @@
-#include "verbs/attack_encoder.h"
-#include "verbs/attack_generator.h"
-#include "verbs/attack_poison.h"
-#include "verbs/attack_reconstruction.h"
 #include "inputs/attack_inputs.h"
 #include "inputs/head_inputs.h"
 #include "inputs/image_inputs.h"
@@ -33,25 +29,6 @@ static const struct option_row rows[] = {
     {"cover", OPTION_TEXT, "ARRAY", NULL,
      "benign rows that --dilute and --decoys send, in this order, again from the first one after the last"},
     OPTION_TABLE("attack", "shuffle"),
-    OPTION_GROUP("Attack on an encoder (sotto attack encoder)"),
-    {"encoder", OPTION_TEXT, "FILE", NULL, "encoder under attack (.safetensors)"},
-    {"shadow-encoder", OPTION_TEXT, "FILE", NULL, "encoder of the attacker, trained like the target"},
-    DATA_ROW,
-    OPTION_TABLE("encoder_attack", NULL),
-    {"generator", OPTION_TEXT, "FILE", NULL,
-     "generative model under attack, by 'sotto generate train'; --data and the indices above name its "
-     "records"},
-    OPTION_TABLE("generator_score", NULL),
-    {"known-member-indices", OPTION_TEXT, "FILE", NULL,
-     "rows of --data that logan-blackbox knows to be members; not among those under attack"},
-    {"known-nonmember-indices", OPTION_TEXT, "FILE", NULL,
-     "rows of --data that logan-blackbox knows to be non-members; not among those under attack"},
-    OPTION_TABLE("imitation", NULL),
-    OPTION_GROUP("Reconstruction (sotto attack informed-reconstruction)"),
-    {"targets", OPTION_COUNT, "N", "20", "members that are attacked, one by one"},
-    {"candidates", OPTION_COUNT, "K", "10", "records of its class among which each is to be named"},
-    {"certificate", OPTION_TEXT, "FILE", NULL,
-     "certificate of the target: its noise, and the bound on any such attack"},
     OPTION_GROUP("Statistics"),
     OPTION_TABLE("audit", "fpr|confidence|delta"),
     OPTION_TABLE("attack", "seed"),
@@ -63,20 +40,9 @@ static const struct option_row rows[] = {
      "folder for scores.npy, membership.npy, result.json, report.json and report.html"},
     OPTION_END};
 
-enum { MAX_RATES = 8 };
-
 /* What several ranks can do together is train shadow models. */
 static sotto_status check_ranks(const char *cache, const struct options *o)
 {
-    static const char *const others[] = {"poison", "informed-reconstruction", "encoder"};
-    bool none = option_given(o, "generator");
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        none |= strcmp(option_argument(o, 0), others[i]) == 0;
-    if (none)
-        return cli_fail(SOTTO_EUSAGE,
-                        "attack: %s trains no shadow models, so several ranks have nothing to share; start "
-                        "it without the launcher",
-                        option_argument(o, 0));
     if (!cache)
         return cli_fail(SOTTO_EUSAGE, "attack: several ranks share shadow models through a folder; give "
                                       "--cache, or start it without the launcher");
@@ -131,19 +97,16 @@ static sotto_status take_image(struct sotto_attack_options *out, const size_t sh
     return SOTTO_OK;
 }
 
-static sotto_status read_options(struct sotto_attack_options *out, double rates[MAX_RATES],
+static sotto_status read_options(struct sotto_attack_options *out, double rates[ATTACK_RATES],
                                  const struct options *o)
 {
     sotto_attack_defaults(out);
     out->name = option_argument(o, 0);
-    out->audit = (struct sotto_audit_options){.fpr = rates};
     sotto_status status = option_members_checked(out, sotto_option_table("attack"), "repeats|flip", o);
     if (status == SOTTO_OK)
         status = option_members(&out->shadow, sotto_option_table("shadow"), o);
     if (status == SOTTO_OK)
-        status = option_members_checked(&out->audit, sotto_option_table("audit"), "confidence|delta", o);
-    if (status == SOTTO_OK)
-        status = option_reals(rates, MAX_RATES, &out->audit.fpr_count, o, "fpr");
+        status = attack_statistics(&out->audit, rates, o);
     if (status == SOTTO_OK)
         status = read_image(out, o);
     return status == SOTTO_OK ? read_shard(out, o) : status;
@@ -207,25 +170,25 @@ static void print_json_lines(const char *lines, const char **between)
     }
 }
 
+/* Rows of the library, then those of parts. */
 static sotto_status list(int json)
 {
     char *text = NULL;
     const char *between = "";
-    static const char *const others[] = {
-        "encoder",        "logan", "logan-blackbox", "gan-leaks-white", "gan-leaks-partial",
-        "reconstruction", "elbo"};
+    const struct verb_part *part;
     sotto_status status = sotto_attack_table(&text);
     if (status == SOTTO_OK && json) {
         printf("{\"attacks\": [");
         print_json_lines(text, &between);
-        for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-            printf(",\n  {\"name\": \"%s\", \"summary\": \"Membership in the training set of %s\"}",
-                   others[k], k ? "a generative model" : "an encoder");
-        printf(",\n  {\"name\": \"informed-reconstruction\", \"summary\": \"A training record of a head, if "
-               "all others are "
-               "known\"}\n]}\n");
     } else if (status == SOTTO_OK)
-        printf("%s%s%s%s", text, attack_encoder_line, attack_generator_lines, attack_reconstruction_line);
+        printf("%s", text);
+    for (size_t i = 0; status == SOTTO_OK && (part = verb_part_of("attack", i)); i++)
+        if (part->lines && json)
+            print_json_lines(part->lines, &between);
+        else if (part->lines)
+            printf("%s", part->lines);
+    if (status == SOTTO_OK && json)
+        printf("\n]}\n");
     sotto_text_free(text);
     return status;
 }
@@ -262,25 +225,13 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         return list(json);
     struct attack_inputs in = {0};
     struct sotto_attack_options options;
-    double rates[MAX_RATES], *scores = NULL;
+    double rates[ATTACK_RATES], *scores = NULL;
     struct sotto_audit_result result = {0};
     int finished = 0;
     const char *folder = option_text(o, "output");
     sotto_status status = cli_writes() ? option_check_report(o) : SOTTO_OK;
     if (status == SOTTO_OK)
         status = read_options(&options, rates, o);
-    if (status == SOTTO_OK && strcmp(options.name, "poison") == 0)
-        return attack_poison_run(o);
-    if (status == SOTTO_OK && strcmp(options.name, "informed-reconstruction") == 0)
-        return attack_reconstruction_run(o, ctx, json);
-    if (status == SOTTO_OK && strcmp(options.name, "encoder") == 0) {
-        options.audit.seed = option_count(o, "seed");
-        return attack_encoder_run(o, &options.audit, ctx, json);
-    }
-    if (status == SOTTO_OK && option_given(o, "generator")) {
-        options.audit.seed = option_count(o, "seed");
-        return attack_generator_run(o, options.name, &options.audit, ctx, json);
-    }
     if (status == SOTTO_OK && cli_shares() && !options.plan)
         status = train_shadows(&options, o, ctx);
     if (status != SOTTO_OK || !cli_writes())
@@ -334,17 +285,6 @@ static const struct subcommand subcommands[] = {
      "read gradients, activations or weights of the target",
      "target|" RECORDS "|" ATTACKERS "|known-member-features|known-member-labels|known-nonmember-features|"
      "known-nonmember-labels|layers|explain|shadows|output"},
-    {"encoder", "", "find the records that pre-trained an encoder",
-     "encoder|shadow-encoder|data|member-indices|nonmember-indices|shadow-member-indices|shadow-nonmember-"
-     "indices|bank-indices|member-views|nonmember-views|fpr|seed|output"},
-    {"logan|logan-blackbox|gan-leaks-white|gan-leaks-partial|reconstruction|elbo", "",
-     "find the records that trained a generative model of images",
-     "generator|data|member-indices|nonmember-indices|known-member-indices|known-nonmember-indices|draws|fpr|"
-     "seed|output"},
-    {"poison", "", "write the training set of a target that an attacker has poisoned",
-     "poison|classes|" RECORDS "|other-features|other-labels|output"},
-    {"informed-reconstruction", "", "rebuild one training record of a convex head from all others",
-     "target|member-features|member-labels|" ATTACKERS "|targets|candidates|certificate|seed|output"},
     {NULL}};
 
 const struct verb verb_attack = {
@@ -375,21 +315,10 @@ const struct verb verb_attack = {
                 "ly.npy --member-features xm.npy ... -o attack2\n"
                 "  sotto attack stolen-memories-layers --target model.safetensors --attacker-features xa.npy "
                 "--attacker-labels ya.npy --member-features xm.npy ... --explain 5 -o attack4\n"
-                "  sotto attack encoder --encoder e.safetensors --shadow-encoder s.safetensors --data "
-                "synthetic-faces --member-indices m.npy --nonmember-indices n.npy --shadow-member-indices "
-                "sm.npy --shadow-nonmember-indices sn.npy -o attack3\n"
-                "  sotto attack poison --poison 4 --classes 10 --member-features xm.npy --member-labels "
-                "ym.npy --nonmember-features xn.npy --nonmember-labels yn.npy -o poisoned\n"
-                "  sotto attack logan --generator g.safetensors --data fashion-mnist --member-indices m.npy "
-                "--nonmember-indices n.npy -o attack5\n"
-                "  sotto attack informed-reconstruction --target head.safetensors --member-features xm.npy "
-                "--member-labels ym.npy --attacker-features xa.npy --attacker-labels ya.npy --certificate "
-                "head.safetensors.certificate.json\n"
                 "  sotto attack list",
     .floor = FLOOR_MEASURE,
     .ranks = WORKERS,
-    .own = "classes|budget|cover|encoder|shadow-encoder|generator|known-member-indices|known-nonmember-"
-           "indices|targets|candidates|certificate",
+    .own = "classes|budget|cover",
     .options = rows,
     .subcommands = subcommands,
     .run = run};

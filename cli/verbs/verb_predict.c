@@ -1,7 +1,6 @@
 #include "inputs/head_inputs.h"
 #include "inputs/image_inputs.h"
 #include "inputs/private_set.h"
-#include "verbs/predict_smooth.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -14,9 +13,6 @@ static const struct option_row rows[] = {
     {"head", OPTION_TEXT, "FILE", NULL, "head, plain or protected (.safetensors)"},
     {"model", OPTION_TEXT, "FILE", NULL, "whole network by 'sotto train', instead of a head"},
     {"encoder", OPTION_TEXT, "FILE", NULL, "encoder that turns --data into embeddings"},
-    {"target-command", OPTION_TEXT, "COMMAND", NULL,
-     "shell command that answers rows with posteriors as .npy frames (--smooth only)"},
-    OPTION_TABLE("command", NULL),
     OPTION_GROUP("Records"),
     {"features", OPTION_TEXT, "X.npy", NULL,
      "embeddings to classify (N, D), instead of --encoder and --data"},
@@ -32,11 +28,9 @@ static const struct option_row rows[] = {
     {"answers", OPTION_TEXT, "FILE.csv", NULL,
      "answers to write: row, class name and probability for each row of --table (default: standard output)"},
     OPTION_TABLE("answer", NULL),
-    OPTION_TABLE("smoothing", "smooth|noise|certify|compare|n|n0|alpha|radii"),
     OPTION_GROUP("Output"),
     {"logits", OPTION_FLAG, NULL, NULL, "logits instead of probabilities"},
-    {"output", OPTION_TEXT, "FILE", NULL,
-     "probabilities.npy to write, (N, K) f4; with --smooth: .json, .csv or .npy, a line for each row"},
+    {"output", OPTION_TEXT, "FILE", NULL, "probabilities.npy to write, (N, K) f4"},
     OPTION_END};
 
 static sotto_status check_table_options(const struct options *o)
@@ -373,8 +367,6 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 {
     struct sotto_head *h = NULL;
     struct sotto_array x = {0};
-    if (predict_smooth_asked(o))
-        return predict_smooth(o, ctx, json);
     sotto_status status = check_options(o);
     if (status == SOTTO_OK && option_given(o, "table"))
         return output_table(o, ctx, json);
@@ -402,12 +394,10 @@ const struct verb verb_predict = {
                 "--split test -o p.npy\n"
                 "  sotto predict --head protected.safetensors --table new.csv --answers answers.csv\n"
                 "  sotto predict --head protected.safetensors --features X.npy --logits -o logits.npy\n"
-                "  sotto predict --model model.safetensors --data cifar10 --indices rows.npy -o p.npy\n"
-                "  sotto predict --model model.safetensors --data cifar10 --indices rows.npy --smooth 0.25 "
-                "--certify -o smooth.json",
+                "  sotto predict --model model.safetensors --data cifar10 --indices rows.npy -o p.npy",
     .floor = FLOOR_LEARN,
     .ranks = REFUSED,
-    .own = "head|model|encoder|target-command|features|labels|table|encoding|answers|logits",
+    .own = "head|model|encoder|features|labels|table|encoding|answers|logits",
     .options = rows,
     .most_used = "head|model|encoder|features|data|indices|split|labels|table|answers|repeats|logits|output",
     .run = run};

@@ -117,7 +117,7 @@ ranks_refused() {
     "${pairs[@]}" --pairs 8 -o s.json
   ranks_refused "--shard: ranks of a launcher take any open task; omit it, or give --alone" "${pairs[@]}" --pairs 8 --cache c --shard auto -o s.json
   ranks_refused "attack: several ranks share shadow models through a folder; give --cache, or start it without the launcher" attack shokri
-  ranks_refused "attack: encoder trains no shadow models, so several ranks have nothing to share; start it without the launcher" attack encoder
+  ranks_refused "attack: encoder has no work that several ranks can share; start it without the launcher" attack encoder
   ranks_refused "attack: --budget counts the queries of one process, but each rank asks the target; omit it, or start it without the launcher" \
     attack shokri --cache c --budget 10
   for command in "attack list" "${pairs[*]} --pairs 8 --plan"; do

@@ -111,7 +111,7 @@ refused() {
 }
 
 @test "what makes no sense is refused" {
-  refused 64 "need --smooth SIGMA" "$SOTTO" predict --head h.safetensors --features q.npy --certify -o out.json
+  refused 64 "--certify needs --smooth" "$SOTTO" predict --head h.safetensors --features q.npy --certify -o out.json
   refused 65 "--smooth must be > 0 (got 0)" "$SOTTO" predict --head h.safetensors --features q.npy --smooth 0 -o out.json
   refused 64 "--smooth must be finite and > 0 (got -1)" "$SOTTO" predict --head h.safetensors --features q.npy --smooth -1 -o out.json
   refused 64 "--alpha must be" smooth --alpha 0.5 -o out.json

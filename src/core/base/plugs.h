@@ -3,7 +3,11 @@
 #ifndef PLUG_VERB
 #define PLUG_VERB(name)
 #endif
+#ifndef PLUG_VERB_PART
+#define PLUG_VERB_PART(name)
+#endif
 
 #include "modules/all_plugs.h"
 
 #undef PLUG_VERB
+#undef PLUG_VERB_PART

@@ -7,7 +7,7 @@
 const struct sotto_option options_smoothing[] = {
     {"smooth", REAL(sigma, "SIGMA"), .range = "(0,inf)", .group = "Randomised smoothing",
      .help = "scale of the noise on every number of an input, in units of the input as the model gets it; "
-             "answers are then votes of noisy copies"},
+             "answers are then votes of noisy copies, and --output is .json, .csv or .npy"},
     {"noise", CHOICE(noise, "LAW", "gaussian|laplace|logistic"), .group = "Randomised smoothing",
      .help = "law of that noise: gaussian (L2 radii), laplace or logistic (L1 radii)"},
     {"certify", FLAG(certify), .value = "0", .group = "Randomised smoothing",

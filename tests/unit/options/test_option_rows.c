@@ -38,7 +38,14 @@ TEST(every_option_stands_in_a_table)
     static struct option_rows rows;
     size_t unknown = 0, of_tables = 0;
     for (size_t v = 0; v < VERBS; v++) {
-        const char *list = verbs[v]->own ? verbs[v]->own : "", *word;
+        char owns[512];
+        int used = snprintf(owns, sizeof owns, "%s", verbs[v]->own ? verbs[v]->own : "");
+        const struct verb_part *part;
+        for (size_t i = 0; (part = verb_part_of(verbs[v]->name, i)); i++)
+            if (part->own)
+                used += snprintf(owns + used, sizeof owns - (size_t)used, "%s%s", used ? "|" : "", part->own);
+        assert_true(used < (int)sizeof owns);
+        const char *list = owns, *word;
         option_rows_of(&rows, verbs[v]);
         for (size_t i = 0; i < rows.count; i++) {
             const char *name = rows.row[i].name;
@@ -75,11 +82,11 @@ TEST(a_short_help_has_at_most_fifteen_options_and_all_exist)
     enum { MOST = 15 };
     static struct option_rows rows;
     for (size_t v = 0; v < VERBS; v++) {
-        const struct subcommand *s = verbs[v]->subcommands;
+        const struct subcommand *s = verb_subcommand_at(verbs[v], 0);
         option_rows_of(&rows, verbs[v]);
         const size_t own = count_options(&rows, verbs[v], verbs[v]->most_used);
         assert_true(own <= MOST && (own > 0 || s));
-        for (; s && s->name; s++) {
+        for (size_t i = 0; (s = verb_subcommand_at(verbs[v], i)); i++) {
             const size_t count = count_options(&rows, verbs[v], s->most_used);
             if (count == 0 || count > MOST)
                 fail_msg("sotto %s %s: %zu options in its short help", verbs[v]->name, s->name, count);

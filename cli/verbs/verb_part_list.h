@@ -1,0 +1,11 @@
+/* One row for each part of a verb (options/options.h). Those of modules stand last. */
+ROW(account_rule)
+ROW(account_residual)
+ROW(attack_encoder)
+ROW(attack_generator)
+ROW(attack_reconstruction)
+ROW(attack_poison)
+ROW(demo_sde)
+ROW(predict_smooth)
+#define PLUG_VERB_PART ROW
+#include "base/plugs.h"
