@@ -7,5 +7,6 @@ ROW(attack_reconstruction)
 ROW(attack_poison)
 ROW(demo_sde)
 ROW(predict_smooth)
+ROW(report_monitor)
 #define PLUG_VERB_PART ROW
 #include "base/plugs.h"

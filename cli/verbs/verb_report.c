@@ -1,4 +1,4 @@
-#include "options/options.h"
+#include "verbs/report_page.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +6,6 @@
 static const struct option_row rows[] = {
     OPTION_GROUP("Output"),
     {"output", OPTION_TEXT, "FILE", NULL, "page to write (default: report.html beside report.json)"},
-    {"monitor", OPTION_TEXT, "FILE", NULL, "monitor.json of 'sotto monitor' to show on the page too"},
     OPTION_END};
 
 /* A run folder, or the report.json in it. */
@@ -26,18 +25,23 @@ static sotto_status find_paths(char json[4096], char html[4096], const struct op
     return SOTTO_OK;
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+sotto_status report_page(const struct options *o, const char *const *beside, int json)
 {
-    (void)ctx;
     char from[4096], to[4096];
     sotto_status status = find_paths(from, to, o);
     if (status == SOTTO_OK)
-        status = sotto_report_render_file(to, from, option_text(o, "monitor"));
+        status = sotto_report_render_file(to, from, beside);
     if (status == SOTTO_OK && json)
         printf("{\"schema\": \"sotto.rendered/1\"}\n");
     else if (status == SOTTO_OK)
         printf("%s\n", to);
     return status;
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    (void)ctx;
+    return report_page(o, NULL, json);
 }
 
 const struct verb verb_report = {
@@ -48,12 +52,9 @@ const struct verb verb_report = {
     .max_arguments = 1,
     .examples = "  sotto report runs/demo\n"
                 "  sotto report report.json -o page.html\n"
-                "  sotto report smooth.json -o curve.html\n"
-                "  sotto report figures.json\n"
-                "  sotto report attack1 --monitor monitor.json",
+                "  sotto report figures.json",
     .floor = FLOOR_MEASURE,
     .ranks = RANK_0,
-    .own = "monitor",
     .options = rows,
     .most_used = "output|json",
     .run = run};

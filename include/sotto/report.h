@@ -22,15 +22,16 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_html(char **html, const cha
  *  Returns: EFORMAT, ENOMEM  as above
  *           ECREATE, EIO */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_render(const char *html_path, const char *report_json);
-/** Reads the document from json_path and writes its page to html_path. It is a report, or has a page of its own: a
- *  "sotto.smooth/1" object (sotto/smoothing.h), the certified-accuracy curve, or a "sotto.figures/1" object (docs/FORMATS.md),
- *  the plots of an experiment.
- *  In:      monitor_path: a "sotto.monitor/1" object (sotto/monitor.h) that the page shows too; NULL: none
- *  Returns: ENOENT, EIO      json_path, monitor_path
- *           EFORMAT, ENOMEM  as above, with json_path in front
+/** Reads the document from json_path and writes its page to html_path. It is a report, or has a page of its own, as a
+ *  "sotto.figures/1" object has (docs/FORMATS.md). Modules add pages and sections (sotto/lab.h).
+ *  In:      beside: files of documents that the page of a report shows too, each in a section by its schema; ends with NULL.
+ *                   NULL: none
+ *  Returns: EINVAL           a document with a page of its own takes none
+ *           ENOENT, EIO      json_path, beside
+ *           EFORMAT, ENOMEM  as above, with the path of the file in front
  *           ECREATE, EIO     html_path */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_render_file(const char *html_path, const char *json_path,
-                                                                 const char *monitor_path);
+                                                                 const char *const *beside);
 
 /** The verdict on one row of a report. */
 struct sotto_report_verdict {

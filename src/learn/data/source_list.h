@@ -17,3 +17,5 @@ ROW(synthetic_faces)
 ROW(synthetic_blobs)
 ROW(synthetic_purchase)
 ROW(synthetic_snps)
+#define PLUG_SOURCE ROW
+#include "base/plugs.h"

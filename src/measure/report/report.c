@@ -1,7 +1,6 @@
 /* The template names its parts in double braces; each name is one row of the table below. */
-#include "report/page/figures_page.h"
+#include "report/document/document_pages.h"
 #include "report/page/page.h"
-#include "report/page/smoothing_page.h"
 
 #include "base/file.h"
 #include "sotto/sotto.h"
@@ -28,6 +27,15 @@ static void part_script(struct page *p, const struct report *r)
     page_html(p, report_report_js);
 }
 
+/* What other documents add to a report. */
+static void part_sections(struct page *p, const struct report *r)
+{
+    const struct document_section *s;
+    for (size_t i = 0; (s = document_section_at(i)); i++)
+        if (part(r->doc, s->key))
+            s->write(p, r);
+}
+
 static const struct {
     const char *name;
     section write;
@@ -42,7 +50,7 @@ static const struct {
              {"generative", section_generative},
              {"memories", section_memories},
              {"attribute", section_attribute},
-             {"monitor", section_monitor},
+             {"sections", part_sections},
              {"utility", section_utility},
              {"sweeps", section_sweeps},
              {"training", section_training},
@@ -102,27 +110,39 @@ done:
     return status;
 }
 
-/* Documents with a page of their own; NULL: a report. */
-static sotto_status (*page_maker(const struct json *doc))(char **, const struct json *)
+/* A document beside a report becomes a member of it, by its schema. */
+static sotto_status take_beside(struct json **report, const char *path)
 {
-    return smoothing_is_document(doc) ? smoothing_page : figures_is_document(doc) ? figures_page : NULL;
+    sotto_status status = SOTTO_OK;
+    struct json *doc = NULL;
+    TRY(json_read_file(&doc, path));
+    const struct document_section *s = document_section_of(doc);
+    if (!s)
+        FAIL(SOTTO_EFORMAT, "%s: a document of schema '%s' is no section of a report; omit it", path,
+             part_text(doc, "schema") ? part_text(doc, "schema") : "");
+    json_put(report, s->key, doc);
+    doc = NULL;
+done:
+    json_free(doc);
+    return status;
 }
 
-/* The page of a report, with what a monitor found (taken), or of a document of randomised smoothing or of figures. */
-static sotto_status page_of(char **html, const char *text, size_t size, struct json **monitor)
+/* The page of a report with what lies beside it, or of a document with a page of its own. */
+static sotto_status page_of(char **html, const char *text, size_t size, const char *const *beside)
 {
     sotto_status status = SOTTO_OK;
     struct json *doc = NULL;
     struct report r = {0};
     TRY(json_parse(&doc, text, size, "report"));
-    if (page_maker(doc)) {
-        REQUIRE(!*monitor, "report: a page of randomised smoothing or of figures shows no monitor; omit it");
-        TRY(page_maker(doc)(html, doc));
+    const struct document_page *own = document_page_of(doc);
+    if (own) {
+        REQUIRE(!beside || !beside[0], "report: a page of %s shows no other document; omit %s", own->schema,
+                beside[0]);
+        TRY(own->write(html, doc));
         goto done;
     }
-    if (*monitor)
-        json_put(&doc, "monitor", *monitor);
-    *monitor = NULL;
+    for (; beside && *beside; beside++)
+        TRY(take_beside(&doc, *beside));
     status = report_take(&r, doc); /* also on failure */
     doc = NULL;
     TRY(status);
@@ -133,25 +153,21 @@ done:
     return status;
 }
 
-sotto_status sotto_report_render_file(const char *html_path, const char *json_path, const char *monitor_path)
+sotto_status sotto_report_render_file(const char *html_path, const char *json_path, const char *const *beside)
 {
     REQUIRE_GIVEN(html_path, json_path);
     sotto_status status = SOTTO_OK;
-    struct json *monitor = NULL;
     unsigned char *text = NULL;
     char *html = NULL;
     size_t size;
     TRY(file_read(&text, &size, json_path, (size_t)64 << 20));
-    if (monitor_path)
-        TRY(json_read_file(&monitor, monitor_path));
-    status = page_of(&html, (char *)text, size, &monitor);
-    if (status == SOTTO_EFORMAT)
+    status = page_of(&html, (char *)text, size, beside);
+    if (status == SOTTO_EFORMAT && strncmp(sotto_error_text(), "report", 6) == 0)
         status_prefix(json_path);
     TRY(status);
     TRY(file_write(html_path, html, strlen(html)));
 done:
     base_free(text);
-    json_free(monitor);
     sotto_text_free(html);
     return status;
 }

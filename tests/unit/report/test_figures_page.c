@@ -115,7 +115,7 @@ TEST(documents_that_make_no_figure_are_refused)
     refuse("{\"schema\": \"sotto.figures/1\", \"title\": \"t\", \"figures\": []}", "statement");
     assert_int_equal(file_write(json, "{}", 2), SOTTO_OK);
     assert_int_equal(render(DOCUMENT(LINE("a", "[0, 1]"))), SOTTO_OK);
-    assert_int_equal(sotto_report_render_file(html, json, json), SOTTO_EINVAL);
+    assert_int_equal(sotto_report_render_file(html, json, (const char *[]){json, NULL}), SOTTO_EINVAL);
 }
 
 TEST(without_memory_it_is_an_error)

@@ -16,3 +16,5 @@ ROW(npy)
 ROW(bit_table)
 ROW(vcf)
 ROW(csv)
+#define PLUG_FORMAT ROW
+#include "base/plugs.h"

@@ -11,3 +11,5 @@ ROW(covariance)
 ROW(functional)
 ROW(functional_linear)
 ROW(taylor)
+#define PLUG_HEAD_TRAINER ROW
+#include "base/plugs.h"

@@ -13,3 +13,5 @@ ROW(resnet50_imagenet)
 ROW(resnet8)
 ROW(tanh_cnn)
 ROW(tanh_small)
+#define PLUG_MODEL ROW
+#include "base/plugs.h"

@@ -1,2 +1,4 @@
 ROW(adam)
 ROW(sgd)
+#define PLUG_OPTIMIZER ROW
+#include "base/plugs.h"

@@ -22,3 +22,5 @@ ROW(gradient_norm)
 ROW(white_box)
 ROW(stolen_memories)
 ROW(stolen_layers)
+#define PLUG_QUERY_ATTACK ROW
+#include "base/plugs.h"

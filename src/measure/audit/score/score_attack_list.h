@@ -47,3 +47,5 @@ ROW(neighbourhood)
 ROW(min_k)
 ROW(min_k_plus)
 ROW(scores)
+#define PLUG_SCORE_ATTACK ROW
+#include "base/plugs.h"

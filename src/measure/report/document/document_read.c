@@ -1,6 +1,7 @@
 /* Reading is checking: everything that the page shows passes through here, with the full path in the
  * error. */
 #include "report/document/document_reader.h"
+#include "report/document/document_pages.h"
 
 #include "sotto/sotto.h"
 
@@ -413,28 +414,6 @@ done:
     return status;
 }
 
-/* Lists of objects: the members that the page prints must be texts. */
-static sotto_status check_objects(const struct reader *top, const char *path, const char *text1,
-                                  const char *text2)
-{
-    sotto_status status = SOTTO_OK;
-    const struct json *list;
-    if (!part(top->doc, path))
-        return SOTTO_OK;
-    TRY(json_get_array(&list, top->doc, document, path));
-    for (size_t i = 0; i < json_count(list); i++) {
-        char entry[READER_PATH];
-        const char *ignored;
-        snprintf(entry, sizeof entry, "%s[%zu]", path, i);
-        struct reader at = reader_enter(top, entry);
-        TRY(read_text(&ignored, &at, text1));
-        if (text2)
-            TRY(read_text(&ignored, &at, text2));
-    }
-done:
-    return status;
-}
-
 static sotto_status check_training(const struct reader *top)
 {
     sotto_status status = SOTTO_OK;
@@ -456,16 +435,22 @@ done:
     return status;
 }
 
-static sotto_status check_monitor(const struct reader *top)
+/* Members that other documents became (report/document/document_pages.h); one whose module is not built stays unread. */
+static sotto_status check_sections(const struct reader *top)
 {
     sotto_status status = SOTTO_OK;
-    const char *schema;
-    if (!part(top->doc, "monitor"))
-        return SOTTO_OK;
-    TRY(json_get_text(&schema, top->doc, document, "monitor.schema"));
-    if (strcmp(schema, "sotto.monitor/1") != 0)
-        FAIL(SOTTO_EFORMAT, "%s: 'monitor.schema' is not sotto.monitor/1", document);
-    TRY(check_objects(top, "monitor.clients", "name", NULL));
+    const struct document_section *s;
+    for (size_t i = 0; (s = document_section_at(i)); i++) {
+        const char *schema;
+        char path[READER_PATH];
+        if (!part(top->doc, s->key))
+            continue;
+        snprintf(path, sizeof path, "%s.schema", s->key);
+        TRY(json_get_text(&schema, top->doc, document, path));
+        if (strcmp(schema, s->schema) != 0)
+            FAIL(SOTTO_EFORMAT, "%s: '%s' is not %s", document, path, s->schema);
+        TRY(s->check(top));
+    }
 done:
     return status;
 }
@@ -500,7 +485,7 @@ sotto_status report_take(struct report *out, struct json *doc)
     TRY(read_rows(&r, &top));
     TRY(check_objects(&top, "splits", "name", NULL));
     TRY(check_training(&top));
-    TRY(check_monitor(&top));
+    TRY(check_sections(&top));
     TRY(sweeps_read(&r.sweeps, r.doc));
     TRY(check_objects(&top, "reproduce.inputs", "name", "sha256"));
     TRY(check_texts(&warnings, &top, "warnings"));

@@ -107,3 +107,23 @@ sotto_status read_estimate(struct estimate *out, const struct reader *r, const c
 done:
     return status;
 }
+
+sotto_status check_objects(const struct reader *top, const char *path, const char *text1, const char *text2)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *list;
+    if (!part(top->doc, path))
+        return SOTTO_OK;
+    TRY(json_get_array(&list, top->doc, document, path));
+    for (size_t i = 0; i < json_count(list); i++) {
+        char entry[READER_PATH];
+        const char *ignored;
+        snprintf(entry, sizeof entry, "%s[%zu]", path, i);
+        struct reader at = reader_enter(top, entry);
+        TRY(read_text(&ignored, &at, text1));
+        if (text2)
+            TRY(read_text(&ignored, &at, text2));
+    }
+done:
+    return status;
+}

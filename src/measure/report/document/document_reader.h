@@ -32,5 +32,7 @@ sotto_status read_estimate(struct estimate *out, const struct reader *r, const c
 sotto_status check_fraction(double x, const struct reader *r, const char *member);
 /** A list of texts, or absent. */
 sotto_status check_texts(const struct json **out, const struct reader *r, const char *member);
+/** A list of objects at `path`, or absent: the members that the page prints must be texts. text2: NULL: none. */
+sotto_status check_objects(const struct reader *top, const char *path, const char *text1, const char *text2);
 
 #endif

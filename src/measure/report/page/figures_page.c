@@ -1,9 +1,9 @@
 /* A sotto.figures/1 document as one page: each figure's lines with their intervals, drawn without script, and the numbers in a table.
  * experiments/residual.sh writes such documents. */
-#include "report/page/figures_page.h"
+#include "report/document/document_pages.h"
+#include "report/page/page.h"
 
 #include "base/memory.h"
-#include "report/page/page.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,7 +20,6 @@ enum {
     MARKED = 40 /* points with marks and table rows */
 };
 
-static const char document[] = "report";
 static const char *const dashes[] = {"", "7 4", "2 3", "10 3 2 3"};
 
 struct range {
@@ -263,13 +262,7 @@ static void head(struct page *p, const struct json *doc)
     page_html(p, "</p></header><main>\n");
 }
 
-bool figures_is_document(const struct json *doc)
-{
-    const char *schema = part_text(doc, "schema");
-    return schema && strcmp(schema, "sotto.figures/1") == 0;
-}
-
-sotto_status figures_page(char **html, const struct json *doc)
+static sotto_status figures_page(char **html, const struct json *doc)
 {
     sotto_status status = SOTTO_OK;
     struct page p = {0};
@@ -289,3 +282,5 @@ done:
     base_free(p.text);
     return status;
 }
+
+const struct document_page page_figures = {"sotto.figures/1", figures_page};

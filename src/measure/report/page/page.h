@@ -74,7 +74,6 @@ void section_attacks(struct page *p, const struct report *r);
 void section_most_vulnerable(struct page *p, const struct report *r); /* inside section_attacks */
 void section_generative(struct page *p, const struct report *r);
 void section_memories(struct page *p, const struct report *r);
-void section_monitor(struct page *p, const struct report *r);
 void section_attribute(struct page *p, const struct report *r);
 void section_utility(struct page *p, const struct report *r);
 void section_sweeps(struct page *p, const struct report *r);

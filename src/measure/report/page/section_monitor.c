@@ -1,4 +1,5 @@
 /* What a monitor found in the queries to the model: clients that raised an alarm, and what an alarm means. */
+#include "report/document/document_pages.h"
 #include "report/page/page.h"
 
 #include <math.h>
@@ -51,11 +52,9 @@ static void table(struct page *p, const struct json *monitor)
     page_table_end(p);
 }
 
-void section_monitor(struct page *p, const struct report *r)
+static void write_section(struct page *p, const struct report *r)
 {
     const struct json *monitor = part(r->doc, "monitor");
-    if (!monitor)
-        return;
     page_html(p,
               "<section id=\"monitor\" aria-labelledby=\"h-monitor\"><h2 id=\"h-monitor\">Queries that look "
               "like an attack</h2>\n<p>Clients: ");
@@ -70,3 +69,10 @@ void section_monitor(struct page *p, const struct report *r)
     sentence(p, monitor, "condition");
     page_html(p, "</section>\n");
 }
+
+static sotto_status check_clients(const struct reader *top)
+{
+    return check_objects(top, "monitor.clients", "name", NULL);
+}
+
+const struct document_section section_monitor = {"monitor", "sotto.monitor/1", check_clients, write_section};

@@ -1,9 +1,9 @@
 /* A sotto.smooth/1 document as one page: the certified-accuracy curve as steps, drawn without script, its table, and the
  * statement that the document carries. */
-#include "report/page/smoothing_page.h"
+#include "report/document/document_pages.h"
+#include "report/page/page.h"
 
 #include "base/memory.h"
-#include "report/page/page.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,8 +21,6 @@ struct smooth {
     size_t rows, count;
     double end; /* of the horizontal axis */
 };
-
-static const char document[] = "report";
 
 /* ---- reading ---- */
 
@@ -269,13 +267,7 @@ static void table(struct page *p, const struct smooth *s)
     page_table_end(p);
 }
 
-bool smoothing_is_document(const struct json *doc)
-{
-    const char *schema = part_text(doc, "schema");
-    return schema && strcmp(schema, "sotto.smooth/1") == 0;
-}
-
-sotto_status smoothing_page(char **html, const struct json *doc)
+static sotto_status smoothing_page(char **html, const struct json *doc)
 {
     sotto_status status = SOTTO_OK;
     struct page p = {0};
@@ -297,3 +289,5 @@ done:
     base_free(s.pixeldp);
     return status;
 }
+
+const struct document_page page_smoothing = {"sotto.smooth/1", smoothing_page};
