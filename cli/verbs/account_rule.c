@@ -154,7 +154,7 @@ static const struct rule {
     {"group", "group privacy", by_group, 1, {"group"}, {"group"}}};
 enum { RULES = sizeof rules / sizeof *rules };
 
-static int listed(const char *const *names, const char *name)
+static int account_rule_listed(const char *const *names, const char *name)
 {
     for (; *names; names++)
         if (strcmp(*names, name) == 0)
@@ -162,7 +162,7 @@ static int listed(const char *const *names, const char *name)
     return 0;
 }
 
-static sotto_status check(const struct rule *r, const struct options *o)
+static sotto_status account_rule_check(const struct rule *r, const struct options *o)
 {
     static const char *const others[] = {"compose", "delta",         "parts-by", "parts-hold",
                                          "weights", "probabilities", "group"},
@@ -176,12 +176,13 @@ static sotto_status check(const struct rule *r, const struct options *o)
                             "account: --%s cannot be combined with --rule, which composes --parts",
                             strangers[i]);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (option_given(o, others[i]) && !listed(r->options, others[i]))
+        if (option_given(o, others[i]) && !account_rule_listed(r->options, others[i]))
             return cli_fail(SOTTO_EUSAGE, "account: --%s means nothing to --rule %s", others[i], r->name);
     for (const char *const *need = r->needs; *need; need++)
         if (!option_given(o, *need))
             return cli_fail(SOTTO_EUSAGE, "account: --rule %s needs --%s", r->name, *need);
-    if (listed(r->needs, "weights") && strcmp(option_text(o, "weights"), "data-independent") != 0)
+    if (account_rule_listed(r->needs, "weights") &&
+        strcmp(option_text(o, "weights"), "data-independent") != 0)
         return cli_fail(
             SOTTO_EUSAGE,
             "--weights: '%s' gives no bound, as the choice itself then tells about the data; only "
@@ -190,7 +191,7 @@ static sotto_status check(const struct rule *r, const struct options *o)
     return option_require(o, "parts");
 }
 
-static void print(const struct rule *r, const struct sotto_composed *c, int json)
+static void account_rule_print(const struct rule *r, const struct sotto_composed *c, int json)
 {
     const char *reason = strcmp(r->name, "post-processing") == 0 ? no_number : c->reason;
     char most[SOTTO_NUMBER_TEXT], least[SOTTO_NUMBER_TEXT], delta[SOTTO_NUMBER_TEXT];
@@ -240,7 +241,7 @@ static sotto_status account_rule(const struct options *o, const struct sotto_con
             "--rule: '%s' is unknown; expected basic, advanced, optimal, parallel, group, mixture or "
             "post-processing",
             option_text(o, "rule"));
-    sotto_status status = check(r, o);
+    sotto_status status = account_rule_check(r, o);
     if (status == SOTTO_OK)
         status = read_parts(&q, option_text(o, "parts"));
     if (status == SOTTO_OK && r->one_part && q.parts != 1)
@@ -255,7 +256,7 @@ static sotto_status account_rule(const struct options *o, const struct sotto_con
     if (status == SOTTO_OK)
         status = r->apply(&composed, &q);
     if (status == SOTTO_OK)
-        print(r, &composed, json);
+        account_rule_print(r, &composed, json);
     return status;
 }
 

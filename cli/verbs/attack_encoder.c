@@ -29,7 +29,7 @@ struct work {
     size_t file_count;
 };
 
-static void clear(struct work *w)
+static void attack_encoder_clear(struct work *w)
 {
     for (int g = 0; g < GROUPS; g++) {
         sotto_array_clear(&w->rows[g]);
@@ -101,9 +101,9 @@ static sotto_status check_disjoint(const struct work *w, int one, int other)
     return SOTTO_OK;
 }
 
-static sotto_status embed(struct sotto_array *views, struct sotto_array *plain, const struct work *w,
-                          const struct sotto_encoder *e, int group, const struct sotto_view_options *v,
-                          const struct sotto_context *ctx)
+static sotto_status attack_encoder_embed(struct sotto_array *views, struct sotto_array *plain,
+                                         const struct work *w, const struct sotto_encoder *e, int group,
+                                         const struct sotto_view_options *v, const struct sotto_context *ctx)
 {
     size_t n = w->rows[group].count, d = sotto_encoder_width(e);
     const int64_t *rows = w->rows[group].data;
@@ -122,18 +122,19 @@ static sotto_status embed_all(struct work *w, const struct sotto_view_options v[
 {
     sotto_status status = SOTTO_OK;
     for (int g = 0; status == SOTTO_OK && g < BANK; g++)
-        status = embed(&w->views[g], &w->plain[g], w, g < SHADOW_MEMBER ? w->target : w->shadow, g,
-                       &v[g >= SHADOW_MEMBER], ctx);
+        status =
+            attack_encoder_embed(&w->views[g], &w->plain[g], w, g < SHADOW_MEMBER ? w->target : w->shadow, g,
+                                 &v[g >= SHADOW_MEMBER], ctx);
     if (status == SOTTO_OK && w->rows[BANK].count)
-        status = embed(NULL, &w->plain[BANK], w, w->target, BANK, NULL, ctx);
+        status = attack_encoder_embed(NULL, &w->plain[BANK], w, w->target, BANK, NULL, ctx);
     if (status == SOTTO_OK && w->rows[BANK].count)
-        status = embed(NULL, &w->plain[BANK + 1], w, w->shadow, BANK, NULL, ctx);
+        status = attack_encoder_embed(NULL, &w->plain[BANK + 1], w, w->shadow, BANK, NULL, ctx);
     return status;
 }
 
 /* ---- embeddings from files ---- */
 
-static int foreign(const struct options *o)
+static int attack_encoder_foreign(const struct options *o)
 {
     for (int g = 0; g <= GROUPS; g++)
         if ((g < BANK && option_given(o, view_options[g])) || option_given(o, plain_options[g]))
@@ -236,13 +237,13 @@ static sotto_status load_all(struct work *w, const struct options *o)
     return status == SOTTO_OK ? match_arrays(w, o) : status;
 }
 
-static struct sotto_encoder_views group(const struct work *w, int g)
+static struct sotto_encoder_views attack_encoder_group(const struct work *w, int g)
 {
     return (struct sotto_encoder_views){w->views[g].data, w->plain[g].data, w->plain[g].shape[0]};
 }
 
-static sotto_status report(const struct sotto_audit_result *result, const struct work *w,
-                           const struct options *o, int json)
+static sotto_status attack_encoder_report(const struct sotto_audit_result *result, const struct work *w,
+                                          const struct options *o, int json)
 {
     const char *folder = option_text(o, "output");
     const struct sotto_audit_facts facts = {.title = option_text(o, "title"),
@@ -294,11 +295,11 @@ static sotto_status attack_encoder(const struct options *o, const struct sotto_c
     if (status == SOTTO_OK)
         status = attack_statistics(&audit, rates, o);
     if (status == SOTTO_OK)
-        status = foreign(o) ? load_all(&w, o) : embed_rows(&w, o, ctx);
-    struct sotto_encoder_attack_input in = {.member = group(&w, MEMBER),
-                                            .nonmember = group(&w, NONMEMBER),
-                                            .shadow_member = group(&w, SHADOW_MEMBER),
-                                            .shadow_nonmember = group(&w, SHADOW_NONMEMBER),
+        status = attack_encoder_foreign(o) ? load_all(&w, o) : embed_rows(&w, o, ctx);
+    struct sotto_encoder_attack_input in = {.member = attack_encoder_group(&w, MEMBER),
+                                            .nonmember = attack_encoder_group(&w, NONMEMBER),
+                                            .shadow_member = attack_encoder_group(&w, SHADOW_MEMBER),
+                                            .shadow_nonmember = attack_encoder_group(&w, SHADOW_NONMEMBER),
                                             .views = w.views[MEMBER].shape[1],
                                             .width = w.plain[MEMBER].shape[1],
                                             .shadow_width = w.plain[SHADOW_MEMBER].shape[1],
@@ -310,9 +311,9 @@ static sotto_status attack_encoder(const struct options *o, const struct sotto_c
     if (status == SOTTO_OK)
         status = sotto_encoder_attack(&result, NULL, &in, &audit, ctx);
     if (status == SOTTO_OK)
-        status = report(&result, &w, o, json);
+        status = attack_encoder_report(&result, &w, o, json);
     sotto_audit_result_free(&result);
-    clear(&w);
+    attack_encoder_clear(&w);
     return status;
 }
 

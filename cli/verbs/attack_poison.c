@@ -14,7 +14,7 @@ struct training_set {
 };
 
 /* row: of the first record, for its wrong label; SIZE_MAX: the right labels. */
-static void append(struct training_set *s, const struct labelled_rows *r, size_t row)
+static void attack_poison_append(struct training_set *s, const struct labelled_rows *r, size_t row)
 {
     const int64_t *label = r->y.data;
     if (r->x.count == 0)
@@ -27,7 +27,7 @@ static void append(struct training_set *s, const struct labelled_rows *r, size_t
     s->n += rows;
 }
 
-static sotto_status save(const char *folder, const char *name, const struct sotto_array *a)
+static sotto_status attack_poison_save(const char *folder, const char *name, const struct sotto_array *a)
 {
     char path[4096];
     if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
@@ -39,13 +39,13 @@ static sotto_status save_both(const char *folder, const struct training_set *s)
 {
     if (mkdir(folder, 0700) != 0 && errno != EEXIST)
         return cli_fail(SOTTO_ECREATE, "%s: cannot be created", folder);
-    sotto_status status = save(folder, "features.npy", &s->x);
-    return status == SOTTO_OK ? save(folder, "labels.npy", &s->y) : status;
+    sotto_status status = attack_poison_save(folder, "features.npy", &s->x);
+    return status == SOTTO_OK ? attack_poison_save(folder, "labels.npy", &s->y) : status;
 }
 
-static sotto_status fill(struct training_set *s, const struct labelled_rows *member,
-                         const struct labelled_rows *nonmember, const struct labelled_rows *rest,
-                         size_t copies)
+static sotto_status attack_poison_fill(struct training_set *s, const struct labelled_rows *member,
+                                       const struct labelled_rows *nonmember,
+                                       const struct labelled_rows *rest, size_t copies)
 {
     const size_t m = member->x.shape[0], others = rest->x.count ? rest->x.shape[0] : 0,
                  n = m + others + copies * (m + nonmember->x.shape[0]), shape[2] = {n, member->x.shape[1]};
@@ -54,11 +54,11 @@ static sotto_status fill(struct training_set *s, const struct labelled_rows *mem
         status = sotto_array_make(&s->y, SOTTO_I8, 1, &n);
     if (status != SOTTO_OK)
         return status;
-    append(s, member, SIZE_MAX);
-    append(s, rest, SIZE_MAX);
+    attack_poison_append(s, member, SIZE_MAX);
+    attack_poison_append(s, rest, SIZE_MAX);
     for (size_t c = 0; c < copies; c++) {
-        append(s, member, 0);
-        append(s, nonmember, m);
+        attack_poison_append(s, member, 0);
+        attack_poison_append(s, nonmember, m);
     }
     return SOTTO_OK;
 }
@@ -82,7 +82,7 @@ static sotto_status attack_poison(const struct options *o, const struct sotto_co
     if (status == SOTTO_OK && (option_given(o, "other-features") || option_given(o, "other-labels")))
         status = labelled_rows_load(&rest, o, "other", d, set.classes);
     if (status == SOTTO_OK)
-        status = fill(&set, &member, &nonmember, &rest, copies);
+        status = attack_poison_fill(&set, &member, &nonmember, &rest, copies);
     if (status == SOTTO_OK)
         status = save_both(folder, &set);
     if (status == SOTTO_OK)

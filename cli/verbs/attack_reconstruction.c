@@ -31,7 +31,7 @@ static sotto_status read_certificate(double *noise, double *bound, const struct 
     return status;
 }
 
-static void print(const struct sotto_reconstruction *r, double bound, int json)
+static void attack_reconstruction_print(const struct sotto_reconstruction *r, double bound, int json)
 {
     char most[SOTTO_NUMBER_TEXT];
     if (json) {
@@ -82,7 +82,7 @@ static sotto_status attack_reconstruction(const struct options *o, const struct 
         status = sotto_reconstruct(&r, head, &in, ctx);
     }
     if (status == SOTTO_OK)
-        print(&r, bound, json);
+        attack_reconstruction_print(&r, bound, json);
     sotto_head_free(head);
     labelled_rows_clear(&member), labelled_rows_clear(&attacker);
     return status;

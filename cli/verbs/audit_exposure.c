@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static sotto_status load(struct sotto_array *a, const struct options *o, const char *option)
+static sotto_status audit_exposure_load(struct sotto_array *a, const struct options *o, const char *option)
 {
     const char *path = option_text(o, option);
     if (!path)
@@ -44,9 +44,9 @@ static void print_one(const struct sotto_exposure *e, int first, int json)
 sotto_status audit_exposure_print(const struct options *o, int json)
 {
     struct sotto_array canaries = {0}, candidates = {0};
-    sotto_status status = load(&canaries, o, "canary-scores");
+    sotto_status status = audit_exposure_load(&canaries, o, "canary-scores");
     if (status == SOTTO_OK)
-        status = load(&candidates, o, "candidate-scores");
+        status = audit_exposure_load(&candidates, o, "candidate-scores");
     const double *score = canaries.data;
     for (size_t i = 0; status == SOTTO_OK && i < canaries.count; i++) {
         struct sotto_exposure e;

@@ -58,7 +58,7 @@ static sotto_status check_options(const struct options *o)
     return SOTTO_OK;
 }
 
-static sotto_status fill(struct sotto_protect_records *p, const struct options *o)
+static sotto_status protect_every_record_fill(struct sotto_protect_records *p, const struct options *o)
 {
     struct sotto_release r = {0};
     struct sotto_protect other = {0};
@@ -82,7 +82,7 @@ static sotto_status fill(struct sotto_protect_records *p, const struct options *
 }
 
 /* What the files are good for, and what is not covered. */
-static void explain(const struct sotto_protect_records *p)
+static void protect_every_record_explain(const struct sotto_protect_records *p)
 {
     if (p->labels)
         puts("labels and records were released: two entries in the ledger, and both epsilons count. Training "
@@ -102,7 +102,7 @@ sotto_status protect_records(const struct options *o, const struct sotto_context
     struct sotto_certificate *certificate = NULL;
     sotto_status status = check_options(o);
     if (status == SOTTO_OK)
-        status = fill(&p, o);
+        status = protect_every_record_fill(&p, o);
     if (status == SOTTO_OK)
         status = sotto_provenance_load(&whose, p.input);
     if (status == SOTTO_OK)
@@ -115,7 +115,7 @@ sotto_status protect_records(const struct options *o, const struct sotto_context
     if (status == SOTTO_OK)
         status = private_set_print(&set, certificate, p.output, json);
     if (status == SOTTO_OK && !json)
-        explain(&p);
+        protect_every_record_explain(&p);
     sotto_certificate_free(certificate);
     private_set_clear(&set);
     sotto_provenance_clear(&whose);

@@ -101,7 +101,7 @@ static sotto_status check_gate(char *first, size_t capacity, const struct sotto_
     return status;
 }
 
-static sotto_status print(const struct sotto_audit_result *result, const char *folder, int json)
+static sotto_status verb_audit_print(const struct sotto_audit_result *result, const char *folder, int json)
 {
     char *text = NULL;
     sotto_status status = json ? sotto_audit_encode(&text, result) : sotto_audit_summary(&text, result);
@@ -237,8 +237,8 @@ static sotto_status check_certificate(struct sotto_privacy_profile *profile, con
 }
 
 /* Page, files and summary. */
-static sotto_status show(const struct sotto_audit_result *result, const struct audit_inputs *in,
-                         const struct options *o, int json)
+static sotto_status verb_audit_show(const struct sotto_audit_result *result, const struct audit_inputs *in,
+                                    const struct options *o, int json)
 {
     const char *folder = option_text(o, "output");
     const struct sotto_audit_facts facts = {.title = option_text(o, "title"),
@@ -255,7 +255,7 @@ static sotto_status show(const struct sotto_audit_result *result, const struct a
     if (status == SOTTO_OK && option_given(o, "p-values"))
         status = sotto_audit_save_p_values(option_text(o, "p-values"), result);
     if (status == SOTTO_OK)
-        status = print(result, folder, json);
+        status = verb_audit_print(result, folder, json);
     return status;
 }
 
@@ -277,7 +277,7 @@ static sotto_status check_gates(const struct sotto_audit_result *result,
     return status;
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_audit_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct audit_inputs in = {0};
     double rates[MAX_RATES];
@@ -312,7 +312,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK && profile.count)
         status = sotto_audit_test_curve(&result, &profile, coins);
     if (status == SOTTO_OK)
-        status = show(&result, &in, o, json);
+        status = verb_audit_show(&result, &in, o, json);
     if (status == SOTTO_OK)
         status = check_gates(&result, &options, rules, json);
     sotto_privacy_profile_clear(&profile);
@@ -347,4 +347,4 @@ const struct verb verb_audit = {
     .options = rows,
     .most_used = "member-logits|nonmember-logits|member-labels|nonmember-labels|member-losses|nonmember-"
                  "losses|scores|membership|ref-logits|ref-membership|attack|fpr|certificate|fail-if|output",
-    .run = run};
+    .run = verb_audit_run};

@@ -51,7 +51,7 @@ static sotto_status read_prior(double *out, const char *text)
     return SOTTO_OK;
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_certificate_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     char *page = NULL;
     double prior = 0;
@@ -81,4 +81,4 @@ const struct verb verb_certificate = {
     .own = "ledger|html|prior",
     .options = rows,
     .most_used = "ledger|prior|html|output|json",
-    .run = run};
+    .run = verb_certificate_run};

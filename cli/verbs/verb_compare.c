@@ -27,7 +27,7 @@ struct model {
     size_t count;
 };
 
-static void clear(struct model *models, size_t count)
+static void verb_compare_clear(struct model *models, size_t count)
 {
     for (size_t i = 0; models && i < count; i++)
         free(models[i].name); /* the files' names lie in it too */
@@ -99,7 +99,7 @@ static sotto_status read_certificates(char **texts, size_t *read, struct sotto_c
     return status;
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_compare_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     const char *const *given = option_list(o, "model");
     size_t count = 0;
@@ -141,7 +141,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     sotto_compare_result_free(&result);
     for (size_t i = 0; i < certificate_count; i++)
         free(certificates[i]);
-    clear(models, count);
+    verb_compare_clear(models, count);
     free(compared);
     return status;
 }
@@ -157,4 +157,4 @@ const struct verb verb_compare = {
     .own = "model|certificate",
     .options = rows,
     .most_used = "model|certificate|title|force|output|json",
-    .run = run};
+    .run = verb_compare_run};

@@ -143,7 +143,7 @@ static sotto_status read_import_options(struct sotto_import_options *out, const 
 }
 
 /* What an import or a fetch ends with. */
-static sotto_status announce(const char *name, const struct sotto_context *ctx, int json)
+static sotto_status verb_data_announce(const char *name, const struct sotto_context *ctx, int json)
 {
     struct sotto_dataset *d;
     char *text;
@@ -173,11 +173,12 @@ static sotto_status run_import(const struct options *o, const struct sotto_conte
         status = read_import_options(&options, o);
     if (status == SOTTO_OK)
         status = sotto_data_import(option_argument(o, 1), name, &options, ctx);
-    return status == SOTTO_OK ? announce(name, ctx, json) : status;
+    return status == SOTTO_OK ? verb_data_announce(name, ctx, json) : status;
 }
 
 /* Someone at a terminal is shown what will come over the line, and asked; a script is not. */
-static sotto_status ask(const struct options *o, const char *name, const struct sotto_fetch_options *options)
+static sotto_status verb_data_ask(const struct options *o, const char *name,
+                                  const struct sotto_fetch_options *options)
 {
     char *text, answer[16] = "";
     sotto_status status = sotto_data_fetch_plan(&text, name, options);
@@ -203,10 +204,10 @@ static sotto_status run_fetch(const struct options *o, const struct sotto_contex
     if (status == SOTTO_OK)
         status = read_import_options(&options.import, o);
     if (status == SOTTO_OK)
-        status = ask(o, name, &options);
+        status = verb_data_ask(o, name, &options);
     if (status == SOTTO_OK)
         status = sotto_data_fetch(name, &options, ctx);
-    return status == SOTTO_OK ? announce(name, ctx, json) : status;
+    return status == SOTTO_OK ? verb_data_announce(name, ctx, json) : status;
 }
 
 static sotto_status run_verify(const struct options *o, const struct sotto_context *ctx, int json)
@@ -425,7 +426,7 @@ static const struct action {
       "ledger"}}};
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
-static bool has(const struct action *action, const char *option)
+static bool verb_data_has(const struct action *action, const char *option)
 {
     for (size_t i = 0; action->options[i]; i++)
         if (strcmp(action->options[i], option) == 0)
@@ -438,13 +439,13 @@ static sotto_status check_options(const struct options *o, const struct action *
 {
     for (size_t i = 0; i < ACTIONS; i++)
         for (const char *const *option = actions[i].options; *option; option++)
-            if (option_given(o, *option) && !has(action, *option))
+            if (option_given(o, *option) && !verb_data_has(action, *option))
                 return cli_fail(SOTTO_EUSAGE, "data %s: --%s is only an option of 'data %s'", action->name,
                                 *option, actions[i].name);
     return SOTTO_OK;
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_data_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     const char *name = option_argument(o, 0);
     const struct action *action = NULL;
@@ -517,4 +518,4 @@ const struct verb verb_data = {
     .own = "name|yes|parts|features|labels|classes",
     .options = rows,
     .subcommands = subcommands,
-    .run = run};
+    .run = verb_data_run};

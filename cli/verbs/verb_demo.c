@@ -7,7 +7,7 @@ static const struct option_row rows[] = {EXPERIMENT_ROWS, OPTION_END};
 
 /* Without the Fashion-MNIST package the demo still runs, on a made-up set that every page then calls
  * synthetic. */
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_demo_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     enum { MOST = 40 };
     if (option_argument_count(o) > 0)
@@ -42,4 +42,4 @@ const struct verb verb_demo = {
     .ranks = REFUSED,
     .options = rows,
     .most_used = "output|set|fresh|plan|worker|json",
-    .run = run};
+    .run = verb_demo_run};

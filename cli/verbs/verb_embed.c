@@ -36,8 +36,8 @@ static sotto_status open_encoder(struct sotto_encoder **out, const struct option
     return sotto_encoder_load(out, option_text(o, "encoder"));
 }
 
-static sotto_status save(const char *path, const struct sotto_array *a,
-                         const struct sotto_provenance *records)
+static sotto_status verb_embed_save(const char *path, const struct sotto_array *a,
+                                    const struct sotto_provenance *records)
 {
     sotto_status status = sotto_npy_save(path, a);
     return status == SOTTO_OK ? sotto_provenance_save(path, records) : status;
@@ -51,7 +51,7 @@ static sotto_status save_column(const char *path, const int64_t *column, const s
     for (size_t i = 0; status == SOTTO_OK && i < chosen->count; i++)
         ((int64_t *)y.data)[i] = column[((const int64_t *)chosen->data)[i]];
     if (status == SOTTO_OK)
-        status = save(path, &y, records);
+        status = verb_embed_save(path, &y, records);
     sotto_array_clear(&y);
     return status;
 }
@@ -125,7 +125,8 @@ static sotto_status embed_learnt(struct sotto_array *x, const struct options *o,
     return status;
 }
 
-static sotto_status standardise(struct sotto_array *x, const char *path, struct sotto_provenance *records)
+static sotto_status verb_embed_standardise(struct sotto_array *x, const char *path,
+                                           struct sotto_provenance *records)
 {
     struct sotto_array public_x = {0};
     size_t width = x->shape[1];
@@ -155,8 +156,8 @@ static int same_records(const struct sotto_provenance *a, const struct sotto_pro
 }
 
 /* Columns of X.npy, then those of x times `weight`. */
-static sotto_status join(struct sotto_array *x, const char *path, double weight,
-                         struct sotto_provenance *records)
+static sotto_status verb_embed_join(struct sotto_array *x, const char *path, double weight,
+                                    struct sotto_provenance *records)
 {
     struct sotto_array left = {0}, both = {0};
     struct sotto_provenance theirs = {0};
@@ -198,8 +199,9 @@ static sotto_status join(struct sotto_array *x, const char *path, double weight,
     return status;
 }
 
-static sotto_status embed(const struct options *o, const struct sotto_dataset *data,
-                          const struct sotto_array *chosen, const struct sotto_context *ctx, int json)
+static sotto_status verb_embed_images(const struct options *o, const struct sotto_dataset *data,
+                                      const struct sotto_array *chosen, const struct sotto_context *ctx,
+                                      int json)
 {
     struct sotto_array x = {0};
     struct sotto_provenance records = {0},
@@ -213,14 +215,14 @@ static sotto_status embed(const struct options *o, const struct sotto_dataset *d
         status = fixed_features(o) ? embed_fixed(&x, o, data, chosen, ctx)
                                    : embed_learnt(&x, o, data, chosen, &records, ctx);
     if (status == SOTTO_OK && option_given(o, "standardise"))
-        status = standardise(&x, option_text(o, "standardise"), &records);
+        status = verb_embed_standardise(&x, option_text(o, "standardise"), &records);
     if (status == SOTTO_OK && option_given(o, "join"))
-        status = join(&x, option_text(o, "join"), option_real(o, "weight"), &records);
+        status = verb_embed_join(&x, option_text(o, "join"), option_real(o, "weight"), &records);
     if (status == SOTTO_OK && evaluate)
         status =
             encoder_quality_measure(&quality, data, chosen, x.data, x.shape[1], option_count(o, "seed"), ctx);
     if (status == SOTTO_OK && option_given(o, "output"))
-        status = save(option_text(o, "output"), &x, &records);
+        status = verb_embed_save(option_text(o, "output"), &x, &records);
     if (status == SOTTO_OK && option_given(o, "labels-out"))
         status = save_column(option_text(o, "labels-out"), data->labels, chosen, &unshaped);
     if (status == SOTTO_OK && option_given(o, "attribute-out"))
@@ -253,7 +255,7 @@ static sotto_status check_options(const struct options *o)
     return option_require(o, "data");
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_embed_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct sotto_dataset *data = NULL;
     struct sotto_array chosen = {0};
@@ -267,7 +269,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK)
         status = image_rows(&chosen, data, o);
     if (status == SOTTO_OK)
-        status = embed(o, data, &chosen, ctx, json);
+        status = verb_embed_images(o, data, &chosen, ctx, json);
     sotto_array_clear(&chosen);
     sotto_dataset_free(data);
     return status;
@@ -290,4 +292,4 @@ const struct verb verb_embed = {
     .options = rows,
     .most_used = "data|indices|split|encoder|random|standardise|blocks|grid|mirror|join|evaluate|labels-out|"
                  "attribute-out|output",
-    .run = run};
+    .run = verb_embed_run};

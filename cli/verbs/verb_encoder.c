@@ -30,7 +30,7 @@ static void print_result(const struct sotto_encoder_import_report *r, const stru
         printf("ignored, as inference does not read them: %zu counters num_batches_tracked\n", r->counters);
 }
 
-static sotto_status import(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_encoder_import(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct sotto_encoder_import_options options = {0};
     struct sotto_encoder_import_report report;
@@ -51,7 +51,7 @@ static sotto_status import(const struct options *o, const struct sotto_context *
     return status;
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_encoder_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     static const char *const required[] = {"model", "statement", "output"};
     const char *action = option_argument(o, 0);
@@ -62,7 +62,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         return cli_fail(SOTTO_EUSAGE, "encoder import: no file; give the weights, a .safetensors file");
     for (size_t i = 0; i < sizeof required / sizeof *required && status == SOTTO_OK; i++)
         status = option_require(o, required[i]);
-    return status == SOTTO_OK ? import(o, ctx, json) : status;
+    return status == SOTTO_OK ? verb_encoder_import(o, ctx, json) : status;
 }
 
 static const struct subcommand subcommands[] = {{"import", "WEIGHTS.safetensors",
@@ -86,4 +86,4 @@ const struct verb verb_encoder = {
     .ranks = RANK_0,
     .options = rows,
     .subcommands = subcommands,
-    .run = run};
+    .run = verb_encoder_run};

@@ -70,7 +70,8 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
 }
 
 /* What a reader of the head has to know about its inputs. */
-static sotto_status describe(struct sotto_head *h, const struct options *o, const struct sotto_context *ctx)
+static sotto_status verb_head_describe(struct sotto_head *h, const struct options *o,
+                                       const struct sotto_context *ctx)
 {
     struct sotto_table_encoding *e = NULL;
     struct sotto_released_inputs released;
@@ -119,8 +120,8 @@ static sotto_status add_canaries(struct sotto_canaries **c, struct head_inputs *
     return status;
 }
 
-static sotto_status answers(float *logits, const void *head, const struct sotto_dataset *records,
-                            const struct sotto_context *ctx)
+static sotto_status verb_head_answers(float *logits, const void *head, const struct sotto_dataset *records,
+                                      const struct sotto_context *ctx)
 {
     return sotto_head_predict(logits, head, records->features, records->n, records->columns, 1, ctx);
 }
@@ -162,11 +163,11 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
                                           in->classes, r, &privacy, ctx);
     }
     if (status == SOTTO_OK)
-        status = describe(*h, o, ctx);
+        status = verb_head_describe(*h, o, ctx);
     if (status == SOTTO_OK)
         status = sotto_head_save_private(output, *h, certificate);
     if (status == SOTTO_OK)
-        status = canary_inputs_save(canaries, answers, *h, in->classes, ctx);
+        status = canary_inputs_save(canaries, verb_head_answers, *h, in->classes, ctx);
     if (status == SOTTO_OK)
         unlink(checkpoint);
     if (status == SOTTO_OK)
@@ -194,7 +195,7 @@ static sotto_status train_convex(struct sotto_head **h, const struct head_inputs
             r->trainer);
     sotto_status status = sotto_head_train(h, in->x.data, in->y.data, in->n, in->d, in->classes, r, ctx);
     if (status == SOTTO_OK)
-        status = describe(*h, o, ctx);
+        status = verb_head_describe(*h, o, ctx);
     if (status == SOTTO_OK)
         status = sotto_head_set_classes_by(*h, in->classes_by);
     if (status == SOTTO_OK)
@@ -246,7 +247,7 @@ static sotto_status train_open(struct sotto_head **h, const struct head_inputs *
     if (status == SOTTO_OK)
         status = sotto_head_train(h, trained.x.data, trained.y.data, trained.n, in->d, in->classes, r, ctx);
     if (status == SOTTO_OK)
-        status = describe(*h, o, ctx);
+        status = verb_head_describe(*h, o, ctx);
     if (status == SOTTO_OK)
         status = sotto_head_accuracy(&accuracy, *h, in->x.data, in->y.data, in->n, in->d, ctx);
     if (status == SOTTO_OK)
@@ -254,7 +255,7 @@ static sotto_status train_open(struct sotto_head **h, const struct head_inputs *
     if (status == SOTTO_OK)
         status = sotto_provenance_save(output, &in->provenance);
     if (status == SOTTO_OK)
-        status = canary_inputs_save(canaries, answers, *h, in->classes, ctx);
+        status = canary_inputs_save(canaries, verb_head_answers, *h, in->classes, ctx);
     sotto_canaries_free(canaries);
     if (status == SOTTO_OK) {
         sotto_head_parameters(*h, &parameters);
@@ -263,7 +264,7 @@ static sotto_status train_open(struct sotto_head **h, const struct head_inputs *
     return status;
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_head_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct head_inputs in = {0};
     struct sotto_head *h = NULL;
@@ -319,4 +320,4 @@ const struct verb verb_head = {
     .options = rows,
     .most_used = "features|labels|classes|indices|trainer|hidden|epochs|batch|lr|epsilon|delta|max-grad-norm|"
                  "dataset-id|canaries|output",
-    .run = run};
+    .run = verb_head_run};

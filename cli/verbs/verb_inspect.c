@@ -4,7 +4,7 @@
 
 static const struct option_row rows[] = {OPTION_END};
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_inspect_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     char *text = NULL;
     const char *path = option_argument(o, 0);
@@ -31,5 +31,5 @@ const struct verb verb_inspect = {
     .ranks = RANK_0,
     .options = rows,
     .most_used = "json",
-    .run = run,
+    .run = verb_inspect_run,
 };

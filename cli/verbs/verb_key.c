@@ -19,7 +19,7 @@ static void print_key(const char *key, const char *path, int json)
         printf("%s: public key %s\n", path, key);
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_key_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     (void)ctx;
     char key[SOTTO_KEY_TEXT];
@@ -66,4 +66,4 @@ const struct verb verb_key = {.name = "key",
                               .own = "key",
                               .options = rows,
                               .subcommands = subcommands,
-                              .run = run};
+                              .run = verb_key_run};

@@ -232,7 +232,7 @@ static sotto_status run_overlap(const struct options *o, const struct sotto_cont
     return status;
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_ledger_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     const char *action = option_argument(o, 0);
     if (strcmp(action, "init") == 0)
@@ -276,4 +276,4 @@ const struct verb verb_ledger = {
     .own = "budget|column|contact",
     .options = rows,
     .subcommands = subcommands,
-    .run = run};
+    .run = verb_ledger_run};

@@ -84,7 +84,7 @@ static sotto_status read_range(double out[2], const char *text)
     return SOTTO_OK;
 }
 
-static sotto_status fill(struct sotto_protect *p, const struct options *o)
+static sotto_status verb_protect_fill(struct sotto_protect *p, const struct options *o)
 {
     struct sotto_release *r = &p->release;
     const bool labels = option_given(o, "labels") && protect_labels_asked(o);
@@ -117,7 +117,7 @@ static sotto_status fill(struct sotto_protect *p, const struct options *o)
     return status == SOTTO_OK ? option_members(p, sotto_option_table("protect"), o) : status;
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_protect_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct sotto_protect p = {0};
     struct sotto_sensitivity_sample sample = {0};
@@ -128,7 +128,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK && protect_records_asked(o))
         return protect_records(o, ctx, json);
     if (status == SOTTO_OK)
-        status = fill(&p, o);
+        status = verb_protect_fill(&p, o);
     double value_step = p.release.sensitivity.value_step;
     if (status == SOTTO_OK)
         status = sensitivity_from(&p, &sample, o);
@@ -179,4 +179,4 @@ const struct verb verb_protect = {
     .options = rows,
     .most_used = "head|table|statistic|range|vector|records|epsilon|delta|mechanism|l1|l2|sensitivity|"
                  "dataset-id|ledger|output",
-    .run = run};
+    .run = verb_protect_run};

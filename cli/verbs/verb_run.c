@@ -2,7 +2,7 @@
 
 static const struct option_row rows[] = {EXPERIMENT_ROWS, OPTION_END};
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_run_config(const struct options *o, const struct sotto_context *ctx, int json)
 {
     return experiment_run(option_argument(o, 0), NULL, NULL, option_list(o, "set"), o, ctx, json);
 }
@@ -19,4 +19,4 @@ const struct verb verb_run = {.name = "run",
                               .ranks = WORKERS,
                               .options = rows,
                               .most_used = "output|set|fresh|plan|worker|shard|json",
-                              .run = run};
+                              .run = verb_run_config};

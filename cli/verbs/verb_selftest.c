@@ -23,7 +23,7 @@ static void print_table(const struct sotto_selftest *t)
     printf("%zu checks, %zu failed\n", t->count, t->failed);
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_selftest_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     static const char *const with_falsify[] = {"draws", "runs", "only", "shard"};
     char program[4096];
@@ -71,4 +71,4 @@ const struct verb verb_selftest = {
     .ranks = RANK_0,
     .options = rows,
     .most_used = "falsify|draws|runs|only|shard|json",
-    .run = run};
+    .run = verb_selftest_run};

@@ -74,7 +74,7 @@ static void print_text(const struct sotto_sensitivity_sample *s, const char *out
 }
 
 /* Without records to sample from: what is proved about the head. */
-static sotto_status prove(const struct options *o, const struct sotto_head *h, int json)
+static sotto_status verb_sensitivity_prove(const struct options *o, const struct sotto_head *h, int json)
 {
     struct sotto_sensitivity_sample s;
     const char *output = option_text(o, "output");
@@ -164,9 +164,10 @@ static sotto_status read_share(struct sotto_sensitivity_options *out, const stru
     return status == SOTTO_OK && cli_shares() ? check_ranks(out, o) : status;
 }
 
-static sotto_status plan(const struct head_inputs *in, const struct sotto_head_recipe *recipe, size_t pairs,
-                         const struct sotto_sensitivity_options *share, const struct sotto_context *ctx,
-                         int json)
+static sotto_status verb_sensitivity_plan(const struct head_inputs *in,
+                                          const struct sotto_head_recipe *recipe, size_t pairs,
+                                          const struct sotto_sensitivity_options *share,
+                                          const struct sotto_context *ctx, int json)
 {
     struct sotto_sensitivity_plan p;
     sotto_status status = sotto_sensitivity_plan(&p, in->x.data, in->y.data, in->n, in->d, in->classes,
@@ -209,8 +210,9 @@ static void print_missing(size_t missing, const struct options *o, int json)
 }
 
 /* The pairs' result: what a head says of it, and the files. */
-static sotto_status finish(struct sotto_sensitivity_sample *sample, const struct sotto_head *h,
-                           const struct head_inputs *in, const struct options *o, int json)
+static sotto_status verb_sensitivity_finish(struct sotto_sensitivity_sample *sample,
+                                            const struct sotto_head *h, const struct head_inputs *in,
+                                            const struct options *o, int json)
 {
     const char *output = option_text(o, "output");
     char *text = NULL;
@@ -230,27 +232,28 @@ static sotto_status finish(struct sotto_sensitivity_sample *sample, const struct
 }
 
 /* By pairs of heads: all of them, a worker's share, or how long they will take. */
-static sotto_status sample(const struct sotto_head *h, const struct head_inputs *in,
-                           const struct sotto_head_recipe *recipe,
-                           const struct sotto_sensitivity_options *share, const struct options *o,
-                           const struct sotto_context *ctx, int json)
+static sotto_status verb_sensitivity_sample(const struct sotto_head *h, const struct head_inputs *in,
+                                            const struct sotto_head_recipe *recipe,
+                                            const struct sotto_sensitivity_options *share,
+                                            const struct options *o, const struct sotto_context *ctx,
+                                            int json)
 {
     struct sotto_sensitivity_sample found;
     const size_t pairs = (size_t)option_count(o, "pairs");
     size_t missing = 0;
     if (share->plan)
-        return plan(in, recipe, pairs, share, ctx, json);
+        return verb_sensitivity_plan(in, recipe, pairs, share, ctx, json);
     sotto_status status = try_pairs(&found, &missing, in, recipe, share, pairs, ctx);
     if (status != SOTTO_OK)
         return status;
     if (!share->worker && missing == 0)
-        return finish(&found, h, in, o, json);
+        return verb_sensitivity_finish(&found, h, in, o, json);
     if (cli_writes())
         print_missing(missing, o, json);
     return SOTTO_OK;
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_sensitivity_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct head_inputs in = {0};
     struct sotto_head *h = NULL;
@@ -267,7 +270,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK && option_given(o, "sample") && !local)
         status = cli_fail(SOTTO_EUSAGE, "sensitivity: --sample needs --local");
     if (status == SOTTO_OK && h && sotto_head_records(h) > 0 && !option_given(o, "pairs") && !local) {
-        status = prove(o, h, json);
+        status = verb_sensitivity_prove(o, h, json);
         goto done;
     }
     if (status == SOTTO_OK && !local)
@@ -277,8 +280,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK)
         status = recipe_of(&recipe, h, &in, o);
     if (status == SOTTO_OK)
-        status =
-            local ? measure_local(o, &recipe, &in, ctx, json) : sample(h, &in, &recipe, &share, o, ctx, json);
+        status = local ? measure_local(o, &recipe, &in, ctx, json)
+                       : verb_sensitivity_sample(h, &in, &recipe, &share, o, ctx, json);
 done:
     sotto_head_free(h);
     head_inputs_clear(&in);
@@ -301,4 +304,4 @@ const struct verb verb_sensitivity = {
     .options = rows,
     .most_used =
         "head|features|labels|indices|classes|pairs|local|trainer|epochs|batch|lr|seed|cache|worker|output",
-    .run = run};
+    .run = verb_sensitivity_run};

@@ -90,8 +90,8 @@ static void print_result(const struct sotto_train_result *r, const struct sotto_
                r->seconds, r->records_per_second, choice);
 }
 
-static sotto_status answers(float *logits, const void *network, const struct sotto_dataset *records,
-                            const struct sotto_context *ctx)
+static sotto_status verb_train_answers(float *logits, const void *network,
+                                       const struct sotto_dataset *records, const struct sotto_context *ctx)
 {
     return sotto_network_predict_data(logits, network, records, NULL, records->n, 1, ctx);
 }
@@ -155,7 +155,7 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
         goto done;
     status = sotto_network_save_private(output, network, certificate);
     if (status == SOTTO_OK)
-        status = canary_inputs_save(canaries, answers, network, asker.classes, ctx);
+        status = canary_inputs_save(canaries, verb_train_answers, network, asker.classes, ctx);
     if (status == SOTTO_OK)
         status = private_set_print(&charged, certificate, output, json);
 done:
@@ -213,9 +213,9 @@ static sotto_status save_snapshot_provenance(const struct sotto_train_options *t
 }
 
 /* The network, and which records trained it and its intermediate models. */
-static sotto_status save(struct sotto_network *network, const struct options *o,
-                         const struct sotto_train_options *t, const struct sotto_dataset *data,
-                         const struct sotto_array *chosen, const struct sotto_context *ctx)
+static sotto_status verb_train_save(struct sotto_network *network, const struct options *o,
+                                    const struct sotto_train_options *t, const struct sotto_dataset *data,
+                                    const struct sotto_array *chosen, const struct sotto_context *ctx)
 {
     const char *output = option_text(o, "output");
     sotto_status status = note_release(network, o, ctx);
@@ -228,8 +228,8 @@ static sotto_status save(struct sotto_network *network, const struct options *o,
     return status;
 }
 
-static sotto_status train(const struct options *o, const struct sotto_dataset *data, const char *checkpoint,
-                          const struct sotto_context *ctx, int json)
+static sotto_status verb_train_network(const struct options *o, const struct sotto_dataset *data,
+                                       const char *checkpoint, const struct sotto_context *ctx, int json)
 {
     struct sotto_train_options options;
     struct sotto_train_result result;
@@ -271,9 +271,9 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
                              canaries ? set->n : chosen.count, &options, &together);
     if (status != SOTTO_OK || !writes)
         goto done;
-    status = save(network, o, &options, data, &chosen, ctx);
+    status = verb_train_save(network, o, &options, data, &chosen, ctx);
     if (status == SOTTO_OK)
-        status = canary_inputs_save(canaries, answers, network, data->classes, ctx);
+        status = canary_inputs_save(canaries, verb_train_answers, network, data->classes, ctx);
     if (status == SOTTO_OK) {
         if (!option_given(o, "checkpoint"))
             sotto_train_forget(checkpoint);
@@ -286,7 +286,7 @@ done:
     return status;
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_train_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     const char *data = option_text(o, "data");
     if (data && (option_flag(o, "dp-sgd") || option_flag(o, "certify-inputs")) && sotto_dataset_is_path(data))
@@ -297,7 +297,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     int64_t first;
     sotto_status status = option_labels_from(&first, o);
     const struct sotto_import_options files = {.labels_from = (size_t)first};
-    return status == SOTTO_OK ? image_training(o, &files, ctx, json, train) : status;
+    return status == SOTTO_OK ? image_training(o, &files, ctx, json, verb_train_network) : status;
 }
 
 const struct verb verb_train = {
@@ -324,4 +324,4 @@ const struct verb verb_train = {
     .options = rows,
     .most_used = "data|indices|classes|model|from|freeze|optimizer|lr|epochs|batch|dp-sgd|epsilon|max-grad-"
                  "norm|dataset-id|output",
-    .run = run};
+    .run = verb_train_run};

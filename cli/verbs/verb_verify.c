@@ -66,7 +66,7 @@ sotto_status verify_print(const char *file, const char *released, const char *le
     return told == SOTTO_OK ? status : told;
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_verify_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     return verify_print(option_argument(o, 0), option_text(o, "released"), option_text(o, "ledger"),
                         option_list(o, "trust"), ctx, json);
@@ -85,4 +85,4 @@ const struct verb verb_verify = {.name = "verify",
                                  .own = "ledger|released|trust",
                                  .options = rows,
                                  .most_used = "ledger|released|trust|json",
-                                 .run = run};
+                                 .run = verb_verify_run};

@@ -4,7 +4,7 @@
 
 static const struct option_row rows[] = {OPTION_END};
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_version_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     (void)o, (void)ctx;
     if (json)
@@ -24,4 +24,4 @@ const struct verb verb_version = {.name = "version",
                                   .ranks = RANK_0,
                                   .options = rows,
                                   .most_used = "json",
-                                  .run = run};
+                                  .run = verb_version_run};
