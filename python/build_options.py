@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes src/sotto/_options.py: the types of keyword arguments that stand in option tables of the library.
 
-Help and defaults stay in the tables (`sotto VERB --help`): only names and types are repeated here.
+Help and defaults stay in the tables (`sotto VERB --help all`): only names and types are repeated here.
 
 usage: PYTHONPATH=FOLDER build_options.py > src/sotto/_options.py     (FOLDER: where the package was built)
        PYTHONPATH=FOLDER build_options.py NAME > ../src/modules/NAME/python/_NAME_options.py     (a module: its OPTION_TYPES)"""

@@ -94,6 +94,54 @@ TEST(a_short_help_has_at_most_fifteen_options_and_all_exist)
     }
 }
 
+/* NULL: it is none, as in "sotto --version". */
+static const struct verb *verb_of(const char *name)
+{
+    for (size_t v = 0; v < VERBS; v++)
+        if (strcmp(verbs[v]->name, name) == 0)
+            return verbs[v];
+    return NULL;
+}
+
+/* Options in one line "  sotto VERB ...", which goes on to the newline; what stands in quotes or behind -- is of another program. */
+static size_t check_example(const char *example)
+{
+    static struct option_rows rows;
+    char line[512], *rest = NULL, quote = 0;
+    size_t count = 0, length = strcspn(example, "\n");
+    assert_true(length < sizeof line);
+    for (size_t i = 0; i < length; i++) {
+        const char c = example[i];
+        line[i] = quote ? '_' : c;
+        quote = !quote && (c == '\'' || c == '"') ? c : c == quote ? 0 : quote;
+    }
+    line[length] = 0;
+    assert_string_equal(strtok_r(line, " ", &rest), "sotto");
+    const struct verb *verb = verb_of(strtok_r(NULL, " ", &rest));
+    if (!verb)
+        return 0;
+    option_rows_of(&rows, verb);
+    for (const char *word; (word = strtok_r(NULL, " ", &rest)) && strcmp(word, "--") != 0;) {
+        if (strncmp(word, "--", 2) != 0)
+            continue;
+        if (!find(&rows, word + 2, strlen(word + 2)))
+            fail_msg("%.*s: sotto %s has no %s", (int)length, example, verb->name, word);
+        count++;
+    }
+    return count;
+}
+
+TEST(examples_of_help_name_options_that_exist)
+{
+    size_t checked = 0;
+    for (size_t v = 0; v < VERBS; v++)
+        for (const char *line = verbs[v]->examples; *line; line += *line == '\n') {
+            checked += check_example(line);
+            line += strcspn(line, "\n");
+        }
+    assert_true(checked > 200);
+}
+
 /* Sections of an experiment that are structs, and the verbs that take the same structs. */
 enum { TABLES = 5 };
 static const struct {
