@@ -32,7 +32,7 @@ static void on_signal(int number)
 
 static time_t deadline; /* by the monotonic clock; 0: none */
 
-static time_t monotonic(void)
+static time_t main_monotonic(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -46,7 +46,7 @@ static void on_alarm(int number)
     (void)number;
     if (stop)
         return;
-    stop = deadline > 0 && monotonic() + 1 >= deadline ? SOTTO_STOP_BY_TIME : SIGINT;
+    stop = deadline > 0 && main_monotonic() + 1 >= deadline ? SOTTO_STOP_BY_TIME : SIGINT;
     ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
     (void)ignored;
 }
@@ -88,7 +88,7 @@ static void print_json_text(FILE *out, const char *text)
 }
 
 /* Before options are known: as for auto. */
-static bool coloured(const struct options *o)
+static bool main_coloured(const struct options *o)
 {
     const char *when = o ? option_text(o, "color") : "auto", *none = getenv("NO_COLOR"),
                *terminal = getenv("TERM");
@@ -109,7 +109,8 @@ static int report_failure(sotto_status status, int json, const struct options *o
         fprintf(stderr, ", \"status\": \"%s\", \"exit_code\": %d}\n", sotto_status_name(status),
                 exit_code(status));
     } else {
-        fprintf(stderr, coloured(o) ? "\033[1;31msotto: error:\033[0m %s\n" : "sotto: error: %s\n", text);
+        fprintf(stderr, main_coloured(o) ? "\033[1;31msotto: error:\033[0m %s\n" : "sotto: error: %s\n",
+                text);
         if (hint[0])
             fprintf(stderr, "hint: %s\n", hint);
     }
@@ -194,7 +195,7 @@ static int write_manual(const char *what, const char *folder)
     return status == SOTTO_OK ? 0 : report_failure(status, 0, NULL);
 }
 
-static sotto_status work(const struct verb *verb, const struct options *options, int json)
+static sotto_status main_work(const struct verb *verb, const struct options *options, int json)
 {
     struct sotto_context ctx = {.threads = (int)option_count(options, "threads"), .stop = &stop};
     if (cli_writes()) {
@@ -212,7 +213,7 @@ static sotto_status work(const struct verb *verb, const struct options *options,
     sotto_status status = launcher_time(&seconds, options);
     if (cli_writes() || cli_shares()) /* one clock decides for all ranks that wait for each other */
     {
-        deadline = seconds ? monotonic() + (time_t)seconds : 0;
+        deadline = seconds ? main_monotonic() + (time_t)seconds : 0;
         alarm(seconds);
     }
     cli_set_context(&ctx);
@@ -225,7 +226,7 @@ static sotto_status work(const struct verb *verb, const struct options *options,
 }
 
 /* All ranks end with one error, which rank 0 prints. */
-static sotto_status agree(const struct sotto_team *team, sotto_status mine)
+static sotto_status main_agree(const struct sotto_team *team, sotto_status mine)
 {
     const bool failed = mine != SOTTO_OK;
     signal(SIGTERM,
@@ -289,11 +290,11 @@ static int run_verb(const char *name, int argc, char **argv)
     cli_set_team(team);
     cli_set_shares(launched.shares, !launched.shares || launched.rank == 0);
     if (status == SOTTO_OK && !launched.idle)
-        status = work(verb, options, json);
+        status = main_work(verb, options, json);
     if (status == SOTTO_OK && (fflush(stdout) != 0 || ferror(stdout)))
         status = cli_fail(SOTTO_EIO, "standard output: write failed");
     if (team)
-        status = agree(team, status);
+        status = main_agree(team, status);
     const bool own = launched.shares && launched.rank > 0 && status != SOTTO_ESTOPPED;
     if (status != SOTTO_OK && own)
         launcher_name_rank(&launched, status);

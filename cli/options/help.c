@@ -8,7 +8,7 @@
 
 enum { WIDEST = 100, NARROWEST = 40, HELP_COLUMN = 30, EXAMPLES_SHOWN = 3 };
 
-static size_t columns(void)
+static size_t help_columns(void)
 {
     const char *text = getenv("COLUMNS");
     struct winsize size = {0};
@@ -19,7 +19,7 @@ static size_t columns(void)
 }
 
 /* A word; of an example: an option with its value, so that a line is not broken between them. */
-static size_t unit(const char *text, bool example)
+static size_t help_unit(const char *text, bool example)
 {
     size_t length = strcspn(text, " ");
     if (!example || text[0] != '-' || !text[length] || text[length + 1] == '-')
@@ -30,11 +30,11 @@ static size_t unit(const char *text, bool example)
 
 /* Words of `text`, broken before column `wide`; `at`: where the line stands, `indent`: where others begin;
  * `more`: what a broken line ends with. A word longer than a line stands alone. Returns where it ends. */
-static size_t wrap(FILE *out, const char *text, size_t at, size_t indent, size_t wide, const char *more)
+static size_t help_wrap(FILE *out, const char *text, size_t at, size_t indent, size_t wide, const char *more)
 {
     bool first = true;
     for (; *text; first = false) {
-        size_t length = unit(text, more[0] != 0);
+        size_t length = help_unit(text, more[0] != 0);
         if (!first && at + 1 + length + strlen(more) > wide) {
             fprintf(out, "%s\n%*s", more, (int)indent, "");
             at = indent;
@@ -58,7 +58,7 @@ static void print_text(FILE *out, const char *text, size_t at, size_t wide)
         fprintf(out, "\n%*s", (int)indent, "");
     else
         fprintf(out, "%*s", (int)(indent - at), "");
-    wrap(out, text, indent, indent, wide, "");
+    help_wrap(out, text, indent, indent, wide, "");
     fputc('\n', out);
 }
 
@@ -133,7 +133,7 @@ static void print_examples(FILE *out, const struct verb *verb, const struct subc
             snprintf(line, sizeof line, "%.*s", (int)length, examples);
             if (!of || is_example_of(line, verb, of)) {
                 fputs("  ", out);
-                wrap(out, line + strspn(line, " "), 2, 6, wide, " \\");
+                help_wrap(out, line + strspn(line, " "), 2, 6, wide, " \\");
                 fputc('\n', out);
                 most--;
             }
@@ -144,7 +144,7 @@ static void print_examples(FILE *out, const struct verb *verb, const struct subc
 static void print_title(FILE *out, const char *verb, const char *subcommand, const char *summary, size_t wide)
 {
     const size_t at = (size_t)fprintf(out, "sotto %s%s%s: ", verb, subcommand[0] ? " " : "", subcommand);
-    wrap(out, summary, at, 2, wide, "");
+    help_wrap(out, summary, at, 2, wide, "");
     fputc('\n', out);
 }
 
@@ -155,7 +155,7 @@ static void print_usage(FILE *out, const char *verb, const char *subcommand, con
     snprintf(usage, sizeof usage, "sotto %s%s%s%s%s [options]", verb, subcommand[0] ? " " : "", subcommand,
              arguments[0] ? " " : "", arguments);
     fputs("\nUsage: ", out);
-    wrap(out, usage, strlen("Usage: "), 6, wide, "");
+    help_wrap(out, usage, strlen("Usage: "), 6, wide, "");
     fputc('\n', out);
 }
 
@@ -176,7 +176,7 @@ static void print_subcommands(FILE *out, const struct verb *verb, size_t wide)
         char text[256];
         subcommand_text(text, sizeof text, s);
         fputs("  ", out);
-        print_text(out, s->summary, wrap(out, text, 2, 4, wide, ""), wide);
+        print_text(out, s->summary, help_wrap(out, text, 2, 4, wide, ""), wide);
     }
 }
 
@@ -206,7 +206,7 @@ void verb_print_line(FILE *out, const struct verb *verb)
     char text[256];
     const size_t at = (size_t)fprintf(out, "  sotto %-12s ", verb->name);
     snprintf(text, sizeof text, "%.*s", (int)first_clause(verb->summary), verb->summary);
-    wrap(out, text, at, at, columns(), "");
+    help_wrap(out, text, at, at, help_columns(), "");
     fputc('\n', out);
 }
 
@@ -214,7 +214,7 @@ void verb_print_help(FILE *out, const struct verb *verb, const char *subcommand)
 {
     static struct option_rows rows;
     const struct subcommand *of = find_subcommand(verb, subcommand);
-    const size_t wide = columns();
+    const size_t wide = help_columns();
     option_rows_of(&rows, verb);
     print_title(out, verb->name, of ? subcommand : "", of ? of->summary : verb->summary, wide);
     print_examples(out, verb, of, EXAMPLES_SHOWN, wide);
@@ -229,7 +229,7 @@ void verb_print_help(FILE *out, const struct verb *verb, const char *subcommand)
 void verb_print_all_help(FILE *out, const struct verb *verb)
 {
     static struct option_rows rows;
-    const size_t wide = columns();
+    const size_t wide = help_columns();
     option_rows_of(&rows, verb);
     print_title(out, verb->name, "", verb->summary, wide);
     print_examples(out, verb, NULL, SIZE_MAX, wide);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Text of a line; a dot or quote at its beginning would be a request. */
-static void put(FILE *out, const char *text)
+static void manual_put(FILE *out, const char *text)
 {
     if (*text == '.' || *text == '\'')
         fputs("\\&", out);
@@ -33,7 +33,7 @@ static void put_upper(FILE *out, const char *text)
 static void put_option(FILE *out, const struct option_row *row)
 {
     fputs(".TP\n\\fB\\-\\-", out);
-    put(out, row->name);
+    manual_put(out, row->name);
     fputs("\\fR", out);
     if (option_short(row))
         fprintf(out, ", \\fB\\-%s\\fR", option_short(row));
@@ -42,19 +42,19 @@ static void put_option(FILE *out, const struct option_row *row)
         char name[64];
         snprintf(name, sizeof name, "%.*s", (int)n, word);
         fputs(", \\fB\\-\\-", out);
-        put(out, name);
+        manual_put(out, name);
         fputs("\\fR", out);
     }
     if (row->value) {
         fputs(" \\fI", out);
-        put(out, row->value);
+        manual_put(out, row->value);
         fputs("\\fR", out);
     }
     fputc('\n', out);
-    put(out, row->help);
+    manual_put(out, row->help);
     if (row->fallback) {
         fputs(" (default: ", out);
-        put(out, row->fallback);
+        manual_put(out, row->fallback);
         fputc(')', out);
     }
     fputc('\n', out);
@@ -66,7 +66,7 @@ static void put_options(FILE *out, const struct option_rows *rows)
         if (!option_opens_group(rows, i))
             continue;
         fputs(".SS ", out);
-        put(out, rows->row[i].group);
+        manual_put(out, rows->row[i].group);
         fputc('\n', out);
         for (size_t k = i; k < rows->count; k++)
             if (strcmp(rows->row[k].group, rows->row[i].group) == 0)
@@ -80,7 +80,7 @@ static void put_examples(FILE *out, const char *examples)
         char line[512];
         size_t length = strcspn(examples, "\n");
         snprintf(line, sizeof line, "%.*s", (int)length, examples);
-        put(out, line);
+        manual_put(out, line);
         fputc('\n', out);
         examples += length + (examples[length] == '\n');
     }
@@ -93,9 +93,9 @@ static void put_subcommands(FILE *out, const struct verb *verb)
         char text[256];
         subcommand_text(text, sizeof text, s);
         fprintf(out, "%s.TP\n\\fB", i ? "" : ".SH SUBCOMMANDS\n");
-        put(out, text);
+        manual_put(out, text);
         fputs("\\fR\n", out);
-        put(out, s->summary);
+        manual_put(out, s->summary);
         fputc('\n', out);
     }
 }
@@ -110,7 +110,7 @@ static void put_head(FILE *out, const char *verb)
     fprintf(out, " 1 \"\" \"sotto %s\" \"sotto\"\n.SH NAME\nsotto", sotto_version());
     if (verb) {
         fputs("\\-", out);
-        put(out, verb);
+        manual_put(out, verb);
     }
     fputs(" \\- ", out);
 }
@@ -120,11 +120,11 @@ static void put_verb(FILE *out, const struct verb *verb)
     static struct option_rows rows;
     option_rows_of(&rows, verb);
     put_head(out, verb->name);
-    put(out, verb->summary);
+    manual_put(out, verb->summary);
     fputs("\n.SH SYNOPSIS\n\\fBsotto ", out);
-    put(out, verb->name);
+    manual_put(out, verb->name);
     fputs("\\fR ", out);
-    put(out, verb->arguments);
+    manual_put(out, verb->arguments);
     fputs(" [options]\n", out);
     put_subcommands(out, verb);
     fputs(".SH EXAMPLES\n.nf\n", out);
@@ -145,9 +145,9 @@ static void put_overview(FILE *out, const struct verb *const *verbs, size_t coun
           out);
     for (size_t i = 0; i < count; i++) {
         fputs(".TP\n\\fB", out);
-        put(out, verbs[i]->name);
+        manual_put(out, verbs[i]->name);
         fputs("\\fR\n", out);
-        put(out, verbs[i]->summary);
+        manual_put(out, verbs[i]->summary);
         fputc('\n', out);
     }
     fputs(".SH EXIT STATUS\n0: success.\n1: a claim or bound that was tested does not hold.\n"

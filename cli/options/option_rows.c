@@ -73,7 +73,7 @@ static const struct option_row *option_row_named(const struct option_rows *rows,
 }
 
 /* What a part takes may stand in the list already, by another part. */
-static void add(struct option_rows *out, struct option_row row)
+static void option_rows_add(struct option_rows *out, struct option_row row)
 {
     assert(out->count < OPTION_ROWS_MOST && row.group && "an option stands below a heading");
     if (!row.part || !option_row_named(out, row.name))
@@ -110,13 +110,13 @@ static const char *add_all(struct option_rows *out, const struct option_row *row
         } else if (row.kind == OPTION_TABLE) {
             for (const struct sotto_option *m = sotto_option_table(row.table); m->name; m++)
                 if (!row.only || option_listed(row.only, m->name, strlen(m->name)))
-                    add(out, of_member(m, group, part));
+                    option_rows_add(out, of_member(m, group, part));
         } else if (row.kind == OPTION_DEFAULT) {
             set_default(out, &row);
         } else {
             row.group = group;
             row.part = part;
-            add(out, row);
+            option_rows_add(out, row);
         }
     }
     return group;

@@ -17,15 +17,15 @@ sotto_status pretrain_plan_check(const struct options *o)
     return SOTTO_OK;
 }
 
-static double hours(const struct sotto_pretrain_plan *p, size_t ranks, double gigabit)
+static double pretrain_plan_hours(const struct sotto_pretrain_plan *p, size_t ranks, double gigabit)
 {
     return (double)p->steps * sotto_pretrain_plan_step(p, ranks, 8e-9 / gigabit) / 3600;
 }
 
 /* Of the speed of one process times the number of ranks. */
-static double share(const struct sotto_pretrain_plan *p, size_t ranks, double gigabit)
+static double pretrain_plan_share(const struct sotto_pretrain_plan *p, size_t ranks, double gigabit)
 {
-    return hours(p, 1, gigabit) / ((double)ranks * hours(p, ranks, gigabit));
+    return pretrain_plan_hours(p, 1, gigabit) / ((double)ranks * pretrain_plan_hours(p, ranks, gigabit));
 }
 
 /* 1, 2, 4, ... as long as each rank has a leaf. */
@@ -34,11 +34,11 @@ static int has_work(const struct sotto_pretrain_plan *p, size_t ranks)
     return ranks == 1 || (p->exact && ranks <= p->leaves && ranks <= MOST);
 }
 
-static size_t recommended(const struct sotto_pretrain_plan *p, double gigabit)
+static size_t pretrain_plan_recommended(const struct sotto_pretrain_plan *p, double gigabit)
 {
     size_t best = 1;
     for (size_t ranks = 2; has_work(p, ranks); ranks *= 2)
-        best = share(p, ranks, gigabit) >= worth ? ranks : best;
+        best = pretrain_plan_share(p, ranks, gigabit) >= worth ? ranks : best;
     return best;
 }
 
@@ -55,8 +55,8 @@ static void print_json(const struct sotto_pretrain_plan *p, const char *choice)
     for (size_t ranks = 1; has_work(p, ranks); ranks *= 2)
         for (size_t i = 0; i < NETWORKS; i++)
             printf("%s{\"ranks\": %zu, \"gigabits\": %g, \"hours\": %.4g}", ranks + i > 1 ? ", " : "", ranks,
-                   gigabits[i], hours(p, ranks, gigabits[i]));
-    printf("], \"recommended_ranks\": %zu}\n", recommended(p, 10));
+                   gigabits[i], pretrain_plan_hours(p, ranks, gigabits[i]));
+    printf("], \"recommended_ranks\": %zu}\n", pretrain_plan_recommended(p, 10));
 }
 
 static void print_text(const struct sotto_pretrain_plan *p, const char *choice)
@@ -65,7 +65,7 @@ static void print_text(const struct sotto_pretrain_plan *p, const char *choice)
            (unsigned long long)p->steps, p->batch, p->threads, p->threads == 1 ? "" : "s",
            (double)p->planned_bytes / (1 << 20), choice);
     printf("a step takes %.4g s here (median of 3), of it the loss %.4g s: %.3g hours in all\n",
-           p->step_seconds, p->loss_seconds, hours(p, 1, 1));
+           p->step_seconds, p->loss_seconds, pretrain_plan_hours(p, 1, 1));
     if (!p->exact) {
         printf("order fast: one process; with --order exact the same bits come from any number of ranks\n");
         return;
@@ -80,10 +80,11 @@ static void print_text(const struct sotto_pretrain_plan *p, const char *choice)
     for (size_t ranks = 1; has_work(p, ranks); ranks *= 2) {
         printf("\n%8zu", ranks);
         for (size_t i = 0; i < NETWORKS; i++)
-            printf("  %9.3g  %3.0f %%", hours(p, ranks, gigabits[i]), 100 * share(p, ranks, gigabits[i]));
+            printf("  %9.3g  %3.0f %%", pretrain_plan_hours(p, ranks, gigabits[i]),
+                   100 * pretrain_plan_share(p, ranks, gigabits[i]));
     }
-    printf("\n\nat 10 Gbit/s: %zu ranks (the most that keep %.0f %% of ideal speed)\n", recommended(p, 10),
-           100 * worth);
+    printf("\n\nat 10 Gbit/s: %zu ranks (the most that keep %.0f %% of ideal speed)\n",
+           pretrain_plan_recommended(p, 10), 100 * worth);
 }
 
 sotto_status pretrain_plan_print(const struct sotto_dataset *data, const struct sotto_array *chosen,

@@ -74,7 +74,7 @@ static int noise_given(const struct options *o, const char *name)
     return option_given(o, name) + option_given(o, "sigma");
 }
 
-static sotto_status check(const struct options *o)
+static sotto_status verb_account_check(const struct options *o)
 {
     if (!option_given(o, "mechanism"))
         return option_require(o, "mechanism");
@@ -194,7 +194,7 @@ static sotto_status account_of_release(struct sotto_account *account, const stru
     const struct sotto_sensitivity *s = &r->sensitivity;
     double scale = r->scale;
     int certified = option_flag(o, "certified"), searched = r->target.epsilon != 0;
-    sotto_status status = check(o);
+    sotto_status status = verb_account_check(o);
     if (status == SOTTO_OK && certified && searched)
         status = sotto_calibrate_certified(account, r->mechanism, s, r->target, q->compose, ctx);
     else if (status == SOTTO_OK && certified)
@@ -307,8 +307,8 @@ static sotto_status print_choices(const struct sotto_account *accounts, size_t c
     return status;
 }
 
-static sotto_status choose(const struct request *q, const struct options *o, const struct sotto_context *ctx,
-                           int json)
+static sotto_status verb_account_choose(const struct request *q, const struct options *o,
+                                        const struct sotto_context *ctx, int json)
 {
     const struct sotto_release *r = &q->release;
     struct sotto_account accounts[SOTTO_MAX_MECHANISMS];
@@ -428,7 +428,7 @@ static sotto_status account_of(const struct options *o, const struct request *q,
     return order ? print_any_order(&any, q, o, json) : print_result(account, q, o, json);
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_account_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct request request;
     sotto_status status = refuse_others(o);
@@ -443,7 +443,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (option_given(o, "ledger"))
         return print_ledger(o, ctx);
     if (option_given(o, "choose"))
-        return choose(&request, o, ctx, json);
+        return verb_account_choose(&request, o, ctx, json);
     return account_of(o, &request, ctx, json);
 }
 
@@ -467,4 +467,4 @@ const struct verb verb_account = {
     .options = rows,
     .most_used = "mechanism|epsilon|delta|scale|l1|l2|noise-multiplier|sample-rate|steps|compose|events|"
                  "ledger|choose|certified|json",
-    .run = run};
+    .run = verb_account_run};

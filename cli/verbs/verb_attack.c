@@ -143,7 +143,8 @@ static sotto_status save_memorisation(const char *folder, const struct sotto_aud
     return sotto_audit_save_memorisation(path, result);
 }
 
-static sotto_status print(const struct sotto_audit_result *result, int finished, const char *folder, int json)
+static sotto_status verb_attack_print(const struct sotto_audit_result *result, int finished,
+                                      const char *folder, int json)
 {
     char *text = NULL;
     int table = !json && finished;
@@ -171,7 +172,7 @@ static void print_json_lines(const char *lines, const char **between)
 }
 
 /* Rows of the library, then those of parts. */
-static sotto_status list(int json)
+static sotto_status verb_attack_list(int json)
 {
     char *text = NULL;
     const char *between = "";
@@ -217,12 +218,12 @@ static sotto_status train_shadows(const struct sotto_attack_options *options, co
     return status;
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_attack_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     if (!cli_writes() && (strcmp(option_argument(o, 0), "list") == 0 || option_flag(o, "plan")))
         return SOTTO_OK;
     if (strcmp(option_argument(o, 0), "list") == 0)
-        return list(json);
+        return verb_attack_list(json);
     struct attack_inputs in = {0};
     struct sotto_attack_options options;
     double rates[ATTACK_RATES], *scores = NULL;
@@ -256,7 +257,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
             status = save_memorisation(folder, &result);
     }
     if (status == SOTTO_OK)
-        status = print(&result, finished, folder, json);
+        status = verb_attack_print(&result, finished, folder, json);
     sotto_audit_result_free(&result);
     free(scores);
     attack_inputs_clear(&in);
@@ -321,4 +322,4 @@ const struct verb verb_attack = {
     .own = "classes|budget|cover",
     .options = rows,
     .subcommands = subcommands,
-    .run = run};
+    .run = verb_attack_run};

@@ -143,7 +143,8 @@ static double count_right(const struct sotto_array *out, const int64_t *labels)
     return (double)right;
 }
 
-static sotto_status measure(struct share *share, const struct options *o, const struct sotto_array *out)
+static sotto_status verb_predict_measure(struct share *share, const struct options *o,
+                                         const struct sotto_array *out)
 {
     struct sotto_array y = {0};
     const char *path = option_text(o, "labels");
@@ -200,12 +201,12 @@ static sotto_status save_whose(const struct options *o, const char *output)
 }
 
 /* What was asked for: the answers as a file, the accuracy, or both. */
-static sotto_status deliver(const struct options *o, const struct sotto_array *out, int json)
+static sotto_status verb_predict_deliver(const struct options *o, const struct sotto_array *out, int json)
 {
     const char *output = option_text(o, "output"),
                *kind = option_flag(o, "logits") ? "logits" : "probabilities";
     struct share accuracy, *known = option_given(o, "labels") ? &accuracy : NULL;
-    sotto_status status = known ? measure(known, o, out) : SOTTO_OK;
+    sotto_status status = known ? verb_predict_measure(known, o, out) : SOTTO_OK;
     if (status == SOTTO_OK && output)
         status = sotto_npy_save(output, out);
     if (status == SOTTO_OK && output)
@@ -220,8 +221,9 @@ static sotto_status deliver(const struct options *o, const struct sotto_array *o
     return status;
 }
 
-static sotto_status answer(const struct options *o, const struct sotto_head *h, const struct sotto_array *x,
-                           const struct sotto_context *ctx, int json)
+static sotto_status verb_predict_answer(const struct options *o, const struct sotto_head *h,
+                                        const struct sotto_array *x, const struct sotto_context *ctx,
+                                        int json)
 {
     struct sotto_array out = {0};
     size_t shape[2] = {x->shape[0], sotto_head_classes(h)};
@@ -234,7 +236,7 @@ static sotto_status answer(const struct options *o, const struct sotto_head *h, 
         status =
             sotto_head_predict(out.data, h, x->data, shape[0], x->shape[1], option_flag(o, "logits"), ctx);
     if (status == SOTTO_OK)
-        status = deliver(o, &out, json);
+        status = verb_predict_deliver(o, &out, json);
     sotto_array_clear(&out);
     return status;
 }
@@ -289,7 +291,7 @@ static sotto_status ask_network(const struct options *o, const struct sotto_cont
         status =
             option_given(o, "features") ? answer_features(&out, n, o, ctx) : answer_data(&out, n, o, ctx);
     if (status == SOTTO_OK)
-        status = deliver(o, &out, json);
+        status = verb_predict_deliver(o, &out, json);
     sotto_array_clear(&out);
     sotto_network_free(n);
     return status;
@@ -339,7 +341,7 @@ static sotto_status deliver_answers(const struct options *o, const struct sotto_
     sotto_status status = path || print ? sotto_table_answers(path, e, out) : SOTTO_OK;
     if (status == SOTTO_OK && path && !json)
         printf("%s: answers to %zu records, %zu classes\n", path, out->shape[0], out->shape[1]);
-    return status == SOTTO_OK && !print ? deliver(o, out, json) : status;
+    return status == SOTTO_OK && !print ? verb_predict_deliver(o, out, json) : status;
 }
 
 static sotto_status output_table(const struct options *o, const struct sotto_context *ctx, int json)
@@ -363,7 +365,7 @@ static sotto_status output_table(const struct options *o, const struct sotto_con
     return status;
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_predict_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct sotto_head *h = NULL;
     struct sotto_array x = {0};
@@ -379,7 +381,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     else if (status == SOTTO_OK)
         status = embed_images(&x, h, o, ctx);
     if (status == SOTTO_OK)
-        status = answer(o, h, &x, ctx, json);
+        status = verb_predict_answer(o, h, &x, ctx, json);
     sotto_array_clear(&x);
     sotto_head_free(h);
     return status;
@@ -400,4 +402,4 @@ const struct verb verb_predict = {
     .own = "head|model|encoder|features|labels|table|encoding|answers|logits",
     .options = rows,
     .most_used = "head|model|encoder|features|data|indices|split|labels|table|answers|repeats|logits|output",
-    .run = run};
+    .run = verb_predict_run};

@@ -102,8 +102,8 @@ static void print_result(const struct sotto_pretrain_result *r, const struct sot
                r->adversary_loss, r->adversary_accuracy);
 }
 
-static sotto_status train(const struct options *o, const struct sotto_dataset *data, const char *checkpoint,
-                          const struct sotto_context *ctx, int json)
+static sotto_status verb_pretrain_train(const struct options *o, const struct sotto_dataset *data,
+                                        const char *checkpoint, const struct sotto_context *ctx, int json)
 {
     struct sotto_pretrain_options options;
     struct sotto_pretrain_result result;
@@ -150,14 +150,14 @@ done:
     return status;
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_pretrain_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     sotto_status status = check_talos(o);
     if (status == SOTTO_OK)
         status = check_augmentation(o);
     if (status == SOTTO_OK && option_flag(o, "plan"))
         status = pretrain_plan_check(o);
-    return status == SOTTO_OK ? image_training(o, NULL, ctx, json, train) : status;
+    return status == SOTTO_OK ? image_training(o, NULL, ctx, json, verb_pretrain_train) : status;
 }
 
 const struct verb verb_pretrain = {
@@ -177,4 +177,4 @@ const struct verb verb_pretrain = {
     .options = rows,
     .most_used =
         "data|indices|split|method|encoder|epochs|batch|lr|augmentation|seed|dtype|plan|fresh|metrics|output",
-    .run = run};
+    .run = verb_pretrain_run};

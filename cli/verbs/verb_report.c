@@ -38,7 +38,7 @@ sotto_status report_page(const struct options *o, const char *const *beside, int
     return status;
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_report_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     (void)ctx;
     return report_page(o, NULL, json);
@@ -57,4 +57,4 @@ const struct verb verb_report = {
     .ranks = RANK_0,
     .options = rows,
     .most_used = "output|json",
-    .run = run};
+    .run = verb_report_run};
