@@ -6,10 +6,11 @@ file(GLOB SOTTO_CLI_SOURCES CONFIGURE_DEPENDS cli/*.c cli/*/*.c)
 list(FILTER SOTTO_CLI_SOURCES EXCLUDE REGEX "/cli/main.c$")
 foreach(name IN LISTS SOTTO_MODULE_NAMES)
   file(GLOB sources CONFIGURE_DEPENDS src/modules/${name}/cli/*.c)
+  set_source_files_properties(${sources} PROPERTIES INCLUDE_DIRECTORIES ${CMAKE_SOURCE_DIR}/src/modules/${name}/include)
   list(APPEND SOTTO_CLI_SOURCES ${sources})
 endforeach()
 # The one file of the library that lists of the program include: base/plugs.h.
-set(SOTTO_CLI_INCLUDES cli include ${SOTTO_LAB_INCLUDES} ${CMAKE_BINARY_DIR}/generated src/core)
+set(SOTTO_CLI_INCLUDES cli include ${CMAKE_BINARY_DIR}/generated src/core)
 # Compiled once: for the program, for its copy with old defects (cmake/tests.cmake) and for the test of its options.
 add_library(sotto_cli OBJECT ${SOTTO_CLI_SOURCES})
 target_include_directories(sotto_cli PUBLIC ${SOTTO_CLI_INCLUDES})
