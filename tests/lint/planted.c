@@ -128,3 +128,8 @@ void long_function(void)
     calls += 61;
     calls += 62;
 }
+
+static int one(void)
+{
+    return calls;
+}
