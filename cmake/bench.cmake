@@ -1,5 +1,10 @@
 # bench/bench_*.c: programs that time kernels and stages (make bench). bench_team needs MPI itself.
 file(GLOB benches CONFIGURE_DEPENDS bench/bench_*.c)
+foreach(name IN LISTS SOTTO_MODULE_NAMES)
+  file(GLOB own CONFIGURE_DEPENDS src/modules/${name}/bench/bench_*.c)
+  set_source_files_properties(${own} PROPERTIES INCLUDE_DIRECTORIES ${CMAKE_SOURCE_DIR}/src/modules/${name}/include)
+  list(APPEND benches ${own})
+endforeach()
 foreach(source IN LISTS benches)
   get_filename_component(name ${source} NAME_WE)
   if(name STREQUAL bench_team AND NOT TARGET sotto_mpi)

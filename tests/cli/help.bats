@@ -2,7 +2,8 @@
 # Every help text is a golden file, so that a change of wording is reviewed: VERB.txt of --help, VERB.all.txt of --help all, and
 # VERB-NAME.txt of each subcommand. After such a change write them again by
 #   REFRESH=1 SOTTO=build/release/sotto bats tests/cli/help.bats
-# and look at the difference.
+# and look at the difference. What a module adds to the text of a verb that is not its own stands in FILE.txt.more of the module, whose
+# lines REFRESH writes in a build with that module alone, and the text without them in a build without modules.
 
 bats_require_minimum_version 1.5.0
 
@@ -26,18 +27,28 @@ helps() {
 }
 
 @test "help texts are those of tests/golden/help" {
-  text_of() { # that of a module's verb lies in the module
+  text_of() { # that of a module's verb, or of a name that a module adds, lies in the module
     local own
-    own=$(find "$modules" -path "*/tests/golden/help/${1%%[.-]*}.all.txt")
+    own=$(find "$modules" -path "*/tests/golden/help/$1.txt" -o -path "*/tests/golden/help/${1%%[.-]*}.all.txt" | head -n 1)
     [ -n "$own" ] && echo "${own%/*}/$1.txt" || echo "$golden/$1.txt"
   }
   helps > "$BATS_TEST_TMPDIR/helps"
   [ "$(wc -l < "$BATS_TEST_TMPDIR/helps")" -gt 60 ]
-  while read -r file words; do
-    [ -z "$REFRESH" ] || "$SOTTO" $words > "$(text_of "$file")"
-    "$SOTTO" $words | diff -u "$(text_of "$file")" - || { echo "see the head of help.bats"; return 1; }
-  done < "$BATS_TEST_TMPDIR/helps"
   built=$(sed -n 's,^#include "sotto/lab/\(.*\)\.h"$,\1,p' "${SOTTO_BUILD:-$(dirname "$SOTTO")}/generated/sotto/lab.h")
+  is=$BATS_TEST_TMPDIR/is changes=$BATS_TEST_TMPDIR/changes
+  while read -r file words; do
+    text=$(text_of "$file")
+    "$SOTTO" $words > "$is"
+    more=$(for name in $built; do ls "$modules/$name/tests/golden/help/$file.txt.more" 2> /dev/null || :; done)
+    if [ -z "$more" ]; then
+      [ -z "$REFRESH" ] || cp "$is" "$text"
+      diff -u "$text" "$is" || { echo "see the head of help.bats"; return 1; }
+    else # the lines that parts of modules add, in any order, and no other
+      diff -d "$text" "$is" > "$changes" || :
+      [ -z "$REFRESH" ] || [ "$(wc -w <<< "$built")" -gt 1 ] || sed -n 's/^> //p' "$changes" > "$more"
+      diff -u <(cat $more | sort) <(sed -n 's/^> //p' "$changes" | sort) && run -1 grep '^<' "$changes" || { cat "$changes"; echo "see the head of help.bats"; return 1; }
+    fi
+  done < "$BATS_TEST_TMPDIR/helps"
   for file in "$golden"/*.txt $(for name in $built; do ls "$modules/$name"/tests/golden/help/*.txt; done); do
     [ ! -e "$file" ] || grep -q "^$(basename "$file" .txt) " "$BATS_TEST_TMPDIR/helps" || { echo "$file: there is no such verb"; return 1; }
   done
