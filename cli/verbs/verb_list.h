@@ -24,6 +24,5 @@ ROW(selftest)
 ROW(version)
 ROW(generate)
 ROW(monitor)
-ROW(defend)
 #define PLUG_VERB ROW
 #include "base/plugs.h"

@@ -10,7 +10,6 @@
 #include "sotto/canary.h"
 #include "sotto/compose.h"
 #include "sotto/data.h"
-#include "sotto/defend.h"
 #include "sotto/dp.h"
 #include "sotto/fine_tune.h"
 #include "sotto/generate.h"

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "io/text/parameters.h"
-#include "sotto/defend.h"
+#include "sotto/lab/defend.h"
 
 enum defence_need {
     DEFENCE_POSTERIORS = 1, /* rows are probabilities */

@@ -1,6 +1,6 @@
 /* A record as its "sotto.defend/1" object. */
 #include "io/json/json.h"
-#include "sotto/defend.h"
+#include "sotto/lab/defend.h"
 
 #include <math.h>
 

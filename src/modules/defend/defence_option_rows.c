@@ -1,6 +1,6 @@
 #include "options/option_row.h"
 #include "options/option_tables.h"
-#include "sotto/defend.h"
+#include "sotto/lab/defend.h"
 
 #define OPTIONS_OF struct sotto_defence_options
 

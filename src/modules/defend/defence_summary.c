@@ -1,6 +1,6 @@
 /* A record in lines for the terminal. */
 #include "base/memory.h"
-#include "sotto/defend.h"
+#include "sotto/lab/defend.h"
 
 #include <math.h>
 #include <stdarg.h>

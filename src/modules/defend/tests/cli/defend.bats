@@ -2,7 +2,7 @@
 # defend: defended rows and their record, what an attacker still learns, one clear line for what cannot be defended.
 
 bats_require_minimum_version 1.5.0
-load ../support/npy
+load ../../../../../tests/support/npy
 
 u1() { for v; do printf "\\x$(printf %02x "$v")"; done; }
 half() { printf '\0\0\0\x3f'; } # .5 as little-endian float32

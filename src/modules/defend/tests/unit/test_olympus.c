@@ -3,7 +3,7 @@
 #include "support/test.h"
 
 #include "rng/rng.h"
-#include "sotto/defend.h"
+#include "sotto/lab/defend.h"
 #include "sotto/head.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
 #include "base/reserved.h"
 #include "num/beta.h"
 #include "sotto/attack.h"
-#include "sotto/defend.h"
+#include "sotto/lab/defend.h"
 #include "sotto/head.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* What embeddings are still good for: the answers of a head that is given, or else of linear classifiers
  * trained on the defender's rows as they are and as the defence makes them. */
-#include "inputs/defend_inputs.h"
+#include "defend_inputs.h"
 
 static sotto_status ask(struct sotto_array *out, const struct sotto_head *h, const float *x, size_t n,
                         size_t d, const struct sotto_context *ctx)

@@ -1,4 +1,4 @@
-#include "inputs/defend_inputs.h"
+#include "defend_inputs.h"
 #include "inputs/head_inputs.h"
 
 #include <stdio.h>

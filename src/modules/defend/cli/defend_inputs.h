@@ -4,6 +4,7 @@
 #define CLI_INPUTS_DEFEND_INPUTS_H
 
 #include "options/options.h"
+#include "sotto/lab/defend.h"
 
 #include <stdbool.h>
 
