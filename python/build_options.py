@@ -36,7 +36,6 @@ TYPES = {
     "ProtectOptions": (sotto.protect_head, "release", "spend"),
     "StatisticOptions": (sotto.release_statistic, "protect", "release", "spend"),
     "SpendOptions": (sotto.release_records, "spend"),
-    "DefenceOptions": (sotto.Defence, "defence:budget|seed|key"),
 }
 # Rows that arguments of Python replace: files become arrays, and what the program takes apart is given in parts.
 LEFT_OUT = {"loci", "claim", "claim_epsilon", "claim_delta", "shard", "shards", "target", "target_command", "size", "dimension", "sensitivity",

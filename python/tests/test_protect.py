@@ -1,4 +1,4 @@
-"""Releases with a proved sensitivity, and defences: the same bits as the program's; refusals name parameters and charge nothing."""
+"""Releases with a proved sensitivity: the same bits as the program's; refusals name parameters and charge nothing."""
 
 import json
 import os
@@ -120,37 +120,6 @@ def test_records_as_the_program(tmp_path, ledger):
     with pytest.raises(TypeError, match="'purpos'"):
         sotto.release_records(x, tmp_path / "q.npy", clip=1, epsilon=40, ledger=ledger, purpos="x")
     assert len(ledger._lines()) == lines and not (tmp_path / "q.npy").exists()
-
-
-# ---- defences
-def test_defence_as_the_program(tmp_path):
-    rng = np.random.default_rng(3)
-    p = rng.dirichlet([0.3] * 4, 120).astype("f4")
-    member = np.arange(120) % 2
-    np.save(tmp_path / "p.npy", p)
-    np.save(tmp_path / "m.npy", member)
-    told = json.loads(sotto_program("defend", "memguard", "--input", f"{tmp_path}/p.npy:{tmp_path}/m.npy", "--known", f"{tmp_path}/p.npy:{tmp_path}/m.npy", "--attacker", f"{tmp_path}/p.npy:{tmp_path}/m.npy",
-                                    "--adaptive", "--budget", 0.5, "--set", "epochs=20", "--set", "steps=30", "-o", tmp_path / "q.npy", "--json"))
-    d = sotto.Defence("memguard", known=p, protected_label=member, budget=0.5, settings={"epochs": 20, "steps": 30})
-    q = d.apply(p)
-    assert np.array_equal(q, np.load(tmp_path / "q.npy")) and np.array_equal(q.argmax(1), p.argmax(1)) and np.allclose(q.sum(1), 1, atol=1e-5)
-    assert np.array_equal(d.apply(p[:7]), q[:7]) and abs(d.cost(p).mean() - told["distortion"]["expected"]) < 1e-9
-    result = d.measure(p, member, attacker=(p, member))
-    for column in ("before", "after", "adaptive"):
-        ours = {a.name: a.accuracy.estimate for a in getattr(result, column).attackers}
-        assert ours and all(0 <= v <= 1 for v in ours.values())
-
-
-def test_defences():
-    kinds = {d.name: d for d in sotto.defences()}
-    assert kinds["memguard"].posteriors and not kinds["attriguard"].posteriors and kinds["memguard"].budget == 1
-    for change, text in ({"name": "x"}, "no defence 'x'"), ({"settings": {"x": 1}}, "x"), ({"budget": -1}, "budget"), ({"known": None}, "rows|needs|known"):
-        with pytest.raises(ValueError, match=text):
-            sotto.Defence(**{"name": "memguard", "known": np.eye(3), "protected_label": [0, 1, 0], **change})
-    with pytest.raises(ValueError, match="probabilities"):
-        sotto.Defence("temperature").apply([[3.0, 4.0]])
-    with pytest.raises(TypeError, match="'budge'; did you mean 'budget'"):
-        sotto.Defence("temperature", budge=1)
 
 
 def test_comparison(tmp_path):

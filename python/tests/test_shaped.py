@@ -105,13 +105,6 @@ def test_what_is_trained_on_them_says_so(tmp_path, encoder):
     assert UNKNOWN in net.certificate.condition
 
 
-def test_defended_rows(encoder):
-    known = np.random.default_rng(2).normal(size=(40, 4)).astype("f4")
-    d = sotto.Defence("attriguard", known=known, protected_label=np.arange(40) % 2, budget=.5, settings={"epochs": 1})
-    assert {s.what for s in shaped_of(d.apply(known))} == {"defence"}
-    assert not shaped_of(sotto.Defence("temperature", budget=.5).apply(np.full((2, 2), .5)))
-
-
 def test_moments_and_canaries(tmp_path):
     x = sotto.standardise(np.eye(64), np.ones((4, 64)) * [[0], [1], [2], [3]])
     assert head(x, ledger(tmp_path)).certificate.condition == "the moments public do not depend on these records"

@@ -73,7 +73,6 @@ USER = """
     sotto.release_records(x, "noisy.npy", clip=1, epsilon=3, ledger=ledger, purpose="rows")
     sotto.protect_head(head, "out.safetensors", ledger=ledger, l2=.1, epsilon=2, delta=1e-5)
     sotto.sample_sensitivity(x, y, pairs=2, epochs=1)
-    sotto.Defence("memguard", budget=.5, seed=1)
 """
 WRONG = """
     import numpy as np
@@ -102,8 +101,6 @@ WRONG = """
     sotto.protect_head(head, "a.safetensors", ledger=ledger, l3=1)
     sotto.sample_sensitivity(x, x, pairs=2, epsilon=1)
     sotto.sample_sensitivity(x, x, pairs=2, hidden="8")
-    sotto.Defence("memguard", budgt=.5)
-    sotto.Defence("memguard", budget="half")
     head.predict(x, repeat=3)
     head.score(x, x, average="mean")
 """

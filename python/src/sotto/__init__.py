@@ -21,7 +21,6 @@ from ._certificate import Certificate, Verification, verify
 from ._encoder import Encoder, knn_accuracy, pretrain, scatter, standardise
 from ._compare import Comparison, compare
 from ._dataset import Dataset
-from ._defence import Defence, DefenceKind, DefenceResult, defences
 from ._head import Head, train_head
 from ._ledger import Ledger, LedgerEntry, LedgerTotal
 from ._network import Network, train_network
@@ -38,9 +37,6 @@ __all__ = [
     "Certificate",
     "Comparison",
     "Dataset",
-    "Defence",
-    "DefenceKind",
-    "DefenceResult",
     "Diverged",
     "Encoder",
     "Estimate",
@@ -63,7 +59,6 @@ __all__ = [
     "attacks",
     "audit",
     "compare",
-    "defences",
     "errors",
     "key",
     "knn_accuracy",
@@ -94,7 +89,7 @@ def version_line() -> str:
 
 
 # What lay here before it became a module, by its name: the module of sotto.lab. It goes with the release after the next.
-_MOVED: dict[str, str] = {}
+_MOVED = {"Defence": "defend", "DefenceKind": "defend", "DefenceResult": "defend", "defences": "defend"}
 
 if not TYPE_CHECKING:  # for a checker of types every name would be there
 

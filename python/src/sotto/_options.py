@@ -451,11 +451,3 @@ class SpendOptions(TypedDict, total=False):
     read_from_data: str | Sequence[str] | None
     planned: str | PathLike[str] | None
     insecure_seed: int | None
-
-
-class DefenceOptions(TypedDict, total=False):
-    """Of Defence()."""
-
-    budget: float | None
-    seed: int | None
-    key: int | None

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ._call import Array, Progress, array, ffi, fill, invalid, keep, lib, pointer, run, struct, table, text_of, unknown
-from ._records import Record, read
-from ._shaped import Shaping, shape, shaped_of
+from .._call import Array, Progress, array, ffi, fill, invalid, keep, lib, pointer, run, struct, table, text_of, unknown
+from .._records import Record, read
+from .._shaped import Shaping, shape, shaped_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._options import DefenceOptions
+    from ._defend_options import DefenceOptions
 
 __all__ = ["Defence", "DefenceKind", "DefenceResult", "defences"]
 
@@ -31,7 +31,7 @@ class DefenceKind(NamedTuple):
 def defences() -> list[DefenceKind]:
     """All defences.
 
-    >>> [d.name for d in sotto.defences() if not d.posteriors][:1]
+    >>> [d.name for d in sotto.lab.defend.defences() if not d.posteriors][:1]
     ['attriguard']
     """
     found: list[DefenceKind] = []
@@ -75,7 +75,7 @@ class Defence:
 
     >>> import numpy as np
     >>> p = np.array([[.7, .2, .1], [.1, .8, .1]])
-    >>> d = sotto.Defence("uniform-confidence", budget=.5)
+    >>> d = sotto.lab.defend.Defence("uniform-confidence", budget=.5)
     >>> d.apply(p).argmax(1)
     array([0, 1])
     """
@@ -88,7 +88,7 @@ class Defence:
                         options.take(given, ("set",)))
         unknown("Defence", given, [options], ("set",))
         if lib.sotto_defence_of_posteriors(name.encode()) < 0:
-            raise invalid(f"there is no defence {name!r}; sotto.defences() lists them")
+            raise invalid(f"there is no defence {name!r}; sotto.lab.defend.defences() lists them")
         rows = struct("defence_known") if known is None else _rows("known", known, protected_label, labels)
         out = ffi.new("struct sotto_defence **")
         run(lib.sotto_defence_fit, out, rows, c, threads=threads, progress=progress)
@@ -132,3 +132,7 @@ class Defence:
 
     def __repr__(self) -> str:
         return f"Defence({self.name!r})"
+
+
+# The types of keyword arguments: build_options.py makes _defend_options.py of them.
+OPTION_TYPES: dict[str, tuple[Any, ...]] = {"DefenceOptions": (Defence, "defence:budget|seed|key")}
