@@ -206,7 +206,7 @@ refused() { # CODE TEXT command ...
   [ ! -e no.safetensors ]
 }
 
-@test "row numbers, attributes and protected labels of a table or a pipe" {
+@test "row numbers of a table or a pipe" {
   printf '%s\n' 5 1 40 7 12 30 2 66 > rows.csv
   head_of --features x.csv --labels y.csv --classes 4 --indices rows.csv -o a.safetensors
   head_of --features x.csv --labels y.csv --classes 4 --indices <(cat rows.csv) -o b.safetensors
@@ -215,17 +215,6 @@ refused() { # CODE TEXT command ...
   "$SOTTO" embed --data synthetic-images-n80 --encoder scattering --indices <(cat rows.csv) -o s.npy --quiet > /dev/null
   cmp r.npy s.npy
   refused 65 "contains fractions; row numbers must be integers" "$SOTTO" embed --data synthetic-images-n80 --encoder scattering --indices <(echo 1.5) -o no.npy
-  "$SOTTO" predict --head a.safetensors --features x.csv -o p.npy > /dev/null
-  defended() { "$SOTTO" defend uniform-confidence --input "$1" -o e.npy --quiet > /dev/null; }
-  defended p.npy
-  mv e.npy d.npy
-  for input in p.npy:3 p.npy:y.csv p.npy:stored.npz:y; do
-    defended $input
-    cmp d.npy e.npy
-  done
-  cat p.npy | defended -
-  cmp d.npy e.npy
-  grep -q "read from a pipe" e.npy.defence.json
 }
 
 @test "labels from 1 are refused, and taken where they are stated" {

@@ -46,7 +46,6 @@ meant() { # NAME command ...
     --nonmember-features b/a-features.npy --nonmember-labels b/a-labels.npy
   seq 0 9 > losses.csv
   meant loss audit --member-losses losses.csv --nonmember-losses losses.csv --attack los
-  meant memguard defend memgard --input b/a-features.npy -o out
   meant split data splt b
   meant new key nwe
   [ ! -e out ]

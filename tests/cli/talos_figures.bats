@@ -7,6 +7,11 @@ setup_file() {
   export SET=synthetic-faces-n512 RECORDS=64 EPOCHS=1 BATCH=32 QUERIES=20 TALOS="bounded-1" NETWORKS=resnet8 THREADS=2 OMP_WAIT_POLICY=passive
 }
 teardown_file() { rm -rf "$dir"; }
+setup() {
+  for verb in $(sed -nE 's/.*"\$sotto" ([a-z-]+) .*/\1/p' "$experiments"/talos.sh "$experiments"/talos/*.sh | sort -u); do
+    "$SOTTO" help | grep -q "^  sotto $verb " || skip "this build has no verb $verb"
+  done
+}
 
 figure() { # FILE LINES: so many lines of a table
   local output

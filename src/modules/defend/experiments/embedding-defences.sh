@@ -3,7 +3,7 @@
 # defender's, the attacker's and the judged embeddings of different records; AttriGuard at several budgets and Olympus, each
 # against an attacker who does not expect it and one who trains on defended rows. Utility: a linear classifier of the task,
 # trained on what the defence makes of the defender's rows. Default data are synthetic faces; any set with an attribute will do.
-# usage: experiments/embedding-defences.sh FOLDER [SET [EPOCHS]]   (SOTTO: the program; default: sotto. ENCODER: one that is there,
+# usage: embedding-defences.sh FOLDER [SET [EPOCHS]]   (SOTTO: the program; default: sotto. ENCODER: one that is there,
 # instead of training one; THREADS: 2)
 set -euo pipefail
 sotto=${SOTTO:-sotto}

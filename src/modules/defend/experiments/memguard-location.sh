@@ -3,7 +3,7 @@
 # 1 .50, .7 .52, .5 .55, .3 .62, .1 .69, 0 .73). 1,000 records each for the target, the defender's non-members, the non-members
 # that are judged, and the attacker's shadow in and out; target and shadow 1024-512-256-128 by SGD. Besides: thresholds, an
 # adaptive attacker, and what labels alone tell. Location must have been imported (sotto data import).
-# usage: experiments/memguard-location.sh FOLDER [EPOCHS]   (SOTTO: the program; default: sotto; EPOCHS of the target: 200)
+# usage: memguard-location.sh FOLDER [EPOCHS]   (SOTTO: the program; default: sotto; EPOCHS of the target: 200)
 set -euo pipefail
 sotto=${SOTTO:-sotto}
 out=$1 epochs=${2:-200}

@@ -100,3 +100,48 @@ refused() {
   grep -q '^temperature ' list
   run -1 grep -q '^smoothing' list
 }
+
+@test "protected labels are a number, a table or an archive; rows come from a pipe" {
+  defended() { "$SOTTO" defend uniform-confidence --input "$1" -o e.npy --quiet > /dev/null; }
+  defended m.npy
+  mv e.npy d.npy
+  printf '%s\n' 0 1 0 1 0 1 0 1 > y.csv
+  python3 -c 'import zipfile; zipfile.ZipFile("stored.npz", "w").write("ym.npy", "y.npy")'
+  for input in m.npy:3 m.npy:y.csv m.npy:stored.npz:y; do
+    defended "$input"
+    cmp d.npy e.npy
+  done
+  cat m.npy | defended -
+  cmp d.npy e.npy
+  grep -q "read from a pipe" e.npy.defence.json
+}
+
+@test "a name that is nearly a defence: the error ends in the one that was meant" {
+  run "$SOTTO" defend memgard --input m.npy -o out.npy
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"; did you mean 'memguard'?" ]]
+  [ ! -e out.npy ]
+}
+
+@test "of several ranks one works, the others end in silence" {
+  run env OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=0 "$SOTTO" defend --list
+  [ "$status" -eq 0 ]
+  [[ "$output" == *memguard* ]]
+  run env OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=3 "$SOTTO" defend --list
+  [ "$status" -eq 0 ]
+  [ -z "$output" ]
+}
+
+@test "rows that trained a defence shaped its rows: a private training on them is refused, and nothing is charged" {
+  export SOTTO_DATA_DIR=$PWD/data XDG_DATA_HOME=$PWD/home
+  { echo "age,height,ill"
+    for i in $(seq 0 119); do echo "$((i % 90)),$((150 + i % 47)),$((i % 2))"; done; } > people.csv
+  "$SOTTO" data import people.csv --name people --dataset-id people --label last --quiet
+  "$SOTTO" data split people --parts train=60 -o q --quiet
+  "$SOTTO" defend attriguard --input q/train-features.npy --known q/train-features.npy:q/train-labels.npy --set epochs=2 --quiet -o d.npy > said
+  grep -q '"what":"defence","name":"train-features.npy"' d.npy.provenance.json
+  private=(--labels q/train-labels.npy --classes 2 --trainer dp-gd --steps 5 --epsilon 1 --delta 1e-4 --quiet -o p.safetensors)
+  refused 65 "the defence train-features.npy was made from row " "$SOTTO" head --features d.npy "${private[@]}"
+  mkdir -p home
+  run -1 grep -rE '"event":"re[ls]e' home
+}
