@@ -147,6 +147,13 @@ done:
     return status;
 }
 
+/* Pure releases of equal epsilon as the Gaussians of each, which are less than that of the sum. INFINITY: there are none. */
+static double square_of_pure(const struct part *p)
+{
+    const struct interval each = iv_div(iv(part_pure(p).hi), iv(p->count));
+    return iv_scale(iv(adaptive_square_of_pure(each.hi)), p->count).hi;
+}
+
 sotto_status adaptive_offers(struct adaptive out[ADAPTIVE_OFFERS], size_t *count, const struct part *p,
                              const struct adaptive *left, const struct sotto_context *ctx)
 {
@@ -159,8 +166,7 @@ sotto_status adaptive_offers(struct adaptive out[ADAPTIVE_OFFERS], size_t *count
     if (pure < INFINITY)
         out[(*count)++] = (struct adaptive){pure, 0, coin};
     if (pure < INFINITY) {
-        /* releases of equal epsilon: the Gaussians of each, which are less than that of the sum */
-        double square = iv_scale(iv(adaptive_square_of_pure(iv_div(iv(pure), iv(p->count)).hi)), p->count).hi;
+        const double square = square_of_pure(p);
         if (square < INFINITY)
             out[(*count)++] = (struct adaptive){0, square, coin};
     }
@@ -233,7 +239,8 @@ sotto_status adaptive_offers_together(struct adaptive out[ADAPTIVE_OFFERS], size
 {
     sotto_status status = SOTTO_OK;
     struct composed_release *items = NULL;
-    struct adaptive rest = {0, 0, 0}; /* what has no curve: pure, beside the others' curve */
+    struct adaptive rest = {0, 0, 0},
+                    as_gaussian = rest; /* what has no curve, beside the others': pure, or Gaussians */
     size_t found = 0, made;
     bool noise = false;
     double last;
@@ -250,6 +257,7 @@ sotto_status adaptive_offers_together(struct adaptive out[ADAPTIVE_OFFERS], size
             found += found == 0 || !adaptive_part_joins(&items[found - 1], &items[found]);
         } else {
             rest = adaptive_add(rest, (struct adaptive){part_pure(&parts[i]).hi, 0, 0});
+            as_gaussian = adaptive_add(as_gaussian, (struct adaptive){0, square_of_pure(&parts[i]), 0});
         }
     made = *count;
     if (left->failure > 0 && noise && found <= LEVELS_MANY /* else the sum of squares is the curve */ &&
@@ -258,8 +266,11 @@ sotto_status adaptive_offers_together(struct adaptive out[ADAPTIVE_OFFERS], size
         TRY(source_end(&last, &all, ldexp(left->failure, -2 * LADDER), ctx));
         TRY(offers_of_curve(out, count, &all, last, left, ctx));
     }
-    for (size_t i = made; i < *count; i++)
+    for (size_t i = made, end = *count; i < end; i++) {
+        if (rest.pure > 0 && as_gaussian.square < INFINITY && *count < ADAPTIVE_OFFERS - OTHERS)
+            out[(*count)++] = adaptive_add(out[i], as_gaussian);
         out[i] = adaptive_add(out[i], rest);
+    }
 done:
     base_free(items);
     return status;
