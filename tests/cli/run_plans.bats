@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # shards: 3
-# sotto run: rows of protect whose parameters the experiment fixes are charged as one plan, before the first noise.
+# sotto run: rows of protect whose parameters the experiment fixes are charged as one plan, before the first noise: noise, and private training.
 
 setup() {
   cd "$BATS_TEST_TMPDIR" || return 1
@@ -62,7 +62,7 @@ cases:
   - name: proved
     records: 120
     head: {trainer: convex, lambda: 0.1}
-    protect: [{mechanism: gaussian, epsilon: 1, delta: 1e-5}, {mechanism: laplace, epsilon: 3}, {trainer: covariance, epsilon: 1}]
+    protect: [{mechanism: gaussian, epsilon: 1, delta: 1e-5}, {mechanism: laplace, epsilon: 3}, {trainer: dp-sgd, noise: logistic, epsilon: 3, batch: 40, epochs: 1}, {trainer: objective, epsilon: 3, read_from_data: [clip]}]
   - name: sampled
     records: 120
     head: {epochs: 1}
@@ -73,12 +73,88 @@ Y
   "$SOTTO" run e.yaml 2> said || { cat said; false; }
   grep -q 'protect: 2 releases are charged as one plan' said
   grep -q '^protect/proved-p2 is charged by itself: a plan counts no L2 norm of laplace noise, so it would cost epsilon 3 at delta 1e-06, and .* by itself$' said
-  grep -qx 'protect/proved-p3 is charged by itself: it is a private training, which may go on from its checkpoint' said
+  grep -q '^protect/proved-p3 is charged by itself: no plan can hold it (of steps by logistic with this clipping only Renyi divergences are known' said
+  grep -qx 'protect/proved-p4 is charged by itself: clip was read from the private data' said
   grep -qx 'protect/sampled-p1 is charged by itself: its sensitivity was sampled' said
   grep -qx 'protect/sampled-p3 is charged by itself: l2 was read from the private data' said
   [ "$(count plan)" -eq 1 ]
   [ "$(count planned)" -eq 2 ] # of two cases
   [ "$(count release)" -eq 4 ]
+  [ "$(count reserve)" -eq 1 ]
+}
+
+trained_rows() {
+  sed -i '/mechanism: gaussian/d' e.yaml
+  sed -i 's/^protect:/&\n  - {trainer: dp-sgd, epsilon: 2, delta: 1e-5, batch: 24, epochs: 4}\n  - {trainer: dp-sgd, model: mlp, hidden: [8], epsilon: 2, delta: 1e-5, batch: 24, epochs: 4}\n  - {trainer: covariance, epsilon: 1, delta: 1e-5}/' e.yaml
+}
+
+@test "private training is in the plan: heads, networks, with canaries, each at what its slot was charged" {
+  trained_rows
+  sed -i '/^attack/d' e.yaml
+  cat >> e.yaml <<'Y'
+  - {mechanism: gaussian, epsilon: 1, delta: 1e-5}
+  - {trainer: dp-gd, epsilon: 2, delta: 1e-5}
+  - {trainer: objective, epsilon: 1}
+  - {trainer: dp-adam, from: encoder, freeze: all, epsilon: 2, delta: 1e-5, batch: 24, epochs: 2, sampling: fixed, clipping: quantile}
+  - {trainer: dp-sgd, epsilon: 2, delta: 1e-5, batch: 24, epochs: 4, adjacency: zero-out, canaries: {count: 10, kind: in-distribution, guesses: 3}}
+attack: {names: [loss]}
+Y
+  "$SOTTO" run e.yaml 2> said || { cat said; false; }
+  grep -q '^protect: 8 releases are charged as one plan: epsilon [0-7]\.[0-9]* at delta 1e-05; one by one they add up to 1[34]\.' said || { cat said; false; }
+  [ "$(grep -c 'charged by itself' said)" -eq 0 ]
+  [ "$(count plan)" -eq 1 ]
+  [ "$(count planned)" -eq 8 ]
+  [ "$(count release)" -eq 0 ]
+  [ "$(count reserve)" -eq 0 ]
+  "$SOTTO" ledger show $ledger > shown
+  grep -q '^plan [0-9a-f]*: 8 of 8 slots spent' shown
+  grep -Eq '^any order of choices: epsilon (4|8|16|32) at delta 1e-05' shown # one by one: a level holds, too
+  for i in 1 2 3 4 5 6 7 8; do
+    "$SOTTO" verify runs/e/protected/head-p$i.safetensors --ledger $ledger > verified || { echo $i; cat verified; false; }
+    grep -q "it is slot $i of plan" verified
+    python3 "$BATS_TEST_DIRNAME/../../verifier/sotto-verify.py" runs/e/protected/head-p$i.safetensors.certificate.json --ledger $ledger > /dev/null
+  done
+  "$BATS_TEST_DIRNAME/../../tools/check-schema" $ledger
+  cp $ledger kept
+  "$SOTTO" run e.yaml 2> said # nothing is made twice
+  cmp $ledger kept
+}
+
+@test "a training that was killed behind its slot draws anew, at a charge of its own; the others keep their slots" {
+  trained_rows
+  "$SOTTO" run e.yaml --quiet > /dev/null
+  killed_behind 2
+  "$SOTTO" run e.yaml 2> said
+  grep -qx 'protect/head-p1: its slot in a plan was spent by a release that did not end, so it is charged again' said
+  [ "$(count plan)" -eq 1 ]
+  [ "$(count planned)" -eq 3 ]
+  [ "$(count reserve)" -eq 1 ]
+  every_release_verifies
+  rm -r runs
+  "$SOTTO" run e.yaml --quiet > /dev/null
+  killed_behind 1
+  "$SOTTO" run e.yaml 2> said # before its slot: that one
+  [ "$(count plan)" -eq 1 ]
+  [ "$(count planned)" -eq 3 ]
+  [ "$(count reserve)" -eq 0 ]
+  every_release_verifies
+}
+
+@test "a training that goes on from its checkpoint pays for what it draws anew, outside any plan" {
+  trained_rows
+  sed -i '/covariance/d; s/mlp, hidden: \[8\], epsilon: 2, delta: 1e-5, batch: 24, epochs: 4/mlp, hidden: [8], epsilon: 2, delta: 1e-5, batch: 24, epochs: 4000/' e.yaml
+  "$SOTTO" run e.yaml --quiet > /dev/null &
+  job=$!
+  until [ -e $ledger ] && [ "$(count planned)" -eq 2 ]; do sleep 0.05; done
+  kill -INT $job
+  wait $job || true
+  [ "$(ls runs/e/checkpoints | grep -c head-p2)" -eq 1 ]
+  "$SOTTO" run e.yaml 2> said -s 'protect[0].epochs=3' # which another row needs, and this one alone is no plan
+  grep -qx 'protect/head-p2 is charged by itself: it has a checkpoint, and no slot pays for steps that are drawn anew' said || { cat said; false; }
+  [ "$(count plan)" -eq 1 ]
+  [ "$(count planned)" -eq 2 ]
+  [ "$(count reserve)" -eq 2 ]
+  for i in 1 2; do "$SOTTO" verify runs/e/protected/head-p$i.safetensors --ledger $ledger > /dev/null; done
 }
 
 @test "one row is no plan" {

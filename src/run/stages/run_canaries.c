@@ -12,9 +12,23 @@ static const struct run_protection *protection_of(const struct run *r, const str
     return &r->config.cases[m->index].protections[m->protection];
 }
 
+/* In either each canary has a place, whatever its coin. */
+static enum sotto_canary_relation relation_of(const struct run_protection *p)
+{
+    return p->adjacency == SOTTO_REPLACE_ONE ? SOTTO_CANARY_ONE_OF_TWO : SOTTO_CANARY_OR_NOTHING;
+}
+
 bool run_has_canaries(const struct run *r, const struct run_model *m)
 {
     return m->protection >= 0 && protection_of(r, m)->canaries.options.count > 0;
+}
+
+size_t run_canaries_records(const struct run *r, const struct run_model *m)
+{
+    const struct run_protection *p = protection_of(r, m);
+    const struct sotto_canary_options *o = &p->canaries.options;
+    const size_t displaced = o->count * canary_displaces(o->kind, relation_of(p));
+    return r->config.cases[m->index].records + o->count - displaced;
 }
 
 void run_canaries_file(char out[RUN_PATH], const struct run_model *m)
@@ -55,7 +69,7 @@ static struct sotto_canary_request request_of(const struct run *r, const struct 
         .n = r->config.cases[m->index].records,
         .classes = r->classes,
         .options = p->canaries.options,
-        .relation = p->adjacency == SOTTO_REPLACE_ONE ? SOTTO_CANARY_ONE_OF_TWO : SOTTO_CANARY_OR_NOTHING,
+        .relation = relation_of(p),
         .insecure = r->options->insecure,
         .insecure_seed = r->options->insecure_seed};
     request.options.seed = sotto_given_seed(r->config.seed);

@@ -17,6 +17,8 @@ sotto_status run_canaries_save(struct sotto_canaries *c, const struct run *r, co
 /** Which rows of the case (`records` of it) are no members, as a canary took their place. */
 sotto_status run_canaries_displaced(bool *out, const struct run *r, const struct run_model *m);
 /** "protected/NAME.safetensors.canaries.npz" */
+/** Records of a row's training: those that canaries leave, and the canaries. */
+size_t run_canaries_records(const struct run *r, const struct run_model *m);
 void run_canaries_file(char out[RUN_PATH], const struct run_model *m);
 /** Part of a stage's key. */
 void run_canaries_key(struct json **key, const struct run_canary_audit *a);

@@ -74,30 +74,57 @@ void run_network_key(struct json **key, const struct run *r, const struct run_ne
     json_put_integer(key, "seed", (int64_t)r->config.seed);
 }
 
+/* As a training is asked; *encoder stands behind it. */
+static sotto_status run_network_describe(struct sotto_train_options *training,
+                                         struct sotto_train_privacy *privacy, char encoder[RUN_PATH],
+                                         const struct run *r, const struct run_model *m,
+                                         const struct sotto_spend *spend)
+{
+    sotto_status status = SOTTO_OK;
+    const struct run_protection *p = &r->config.cases[m->index].protections[m->protection];
+    *training = p->network->training;
+    *privacy = p->network->privacy;
+    TRY(run_folder_path(encoder, &r->folder, "models/encoder.safetensors"));
+    if (training->from)
+        training->from = encoder;
+    training->backend = r->config.backend; /* by name: chosen for the pre-training */
+    privacy->target = p->release.target;
+    privacy->spend = *spend;
+    privacy->classes = r->classes;
+    privacy->classes_by = run_classes_by(r);
+    privacy->encoder_by = training->from ? "the experiment, which pre-trained it on its public part" : NULL;
+    privacy->adjacency = p->adjacency;
+done:
+    return status;
+}
+
+sotto_status run_network_event(struct planned_event *out, const struct run *r, const struct run_model *m,
+                               size_t n, const struct sotto_spend *spend)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_train_options training;
+    struct sotto_train_privacy privacy;
+    char encoder[RUN_PATH];
+    TRY(run_network_describe(&training, &privacy, encoder, r, m, spend));
+    TRY(dp_sgd_event(out, n, &training, &privacy, r->ctx));
+done:
+    return status;
+}
+
 sotto_status run_network_train(struct sotto_certificate **out, size_t *parameters, const struct run *r,
                                const struct run_model *m, const struct sotto_spend *spend,
                                const struct run_network_files *files)
 {
     sotto_status status = SOTTO_OK;
     const struct run_case *c = &r->config.cases[m->index];
-    const struct run_protection *p = &c->protections[m->protection];
-    struct sotto_train_options training = p->network->training;
-    struct sotto_train_privacy privacy = p->network->privacy;
+    struct sotto_train_options training;
+    struct sotto_train_privacy privacy;
     struct sotto_network *network = NULL;
     struct sotto_certificate *made = NULL;
     char encoder[RUN_PATH];
-    TRY(run_folder_path(encoder, &r->folder, "models/encoder.safetensors"));
-    if (training.from)
-        training.from = encoder;
-    training.backend = r->config.backend; /* by name: chosen for the pre-training */
+    TRY(run_network_describe(&training, &privacy, encoder, r, m, spend));
     training.checkpoint = files->checkpoint;
-    privacy.target = p->release.target;
-    privacy.spend = *spend;
     privacy.output = files->output;
-    privacy.classes = r->classes;
-    privacy.classes_by = run_classes_by(r);
-    privacy.encoder_by = training.from ? "the experiment, which pre-trained it on its public part" : NULL;
-    privacy.adjacency = p->adjacency;
     privacy.canaries = files->canaries;
     if (files->canaries) {
         const struct sotto_dataset *set = sotto_canaries_data(files->canaries);

@@ -13,6 +13,11 @@ sotto_status run_check_networks(const struct run *r);
 /** Its part of a stage's key. */
 void run_network_key(struct json **key, const struct run *r, const struct run_network *n);
 
+struct planned_event;
+/** What its training on n records charges. */
+sotto_status run_network_event(struct planned_event *out, const struct run *r, const struct run_model *m,
+                               size_t n, const struct sotto_spend *spend);
+
 struct sotto_canaries;
 struct run_network_files {
     const char *output, *checkpoint;

@@ -15,7 +15,21 @@ struct run_noise {
 /** The head and its sensitivity are there. ENOENT, EFORMAT, EINVAL. */
 sotto_status run_noise_ask(struct run_noise *out, const struct run *r, const struct run_model *m);
 
-/** Before the first noise: rows of noise whose parameters are all fixed by the experiment and its recipes are charged as one plan, which
+/** What a row spends, without ledger, source and purpose. *whose, its unit and what shaped its columns, is borrowed by *out;
+ * sotto_provenance_clear(). */
+sotto_status run_spend_of(struct sotto_spend *out, struct sotto_provenance *whose, const struct run *r,
+                          const struct run_model *m);
+/** A head of its own, as its training is asked. */
+struct sotto_head_privacy run_head_privacy(const struct run *r, const struct run_model *m,
+                                           const struct sotto_spend *spend);
+/** Of the stage of this hash, so that another recipe never meets this one's; "": a training without one. */
+sotto_status run_checkpoint_path(char out[RUN_PATH], const struct run *r, const struct run_model *m,
+                                 const char *hash);
+struct planned_event;
+/** What a private training will charge, of a head or a network. Its errors. */
+sotto_status run_training_event(struct planned_event *out, const struct run *r, const struct run_model *m);
+
+/** Before the first noise: rows whose parameters are all fixed by the experiment and its recipes are charged as one plan, which
  * plans.json names, and each finds its slot. Rows that a plan of this folder has an open slot for keep it; one row alone is
  * no plan. Tells which rows are charged by themselves, and why. Errors of sotto_ledger_plan(), but for a budget: then they are
  * charged one by one. */

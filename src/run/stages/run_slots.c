@@ -13,14 +13,13 @@
 #include <unistd.h>
 
 static const char plans_name[] = "plans.json", events_name[] = "plan.events.json";
-enum { SLOT = 96, WHY = 256 };
+enum { SLOT = 96 };
 
 /* A row that is not finished, and that a plan may hold. */
 struct run_slot {
     char stage[RUN_NAME + 32], hash[SHA256_HEX], slot[SLOT]; /* slot "": none */
-    struct sotto_event event, charged; /* as its file says it, and as the ledger counts it */
-    bool spent;                        /* a slot of it, by a release that did not end */
-    double delta, epsilon;             /* of the release by itself */
+    struct planned_event release;
+    bool spent; /* a slot of it, by a release that did not end */
 };
 
 const char *run_slot_of(const struct run *r, const char *hash)
@@ -51,25 +50,17 @@ done:
     return status;
 }
 
-/* As its release will find it; why: "", or why it is charged by itself. */
-static sotto_status run_slots_ask(struct run_slot *out, char why[WHY], const struct run *r,
-                                  const struct run_model *m)
+/* Noise on the case's head, as its release will find it. */
+static sotto_status run_slots_ask_noise(struct planned_event *out, const struct run *r,
+                                        const struct run_model *m)
 {
     sotto_status status = SOTTO_OK;
-    const struct run_protection *p = &r->config.cases[m->index].protections[m->protection];
     struct sotto_provenance whose = {0};
     struct run_noise noise;
     size_t n;
-    why[0] = '\0';
-    if (p->trained || p->network)
-        snprintf(why, WHY, "it is a private training, which may go on from its checkpoint");
-    else if (p->read_from_data[0])
-        snprintf(why, WHY, "%s was read from the private data", p->read_from_data[0]);
-    if (why[0])
-        goto done;
     TRY(run_noise_ask(&noise, r, m));
     if (noise.protect.release.sensitivity.source == SOTTO_SENSITIVITY_SAMPLED) {
-        snprintf(why, WHY, "its sensitivity was sampled");
+        snprintf(out->why, sizeof out->why, "its sensitivity was sampled");
         goto done;
     }
     TRY(parameters_of(&n, noise.input));
@@ -77,11 +68,40 @@ static sotto_status run_slots_ask(struct run_slot *out, char why[WHY], const str
     noise.protect.release.spend.provenance = &whose;
     noise.protect.release.spend.dataset_id = r->data->dataset_id;
     noise.protect.release.records = r->config.cases[m->index].records;
-    TRY(release_as_event(&out->event, &out->charged, &out->epsilon, &out->delta, why, &noise.protect.release,
-                         n, r->ctx));
+    TRY(release_as_event(out, &noise.protect.release, n, RELEASE_OF_FLOATS, r->ctx));
 done:
     sotto_provenance_clear(&whose);
     return status;
+}
+
+/* A run that was interrupted goes on from its checkpoint. */
+static sotto_status run_slots_ask_training(struct planned_event *out, const struct run *r,
+                                           const struct run_model *m, const char *hash)
+{
+    sotto_status status = SOTTO_OK;
+    char checkpoint[RUN_PATH];
+    TRY(run_checkpoint_path(checkpoint, r, m, hash));
+    if (checkpoint[0] && file_exists(checkpoint))
+        snprintf(out->why, sizeof out->why,
+                 "it has a checkpoint, and no slot pays for steps that are drawn anew");
+    else
+        TRY(run_training_event(out, r, m));
+done:
+    return status;
+}
+
+/* out->why: "", or why it is charged by itself. */
+static sotto_status run_slots_ask(struct run_slot *out, const struct run *r, const struct run_model *m)
+{
+    const struct run_protection *p = &r->config.cases[m->index].protections[m->protection];
+    out->release = (struct planned_event){.why = ""};
+    if (p->read_from_data[0]) {
+        snprintf(out->release.why, sizeof out->release.why, "%s was read from the private data",
+                 p->read_from_data[0]);
+        return SOTTO_OK;
+    }
+    return p->trained ? run_slots_ask_training(&out->release, r, m, out->hash)
+                      : run_slots_ask_noise(&out->release, r, m);
 }
 
 static sotto_status find_rows(struct run *r)
@@ -97,17 +117,17 @@ static sotto_status find_rows(struct run *r)
             struct run_slot *row = &r->slots[r->slot_count];
             struct run_model m;
             struct run_stage stage;
-            char why[WHY];
             run_model_name(&m, r, i, (long)p);
             snprintf(row->stage, sizeof row->stage, "protect/%s", m.name);
             TRY(run_stage_find(&stage, &r->folder, row->stage, run_protect_key(r, &m)));
             if (stage.reused)
                 continue;
             snprintf(row->hash, sizeof row->hash, "%s", stage.hash);
-            TRY(run_slots_ask(row, why, r, &m));
-            if (why[0] && all > 1)
-                context_log(r->ctx, SOTTO_LOG_INFO, "%s is charged by itself: %s", row->stage, why);
-            r->slot_count += !why[0];
+            TRY(run_slots_ask(row, r, &m));
+            if (row->release.why[0] && all > 1)
+                context_log(r->ctx, SOTTO_LOG_INFO, "%s is charged by itself: %s", row->stage,
+                            row->release.why);
+            r->slot_count += !row->release.why[0];
         }
 done:
     return status;
@@ -135,17 +155,28 @@ static bool run_slots_same(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
+static bool same_noise(const struct sotto_event *a, const struct sotto_event *b)
+{
+    return a->scale == b->scale && run_slots_same(a->l1, b->l1) && run_slots_same(a->l2, b->l2) &&
+           a->dimension == b->dimension && a->value_step == b->value_step;
+}
+
+static bool same_steps(const struct sotto_event *a, const struct sotto_event *b)
+{
+    return a->noise_multiplier == b->noise_multiplier && a->sample_rate == b->sample_rate &&
+           a->clipping == b->clipping && a->sampling == b->sampling;
+}
+
 /* The ledger compares bit by bit what the unit of privacy makes of it. */
 static bool same_event(const struct json *rows, size_t i, const struct sotto_event *e)
 {
     struct event_list one = {NULL, 0};
     const struct json *events = json_member(json_at(rows, i), "events");
-    const bool read = events && events_from_json(&one, events, plans_name) == SOTTO_OK;
+    const bool read = events && events_from_json(&one, events, plans_name) == SOTTO_OK, run = event_is_run(e);
     const struct sotto_event *was = one.events;
     const bool equal = read && one.count == 1 && strcmp(was->mechanism, e->mechanism) == 0 &&
-                       was->scale == e->scale && run_slots_same(was->l1, e->l1) &&
-                       run_slots_same(was->l2, e->l2) && was->dimension == e->dimension &&
-                       was->value_step == e->value_step;
+                       was->count == e->count && event_is_run(was) == run &&
+                       (run ? same_steps : same_noise)(was, e);
     events_free(&one);
     return equal;
 }
@@ -156,7 +187,7 @@ static void take_slots(struct run *r, const struct json *rows, const struct plan
         const char *hash = json_text(json_member(json_at(rows, i), "hash"));
         for (size_t k = 0; hash && k < r->slot_count; k++) {
             struct run_slot *row = &r->slots[k];
-            if (strcmp(row->hash, hash) != 0 || row->slot[0] || !same_event(rows, i, &row->event))
+            if (strcmp(row->hash, hash) != 0 || row->slot[0] || !same_event(rows, i, &row->release.event))
                 continue;
             row->spent = row->spent || plan->spent[i];
             if (!plan->spent[i])
@@ -226,7 +257,7 @@ static void put_row(struct json **rows, struct run_slot *row)
     struct json *one = json_make_object();
     json_put_text(&one, "stage", row->stage);
     json_put_text(&one, "hash", row->hash);
-    events_put(&one, &(struct event_list){&row->event, 1});
+    events_put(&one, &(struct event_list){&row->release.event, 1});
     json_push(rows, one);
 }
 
@@ -258,10 +289,10 @@ static sotto_status write_events(struct fresh *out, const struct run *r)
     NEW(list.events, r->slot_count);
     for (size_t i = 0; i < r->slot_count; i++)
         if (!r->slots[i].slot[0]) {
-            list.events[list.count++] = r->slots[i].event;
+            list.events[list.count++] = r->slots[i].release.event;
             put_row(&out->rows, &r->slots[i]);
-            out->sum += r->slots[i].epsilon;
-            out->delta = fmax(out->delta, r->slots[i].delta);
+            out->sum += r->slots[i].release.epsilon;
+            out->delta = fmax(out->delta, r->slots[i].release.delta);
         }
     out->count = list.count;
     json_put_text(&file, "schema", "sotto.events/1");
@@ -283,7 +314,7 @@ static sotto_status costs_less(bool *less, const struct fresh *f, const struct r
     NEW(events, r->slot_count);
     for (size_t i = 0; i < r->slot_count; i++)
         if (!r->slots[i].slot[0])
-            events[n++] = r->slots[i].charged;
+            events[n++] = r->slots[i].release.charged;
     TRY(sotto_account_events(&a, events, n, f->delta, SOTTO_REPLACE_ONE, r->ctx));
     *less = a.epsilon.upper <= f->sum * (1 + 1e-9); /* pure ones add up to the sum */
     if (!*less)

@@ -39,20 +39,6 @@ struct protection {
     char *committed;                 /* the purpose with the commitment to their coins */
 };
 
-/* The stage's hash in the name: another recipe never meets this one's. */
-static sotto_status name_checkpoint(struct protection *out, const struct run *r, const struct run_model *m,
-                                    const struct run_stage *stage)
-{
-    sotto_status status = SOTTO_OK;
-    char name[RUN_NAME + 80];
-    if (!out->settings->trained || strncmp(out->settings->mechanism, "dp-", 3) != 0)
-        goto done;
-    snprintf(name, sizeof name, "checkpoints/%s-%.16s.safetensors", m->name, stage->hash);
-    TRY(run_folder_path(out->checkpoint, &r->folder, name));
-done:
-    return status;
-}
-
 static sotto_status stage_protect_describe(struct protection *out, struct run *r, const struct run_model *m,
                                            const struct run_stage *stage)
 {
@@ -62,24 +48,12 @@ static sotto_status stage_protect_describe(struct protection *out, struct run *r
     TRY(run_folder_path(out->output, &r->folder, out->name));
     snprintf(out->certificate_name, sizeof out->certificate_name, "%s.certificate.json", out->name);
     snprintf(out->purpose, sizeof out->purpose, "run %s, %s", r->config.name, m->name);
-    TRY(name_checkpoint(out, r, m, stage));
+    TRY(run_checkpoint_path(out->checkpoint, r, m, stage->hash));
     TRY(run_source_make(&out->source, r, m->index));
-    TRY(sotto_provenance_of_rows(&out->whose, r->data,
-                                 r->split.rows[SOTTO_PART_PRIVATE] + run_case_first(r, m->index),
-                                 r->config.cases[m->index].records));
-    if (!out->settings->network) /* a network says itself what it begins with */
-        TRY(run_encoder_shape(&out->whose, r));
-    out->spend = (struct sotto_spend){.dataset_id = r->data->dataset_id,
-                                      .provenance = &out->whose,
-                                      .ledger = out->source.ledger[0] ? out->source.ledger : NULL,
-                                      .source = &out->source.records,
-                                      .purpose = out->purpose,
-                                      .read_from_data = out->settings->release.spend.read_from_data,
-                                      .insecure = r->options->insecure,
-                                      .insecure_seed = r->options->insecure_seed};
-    if (out->settings->network && out->settings->canaries.options.count &&
-        out->settings->canaries.options.kind == SOTTO_CANARY_CLIPBKD) /* along rows of the public part */
-        TRY(run_encoder_shape(&out->whose, r));
+    TRY(run_spend_of(&out->spend, &out->whose, r, m));
+    out->spend.ledger = out->source.ledger[0] ? out->source.ledger : NULL;
+    out->spend.source = &out->source.records;
+    out->spend.purpose = out->purpose;
     TRY(run_canaries_make(&out->canaries, r, m, out->output, out->checkpoint));
     if (out->canaries) {
         TRY(sotto_canaries_purpose(&out->committed, out->canaries, out->purpose));
@@ -114,23 +88,20 @@ static const char *stage_protect_again(const struct protection *p)
 }
 
 /* A head of its own, with noise in its training. */
-static sotto_status train_head(struct sotto_certificate **out, struct run *r, size_t index,
+static sotto_status train_head(struct sotto_certificate **out, struct run *r, const struct run_model *m,
                                struct protection *p)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_head *head = NULL;
     struct sotto_certificate *made = NULL;
     char path[RUN_PATH], hash[SHA256_HEX];
-    const float *x = run_case_x(r, index);
-    const int64_t *y = run_case_y(r, index);
-    size_t n = r->config.cases[index].records;
-    const struct sotto_head_privacy privacy = {.target = p->settings->release.target,
-                                               .spend = p->spend,
-                                               .output = p->output,
-                                               .checkpoint = p->checkpoint[0] ? p->checkpoint : NULL,
-                                               .classes_by = run_classes_by(r),
-                                               .adjacency = p->settings->adjacency,
-                                               .canaries = p->canaries};
+    const float *x = run_case_x(r, m->index);
+    const int64_t *y = run_case_y(r, m->index);
+    size_t n = r->config.cases[m->index].records;
+    struct sotto_head_privacy privacy = run_head_privacy(r, m, &p->spend);
+    privacy.output = p->output;
+    privacy.checkpoint = p->checkpoint[0] ? p->checkpoint : NULL;
+    privacy.canaries = p->canaries;
     if (p->canaries) {
         const struct sotto_dataset *set = sotto_canaries_data(p->canaries);
         x = set->features, y = set->labels, n = set->n;
@@ -159,7 +130,7 @@ static sotto_status make_release(struct sotto_certificate **out, struct run *r, 
     if (p->settings->network)
         return run_network_train(out, &p->parameters, r, m, &p->spend,
                                  &(struct run_network_files){p->output, p->checkpoint, p->canaries});
-    return p->settings->trained ? train_head(out, r, m->index, p) : add_noise(out, r, m, p);
+    return p->settings->trained ? train_head(out, r, m, p) : add_noise(out, r, m, p);
 }
 
 sotto_status run_stage_protect(struct run *r, const struct run_model *m)

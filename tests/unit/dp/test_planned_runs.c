@@ -207,6 +207,79 @@ TEST(a_plan_of_a_run_and_a_release_takes_less_of_the_columns)
     assert_true(left[1] > left[0] && left[0] > 0);
 }
 
+/* What has no curve is paid as a Gaussian where the column has nothing pure: the plan lives where its releases would one by one. */
+TEST(pure_noise_without_a_curve_fits_a_gaussian_column_beside_a_run)
+{
+    char events[700];
+    struct ledger l;
+    bool lives = false;
+    const struct sotto_dpsgd_request r = request(NULL);
+    const char *run = event_of(&r);
+    snprintf(events, sizeof events,
+             "- {mechanism: objective-perturbation, scale: 3, l1: 1, dimension: 5}\n%s", run);
+    must_plan(events);
+    assert_int_equal(ledger_read(&l, path), SOTTO_OK);
+    for (size_t j = 0; j < l.columns.count; j++) {
+        const struct adaptive_column *c = &l.columns.column[j];
+        if (c->dead)
+            continue;
+        lives = true;
+        const struct adaptive left = adaptive_column_left(c);
+        assert_true(left.failure < c->box.failure);
+        assert_true(c->box.square - left.square > adaptive_square_of_pure(1. / 3));
+    }
+    assert_true(lives);
+    ledger_close(&l);
+}
+
+/* ---- before anything is charged ---- */
+
+static void must_be_what_is_charged(const struct sotto_dpsgd_request *r)
+{
+    struct planned_event e;
+    char said[320];
+    assert_int_equal(dpsgd_as_event(&e, r, NULL), SOTTO_OK);
+    assert_string_equal(e.why, "");
+    snprintf(said, sizeof said,
+             "- {mechanism: %s, noise_multiplier: %.17g, sample_rate: %.17g, steps: %zu, clipping: l2, "
+             "sampling: %s}\n",
+             e.event.mechanism, e.event.noise_multiplier, e.event.sample_rate, e.event.count,
+             sotto_sampling_name(e.event.sampling));
+    assert_string_equal(event_of(r), said);
+}
+
+TEST(a_run_is_told_as_it_would_be_charged)
+{
+    struct sotto_dpsgd_request r = request(NULL);
+    must_be_what_is_charged(&r);
+    r.on_lattice = 1;
+    must_be_what_is_charged(&r);
+    r.sampled.adjacency = SOTTO_ZERO_OUT;
+    must_be_what_is_charged(&r);
+    r.sampled.adjacency = SOTTO_REPLACE_ONE;
+    r.sampled.sampling = SOTTO_SAMPLING_FIXED;
+    must_be_what_is_charged(&r);
+}
+
+TEST(a_run_that_no_plan_holds_says_why)
+{
+    struct planned_event e;
+    struct sotto_dpsgd_request r = request(NULL);
+    r.spend.rows_per_person = 3;
+    assert_int_equal(dpsgd_as_event(&e, &r, NULL), SOTTO_OK);
+    assert_string_equal(
+        e.why, "no plan can hold it (the steps of a run on persons have no pair of their own, as rows are "
+               "accounted for one after the other; charge that run by itself)");
+    r = request(NULL);
+    r.sampled.mechanism = "logistic"; /* clipped by L2 */
+    assert_int_equal(dpsgd_as_event(&e, &r, NULL), SOTTO_OK);
+    assert_non_null(strstr(e.why, "only Renyi divergences are known"));
+    r = request(NULL);
+    r.sampled.adjacency = SOTTO_REPLACE_INPUT;
+    assert_int_equal(dpsgd_as_event(&e, &r, NULL), SOTTO_OK);
+    assert_non_null(strstr(e.why, "protects inputs"));
+}
+
 TEST(a_run_that_differs_is_refused_and_leaves_the_slot)
 {
     struct sotto_dpsgd_session *s;

@@ -72,6 +72,9 @@ sotto_status dpsgd_reserve_with_labels(struct sotto_dpsgd_session **out,
                                        struct sotto_certificate **certificate,
                                        const struct sotto_dpsgd_request *request,
                                        struct label_release *labels, const struct sotto_context *ctx);
+/** What sotto_dp_reserve() would charge, without a ledger. EINVAL, EDOMAIN. */
+sotto_status dpsgd_as_event(struct planned_event *out, const struct sotto_dpsgd_request *request,
+                            const struct sotto_context *ctx);
 /** EINVAL in a process that was forked since the reservation: the ledger was charged for one run, and each process would make
  * one of its own. */
 sotto_status dpsgd_session_check_process(const struct sotto_dpsgd_session *s);

@@ -200,15 +200,27 @@ done:
     return status;
 }
 
+sotto_status planned_event_prepare(struct planned_event *e, const struct privacy_unit *unit)
+{
+    e->why[0] = '\0';
+    e->charged = e->event;
+    const sotto_status status = plan_prepare(&(struct event_list){&e->charged, 1}, unit);
+    if (status != SOTTO_EINVAL && status != SOTTO_ENOTSUP)
+        return status;
+    const char *text = sotto_error_text(), *behind = strstr(text, ": "); /* "events[0]: " */
+    snprintf(e->why, RELEASE_WHY, "no plan can hold it (%s)",
+             strncmp(text, "events[", 7) == 0 && behind ? behind + 2 : text);
+    return SOTTO_OK;
+}
+
 /* In a plan other noise than Gaussian counts by L1 alone, which in many dimensions is far more than it is by itself. */
-sotto_status release_as_event(struct sotto_event *event, struct sotto_event *charged, double *epsilon,
-                              double *delta, char why[RELEASE_WHY], const struct sotto_release *r, size_t n,
-                              const struct sotto_context *ctx)
+sotto_status release_as_event(struct planned_event *out, const struct sotto_release *r, size_t n,
+                              unsigned kinds, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct release_plan p;
     struct sotto_account own, planned;
-    TRY(release_plan(&p, r, n, 1u << RELEASE_LATTICE | 1u << RELEASE_INTEGER | 1u << RELEASE_VECTOR, ctx));
+    TRY(release_plan(&p, r, n, kinds, ctx));
     const struct sotto_sensitivity s = sensitivity_normal(&r->sensitivity);
     struct sotto_event asked = {.mechanism = p.mechanism->name,
                                 .count = 1,
@@ -218,27 +230,20 @@ sotto_status release_as_event(struct sotto_event *event, struct sotto_event *cha
                                 .dimension = n,
                                 .value_step = s.value_step,
                                 .adjacency = SOTTO_REPLACE_ONE},
-                       prepared = asked, wide = asked;
+                       wide = asked;
     wide.l1 = p.sensitivity.l1;
     wide.l2 = p.sensitivity.l2;
-    why[0] = '\0';
-    *event = asked;
-    *epsilon = p.account.epsilon.upper;
-    *delta = p.account.delta;
-    status = plan_prepare(&(struct event_list){&prepared, 1}, &p.unit);
-    if (status == SOTTO_EINVAL || status == SOTTO_ENOTSUP) {
-        snprintf(why, RELEASE_WHY, "no plan can hold it (%s)", sotto_error_text());
-        status = SOTTO_OK;
+    *out =
+        (struct planned_event){.event = asked, .epsilon = p.account.epsilon.upper, .delta = p.account.delta};
+    TRY(planned_event_prepare(out, &p.unit));
+    if (out->why[0])
         goto done;
-    }
-    TRY(status);
-    *charged = prepared;
-    const double at = *delta > 0 ? *delta : 1e-6; /* beside others it will have one */
+    const double at = out->delta > 0 ? out->delta : 1e-6; /* beside others it will have one */
     TRY(sotto_account_events(&own, &wide, 1, at, SOTTO_REPLACE_ONE, ctx));
-    TRY(sotto_account_events(&planned, &prepared, 1, at, SOTTO_REPLACE_ONE, ctx));
+    TRY(sotto_account_events(&planned, &out->charged, 1, at, SOTTO_REPLACE_ONE, ctx));
     if (planned.epsilon.upper > own.epsilon.upper * (1 + 1e-6))
         snprintf(
-            why, RELEASE_WHY,
+            out->why, RELEASE_WHY,
             "a plan counts no L2 norm of %s noise, so it would cost epsilon %.6g at delta %g, and %.6g by "
             "itself",
             p.mechanism->name, planned.epsilon.upper, at, own.epsilon.upper);

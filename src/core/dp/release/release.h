@@ -40,14 +40,20 @@ sotto_status release_enter(struct sotto_certificate **certificate, struct charge
                            const struct release_plan *plan, struct noise *stream, size_t followed_by,
                            const struct sotto_context *ctx);
 
+/** The kinds of sotto_dp_release(). */
+#define RELEASE_OF_FLOATS (1u << RELEASE_LATTICE | 1u << RELEASE_INTEGER | 1u << RELEASE_VECTOR)
+
 enum { RELEASE_WHY = 256 };
-/** A release of noise on `n` values as an event of a plan, of single records as it is asked.
- *  Out:     *event            as a plan's file says it; *charged: as its ledger counts it
- *           *epsilon, *delta  of the release by itself, for its unit of privacy
- *           why               "", or why it is better charged by itself
- *  Returns: those of release_plan() */
-sotto_status release_as_event(struct sotto_event *event, struct sotto_event *charged, double *epsilon,
-                              double *delta, char why[RELEASE_WHY], const struct sotto_release *release,
-                              size_t n, const struct sotto_context *ctx);
+/** What will be released, as an event of a plan, of single records as it is asked: all that its slot fixes, to the last bit. */
+struct planned_event {
+    struct sotto_event event, charged; /* as a plan's file says it, and as its ledger counts it */
+    double epsilon, delta;             /* of the release by itself, for its unit of privacy */
+    char why[RELEASE_WHY];             /* "", or why it is better charged by itself */
+};
+/** charged, from event; why, if no plan can hold it. ENOMEM. */
+sotto_status planned_event_prepare(struct planned_event *e, const struct privacy_unit *unit);
+/** Noise on `n` values, of `kinds` as in release_plan(), of which the errors are. */
+sotto_status release_as_event(struct planned_event *out, const struct sotto_release *release, size_t n,
+                              unsigned kinds, const struct sotto_context *ctx);
 
 #endif

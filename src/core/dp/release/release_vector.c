@@ -152,7 +152,7 @@ static sotto_status release_values(struct sotto_certificate **certificate, struc
     struct noise *stream = NULL;
     int128 *q = NULL, *drawn = NULL;
     TRY(check_vector(&v));
-    TRY(release_plan(&plan, r, n, 1u << RELEASE_LATTICE | 1u << RELEASE_INTEGER | 1u << RELEASE_VECTOR, ctx));
+    TRY(release_plan(&plan, r, n, RELEASE_OF_FLOATS, ctx));
     TRY(release_vector_prepare(&d, &v));
     NEW(q, n);
     NEW(drawn, n);

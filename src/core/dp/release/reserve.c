@@ -439,25 +439,68 @@ static struct dpsgd_facts facts_of(const struct sotto_dpsgd_request *request, st
     return facts;
 }
 
+/* What a request asks of a ledger, before any is opened. */
+struct reserve_asked {
+    const char *dataset_id;
+    char condition[CONDITION_TEXT];
+    struct dpsgd_facts facts;
+    struct sotto_sampled sampled; /* as it is accounted, of a replaced record */
+    struct sotto_account account;
+};
+
+static sotto_status reserve_ask(struct reserve_asked *out, const struct sotto_dpsgd_request *request,
+                                const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct privacy_unit unit = {0};
+    TRY(reserve_check(request));
+    TRY(check_spend(&out->dataset_id, out->condition, &unit, request));
+    out->facts = facts_of(request, unit);
+    out->sampled = request->sampled;
+    out->sampled.noise_multiplier = run_multiplier(&out->facts);
+    out->sampled.adjacency = SOTTO_REPLACE_ONE;
+    out->sampled.rows_per_person = unit.rows;
+    TRY(sotto_account_sampled(&out->account, &out->sampled, ctx));
+    TRY(account_require_finite(&out->account));
+done:
+    return status;
+}
+
+sotto_status dpsgd_as_event(struct planned_event *out, const struct sotto_dpsgd_request *request,
+                            const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct reserve_asked a;
+    TRY(reserve_ask(&a, request, ctx));
+    *out = (struct planned_event){.event = {.mechanism = mechanism_find(a.sampled.mechanism)->name,
+                                            .count = a.sampled.steps,
+                                            .l1 = NAN,
+                                            .l2 = NAN,
+                                            .noise_multiplier = a.sampled.noise_multiplier,
+                                            .sample_rate = a.sampled.sample_rate,
+                                            .clipping = a.sampled.clipping,
+                                            .sampling = a.sampled.sampling,
+                                            .adjacency = SOTTO_REPLACE_ONE},
+                                  .epsilon = a.account.epsilon.upper,
+                                  .delta = a.account.delta};
+    TRY(planned_event_prepare(out, &a.facts.unit));
+    if (a.facts.inputs_only)
+        snprintf(out->why, sizeof out->why, "no plan can hold it (it protects inputs only)");
+done:
+    return status;
+}
+
 static sotto_status reserve_session(struct sotto_dpsgd_session **out,
                                     const struct sotto_dpsgd_request *request, struct with_labels *labels,
                                     const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    char condition[CONDITION_TEXT], shaped[SHAPED_TEXT];
-    struct sotto_sampled sampled = request->sampled;
-    struct sotto_account account;
+    char shaped[SHAPED_TEXT];
+    struct reserve_asked a;
     struct sotto_dpsgd_session *s = NULL;
-    const char *dataset_id;
-    struct privacy_unit unit = {0};
-    TRY(reserve_check(request));
-    TRY(check_spend(&dataset_id, condition, &unit, request));
-    const struct dpsgd_facts facts = facts_of(request, unit);
-    sampled.noise_multiplier = run_multiplier(&facts);
-    sampled.adjacency = SOTTO_REPLACE_ONE;
-    sampled.rows_per_person = unit.rows;
-    TRY(sotto_account_sampled(&account, &sampled, ctx));
-    TRY(account_require_finite(&account));
+    TRY(reserve_ask(&a, request, ctx));
+    const struct dpsgd_facts facts = a.facts;
+    const struct sotto_sampled sampled = a.sampled;
     NEW(s, 1);
     s->mechanism = mechanism_find(sampled.mechanism);
     s->facts = facts;
@@ -472,17 +515,17 @@ static sotto_status reserve_session(struct sotto_dpsgd_session **out,
     s->first_step = request->first_step;
     s->delta = sampled.delta;
     s->adjacency = facts.inputs_only ? SOTTO_REPLACE_ONE : request->sampled.adjacency;
-    s->dataset_id = dataset_id;
+    s->dataset_id = a.dataset_id;
     s->records = request->records;
     NEW_TEXT(s->purpose, request->spend.purpose ? request->spend.purpose : "");
-    NEW_TEXT(s->condition, condition);
+    NEW_TEXT(s->condition, a.condition);
     s->facts.condition = s->condition[0] ? s->condition : NULL;
-    spend_state_shapings(shaped, dataset_id, &request->spend);
+    spend_state_shapings(shaped, a.dataset_id, &request->spend);
     NEW_TEXT(s->shaped, shaped);
     if (sampled.sampling == SOTTO_SAMPLING_FIXED)
         TRY(fixed_sample_make(&s->fixed, sampled.sample_rate, request->records));
     TRY(open_streams(s, &request->spend));
-    TRY(reserve_record(s, request, &sampled, &account, labels, ctx));
+    TRY(reserve_record(s, request, &sampled, &a.account, labels, ctx));
     base_trim(); /* what accounting took, some 30 MiB */
     *out = s;
     s = NULL;

@@ -5,6 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
+static sotto_status find_trainer(const struct head_trainer **out, struct sotto_head_recipe *r,
+                                 const struct sotto_head_recipe *given)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(head_recipe_resolve(r, given));
+    const struct head_trainer *t = head_trainer_of(r);
+    REQUIRE(t && t->train_private,
+            "trainer %s adds no noise; expected dp-sgd, dp-adam, dp-gd, objective, covariance, functional, "
+            "functional-linear or taylor",
+            r->trainer);
+    *out = t;
+done:
+    return status;
+}
+
 sotto_status sotto_head_train_private(struct sotto_head **out, struct sotto_certificate **certificate,
                                       const float *x, const int64_t *y, size_t n, size_t d, size_t classes,
                                       const struct sotto_head_recipe *recipe,
@@ -12,18 +27,22 @@ sotto_status sotto_head_train_private(struct sotto_head **out, struct sotto_cert
                                       const struct sotto_context *ctx)
 {
     REQUIRE_GIVEN(out, certificate, !n || x, !n || y, privacy);
-    sotto_status status = SOTTO_OK;
     struct sotto_head_recipe r;
-    struct head_data data = {x, y, n, d, classes};
-    TRY(head_recipe_resolve(&r, recipe));
-    const struct head_trainer *t = head_trainer_of(&r);
-    REQUIRE(t && t->train_private,
-            "trainer %s adds no noise; expected dp-sgd, dp-adam, dp-gd, objective, covariance, functional, "
-            "functional-linear or taylor",
-            r.trainer);
-    status = t->train_private(out, certificate, &data, &r, privacy, ctx);
-done:
-    return status;
+    const struct head_data data = {x, y, n, d, classes};
+    const struct head_trainer *t;
+    const sotto_status status = find_trainer(&t, &r, recipe);
+    return status == SOTTO_OK ? t->train_private(out, certificate, &data, &r, privacy, ctx) : status;
+}
+
+sotto_status head_private_as_event(struct planned_event *out, size_t n, size_t d, size_t classes,
+                                   const struct sotto_head_recipe *recipe,
+                                   const struct sotto_head_privacy *privacy, const struct sotto_context *ctx)
+{
+    struct sotto_head_recipe r;
+    const struct head_data shape = {NULL, NULL, n, d, classes};
+    const struct head_trainer *t;
+    const sotto_status status = find_trainer(&t, &r, recipe);
+    return status == SOTTO_OK ? t->as_event(out, &shape, &r, privacy, ctx) : status;
 }
 
 sotto_status sotto_head_save_private(const char *path, const struct sotto_head *h,

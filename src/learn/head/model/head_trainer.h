@@ -8,6 +8,7 @@
 struct json;
 struct moment_trainer;
 
+struct planned_event;
 struct head_trainer {
     const char *name;
     const char *title, *source;           /* trainers on second moments only */
@@ -31,7 +32,15 @@ struct head_trainer {
     sotto_status (*train_private)(struct sotto_head **out, struct sotto_certificate **certificate,
                                   const struct head_data *data, const struct sotto_head_recipe *recipe,
                                   const struct sotto_head_privacy *privacy, const struct sotto_context *ctx);
+    /** What train_private() charges, as an event of a plan. Of the data only n, d and classes are read. */
+    sotto_status (*as_event)(struct planned_event *out, const struct head_data *data,
+                             const struct sotto_head_recipe *recipe, const struct sotto_head_privacy *privacy,
+                             const struct sotto_context *ctx);
 };
+/** sotto_head_train_private() up to its charge, on n records of d features. Its errors. */
+sotto_status head_private_as_event(struct planned_event *out, size_t n, size_t d, size_t classes,
+                                   const struct sotto_head_recipe *recipe,
+                                   const struct sotto_head_privacy *privacy, const struct sotto_context *ctx);
 
 /** NULL: no trainer has that name. */
 const struct head_trainer *head_trainer_find(const char *name);

@@ -48,23 +48,32 @@ struct private_trainer {
     double *batch_square;            /* (CHUNK): of those in memory */
 };
 
+static size_t head_private_weights(const struct sotto_head_recipe *r, const struct head_data *data)
+{
+    size_t weights = 0, in = data->d;
+    for (size_t l = 0; l < r->hidden_count; in = r->hidden[l++])
+        weights += (in + 1) * r->hidden[l];
+    return weights + (in + 1) * data->classes;
+}
+
+/* What a step releases. */
+static size_t head_private_count(const struct sotto_head_recipe *r, const struct head_data *data)
+{
+    return head_private_weights(r, data) + (head_descent_is(r) ? data->d + 1 : 0);
+}
+
 /* Called twice: to measure, then to place. */
 static void layout(struct private_trainer *t, const struct sotto_head_recipe *r)
 {
     struct arena *a = &t->memory;
     const struct head_data *data = t->network.data;
     size_t widest = 0;
-    t->weights = 0;
-    for (size_t l = 0; l < t->network.net.layers; l++) {
-        const struct head_layer *layer = &t->network.net.layer[l];
-        t->weights += (layer->in + 1) * layer->out;
-        widest = layer->ld > widest ? layer->ld : widest;
-    }
-    t->count = t->weights;
-    if (head_descent_is(r)) {
-        t->count += data->d + 1;
+    for (size_t l = 0; l < t->network.net.layers; l++)
+        widest = t->network.net.layer[l].ld > widest ? t->network.net.layer[l].ld : widest;
+    t->weights = head_private_weights(r, data);
+    t->count = head_private_count(r, data);
+    if (head_descent_is(r))
         head_descent_layout(&t->descent, a, data, r);
-    }
     if (t->one_pass) {
         const struct head_layer *layer = &t->network.net.layer[0];
         head_linear_layout(&t->linear.scratch, a, layer->in, layer->out);
@@ -418,13 +427,13 @@ done:
     return status;
 }
 
-static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *run,
-                            const struct head_data *data, const struct sotto_head_privacy *p,
-                            const struct sotto_context *ctx)
+/* Of steps first + 1 and later. */
+static struct sotto_dpsgd_request head_private_request(const struct sotto_head_recipe *r,
+                                                       const struct head_data *data,
+                                                       const struct sotto_head_privacy *p, size_t first)
 {
-    const struct sotto_head_recipe *r = run->recipe;
-    size_t steps = steps_of(r, data->n), first = run->state.step;
-    const struct sotto_dpsgd_request request = {
+    const size_t steps = steps_of(r, data->n);
+    return (struct sotto_dpsgd_request){
         .sampled = {.mechanism = r->noise,
                     .noise_multiplier = r->noise_multiplier,
                     .sample_rate = sotto_sample_rate(p->sampling, batch_of(r, data->n), data->n),
@@ -433,11 +442,19 @@ static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *r
                     .adjacency = p->adjacency,
                     .sampling = p->sampling},
         .max_grad_norm = r->max_grad_norm,
-        .dimension = run->trainer->count,
+        .dimension = head_private_count(r, data),
         .first_step = first,
-        .run = run->state.run[0] ? run->state.run : NULL,
         .spend = spend_complete(&p->spend, NULL, "head by DP-SGD", 0),
         .records = data->n};
+}
+
+static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *run,
+                            const struct head_data *data, const struct sotto_head_privacy *p,
+                            const struct sotto_context *ctx)
+{
+    const size_t first = run->state.step;
+    struct sotto_dpsgd_request request = head_private_request(run->recipe, data, p, first);
+    request.run = run->state.run[0] ? run->state.run : NULL;
     sotto_status status = sotto_dp_reserve(out, &request, ctx);
     if (status == SOTTO_OK)
         snprintf(run->state.run, sizeof run->state.run, "%s", sotto_dpsgd_session_run(*out));
@@ -446,7 +463,7 @@ static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *r
                     "head: continues from step %zu of %zu; what the ledger holds of the interrupted run "
                     "stays charged, "
                     "and the remaining steps are charged again",
-                    first, steps);
+                    first, steps_of(run->recipe, data->n));
     return status;
 }
 
@@ -510,6 +527,38 @@ static void export_weights(float *parameters, struct private_trainer *t)
     head_descent_export(parameters, &t->descent, t->square);
 }
 
+/* The recipe and the spending as they will be charged. */
+static sotto_status head_private_complete(struct sotto_head_recipe *r, struct sotto_head_privacy *p,
+                                          const struct head_data *data, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t n = data->n;
+    TRY(require_reserved_of(p->reserved, 2, "head"));
+    p->target.delta = spend_delta(p->target.delta, sotto_default_delta(n));
+    TRY(spend_require_adjacency(p->adjacency));
+    TRY(calibrate(r, n, p, ctx));
+    TRY(head_recipe_check(r));
+    REQUIRE(batch_of(r, n) <= n, "batch %zu, the expected size of a sample, is larger than the %zu records",
+            r->batch, n);
+    add_rounding(r, head_private_count(r, data), n, p);
+done:
+    return status;
+}
+
+sotto_status head_private_event(struct planned_event *out, const struct head_data *data,
+                                const struct sotto_head_recipe *recipe,
+                                const struct sotto_head_privacy *privacy, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_head_recipe r = *recipe;
+    struct sotto_head_privacy own = *privacy;
+    TRY(head_private_complete(&r, &own, data, ctx));
+    const struct sotto_dpsgd_request request = head_private_request(&r, data, &own, 0);
+    TRY(dpsgd_as_event(out, &request, ctx));
+done:
+    return status;
+}
+
 sotto_status head_private_train(struct sotto_head **out, struct sotto_certificate **certificate,
                                 const struct head_data *records, const struct sotto_head_recipe *recipe,
                                 const struct sotto_head_privacy *privacy, const struct sotto_context *ctx)
@@ -528,13 +577,7 @@ sotto_status head_private_train(struct sotto_head **out, struct sotto_certificat
     int64_t *labels = NULL;
     struct sotto_certificate *text = NULL;
     TRY(head_data_silence(&labels, &data));
-    TRY(require_reserved_of(own.reserved, 2, "head"));
-    own.target.delta = spend_delta(own.target.delta, sotto_default_delta(n));
-    TRY(spend_require_adjacency(own.adjacency));
-    TRY(calibrate(&r, n, &own, ctx));
-    TRY(head_recipe_check(&r));
-    REQUIRE(batch_of(&r, n) <= n, "batch %zu, the expected size of a sample, is larger than the %zu records",
-            r.batch, n);
+    TRY(head_private_complete(&r, &own, &data, ctx));
     memcpy(width + 1, r.hidden, r.hidden_count * sizeof *width);
     width[r.hidden_count + 1] = classes;
     TRY(head_create(&h, r.hidden_count + 1, width));
@@ -542,7 +585,6 @@ sotto_status head_private_train(struct sotto_head **out, struct sotto_certificat
     chunked.batch = CHUNK;
     TRY(plan(&trainer, &data, &chunked, own.canaries));
     TRY(canary_begin(own.canaries, trainer.count));
-    add_rounding(&r, trainer.count, n, &own);
     if (trainer.descent.data)
         r.step_size = head_descent_rate(&r, n, data.d, classes);
     TRY(begin(&run, &data));

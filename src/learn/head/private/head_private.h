@@ -9,4 +9,9 @@ sotto_status head_private_train(struct sotto_head **out, struct sotto_certificat
                                 const struct head_data *records, const struct sotto_head_recipe *recipe,
                                 const struct sotto_head_privacy *privacy, const struct sotto_context *ctx);
 
+/** As its as_event. */
+sotto_status head_private_event(struct planned_event *out, const struct head_data *data,
+                                const struct sotto_head_recipe *recipe,
+                                const struct sotto_head_privacy *privacy, const struct sotto_context *ctx);
+
 #endif

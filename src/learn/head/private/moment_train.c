@@ -10,6 +10,7 @@
 #include "dp/mechanism/mechanism.h"
 #include "dp/mechanism/require.h"
 #include "dp/release/charge_hint.h"
+#include "dp/release/release.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,22 +34,34 @@ done:
     return status;
 }
 
-static sotto_status release(struct sotto_certificate **certificate, float *vector, size_t dimension,
-                            const struct sotto_account *account, const struct sotto_sensitivity *sensitivity,
-                            const struct head_data *data, const struct sotto_head_privacy *p,
-                            const struct sotto_context *ctx)
+/* Everything that is decided before a record is looked at. */
+struct moment_release {
+    struct moment_shape shape;
+    size_t dimension;
+    struct sotto_sensitivity sensitivity;
+    struct sotto_account account;
+};
+
+static struct sotto_release moment_train_request(const struct moment_release *m, size_t records,
+                                                 const struct sotto_head_privacy *p)
+{
+    return (struct sotto_release){.mechanism = m->account.mechanism,
+                                  .scale = m->account.scale,
+                                  .target = {.delta = p->target.delta},
+                                  .sensitivity = m->sensitivity,
+                                  .spend = spend_complete(&p->spend, NULL, "head by second moments", 0),
+                                  .records = records};
+}
+
+static sotto_status release(struct sotto_certificate **certificate, float *vector,
+                            const struct moment_release *m, size_t records,
+                            const struct sotto_head_privacy *p, const struct sotto_context *ctx)
 {
     char input[SHA256_HEX];
-    sha256_of(input, vector, dimension * sizeof *vector);
-    const struct sotto_release request = {.mechanism = account->mechanism,
-                                          .scale = account->scale,
-                                          .target = {.delta = p->target.delta},
-                                          .sensitivity = *sensitivity,
-                                          .spend =
-                                              spend_complete(&p->spend, NULL, "head by second moments", 0),
-                                          .input_sha256 = input,
-                                          .records = data->n};
-    return sotto_dp_release(certificate, vector, dimension, &request, ctx);
+    struct sotto_release request = moment_train_request(m, records, p);
+    sha256_of(input, vector, m->dimension * sizeof *vector);
+    request.input_sha256 = input;
+    return sotto_dp_release(certificate, vector, m->dimension, &request, ctx);
 }
 
 static void unpack(struct noisy_moments *m, const float *vector, struct moment_weights from)
@@ -119,6 +132,44 @@ done:
     return status;
 }
 
+/* The recipe and the spending as they will be charged, and for what. */
+static sotto_status moment_train_complete(struct moment_release *m, struct sotto_head_recipe *r,
+                                          struct sotto_head_privacy *p, const struct head_data *data,
+                                          const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct moment_trainer *t = head_recipe_moments(r);
+    struct moment_bound bound;
+    TRY(check_request(r, p));
+    TRY(head_recipe_check(r));
+    p->target.delta = spend_delta(p->target.delta, default_delta(r, data->n));
+    m->shape = moment_shape_of(r, data->d, data->classes);
+    REQUIRE(moment_dimension(&m->dimension, &m->shape),
+            "head: the products of %zu features do not fit in memory", data->d);
+    moment_bound_find(&bound, t, r, data->n, data->d, data->classes);
+    m->sensitivity = (struct sotto_sensitivity){
+        .l1 = bound.l1, .l2 = bound.l2, .dimension = m->dimension, .source = SOTTO_SENSITIVITY_PROVED};
+    TRY(find_scale(&m->account, r, &m->sensitivity, p, ctx));
+    head_recipe_hash(m->sensitivity.evidence, r, data->d, data->classes);
+done:
+    return status;
+}
+
+sotto_status moment_event(struct planned_event *out, const struct head_data *data,
+                          const struct sotto_head_recipe *recipe, const struct sotto_head_privacy *privacy,
+                          const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_head_recipe r = *recipe;
+    struct sotto_head_privacy own = *privacy;
+    struct moment_release m;
+    TRY(moment_train_complete(&m, &r, &own, data, ctx));
+    const struct sotto_release request = moment_train_request(&m, data->n, &own);
+    TRY(release_as_event(out, &request, m.dimension, RELEASE_OF_FLOATS, ctx));
+done:
+    return status;
+}
+
 sotto_status moment_train(struct sotto_head **out, struct sotto_certificate **certificate,
                           const struct head_data *records, const struct sotto_head_recipe *recipe,
                           const struct sotto_head_privacy *privacy, const struct sotto_context *ctx)
@@ -128,38 +179,26 @@ sotto_status moment_train(struct sotto_head **out, struct sotto_certificate **ce
     struct sotto_head_recipe r = *recipe;
     struct sotto_head_privacy own = *privacy;
     struct head_data silent = *records, *data = &silent;
-    struct moment_shape shape;
-    struct moment_bound bound;
-    struct sotto_account account;
+    struct moment_release m;
     struct noisy_moments noisy = {0};
     struct sotto_head *h = NULL;
     struct sotto_certificate *text = NULL;
     float *vector = NULL;
     struct held_file held = {0};
     int64_t *labels = NULL;
-    size_t dimension, width[2] = {data->d, data->classes};
-    TRY(check_request(&r, privacy));
+    const size_t width[2] = {data->d, data->classes};
     TRY(head_data_silence(&labels, data));
-    TRY(head_recipe_check(&r));
-    own.target.delta = spend_delta(own.target.delta, default_delta(&r, data->n));
-    shape = moment_shape_of(&r, data->d, data->classes);
-    REQUIRE(moment_dimension(&dimension, &shape), "head: the products of %zu features do not fit in memory",
-            data->d);
-    moment_bound_find(&bound, t, &r, data->n, data->d, data->classes);
-    struct sotto_sensitivity sensitivity = {
-        .l1 = bound.l1, .l2 = bound.l2, .dimension = dimension, .source = SOTTO_SENSITIVITY_PROVED};
-    TRY(find_scale(&account, &r, &sensitivity, &own, ctx));
-    head_recipe_hash(sensitivity.evidence, &r, data->d, data->classes);
+    TRY(moment_train_complete(&m, &r, &own, data, ctx));
     TRY(head_create(&h, 1, width));
-    noisy = (struct noisy_moments){.q = shape.q, .outputs = shape.outputs, .records = data->n};
-    NEW(vector, dimension);
-    NEW(noisy.products, shape.q * shape.q);
-    NEW(noisy.cross, shape.q * shape.outputs);
+    noisy = (struct noisy_moments){.q = m.shape.q, .outputs = m.shape.outputs, .records = data->n};
+    NEW(vector, m.dimension);
+    NEW(noisy.products, m.shape.q * m.shape.q);
+    NEW(noisy.cross, m.shape.q * m.shape.outputs);
     TRY(moment_sums(vector, t, &r, data, ctx));
     if (own.output)
         TRY(file_hold(&held, own.output, (data->d + 1) * data->classes * sizeof(float) + (1 << 16)));
-    TRY(release(&text, vector, dimension, &account, &sensitivity, data, &own, ctx));
-    TRY(solve(h, &noisy, vector, &r, &shape, account.standard_deviation));
+    TRY(release(&text, vector, &m, data->n, &own, ctx));
+    TRY(solve(h, &noisy, vector, &r, &m.shape, m.account.standard_deviation));
     certificate_add_classes(text, data->classes, privacy->classes_by);
     head_describe(h, data, &r, cpu_isa_name(cpu_best_isa()));
     *certificate = text;
@@ -171,7 +210,7 @@ done:
     if (status != SOTTO_OK && text)
         charge_name_certificate(text, "the noisy sums are lost; a new run is charged again");
     if (vector) /* exact sums, where the release failed */
-        base_wipe(vector, dimension * sizeof *vector);
+        base_wipe(vector, m.dimension * sizeof *vector);
     sotto_certificate_free(text);
     base_free(vector);
     base_free(labels);

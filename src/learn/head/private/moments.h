@@ -46,7 +46,7 @@ void moment_recipe_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_reci
 double moment_recipe_radius(const struct sotto_head_recipe *r);
 #define MOMENT_TRAINER                                                                                       \
     .check = moment_recipe_check, .text = moment_recipe_text, .parse = moment_recipe_parse,                  \
-    .radius = moment_recipe_radius, .train_private = moment_train
+    .radius = moment_recipe_radius, .train_private = moment_train, .as_event = moment_event
 
 /** Entries of x, of u, and of the released vector. */
 struct moment_shape {
@@ -95,5 +95,10 @@ const struct moment_kernels *moment_kernels_find(void);
 sotto_status moment_train(struct sotto_head **out, struct sotto_certificate **certificate,
                           const struct head_data *data, const struct sotto_head_recipe *recipe,
                           const struct sotto_head_privacy *privacy, const struct sotto_context *ctx);
+
+/** As its as_event. */
+sotto_status moment_event(struct planned_event *out, const struct head_data *data,
+                          const struct sotto_head_recipe *recipe, const struct sotto_head_privacy *privacy,
+                          const struct sotto_context *ctx);
 
 #endif

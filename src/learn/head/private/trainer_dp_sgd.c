@@ -43,14 +43,16 @@ const struct head_trainer head_trainer_dp_sgd = {.name = "dp-sgd",
                                                  .text = text,
                                                  .parse = head_private_parse,
                                                  .radius = radius,
-                                                 .train_private = head_private_train};
+                                                 .train_private = head_private_train,
+                                                 .as_event = head_private_event};
 
 const struct head_trainer head_trainer_dp_adam = {.name = "dp-adam",
                                                   .check = check,
                                                   .text = text,
                                                   .parse = head_private_parse,
                                                   .radius = radius,
-                                                  .train_private = head_private_train};
+                                                  .train_private = head_private_train,
+                                                  .as_event = head_private_event};
 
 static sotto_status check_descent(struct sotto_head_recipe *r)
 {
@@ -94,4 +96,5 @@ const struct head_trainer head_trainer_dp_gd = {.name = "dp-gd",
                                                 .text = text_descent,
                                                 .parse = head_descent_parse,
                                                 .radius = radius_descent,
-                                                .train_private = head_private_train};
+                                                .train_private = head_private_train,
+                                                .as_event = head_private_event};

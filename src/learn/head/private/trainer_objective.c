@@ -155,6 +155,18 @@ done:
     return status;
 }
 
+static struct sotto_release trainer_objective_request(const struct sotto_head_recipe *r, size_t records,
+                                                      const struct sotto_head_privacy *p)
+{
+    return (struct sotto_release){.mechanism = mechanism,
+                                  .scale = r->noise_multiplier,
+                                  .target = {.delta = p->target.delta},
+                                  .sensitivity = {.l1 = 1, .source = SOTTO_SENSITIVITY_PROVED},
+                                  .spend =
+                                      spend_complete(&p->spend, NULL, "head by objective perturbation", 0),
+                                  .records = records};
+}
+
 /* Ledger entry, then noise. */
 static sotto_status release(struct sotto_certificate **certificate, struct training *t,
                             const struct sotto_head_recipe *r, const struct sotto_head_privacy *p,
@@ -164,17 +176,10 @@ static sotto_status release(struct sotto_certificate **certificate, struct train
     char input[SHA256_HEX];
     struct release_plan plan;
     struct noise *stream = NULL;
-    const size_t width[] = {t->data->d, t->data->classes};
-    struct sotto_release request = {.mechanism = mechanism,
-                                    .scale = r->noise_multiplier,
-                                    .target = {.delta = p->target.delta},
-                                    .sensitivity = {.l1 = 1, .source = SOTTO_SENSITIVITY_PROVED},
-                                    .spend =
-                                        spend_complete(&p->spend, NULL, "head by objective perturbation", 0),
-                                    .input_sha256 = input,
-                                    .records = t->data->n};
+    struct sotto_release request = trainer_objective_request(r, t->data->n, p);
     head_data_sha256(input, t->data);
-    head_recipe_hash(request.sensitivity.evidence, r, width[0], width[1]);
+    request.input_sha256 = input;
+    head_recipe_hash(request.sensitivity.evidence, r, t->data->d, t->data->classes);
     TRY(release_plan(&plan, &request, t->plan->dimension, 1u << RELEASE_MINIMUM, ctx));
     plan.sampler = sampler;
     plan.lattice_exponent = knorm_blur_exponent(t->plan->weights.blur);
@@ -195,6 +200,38 @@ static sotto_status export_head(struct sotto_head *h, const struct training *t)
     return SOTTO_OK;
 }
 
+/* The recipe and the spending as they will be charged, and for what. */
+static sotto_status trainer_objective_complete(struct objective_plan *plan, struct sotto_head_recipe *r,
+                                               struct sotto_head_privacy *p, const struct head_data *data,
+                                               const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(check_request(r, p));
+    TRY(head_recipe_check(r));
+    p->target.delta = spend_delta(p->target.delta, 0);
+    TRY(find_scale(r, p, ctx));
+    TRY(objective_plan_find(plan, iv_div(iv(1), iv(r->noise_multiplier)).lo, data->n, data->d,
+                            data->classes));
+done:
+    return status;
+}
+
+static sotto_status trainer_objective_event(struct planned_event *out, const struct head_data *data,
+                                            const struct sotto_head_recipe *recipe,
+                                            const struct sotto_head_privacy *privacy,
+                                            const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_head_recipe r = *recipe;
+    struct sotto_head_privacy own = *privacy;
+    struct objective_plan plan;
+    TRY(trainer_objective_complete(&plan, &r, &own, data, ctx));
+    const struct sotto_release request = trainer_objective_request(&r, data->n, &own);
+    TRY(release_as_event(out, &request, plan.dimension, 1u << RELEASE_MINIMUM, ctx));
+done:
+    return status;
+}
+
 static sotto_status train_private(struct sotto_head **out, struct sotto_certificate **certificate,
                                   const struct head_data *records, const struct sotto_head_recipe *recipe,
                                   const struct sotto_head_privacy *privacy, const struct sotto_context *ctx)
@@ -210,13 +247,8 @@ static sotto_status train_private(struct sotto_head **out, struct sotto_certific
     struct held_file held = {0};
     int64_t *labels = NULL;
     const size_t width[2] = {silent.d, silent.classes};
-    TRY(check_request(&r, privacy));
     TRY(head_data_silence(&labels, &silent));
-    TRY(head_recipe_check(&r));
-    own.target.delta = spend_delta(own.target.delta, 0);
-    TRY(find_scale(&r, &own, ctx));
-    TRY(objective_plan_find(&plan, iv_div(iv(1), iv(r.noise_multiplier)).lo, silent.n, silent.d,
-                            silent.classes));
+    TRY(trainer_objective_complete(&plan, &r, &own, &silent, ctx));
     TRY(head_create(&h, 1, width));
     TRY(training_open(&t, &r));
     if (own.output)
@@ -246,4 +278,5 @@ const struct head_trainer head_trainer_objective = {.name = "objective",
                                                     .text = text,
                                                     .parse = head_objective_parse,
                                                     .radius = radius,
-                                                    .train_private = train_private};
+                                                    .train_private = train_private,
+                                                    .as_event = trainer_objective_event};

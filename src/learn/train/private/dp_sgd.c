@@ -52,31 +52,38 @@ enum { OUTPUT_ROOM = 1 << 16 /* of metadata and certificate */ };
 
 /* ---- a step ---- */
 
+/* From `step` on. Sums are on the lattice of the noise, so the account does not depend on the dimension. */
+static struct sotto_dpsgd_request dp_sgd_request(const struct sotto_train_privacy *p, size_t batch, size_t n,
+                                                 size_t dimension, uint64_t step, const char *dataset_id)
+{
+    const size_t left =
+        step < p->steps ? p->steps - (size_t)step : 1; /* 1: for the certificate of what is done */
+    return (struct sotto_dpsgd_request){.sampled = {.mechanism = p->noise,
+                                                    .noise_multiplier = p->noise_multiplier,
+                                                    .sample_rate = sotto_sample_rate(p->sampling, batch, n),
+                                                    .steps = left < p->reserve ? left : p->reserve,
+                                                    .delta = p->target.delta,
+                                                    .adjacency = p->adjacency,
+                                                    .sampling = p->sampling},
+                                        .max_grad_norm = dp_sgd_follows_quantile(p) ? 1 : p->max_grad_norm,
+                                        .dimension = dimension,
+                                        .first_step = (size_t)step,
+                                        .spend =
+                                            spend_complete(&p->spend, dataset_id, "network by DP-SGD", step),
+                                        .records = n,
+                                        .on_lattice = 1};
+}
+
 static sotto_status reserve(struct private_run *r, uint64_t step)
 {
     sotto_status status = SOTTO_OK;
-    const struct sotto_train_privacy *p = &r->p;
     if (r->t.team) /* a stop on any rank: nothing is charged that would be drawn anew */
         TRY(team_agree(r->t.team, context_check(r->t.ctx, "train: stopped before a charge")));
     /* the old one stays until then: should this fail, it tells what was charged */
     struct sotto_dpsgd_session *next;
-    size_t left = step < p->steps ? p->steps - (size_t)step : 1; /* 1: for the certificate of what is done */
-    struct sotto_spend spend = spend_complete(&p->spend, r->t.data->dataset_id, "network by DP-SGD", step);
-    const struct sotto_dpsgd_request request = {
-        .sampled = {.mechanism = p->noise,
-                    .noise_multiplier = p->noise_multiplier,
-                    .sample_rate = sotto_sample_rate(p->sampling, r->t.options.batch, r->t.n),
-                    .steps = left < p->reserve ? left : p->reserve,
-                    .delta = p->target.delta,
-                    .adjacency = p->adjacency,
-                    .sampling = p->sampling},
-        .max_grad_norm = dp_sgd_follows_quantile(p) ? 1 : p->max_grad_norm,
-        .dimension = r->dimension,
-        .first_step = (size_t)step,
-        .spend = spend,
-        .records = r->t.n,
-        .run = r->state.run[0] ? r->state.run : NULL,
-        .on_lattice = 1};
+    struct sotto_dpsgd_request request =
+        dp_sgd_request(&r->p, r->t.options.batch, r->t.n, r->dimension, step, r->t.data->dataset_id);
+    request.run = r->state.run[0] ? r->state.run : NULL;
     TRY(dpsgd_ranks_reserve(&next, &request, r->t.team, r->t.ctx));
     sotto_dpsgd_session_close(r->reserved);
     r->reserved = next;
@@ -514,6 +521,22 @@ done:
         charge_name_steps(r.reserved, charge_continues(o.checkpoint));
     clear(&r);
     base_free(all);
+    return status;
+}
+
+sotto_status dp_sgd_event(struct planned_event *out, size_t n, const struct sotto_train_options *options,
+                          const struct sotto_train_privacy *privacy, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_train_options o;
+    struct sotto_train_privacy p;
+    TRY(train_options_resolve(&o, options));
+    TRY(train_options_check(&o));
+    TRY(train_privacy_resolve(&p, privacy));
+    TRY(dp_sgd_resolve(&p, &o, n, ctx));
+    const struct sotto_dpsgd_request request = dp_sgd_request(&p, o.batch, n, 1, 0, NULL);
+    TRY(dpsgd_as_event(out, &request, ctx));
+done:
     return status;
 }
 

@@ -18,6 +18,11 @@ sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate *
                           const struct sotto_train_privacy *privacy, const struct dp_sgd_fault *fault,
                           const struct sotto_context *ctx);
 
+struct planned_event;
+/** What it charges for n records, as an event of a plan; what the records decide is not asked: it has no encoder's conditions. */
+sotto_status dp_sgd_event(struct planned_event *out, size_t n, const struct sotto_train_options *options,
+                          const struct sotto_train_privacy *privacy, const struct sotto_context *ctx);
+
 /** Clipping by a quantile: gradients scaled by `gradient` / C, so that their norm is at most `gradient`, and
  * the coordinate +count or -count for a record that is or is not below C: together at most 1. The count's
  * noise is then a twentieth of the batch (as published), or as much as a count of .3 allows. */
