@@ -164,7 +164,7 @@ struct verb {
  * verb, and are refused where it was not asked for. Parts of one verb may share options. */
 struct verb_part {
     const char *verb,
-        *when; /* "account" and "--rule": an option; "attack" and "encoder": the first argument */
+        *when; /* "account" and "--rule": an option; "attack" and "encoder": the first argument. NULL: help alone */
     const struct option_row *options;     /* NULL: those of the verb alone */
     const char *own;                      /* as of a verb */
     const char *examples;                 /* printed behind those of the verb, or NULL */

@@ -6,6 +6,8 @@
 
 static bool verb_part_asked(const struct verb_part *part, const struct options *o)
 {
+    if (!part->when)
+        return false;
     if (strncmp(part->when, "--", 2) == 0)
         return option_given(o, part->when + 2);
     return option_argument_count(o) > 0 && strcmp(option_argument(o, 0), part->when) == 0;

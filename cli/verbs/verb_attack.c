@@ -272,7 +272,7 @@ static const struct subcommand subcommands[] = {
     {"lira|rmia|lira-offline|rmia-offline", "",
      "compare the target with many shadow models, record by record",
      "target|target-command|" RECORDS "|" ATTACKERS "|shadows|views|cache|worker|fpr|seed|output"},
-    {"shokri|shokri-log|ml-leaks-1|ml-leaks-2|ml-leaks-combined|residual-mia|long", "",
+    {"shokri|shokri-log|ml-leaks-1|ml-leaks-2|ml-leaks-combined|long", "",
      "train shadow models on the attacker's records, and an attack model on their answers",
      "target|target-command|" RECORDS "|" ATTACKERS "|shadows|shadow-data|cache|worker|fpr|seed|output"},
     {"ml-leaks-3", "", "compare the answers with those to random inputs; needs no shadow model",

@@ -1,11 +1,9 @@
 /* One row for each part of a verb (options/options.h). Those of modules stand last. */
 ROW(account_rule)
-ROW(account_residual)
 ROW(attack_encoder)
 ROW(attack_generator)
 ROW(attack_reconstruction)
 ROW(attack_poison)
-ROW(demo_sde)
 ROW(predict_smooth)
 ROW(report_monitor)
 #define PLUG_VERB_PART ROW

@@ -20,7 +20,6 @@
 #include "sotto/option.h"
 #include "sotto/query.h"
 #include "sotto/report.h"
-#include "sotto/residual.h"
 #include "sotto/run.h"
 #include "sotto/selftest.h"
 #include "sotto/sign.h"

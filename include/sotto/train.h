@@ -15,7 +15,7 @@ extern "C" {
 enum { SOTTO_TRAIN_HIDDEN = 8 };
 
 /** Residual perturbation of resnet8 and resnet20: noise in every block, in training and in every answer, and ensembles. It
- *  resists attacks only empirically; what noise on the inputs proves is in sotto/residual.h. */
+ *  resists attacks only empirically; what noise on the inputs proves is in sotto/lab/residual.h. */
 struct sotto_residual_noise {
     /** [NULL: none]
      *  "additive": gamma n

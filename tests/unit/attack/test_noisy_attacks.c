@@ -1,5 +1,5 @@
 /* Attacks on networks that answer with noise: shadows have the target's noise unless they are asked to be
- * plain, averaged answers are counted and scatter less, and thresholds are reported beside the decision. */
+ * plain, averaged answers are counted and scatter less. */
 #include "support/test.h"
 
 #include "attack/query/attack_net.h"
@@ -89,7 +89,7 @@ static struct json *attack(const struct sotto_attack_input *in, const struct sot
 
 TEST(shadows_know_of_the_noise_or_not)
 {
-    static const char *const names[] = {"residual-mia", "lira"};
+    static const char *const names[] = {"shokri", "lira"};
     for (int plain = 0; plain < 2; plain++)
         for (size_t i = 0; i < 2; i++) {
             struct sotto_attack_input in = input();
@@ -103,29 +103,6 @@ TEST(shadows_know_of_the_noise_or_not)
             json_free(doc);
             sotto_target_close(in.target);
         }
-}
-
-TEST(thresholds_stand_beside_the_decision)
-{
-    struct sotto_attack_input in = input();
-    struct sotto_attack_options o = options("residual-mia");
-    struct json *doc = attack(&in, &o);
-    const struct json *list = json_find(doc, "model_attack.thresholds");
-    double before = 2, first, expected[] = {0, log(.6 / .4), log(.7 / .3), log(4)};
-    assert_int_equal(json_count(list), 4);
-    for (size_t i = 0; i < 4; i++) {
-        double threshold, recall;
-        assert_int_equal(json_get_real(&threshold, json_at(list, i), "", "threshold"), SOTTO_OK);
-        assert_int_equal(json_get_real(&recall, json_at(list, i), "", "recall.estimate"), SOTTO_OK);
-        assert_true(fabs(threshold - expected[i]) < 1e-12);
-        assert_true(recall <= before);
-        before = i == 0 ? (first = recall) : recall;
-    }
-    double decision;
-    assert_int_equal(json_get_real(&decision, doc, "", "model_attack.decision.recall.estimate"), SOTTO_OK);
-    assert_true(decision == first);
-    json_free(doc);
-    sotto_target_close(in.target);
 }
 
 /* Root mean square difference of two answers to the same rows. */
@@ -228,7 +205,7 @@ TEST(repeated_answers_are_means)
 TEST(an_averaging_attack_says_so)
 {
     struct sotto_attack_input in = input();
-    struct sotto_attack_options o = options("residual-mia");
+    struct sotto_attack_options o = options("shokri");
     double value;
     o.repeats = 3;
     struct json *doc = attack(&in, &o);

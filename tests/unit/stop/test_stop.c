@@ -113,13 +113,6 @@ static sotto_status finite_points(void)
     struct sotto_interval e;
     return sotto_finite_epsilon(&e, p, q, 3, .01, &context);
 }
-static sotto_status complexity(void)
-{
-    struct sotto_interval i;
-    const double records[4] = {1, 2, 3, 4};
-    return sotto_residual_complexity(&number, &i, records, 2, 2, .5, 1, 1, 20, 1, &context);
-}
-
 TEST(accounts_stop)
 {
     STOPS(sampled, 5);
@@ -145,7 +138,6 @@ TEST(accounts_of_events_stop)
     STOPS(any_order, 10);
     STOPS(many_events, 400);
     STOPS(finite_points, 4);
-    STOPS(complexity, 20);
 }
 
 /* --- heads: a question for each batch, or for each pass over the records --- */

@@ -1,5 +1,5 @@
 /* A sotto.figures/1 document as one page: each figure's lines with their intervals, drawn without script, and the numbers in a table.
- * experiments/residual.sh writes such documents. */
+ * Experiments write such documents. */
 #include "report/document/document_pages.h"
 #include "report/page/page.h"
 

@@ -10,7 +10,7 @@
 #   plain, add-G, mul-G (noise G in every block; additive: half of it on the input), enE-G (E members, additive), noskip-G,
 #   group (no noise, group norm) and dpsgd (group norm; the plain attacker's shadow has no noise)
 # What is finished stays: a killed run goes on. Resistance that is measured here is no differential privacy.
-# usage: experiments/residual.sh FOLDER CONFIG.yaml [PRESET [ROW...]]      PRESET: scaled (default) or full
+# usage: src/modules/residual/experiments/residual.sh FOLDER CONFIG.yaml [PRESET [ROW...]]      PRESET: scaled (default) or full
 #   SOTTO (sotto), THREADS (1), JOBS (1: targets of a seed that are trained side by side and share the threads), SEEDS (as
 #   configured), REPEATS (10); TABLE=1: only the table of what is there
 # Writes results.csv, and the paper's figures as plots: figures.json and figures.html (accuracy and areas against gamma for one network

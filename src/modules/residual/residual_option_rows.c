@@ -1,6 +1,6 @@
 #include "options/option_row.h"
 #include "options/option_tables.h"
-#include "sotto/residual.h"
+#include "sotto/lab/residual.h"
 
 #define OPTIONS_OF struct sotto_residual_input
 

@@ -4,9 +4,10 @@
 
 #include "base/status.h"
 #include "rng/rng.h"
-#include "sotto/residual.h"
+#include "sotto/lab/residual.h"
 
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 
 static double relative(double a, double b)
@@ -271,4 +272,17 @@ TEST(bad_values_are_named)
     assert_int_equal(sotto_residual_complexity(&x, &i, &x, 1, 65, 1, 1, 1, 2, 1, NULL), SOTTO_EINVAL);
     double bad = NAN;
     assert_int_equal(sotto_residual_complexity(&x, &i, &bad, 1, 1, 1, 1, 1, 2, 1, NULL), SOTTO_EINVAL);
+}
+
+TEST(an_estimate_stops)
+{
+    volatile sig_atomic_t stop = 1;
+    const struct sotto_context context = {.threads = 1, .stop = &stop};
+    const double records[4] = {1, 2, 3, 4};
+    struct sotto_interval i;
+    double x;
+    assert_int_equal(sotto_residual_complexity(&x, &i, records, 2, 2, .5, 1, 1, 20, 1, &context),
+                     SOTTO_ESTOPPED);
+    stop = 0;
+    assert_int_equal(sotto_residual_complexity(&x, &i, records, 2, 2, .5, 1, 1, 20, 1, &context), SOTTO_OK);
 }

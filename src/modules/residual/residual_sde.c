@@ -7,7 +7,7 @@
 #include "io/json/json.h"
 #include "rng/rng.h"
 #include "sotto/data.h"
-#include "sotto/residual.h"
+#include "sotto/lab/residual.h"
 
 #include <math.h>
 #include <stdio.h>

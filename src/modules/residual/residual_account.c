@@ -4,7 +4,7 @@
 #include "base/reserved.h"
 #include "options/option_tables.h"
 #include "sotto/option.h"
-#include "sotto/residual.h"
+#include "sotto/lab/residual.h"
 
 #include <math.h>
 #include <stdint.h>

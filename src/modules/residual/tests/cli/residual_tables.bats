@@ -40,7 +40,7 @@ teardown_file() { rm -rf "$dir"; }
   grep -o '"name": "one network, test", "points": \[\[0, [^}]*' "$json" | sed 's/.*\[0.5, //; s/[],].*//' |
     LC_ALL=C awk -v m="$mean" '{ if ($1 - m > 0.0006 || m - $1 > 0.0006) exit 1 } END { exit NR != 1 }'
   grep -q '"name": "plain (AUC 0\.[0-9]*)", "points": \[\[' "$json"
-  if command -v python3 > /dev/null; then "$BATS_TEST_DIRNAME/../../tools/check-schema" "$json"; fi
+  if command -v python3 > /dev/null; then "$BATS_TEST_DIRNAME/../../../../../tools/check-schema" "$json"; fi
 }
 
 @test "existing results are not computed again" {

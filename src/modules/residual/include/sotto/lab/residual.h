@@ -4,8 +4,8 @@
  * Proved: sotto_residual_input(), by the noise on the INPUTS alone; and sotto_residual_answers(), corrected, for networks
  * with clipped branches. The paper's theorems are here to be compared; each names the assumption that no code can check.
  * Equations and names follow the paper: radius R, input noise pi, residual noise gamma. */
-#ifndef SOTTO_RESIDUAL_H
-#define SOTTO_RESIDUAL_H
+#ifndef SOTTO_LAB_RESIDUAL_H
+#define SOTTO_LAB_RESIDUAL_H
 
 #include "sotto/dp.h"
 
@@ -52,7 +52,7 @@ SOTTO_API double sotto_label_keep_probability(double epsilon, size_t classes);
 
 /** Theorem 1 (Strategy I, additive noise) AS PUBLISHED. Its second half (gamma, and epsilon of each mapping) assumes that
  *  outputs of residual mappings are Gaussian with one covariance for all records, which is false for ReLU networks
- *  (tests/known/train/test_residual_known.c has a counterexample). sotto_residual_input() is the sound form of its first
+ *  (tests/known/test_residual_known.c has a counterexample). sotto_residual_input() is the sound form of its first
  *  half. */
 struct sotto_residual_theorem1 {
     double radius, mapping_bound; /**< R of inputs, G of the mappings' expectations */

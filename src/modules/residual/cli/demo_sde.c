@@ -1,5 +1,6 @@
 /* sotto demo sde: an image through the equations behind residual perturbation, and back. */
 #include "options/options.h"
+#include "sotto/lab/residual.h"
 
 #include <math.h>
 #include <stdio.h>

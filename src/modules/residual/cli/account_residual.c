@@ -1,5 +1,6 @@
 /* sotto account --residual-perturbation: what is proved, what is only published, never mixed. */
 #include "options/options.h"
+#include "sotto/lab/residual.h"
 
 #include <math.h>
 #include <stdio.h>

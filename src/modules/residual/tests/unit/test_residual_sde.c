@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "sotto/data.h"
-#include "sotto/residual.h"
+#include "sotto/lab/residual.h"
 #include "support/temporary_folder.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "rng/rng.h"
-#include "sotto/residual.h"
+#include "sotto/lab/residual.h"
 
 #include <complex.h>
 #include <math.h>
