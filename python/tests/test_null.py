@@ -183,7 +183,7 @@ def pointers(function):
 def test_no_pointer_at_all(tmp_path):
     """All are NULL: no function dies, and those with a status return EINVAL."""
     assert wrong(tmp_path, [(f, pointers(f)) for f in functions]) == ""
-    assert len(functions) > 400
+    assert len(functions) > 300  # also without any module
 
 
 def test_each_required_pointer(tmp_path):
