@@ -4,7 +4,6 @@ ROW(attack_encoder)
 ROW(attack_generator)
 ROW(attack_reconstruction)
 ROW(attack_poison)
-ROW(predict_smooth)
 ROW(report_monitor)
 #define PLUG_VERB_PART ROW
 #include "base/plugs.h"

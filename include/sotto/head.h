@@ -28,8 +28,8 @@ struct sotto_head_recipe {
     double lr;
     /** [1] initialisation and batch order; below 2^63 */
     uint64_t seed;
-    /** [0] "adam", "sgd": deviation of Gaussian noise on every number of a record, new in every step, for sotto_smoothing()
-     *  at the same deviation; its radii are then distances between what the head takes: embeddings. No privacy noise. */
+    /** [0] "adam", "sgd": deviation of Gaussian noise on every number of a record, new in every step, for randomised
+     *  smoothing at the same deviation; its radii are then distances between what the head takes: embeddings. No privacy noise. */
     double augment_noise;
 
     /* The convex trainers (docs/derivations/head.md) use the members from here instead of epochs, batch, lr and hidden.

@@ -24,7 +24,6 @@
 #include "sotto/selftest.h"
 #include "sotto/sign.h"
 #include "sotto/smooth.h"
-#include "sotto/smoothing.h"
 #include "sotto/ssl.h"
 #include "sotto/team.h"
 #include "sotto/train.h"

@@ -78,7 +78,7 @@ struct sotto_train_options {
     /** [0] shift images by up to this many pixels each way; what comes in is the mirror image. */
     size_t crop;
     /** [0] deviation of Gaussian noise on every number of an input, new in every step and not clipped, for
-     *  sotto_smoothing() at the same deviation. Plain training only. It is no privacy noise. */
+     *  randomised smoothing at the same deviation. Plain training only. It is no privacy noise. */
     double augment_noise;
     uint64_t seed; /**< [1] initial weights, order, augmentation; below 2^63 */
     /** ["auto"] of sums: "exact": the same bits on any number of threads; "fast": for this number only. "auto" is exact where

@@ -40,14 +40,6 @@ head_of() { "$SOTTO" head --features "$rows/member-logits.npy" --labels "$rows/m
   "$check" audit/result.json audit/report.json "$tree/tests/golden/report_example.json"
 }
 
-@test "smoothed answers" {
-  head_of --trainer convex --lambda 0.1 -o h.safetensors
-  smooth() { "$SOTTO" predict --head h.safetensors --features "$rows/nonmember-logits.npy" --smooth 1 --json "$@"; }
-  smooth > a.json
-  smooth --certify --compare --labels "$rows/nonmember-labels.npy" > b.json
-  "$check" a.json b.json
-}
-
 @test "what a monitor found" {
   [ -x "$SOTTO_SERVE_MODEL" ] || skip "serve_model is not built"
   cp "$rows"/{member,nonmember}-logits.npy .

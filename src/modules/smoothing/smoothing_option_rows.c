@@ -1,6 +1,6 @@
 #include "options/option_row.h"
 #include "options/option_tables.h"
-#include "sotto/smoothing.h"
+#include "sotto/lab/smoothing.h"
 
 #define OPTIONS_OF struct sotto_smoothing_options
 

@@ -3,7 +3,7 @@
 #define SMOOTHING_SMOOTHING_PRIVATE_H
 
 #include "base/memory.h"
-#include "sotto/smoothing.h"
+#include "sotto/lab/smoothing.h"
 
 #include <stdbool.h>
 

@@ -22,7 +22,7 @@ const struct sotto_option options_head_recipe[] = {
      .help = "seed of initial weights, batch order and sampled pairs"},
     {"augment-noise", REAL(augment_noise, "SIGMA"), .value = "0", .range = "[0,1e6]", .group = "Head",
      .help = "standard deviation of noise on every number of a record, new in every step (adam, sgd; for "
-             "'predict --smooth SIGMA'; no privacy noise)"},
+             "randomised smoothing; no privacy noise)"},
     {"clip", REAL(clip, "R"), .value = "1", .range = "[1e-6,1e6]", .group = "Convex and moment trainers",
      .help = "L2 norm to which records are clipped (convex, covariance, functional, dp-gd, objective); "
              "taylor: features are "

@@ -49,8 +49,8 @@ const struct sotto_option options_train[] = {
     {"crop", COUNT(crop, "PIXELS"), .value = "0", .range = "[0,256]", .group = "Training",
      .help = "maximum random shift of images in each direction, pixels"},
     {"augment-noise", REAL(augment_noise, "SIGMA"), .value = "0", .range = "[0,1e6]", .group = "Training",
-     .help = "standard deviation of noise on every number of an input, new in every step (for 'predict "
-             "--smooth SIGMA'; no privacy noise)"},
+     .help = "standard deviation of noise on every number of an input, new in every step (for "
+             "randomised smoothing; no privacy noise)"},
     {"seed", SEED(seed), .value = "1", .group = "Training",
      .help = "seed of initial weights, order and augmentation"},
     {"dtype", TEXT(dtype, "TYPE"), .value = "auto", .group = "Speed",

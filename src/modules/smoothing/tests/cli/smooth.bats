@@ -2,7 +2,7 @@
 # predict --smooth: answers by vote, radii, files, and one clear line for what makes no sense.
 
 bats_require_minimum_version 1.5.0
-load ../support/npy
+load ../../../../../tests/support/npy
 
 setup_file() {
   cd "$BATS_FILE_TMPDIR" || return 1
@@ -89,6 +89,18 @@ refused() {
   [ "$status" -eq 65 ]
   [[ $output == *"which has no radii"* ]]
   [ ! -e none.html ]
+}
+
+@test "every member of a document stands in its schema" {
+  command -v python3 > /dev/null || skip "python3 is not installed"
+  smooth --json > a.json
+  smooth --certify --compare --labels t.npy --json > b.json
+  "$BATS_TEST_DIRNAME/../../../../../tools/check-schema" a.json b.json
+}
+
+@test "progress is shown" {
+  smooth --n 100 --progress always -o shown.json > /dev/null 2> said
+  tr '\r' '\n' < said | grep -q '^smoothing .*100 %'
 }
 
 @test "heads and networks trained with noise say so" {

@@ -1,4 +1,4 @@
-/* src/measure/report/page/smoothing_page.c: the steps of the certified-accuracy curve by hand, labels or none, and documents that are
+/* The page of a smoothed curve: the steps of the certified-accuracy curve by hand, labels or none, and documents that are
  * refused. */
 #include "support/test.h"
 

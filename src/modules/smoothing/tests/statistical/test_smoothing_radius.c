@@ -7,6 +7,7 @@
 #include "support/effort.h"
 
 #include "num/beta.h"
+#include "sotto/lab/smoothing.h"
 #include "sotto/sotto.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* sotto predict --smooth: answers by votes of noisy copies, and their radii. */
 #include "inputs/head_inputs.h"
 #include "inputs/image_inputs.h"
+#include "sotto/lab/smoothing.h"
 
 #include <stdio.h>
 #include <string.h>

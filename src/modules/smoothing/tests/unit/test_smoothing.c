@@ -6,6 +6,7 @@
 #include "num/binomial.h"
 #include "rng/rng.h"
 #include "smoothing/smoothing_private.h"
+#include "sotto/lab/smoothing.h"
 #include "sotto/sotto.h"
 #include "support/head_blobs.h"
 #include "support/machine.h"

@@ -4,8 +4,8 @@
  * Start at sotto_smoothing(). The smoothed model is g(x) = argmax_c P(f(x + noise) = c) for a model f that is reached by
  * queries; inputs are not clipped after noise. A radius is about the query, not about the training records: smoothing gives
  * no membership guarantee. */
-#ifndef SOTTO_SMOOTHING_H
-#define SOTTO_SMOOTHING_H
+#ifndef SOTTO_LAB_SMOOTHING_H
+#define SOTTO_LAB_SMOOTHING_H
 
 #include "sotto/query.h"
 
@@ -101,7 +101,7 @@ SOTTO_API double sotto_smoothing_radius(enum sotto_smoothing_noise noise, double
  *  Returns: 0 for p <= 1/2 */
 SOTTO_API double sotto_smoothing_pixeldp(enum sotto_smoothing_noise noise, double sigma, double p);
 
-/** Out:     *json: one "sotto.smooth/1" object (docs/FORMATS.md)
+/** Out:     *json: one "sotto.smooth/1" object (page.md)
  *           *text: lines for the terminal. Free with sotto_text_free()
  *  Returns: ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_smoothing_encode(char **json,
