@@ -10,8 +10,8 @@ static const struct option_row rows[] = {
     {"head", OPTION_TEXT, "FILE", NULL, "head that states the recipe; without it, give the recipe's options"},
     {"pairs", OPTION_COUNT, "M", NULL, "number of pairs of heads to train"},
     {"local", OPTION_FLAG, NULL, NULL,
-     "local sensitivity, of these very records: the largest change when one of them is left out or replaced; "
-     "it is no privacy parameter, and 'sotto protect' refuses it"},
+     "local sensitivity, of these very records, which is no privacy parameter; it is the largest change when "
+     "one of them is left out or replaced, and 'sotto protect' refuses it"},
     OPTION_TABLE("sensitivity", "cache|worker|shard|plan"),
     OPTION_TABLE("local_sensitivity", "sample"),
     OPTION_TABLE("head_recipe",

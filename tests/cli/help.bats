@@ -3,7 +3,8 @@
 # VERB-NAME.txt of each subcommand. After such a change write them again by
 #   REFRESH=1 SOTTO=build/release/sotto bats tests/cli/help.bats
 # and look at the difference. What a module adds to the text of a verb that is not its own stands in FILE.txt.more of the module, whose
-# lines REFRESH writes in a build with that module alone, and the text without them in a build without modules.
+# lines REFRESH writes in a build with that module alone, and the text without them in a build without modules. In a build with all
+# modules it writes again the lines of that text which are worded anew, but finds no line that is new.
 
 bats_require_minimum_version 1.5.0
 
@@ -44,6 +45,7 @@ helps() {
       [ -z "$REFRESH" ] || cp "$is" "$text"
       diff -u "$text" "$is" || { echo "see the head of help.bats"; return 1; }
     else # the lines that parts of modules add, in any order, and no other
+      [ -z "$REFRESH" ] || diff -d --changed-group-format='%>' --new-group-format='' "$text" "$is" > "$changes" || cp "$changes" "$text"
       diff -d "$text" "$is" > "$changes" || :
       [ -z "$REFRESH" ] || [ "$(wc -w <<< "$built")" -gt 1 ] || sed -n 's/^> //p' "$changes" > "$more"
       diff -u <(cat $more | sort) <(sed -n 's/^> //p' "$changes" | sort) && run -1 grep '^<' "$changes" || { cat "$changes"; echo "see the head of help.bats"; return 1; }

@@ -21,7 +21,7 @@ const struct sotto_option options_federated[] = {
     {"outsiders", COUNT(outsiders, "N"), .value = "auto", .range = "[0,inf)", .group = "Attackers",
      .help = "most records of no participant to compare with (default: as many as the target's)"},
     {"observed", COUNT(observed, "T"), .value = "5", .range = "[1,1000]", .group = "Attackers",
-     .help = "last rounds, at which the attackers look"},
+     .help = "number of last rounds that the attackers see"},
     {"ascend", COUNT(ascend, "N"), .value = "20", .range = "[1,inf)", .group = "Attackers",
      .help = "records in one round of which an active attacker raises the loss, in turns"},
     {"strength", REAL(strength, "G"), .value = "1", .range = "[0,1e6]", .group = "Attackers",

@@ -6,9 +6,8 @@
 
 const struct sotto_option options_generator[] = {
     {"model", TEXT(model, "NAME"), .value = "dcgan", .range = "dcgan|wgan-gp|vae", .group = "Training",
-     .help =
-         "dcgan (generative adversarial network), wgan-gp (Wasserstein GAN with a gradient penalty) or vae "
-         "(variational auto-encoder)"},
+     .help = "model: dcgan, wgan-gp or vae; these are a generative adversarial network, a Wasserstein GAN "
+             "with a gradient penalty, and a variational auto-encoder"},
     {"steps", COUNT(steps, "N"), .value = "6000", .range = "[1,1000000000]", .group = "Training",
      .help =
          "steps of training, one batch each; wgan-gp: of the generator, with five batches for the critic"},
@@ -28,7 +27,8 @@ const struct sotto_option options_generator[] = {
     {"checkpoint", TEXT(checkpoint, "FILE"), .group = "Files",
      .help = "state of an interrupted run to continue (default: OUTPUT.checkpoint; removed at the end)"},
     {"metrics", TEXT(metrics, "FILE"), .group = "Files",
-     .help = "metrics.jsonl to append to: losses, and what the discriminator says of records and samples"},
+     .help = "metrics.jsonl to append to; it gets losses, and what the discriminator says of records and "
+             "samples"},
     OPTIONS_END};
 
 #undef OPTIONS_OF

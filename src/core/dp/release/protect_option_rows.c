@@ -9,7 +9,7 @@ const struct sotto_option options_spend[] = {
      .help =
          "identity of the private data set, for input that records none; 'sotto data info NAME' shows it"},
     {"rows-per-person", COUNT(rows_per_person, "M"), .value = "0", .range = "[0,1048576]", .group = "Ledger",
-     .help = "unit of privacy: a person with at most M records; you state M, and it is checked only where "
+     .help = "unit of privacy: a person with at most M records, as you state; this is checked only where "
              "'sotto data import --person' capped the records; 0: one record, or what the import says"},
     {"ledger", TEXT(ledger, "FILE"), .group = "Ledger",
      .help = "ledger file (default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl)"},
@@ -21,8 +21,8 @@ const struct sotto_option options_spend[] = {
     {"purpose", TEXT(purpose, "TEXT"), .group = "Ledger",
      .help = "purpose of the release, recorded in ledger and certificate"},
     {"read-from-data", LIST(read_from_data, "NAME"),
-     .help = "option, such as l2, clipping or max-grad-norm, with a value that was read from the private "
-             "data; epsilon is then conditional on it, and nothing is proved (repeatable)"},
+     .help = "option with a value that was read from the private data, so nothing is proved; such as l2, "
+             "clipping or max-grad-norm; epsilon is then conditional on it (repeatable)"},
     {"planned", TEXT(planned, "ID:K"), .group = "Ledger",
      .help = "slot K of the plan ID of 'sotto ledger plan': the release, or the run of private training, is "
              "made as planned and costs nothing more"},

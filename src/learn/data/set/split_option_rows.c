@@ -11,9 +11,8 @@ const struct sotto_option options_split[] = {
      .help = "schema.yaml with columns, bounds, categories and classes; it makes the encoding independent of "
              "the records (import, split)"},
     {"one-hot", FLAG(one_hot), .value = "0", .group = "Tables",
-     .help =
-         "one-hot categories and scaled numbers; fitted by a schema, by public rows (--fit-on, --fit-table) "
-         "or by --private-fit; else fitted on all rows, which makes every epsilon conditional (split)"},
+     .help = "one-hot categories and scaled numbers, fitted on all rows, which makes every epsilon "
+             "conditional, unless a schema, --fit-on, --fit-table or --private-fit is given (split)"},
     {"fit-on", TEXT(fit_part, "PART"), .group = "Tables",
      .help = "public part to which the encoding is fitted; split"},
     {"fit-table", TEXT(fit_table, "TABLE"), .group = "Tables",

@@ -166,8 +166,7 @@ static const struct subcommand subcommands[] = {
 
 const struct verb verb_defend = {
     .name = "defend",
-    .summary =
-        "change posteriors or embeddings so that they leak less; the effect is measured, not guaranteed",
+    .summary = "change posteriors or embeddings to leak less: measured, not guaranteed",
     .arguments = "NAME",
     .min_arguments = 0,
     .max_arguments = 1,
