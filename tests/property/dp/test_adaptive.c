@@ -175,6 +175,27 @@ TEST(the_gaussian_that_covers_a_run)
     }
 }
 
+TEST(what_is_no_curve_is_covered_by_nothing)
+{
+    const double x[] = {0, 1, 1}, later[] = {.5, 1}, delta[] = {.1, .1, .1};
+    const struct adaptive box = {5, 1, .1};
+    assert_true(adaptive_covers(&box, &(struct adaptive_curve){x, delta, 2})); /* the control */
+    assert_false(adaptive_covers(&box, &(struct adaptive_curve){x, delta, 1}));
+    assert_false(adaptive_covers(&box, &(struct adaptive_curve){x, delta, 3}));
+    assert_false(adaptive_covers(&box, &(struct adaptive_curve){later, delta, 2}));
+    assert_true(adaptive_square_of_curve(&(struct adaptive_curve){x, delta, 1}, 5, .1) == INFINITY);
+}
+
+TEST(the_ends_of_what_is_told_apart)
+{
+    assert_true(adaptive_square_of_pure(0) == 0);
+    assert_true(adaptive_square_of_pure(1e4) == INFINITY);
+    assert_true(adaptive_column(1e7, .5, 0, 0) == 0x1p20); /* at least: the rest stays unused */
+    const struct adaptive most = {0, 0x1p20, 0};
+    assert_true(adaptive_epsilon(&most, .5) == INFINITY); /* e^x leaves the doubles */
+    assert_true(adaptive_epsilon_below(&most, .5) == 0);
+}
+
 /* ---- what events may be charged as ---- */
 static size_t offers(struct adaptive *out, struct sotto_event e, double failure)
 {

@@ -412,6 +412,19 @@ TEST(what_is_shown_adds_up)
     assert_non_null(strstr(table, "laplace"));
     assert_non_null(strstr(table, "total: epsilon 3 at delta 0"));
     assert_int_equal(sotto_ledger_table(&table, path_of("none.jsonl"), NULL), SOTTO_ENOENT);
+    char *found, *made;
+    assert_int_equal(sotto_ledger_find(&found, "new"), SOTTO_OK); /* where the first charge will make it */
+    assert_string_equal(found, default_of("new"));
+    assert_false(file_exists(found));
+    sotto_text_free(found);
+    struct ledger l;
+    assert_int_equal(
+        sotto_ledger_init(&made, "new", NULL, (struct sotto_dp){1, SOTTO_DELTA_PURE}, NULL, &source, NULL),
+        SOTTO_OK);
+    assert_int_equal(ledger_read(&l, made), SOTTO_OK);
+    assert_true(l.budget.epsilon == 1 && l.budget.delta == 0);
+    ledger_close(&l);
+    sotto_text_free(made);
     json_free(doc);
     sotto_text_free(text);
     sotto_text_free(table);

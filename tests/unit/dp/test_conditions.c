@@ -168,6 +168,15 @@ TEST(a_condition_makes_a_run_conditional)
     r.spend.condition = long_text;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "condition: 599 characters; expected at most 511"));
+    long_text[480] = '\0'; /* fits by itself, and not with what is stated of persons */
+    struct sotto_release persons = release_of(2);
+    struct sotto_certificate *none = NULL;
+    float v[1] = {0};
+    persons.spend.condition = long_text;
+    persons.spend.rows_per_person = 3;
+    assert_int_equal(sotto_dp_release(&none, v, 1, &persons, NULL), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(), "condition: too long; expected at most 511 characters");
+    assert_null(none);
     free(long_text);
 }
 

@@ -5,6 +5,7 @@
 #include "support/ledger_folder.h"
 #include "base/file.h"
 #include "dp/ledger/ledger_account.h"
+#include "dp/release/charge_hint.h"
 #include "dp/release/dpsgd_session.h"
 
 #include <signal.h>
@@ -96,6 +97,21 @@ TEST(a_limit_of_time_costs_what_was_done)
     sotto_dpsgd_session_close(s);
 }
 
+/* What an error says behind the charge when there is no memory for the certificate. */
+TEST(a_charge_is_named_without_memory)
+{
+    struct sotto_dpsgd_session *s = started(0, NULL, 1);
+    char expected[64];
+    (void)status_fail(SOTTO_EIO, "a disk");
+    base_alloc_fail_after(0);
+    charge_name_steps(s, "go on");
+    base_alloc_fail_after(-1);
+    assert_string_equal(sotto_error_text(), "a disk");
+    snprintf(expected, sizeof expected, "charge %.16s... of the ledger; go on", sotto_dpsgd_session_entry(s));
+    assert_non_null(strstr(sotto_error_hint(), expected));
+    sotto_dpsgd_session_close(s);
+}
+
 static void assert_shown(const char *in_table, const char *in_json)
 {
     char *table, *json;
@@ -126,6 +142,8 @@ TEST(what_is_shown_of_some_charges)
     seeded.spend.insecure = 1;
     assert_int_equal(unlink(path), 0);
     assert_int_equal(sotto_dp_release(&c, v, 1, &seeded, NULL), SOTTO_OK);
+    charge_name_certificate(c, "go on");
+    assert_string_equal(sotto_error_hint(), "privacy was charged: charge 0 of the ledger; go on");
     sotto_certificate_free(c);
     assert_shown("1 of its releases used seeded noise, which gives no guarantee\n",
                  "\"noise\": \"seeded: no guarantee\"");

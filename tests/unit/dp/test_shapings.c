@@ -124,5 +124,10 @@ TEST(many_conditions_fit)
     assert_non_null(strstr(condition, "0 do not depend on these records"));
     assert_non_null(
         strstr(condition, ", and on all else that shaped the columns not depending on these records either"));
+    memset(condition, 'c', sizeof condition - 9); /* one without room for a word more */
+    condition[sizeof condition - 9] = '\0';
+    assert_int_equal(spend_meet_shapings(condition, "people", &(struct sotto_spend){.provenance = &p}),
+                     SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "condition: too long; expected at most "));
     sotto_provenance_clear(&p);
 }
