@@ -2,6 +2,7 @@
  * and every allocation, while a torn line is repaired. Nothing is released, and the next release works. The
  * system calls are replaced by ones of this program. */
 #include "support/test.h"
+#include "support/leave.h"
 #include "support/exercise.h"
 #include "base/file.h"
 #include "base/sha256.h"
@@ -181,7 +182,7 @@ TEST(a_first_release_may_be_killed_anywhere)
         pid_t child = fork();
         if (child == 0) {
             system_calls.calls_left = n;
-            _exit(release(path_of("l.jsonl")) != SOTTO_OK);
+            leave(release(path_of("l.jsonl")) != SOTTO_OK);
         }
         waitpid(child, &result, 0);
         empty += file_exists(path_of("l.jsonl.new"));

@@ -1,6 +1,7 @@
 /* Steps of a reservation: the integers that its streams promise, whatever the threads and how far ahead samples
  * are drawn; the lattice, sums that are on it, and values that are none. */
 #include "support/test.h"
+#include "support/leave.h"
 #include "support/verify_json.h"
 #include "support/exercise.h"
 
@@ -185,7 +186,7 @@ TEST(a_forked_child_takes_no_step)
             const pid_t id = fork();
             assert_true(id >= 0);
             if (id == 0)
-                _exit(refused_in_the_child(s));
+                leave(refused_in_the_child(s));
             assert_int_equal(waitpid(id, &result, 0), id);
             assert_int_equal(result, 0);
             uint32_t rows[4];

@@ -259,6 +259,11 @@ TEST(a_new_ledger_may_be_empty_until_its_first_entry)
     expect_lost();
 }
 
+static void note(void *user, enum sotto_log_level level, const char *text)
+{
+    snprintf(user, 256, "%d: %s", (int)level, text);
+}
+
 TEST(a_torn_line_is_moved_aside_and_recorded)
 {
     unsigned char *data, *aside;
@@ -271,6 +276,10 @@ TEST(a_torn_line_is_moved_aside_and_recorded)
     write_text(path, (char *)data, first + 40);        /* 40 bytes of the second line */
     assert_int_equal(ledger_read(&l, path), SOTTO_OK); /* passed over, and nothing is written */
     assert_true(l.charges == 1 && l.cut == 40 && !file_exists(torn));
+    char told[256] = "";
+    const struct sotto_context ctx = {.user = told, .log = note};
+    ledger_warn_of_cut(&l, &ctx);
+    assert_non_null(strstr(told, "l.jsonl: the last line was cut off while it was written"));
     ledger_close(&l);
     assert_int_equal(release_once(2), SOTTO_OK);
     assert_int_equal(ledger_read(&l, path), SOTTO_OK);

@@ -364,6 +364,57 @@ TEST(columns_that_hold_more_than_their_budget)
     }
 }
 
+/* More text behind the first `behind` of a line; NULL: the columns of the line that opened them. */
+static struct {
+    size_t line;
+    const char *behind, *more;
+    char columns[4096];
+} added;
+
+static void add_text(char *line, size_t index)
+{
+    char *at = index == added.line ? strstr(line, added.behind) : NULL, rest[16384];
+    const char *from = index == 1 ? strstr(line, "\"columns\":{") : NULL, *to = from;
+    for (int depth = 0; to && (depth > 0 || to < from + 11); to++)
+        depth += (*to == '{') - (*to == '}');
+    if (from)
+        snprintf(added.columns, sizeof added.columns, "%.*s,", (int)(to - from), from);
+    if (at) {
+        at += strlen(added.behind);
+        strcpy(rest, at);
+        sprintf(at, "%s%s", added.more ? added.more : added.columns, rest);
+        if (!added.more) /* columns are of the third schema */
+            strstr(line, "sotto.ledger/")[strlen("sotto.ledger/")] = '3';
+    }
+}
+
+TEST(lines_that_do_not_fit_the_ones_before)
+{
+    static const struct {
+        size_t line;
+        const char *behind, *more, *error;
+    } rows[] = {{3, "\"took\":[", "9,", "'any_order' is wrong"},
+                {1, "\"box\":[", "true,", "'columns' is wrong"},
+                {1, "\"spent\":[", "true,", "'columns' is wrong"},
+                {3, "\"charge\":", "7", "has the number 71 among the charges; expected 1"},
+                {3, "{", "\"person\":{\"rows\":2,\"column\":\"who\"},", "is of another unit of privacy"},
+                {2, "{", NULL, "does not fit the ledger's columns"}, /* a budget, a release: opened twice */
+                {3, "\"any_order\":{", NULL, "does not fit the ledger's columns"},
+                {3, "\"took\":[", "null,", "does not fit the ledger's columns"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ledger l;
+        unlink(path);
+        assert_int_equal(mean("gaussian", .0105627, budget), SOTTO_OK);
+        assert_int_equal(mean("gaussian", .05, (struct sotto_dp){.5, 1e-6}), SOTTO_OK);
+        added.line = rows[i].line;
+        added.behind = rows[i].behind;
+        added.more = rows[i].more;
+        rewrite(add_text);
+        if (ledger_read(&l, path) != SOTTO_EFORMAT || !strstr(sotto_error_text(), rows[i].error))
+            fail_msg("row %zu: %s", i, sotto_error_text());
+    }
+}
+
 /* A tighter budget refuses earlier. It does not fix columns anew, as an answer was seen: the second branch would be back. */
 TEST(a_tighter_budget)
 {

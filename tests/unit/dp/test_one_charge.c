@@ -1,6 +1,7 @@
 /* Labels and inputs of one release are one charge (dpsgd_reserve_with_labels(), ledger_hold()): both are in the ledger, or neither. */
 #include "support/ledger_folder.h"
 #include "support/test.h"
+#include "support/leave.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "dp/entry/ledger_line.h"
@@ -218,8 +219,8 @@ TEST(a_full_disk_charges_neither)
         assert_true(child >= 0);
         if (child == 0) {
             signal(SIGXFSZ, SIG_IGN);
-            setrlimit(RLIMIT_FSIZE, &(struct rlimit){room, room});
-            _exit(charge_both(40, none) == SOTTO_EIO && !drawn() ? 0 : 1);
+            setrlimit(RLIMIT_FSIZE, &(struct rlimit){room, RLIM_INFINITY});
+            leave(charge_both(40, none) == SOTTO_EIO && !drawn() ? 0 : 1);
         }
         assert_true(waitpid(child, &result, 0) == child && WIFEXITED(result) && WEXITSTATUS(result) == 0);
         assert_int_equal(charges(), 0);

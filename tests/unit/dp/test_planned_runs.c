@@ -1,4 +1,5 @@
 /* src/core/dp/release/reserve.c, src/core/dp/ledger/ledger_plan.c: runs of steps as releases of a plan. */
+#include "support/leave.h"
 #include "support/ledger_rewrite.h"
 #include "dp/certificate/certificate.h"
 #include "dp/ledger/ledger_account.h"
@@ -413,7 +414,7 @@ TEST(a_slot_stays_spent_when_the_process_dies)
     if (child == 0) {
         if (reserve(&s, &r) == SOTTO_OK) /* and no noise was drawn yet */
             raise(SIGKILL);
-        _exit(1);
+        leave(1);
     }
     int status;
     assert_true(waitpid(child, &status, 0) == child);
@@ -436,7 +437,7 @@ TEST(of_two_processes_one_gets_the_slot)
             close(start[1]);
             const bool started = read(start[0], &go, 1) == 0; /* both, when the parent closes it */
             const sotto_status status = reserve(&s, &r);
-            _exit(!started ? 9 : status == SOTTO_OK ? 0 : status == SOTTO_EBUDGET ? 1 : 2);
+            leave(!started ? 9 : status == SOTTO_OK ? 0 : status == SOTTO_EBUDGET ? 1 : 2);
         }
     }
     close(start[0]);
@@ -467,8 +468,8 @@ TEST(a_full_disk_spends_nothing)
             const struct sotto_dpsgd_request r = request(slot(2));
             signal(SIGXFSZ, SIG_IGN);
             const rlim_t most = size + room * 100;
-            setrlimit(RLIMIT_FSIZE, &(struct rlimit){most, most});
-            _exit(reserve(&s, &r) == SOTTO_EIO && !s ? 0 : 1);
+            setrlimit(RLIMIT_FSIZE, &(struct rlimit){most, RLIM_INFINITY});
+            leave(reserve(&s, &r) == SOTTO_EIO && !s ? 0 : 1);
         }
         int status;
         assert_true(waitpid(child, &status, 0) == child && WIFEXITED(status));

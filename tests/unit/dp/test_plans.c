@@ -1,4 +1,5 @@
 /* src/core/dp/ledger/ledger_plan.c, src/core/dp/show/plan_charge.c: many releases that are charged as one, before the first of them. */
+#include "support/leave.h"
 #include "support/ledger_rewrite.h"
 #include "dp/ledger/charge.h"
 #include "dp/ledger/ledger_plan.h"
@@ -324,7 +325,7 @@ TEST(a_slot_stays_spent_when_the_process_dies)
                                                      .dimension = 1},
                               slot(1)) == SOTTO_OK)
             raise(SIGKILL);
-        _exit(1);
+        leave(1);
     }
     int status;
     assert_true(waitpid(child, &status, 0) == child);
@@ -351,7 +352,7 @@ TEST(of_two_processes_one_gets_the_slot)
                 close(start[1]);
                 const bool started = read(start[0], &go, 1) == 0; /* both, when the parent closes it */
                 const sotto_status status = make(&r, 1);
-                _exit(!started ? 9 : status == SOTTO_OK ? 0 : status == SOTTO_EBUDGET ? 1 : 2);
+                leave(!started ? 9 : status == SOTTO_OK ? 0 : status == SOTTO_EBUDGET ? 1 : 2);
             }
         }
         close(start[0]);
@@ -386,9 +387,9 @@ TEST(a_full_disk_charges_no_plan)
         assert_true(child >= 0);
         if (child == 0) {
             signal(SIGXFSZ, SIG_IGN);
-            setrlimit(RLIMIT_FSIZE, &(struct rlimit){room, room});
+            setrlimit(RLIMIT_FSIZE, &(struct rlimit){room, RLIM_INFINITY});
             const sotto_status status = sotto_ledger_plan(&json, NULL, events, 1e-6, &spend, NULL);
-            _exit(status == SOTTO_EIO && !json ? 0 : 1);
+            leave(status == SOTTO_EIO && !json ? 0 : 1);
         }
         assert_true(waitpid(child, &result, 0) == child && WIFEXITED(result) && WEXITSTATUS(result) == 0);
         must_plan(mixed);
