@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/sha256.h"
+#include "dp/certificate/certificate.h"
 #include "dp/ledger/ledger.h"
 #include "dp/ledger/ledger_lines.h"
 #include "io/json/json.h"
@@ -177,6 +178,10 @@ TEST(a_condition_makes_a_run_conditional)
     assert_int_equal(sotto_dp_release(&none, v, 1, &persons, NULL), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(), "condition: too long; expected at most 511 characters");
     assert_null(none);
+    const struct sotto_provenance fitted = {.encoding = SOTTO_ENCODING_FITTED};
+    char joined[CONDITION_TEXT];
+    assert_int_equal(certificate_condition(joined, long_text, &fitted), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "characters; expected at most 511"));
     free(long_text);
 }
 

@@ -108,7 +108,13 @@ TEST(early_ledgers_are_shown)
         char *json = NULL;
         assert_int_equal(sotto_ledger_show(&json, early(ledgers[i]), NULL), SOTTO_OK);
         assert_non_null(strstr(json, i < 2 ? "0.792" : i == 2 ? "0.4599" : "1.352"));
+        assert_non_null(strstr(json, "\"any_order\": null"));
         sotto_text_free(json);
+        char *table = NULL;
+        assert_int_equal(sotto_ledger_table(&table, early(ledgers[i]), NULL), SOTTO_OK);
+        assert_non_null(strstr(table, "total: epsilon "));
+        assert_null(strstr(table, "any order"));
+        sotto_text_free(table);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "dp/account/events.h"
 #include "dp/ledger/ledger_account.h"
 #include "dp/dpsgd/dpsgd_reservations.h"
+#include "dp/ledger/ledger_records.h"
 #include "dp/ledger/ledger_runs.h"
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
@@ -103,6 +104,52 @@ TEST(an_entry_that_lacks_something, .before = set_up, .after = remove_folder)
     assert_int_equal(charged, 77);
     unlink(ledger);
     assert_int_equal(read_run(&charged, &seeded, INT64_MAX), SOTTO_ENOENT);
+}
+
+TEST(only_the_last_reservation_is_settled)
+{
+    struct dpsgd_reservation items[] = {{.hash = "first", .steps = 5}, {.hash = "last", .steps = 4}};
+    struct dpsgd_reservations run = {.items = items, .count = 2, .charged = 9};
+    dpsgd_reservations_settle(&run, "first", 1);
+    dpsgd_reservations_settle(&run, "last", 5); /* more than it reserved */
+    assert_true(run.charged == 9 && items[0].steps == 5 && items[1].steps == 4);
+    dpsgd_reservations_settle(&run, "last", 1);
+    assert_true(run.charged == 6 && items[1].steps == 1);
+}
+
+TEST(a_run_keeps_its_coarsest_lattice)
+{
+    struct dpsgd_facts facts = {.lattice_exponent = -30, .on_lattice = true};
+    dpsgd_facts_add_lattice(&facts, &(struct dpsgd_reservations){.count = 1, .lattice_exponent = -20});
+    assert_true(facts.lattice_exponent == -20 && !facts.on_lattice);
+    dpsgd_facts_add_lattice(&facts, &(struct dpsgd_reservations){.count = 1, .lattice_exponent = -25});
+    assert_int_equal(facts.lattice_exponent, -20);
+}
+
+TEST(fast_noise_of_before_says_where_it_ends)
+{
+    struct sotto_account a = {0};
+    run_put_note(&a, &(struct dpsgd_facts){.fast = true, .mechanism = "laplace"});
+    assert_non_null(strstr(a.note, "that it ends at 44.4 scales, are not excluded"));
+}
+
+TEST(records_of_a_ledger, .before = set_up, .after = remove_folder)
+{
+    struct ledger_records r = {0};
+    char key[33];
+    memset(key, 'a', 32);
+    key[32] = '\0';
+    const struct ledger_hashes none = {.key = key, .hashes = "", .dataset_id = "toy"};
+    if (ledger_records_take(&r, &none, "line 1") != SOTTO_OK)
+        fail_msg("%s", sotto_error_text());
+    assert_true(r.count == 0 && r.keyed);
+    size_t shared = 7;
+    assert_int_equal(ledger_records_shared(&shared, &r, NULL), SOTTO_OK);
+    assert_int_equal(shared, 0);
+    save(ledger, "");
+    assert_int_equal(ledger_records_read(&r, ledger), SOTTO_EFORMAT);
+    assert_non_null(strstr(sotto_error_text(), "has no entry and is not new"));
+    ledger_records_free(&r);
 }
 
 TEST(entries_that_are_passed_over, .before = set_up, .after = remove_folder)

@@ -394,6 +394,7 @@ TEST(lines_that_do_not_fit_the_ones_before)
         size_t line;
         const char *behind, *more, *error;
     } rows[] = {{3, "\"took\":[", "9,", "'any_order' is wrong"},
+                {0, "\"epsilon\":", "-", "the budget is below 0, or its delta not below 1"},
                 {1, "\"box\":[", "true,", "'columns' is wrong"},
                 {1, "\"spent\":[", "true,", "'columns' is wrong"},
                 {3, "\"charge\":", "7", "has the number 71 among the charges; expected 1"},

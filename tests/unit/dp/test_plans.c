@@ -3,6 +3,7 @@
 #include "support/ledger_rewrite.h"
 #include "dp/ledger/charge.h"
 #include "dp/ledger/ledger_plan.h"
+#include "dp/ledger/plan_standing.h"
 #include "io/json/json.h"
 #include "sotto/verify.h"
 
@@ -238,10 +239,30 @@ TEST(a_step_of_the_values_is_part_of_the_plan)
     r.scale = 20;
     r.sensitivity = (struct sotto_sensitivity){.l1 = 2, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED};
     REFUSED(sotto_dp_release(&c, v, 1, &r, NULL), SOTTO_EINVAL, "value_step is planned as 2, asked as 1");
+    r.sensitivity.value_step = 0.5;
+    REFUSED(sotto_dp_release(&c, v, 1, &r, NULL), SOTTO_EINVAL, "value_step is planned as 2, asked as 0.5");
+    assert_non_null(strstr(sotto_error_hint(), ", dimension: 1, value_step: 0.5}"));
     r.sensitivity.value_step = 2;
     if (sotto_dp_release(&c, v, 1, &r, NULL) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
     sotto_certificate_free(c);
+}
+
+/* Who goes on with a plan finds it by its purpose. */
+TEST(a_plan_is_found_by_its_purpose)
+{
+    const struct sotto_spend spend = {
+        .dataset_id = "toy", .source = &exercise, .ledger = path, .purpose = "a sweep"};
+    struct plan_standing p;
+    char *json;
+    assert_int_equal(sotto_ledger_plan(&json, NULL, events_file(mixed), 1e-6, &spend, NULL), SOTTO_OK);
+    assert_int_equal(ledger_plan_look(&p, path, "another"), SOTTO_OK);
+    assert_true(p.slots == 0 && !p.spent);
+    assert_int_equal(ledger_plan_look(&p, path, "a sweep"), SOTTO_OK);
+    assert_true(p.slots == 3 && !p.spent[0] && !p.spent[1] && !p.spent[2] && strstr(json, p.id));
+    plan_standing_free(&p);
+    sotto_text_free(json);
+    assert_int_equal(ledger_plan_look(&p, "/none", "a sweep"), SOTTO_ENOENT);
 }
 
 /* The identity of a plan is that of its releases. */

@@ -11,7 +11,10 @@
 #include "support/certificate_text.h"
 #include "support/verify_json.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct sotto_protect request(const char *mechanism, const char *input, const char *output)
@@ -190,6 +193,45 @@ TEST(where_heads_come_from)
         p.release.spend.dataset_id = "";
         expect(&p, SOTTO_EUSAGE, "--dataset-id");
     }
+}
+
+/* The data set that an import wrote down is the one that is charged. */
+TEST(a_file_says_whose_records_it_holds)
+{
+    struct sotto_provenance whose = {.dataset_id = "people"};
+    struct sotto_protect p = request("laplace", array("theirs.npy", SOTTO_F4, 3), npy);
+    assert_int_equal(sotto_provenance_save(p.input, &whose), SOTTO_OK);
+    expect(&p, SOTTO_EUSAGE, "was made from data set 'people', not from 'toy'; omit --dataset-id");
+    p.release.spend.dataset_id = NULL;
+    p.release.spend.ledger = path_of("people.jsonl");
+    expect(&p, SOTTO_OK, "");
+    char *text;
+    assert_int_equal(sotto_ledger_show(&text, p.release.spend.ledger, NULL), SOTTO_OK);
+    assert_non_null(strstr(text, "\"dataset_id\": \"people\""));
+    sotto_text_free(text);
+}
+
+/* What comes by a pipe is gone when it was read: its values are what the ledger keeps a hash of. */
+TEST(values_from_a_pipe)
+{
+    struct sotto_protect p = request("laplace", array("file.npy", SOTTO_F4, 3), npy);
+    char pipe[128];
+    unsigned char *data;
+    size_t size;
+    strcpy(pipe, path_of("pipe.npy"));
+    assert_int_equal(file_read(&data, &size, p.input, 1 << 20), SOTTO_OK);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        const int fd = open(pipe, O_WRONLY);
+        _exit(write(fd, data, size) != (ssize_t)size);
+    }
+    p.input = pipe;
+    expect(&p, SOTTO_OK, "");
+    int result;
+    assert_true(waitpid(child, &result, 0) == child && WIFEXITED(result) && WEXITSTATUS(result) == 0);
+    base_free(data);
 }
 
 TEST(releases_without_facts)

@@ -9,6 +9,7 @@
 #include "dp/release/dpsgd_session.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { STEPS = 200, TAKEN = 30 };
@@ -94,6 +95,26 @@ TEST(a_limit_of_time_costs_what_was_done)
     assert_int_equal(sotto_dp_sample(s, rows, &count, 4), SOTTO_EBUDGET); /* it cannot go on */
     settle(s, SOTTO_STOP_BY_TIME);
     assert_true(about(total(), cost(TAKEN)));
+    sotto_dpsgd_session_close(s);
+}
+
+static void note(void *user, enum sotto_log_level level, const char *text)
+{
+    (void)level;
+    snprintf(user, 256, "%s", text);
+}
+
+TEST(a_settlement_that_cannot_be_written_is_said)
+{
+    char told[256] = "";
+    const struct sotto_context telling = {.stop = &stop, .log = note, .user = told};
+    struct sotto_dpsgd_session *s = started(0, NULL, 1);
+    assert_int_equal(unlink(path) | mkdir(path, 0700), 0);
+    stop = SOTTO_STOP_BY_TIME;
+    dpsgd_session_settle(s, &telling);
+    stop = 0;
+    assert_non_null(
+        strstr(told, "the steps that were not taken stay charged, as the ledger could not be told: "));
     sotto_dpsgd_session_close(s);
 }
 

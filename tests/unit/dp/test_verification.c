@@ -63,6 +63,25 @@ TEST(what_was_not_at_hand)
     sotto_verification_clear(&v);
 }
 
+/* Neither fails: what is not derived here, and a line that does not count, are said. */
+TEST(what_is_left_open)
+{
+    struct sotto_verification v = {0};
+    lay_out('A');
+    edit("\"output_sha256\"", "\"statistic\": {\"name\": \"variance\"}, \"output_sha256\"");
+    assert_int_equal(sotto_certificate_verify(&v, certificate, NULL, NULL, NULL), SOTTO_OK);
+    assert_string_equal(find(&v, "statistic")->text,
+                        "the sensitivity of the statistic 'variance', of which nothing here derives it");
+    assert_int_equal(find(&v, "statistic")->outcome, SOTTO_VERIFY_NOT_MADE);
+    sotto_verification_clear(&v);
+    lay_out('A');
+    FILE *f = fopen(ledger, "a");
+    assert_true(f && fputs("{\"schema\":\"sotto.led", f) >= 0 && fclose(f) == 0);
+    assert_int_equal(sotto_verify(&v, released, NULL, ledger, NULL), SOTTO_OK);
+    assert_int_equal(find(&v, "cut line")->outcome, SOTTO_VERIFY_NOT_MADE);
+    sotto_verification_clear(&v);
+}
+
 TEST(the_first_failure)
 {
     struct sotto_verification v = {0};

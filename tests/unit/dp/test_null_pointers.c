@@ -1,0 +1,130 @@
+/* Every public function of the privacy core that takes pointers, without them: an error that names the function, and no crash. */
+#include "support/test.h"
+#include "sotto/sotto.h"
+
+#include <math.h>
+#include <string.h>
+
+#define REFUSED(function, ...)                                                                               \
+    do {                                                                                                     \
+        assert_int_equal(function(__VA_ARGS__), SOTTO_EINVAL);                                               \
+        if (strncmp(sotto_error_text(), #function ": ", strlen(#function ": ")) != 0)                        \
+            fail_msg("%s: %s", #function, sotto_error_text());                                               \
+    } while (0)
+
+TEST(accounts_without_pointers)
+{
+    REFUSED(sotto_account_release, NULL, NULL, 0, NULL, 0, 0, NULL);
+    REFUSED(sotto_account_adaptive, NULL, NULL, NULL, NULL);
+    REFUSED(sotto_adaptive_add, NULL, NULL);
+    REFUSED(sotto_account_any_order, NULL, NULL, 0, 0, 0, NULL);
+    REFUSED(sotto_calibrate_composed, NULL, NULL, NULL, (struct sotto_dp){0}, 0, NULL);
+    REFUSED(sotto_calibrate, NULL, NULL, NULL, (struct sotto_dp){0}, NULL);
+    REFUSED(sotto_calibrate_certified, NULL, NULL, NULL, (struct sotto_dp){0}, 0, NULL);
+    REFUSED(sotto_calibrate_sampled_certified, NULL, NULL, 0, NULL);
+    REFUSED(sotto_calibrate_risk, NULL, NULL, NULL, NULL, NULL);
+    REFUSED(sotto_calibrate_sampled_risk, NULL, NULL, NULL, NULL);
+    REFUSED(sotto_account_sampled_certified, NULL, NULL, NULL);
+    REFUSED(sotto_account_release_certified, NULL, NULL, 0, NULL, 0, 0, NULL);
+    REFUSED(sotto_choose, NULL, NULL, NULL, (struct sotto_dp){0}, 0, NULL);
+    REFUSED(sotto_epsilon, NULL, NULL, 0, NULL, 0);
+    REFUSED(sotto_delta, NULL, NULL, 0, NULL, 0);
+    REFUSED(sotto_adjacency_find, NULL, NULL);
+    REFUSED(sotto_compose_basic, NULL, NULL, 0, 0);
+    REFUSED(sotto_compose_advanced, NULL, (struct sotto_dp){0}, 0, 0, 0);
+    REFUSED(sotto_compose_simple, NULL, (struct sotto_dp){0}, 0, 0, 0);
+    REFUSED(sotto_compose_group, NULL, (struct sotto_dp){0}, 0, 0);
+    REFUSED(sotto_compose_replace_one, NULL, (struct sotto_dp){0});
+    REFUSED(sotto_compose_parallel, NULL, NULL, 0, 0, 0);
+    REFUSED(sotto_compose_parallel_rows, NULL, NULL, 0, 0, 0);
+    REFUSED(sotto_compose_mixture, NULL, NULL, NULL, 0, 0);
+    REFUSED(sotto_compose_optimal, NULL, (struct sotto_dp){0}, 0, 0, 0);
+    REFUSED(sotto_account_events, NULL, NULL, 0, 0, 0, NULL);
+    REFUSED(sotto_account_events_file, NULL, NULL, 0, 0, NULL);
+    REFUSED(sotto_account_opacus_file, NULL, NULL, 0, 0, NULL);
+    REFUSED(sotto_account_any_order_file, NULL, NULL, 0, 0, NULL);
+    REFUSED(sotto_finite_delta, NULL, NULL, NULL, 0, 0);
+    REFUSED(sotto_finite_epsilon, NULL, NULL, NULL, 0, 0, NULL);
+    REFUSED(sotto_gaussian_classical, NULL, 0, (struct sotto_dp){0});
+    REFUSED(sotto_privacy_profile_release, NULL, NULL, 0, NULL);
+    REFUSED(sotto_privacy_profile_sampled, NULL, NULL, NULL);
+    REFUSED(sotto_reconstruction_bound, NULL, NULL, 0);
+    REFUSED(sotto_residual_input, NULL, NULL);
+    REFUSED(sotto_residual_input_noise, NULL, 0, NULL);
+    REFUSED(sotto_residual_theorem1_noise, NULL);
+    REFUSED(sotto_residual_theorem1_epsilon, NULL);
+    REFUSED(sotto_residual_answers, NULL, NULL, NULL);
+    REFUSED(sotto_residual_answers_noise, NULL, 0);
+    REFUSED(sotto_account_sampled, NULL, NULL, NULL);
+    REFUSED(sotto_account_sampled_both, NULL, NULL, NULL);
+    REFUSED(sotto_calibrate_sampled, NULL, NULL, 0, NULL);
+    REFUSED(sotto_sampling_find, NULL, NULL);
+    REFUSED(sotto_smooth_median, NULL, NULL, 0, 0, 0, 0, NULL);
+    REFUSED(sotto_smooth_noise, NULL, (struct sotto_dp){0});
+    REFUSED(sotto_propose_threshold, NULL, (struct sotto_dp){0});
+    REFUSED(sotto_most_frequent, NULL, NULL, NULL, 0);
+}
+
+TEST(releases_and_ledgers_without_pointers)
+{
+    REFUSED(sotto_certificate_summary, NULL, NULL);
+    REFUSED(sotto_certificate_decode, NULL, NULL);
+    REFUSED(sotto_certificate_load, NULL, NULL);
+    REFUSED(sotto_certificate_encode, NULL, NULL);
+    REFUSED(sotto_account_json, NULL, NULL);
+    REFUSED(sotto_any_order_json, NULL, NULL);
+    REFUSED(sotto_certificate_profile, NULL, NULL, NULL);
+    REFUSED(sotto_certificate_adaptive, NULL, NULL, NULL);
+    REFUSED(sotto_certificate_risk, NULL, NULL, NULL, NULL);
+    REFUSED(sotto_ledger_import_opacus, NULL, NULL, 0, NULL);
+    REFUSED(sotto_ledger_overlap, NULL, NULL, NULL, 0);
+    REFUSED(sotto_dp_sample, NULL, NULL, NULL, 0);
+    REFUSED(sotto_dp_step, NULL, NULL);
+    REFUSED(sotto_dp_step_float, NULL, NULL);
+    REFUSED(sotto_dp_step_lattice, NULL, NULL);
+    REFUSED(sotto_noise_simulate, NULL, 0, NULL, 0, 0, 0);
+    REFUSED(sotto_protect_file, NULL, NULL, NULL);
+    REFUSED(sotto_protect_records, NULL, NULL, NULL);
+    REFUSED(sotto_dp_select_top, NULL, 0, NULL, NULL, 0, NULL, NULL);
+    REFUSED(sotto_dp_select, NULL, NULL, NULL, 0, NULL, NULL);
+    REFUSED(sotto_dp_randomise, NULL, NULL, 0, 0, NULL, NULL);
+    REFUSED(sotto_dp_median, NULL, NULL, NULL, 0, 0, 0, NULL, NULL);
+    REFUSED(sotto_dp_most_frequent, NULL, NULL, NULL, 0, 0, NULL, NULL);
+    REFUSED(sotto_dp_release, NULL, NULL, 0, NULL, NULL);
+    REFUSED(sotto_dp_release_double, NULL, NULL, 0, NULL, NULL);
+    REFUSED(sotto_certificate_save, NULL, NULL, NULL);
+    REFUSED(sotto_released_inputs, NULL, NULL, NULL, NULL);
+    REFUSED(sotto_dp_reserve, NULL, NULL, NULL);
+    REFUSED(sotto_dpsgd_session_certificate, NULL, NULL);
+    REFUSED(sotto_certificate_verify, NULL, NULL, NULL, NULL, NULL);
+    REFUSED(sotto_verification_encode, NULL, NULL);
+    REFUSED(sotto_verification_text, NULL, NULL);
+    REFUSED(sotto_ledger_find, NULL, NULL);
+    REFUSED(sotto_ledger_init, NULL, NULL, NULL, (struct sotto_dp){0}, NULL, NULL, NULL);
+    REFUSED(sotto_ledger_init_columns, NULL, NULL, NULL, (struct sotto_dp){0}, NULL, 0, NULL, NULL, NULL);
+    REFUSED(sotto_ledger_show, NULL, NULL, NULL);
+    REFUSED(sotto_ledger_table, NULL, NULL, NULL);
+    REFUSED(sotto_ledger_account, NULL, NULL, 0, NULL);
+    REFUSED(sotto_ledger_plan, NULL, NULL, NULL, 0, NULL, NULL);
+    REFUSED(sotto_key_new, NULL);
+    REFUSED(sotto_key_public, NULL, NULL, NULL);
+}
+
+TEST(what_has_no_status_without_pointers)
+{
+    assert_true(isnan(sotto_residual_theorem1_mapping(NULL, 0)));
+    assert_null(sotto_certificate_account(NULL));
+    assert_null(sotto_certificate_sensitivity(NULL));
+    assert_int_equal(sotto_certificate_guarantee(NULL), SOTTO_GUARANTEE_NONE);
+    assert_int_equal(sotto_certificate_is_proved(NULL), 0);
+    assert_null(sotto_certificate_condition(NULL));
+    assert_null(sotto_certificate_statement(NULL));
+    assert_null(sotto_certificate_unit(NULL));
+    assert_int_equal(sotto_certificate_entry(NULL), 0);
+    assert_null(sotto_certificate_hash(NULL));
+    assert_int_equal(sotto_dpsgd_session_used(NULL), 0);
+    assert_true(isnan(sotto_dpsgd_session_lattice(NULL)));
+    assert_null(sotto_dpsgd_session_entry(NULL));
+    assert_null(sotto_dpsgd_session_run(NULL));
+    sotto_verification_clear(NULL);
+}
