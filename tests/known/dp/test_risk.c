@@ -153,6 +153,28 @@ TEST(sampled_steps)
     }
 }
 
+/* Logistic noise in many coordinates has no curve: its points are accounts, at deltas of a list, and each holds. */
+TEST(a_profile_of_accounts)
+{
+    struct sotto_sampled s = {.mechanism = "logistic",
+                              .noise_multiplier = 4,
+                              .sample_rate = 1,
+                              .steps = 1,
+                              .clipping = SOTTO_NORM_L2,
+                              .adjacency = SOTTO_ADD_REMOVE};
+    struct sotto_privacy_profile p = {0};
+    struct sotto_account a;
+    assert_int_equal(sotto_privacy_profile_sampled(&p, &s, NULL), SOTTO_OK);
+    assert_true(p.count >= 12);
+    s.delta = .01;
+    assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
+    size_t there = 0;
+    for (size_t i = 0; i < p.count; i++)
+        there += p.delta[i] == .01 && p.epsilon[i] == a.epsilon.upper;
+    assert_int_equal(there, 1);
+    sotto_privacy_profile_clear(&p);
+}
+
 TEST(targets_that_are_none)
 {
     static const char *const wrong[] = {"0.02",      "0.02@",     "@0.01",  "0.02@0.01x",

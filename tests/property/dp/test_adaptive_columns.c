@@ -40,6 +40,16 @@ TEST(the_second_release_that_was_chosen_by_the_first)
     assert_true(charged(&b, gaussian(.00460996)));
 }
 
+TEST(more_offers_than_there_may_be)
+{
+    struct adaptive_columns c;
+    const struct adaptive offers[SOTTO_MAX_OFFERS + 1] = {{0, 0, 0}};
+    const unsigned char took[ADAPTIVE_COLUMNS] = {0};
+    assert_int_equal(adaptive_columns_open(&c, 1, 1e-6, NULL, 0), SOTTO_OK);
+    assert_true(adaptive_columns_take(&c, offers, SOTTO_MAX_OFFERS, took)); /* the control */
+    assert_false(adaptive_columns_take(&c, offers, SOTTO_MAX_OFFERS + 1, took));
+}
+
 TEST(a_column_dies_for_good)
 {
     struct adaptive_columns c = opened(1, 1e-6, NULL, 0);

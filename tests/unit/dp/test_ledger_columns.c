@@ -416,6 +416,55 @@ TEST(lines_that_do_not_fit_the_ones_before)
     }
 }
 
+static void put(char *line, const char *behind, const char *more)
+{
+    char *at = strstr(line, behind) + strlen(behind), rest[16384];
+    strcpy(rest, at);
+    sprintf(at, "%s%s", more, rest);
+}
+
+static void of_unknown_noise(char *line, size_t index)
+{
+    (void)index;
+    put(line, "\"mechanism\":\"", "unknown ");
+    put(line, "\"epsilon\":{", "\"upper\":null},\"epsilon_was\":{");
+    put(line, "\"pure_epsilon\":", "null,\"pure_was\":");
+}
+
+/* Neither its noise nor an epsilon is known, so nothing is known to cover it. */
+TEST(an_offer_for_unknown_noise)
+{
+    struct ledger l;
+    assert_int_equal(mean("laplace", .01, (struct sotto_dp){0}), SOTTO_OK);
+    rewrite(of_unknown_noise);
+    assert_int_equal(ledger_read(&l, path), SOTTO_EFORMAT);
+    if (!strstr(sotto_error_text(), "offers less in 'any_order'"))
+        fail_msg("%s", sotto_error_text());
+}
+
+/* What was charged without a budget is spent in the columns of one that comes later. */
+TEST(columns_behind_releases)
+{
+    static const struct {
+        const char *mechanism;
+        struct sotto_dp target;
+    } before[] = {{"laplace", {.1, SOTTO_DELTA_PURE}}, {"laplace", {.1, 1e-9}}, {"gaussian", {.1, 1e-9}}};
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+        unlink(path);
+        charge_kind(before[i].mechanism, before[i].target, (struct sotto_dp){0});
+        charge_kind("gaussian", (struct sotto_dp){.2, 1e-7}, budget);
+        struct ledger l = read_ledger();
+        assert_true(l.columns_from == 1 && l.charges == 2);
+        ledger_close(&l);
+        added.line = 2; /* the release that opened them */
+        added.behind = "\"spent\":[";
+        added.more = "0.0,0.0,0.0],\"was\":[";
+        rewrite(add_text);
+        assert_int_equal(ledger_read(&l, path), SOTTO_EFORMAT);
+        assert_non_null(strstr(sotto_error_text(), "of which less is spent than the charges before it need"));
+    }
+}
+
 /* A tighter budget refuses earlier. It does not fix columns anew, as an answer was seen: the second branch would be back. */
 TEST(a_tighter_budget)
 {

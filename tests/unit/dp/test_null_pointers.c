@@ -112,6 +112,7 @@ TEST(releases_and_ledgers_without_pointers)
 
 TEST(what_has_no_status_without_pointers)
 {
+    sotto_privacy_profile_clear(NULL);
     assert_true(isnan(sotto_residual_theorem1_mapping(NULL, 0)));
     assert_null(sotto_certificate_account(NULL));
     assert_null(sotto_certificate_sensitivity(NULL));

@@ -547,6 +547,34 @@ static void of_persons(char *line, size_t index)
         unlink(path);                                                                                        \
     } while (0)
 
+/* The slot's line takes the name of the run that was charged by itself. */
+static char first_run[33], slot_run[33];
+static void of_a_charged_run(char *line, size_t index)
+{
+    if (index == 3)
+        replace(line, slot_run, first_run);
+}
+
+TEST(a_slot_for_a_run_that_was_charged_is_refused)
+{
+    struct ledger forged;
+    plan_two_runs();
+    struct sotto_dpsgd_request r = request(NULL);
+    r.sampled.noise_multiplier = 400; /* beside the plan there is little room */
+    struct sotto_dpsgd_session *s = reserved(&r);
+    strcpy(first_run, sotto_dpsgd_session_run(s));
+    sotto_dpsgd_session_close(s);
+    r = request(slot(2));
+    s = reserved(&r);
+    strcpy(slot_run, sotto_dpsgd_session_run(s));
+    sotto_dpsgd_session_close(s);
+    rewrite(nothing);
+    assert_int_equal(ledger_read(&forged, path), SOTTO_OK);
+    ledger_close(&forged);
+    rewrite(of_a_charged_run);
+    REFUSED(ledger_read(&forged, path), SOTTO_EFORMAT, "spends a slot for a run that was charged before");
+}
+
 TEST(forged_runs_are_refused)
 {
     FORGED(longer, "steps is planned as 20, asked as 21");

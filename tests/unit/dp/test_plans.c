@@ -263,6 +263,11 @@ TEST(a_plan_is_found_by_its_purpose)
     plan_standing_free(&p);
     sotto_text_free(json);
     assert_int_equal(ledger_plan_look(&p, "/none", "a sweep"), SOTTO_ENOENT);
+    struct ledger l;
+    assert_int_equal(ledger_read(&l, path), SOTTO_OK);
+    assert_ptr_equal(ledger_plan_event(l.items[0].plan, 3), &l.items[0].plan->events.events[1]);
+    assert_null(ledger_plan_event(l.items[0].plan, 4));
+    ledger_close(&l);
 }
 
 /* The identity of a plan is that of its releases. */
@@ -551,6 +556,22 @@ static void cheaper(char *line, size_t index)
         memcpy(at + strlen("\"offers\":[[0.0,0.0"), "000", 3);
 }
 
+static void of_no_epsilon(char *line, size_t index)
+{
+    if (index == 1)
+        replace(line, "\"epsilon\":{", "\"epsilon\":{\"lower\":0.0,\"upper\":0.01},\"was\":{");
+}
+static void of_less_pure(char *line, size_t index)
+{
+    if (index == 1)
+        replace(line, "\"pure_epsilon\":", "\"pure_epsilon\":0.01,\"was\":");
+}
+static void of_less_rho(char *line, size_t index)
+{
+    if (index == 1)
+        replace(line, "\"zcdp_rho\":", "\"zcdp_rho\":0.0001,\"was\":");
+}
+
 #define FORGED(change, words)                                                                                \
     do {                                                                                                     \
         struct ledger forged;                                                                                \
@@ -572,6 +593,9 @@ TEST(forged_plans_are_refused)
     FORGED(of_other_kind, "is not the release that was planned (mechanism is planned as gaussian");
     FORGED(louder, "is not the release that was planned (scale is planned as 0.01");
     FORGED(cheaper, "offers less in 'any_order'");
+    FORGED(of_no_epsilon, "epsilon 0.01");
+    FORGED(of_less_pure, "pure epsilon 0.01");
+    FORGED(of_less_rho, "rho 0.0001");
     FORGED(planned_by_renyi, "only Renyi divergences are known");
 }
 

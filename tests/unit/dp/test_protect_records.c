@@ -242,6 +242,7 @@ TEST(released_labels_make_whole_records_protected)
     struct sotto_released_inputs r;
     char path[128];
     p.labels = labels;
+    p.labels_output = out_labels; /* as it would be called by itself */
     p.label_epsilon = 0.25;
     p.classes = CLASSES;
     release(&c, &p);

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/sha256.h"
 #include "dp/account/accountant.h"
 #include "dp/certificate/certificate.h"
 #include "io/json/json.h"
@@ -257,6 +258,28 @@ TEST(several_choices_share_one_epsilon, .before = make_folder, .after = remove_f
     assert_int_equal(sotto_dp_select_top(chosen, 2, &certificate, scores, N, &r, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "'exponential' makes one choice"));
     assert_null(certificate);
+}
+
+/* A candidate that is none: the certificate has the hash of that file, and there is no ledger to ask. */
+TEST(a_choice_of_nothing_does_not_verify, .before = make_folder, .after = remove_folder)
+{
+    struct sotto_protect p = ordinary("exponential");
+    struct sotto_certificate *certificate;
+    char beside[160], hash[65];
+    save(p.input, SOTTO_F8, 5, (const double[]){0, 1, 2, 3, 4});
+    assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
+    save(p.output, SOTTO_I8, 1, (const double[]){5});
+    assert_int_equal(sha256_file(hash, p.output), SOTTO_OK);
+    char *text = certificate_text(certificate);
+    memcpy(strstr(text, "\"output_sha256\": \"") + strlen("\"output_sha256\": \""), hash, 64);
+    snprintf(beside, sizeof beside, "%s.certificate.json", p.output);
+    assert_int_equal(file_write(beside, text, strlen(text)), SOTTO_OK);
+    char *report;
+    assert_int_equal(certificate_verify_json(&report, beside, p.output, NULL, NULL), SOTTO_EGATE);
+    assert_non_null(strstr(sotto_error_text(), "value 0 is 5; expected whole numbers from 0 to below 5"));
+    sotto_text_free(report);
+    sotto_text_free(text);
+    sotto_certificate_free(certificate);
 }
 
 /* Its mechanism has no row in the table, and its document is read like any other. */

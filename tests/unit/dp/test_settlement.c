@@ -2,7 +2,7 @@
  * another way costs what it reserved. */
 #include "support/test.h"
 #include "support/account_memo.h"
-#include "support/ledger_folder.h"
+#include "support/ledger_rewrite.h"
 #include "base/file.h"
 #include "dp/ledger/ledger_account.h"
 #include "dp/release/charge_hint.h"
@@ -116,6 +116,28 @@ TEST(a_settlement_that_cannot_be_written_is_said)
     assert_non_null(
         strstr(told, "the steps that were not taken stay charged, as the ledger could not be told: "));
     sotto_dpsgd_session_close(s);
+}
+
+/* The first column took one of the offers, or none. */
+static void of_other_offer(char *line, size_t index)
+{
+    char *at = index == 1 ? strstr(line, "\"took\":[") + strlen("\"took\":[") : NULL, rest[16384];
+    if (at) {
+        strcpy(rest, strchr(at, ','));
+        sprintf(at, "%s%s", *at == 'n' ? "0" : "null", rest);
+    }
+}
+
+TEST(a_settlement_of_other_columns_is_refused)
+{
+    struct ledger l;
+    struct sotto_dpsgd_session *s = started(0, NULL, 3);
+    settle(s, SOTTO_STOP_BY_TIME);
+    sotto_dpsgd_session_close(s);
+    rewrite(of_other_offer);
+    assert_int_equal(ledger_read(&l, path), SOTTO_EFORMAT);
+    if (!strstr(sotto_error_text(), "line 2: what it says of 'any_order' does not fit"))
+        fail_msg("%s", sotto_error_text());
 }
 
 /* What an error says behind the charge when there is no memory for the certificate. */
