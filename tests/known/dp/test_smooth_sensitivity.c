@@ -213,6 +213,30 @@ TEST(propose_test_release_is_private)
     assert_true(worst[1] > target.delta);
 }
 
+TEST(what_is_out_of_range)
+{
+    const double x[] = {1};
+    struct sotto_smooth_noise noise;
+    double out;
+    size_t threshold;
+#define OUT(call, words)                                                                                     \
+    do {                                                                                                     \
+        assert_int_equal(call, SOTTO_EINVAL);                                                                \
+        if (!strstr(sotto_error_text(), words))                                                              \
+            fail_msg("%s", sotto_error_text());                                                              \
+    } while (0)
+    OUT(sotto_smooth_median(&out, x, 0, 0, 1, 1, NULL), "0 values; expected 1 to 2^40");
+    OUT(sotto_smooth_median(&out, x, ((size_t)1 << 40) + 1, 0, 1, 1, NULL), "expected 1 to 2^40");
+    OUT(sotto_smooth_median(&out, x, 1, 0, 1, 0, NULL), "beta 0; expected a number above 0");
+    OUT(sotto_smooth_median(&out, x, 1, 0, 1, INFINITY, NULL), "beta inf; expected a number above 0");
+    OUT(sotto_smooth_noise(&noise, (struct sotto_dp){0, 1e-6}), "at most 1e6 (got 0)");
+    OUT(sotto_smooth_noise(&noise, (struct sotto_dp){2e6, 1e-6}), "at most 1e6 (got 2e+06)");
+    OUT(sotto_smooth_noise(&noise, (struct sotto_dp){1, -1}), "delta must lie in [0, 1) (got -1)");
+    OUT(sotto_smooth_noise(&noise, (struct sotto_dp){1, 1}), "delta must lie in [0, 1) (got 1)");
+    OUT(sotto_propose_threshold(&threshold, (struct sotto_dp){1e-10, 1e-6}), "expected at least 1e-9");
+    OUT(sotto_propose_threshold(&threshold, (struct sotto_dp){1, 0}), "needs delta > 0");
+}
+
 TEST(distances)
 {
     size_t label, distance;

@@ -114,6 +114,11 @@ TEST(columns_that_cannot_be)
     const struct sotto_ledger_column much[] = {{0, 0, .6}, {0, 0, .5}}, wide = {1.5, 0, 1}, odd = {0, 0, 0},
                                      coin = {0, 2e-6, 1};
     const struct sotto_ledger_column many[ADAPTIVE_COLUMNS] = {{0}};
+    const struct sotto_ledger_column outside[] = {{-1, 0, 1}, {INFINITY, 0, 1}, {NAN, 0, 1}, {0, -1, 1},
+                                                  {0, 1, 1},  {0, 0, NAN},      {0, 0, 1.1}};
+    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)
+        refused(&outside[i], 1, SOTTO_EINVAL,
+                "expected E:D:SHARE with E >= 0, D in [0, 1) and SHARE in (0, 1]");
     refused(much, 2, SOTTO_EINVAL, "add up to 1.1");
     refused(&wide, 1, SOTTO_EDOMAIN, "give a smaller E or D");
     refused(&coin, 1, SOTTO_EDOMAIN, "give a smaller E or D");

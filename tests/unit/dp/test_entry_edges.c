@@ -434,6 +434,18 @@ TEST(files_of_events)
     assert_non_null(strstr(sotto_error_text(), "sample_rate must be greater than 0 and at most 1 (got 0)"));
 }
 
+/* What the account refuses names the file, too. */
+TEST(a_refusal_of_an_account_names_its_file, .before = set_up, .after = remove_folder)
+{
+    struct sotto_any_order any;
+    const char *path = path_of("e.json");
+    save(path, "{\"schema\":\"sotto.events/1\",\"adjacency\":\"replace-one\",\"events\":[{\"mechanism\":"
+               "\"laplace\",\"scale\":2,\"l1\":1}]}");
+    assert_int_equal(sotto_account_any_order_file(&any, path, 0.1, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
+    assert_int_equal(sotto_account_any_order_file(&any, path, 2, SOTTO_SAME_ADJACENCY, NULL), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "e.json: "));
+}
+
 TEST(a_file_without_an_ending_is_json)
 {
     static const char text[] = "[{\"mechanism\":\"stated\",\"epsilon\":1,\"adjacency\":\"replace-one\"}]",

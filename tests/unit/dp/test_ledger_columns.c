@@ -442,6 +442,49 @@ TEST(an_offer_for_unknown_noise)
         fail_msg("%s", sotto_error_text());
 }
 
+/* Noise in constant time has a doubt, and counts as the pair that is stated. */
+static void charge_flat(struct sotto_dp target)
+{
+    const struct sotto_release r = {
+        .mechanism = "laplace",
+        .flat_doubt = 1,
+        .target = target,
+        .sensitivity = {.l1 = .001, .l2 = .001, .source = SOTTO_SENSITIVITY_PROVED},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path}};
+    float v[1] = {0};
+    struct sotto_certificate *c = NULL;
+    if (sotto_dp_release(&c, v, 1, &r, NULL) != SOTTO_OK)
+        fail_msg("%s", sotto_error_text());
+    sotto_certificate_free(c);
+}
+
+TEST(columns_behind_stated_pairs)
+{
+    charge_kind("laplace", (struct sotto_dp){.05, 1e-9}, (struct sotto_dp){0});
+    charge_flat((struct sotto_dp){.1, 1e-8});
+    charge_kind("gaussian", (struct sotto_dp){.2, 1e-8}, budget);
+    struct ledger l = read_ledger();
+    assert_true(l.columns_from == 2 && l.charges == 3);
+    ledger_close(&l);
+}
+
+static void of_no_sensitivity(char *line, size_t index)
+{
+    (void)index;
+    put(line, "\"l1\":", "null,\"l1_was\":");
+    put(line, "\"l2\":", "null,\"l2_was\":");
+}
+
+TEST(a_line_without_sensitivity)
+{
+    struct ledger l;
+    assert_int_equal(mean("gaussian", .01, (struct sotto_dp){0}), SOTTO_OK);
+    rewrite(of_no_sensitivity);
+    assert_int_equal(ledger_read(&l, path), SOTTO_EFORMAT);
+    assert_non_null(
+        strstr(sotto_error_text(), "nothing follows from its scale, sensitivity and dimension: "));
+}
+
 /* What was charged without a budget is spent in the columns of one that comes later. */
 TEST(columns_behind_releases)
 {

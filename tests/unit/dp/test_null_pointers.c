@@ -110,6 +110,43 @@ TEST(releases_and_ledgers_without_pointers)
     REFUSED(sotto_key_public, NULL, NULL, NULL);
 }
 
+/* An array of no elements may be NULL; one of some may not. */
+TEST(arrays_of_some_elements)
+{
+    struct sotto_composed composed;
+    struct sotto_account account;
+    struct sotto_any_order any;
+    struct sotto_interval interval;
+    struct sotto_certificate *c;
+    const struct sotto_release r = {.mechanism = "laplace"};
+    const double some[1] = {1};
+    double x;
+    size_t i;
+    int64_t label;
+    REFUSED(sotto_compose_basic, &composed, NULL, 1, SOTTO_REPLACE_ONE);
+    REFUSED(sotto_compose_parallel, &composed, NULL, 1, SOTTO_REPLACE_ONE, SOTTO_REPLACE_ONE);
+    REFUSED(sotto_compose_parallel_rows, &composed, NULL, 1, SOTTO_REPLACE_ONE, SOTTO_REPLACE_ONE);
+    REFUSED(sotto_compose_mixture, &composed, NULL, NULL, 1, SOTTO_REPLACE_ONE);
+    REFUSED(sotto_account_events, &account, NULL, 1, .1, SOTTO_REPLACE_ONE, NULL);
+    REFUSED(sotto_account_any_order, &any, NULL, 1, .1, SOTTO_REPLACE_ONE, NULL);
+    REFUSED(sotto_finite_delta, &interval, NULL, some, 1, 1);
+    REFUSED(sotto_finite_delta, &interval, some, NULL, 1, 1);
+    REFUSED(sotto_finite_epsilon, &interval, NULL, some, 1, .1, NULL);
+    REFUSED(sotto_finite_epsilon, &interval, some, NULL, 1, .1, NULL);
+    REFUSED(sotto_ledger_overlap, &i, "toy", NULL, 1);
+    REFUSED(sotto_dp_select_top, NULL, 1, &c, some, 1, &r, NULL);
+    REFUSED(sotto_dp_select_top, &i, 1, &c, NULL, 1, &r, NULL);
+    REFUSED(sotto_dp_select, &i, &c, NULL, 1, &r, NULL);
+    REFUSED(sotto_dp_randomise, &c, NULL, 1, 2, &r, NULL);
+    REFUSED(sotto_dp_median, &x, &c, NULL, 1, 0, 1, &r, NULL);
+    REFUSED(sotto_dp_most_frequent, &label, &c, NULL, 1, 2, &r, NULL);
+    REFUSED(sotto_dp_release, &c, NULL, 1, &r, NULL);
+    REFUSED(sotto_dp_release_double, &c, NULL, 1, &r, NULL);
+    REFUSED(sotto_noise_simulate, NULL, 1, "laplace", 1, 0, 0);
+    REFUSED(sotto_smooth_median, &x, NULL, 1, 0, 1, 1, NULL);
+    REFUSED(sotto_most_frequent, &i, &i, NULL, 2);
+}
+
 TEST(what_has_no_status_without_pointers)
 {
     sotto_privacy_profile_clear(NULL);

@@ -4,6 +4,7 @@
 #include "dp/ledger/charge.h"
 #include "dp/ledger/ledger_plan.h"
 #include "dp/ledger/plan_standing.h"
+#include "dp/release/release.h"
 #include "io/json/json.h"
 #include "sotto/verify.h"
 
@@ -225,6 +226,14 @@ TEST(a_release_that_differs_is_refused_and_leaves_the_slot)
     REFUSED(make(&r, 1), SOTTO_EINVAL, "holds no plan 0123456789abcdef");
     r.spend.planned = "mine";
     REFUSED(make(&r, 1), SOTTO_EINVAL, "expected ID:K");
+    static const char *const no_slots[] = {
+        "0123456:1",           "0123456789abcdef;1",
+        "0123456789abcdef:0",  "0123456789abcdef:a",
+        "0123456789abcdef:1x", "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0:1"};
+    for (size_t i = 0; i < sizeof no_slots / sizeof *no_slots; i++) {
+        r.spend.planned = no_slots[i];
+        REFUSED(make(&r, 1), SOTTO_EINVAL, "expected ID:K");
+    }
     assert_true(look().entries == before.entries);
     assert_int_equal(spend_slot("gaussian", 1), SOTTO_OK);
 }
@@ -246,6 +255,24 @@ TEST(a_step_of_the_values_is_part_of_the_plan)
     if (sotto_dp_release(&c, v, 1, &r, NULL) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
     sotto_certificate_free(c);
+}
+
+/* Logistic noise by L2 alone has Renyi divergences, and no pair of its own. */
+TEST(a_release_that_no_plan_can_hold)
+{
+    const struct sotto_release r = {
+        .mechanism = "logistic",
+        .scale = 1,
+        .target = {NAN, 1e-6},
+        .sensitivity = {.l1 = NAN, .l2 = .001, .source = SOTTO_SENSITIVITY_PROVED},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path}};
+    struct sotto_event asked, charged;
+    double epsilon, delta;
+    char why[RELEASE_WHY];
+    if (release_as_event(&asked, &charged, &epsilon, &delta, why, &r, 3, NULL) != SOTTO_OK)
+        fail_msg("%s", sotto_error_text());
+    assert_non_null(strstr(why, "no plan can hold it ("));
+    assert_true(epsilon > 0 && epsilon < 1 && delta == 1e-6);
 }
 
 /* Who goes on with a plan finds it by its purpose. */

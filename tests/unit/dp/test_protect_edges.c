@@ -130,7 +130,15 @@ TEST(what_is_no_statistic)
     p.release.sensitivity = (struct sotto_sensitivity){0};
     p.blocks = 2;
     expect(&p, SOTTO_EUSAGE, "takes none of --range, --cases, --blocks and --choices");
-    p.blocks = 0;
+    p.blocks = 0, p.choices = 2;
+    expect(&p, SOTTO_EUSAGE, "takes none of --range, --cases, --blocks and --choices");
+    p.choices = 0, p.cases = "c.npy";
+    expect(&p, SOTTO_EUSAGE, "takes none of --range, --cases, --blocks and --choices");
+    p.cases = NULL, p.range[1] = 1;
+    expect(&p, SOTTO_EUSAGE, "takes none of --range, --cases, --blocks and --choices");
+    p.range[1] = 0, p.classes = 1;
+    expect(&p, SOTTO_EUSAGE, "and --classes");
+    p.classes = 3;
     struct sotto_array wide;
     assert_int_equal(sotto_array_make(&wide, SOTTO_I8, 2, (const size_t[]){3, 2}), SOTTO_OK);
     assert_int_equal(sotto_npy_save(p.input, &wide), SOTTO_OK);

@@ -295,9 +295,28 @@ TEST(a_test_of_the_most_frequent_label, .before = make_folder, .after = remove_f
     if (!certificate_comes_back(certificate))
         fail_msg("%s", sotto_error_text());
     sotto_certificate_free(certificate);
-    r.mechanism = "laplace";
-    assert_int_equal(sotto_dp_most_frequent(&label, &certificate, labels, 17, 2, &r, NULL), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "mechanism 'laplace' tests nothing"));
+#define REFUSED(change, classes, words)                                                                      \
+    do {                                                                                                     \
+        struct sotto_release wrong = r;                                                                      \
+        change;                                                                                              \
+        if (sotto_dp_most_frequent(&label, &certificate, labels, 17, classes, &wrong, NULL) == SOTTO_OK ||   \
+            !strstr(sotto_error_text(), words))                                                              \
+            fail_msg("%s: %s", words, sotto_error_text());                                                   \
+    } while (0)
+    REFUSED(wrong.mechanism = "laplace", 2, "mechanism 'laplace' tests nothing");
+    REFUSED(wrong.mechanism = NULL, 2, "expected propose-test-release");
+    REFUSED(wrong.risk.max_advantage = .1, 2, "has a guarantee at one delta only");
+    REFUSED(wrong.target.epsilon = 0, 2, "neither a scale nor a target epsilon is given");
+    REFUSED(wrong.scale = 0x1p-7, 2, "expected 2^-6 to 2^10");
+    REFUSED(wrong.scale = 0x1p11, 2, "expected 2^-6 to 2^10");
+    REFUSED((void)wrong, 1, "1 classes; expected 2 to 2^32");
+    REFUSED((void)wrong, ((size_t)1 << 32) + 1, "expected 2 to 2^32");
+    REFUSED(wrong.target.delta = 0, 2, "delta");
+#undef REFUSED
+    r.scale = 2; /* instead of a target */
+    assert_int_equal(sotto_dp_most_frequent(&label, &certificate, labels, 17, 2, &r, NULL), SOTTO_OK);
+    assert_true(sotto_certificate_account(certificate)->scale == 2);
+    sotto_certificate_free(certificate);
 }
 
 /* A mechanism in the wrong release function. */

@@ -90,6 +90,10 @@ TEST(a_limit_of_time_costs_what_was_done)
     uint32_t rows[4];
     size_t count;
     assert_true(about(total(), cost(STEPS)));
+    dpsgd_session_settle(NULL, &ctx); /* nothing to settle, and nobody who stopped it */
+    dpsgd_session_settle(s, NULL);
+    dpsgd_session_settle(s, &(struct sotto_context){0});
+    assert_true(about(total(), cost(STEPS)));
     settle(s, SOTTO_STOP_BY_TIME);
     assert_true(about(total(), cost(TAKEN)) && cost(TAKEN) < 0.8 * cost(STEPS));
     assert_int_equal(sotto_dp_sample(s, rows, &count, 4), SOTTO_EBUDGET); /* it cannot go on */
@@ -138,6 +142,36 @@ TEST(a_settlement_of_other_columns_is_refused)
     assert_int_equal(ledger_read(&l, path), SOTTO_EFORMAT);
     if (!strstr(sotto_error_text(), "line 2: what it says of 'any_order' does not fit"))
         fail_msg("%s", sotto_error_text());
+}
+
+static void of_less_epsilon(char *line, size_t index)
+{
+    char *at = index == 0 ? strstr(line, "\"epsilon\":{") : NULL, rest[16384];
+    if (at) {
+        strcpy(rest, at + 11);
+        sprintf(at, "\"epsilon\":{\"lower\":0.0,\"upper\":0.5},\"was\":{%s", rest);
+    }
+}
+
+/* Every record in both steps: Gaussians add up, and less than their epsilon is no account. */
+TEST(steps_of_all_records_have_a_formula)
+{
+    for (int adjacency = 0; adjacency < 2; adjacency++) {
+        struct ledger l;
+        struct sotto_dpsgd_session *s;
+        struct sotto_dpsgd_request r = request_of(0, NULL);
+        unlink(path);
+        r.sampled.sample_rate = 1;
+        r.sampled.steps = 2;
+        r.sampled.adjacency = adjacency ? SOTTO_ZERO_OUT : SOTTO_REPLACE_ONE;
+        assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
+        sotto_dpsgd_session_close(s);
+        assert_int_equal(ledger_read(&l, path), SOTTO_OK);
+        ledger_close(&l);
+        rewrite(of_less_epsilon);
+        assert_int_equal(ledger_read(&l, path), SOTTO_EFORMAT);
+        assert_non_null(strstr(sotto_error_text(), "epsilon 0.5"));
+    }
 }
 
 /* What an error says behind the charge when there is no memory for the certificate. */
