@@ -49,12 +49,6 @@ TEST(accounts_without_pointers)
     REFUSED(sotto_privacy_profile_release, NULL, NULL, 0, NULL);
     REFUSED(sotto_privacy_profile_sampled, NULL, NULL, NULL);
     REFUSED(sotto_reconstruction_bound, NULL, NULL, 0);
-    REFUSED(sotto_residual_input, NULL, NULL);
-    REFUSED(sotto_residual_input_noise, NULL, 0, NULL);
-    REFUSED(sotto_residual_theorem1_noise, NULL);
-    REFUSED(sotto_residual_theorem1_epsilon, NULL);
-    REFUSED(sotto_residual_answers, NULL, NULL, NULL);
-    REFUSED(sotto_residual_answers_noise, NULL, 0);
     REFUSED(sotto_account_sampled, NULL, NULL, NULL);
     REFUSED(sotto_account_sampled_both, NULL, NULL, NULL);
     REFUSED(sotto_calibrate_sampled, NULL, NULL, 0, NULL);
@@ -150,7 +144,6 @@ TEST(arrays_of_some_elements)
 TEST(what_has_no_status_without_pointers)
 {
     sotto_privacy_profile_clear(NULL);
-    assert_true(isnan(sotto_residual_theorem1_mapping(NULL, 0)));
     assert_null(sotto_certificate_account(NULL));
     assert_null(sotto_certificate_sensitivity(NULL));
     assert_int_equal(sotto_certificate_guarantee(NULL), SOTTO_GUARANTEE_NONE);

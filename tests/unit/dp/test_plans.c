@@ -266,13 +266,11 @@ TEST(a_release_that_no_plan_can_hold)
         .target = {NAN, 1e-6},
         .sensitivity = {.l1 = NAN, .l2 = .001, .source = SOTTO_SENSITIVITY_PROVED},
         .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path}};
-    struct sotto_event asked, charged;
-    double epsilon, delta;
-    char why[RELEASE_WHY];
-    if (release_as_event(&asked, &charged, &epsilon, &delta, why, &r, 3, NULL) != SOTTO_OK)
+    struct planned_event e;
+    if (release_as_event(&e, &r, 3, RELEASE_OF_FLOATS, NULL) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
-    assert_non_null(strstr(why, "no plan can hold it ("));
-    assert_true(epsilon > 0 && epsilon < 1 && delta == 1e-6);
+    assert_non_null(strstr(e.why, "no plan can hold it ("));
+    assert_true(e.epsilon > 0 && e.epsilon < 1 && e.delta == 1e-6);
 }
 
 /* Who goes on with a plan finds it by its purpose. */
