@@ -36,7 +36,7 @@ static sotto_status keep_path(const char **out, struct defend_inputs *in, const 
 }
 
 /* Adds the rows of b to a (both 2-D f4 or both 1-D i8); b is left empty. */
-static sotto_status stack(struct sotto_array *a, struct sotto_array *b)
+static sotto_status defend_inputs_stack(struct sotto_array *a, struct sotto_array *b)
 {
     struct sotto_array both = {0};
     size_t shape[2] = {a->shape[0] + b->shape[0], b->shape[1]}, item = sotto_dtype_size(b->dtype);
@@ -58,7 +58,8 @@ static sotto_status stack(struct sotto_array *a, struct sotto_array *b)
 }
 
 /* One value for n rows, as text. */
-static sotto_status repeat(struct sotto_array *out, const char *text, size_t n, const char *option)
+static sotto_status defend_inputs_repeat(struct sotto_array *out, const char *text, size_t n,
+                                         const char *option)
 {
     char *end;
     long long value = strtoll(text, &end, 10);
@@ -113,7 +114,7 @@ static sotto_status load_part(struct defend_rows *r, struct defend_inputs *in, c
         status =
             cli_fail(SOTTO_EINVAL, "%s has %zu columns but %s has %zu", path, x.shape[1], r->path[0], r->d);
     if (status == SOTTO_OK && colon && !is_file(colon + 1))
-        status = repeat(&protected_label, colon + 1, n, option);
+        status = defend_inputs_repeat(&protected_label, colon + 1, n, option);
     else if (status == SOTTO_OK && colon &&
              (status = keep_path(&file, in, option, colon + 1, strlen(colon + 1))) == SOTTO_OK)
         status = head_labels_load(&protected_label, file, 0);
@@ -130,10 +131,10 @@ static sotto_status load_part(struct defend_rows *r, struct defend_inputs *in, c
         r->path[r->parts] = path;
         r->part[r->parts++] = n;
         r->n += n, r->d = x.shape[1];
-        status = stack(&r->x, &x);
+        status = defend_inputs_stack(&r->x, &x);
     }
     if (status == SOTTO_OK && colon)
-        status = stack(&r->protected_label, &protected_label);
+        status = defend_inputs_stack(&r->protected_label, &protected_label);
     sotto_array_clear(&x);
     sotto_array_clear(&protected_label);
     return status;
@@ -160,7 +161,7 @@ static sotto_status load_labels(struct defend_rows *r, struct defend_inputs *in,
             status = cli_fail(SOTTO_EINVAL, "%s has %zu labels but %s has %zu rows", path, y.count,
                               r->path[i], r->part[i]);
         if (status == SOTTO_OK)
-            status = stack(&r->label, &y);
+            status = defend_inputs_stack(&r->label, &y);
         sotto_array_clear(&y);
     }
     return status;

@@ -2,8 +2,8 @@
  * trained on the defender's rows as they are and as the defence makes them. */
 #include "defend_inputs.h"
 
-static sotto_status ask(struct sotto_array *out, const struct sotto_head *h, const float *x, size_t n,
-                        size_t d, const struct sotto_context *ctx)
+static sotto_status defend_utility_ask(struct sotto_array *out, const struct sotto_head *h, const float *x,
+                                       size_t n, size_t d, const struct sotto_context *ctx)
 {
     sotto_status status = sotto_array_make(out, SOTTO_F4, 2, (const size_t[]){n, sotto_head_classes(h)});
     return status == SOTTO_OK ? sotto_head_predict(out->data, h, x, n, d, 0, ctx) : status;
@@ -22,7 +22,7 @@ static sotto_status ask_linear(struct sotto_array *out, const struct defend_inpu
     recipe.seed = sotto_given_seed(seed & INT64_MAX);
     sotto_status status = sotto_head_train(&h, known, k->label.data, k->n, k->d, classes, &recipe, ctx);
     if (status == SOTTO_OK)
-        status = ask(out, h, asked, in->rows.n, in->rows.d, ctx);
+        status = defend_utility_ask(out, h, asked, in->rows.n, in->rows.d, ctx);
     sotto_head_free(h);
     return status;
 }
@@ -48,9 +48,9 @@ sotto_status defend_utility(struct sotto_array *before, struct sotto_array *afte
     if (option_given(o, "head")) {
         status = sotto_head_load(&h, option_text(o, "head"));
         if (status == SOTTO_OK)
-            status = ask(before, h, r->x.data, r->n, r->d, ctx);
+            status = defend_utility_ask(before, h, r->x.data, r->n, r->d, ctx);
         if (status == SOTTO_OK)
-            status = ask(after, h, defended->data, r->n, r->d, ctx);
+            status = defend_utility_ask(after, h, defended->data, r->n, r->d, ctx);
     } else if (k->label.count && r->label.count) {
         size_t classes = classes_of(&k->label);
         status = sotto_array_make(&known, SOTTO_F4, 2, k->x.shape);

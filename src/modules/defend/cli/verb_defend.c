@@ -68,8 +68,8 @@ static sotto_status check_options(const struct options *o)
     return SOTTO_OK;
 }
 
-static sotto_status fit(struct result *r, const struct defend_inputs *in, const struct options *o,
-                        const struct sotto_context *ctx)
+static sotto_status verb_defend_fit(struct result *r, const struct defend_inputs *in, const struct options *o,
+                                    const struct sotto_context *ctx)
 {
     struct sotto_defence_options options;
     struct sotto_defence_known known = defend_known(&in->known);
@@ -79,8 +79,8 @@ static sotto_status fit(struct result *r, const struct defend_inputs *in, const 
     return status == SOTTO_OK ? sotto_defence_fit(&r->defence, &known, &options, ctx) : status;
 }
 
-static sotto_status record(struct result *r, const struct defend_inputs *in, const struct options *o,
-                           const struct sotto_context *ctx)
+static sotto_status verb_defend_record(struct result *r, const struct defend_inputs *in,
+                                       const struct options *o, const struct sotto_context *ctx)
 {
     const struct defend_rows *rows_in = &in->rows;
     struct sotto_defence_outcome outcome = {.before = rows_in->x.data,
@@ -103,7 +103,7 @@ static sotto_status record(struct result *r, const struct defend_inputs *in, con
     return status;
 }
 
-static sotto_status show(const struct sotto_defence_record *record, int json)
+static sotto_status verb_defend_show(const struct sotto_defence_record *record, int json)
 {
     char *text = NULL;
     sotto_status status = json ? sotto_defence_encode(&text, record) : sotto_defence_summary(&text, record);
@@ -113,7 +113,7 @@ static sotto_status show(const struct sotto_defence_record *record, int json)
     return status;
 }
 
-static sotto_status list(void)
+static sotto_status verb_defend_list(void)
 {
     char *text = NULL;
     sotto_status status = sotto_defence_list(&text);
@@ -123,18 +123,18 @@ static sotto_status list(void)
     return status;
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_defend_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct defend_inputs in = {0};
     struct result r = {0};
     struct sotto_array cost = {0};
     if (option_flag(o, "list"))
-        return list();
+        return verb_defend_list();
     sotto_status status = check_options(o);
     if (status == SOTTO_OK)
         status = defend_inputs_load(&in, o);
     if (status == SOTTO_OK)
-        status = fit(&r, &in, o, ctx);
+        status = verb_defend_fit(&r, &in, o, ctx);
     if (status == SOTTO_OK)
         status = sotto_array_make(&r.after, SOTTO_F4, 2, in.rows.x.shape);
     if (status == SOTTO_OK)
@@ -146,11 +146,11 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK && option_given(o, "attacker"))
         status = defend_measure(&r.measured, &in, r.defence, &r.after, o, ctx);
     if (status == SOTTO_OK)
-        status = record(&r, &in, o, ctx);
+        status = verb_defend_record(&r, &in, o, ctx);
     if (status == SOTTO_OK)
         status = defend_outputs_save(&in, &r.after, &r.record, o);
     if (status == SOTTO_OK)
-        status = show(&r.record, json);
+        status = verb_defend_show(&r.record, json);
     sotto_array_clear(&cost);
     result_clear(&r);
     defend_inputs_clear(&in);
@@ -183,4 +183,4 @@ const struct verb verb_defend = {
     .own = "input|known|known-labels|list|labels|head|attacker|adaptive",
     .options = rows,
     .subcommands = subcommands,
-    .run = run};
+    .run = verb_defend_run};

@@ -65,7 +65,8 @@ static sotto_status read_options(struct sotto_federated_options *out, struct sot
     return status;
 }
 
-static sotto_status report(const struct sotto_audit_result *result, const struct options *o, int json)
+static sotto_status verb_federated_report(const struct sotto_audit_result *result, const struct options *o,
+                                          int json)
 {
     const char *folder = option_text(o, "output");
     struct sotto_report_input files[] = {{"features", option_text(o, "features")},
@@ -88,7 +89,7 @@ static sotto_status report(const struct sotto_audit_result *result, const struct
     return status;
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_federated_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct head_inputs in = {0};
     struct sotto_array owners = {0};
@@ -113,7 +114,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         status = sotto_federated(&result, &given, &options, ctx);
     }
     if (status == SOTTO_OK)
-        status = report(&result, o, json);
+        status = verb_federated_report(&result, o, json);
     sotto_audit_result_free(&result);
     sotto_array_clear(&owners);
     head_inputs_clear(&in);
@@ -134,4 +135,4 @@ const struct verb verb_federated = {
     .options = rows,
     .most_used = "features|labels|owners|participants|rounds|records|trainer|hidden|target|observed|learnt|"
                  "control|fpr|seed|output",
-    .run = run};
+    .run = verb_federated_run};

@@ -87,7 +87,7 @@ static void print_theorem1(const struct sotto_residual_theorem1 *t, size_t mappi
            sotto_residual_theorem1_mapping(t, mappings));
 }
 
-static sotto_status additive(const struct options *o, int json)
+static sotto_status account_residual_additive(const struct options *o, int json)
 {
     static const char *const needed[] = {"radius", "uses", "delta", NULL};
     sotto_status status = require_all(o, needed);
@@ -129,7 +129,7 @@ static sotto_status additive(const struct options *o, int json)
     return SOTTO_OK;
 }
 
-static sotto_status multiplicative(const struct options *o, int json)
+static sotto_status account_residual_multiplicative(const struct options *o, int json)
 {
     static const char *const needed[] = {"branch-bound", "weight-bound", "delta", NULL};
     sotto_status status = require_all(o, needed);
@@ -193,7 +193,8 @@ static sotto_status load_points(struct sotto_array *out, const char *path)
 
 /* What noise leaves of the complexity of a class: exact as a factor, estimated on points. It speaks of generalisation,
  * not of privacy. */
-static sotto_status complexity(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status account_residual_complexity(const struct options *o, const struct sotto_context *ctx,
+                                                int json)
 {
     const double p = option_real(o, "exponent"), time = option_real(o, "time"),
                  gamma = option_real(o, "gamma");
@@ -268,11 +269,11 @@ static sotto_status account_residual(const struct options *o, const struct sotto
     if (status != SOTTO_OK)
         return status;
     if (strcmp(kind, "additive") == 0)
-        return additive(o, json);
+        return account_residual_additive(o, json);
     if (strcmp(kind, "multiplicative") == 0)
-        return multiplicative(o, json);
+        return account_residual_multiplicative(o, json);
     if (strcmp(kind, "complexity") == 0)
-        return complexity(o, ctx, json);
+        return account_residual_complexity(o, ctx, json);
     return cli_fail(
         SOTTO_EUSAGE,
         "account: --residual-perturbation must be additive, multiplicative or complexity (got '%s')", kind);

@@ -99,7 +99,8 @@ static sotto_status open_model(struct smooth_inputs *in, const struct options *o
     return status;
 }
 
-static sotto_status load(struct smooth_inputs *in, const struct options *o, const struct sotto_context *ctx)
+static sotto_status predict_smooth_load(struct smooth_inputs *in, const struct options *o,
+                                        const struct sotto_context *ctx)
 {
     sotto_status status = option_given(o, "data") ? read_data(in, o, ctx)
                                                   : head_features_load(&in->x, option_text(o, "features"));
@@ -116,7 +117,8 @@ static sotto_status load(struct smooth_inputs *in, const struct options *o, cons
     return status;
 }
 
-static sotto_status deliver(const struct options *o, const struct sotto_smoothing_result *r, int json)
+static sotto_status predict_smooth_deliver(const struct options *o, const struct sotto_smoothing_result *r,
+                                           int json)
 {
     char *text = NULL;
     sotto_status status = SOTTO_OK;
@@ -155,12 +157,12 @@ static sotto_status predict_smooth(const struct options *o, const struct sotto_c
     if (status == SOTTO_OK)
         status = read_options(&s, radii, o);
     if (status == SOTTO_OK)
-        status = load(&in, o, ctx);
+        status = predict_smooth_load(&in, o, ctx);
     if (status == SOTTO_OK)
         status = sotto_smoothing(&r, in.target, &(struct sotto_records){in.x.data, in.y.data, in.x.shape[0]},
                                  &s, ctx);
     if (status == SOTTO_OK)
-        status = deliver(o, &r, json);
+        status = predict_smooth_deliver(o, &r, json);
     sotto_smoothing_result_free(&r);
     sotto_target_close(in.target);
     sotto_array_clear(&in.x);
