@@ -229,7 +229,7 @@ ranks_refused() {
 }
 
 @test "help needs no launcher, and names --alone" {
-  run env PMI_SIZE=0 "$SOTTO" pretrain --help
+  run env PMI_SIZE=0 "$SOTTO" pretrain --help all
   [ "$status" -eq 0 ]
   [[ "$output" == *"--alone "*"although a launcher (mpirun, srun) started it"* ]]
 }
