@@ -157,6 +157,27 @@ Y
   for i in 1 2; do "$SOTTO" verify runs/e/protected/head-p$i.safetensors --ledger $ledger > /dev/null; done
 }
 
+@test "what a slot asks is for the ledger to say: rows that were swapped in plans.json get none that is not theirs" {
+  trained_rows
+  "$SOTTO" run e.yaml --quiet > /dev/null
+  killed_behind 1
+  python3 -c '
+import json
+d = json.load(open("runs/e/plans.json"))
+rows = d["plans"][0]["rows"]
+rows[0], rows[2] = rows[2], rows[0]
+rows[1]["events"] = rows[2]["events"]
+json.dump(d, open("runs/e/plans.json", "w"))'
+  "$SOTTO" run e.yaml 2> said
+  grep -q '^protect: 2 releases are charged as one plan' said
+  [ "$(count plan)" -eq 2 ]
+  [ "$(count planned)" -eq 3 ]
+  [ "$(count reserve)" -eq 0 ]
+  "$SOTTO" ledger show $ledger > shown
+  grep -q '^plan [0-9a-f]*: 1 of 3 slots spent' shown
+  every_release_verifies
+}
+
 @test "one row is no plan" {
   sed -i '/scale: [23]/d' e.yaml
   "$SOTTO" run e.yaml 2> said

@@ -150,44 +150,15 @@ done:
     return status;
 }
 
-static bool run_slots_same(double a, double b)
-{
-    return a == b || (isnan(a) && isnan(b));
-}
-
-static bool same_noise(const struct sotto_event *a, const struct sotto_event *b)
-{
-    return a->scale == b->scale && run_slots_same(a->l1, b->l1) && run_slots_same(a->l2, b->l2) &&
-           a->dimension == b->dimension && a->value_step == b->value_step;
-}
-
-static bool same_steps(const struct sotto_event *a, const struct sotto_event *b)
-{
-    return a->noise_multiplier == b->noise_multiplier && a->sample_rate == b->sample_rate &&
-           a->clipping == b->clipping && a->sampling == b->sampling;
-}
-
-/* The ledger compares bit by bit what the unit of privacy makes of it. */
-static bool same_event(const struct json *rows, size_t i, const struct sotto_event *e)
-{
-    struct event_list one = {NULL, 0};
-    const struct json *events = json_member(json_at(rows, i), "events");
-    const bool read = events && events_from_json(&one, events, plans_name) == SOTTO_OK, run = event_is_run(e);
-    const struct sotto_event *was = one.events;
-    const bool equal = read && one.count == 1 && strcmp(was->mechanism, e->mechanism) == 0 &&
-                       was->count == e->count && event_is_run(was) == run &&
-                       (run ? same_steps : same_noise)(was, e);
-    events_free(&one);
-    return equal;
-}
-
+/* What a slot asks is for the ledger to say, not for the folder. */
 static void take_slots(struct run *r, const struct json *rows, const struct plan_standing *plan)
 {
     for (size_t i = 0; i < json_count(rows) && i < plan->slots; i++) {
         const char *hash = json_text(json_member(json_at(rows, i), "hash"));
         for (size_t k = 0; hash && k < r->slot_count; k++) {
             struct run_slot *row = &r->slots[k];
-            if (strcmp(row->hash, hash) != 0 || row->slot[0] || !same_event(rows, i, &row->release.event))
+            if (strcmp(row->hash, hash) != 0 || row->slot[0] ||
+                !plan_standing_asks(plan, i, &row->release.charged))
                 continue;
             row->spent = row->spent || plan->spent[i];
             if (!plan->spent[i])

@@ -155,6 +155,8 @@ sotto_status run_stage_protect(struct run *r, const struct run_model *m)
     if (p.checkpoint[0])
         sotto_train_forget(p.checkpoint);
 done:
+    if (status == SOTTO_EBUDGET && p.spend.planned)
+        status_hint("another run spent it, of a copy of this folder; the same command charges the row anew");
     if (status != SOTTO_OK && certificate)
         charge_name_certificate(certificate, stage_protect_again(&p));
     run_source_clear(&p.source);
