@@ -32,7 +32,7 @@ ${lab}
 #endif
 ")
 # Sources of modules that are not built, and what is no part of the library.
-set(SOTTO_NOT_OF_LIBRARY "/src/modules/[^/]+/(cli|tests)/")
+set(SOTTO_NOT_OF_LIBRARY "/src/modules/[^/]+/(bench|cli|tests)/")
 foreach(name IN LISTS SOTTO_MODULES_LEFT_OUT)
   string(APPEND SOTTO_NOT_OF_LIBRARY "|/src/modules/${name}/")
 endforeach()

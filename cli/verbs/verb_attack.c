@@ -309,7 +309,7 @@ const struct verb verb_attack = {
                 "--member-features xm.npy ...\n"
                 "  sotto attack boundary --target-command 'sotto-serve-torch model.pt' --budget 200000 "
                 "--member-features xm.npy ... -o boundary\n"
-                "  sotto attack noise --shuffle --target-command 'sotto monitor --on-alarm withhold ...' "
+                "  sotto attack noise --shuffle --target-command 'monitored-service model.pt' "
                 "--spread 20 --dilute 0.2 --cover more.npy --member-features xm.npy ...\n"
                 "  sotto attack white-box --target model.safetensors --known-member-features kx.npy "
                 "--known-member-labels ky.npy --known-nonmember-features lx.npy --known-nonmember-labels "

@@ -23,6 +23,5 @@ ROW(run)
 ROW(selftest)
 ROW(version)
 ROW(generate)
-ROW(monitor)
 #define PLUG_VERB ROW
 #include "base/plugs.h"

@@ -4,6 +4,5 @@ ROW(attack_encoder)
 ROW(attack_generator)
 ROW(attack_reconstruction)
 ROW(attack_poison)
-ROW(report_monitor)
 #define PLUG_VERB_PART ROW
 #include "base/plugs.h"

@@ -80,10 +80,10 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_open_function(struct sotto_
                                                                    sotto_model_function *answer, void *user,
                                                                    size_t inputs, size_t classes);
 
-/** How an attacker hides queries from one who watches them (sotto monitor). {0}: not at all. */
+/** How an attacker hides queries from one who watches them. {0}: not at all. */
 struct sotto_disguise_options {
-    /** [1] clients that the queries are dealt to, in turn: "client NAME" lines before frames (docs/FORMATS.md, "Logs of
-     *  queries"). More than 1 needs a target that is a command which reads such lines. */
+    /** [1] clients that the queries are dealt to, in turn: "client NAME" lines before frames (docs/FORMATS.md, "Target
+     *  commands"). More than 1 needs a target that is a command which reads such lines. */
     size_t spread;
     /** [1] share of the rows sent that are the attack's; the others are cover, at random places. */
     double dilute;

@@ -16,7 +16,6 @@
 #include "sotto/head.h"
 #include "sotto/io.h"
 #include "sotto/local.h"
-#include "sotto/monitor.h"
 #include "sotto/option.h"
 #include "sotto/query.h"
 #include "sotto/report.h"

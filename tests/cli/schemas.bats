@@ -40,17 +40,6 @@ head_of() { "$SOTTO" head --features "$rows/member-logits.npy" --labels "$rows/m
   "$check" audit/result.json audit/report.json "$tree/tests/golden/report_example.json"
 }
 
-@test "what a monitor found" {
-  [ -x "$SOTTO_SERVE_MODEL" ] || skip "serve_model is not built"
-  cp "$rows"/{member,nonmember}-logits.npy .
-  PATH=$(dirname "$SOTTO"):$(dirname "$SOTTO_SERVE_MODEL"):$PATH # a command is split at spaces, of which their folders may have some
-  monitor="--calibration nonmember-logits.npy --bank member-logits.npy --block 10"
-  "$SOTTO" attack noise --member-features "$rows/member-logits.npy" --member-labels "$rows/member-labels.npy" --nonmember-features "$rows/nonmember-logits.npy" \
-    --nonmember-labels "$rows/nonmember-labels.npy" --target-command "sotto monitor $monitor --log q.log -- serve_model softmax 10" --classes 10 --queries 5 > /dev/null 2>&1
-  "$SOTTO" monitor q.log $monitor --service --json > m.json
-  "$check" m.json
-}
-
 @test "events and declared tables: what the program takes, the schema takes; what it refuses is refused" {
   printf '%s' '{"schema": "sotto.events/1", "adjacency": "replace-one", "events": [{"mechanism": "laplace", "scale": 2, "l1": 1, "count": 2}]}' > events.json
   "$SOTTO" account --events events.json --delta 1e-6 > /dev/null

@@ -10,7 +10,7 @@
 double bet_log(double p);
 
 /** A wealth of stake 1, of which the share 1 / (s (s + 1)) is bet from block s on and kept aside before: a long benign past
- *  costs a factor of about the number of its blocks, not one that grows with every block (docs/derivations/monitor.md). {0}. */
+ *  costs a factor of about the number of its blocks, not one that grows with every block (page.md). {0}. */
 struct wealth {
     double log_bet; /* of the shares that are bet */
     size_t blocks;

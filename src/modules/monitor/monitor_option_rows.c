@@ -1,6 +1,6 @@
 #include "options/option_row.h"
 #include "options/option_tables.h"
-#include "sotto/monitor.h"
+#include "sotto/lab/monitor.h"
 
 #define OPTIONS_OF struct sotto_monitor_options
 

@@ -2,7 +2,7 @@
 #ifndef MONITOR_MONITOR_WORDS_H
 #define MONITOR_MONITOR_WORDS_H
 
-#include "sotto/monitor.h"
+#include "sotto/lab/monitor.h"
 
 enum { MONITOR_WORDS = 512 };
 

@@ -1,10 +1,10 @@
-/* query_log.h - a log of queries: the state of a monitor, which survives its process (docs/FORMATS.md, "Logs of queries"). */
+/* query_log.h - a log of queries: the state of a monitor, which survives its process (page.md, "Logs of queries"). */
 #ifndef MONITOR_QUERY_LOG_H
 #define MONITOR_QUERY_LOG_H
 
 #include "io/text/source.h"
 #include "monitor/message.h"
-#include "sotto/monitor.h"
+#include "sotto/lab/monitor.h"
 
 /* One question and its answer. */
 struct exchange {

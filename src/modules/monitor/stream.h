@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "monitor/bet.h"
 #include "monitor/distances.h"
-#include "sotto/monitor.h"
+#include "sotto/lab/monitor.h"
 
 /* What all streams of a monitor share. */
 struct block_shape {

@@ -45,7 +45,7 @@ sotto_status target_command_answer(struct sotto_array *answer, struct sotto_targ
                                    size_t n);
 
 enum { TARGET_CLIENT = 65 };
-/* Of a command: frames from now on follow a line "client NAME", for a command that reads such lines (sotto monitor). */
+/* Of a command: frames from now on follow a line "client NAME", for a command that reads such lines (one that watches queries). */
 bool target_is_command(const struct sotto_target *t);
 void target_command_client(struct sotto_target *t, const char *name);
 

@@ -1,5 +1,5 @@
 /* A target behind a disguise: the attack's rows are dealt to several clients and stand among benign ones, so that who watches the
- * queries (sotto monitor) finds less in them. What is answered stays the same. */
+ * queries finds less in them. What is answered stays the same. */
 #include "attack/target/target.h"
 #include "options/option_tables.h"
 #include "rng/rng.h"

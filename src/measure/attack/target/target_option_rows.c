@@ -19,7 +19,7 @@ const struct sotto_option options_command[] = {
 const struct sotto_option options_disguise[] = {
     {"spread", COUNT(spread, "CLIENTS"), .value = "1", .range = "[1,100000]", .group = DISGUISE,
      .help = "clients that the queries are dealt to, in turn, under the names account-1 and so on; the "
-             "command must read client lines, as sotto monitor does"},
+             "command must read client lines, as a monitor does"},
     {"dilute", REAL(dilute, "SHARE"), .value = "1", .range = "[0.001,1]", .group = DISGUISE,
      .help = "share of the rows sent that are the attack's; the others are rows of --cover at random places"},
     {"decoys", COUNT(decoys, "N"), .value = "0", .range = "[0,1000]", .group = DISGUISE,

@@ -20,9 +20,9 @@
  * costs an attacker's wealth a factor of n (n + 1), not more: an attack that starts late is found a few blocks later.
  * An alarm must never depend on who is a member: no statistic looks up training records, and the encoder must be public.
  *
- * Source: conformal test martingales, Vovk, Nouretdinov and Gammerman 2003; Ville 1939; docs/derivations/monitor.md. */
-#ifndef SOTTO_MONITOR_H
-#define SOTTO_MONITOR_H
+ * Source: conformal test martingales, Vovk, Nouretdinov and Gammerman 2003; Ville 1939; page.md. */
+#ifndef SOTTO_LAB_MONITOR_H
+#define SOTTO_LAB_MONITOR_H
 
 #include "sotto/io.h"
 #include "sotto/query.h"
@@ -137,7 +137,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_monitor_feed(struct sotto_monitor 
 /** Returns: what was found so far; borrowed, until the next call that feeds or frees the monitor. */
 SOTTO_API const struct sotto_monitor_result *sotto_monitor_result(const struct sotto_monitor *m);
 
-/** Feeds a log (docs/FORMATS.md, "Logs of queries"): client lines, and for each question a frame of rows and one of answers.
+/** Feeds a log (page.md, "Logs of queries"): client lines, and for each question a frame of rows and one of answers.
  *
  *  Out:     *torn   bytes of an exchange that is not complete at the end of the file; may be NULL
  *  Returns: ENOENT, EIO
@@ -184,7 +184,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_monitor_serve(struct sotto_monitor
  *  Returns: ECREATE, EIO, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_monitor_save(const char *path,
                                                            const struct sotto_monitor_result *r);
-/** Out:     *json: one "sotto.monitor/1" object (docs/FORMATS.md); *text: lines for the terminal. Free with
+/** Out:     *json: one "sotto.monitor/1" object (page.md); *text: lines for the terminal. Free with
  *           sotto_text_free()
  *  Returns: ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_monitor_json(char **json, const struct sotto_monitor_result *r);

@@ -10,6 +10,8 @@
 set -euo pipefail
 sotto=${SOTTO:-sotto} streams=${STREAMS:-200} images=${IMAGES:-/usr/share/datasets/fashion-mnist}
 here=$(cd "$(dirname "$0")" && pwd)
+examples=$here/../examples # as installed
+[ -d "$examples" ] || examples=$here/../../../../examples
 out=$1
 shift
 [ $# -gt 0 ] || set -- attacks variants benign cut hidden
@@ -29,7 +31,7 @@ monitored() {
   local log=$1
   shift
   echo "'$sotto' monitor --calibration '$out/calibration-0.npy' --calibration-answers '$out/calibration-0-answers.npy' --bank '$out/bank.npy' \
-    --training '$out/member.npy' --quiet --log '$log' $* -- python3 '$here/../examples/serve_numpy.py' '$out/target.npz'"
+    --training '$out/member.npy' --quiet --log '$log' $* -- python3 '$examples/serve_numpy.py' '$out/target.npz'"
 }
 # ask NAME RECORDS FOLDER COMMAND OPTIONS...: the attack on a command. RECORDS: few-, some- or nothing
 ask() {
@@ -60,7 +62,7 @@ cut() {
   while [ $# -gt 0 ] && [ "$1" != -- ]; do options+=("$1"); shift; done
   [ $# -eq 0 ] || shift
   [ -e "$out/all-$name/scores.npy" ] ||
-    ask "$name" "$some" "$out/all-$name" "python3 '$here/../examples/serve_numpy.py' '$out/target.npz'" --shuffle "${options[@]}"
+    ask "$name" "$some" "$out/all-$name" "python3 '$examples/serve_numpy.py' '$out/target.npz'" --shuffle "${options[@]}"
   if [ ! -e "$out/$label.json" ]; then
     rm -rf "$out/$label.log" "${out:?}/$label"
     ask "$name" "$some" "$out/$label" "$(monitored "$out/$label.log" --on-alarm withhold)" --shuffle --query-batch 50 "${options[@]}" "$@"

@@ -4,6 +4,7 @@
 
 #include "io/provenance/statement.h"
 #include "rng/rng.h"
+#include "sotto/lab/monitor.h"
 #include "sotto/sotto.h"
 #include "ssl/encoder.h"
 

@@ -20,7 +20,7 @@ import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../examples"))
+sys.path[:0] = [os.path.join(os.path.dirname(__file__), up, "examples") for up in ("../..", "../../../../..")]
 from serve_numpy import load
 
 BLOCK, LIFE, CALIBRATION = 50, 2000, 20000

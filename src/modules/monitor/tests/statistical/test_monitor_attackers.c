@@ -11,6 +11,7 @@
 
 #include "num/beta.h"
 #include "rng/rng.h"
+#include "sotto/lab/monitor.h"
 #include "sotto/sotto.h"
 
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 /* What a monitor costs for each query: 400 blocks of 50 benign rows, a bank of 1,000, ten classes. bench_monitor [COLUMNS [ROWS]]
  * prints processor time for each query, medians of 31 times 500 queries in frames of ROWS; and that of making the monitor. The log and its fsync are not in it. */
 #include "rng/rng.h"
+#include "sotto/lab/monitor.h"
 #include "sotto/sotto.h"
 #include "stopwatch.h"
 

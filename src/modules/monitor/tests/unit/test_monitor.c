@@ -7,6 +7,7 @@
 #include "monitor/distances.h"
 #include "monitor/query_log.h"
 #include "rng/rng.h"
+#include "sotto/lab/monitor.h"
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
 

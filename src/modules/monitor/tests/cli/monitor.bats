@@ -2,7 +2,7 @@
 # sotto monitor: in front of a served model and over a log. The models are tests/support/serve_model.c.
 
 bats_require_minimum_version 1.5.0
-load ../support/npy
+load ../../../../../tests/support/npy
 
 # bytes SEED COUNT LEVELS
 bytes() { printf "$(LC_ALL=C awk -v s="$1" -v n="$2" -v k="$3" 'BEGIN { srand(s); for (i = 0; i < n; i++) printf "\\x%02x", int(k * rand()) }')"; }
@@ -253,4 +253,27 @@ numbers() { grep -o "\"$1\":[0-9.e-]*" | sed 's/.*://'; }
   [ "$status" -ne 0 ]
   run judge
   [ "$status" -eq 0 ]
+}
+
+@test "every member of what a monitor found stands in its schema" {
+  command -v python3 > /dev/null || skip "python3 is not installed"
+  tree=$BATS_TEST_DIRNAME/../../../../..
+  rows=$tree/examples/audit
+  [ -x "$SOTTO_SERVE_MODEL" ] || skip "serve_model is not built"
+  cp "$rows"/{member,nonmember}-logits.npy .
+  monitor="--calibration nonmember-logits.npy --bank member-logits.npy --block 10"
+  "$SOTTO" attack noise --member-features "$rows/member-logits.npy" --member-labels "$rows/member-labels.npy" --nonmember-features "$rows/nonmember-logits.npy" \
+    --nonmember-labels "$rows/nonmember-labels.npy" --target-command "sotto monitor $monitor --log q.log -- serve_model softmax 10" --classes 10 --queries 5 > /dev/null 2>&1
+  "$SOTTO" monitor q.log $monitor --service --json > m.json
+  "$tree/tools/check-schema" m.json
+}
+
+@test "under a launcher rank 0 works, and the others end in silence" {
+  for variables in "OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK" "PMI_SIZE=3 PMI_RANK"; do
+    run env $variables=2 "$SOTTO" monitor none.jsonl
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+    run env $variables=0 "$SOTTO" monitor none.jsonl
+    [ "$status" -ne 0 ]
+  done
 }

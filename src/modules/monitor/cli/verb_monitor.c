@@ -1,6 +1,7 @@
 /* sotto monitor: a log of queries, or a served model behind it, judged by the conformal detector. */
 #include "inputs/head_inputs.h"
 #include "inputs/image_inputs.h"
+#include "sotto/lab/monitor.h"
 
 #include <stdio.h>
 #include <stdlib.h>
