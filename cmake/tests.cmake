@@ -91,6 +91,9 @@ foreach(name IN LISTS SOTTO_MODULE_NAMES) # tests of src/modules/NAME lie in it
     list(APPEND modules ${name})
     set(sources_of_${name} ${own})
   endif()
+  file(GLOB own CONFIGURE_DEPENDS src/modules/${name}/tests/unit/stop/test_*.c) # they need what that program replaces
+  set_source_files_properties(${own} PROPERTIES INCLUDE_DIRECTORIES ${CMAKE_SOURCE_DIR}/src/modules/${name}/include)
+  list(APPEND sources_of_stop ${own})
 endforeach()
 foreach(module IN LISTS modules) # the floor of a module is a label of its tests: ctest -L '^core$'
   set(SOTTO_TEST_FLOOR)

@@ -26,7 +26,6 @@ TYPES = {
     "ViewOptions": (sotto.Encoder.embed_views, "view"),
     "ImportOptions": (sotto.Encoder.from_weights, "encoder_import"),
     "ShadowOptions": (None, "shadow"),
-    "TalosOptions": (None, "talos"),
     "HeadOptions": (sotto.train_head, "head_recipe", "head_privacy", "spend", "canary"),
     "RecipeOptions": (sotto.sample_sensitivity, "head_recipe"),
     "NetworkOptions": (sotto.train_network, "train", "train_privacy", "spend", "canary"),

@@ -1,6 +1,6 @@
 #include "verbs/autotune_output.h"
 #include "verbs/pretrain_plan.h"
-#include "inputs/image_inputs.h"
+#include "verbs/pretrain_run.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,10 +13,6 @@ static const struct option_row rows[] = {
     INDICES_ROW,
     SPLIT_ROW,
     OPTION_TABLE("pretrain", NULL),
-    OPTION_GROUP("Talos: training against a classifier of an attribute (no guarantee)"),
-    {"talos", OPTION_FLAG, NULL, NULL, "adversarial training against a classifier of the images' attribute"},
-    OPTION_TABLE("talos", NULL),
-    OPTION_DEFAULT("lambda", "1"),
     OPTION_GROUP("Speed"),
     {"plan", OPTION_FLAG, NULL, NULL,
      "estimate of the time here and on several ranks, from a few timed steps; nothing is trained"},
@@ -29,41 +25,6 @@ static const struct option_row rows[] = {
     FRESH_ROW,
     {"output", OPTION_TEXT, "FILE", NULL, "encoder.safetensors to write"},
     OPTION_END};
-
-/* The attribute of every row of the set; stays empty without --attribute. */
-static sotto_status read_attribute(struct sotto_array *out, const struct sotto_dataset *data,
-                                   const struct options *o)
-{
-    const char *path = option_text(o, "attribute");
-    struct sotto_array a = {0};
-    if (!path)
-        return SOTTO_OK;
-    sotto_status status = sotto_array_load(&a, path, 0, cli_context());
-    if (status == SOTTO_OK && a.ndim == 2 && a.shape[1] == 1)
-        a.ndim = 1; /* of a table */
-    if (status == SOTTO_OK && (a.ndim != 1 || a.count != data->n))
-        status = cli_fail(
-            SOTTO_EINVAL,
-            "%s: %zu values in %d dimensions; data set '%s' has %zu rows, and one value for each is expected",
-            path, a.count, a.ndim, data->name, data->n);
-    if (status == SOTTO_OK && sotto_array_convert(&a, SOTTO_I8) != SOTTO_OK)
-        status = cli_fail(SOTTO_EINVAL, "%s: contains fractions; an attribute must be whole numbers", path);
-    if (status == SOTTO_OK)
-        *out = a;
-    else
-        sotto_array_clear(&a);
-    return status;
-}
-
-static sotto_status check_talos(const struct options *o)
-{
-    static const char *const own[] = {"lambda",          "attribute",       "alternation", "bounded",
-                                      "adversary-steps", "adversary-reads", "relu-logits"};
-    for (size_t i = 0; i < sizeof own / sizeof *own && !option_flag(o, "talos"); i++)
-        if (option_given(o, own[i]))
-            return cli_fail(SOTTO_EUSAGE, "pretrain: --%s needs --talos", own[i]);
-    return SOTTO_OK;
-}
 
 static sotto_status check_augmentation(const struct options *o)
 {
@@ -102,13 +63,13 @@ static void print_result(const struct sotto_pretrain_result *r, const struct sot
                r->adversary_loss, r->adversary_accuracy);
 }
 
-static sotto_status verb_pretrain_train(const struct options *o, const struct sotto_dataset *data,
-                                        const char *checkpoint, const struct sotto_context *ctx, int json)
+sotto_status pretrain_train(const struct options *o, const struct sotto_dataset *data, const char *checkpoint,
+                            const char *part, const void *part_options, const struct sotto_context *ctx,
+                            int json)
 {
     struct sotto_pretrain_options options;
     struct sotto_pretrain_result result;
-    struct sotto_array chosen = {0}, attribute = {0};
-    struct sotto_talos talos = {0};
+    struct sotto_array chosen = {0};
     struct sotto_encoder *encoder = NULL;
     const char *output = option_text(o, "output");
     struct sotto_context together = *ctx;
@@ -117,14 +78,10 @@ static sotto_status verb_pretrain_train(const struct options *o, const struct so
     sotto_pretrain_defaults(&options);
     sotto_status status = option_members(&options, sotto_option_table("pretrain"), o);
     if (status == SOTTO_OK)
-        status = option_members(&talos, sotto_option_table("talos"), o);
-    if (status == SOTTO_OK)
         status = image_rows(&chosen, data, o);
     options.checkpoint = checkpoint;
-    if (status == SOTTO_OK)
-        status = read_attribute(&attribute, data, o);
-    talos.attribute = attribute.data;
-    options.talos = option_flag(o, "talos") ? &talos : NULL;
+    options.part = part;
+    options.part_options = part_options;
     if (option_flag(o, "plan")) {
         if (status == SOTTO_OK)
             status = pretrain_plan_print(data, &chosen, &options, ctx, json);
@@ -146,18 +103,27 @@ static sotto_status verb_pretrain_train(const struct options *o, const struct so
 done:
     sotto_encoder_free(encoder);
     sotto_array_clear(&chosen);
-    sotto_array_clear(&attribute);
     return status;
+}
+
+sotto_status pretrain_run(const struct options *o, const struct sotto_context *ctx, int json,
+                          image_trainer *train)
+{
+    sotto_status status = check_augmentation(o);
+    if (status == SOTTO_OK && option_flag(o, "plan"))
+        status = pretrain_plan_check(o);
+    return status == SOTTO_OK ? image_training(o, NULL, ctx, json, train) : status;
+}
+
+static sotto_status verb_pretrain_train(const struct options *o, const struct sotto_dataset *data,
+                                        const char *checkpoint, const struct sotto_context *ctx, int json)
+{
+    return pretrain_train(o, data, checkpoint, NULL, NULL, ctx, json);
 }
 
 static sotto_status verb_pretrain_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
-    sotto_status status = check_talos(o);
-    if (status == SOTTO_OK)
-        status = check_augmentation(o);
-    if (status == SOTTO_OK && option_flag(o, "plan"))
-        status = pretrain_plan_check(o);
-    return status == SOTTO_OK ? image_training(o, NULL, ctx, json, verb_pretrain_train) : status;
+    return pretrain_run(o, ctx, json, verb_pretrain_train);
 }
 
 const struct verb verb_pretrain = {
@@ -168,12 +134,10 @@ const struct verb verb_pretrain = {
     .examples = "  sotto pretrain --data fashion-mnist --split train --epochs 10 -o encoder.safetensors\n"
                 "  sotto pretrain --data cifar10 --indices public.npy --method simclr --batch 256 --seed 1 "
                 "-o encoder.safetensors\n"
-                "  sotto pretrain --data cifar10 --method rotation --epochs 20 -o encoder.safetensors\n"
-                "  sotto pretrain --data synthetic-faces --talos --bounded --lambda 2 --epochs 20 -o "
-                "encoder.safetensors",
+                "  sotto pretrain --data cifar10 --method rotation --epochs 20 -o encoder.safetensors",
     .floor = FLOOR_LEARN,
     .ranks = TOGETHER,
-    .own = "talos|plan|isa",
+    .own = "plan|isa",
     .options = rows,
     .most_used =
         "data|indices|split|method|encoder|epochs|batch|lr|augmentation|seed|dtype|plan|fresh|metrics|output",

@@ -59,7 +59,7 @@ USER = """
     name: str = result["loss"].name
     result.check("auc>0.6")
     scores: Any = sotto.attack(lambda rows: rows, "lira", member=(x, y), nonmember=(x, y), shadow={"hidden": [8], "epochs": 3}, shadows=4).scores
-    encoder = sotto.pretrain(np.zeros((4, 32, 32), np.uint8), epochs=2, augmentation="simclr", talos={"lambda_": 1.0})
+    encoder = sotto.pretrain(np.zeros((4, 32, 32), np.uint8), epochs=2, augmentation="simclr")
     width: int = encoder.embed(np.zeros((4, 32, 32), np.uint8)).shape[1]
     upper: float = sotto.account.gaussian(1.0, delta=1e-5).epsilon.upper
     ledger = sotto.Ledger(dataset="a")

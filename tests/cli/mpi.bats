@@ -22,6 +22,8 @@ setup() {
 }
 teardown() { cd /; [ -z "${dir-}" ] || rm -rf "$dir"; }
 
+# a build without that module has no such part of pretrain
+with_part() { "$SOTTO" pretrain --help all | grep -q -e '--talos' || skip "this build has no pretrain --talos"; }
 # SIGTERM alone does not always end mpirun
 ranks() { timeout -k 5 300 mpirun --oversubscribe "$@"; }
 weights() { sha256sum < "$1"; }
@@ -126,6 +128,7 @@ signalled() {
 }
 
 @test "Talos: the file of one process on ranks; stopped on two and on three, one process makes the same" {
+  with_part
   images=(--data synthetic-faces-n40 "${common[@]}" --talos --lambda 2 --alternation joint --adversary-steps 2 --leaf 3)
   "$SOTTO" pretrain "${images[@]}" --epochs 2 --metrics alone.jsonl -o alone.st --quiet
   run ranks -n 4 "$SOTTO" pretrain "${images[@]}" --epochs 2 --threads 1 --metrics ranks.jsonl -o ranks.st --quiet

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import tempfile
 import warnings
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _call, _tensors
+from . import _call, _tensors, lab
 from ._call import Array, Progress, array, ffi, fill, invalid, lib, numpy_of, run, struct, table, text_of
 from ._dataset import Dataset
 from ._records import Record, read
@@ -21,7 +22,7 @@ from .errors import SottoError, make
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._options import ImportOptions, PretrainOptions, ScatteringOptions, TalosOptions, ViewOptions
+    from ._options import ImportOptions, PretrainOptions, ScatteringOptions, ViewOptions
 
 __all__ = ["Encoder", "knn_accuracy", "pretrain", "scatter", "standardise"]
 
@@ -176,13 +177,13 @@ class Encoder:
         return cls(out[0])
 
 
-def pretrain(images: Any, *, talos: TalosOptions | None = None, name: str = "arrays", threads: int | None = None, progress: Progress = None,
+def pretrain(images: Any, *, part: Any = None, name: str = "arrays", threads: int | None = None, progress: Progress = None,
              **more: Unpack[PretrainOptions]) -> Encoder:
     """Trains an encoder on PUBLIC images, without labels. The encoder says nothing about privacy: private images may only be embedded. What
     is trained privately on its embeddings is conditional on that: the encoder does not depend on the private records.
 
     images: uint8 (n, C, H, W), (n, H, W, C) or (n, H, W), or floats from 0 to 1, which are rounded to 1/255. name: of the set, for the
-    encoder's facts. talos: censoring of an attribute, {"lambda_": 1.0, "attribute": array (n), ...} (struct sotto_talos).
+    encoder's facts. part: what a module trains beside the encoder, such as one of sotto.lab.
     encoder ["keras-simclr"], method ["simclr"], epochs [10], batch [256], lr [1e-3], temperature [.1], augmentation ["keras"], seed [0],
     dtype and backend ["auto"], checkpoint, ... as of `sotto pretrain`. With a checkpoint, an interrupted call continues when it is repeated.
 
@@ -195,18 +196,17 @@ def pretrain(images: Any, *, talos: TalosOptions | None = None, name: str = "arr
     (5, 128)
     """
     given: dict[str, Any] = dict(more)
-    options, censoring = table("pretrain"), table("talos")
+    options = table("pretrain")
+    for old in [k for k in given if k in lab.modules]:  # what was an argument before it was a module
+        warnings.warn(f"pretrain({old}=...) is now pretrain(part=...) with a part of sotto.lab.{old}", DeprecationWarning, stacklevel=2)
+        part = importlib.import_module(f"sotto.lab.{old}").part(**given.pop(old))
     c = options.set(struct("pretrain_options"), options.take(given))
     _call.unknown("pretrain", given, [options])
     data = Dataset(_pixels(images), name=name)._c
-    if talos:
-        how: dict[str, Any] = dict(talos)
-        attribute = how.pop("attribute", None)
-        inner = censoring.set(struct("talos"), censoring.take(how))
-        _call.unknown("pretrain: talos", how, [censoring])
-        if attribute is None or np.shape(attribute) != (data.n,):
-            raise invalid(f"talos: attribute must have one value for each of {data.n} images (got shape {np.shape(attribute)})")
-        fill(c, talos=fill(inner, attribute=array(attribute, "talos: attribute", np.int64, 1)))
+    if part is not None:
+        named, inner = part._part(data.n)
+        fill(c, part=named).part_options = ffi.cast("const void *", inner)
+        _call.keep(c, inner)
     out, result = ffi.new("struct sotto_encoder **"), ffi.new("struct sotto_pretrain_result *")
     run(lib.sotto_pretrain, out, result, data, ffi.NULL, data.n, c, threads=threads, progress=progress)
     return Encoder(out[0], read(result))

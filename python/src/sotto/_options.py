@@ -222,18 +222,6 @@ class ShadowOptions(TypedDict, total=False):
     standardise: str | PathLike[str] | None
 
 
-class TalosOptions(TypedDict, total=False):
-    """Of the options talos."""
-
-    lambda_: float | None
-    attribute: Any
-    bounded: bool | None
-    alternation: Literal['odd-even', 'two-pass', 'joint'] | None
-    adversary_steps: int | None
-    adversary_reads: Literal['views', 'images', 'views-of-three'] | None
-    relu_logits: bool | None
-
-
 class HeadOptions(TypedDict, total=False):
     """Of train_head()."""
 

@@ -36,6 +36,9 @@
 #ifndef PLUG_HEAD_TRAINER
 #define PLUG_HEAD_TRAINER(name)
 #endif
+#ifndef PLUG_PRETRAIN_PART
+#define PLUG_PRETRAIN_PART(name)
+#endif
 
 #include "modules/all_plugs.h"
 
@@ -51,3 +54,4 @@
 #undef PLUG_MODEL
 #undef PLUG_OPTIMIZER
 #undef PLUG_HEAD_TRAINER
+#undef PLUG_PRETRAIN_PART

@@ -25,7 +25,7 @@ struct run {
     size_t workers;
     void *objective;      /* its state */
     struct par_stop stop; /* of the objective */
-    struct talos *talos;  /* or NULL */
+    void *part;           /* of setup.part; or NULL */
     struct epoch_order order;
     struct training_loop loop;
     char hint[160], machine[LEAVES_MACHINE];
@@ -55,7 +55,7 @@ static sotto_status make_step(struct run *r)
     const struct leaves_config leaves = {.order = s->order,
                                          .moments = r->moments,
                                          .records = o->batch,
-                                         .views = s->objective->views + s->talos.images,
+                                         .views = pretrain_inputs(s),
                                          .dtype = autotune_dtype(&s->choice),
                                          .backend = autotune_backend(&s->choice),
                                          .threads = s->threads,
@@ -83,8 +83,9 @@ static sotto_status make_step(struct run *r)
     NEW(r->augmenters, r->workers);
     for (size_t i = 0; i < r->workers; i++)
         TRY(augmenter_create(&r->augmenters[i], &augment));
-    if (s->talos.on)
-        TRY(talos_create(&r->talos, &s->talos, r->model, r->leaves, &adam, o->batch, s->objective->views));
+    if (s->part)
+        TRY(s->part->create(&r->part, s->part_setup, r->model, r->leaves, &adam, o->batch,
+                            s->objective->views));
     else
         TRY(nn_optimizer_create(&r->optimizer, r->model, &adam));
     struct objective_config config = {.batch = o->batch,
@@ -100,7 +101,7 @@ static sotto_status make_step(struct run *r)
     TRY(epoch_order_make(&r->order, r->rows, s->images, o->batch, o->seed));
     /* weights, gradients and the moments of Adam that are here */
     size_t parameters = 2 * sizeof(float) * nn_model_parameter_count(r->model, 1) +
-                        (r->talos ? talos_optimizer_bytes(r->talos) : nn_optimizer_bytes(r->optimizer));
+                        (s->part ? s->part->optimizer_bytes(r->part) : nn_optimizer_bytes(r->optimizer));
     r->planned_bytes = leaves_bytes(r->leaves) + r->workers * augmenter_bytes(r->augmenters[0]) + parameters +
                        s->images * sizeof *r->order.order;
 done:
@@ -136,9 +137,10 @@ static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t 
     return SOTTO_OK;
 }
 
-static enum talos_turn turn_at(const struct run *r, uint64_t step)
+static enum pretrain_turn turn_at(const struct run *r, uint64_t step)
 {
-    return r->talos ? talos_turn(&r->setup.talos, step / r->setup.steps_per_pass) : TALOS_ENCODER;
+    const struct pretrain_setup *s = &r->setup;
+    return s->part ? s->part->turn(s->part_setup, step / s->steps_per_pass) : TURN_ENCODER;
 }
 
 struct filling {
@@ -146,7 +148,7 @@ struct filling {
     const int64_t *rows;
     uint64_t step;
 };
-/* Views, then the images themselves if Talos needs them; the objective does not see those. */
+/* Views, then the images themselves if a part needs them; the objective does not see those. */
 static sotto_status fill(float *input, void *state, const struct leaf *leaf)
 {
     sotto_status status = SOTTO_OK;
@@ -158,7 +160,7 @@ static sotto_status fill(float *input, void *state, const struct leaf *leaf)
     const size_t pixels = s->input.channels * s->input.height * s->input.width,
                  views = s->objective->views * leaf->room;
     TRY(augmenter_run(augmenter, input, r->data->images, &part, s->options.seed, f->step));
-    if (s->talos.images)
+    if (pretrain_inputs(s) > s->objective->views)
         TRY(augmenter_run_plain(augmenter, input + views * pixels, r->data->images, part.rows, part.n));
 done:
     return status;
@@ -171,17 +173,17 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
     struct run *r = state;
     const struct pretrain_setup *s = &r->setup;
     struct filling f = {r, rows, step};
-    int encoder = turn_at(r, step) & TALOS_ENCODER; /* if not, it stands still: running statistics too */
+    int encoder = turn_at(r, step) & TURN_ENCODER; /* if not, it stands still: running statistics too */
     TRY(leaves_forward(r->leaves, encoder, s->options.seed, step, fill, &f));
     float *diff = leaves_diff_output(r->leaves);
     out->loss = s->objective->run(r->objective, diff, &out->accuracy, leaves_output(r->leaves));
     TRY(team_agree(s->team, par_check(&r->stop, "stopped within a loss")));
-    if (s->talos.images) {
+    if (pretrain_inputs(s) > s->objective->views) {
         const size_t width = nn_model_output_width(r->model);
         memset(diff + s->objective->views * n * width, 0, n * width * sizeof *diff);
     }
-    if (r->talos)
-        TRY(talos_loss(r->talos, rows));
+    if (s->part)
+        TRY(s->part->loss(r->part, rows));
     if (encoder)
         TRY(leaves_backward(r->leaves));
 done:
@@ -191,8 +193,8 @@ done:
 static sotto_status update(void *state, double lr, uint64_t step)
 {
     struct run *r = state;
-    if (r->talos)
-        return talos_update(r->talos, lr, turn_at(r, step));
+    if (r->part)
+        return r->setup.part->update(r->part, lr, turn_at(r, step));
     nn_optimizer_step(r->optimizer, r->model, lr);
     return SOTTO_OK;
 }
@@ -206,7 +208,7 @@ static void keep(void *state)
 static sotto_status log_epoch(void *state, struct metric_log *log, uint64_t step, double seconds)
 {
     struct run *r = state;
-    return r->talos ? talos_log(r->talos, log, step, seconds) : SOTTO_OK;
+    return r->part ? r->setup.part->log(r->part, log, step, seconds) : SOTTO_OK;
 }
 
 static void make_loop(struct run *r)
@@ -224,12 +226,12 @@ static void make_loop(struct run *r)
                                                 .machine = r->machine,
                                                 .steps = s->steps,
                                                 .moments = r->moments,
-                                                .adversary = r->talos ? talos_state(r->talos) : NULL},
+                                                .adversary = s->part ? s->part->checkpoint(r->part) : NULL},
                                      .schedule = s->schedule,
                                      .batch = o->batch,
                                      .steps_per_epoch = s->steps_per_epoch,
                                      .model = r->model,
-                                     .optimizer = r->talos ? talos_task_optimizer(r->talos) : r->optimizer,
+                                     .optimizer = s->part ? s->part->optimizer(r->part) : r->optimizer,
                                      .step = {.state = r,
                                               .draw = draw,
                                               .gradient = gradient,
@@ -257,8 +259,8 @@ static sotto_status finish(struct sotto_encoder **out, struct run *r)
     TRY(encoder_add_fact(e, "machine", r->machine));
     TRY(encoder_add_fact(e, "data_set", r->data->name));
     TRY(encoder_add_fact(e, "data_sha256", r->data->sha256));
-    if (r->talos)
-        TRY(encoder_add_fact(e, "talos", "censored against one classifier during training; no guarantee"));
+    if (r->part)
+        TRY(encoder_add_fact(e, r->setup.part->name, r->setup.part->fact));
     if (r->data->synthetic)
         TRY(encoder_add_fact(e, "synthetic", "true"));
     TRY(encoder_add_fact(e, "version", sotto_version()));
@@ -277,9 +279,9 @@ static void report(struct sotto_pretrain_result *result, const struct run *r)
                                              .seconds = training_loop_seconds(&r->loop),
                                              .images_per_second = training_loop_rate(&r->loop),
                                              .planned_bytes = r->planned_bytes};
-    if (r->talos) {
-        result->adversary_loss = talos_epoch_loss(r->talos);
-        result->adversary_accuracy = talos_epoch_accuracy(r->talos);
+    if (r->part) {
+        result->adversary_loss = r->loop.origin.adversary->epoch_loss;
+        result->adversary_accuracy = r->loop.origin.adversary->epoch_accuracy;
     }
     result->choice = r->setup.choice;
     snprintf(result->dtype, sizeof result->dtype, "%s", result->choice.dtype);
@@ -292,7 +294,9 @@ static void release(struct run *r)
     training_loop_release(&r->loop);
     if (r->setup.objective && r->objective)
         r->setup.objective->release(r->objective);
-    talos_free(r->talos);
+    if (r->part)
+        r->setup.part->release(r->part);
+    pretrain_clear(&r->setup);
     nn_optimizer_free(r->optimizer);
     epoch_moments_free(r->moments);
     for (size_t i = 0; r->augmenters && i < r->workers; i++)
@@ -415,13 +419,12 @@ done:
 static size_t exchange_bytes(const struct run *r, uint64_t pass)
 {
     const struct pretrain_setup *s = &r->setup;
-    const enum talos_turn turn = turn_at(r, pass * s->steps_per_pass);
-    size_t bytes = sizeof(float) * (s->objective->views + s->talos.images) * s->options.batch *
-                   nn_model_output_width(r->model);
-    if (turn & TALOS_ENCODER)
+    const enum pretrain_turn turn = turn_at(r, pass * s->steps_per_pass);
+    size_t bytes = sizeof(float) * pretrain_inputs(s) * s->options.batch * nn_model_output_width(r->model);
+    if (turn & TURN_ENCODER)
         bytes += 8 * nn_model_parameter_count(r->model, 1);
-    if (turn & TALOS_ADVERSARY)
-        bytes += 8 * s->talos.adversary_steps * talos_weights(r->talos);
+    if (turn & TURN_BRANCH)
+        bytes += s->part->exchange_bytes(r->part);
     return bytes;
 }
 

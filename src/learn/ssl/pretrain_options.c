@@ -1,4 +1,5 @@
 /* Defaults and checks of pre-training options, and the text that identifies a run. */
+#include "base/memory.h"
 #include "options/option_tables.h"
 #include "ssl/pretrain.h"
 
@@ -60,31 +61,29 @@ static void describe(struct pretrain_setup *s, const struct sotto_dataset *data,
         snprintf(s->recipe + used, sizeof s->recipe - used,
                  "augmentation=simclr\nvertical_flip=%d\ngrey=%.17g\nblur=%.17g\n", o->vertical_flip != 0,
                  o->grey, o->blur);
-    if (s->talos.on) {
-        used = strlen(s->recipe);
-        used += (size_t)snprintf(s->recipe + used, sizeof s->recipe - used,
-                                 "talos=%s\nlambda=%.17g\nattribute=%s\n%s%s%s",
-                                 s->talos.two_pass ? "two-pass"
-                                 : s->talos.joint  ? "joint"
-                                                   : "odd-even",
-                                 s->talos.lambda, s->talos.sha256, s->talos.bounded ? "bounded=yes\n" : "",
-                                 s->talos.relu_logits ? "relu_logits=yes\n" : "",
-                                 s->talos.of_images ? "reads=images\n"
-                                 : s->talos.images  ? "reads=views-of-three\n"
-                                                    : "");
-        if (s->talos.adversary_steps > 1)
-            snprintf(s->recipe + used, sizeof s->recipe - used, "adversary_steps=%zu\n",
-                     s->talos.adversary_steps);
-    }
+    used = strlen(s->recipe);
+    if (s->part)
+        s->part->recipe(s->recipe + used, sizeof s->recipe - used, s->part_setup);
     leaf_order_text(s->recipe + strlen(s->recipe), &s->order);
+}
+
+size_t pretrain_inputs(const struct pretrain_setup *s)
+{
+    return s->objective->views + (s->part ? s->part->inputs(s->part_setup) : 0);
+}
+
+void pretrain_clear(struct pretrain_setup *s)
+{
+    base_free(s->part_setup);
+    s->part_setup = NULL;
 }
 
 struct nn_model_config pretrain_model(const struct pretrain_setup *s)
 {
     struct nn_model_config config = {
         .name = s->options.encoder, .input = s->input, .projector_count = s->objective->projector_count};
-    if (s->talos.on)
-        config.adversary = talos_adversary(&s->talos);
+    if (s->part)
+        config.adversary = s->part->branch(s->part_setup);
     memcpy(config.projector, s->objective->projector, sizeof config.projector);
     return config;
 }
@@ -95,15 +94,15 @@ static sotto_status choose(struct pretrain_setup *s, const struct sotto_context 
     sotto_status status = SOTTO_OK;
     const struct sotto_pretrain_options *o = &s->options;
     TRY(leaf_order_on_ranks(&s->order, s->team, leaf_order_asked(o->order, o->norm_scope), o->leaf, &model,
-                            o->batch, s->objective->views + s->talos.images));
+                            o->batch, pretrain_inputs(s)));
     TRY(leaf_order_norms(&s->order, o->norm_scope, o->leaf, &model, o->batch, s->objective->views));
-    REQUIRE(!s->order.leaf_norms || !s->talos.on,
-            "norm_scope leaf cannot be combined with talos; omit one of them");
+    REQUIRE(!s->order.leaf_norms || !s->part, "norm_scope leaf cannot be combined with %s; omit one of them",
+            s->part->name);
     /* what one thread does at a time, so that the choice does not depend on threads either */
     const struct autotune_request request = {.dtype = s->options.dtype,
                                              .backend = s->options.backend,
                                              .model = &model,
-                                             .batch = (s->objective->views + s->talos.images) * s->order.leaf,
+                                             .batch = pretrain_inputs(s) * s->order.leaf,
                                              .records = s->order.leaf,
                                              .steps = s->steps,
                                              .threads = s->order.exact ? 1 : s->threads,
@@ -128,17 +127,21 @@ sotto_status pretrain_resolve(struct pretrain_setup *out, const struct sotto_dat
     TRY(objective_find(&s.objective, s.options.method));
     TRY(augment_recipe_find(&s.augmentation, s.options.augmentation));
     TRY(check_numbers(&s.options, s.objective, n));
-    REQUIRE(!s.options.talos || strcmp(s.objective->name, "simclr") == 0,
-            "talos needs method simclr (got '%s')", s.objective->name);
-    TRY(talos_resolve(&s.talos, s.options.talos, data, rows, n));
+    TRY(pretrain_part_find(&s.part, s.options.part));
+    REQUIRE(!s.part || strcmp(s.objective->name, s.part->method) == 0, "%s needs method %s (got '%s')",
+            s.part->name, s.part->method, s.objective->name);
+    if (s.part)
+        TRY(s.part->resolve(&s.part_setup, s.options.part_options, data, rows, n));
     s.threads = par_threads(ctx);
     s.steps_per_pass = n / s.options.batch; /* the last, incomplete batch of a pass is dropped */
-    s.steps_per_epoch = s.steps_per_pass * talos_passes(&s.talos);
+    s.steps_per_epoch = s.steps_per_pass * (s.part ? s.part->passes(s.part_setup) : 1);
     s.steps = (uint64_t)s.steps_per_epoch * s.options.epochs;
     TRY(resolve_schedule(&s.schedule, &s.options, s.steps));
     TRY(choose(&s, ctx));
     describe(&s, data, rows);
     *out = s;
 done:
+    if (status != SOTTO_OK)
+        pretrain_clear(&s);
     return status;
 }

@@ -28,13 +28,12 @@ static struct sotto_network *network;
 static char bits[65];          /* of the weights that the last whole training made */
 static const char *checkpoint; /* or NULL */
 
-static sotto_status pretrain_method(const char *method, const struct sotto_talos *talos)
+static sotto_status pretrain_method(const char *method)
 {
     struct sotto_pretrain_options o;
     struct sotto_encoder *e = NULL;
     sotto_pretrain_defaults(&o);
     o.method = method;
-    o.talos = talos;
     o.encoder = "resnet8";
     o.epochs = 1;
     o.batch = 4;
@@ -50,23 +49,12 @@ static sotto_status pretrain_method(const char *method, const struct sotto_talos
 }
 static sotto_status pretrain(void)
 {
-    return pretrain_method("simclr", NULL);
+    return pretrain_method("simclr");
 }
 static sotto_status rotation(void)
 {
-    return pretrain_method("rotation", NULL);
+    return pretrain_method("rotation");
 }
-/* The classifier takes several steps on each batch, between which a training is stopped too. */
-static sotto_status pretrain_talos(void)
-{
-    int64_t attribute[IMAGES];
-    const struct sotto_talos talos = {
-        .lambda = 1, .alternation = "joint", .adversary_steps = 9, .attribute = attribute};
-    for (size_t i = 0; i < IMAGES; i++)
-        attribute[i] = (int64_t)(i % 3 == 0);
-    return pretrain_method("simclr", &talos);
-}
-
 static sotto_status train(void)
 {
     struct sotto_train_options o;
@@ -168,7 +156,6 @@ TEST(networks_stop)
     checkpoint = NULL;
     STOPS(pretrain, STEPS * 2 * 8); /* 8 convolutions, forward and backward, and their norms */
     STOPS(rotation, STEPS * 2 * 8);
-    STOPS(pretrain_talos, STEPS * (2 * 8 + 9 * 2));
     STOPS(train, STEPS * 2 * 8);
     STOPS(train_private, STEPS * (IMAGES / 2) * 2 * (8 + 9)); /* also before each layer of each part */
     STOPS(embed, 8);
@@ -203,7 +190,6 @@ static void bits_stay(sotto_status (*call)(void), size_t stops)
 TEST(the_bits_of_encoders_stay)
 {
     bits_stay(pretrain, 9);
-    bits_stay(pretrain_talos, 23);
 }
 
 TEST(the_bits_of_generators_stay)
