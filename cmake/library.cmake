@@ -71,7 +71,7 @@ set(SOTTO_OBJECTS $<TARGET_OBJECTS:sotto_objects>)
 # instructions that v4bf16 adds (ISA_TABLE_BF16); the others have no copy for it.
 set(SOTTO_ISA_BF16_SOURCES src/learn/nn/kernel/depthwise_kernels.isa.c src/learn/nn/kernel/depthwise_rows.isa.c src/learn/nn/kernel/norm_kernels.isa.c
   src/learn/nn/kernel/pointwise.isa.c src/learn/nn/conv/bf16_kernels.isa.c src/learn/nn/conv/winograd_kernels.isa.c
-  src/learn/nn/layer/residual_noise.isa.c src/learn/head/many/head_delta.isa.c)
+  src/learn/nn/layer/residual_noise.isa.c)
 set(SOTTO_ISA_LEVELS v2 v3 v4 v4bf16)
 set(SOTTO_ISA_FLAGS_v2 -march=x86-64-v2)
 set(SOTTO_ISA_FLAGS_v3 -march=x86-64-v3)

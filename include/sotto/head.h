@@ -377,10 +377,6 @@ SOTTO_API double sotto_sensitivity_plan_hours(const struct sotto_sensitivity_pla
  *  on n - 1 records. Pairs run in parallel; results do not depend on threads. Logs the maxima and gamma so far as the pairs
  *  double.
  *
- *  Accuracy: linear heads of the trainers adam and sgd are trained near one another (docs/derivations/head.md, section 6).
- *  A change is then known to some 1e-4 of itself, its norms to some 1e-5, besides the rounding of weights in single
- *  precision.
- *
  *  One head is trained twice, apart from the others: if its bits differed, the trainer would not be a function and the
  *  differences would measure its noise (EINVAL).
  *

@@ -155,7 +155,7 @@ static void check_threads(size_t hidden)
 TEST(threads_do_not_change_bits)
 {
     check_threads(9);
-    check_threads(0); /* in blocks, near a reference */
+    check_threads(0); /* in blocks */
 }
 
 /* Whole batches, a last partial batch, a batch of one record (which may be the empty slot), one batch of all;
@@ -185,7 +185,7 @@ TEST(blocks_of_heads_equal_heads_trained_alone)
         struct head_block b;
         struct head_plain t;
         float together[PARAMETERS], alone[PARAMETERS];
-        assert_int_equal(head_block_plan(&b, &data, &r, GROUPS, NULL), SOTTO_OK);
+        assert_int_equal(head_block_plan(&b, &data, &r, GROUPS), SOTTO_OK);
         assert_int_equal(head_plain_plan(&t, &data, &r), SOTTO_OK);
         assert_int_equal(head_block_run(&b, slots, &subset, HEADS, NULL), SOTTO_OK);
         for (size_t h = 0; h < HEADS; h++) {
@@ -207,7 +207,7 @@ TEST(blocks_allocate_nothing_while_training)
     struct head_data data = {x, y, N, D, K};
     struct head_slots slots = {.left_out = 1, .replacement_slot = 2, .replacement = 1};
     struct head_block b;
-    assert_int_equal(head_block_plan(&b, &data, &r, head_block_groups(&data), NULL), SOTTO_OK);
+    assert_int_equal(head_block_plan(&b, &data, &r, head_block_groups(&data)), SOTTO_OK);
     uint64_t before = base_alloc_count();
     assert_int_equal(head_block_run(&b, &slots, NULL, 1, NULL), SOTTO_OK);
     assert_int_equal(base_alloc_count(), before);

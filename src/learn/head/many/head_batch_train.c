@@ -104,8 +104,7 @@ static sotto_status plan(struct head_batch *c, size_t together)
         else if (c->kind == HEAD_BATCH_ONES)
             TRY(head_plain_plan(&w->trainer, c->data, c->recipe));
         else
-            TRY(head_block_plan(&w->block, c->data, c->recipe, groups,
-                                c->reference.n > 0 ? &c->reference : NULL));
+            TRY(head_block_plan(&w->block, c->data, c->recipe, groups));
         NEW(w->slots, c->chunk);
         NEW_ROWS(w->parameters, c->chunk, c->parameters);
     }
@@ -124,7 +123,6 @@ static void clear(struct head_batch *c)
         base_free(w->parameters);
     }
     base_free(c->workers);
-    head_reference_clear(&c->reference);
 }
 
 sotto_status head_batch_train(const struct head_data *data, const struct sotto_head_recipe *recipe,
@@ -138,9 +136,6 @@ sotto_status head_batch_train(const struct head_data *data, const struct sotto_h
                            .parameters = head_parameter_count(recipe, data->d, data->classes),
                            .threads = (size_t)par_threads(ctx)};
     struct shift s = {.batch_train = &c, .job = job};
-    if (job->near && !head_recipe_convex(recipe) && recipe->hidden_count == 0 &&
-        head_reference_fits(data, recipe))
-        TRY(head_reference_make(&c.reference, data, recipe, ctx));
     TRY(plan(&c, job->together));
     TRY(par_chunks((heads + c.chunk - 1) / c.chunk, (int)c.threads, run_chunk, &s));
     context_progress(ctx, job->stage, heads / job->together, heads / job->together, job->unit);

@@ -22,7 +22,6 @@ struct head_batch {
     const struct sotto_context *ctx;
     size_t heads, parameters; /* parameters: P, of one head */
     size_t chunk, threads;    /* chunk: heads that a worker trains at a time, a multiple of `together` */
-    struct head_reference reference; /* n 0: none */
     struct head_worker *workers;
 };
 struct head_job {
@@ -30,9 +29,6 @@ struct head_job {
     size_t together; /* heads first .. first + count - 1 that arrive have first and count multiples of it */
     /** What head `head` sees; NULL: all records. */
     void (*slots)(void *arg, struct head_slots *out, size_t head);
-    /** Heads differ by their slots alone, and only what they differ by matters: linear ones may be trained
-     * near a reference (head_delta.h). */
-    bool near;
     /** (records, stride) bytes: head h sees the records with member[record * stride + h] != 0. NULL: all. */
     const uint8_t *member;
     size_t stride;

@@ -27,20 +27,6 @@ static size_t batch_rows(const struct head_block *b)
     return b->recipe->batch < b->data->n ? b->recipe->batch : b->data->n;
 }
 
-static void layout_near(struct head_block *b, struct arena *a, size_t batch)
-{
-    struct head_delta *near = &b->near;
-    size_t pairs = near->reference->pairs, ld = b->lanes.relative.ld, row_pairs = (batch + 1) / 2;
-    near->x = arena_take(a, batch * pairs, sizeof *near->x);
-    near->x_rows = arena_take(a, row_pairs * 2 * pairs, sizeof *near->x_rows);
-    near->w = arena_take(a, pairs * ld, sizeof *near->w);
-    near->diff = arena_take(a, row_pairs * ld, sizeof *near->diff);
-    near->sum = arena_take(a, ld, sizeof *near->sum);
-    near->most = arena_take(a, ld, sizeof *near->most);
-    near->scale = arena_take(a, ld, sizeof *near->scale);
-    near->holes = arena_take(a, 2 * b->lanes.groups * HEAD_PAD, sizeof *near->holes);
-}
-
 /* Called twice: to measure, then to place. */
 static void layout(struct head_block *b)
 {
@@ -61,10 +47,7 @@ static void layout(struct head_block *b)
     s->replacement_weights = arena_take(a, heads, sizeof(real));
     s->replacement_y = arena_take(a, heads, sizeof *s->replacement_y);
     s->replacement_diff = arena_take(a, s->relative.ld, sizeof(real));
-    if (b->near.reference)
-        layout_near(b, a, batch);
-    else
-        b->x = arena_take(a, batch * d, sizeof *b->x);
+    b->x = arena_take(a, batch * d, sizeof *b->x);
     b->y = arena_take(a, batch, sizeof *b->y);
     b->order = arena_take(a, b->data->n, sizeof *b->order);
     b->position = arena_take(a, b->data->n, sizeof *b->position);
@@ -73,11 +56,10 @@ static void layout(struct head_block *b)
 }
 
 sotto_status head_block_plan(struct head_block *b, const struct head_data *data,
-                             const struct sotto_head_recipe *recipe, size_t groups,
-                             const struct head_reference *reference)
+                             const struct sotto_head_recipe *recipe, size_t groups)
 {
     sotto_status status = SOTTO_OK;
-    *b = (struct head_block){.recipe = recipe, .data = data, .near.reference = reference};
+    *b = (struct head_block){.recipe = recipe, .data = data};
     struct head_lanes *s = &b->lanes;
     size_t ignored, columns;
     s->groups = groups;
@@ -91,7 +73,6 @@ sotto_status head_block_plan(struct head_block *b, const struct head_data *data,
     columns -= groups * HEAD_PAD;
     s->relative = (struct head_layer){.in = data->d, .out = columns, .ld = columns};
     b->kernels = head_lane_kernels_find();
-    b->delta_kernels = delta_kernels_find();
     layout(b);
     TRY(arena_reserve(&b->memory, "block of heads"));
     layout(b);
@@ -171,14 +152,6 @@ static void count_records(struct head_block *b, const struct head_slots *slots,
         b->share[h] = b->records[h] ? (real)1 / (real)b->records[h] : 0;
 }
 
-static void leave_out(struct head_block *b, size_t head, size_t start, size_t row)
-{
-    b->lanes.weights[row * b->lanes.groups * HEAD_PAD + head] = 0;
-    if (b->near.reference)
-        b->near.holes[b->near.hole_count++] =
-            (struct delta_hole){row, head, b->data->x + (size_t)b->order[start + row] * b->data->d};
-}
-
 /* The weight of each record in each head, and the rivals, for slots order[start .. start + rows). */
 static void weigh(struct head_block *b, const struct head_slots *slots, const struct head_subset *subset,
                   size_t count, size_t start, size_t rows)
@@ -195,14 +168,13 @@ static void weigh(struct head_block *b, const struct head_slots *slots, const st
         for (size_t h = 0; member && h < count; h++)
             weights[h] = member[h] ? weights[h] : 0;
     }
-    b->near.hole_count = 0;
     for (size_t h = 0; h < count; h++) {
         if (in_batch(&row, b, slots[h].left_out, start, rows))
-            leave_out(b, h, start, row);
+            s->weights[row * heads + h] = 0;
         bool replacement = in_batch(&row, b, slots[h].replacement_slot, start, rows);
         place_replacement(b, h, replacement ? &slots[h] : NULL);
         if (replacement) {
-            leave_out(b, h, start, row);
+            s->weights[row * heads + h] = 0;
             s->has_replacement[h / HEAD_PAD] = 1;
         }
     }
@@ -221,10 +193,9 @@ static sotto_status check_weights(const struct head_block *b, size_t epoch)
 static void gather(struct head_block *b, size_t start, size_t rows)
 {
     enum { AHEAD = 4, LINE = 64 };
-    const struct head_reference *near = b->near.reference;
-    size_t bytes = near ? near->pairs * sizeof *near->x : b->data->d * sizeof *b->x;
-    const char *from = near ? (const char *)near->x : (const char *)b->data->x;
-    char *to = near ? (char *)b->near.x : (char *)b->x;
+    const size_t bytes = b->data->d * sizeof *b->x;
+    const char *from = (const char *)b->data->x;
+    char *to = (char *)b->x;
     for (size_t r = 0; r < rows; r++) {
         size_t record = (size_t)b->order[start + r];
         if (r + AHEAD < rows)
@@ -233,17 +204,6 @@ static void gather(struct head_block *b, size_t start, size_t rows)
         memcpy(to + r * bytes, from + record * bytes, bytes);
         b->y[r] = b->data->y[record];
     }
-}
-
-static void make_step(struct head_block *b, size_t epoch, size_t start, size_t rows,
-                      const struct head_update *update)
-{
-    if (!b->near.reference) {
-        b->kernels->step(&b->lanes, b->x, b->y, rows, update);
-        return;
-    }
-    struct head_reference at = head_reference_at(b->near.reference, epoch, start);
-    b->delta_kernels->step(&b->lanes, &b->near, &at, b->y, rows, update);
 }
 
 sotto_status head_block_run(struct head_block *b, const struct head_slots *slots,
@@ -262,7 +222,7 @@ sotto_status head_block_run(struct head_block *b, const struct head_slots *slots
             gather(b, start, rows);
             weigh(b, slots, subset, count, start, rows);
             struct head_update update = head_update_at(b->recipe, ++steps);
-            make_step(b, epoch, start, rows, &update);
+            b->kernels->step(&b->lanes, b->x, b->y, rows, &update);
         }
         TRY(check_weights(b, epoch));
     }

@@ -3,18 +3,15 @@
 #define HEAD_MANY_HEAD_BLOCK_H
 
 #include "head/kernel/head_lanes.h"
-#include "head/many/head_delta.h"
 #include "head/train/head_plain.h"
 
 struct head_block {
     struct arena memory;
     struct head_lanes lanes;
-    struct head_delta near;
     const struct head_lane_kernels *kernels;
-    const struct delta_kernels *delta_kernels;
     const struct sotto_head_recipe *recipe; /* borrowed, as is data */
     const struct head_data *data;
-    float *x;         /* (batch, d): gathered records, shared by the heads; not near a reference */
+    float *x;         /* (batch, d): gathered records, shared by the heads */
     int64_t *y;       /* (batch) */
     int64_t *order;   /* (n) */
     size_t *position; /* (n): inverse of order */
@@ -24,12 +21,9 @@ struct head_block {
 
 /** Number of groups of HEAD_PAD heads with weights and moments that stay in a second-level cache. */
 size_t head_block_groups(const struct head_data *data);
-/** Memory for groups * HEAD_PAD heads; recipe must be of a linear head and outlive the block, as must data.
- * reference: that of this data and recipe, or NULL; with one, heads are those of head_delta.h and have no
- * subset. */
+/** Memory for groups * HEAD_PAD heads; recipe must be of a linear head and outlive the block, as must data. */
 sotto_status head_block_plan(struct head_block *b, const struct head_data *data,
-                             const struct sotto_head_recipe *recipe, size_t groups,
-                             const struct head_reference *reference);
+                             const struct sotto_head_recipe *recipe, size_t groups);
 /** Trains heads 0 .. count-1, each with its own slots and its own column of the subset (head h: member + h);
  *  bit for bit the same in any company, and what head_plain_run() gives one by one up to rounding: on
  * 10,000 records of 128 features and 10 classes, no weight differs by more than 1e-7 after 20 epochs of 20

@@ -67,17 +67,13 @@ static void fold(struct sotto_local_sensitivity *out, const struct search *s, si
     }
 }
 
-/* A run without the reference's shortcut would differ from it by rounding: all heads are trained the same way. */
+/* A head trained alone would differ by rounding from those of a block: all are trained the same way. */
 static sotto_status train(struct search *s, const struct head_data *data, const struct sotto_head_recipe *r,
                           size_t tried, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct head_job job = {.stage = "local sensitivity",
-                           .unit = "records",
-                           .together = 1,
-                           .near = true,
-                           .take = take_all,
-                           .arg = s};
+    struct head_job job = {
+        .stage = "local sensitivity", .unit = "records", .together = 1, .take = take_all, .arg = s};
     struct sotto_context silent = ctx ? *ctx : (struct sotto_context){0};
     silent.progress = NULL;
     TRY(head_batch_train(data, r, 1, &job, &silent));

@@ -176,8 +176,7 @@ sotto_status sensitivity_changes(struct pair_change *changes, size_t first, size
     sotto_status status = SOTTO_OK;
     struct sampler s = {
         .changes = changes, .pairs = count, .before = first, .n = data->n, .seed = r->seed, .ctx = ctx};
-    struct head_job job = {
-        .stage = "sensitivity", .unit = "pairs", .slots = pair_slots, .near = true, .arg = &s};
+    struct head_job job = {.stage = "sensitivity", .unit = "pairs", .slots = pair_slots, .arg = &s};
     struct sotto_context silent = ctx ? *ctx : (struct sotto_context){0};
     silent.progress = NULL;
     describe_widths(&s, data, r);

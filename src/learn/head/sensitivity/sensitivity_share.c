@@ -172,7 +172,7 @@ static void describe(struct share *s)
     char recipe[HEAD_RECIPE_TEXT], data[SHA256_HEX];
     head_recipe_text(recipe, s->recipe, s->data->d, s->data->classes);
     head_data_sha256(data, s->data);
-    snprintf(s->identity, sizeof s->identity, "sotto pairs 1\n%s\n%s\n%llu\n%s\n%zu\n", data, recipe,
+    snprintf(s->identity, sizeof s->identity, "sotto pairs 2\n%s\n%s\n%llu\n%s\n%zu\n", data, recipe,
              (unsigned long long)s->recipe->seed, cpu_isa_name(cpu_best_isa()), s->data->n);
 }
 
