@@ -199,7 +199,7 @@ done:
 
 /* ---- a new one ---- */
 
-/* Of this folder, and of this moment. */
+/* Of this folder, and of this moment; as long as the falsifier asks of a name that differs from run to run. */
 static void name_plan(char out[RUN_NAME + 64], const struct run *r)
 {
     char text[RUN_PATH + 64], hash[SHA256_HEX];
@@ -208,7 +208,7 @@ static void name_plan(char out[RUN_NAME + 64], const struct run *r)
     const int n = snprintf(text, sizeof text, "%s %lld %ld %ld", r->folder.path, (long long)t.tv_sec,
                            t.tv_nsec, (long)getpid());
     sha256_of(hash, text, (size_t)n);
-    snprintf(out, RUN_NAME + 64, "run %s, plan %.16s", r->config.name, hash);
+    snprintf(out, RUN_NAME + 64, "run %s, plan %.32s", r->config.name, hash);
 }
 
 static sotto_status write_json(const struct run *r, const char *name, const struct json *document)
