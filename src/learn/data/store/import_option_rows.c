@@ -35,8 +35,8 @@ const struct sotto_option options_import[] = {
     {"loci", TEXT(loci, "FILE"), .group = "Import and fetch",
      .help = "public list of the loci of genotypes: CSV with id, allele, frequency and maybe other; import"},
     {"person", TEXT(person, "COLUMN"), .group = "Import and fetch",
-     .help = "column of a table that names the person of each row; the unit of privacy is then a person, and "
-             "the column is no feature; none: one record is the unit (import)"},
+     .help = "column of a table that names the person of each row, who is then the unit of privacy; the "
+             "column is no feature; none: one record is the unit (import)"},
     {"rows-per-person", COUNT(rows_per_person, "M"), .value = "0", .range = "[0,1048576]",
      .group = "Import and fetch",
      .help = "rows to keep of each person, the first ones; import with --person"},

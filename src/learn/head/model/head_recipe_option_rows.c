@@ -7,7 +7,7 @@
 const struct sotto_option options_head_recipe[] = {
     {"trainer", TEXT(trainer, "NAME"), .value = "adam", .group = "Head",
      .help =
-         "trainer: adam, sgd or convex (proved sensitivity); in 'sotto head' also dp-sgd, dp-adam, dp-gd or "
+         "trainer: adam, sgd or convex (proved sensitivity), or in 'sotto head' dp-sgd, dp-adam, dp-gd or "
          "objective (private); convex-sgd and convex-lbfgs too have a proved sensitivity; dp-gd and "
          "objective are linear and need no tuning, and objective gives pure epsilon; covariance, functional, "
          "functional-linear and taylor learn from one noisy release of second moments (in 'sotto head')"},
