@@ -70,7 +70,7 @@ sets() {
 
 # Hashes, times and random names out.
 facts() {
-  sed -E 's/"contact":"0+"/"contact":"ZEROS"/; /"event":"records"/s/[0-9a-f]{16}/DIGITS/g; s/, plan [0-9a-f]{16}/, plan NAME/g; s/[0-9a-f]{64}/HASH/g; s/[0-9a-f]{32}/RUN/g; s/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z/TIME/g; s/ +min .*//; s/Process name: .*/Process name: NAME/'
+  sed -E 's/"contact":"0+"/"contact":"ZEROS"/; /"event":"records"/s/[0-9a-f]{16}/DIGITS/g; s/, plan [0-9a-f]{32}/, plan NAME/g; s/[0-9a-f]{64}/HASH/g; s/[0-9a-f]{32}/RUN/g; s/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z/TIME/g; s/ +min .*//; s/Process name: .*/Process name: NAME/'
 }
 # outcome NAME COMMAND...: all that the command leaves with the set NAME, to NAME.outcome; but for the noise
 outcome() {
