@@ -120,7 +120,7 @@ endif()
 # They answer the library's question whether to go on (tests/support/stop_questions.h).
 target_link_options(test_stop PRIVATE LINKER:--wrap=context_check,--wrap=context_stopped)
 # They train for many reasons, none of which is the account: each is made once a process.
-foreach(module dp generate head ledger_faults ssl train)
+foreach(module dp head ledger_faults ssl train)
   target_sources(test_${module} PRIVATE tests/support/account_memo.c)
   target_link_options(test_${module} PRIVATE LINKER:--wrap=account_pld,--wrap=account_pld_deltas,--wrap=account_pld_end,--wrap=adaptive_column,--wrap=part_renyi_orders)
 endforeach()

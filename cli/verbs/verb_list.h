@@ -22,6 +22,5 @@ ROW(demo)
 ROW(run)
 ROW(selftest)
 ROW(version)
-ROW(generate)
 #define PLUG_VERB ROW
 #include "base/plugs.h"

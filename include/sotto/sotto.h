@@ -12,7 +12,6 @@
 #include "sotto/data.h"
 #include "sotto/dp.h"
 #include "sotto/fine_tune.h"
-#include "sotto/generate.h"
 #include "sotto/head.h"
 #include "sotto/io.h"
 #include "sotto/local.h"

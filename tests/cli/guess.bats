@@ -40,7 +40,6 @@ meant() { # NAME command ...
   meant sgd train "${images[@]}" --model cnn --optimizer sdg
   meant bf16 train "${images[@]}" --model cnn --dtype bf15
   meant always train "${images[@]}" --model cnn --progress allways
-  meant dcgan generate train "${images[@]}" --model dcgna
   "$SOTTO" head "${one[@]:0:6}" --epochs 1 -o h.safetensors > /dev/null
   meant shokri attack shokry --target h.safetensors --member-features b/a-features.npy --member-labels b/a-labels.npy \
     --nonmember-features b/a-features.npy --nonmember-labels b/a-labels.npy

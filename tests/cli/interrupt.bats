@@ -53,7 +53,6 @@ load ../support/commit
   shows train train --data b/member-features.npy:b/member-labels.npy --model mlp --hidden 8 --epochs 2 --dtype f32 --backend dnnl -o t.safetensors
   shows embed embed --data synthetic-images-n60 --encoder scattering -o x.npy
   shows pretrain pretrain --data synthetic-images-n60 --batch 20 --epochs 1 --dtype f32 --backend dnnl -o e.safetensors
-  shows generate generate train --model dcgan --width 4 --data synthetic-images-n60 --batch 20 --steps 2 -o g.safetensors
   for part in member nonmember; do
     "$SOTTO" predict --head h.safetensors --features b/$part-features.npy --logits -o $part.npy > /dev/null
   done

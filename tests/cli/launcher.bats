@@ -54,7 +54,7 @@ works() {
   rm e.safetensors
 }
 
-together=("demo" "pretrain" "embed" "head" "protect" "predict" "train" "generate sample")
+together=("demo" "pretrain" "embed" "head" "protect" "predict" "train")
 shared=("run" "sensitivity" "attack")
 by_one=("data list" "encoder import none" "account --mechanism gaussian --scale 1 --l2 1 --delta 1e-5" "audit" "report none" "compare"
         "inspect none" "selftest" "version" "ledger show" "key show none" "verify none" "certificate none")

@@ -6,9 +6,12 @@
 
 #include "support/test.h"
 #include "base/status.h"
+#include "support/temporary_folder.h"
 
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
+#include <unistd.h>
 
 extern volatile sig_atomic_t stop;
 extern size_t asked, stop_at; /* the question that is answered by a stop; 0: none */
@@ -42,5 +45,30 @@ static inline void stops(const char *name, sotto_status (*call)(void), size_t le
     reset(0);
 }
 #define STOPS(call, least) stops(#call, call, least)
+
+/* Stopped at a question, also in the middle of a pass, a training continues as if nothing had been.
+ * bits: of what the call made; *checkpoint: where it keeps its state, or NULL. */
+static inline void bits_stay(sotto_status (*call)(void), size_t stops, const char *bits,
+                             const char **checkpoint)
+{
+    char whole[65];
+    *checkpoint = NULL;
+    reset(0);
+    assert_int_equal(call(), SOTTO_OK);
+    strcpy(whole, bits);
+    size_t all = asked;
+    char file[128];
+    strcpy(file, path_of("c.safetensors"));
+    *checkpoint = file;
+    for (size_t at = 3; at < all; at += all / stops) {
+        reset(at);
+        assert_int_equal(call(), SOTTO_ESTOPPED);
+        reset(0);
+        assert_int_equal(call(), SOTTO_OK);
+        assert_string_equal(bits, whole);
+        unlink(*checkpoint);
+    }
+    *checkpoint = NULL;
+}
 
 #endif

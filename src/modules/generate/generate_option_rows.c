@@ -1,6 +1,6 @@
 #include "options/option_row.h"
 #include "options/option_tables.h"
-#include "sotto/generate.h"
+#include "sotto/lab/generate.h"
 
 #define OPTIONS_OF struct sotto_generator_options
 

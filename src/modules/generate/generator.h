@@ -5,9 +5,15 @@
 #include "nn/kernel/loss_kernels.h"
 #include "nn/loop/training_loop.h"
 #include "nn/model/model.h"
-#include "sotto/generate.h"
+#include "sotto/lab/generate.h"
 
 enum { GENERATOR_SIDE = 32, GENERATOR_FACTS = 12 };
+
+/** The two halves of generative models, which users do not name: config.hidden is {width, channels} of images of 32 x 32
+ * pixels for the DCGAN (Radford et al. 2016), {width of the hidden layer, outputs} for the variational auto-encoder. */
+extern const struct model_kind model_dcgan_generator, model_dcgan_discriminator, model_wgan_critic,
+    model_vae_half;
+extern const struct layer layer_transposed_conv;
 
 struct generator_kind;
 struct sotto_generator {

@@ -1,4 +1,4 @@
-/* Calls on large files, tables with a schema, noisy inputs and generative models are stopped at their questions whether to go
+/* Calls on large files, tables with a schema and noisy inputs are stopped at their questions whether to go
  * on (support/stop_questions.h). */
 #include "support/test.h"
 
@@ -123,44 +123,6 @@ TEST(training_on_noisy_inputs_stops)
     STOPS(noisy_inputs, 2 * (IMAGES / 32) * 2 * 8);
 }
 
-/* --- generative models: a question for each step, and for each layer of an answer --- */
-
-static struct sotto_generator *generator;
-
-static sotto_status generate(void)
-{
-    const struct sotto_generator_options o = {
-        .model = "dcgan", .steps = 3, .batch = 8, .width = 4, .backend = "dnnl"};
-    struct sotto_generator *g = NULL;
-    sotto_status status = sotto_generator_train(&g, NULL, images, NULL, 0, &o, &context);
-    assert_true((status == SOTTO_OK) == (g != NULL));
-    if (g && !generator)
-        generator = g;
-    else
-        sotto_generator_free(g);
-    return status;
-}
-static sotto_status sample(void)
-{
-    static float samples[IMAGES * 3 * 32 * 32];
-    return sotto_generator_sample(samples, NULL, generator, IMAGES, 1, &context);
-}
-static sotto_status score(void)
-{
-    double scores[IMAGES];
-    int64_t rows[IMAGES];
-    for (int i = 0; i < IMAGES; i++)
-        rows[i] = i;
-    return sotto_generator_score(scores, NULL, "logan", generator, images, rows, IMAGES, NULL, &context);
-}
-
-TEST(generative_models_stop)
-{
-    STOPS(generate, 3);
-    STOPS(sample, 4);
-    STOPS(score, 4);
-}
-
 static int set_up(void **state)
 {
     char set[64];
@@ -171,7 +133,6 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     sotto_dataset_free(images);
-    sotto_generator_free(generator);
     return remove_folder(state);
 }
 

@@ -196,6 +196,6 @@ struct layer {
 
 extern const struct layer layer_conv, layer_dense, layer_batch_norm, layer_group_norm, layer_depthwise,
     layer_max_pool, layer_average_pool, layer_global_pool, layer_dropout, layer_scale, layer_clip, layer_tanh,
-    layer_reverse, layer_softmax, layer_log_mean, layer_transposed_conv, layer_leaky;
+    layer_reverse, layer_softmax, layer_log_mean, layer_leaky;
 
 #endif

@@ -76,10 +76,6 @@ struct model_kind {
      *  classifier are added by nn_model_create. */
     sotto_status (*build)(int *embedding_row, struct nn_model *m, const struct nn_model_config *config);
 };
-/** The two halves of generative models, which users do not name: config.hidden is {width, channels} of images of 32 x 32
- * pixels for the DCGAN (Radford et al. 2016), {width of the hidden layer, outputs} for the variational auto-encoder. */
-extern const struct model_kind model_dcgan_generator, model_dcgan_discriminator, model_wgan_critic,
-    model_vae_half;
 /** EINVAL lists the known names. */
 sotto_status model_kind_find(const struct model_kind **out, const char *name);
 

@@ -3,10 +3,8 @@
 
 #include "sotto/lab/talos.h"
 #include "support/stop_questions.h"
-#include "support/temporary_folder.h"
 
 #include <string.h>
-#include <unistd.h>
 
 enum { IMAGES = 9, STEPS = 2 };
 static struct sotto_dataset *images;
@@ -53,23 +51,7 @@ TEST(it_stops)
 
 TEST(the_bits_stay)
 {
-    char whole[65];
-    static char file[128];
-    checkpoint = NULL;
-    reset(0);
-    assert_int_equal(pretrain(), SOTTO_OK);
-    strcpy(whole, bits);
-    const size_t all = asked;
-    strcpy(file, path_of("c.safetensors"));
-    checkpoint = file;
-    for (size_t at = 3; at < all; at += all / 23) {
-        reset(at);
-        assert_int_equal(pretrain(), SOTTO_ESTOPPED);
-        reset(0);
-        assert_int_equal(pretrain(), SOTTO_OK);
-        assert_string_equal(bits, whole);
-        unlink(checkpoint);
-    }
+    bits_stay(pretrain, 23, bits, &checkpoint);
 }
 
 TEST_GROUP(.set_up = set_up, .tear_down = tear_down)

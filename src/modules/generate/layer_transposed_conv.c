@@ -2,7 +2,7 @@
  * with its roles exchanged. Forward is its backward pass for data, backward for data is its forward pass, and its weight
  * gradient takes our gradient as source and our source as gradient. Weights are those of that convolution: (in, height,
  * width, out) here, (in, out, height, width) in files, as torch.nn.ConvTranspose2d has them. */
-#include "nn/layer/layer.h"
+#include "generate/generator.h"
 
 #include "nn/backend.h"
 #include "nn/kernel/kernels.h"

@@ -2,6 +2,7 @@
  * gradient of the input alone. */
 #include "support/test.h"
 
+#include "generate/generator.h"
 #include "nn/backend.h"
 #include "nn/kernel/loss_kernels.h"
 #include "nn/model/model.h"

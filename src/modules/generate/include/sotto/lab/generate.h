@@ -2,8 +2,8 @@
  *
  * Nothing here is private: a model tells of its training records, its discriminator most of all. A file carries the statement
  * "none". Images are 32 x 32 pixels inside; smaller ones are padded with black. */
-#ifndef SOTTO_GENERATE_H
-#define SOTTO_GENERATE_H
+#ifndef SOTTO_LAB_GENERATE_H
+#define SOTTO_LAB_GENERATE_H
 
 #include "sotto/data.h"
 
@@ -63,7 +63,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_generator_train(struct sotto_gener
                                                               const int64_t *rows, size_t n,
                                                               const struct sotto_generator_options *options,
                                                               const struct sotto_context *ctx);
-/** Writes a safetensors file, schema sotto.generator/1 (docs/FORMATS.md). Returns: ECREATE, EIO, ENOMEM. */
+/** Writes a safetensors file, schema sotto.generator/1 (page.md). Returns: ECREATE, EIO, ENOMEM. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_generator_save(const char *path,
                                                              const struct sotto_generator *g);
 /** Out: *out: free with sotto_generator_free(). Returns: ENOENT, EIO, EFORMAT, ENOMEM. */

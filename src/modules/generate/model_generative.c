@@ -1,5 +1,5 @@
 /* The two halves of generative models. Names are those of the same networks as nn.Sequential. */
-#include "nn/model/model.h"
+#include "generate/generator.h"
 
 #include <stdio.h>
 

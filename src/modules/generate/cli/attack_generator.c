@@ -1,6 +1,7 @@
 /* sotto attack NAME --generator FILE: attacks on a generative model of `sotto generate train`. */
 #include "inputs/attack_inputs.h"
 #include "inputs/image_inputs.h"
+#include "sotto/lab/generate.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* sotto generate: train, sample, score, records. */
 #include "inputs/image_inputs.h"
+#include "sotto/lab/generate.h"
 
 #include <stdio.h>
 #include <stdlib.h>

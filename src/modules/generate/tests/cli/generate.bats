@@ -1,6 +1,9 @@
 #!/usr/bin/env bats
 # Generative models from the outside: train, resume after kill -9, sample, score, attack, messages and exit codes.
 
+bats_require_minimum_version 1.5.0
+load ../../../../../tests/support/busy
+
 setup() {
   cd "$BATS_TEST_TMPDIR" || return 1
   data=synthetic-images-n200
@@ -121,4 +124,28 @@ rows() {
   [ "$output" = "sotto: error: attack: 40 rows are in both --nonmember-indices and --known-nonmember-indices; expected no common row" ]
   run "$SOTTO" attack gan-leaks-partial --image-queries 10 --generator g.safetensors --data "$data" --member-indices m.npy --nonmember-indices n.npy
   [ "$status" -eq 65 ]
+}
+
+@test "attacks on generative models stand in the list, and a name that is nearly one is told" {
+  for name in logan logan-blackbox gan-leaks-white gan-leaks-partial reconstruction elbo; do
+    "$SOTTO" attack list | grep -q "^  $name "
+    "$SOTTO" attack list --json | grep -q "\"name\": \"$name\""
+  done
+  run -64 "$SOTTO" generate train --data synthetic-images-n300 --model dcgna -o g.safetensors
+  [[ "$output" == *"; did you mean 'dcgan'?" ]]
+}
+
+@test "two runs on one checkpoint: the second is refused" {
+  busy g.safetensors generate train --model dcgan --width 4 --data synthetic-images-n64 --batch 20 --steps 2 --threads 1 --quiet
+}
+
+@test "progress is shown" {
+  "$SOTTO" generate train --model dcgan --width 4 --data synthetic-images-n60 --batch 20 --steps 2 -o g.safetensors --progress always > out.txt 2> err.txt
+  tr '\r' '\n' < err.txt | grep -q "^generate .*100 %"
+}
+
+@test "under a launcher of several ranks it is refused before anything is read" {
+  for variables in "OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK" "PMI_SIZE=4 PMI_RANK"; do
+    for rank in 0 3; do run -69 env $variables=$rank "$SOTTO" generate sample; done
+  done
 }

@@ -1,6 +1,6 @@
 /* Any bytes as a generative model: first the container, then metadata, names, shapes and numbers. What loads saves and loads
  * again. */
-#include "sotto/generate.h"
+#include "sotto/lab/generate.h"
 #include "sotto/io.h"
 
 #include <stdlib.h>
