@@ -1,19 +1,16 @@
 # One object library; the shared and the static library are both made from it and both export only sotto_*.
 # Floors, lowest first: a file sees its own floor and those below it, so an include that climbs does not compile. src/modules stands
-# above measure and run; two pages of measure still include it.
+# above all.
 set(SOTTO_FLOORS)
 foreach(floor core learn measure run)
   list(APPEND SOTTO_FLOORS ${CMAKE_SOURCE_DIR}/src/${floor})
-  if(floor STREQUAL measure)
-    list(APPEND SOTTO_FLOORS ${CMAKE_SOURCE_DIR}/src/modules)
-  elseif(floor STREQUAL run)
+  if(floor STREQUAL run)
     list(APPEND SOTTO_FLOORS ${CMAKE_SOURCE_DIR}/src) # "run/folder/..."
   endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/${floor}/*.c src/${floor}/*.S)
   set_source_files_properties(${sources} PROPERTIES INCLUDE_DIRECTORIES "${SOTTO_FLOORS}")
 endforeach()
-file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/modules/*.c)
-set_source_files_properties(${sources} PROPERTIES INCLUDE_DIRECTORIES "${SOTTO_FLOORS}")
+list(APPEND SOTTO_FLOORS ${CMAKE_SOURCE_DIR}/src/modules)
 foreach(name IN LISTS SOTTO_MODULE_NAMES) # its own files alone see its header: the others are compiled alike with and without it
   file(GLOB sources CONFIGURE_DEPENDS src/modules/${name}/*.c)
   set_source_files_properties(${sources} PROPERTIES INCLUDE_DIRECTORIES "${SOTTO_FLOORS};${CMAKE_SOURCE_DIR}/src/modules/${name}/include")
