@@ -42,7 +42,7 @@ check-matrix: build ## table of tests by instruction set, dtype and threads (CUT
 	@tools/check-matrix $(BUILD) $(if $(CUT),cut)
 
 asan: deps ## unit and property tests under AddressSanitizer and UBSan (CUT=1: without long sums)
-	@cmake --preset asan >/dev/null && cmake --build --preset asan
+	@cmake --preset asan -DSOTTO_SANITIZE_ALL=$(if $(CUT),OFF,ON) >/dev/null && cmake --build --preset asan
 	@ctest --test-dir build/asan --output-on-failure -j 2 -L 'unit|known|property|fuzz' $(if $(CUT),-LE long-sums)
 
 tsan: deps ## threaded tests under ThreadSanitizer (clang, libomp, reference kernels)

@@ -86,6 +86,9 @@ foreach(level IN LISTS SOTTO_ISA_LEVELS)
   target_compile_options(sotto_isa_${level} PRIVATE -O3 -fno-math-errno -Wno-psabi) # sqrt without errno vectorises
   if(SOTTO_SANITIZE) # most of the build: checks in unrolled loops, for which the places of variables are sought for the debugger
     target_compile_options(sotto_isa_${level} PRIVATE -O1 $<$<C_COMPILER_ID:GNU>:-fno-var-tracking>)
+    if(NOT SOTTO_SANITIZE_ALL) # where one of these does harm, AddressSanitizer tells of the access
+      target_compile_options(sotto_isa_${level} PRIVATE -fno-sanitize=null,object-size,pointer-overflow)
+    endif()
   endif()
   if(SOTTO_FUZZ)
     target_compile_options(sotto_isa_${level} PRIVATE -O1 -fno-sanitize=all) # readers are fuzzed; kernels take most of the build
