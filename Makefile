@@ -2,6 +2,8 @@
 BUILD ?= build/release
 PREFIX ?= /usr/local
 INSTALL ?= build/install
+# Tests at a time: one more than there are cores, because some sleep or wait for each other.
+JOBS ?= $(shell expr $$(nproc) + 1)
 
 .PHONY: all build help deps mpi demo check check-landing check-night check-python check-matrix check-systems asan tsan fuzz cov bench lint fmt install uninstall dist deb wheel check-wheel clean
 
@@ -27,7 +29,7 @@ demo: deps ## a complete example on real data, under 5 minutes; ends with a repo
 	@$(BUILD)/sotto demo -o runs/demo
 
 check: build ## every test, under 8 minutes with the build (docs/TESTS.md)
-	@SOTTO_EFFORT=1 ctest --test-dir $(BUILD) --output-on-failure -j $$(nproc) -LE '^(landing|night)$$'
+	@SOTTO_EFFORT=1 ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -LE '^(landing|night)$$'
 
 check-landing: deps ## what a landing takes beside check: more draws, sanitizers, a cut of the matrix, lint, packaging (PARTS="...")
 	@tools/deps lint && tools/check-landing $(BUILD) $(PARTS)
@@ -43,7 +45,7 @@ check-matrix: build ## table of tests by instruction set, dtype and threads (CUT
 
 asan: deps ## unit and property tests under AddressSanitizer and UBSan (CUT=1: without long sums)
 	@cmake --preset asan -DSOTTO_SANITIZE_ALL=$(if $(CUT),OFF,ON) >/dev/null && cmake --build --preset asan
-	@ctest --test-dir build/asan --output-on-failure -j 2 -L 'unit|known|property|fuzz' $(if $(CUT),-LE long-sums)
+	@ctest --test-dir build/asan --output-on-failure -j $(JOBS) -L 'unit|known|property|fuzz' $(if $(CUT),-LE long-sums)
 
 tsan: deps ## threaded tests under ThreadSanitizer (clang, libomp, reference kernels)
 	@tools/deps tsan && cmake --preset tsan >/dev/null && cmake --build --preset tsan
