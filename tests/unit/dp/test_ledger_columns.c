@@ -446,7 +446,7 @@ TEST(an_offer_for_unknown_noise)
 static void charge_flat(struct sotto_dp target)
 {
     const struct sotto_release r = {
-        .mechanism = "laplace",
+        .mechanism = "gaussian",
         .flat_doubt = 1,
         .target = target,
         .sensitivity = {.l1 = .001, .l2 = .001, .source = SOTTO_SENSITIVITY_PROVED},
