@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { DEPTH = 8, WHOLE_DIGITS = 18, KNOWN = 8 /* a power of 2 */ };
+enum { DEPTH = 8, WHOLE_DIGITS = 18 };
+enum { WORD = NUMBER_WORD };
 
 struct reader {
     char *at; /* in the copy, which ends in '\0' */
@@ -13,12 +14,6 @@ struct reader {
     struct json_quick *values;
     size_t count, capacity;
     bool full;
-    struct {
-        const char *text;
-        size_t length;
-        double real;
-    } known[KNOWN]; /* numbers that were read last: a line says some of them several times */
-    size_t numbers;
 };
 
 /* ---- keys ---- */
@@ -36,11 +31,13 @@ static const struct json_quick **place_of(const struct json_quick *object, const
 {
     struct json_head *k = object->head;
     const unsigned char first = length > 0 ? (unsigned char)key[0] : 0,
+                        middle = length > 0 ? (unsigned char)key[length / 2] : 0,
                         last = length > 0 ? (unsigned char)key[length - 1] : 0;
-    size_t i = (uintptr_t)object / sizeof *object * 17 + length * 64 + first * 5u + last * 31u;
+    size_t i = ((uintptr_t)object >> 3) + length * 105 + first * 111u + middle * 125u + last * 23u;
     for (;; i++) {
         const struct json_quick *m = k->place[i & k->mask];
-        if (!m || (m->object == object && m->key_length == length && memcmp(m->key, key, length) == 0))
+        if (!m || (m->key_length == length && m->object == object && m->key[0] == key[0] &&
+                   memcmp(m->key, key, length) == 0))
             return &k->place[i & k->mask];
     }
 }
@@ -63,26 +60,43 @@ static struct json_quick *json_quick_add(struct reader *r, json_type type)
     return &r->values[r->count++];
 }
 
+static const uint64_t ones = UINT64_MAX / 255, high_bits = UINT64_MAX / 255 * 0x80;
+
+/* How many bytes of a word, which begins with its lowest, are in front of a quote, a backslash or one below a blank. */
+static unsigned ordinary_bytes(uint64_t word)
+{
+    const uint64_t quote = word ^ (ones * '"'), slash = word ^ (ones * '\\'),
+                   ends = (((quote - ones) & ~quote) | ((slash - ones) & ~slash) |
+                           ((word - ones * ' ') & ~word)) &
+                          high_bits; /* exact up to the first */
+    return ends ? (unsigned)__builtin_ctzll(ends) / 8 : WORD;
+}
+
 /* Its end becomes the end of a text of C. */
 static bool read_text(const char **text, size_t *length, struct reader *r)
 {
     char *p = r->at + 1;
-    unsigned char bits = 0;
+    uint64_t word, words = 0;
+    unsigned n = WORD;
     *text = p;
-    for (; *p != '"'; p++) {
-        if ((unsigned char)*p < ' ' || *p == '\\')
-            return false;
-        bits |= (unsigned char)*p;
+    for (; n == WORD; p += n) {
+        word = number_word(p);
+        n = ordinary_bytes(word);
+        words |= n == WORD ? word : word & ((UINT64_C(1) << 8 * n) - 1);
     }
+    if (*p != '"')
+        return false;
     *length = (size_t)(p - *text);
     *p = '\0';
     r->at = p + 1;
-    return bits < 0x80 || utf8_valid(*text, *length);
+    return (words & high_bits) == 0 || utf8_valid(*text, *length);
 }
 
 static bool skip_digits(char **at)
 {
     const char *start = *at;
+    while (number_are_digits(number_word(*at)))
+        *at += WORD;
     while (**at >= '0' && **at <= '9')
         ++*at;
     return *at > start;
@@ -91,21 +105,7 @@ static bool skip_digits(char **at)
 static bool take_real(struct reader *r, const char *text, size_t length)
 {
     struct json_quick *v = json_quick_add(r, JSON_REAL);
-    double x = NAN;
-    size_t i = 0;
-    while (i < KNOWN && (r->known[i].length != length || memcmp(r->known[i].text, text, length) != 0))
-        i++;
-    if (i == KNOWN) {
-        if (!number_real(&x, text, length))
-            return false;
-        i = r->numbers++ % KNOWN;
-        r->known[i].text = text;
-        r->known[i].length = length;
-        r->known[i].real = x;
-    }
-    if (v)
-        v->real = r->known[i].real;
-    return v && isfinite(v->real);
+    return v && number_real(&v->real, text, length) && isfinite(v->real);
 }
 
 static bool read_number(struct reader *r)
@@ -232,7 +232,7 @@ static sotto_status read_into(struct json **out, bool *full, size_t capacity, co
     while (places < capacity)
         places *= 2;
     const size_t keys = places * sizeof *r.head->place,
-                 bytes = (sizeof *r.head + capacity * sizeof *r.values + keys + size + 1) | 1023;
+                 bytes = (sizeof *r.head + capacity * sizeof *r.values + keys + size + WORD) | 1023;
     *out = NULL;
     if (!r.head || r.head->room < bytes) {
         base_free(r.head);
@@ -245,7 +245,7 @@ static sotto_status read_into(struct json **out, bool *full, size_t capacity, co
     r.head->mask = places - 1;
     r.at = memcpy(r.head->place + places, text, size);
     char *const end = r.at + size;
-    *end = '\0';
+    memset(end, 0, WORD);
     *full = false;
     if ((read_value(&r, 0) && r.at == end) || (*full = r.full))
         *out = (struct json *)r.values;

@@ -215,6 +215,9 @@ static const char *parse_index(const char *path, size_t *index)
 
 const struct json *json_find(const struct json *j, const char *path)
 {
+    const struct json_quick *q = json_quick(j), *whole = q ? json_quick_member(q, path, strlen(path)) : NULL;
+    if (whole)
+        return (const struct json *)whole;
     while (j && *path) {
         size_t index;
         if (*path == '[') {

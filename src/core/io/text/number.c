@@ -58,27 +58,44 @@ static bool round_twice(double *out, uint64_t mantissa, long power)
 #endif
 }
 
+/* The number that 8 digits are: neighbours, pairs and fours of digits are put together. */
+static uint64_t eight_digits(uint64_t word)
+{
+    word = (word & UINT64_C(0x0f0f0f0f0f0f0f0f)) * (1 + (10 << 8)) >> 8;
+    word = (word & UINT64_C(0x00ff00ff00ff00ff)) * (1 + (100 << 16)) >> 16;
+    return (word & UINT64_C(0x0000ffff0000ffff)) * (1 + (UINT64_C(10000) << 32)) >> 32;
+}
+
+/* The place behind digits, which are appended to the mantissa while it has room; *exact: it had for all. */
+static size_t take_digits(uint64_t *mantissa, bool *exact, const char *text, size_t i, size_t length)
+{
+    for (; i + NUMBER_WORD <= length && *mantissa < 100000000000 && number_are_digits(number_word(text + i));
+         i += NUMBER_WORD)
+        *mantissa = *mantissa * 100000000 + eight_digits(number_word(text + i));
+    for (; i < length && (unsigned char)(text[i] - '0') < 10; i++)
+        if (*mantissa >= UINT64_MAX / 10)
+            *exact = false;
+        else
+            *mantissa = *mantissa * 10 + (uint64_t)(text[i] - '0');
+    return i;
+}
+
 bool number_real(double *out, const char *text, size_t length)
 {
-    size_t i = 0, digits = 0;
+    size_t i = 0, digits;
     bool negative = false, exact = true;
     uint64_t mantissa = 0;
     long power = 0;
     if (i < length && (text[i] == '-' || text[i] == '+'))
         negative = text[i++] == '-';
-    for (bool fraction = false; i < length; i++) {
-        if (text[i] == '.' && !fraction) {
-            fraction = true;
-            continue;
-        }
-        if (!isdigit((unsigned char)text[i]))
-            break;
-        digits++;
-        power -= fraction;
-        if (mantissa >= UINT64_MAX / 10)
-            exact = false;
-        else
-            mantissa = mantissa * 10 + (uint64_t)(text[i] - '0');
+    const size_t start = i;
+    i = take_digits(&mantissa, &exact, text, i, length);
+    digits = i - start;
+    if (i < length && text[i] == '.') {
+        const size_t fraction = i + 1;
+        i = take_digits(&mantissa, &exact, text, fraction, length);
+        digits += i - fraction;
+        power = -(long)(i - fraction);
     }
     if (digits == 0)
         return number_special(out, text, length);

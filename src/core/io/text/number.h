@@ -7,7 +7,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+enum { NUMBER_WORD = 8 };
+/** So many characters, which must be there, as a word whose lowest byte is the first. */
+static inline uint64_t number_word(const char *text)
+{
+    uint64_t word;
+    memcpy(&word, text, NUMBER_WORD);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+/** Are they all digits, whose bytes are 0x30 to 0x39? */
+static inline bool number_are_digits(uint64_t word)
+{
+    const uint64_t ones = UINT64_MAX / 255;
+    return ((word & (ones * 0xf0)) | (((word + ones * 6) & (ones * 0xf0)) >> 4)) == ones * 0x33;
+}
 /** [+-] digits [. digits] [e [+-] digits], or nan, inf, infinity in any case. The whole text must match; the
  * result is correctly rounded (overflow gives infinity). */
 bool number_real(double *out, const char *text, size_t length);
