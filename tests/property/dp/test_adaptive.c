@@ -50,6 +50,69 @@ TEST(the_curve_is_reached_up_to_itself)
     }
 }
 
+/* And from the other side: a part in a billion below it the curve does not stay. */
+TEST(the_curve_stays_below_no_less_than_itself)
+{
+    struct rng r = rng_stream(43, RNG_ORDER, 2, 0);
+    size_t told = 0;
+    for (int i = 0; i < 20000; i++) {
+        const double mu = ldexp(8 * rng_unit(&r), -(int)rng_below(&r, 20)) + 1e-12;
+        const struct adaptive box = {i % 7 ? 0 : ldexp(rng_unit(&r), -(int)rng_below(&r, 12)), mu * mu,
+                                     i % 3 ? 0 : ldexp(rng_unit(&r), -(int)rng_below(&r, 50))};
+        const double x = 12 * mu * rng_unit(&r);
+        const double hi = adaptive_delta(&box, x).hi, lo = adaptive_delta(&box, x).lo;
+        assert_true(adaptive_stays(&box, x, hi) && adaptive_stays(&box, x, hi * (1 + 1e-6)));
+        assert_false(adaptive_stays(&box, x, lo * (1 - 1e-9)));
+        assert_false(adaptive_stays(&box, x, lo * (1 - ldexp(1, -(int)rng_below(&r, 30)))) && lo > 0);
+        told += lo > 0;
+    }
+    assert_true(told > 19000);
+}
+
+TEST(the_gaussian_of_a_pure_release_from_below)
+{
+    for (double epsilon = 1e-12; epsilon < 20; epsilon *= 1.07) {
+        const double exact = adaptive_square_of_pure(epsilon), below = adaptive_square_of_pure_below(epsilon);
+        assert_true(below <= exact * (1 - 1e-12));
+        assert_true(below >= exact * (1 - 1e-10));
+    }
+    assert_true(adaptive_square_of_pure_below(0) == 0);
+}
+
+/* What is known of parts is what is made anew, whatever was asked for between, and of another number too. */
+TEST(a_part_that_is_known_is_the_part)
+{
+    struct rng r = rng_stream(43, RNG_ORDER, 3, 0);
+    struct part_memory known = {.made = 0};
+    for (int i = 0; i < 5000; i++) {
+        const struct part *got;
+        struct part want;
+        struct sotto_event e = {.mechanism = rng_below(&r, 2) ? "laplace" : "gaussian",
+                                .count = 1 + rng_below(&r, 3),
+                                .scale = 1 + (double)rng_below(&r, 2),
+                                .l1 = 1,
+                                .l2 = NAN,
+                                .dimension = 1 + rng_below(&r, 2),
+                                .adjacency = SOTTO_REPLACE_ONE};
+        if (rng_below(&r, 3) == 0)
+            e = (struct sotto_event){.mechanism = "gaussian",
+                                     .count = 1 + rng_below(&r, 3),
+                                     .noise_multiplier = 1 + (double)rng_below(&r, 2),
+                                     .sample_rate = .25,
+                                     .adjacency = SOTTO_ADD_REMOVE};
+        assert_int_equal(part_recall(&got, &known, &e, 0), SOTTO_OK);
+        assert_int_equal(part_make(&want, &e, 0, SOTTO_REPLACE_ONE), SOTTO_OK);
+        assert_true(got->kind == want.kind && got->m == want.m && got->count == want.count &&
+                    got->scale == want.scale && got->sampled.steps == want.sampled.steps &&
+                    got->sampled.noise_multiplier == want.sampled.noise_multiplier &&
+                    got->doublings == want.doublings && got->rows == want.rows);
+        assert_memory_equal(&got->shifts, &want.shifts, sizeof want.shifts);
+        e.count = 0;
+        assert_true(i % 50 || part_recall(&got, &known, &e, 0) == SOTTO_EINVAL);
+    }
+    assert_true(known.made > 1000 && known.made < 4500); /* of 10 kinds, of which 4 are known */
+}
+
 /* Formula (1) is attained: the three releases side by side, their hockey stick summed over all outcomes. */
 static double three_releases(const struct adaptive *b, double x)
 {

@@ -64,6 +64,7 @@ static bool is_curve(const struct ledger_item *item)
 static size_t noticed(const struct ledger *l)
 {
     size_t found = 0;
+    struct part_memory known = {.made = 0};
     for (size_t i = 0; i < l->charges; i++) {
         struct ledger_item less = l->items[i];
         const struct ledger_charge nothing = {.delta = less.delta};
@@ -72,7 +73,7 @@ static size_t noticed(const struct ledger *l)
             less.any_order.offer[k].square *= 1 - 1e-6;
         }
         found += less.any_order.offers == 0 || is_curve(&less) ||
-                 ledger_require_offers(&less, &nothing, "line") == SOTTO_EFORMAT;
+                 ledger_require_offers(&known, &less, &nothing, "line") == SOTTO_EFORMAT;
     }
     return found;
 }

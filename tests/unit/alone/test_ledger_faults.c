@@ -463,7 +463,8 @@ TEST(unknown_events)
         .mechanism = "of a later version", .pure = NAN, .rho = NAN, .epsilon = NAN, .steps = 1};
     for (int i = 0; i < 2; i++) {
         struct ledger_charged charged;
-        assert_int_equal(ledger_charge_event(&charged, &list, &charge), SOTTO_OK);
+        struct part_memory known = {.made = 0};
+        assert_int_equal(ledger_charge_event(&charged, &known, &list, &charge), SOTTO_OK);
         assert_int_equal(ledger_events_add(&list, &charged), SOTTO_OK);
         assert_true(list.unknown && list.count == 0);
     }

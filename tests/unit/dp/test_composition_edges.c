@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "dp/account/accountant.h"
 #include "dp/account/events.h"
+#include "dp/account/event_part.h"
 #include "dp/ledger/ledger_events.h"
 #include "dp/entry/ledger_line.h"
 #include "dp/account/sampled_renyi.h"
@@ -173,7 +174,8 @@ TEST(lists_of_ledgers_join)
         assert_int_equal(ledger_line_parse(&line, text, strlen(text), "entry"), SOTTO_OK);
         const struct ledger_charge charge = ledger_line_charge(&line);
         struct ledger_charged charged;
-        assert_int_equal(ledger_charge_event(&charged, &a, &charge), SOTTO_OK);
+        struct part_memory known = {.made = 0};
+        assert_int_equal(ledger_charge_event(&charged, &known, &a, &charge), SOTTO_OK);
         assert_int_equal(ledger_events_add(&a, &charged), SOTTO_OK);
         ledger_line_free(&line);
     }

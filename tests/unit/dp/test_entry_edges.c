@@ -281,7 +281,8 @@ static sotto_status add_text(struct ledger_events *list, const char *text)
     assert_int_equal(ledger_line_parse(&line, text, strlen(text), "entry"), SOTTO_OK);
     const struct ledger_charge charge = ledger_line_charge(&line);
     struct ledger_charged charged;
-    sotto_status status = ledger_charge_event(&charged, list, &charge);
+    struct part_memory known = {.made = 0};
+    sotto_status status = ledger_charge_event(&charged, &known, list, &charge);
     if (status == SOTTO_OK)
         status = ledger_events_add(list, &charged);
     ledger_line_free(&line);

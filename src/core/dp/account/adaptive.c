@@ -180,6 +180,21 @@ bool adaptive_reaches(const struct adaptive *box, double x, double delta)
            adaptive_delta(box, x).hi >= delta;
 }
 
+/* Above it, likewise. */
+static double above_gaussian(double mu, double x)
+{
+    return rough_gaussian(mu, x) + 1e-10 * erfc((x / mu - mu / 2) / sqrt(2));
+}
+
+bool adaptive_stays(const struct adaptive *box, double x, double delta)
+{
+    const double mu = sqrt(box->square);
+    const bool plain =
+        box->pure == 0 && mu > 0 && x >= 0 && x < 700 && delta > 1e-280; /* no part underflows */
+    return (plain && box->failure + (1 - box->failure) * above_gaussian(mu, x) <= delta * (1 - 0x1p-40)) ||
+           adaptive_delta(box, x).hi <= delta;
+}
+
 double adaptive_column(double epsilon, double delta, double pure, double failure)
 {
     const struct target t = {epsilon, delta, pure, failure};
@@ -221,6 +236,22 @@ double adaptive_square_of_pure(double epsilon)
         if ((high *= 2) > 64)
             return INFINITY;
     return iv_scale(iv_square(iv(bisect_up(low, high, adaptive_half_reaches, &p))), 4).hi;
+}
+
+/* Phi(m/2) = p where erf(y) = tanh(epsilon/2), y = m / sqrt 8, by Halley's steps: what erf(), tanh() and exp() are wrong by is far less
+ * than what is taken off. */
+double adaptive_square_of_pure_below(double epsilon)
+{
+    enum { STEPS = 4 };
+    if (!(epsilon < 2)) /* erf() tells little about y near 1 */
+        return adaptive_square_of_pure(epsilon) * (1 - 1e-11);
+    const double told = tanh(epsilon / 2), slope = 1.1283791670955126; /* 2 / sqrt pi */
+    double y = told / slope;
+    for (int i = 0; i < STEPS; i++) {
+        const double step = (erf(y) - told) / (slope * exp(-y * y));
+        y -= step / (1 + step * y);
+    }
+    return 8 * y * y * (1 - 1e-11);
 }
 
 /* ---- domination ---- */

@@ -23,6 +23,8 @@ struct adaptive {
 struct interval adaptive_delta(const struct adaptive *box, double x);
 /** adaptive_delta(box, x).hi >= delta, without intervals where plain doubles tell. */
 bool adaptive_reaches(const struct adaptive *box, double x, double delta);
+/** adaptive_delta(box, x).hi <= delta, without intervals where plain doubles tell. */
+bool adaptive_stays(const struct adaptive *box, double x, double delta);
 /** Epsilon of a box from above: the smallest x >= 0 with a curve of at most `delta`. INFINITY: there is none. */
 double adaptive_epsilon(const struct adaptive *box, double delta);
 /** The same from below: the curve is above `delta` there. 0: nothing more is known. */
@@ -39,6 +41,9 @@ double adaptive_column(double epsilon, double delta, double pure, double failure
 
 /** m of a Gaussian that tells at least as much as any release of pure epsilon: (2 Phi^-1(p))^2, rounded up. */
 double adaptive_square_of_pure(double epsilon);
+
+/** The same from below, to 1e-11 of it: for checks, as it takes a tenth of the time. */
+double adaptive_square_of_pure_below(double epsilon);
 
 /** A curve from above: at x[0] = 0 < x[1] < ... both directions of a pair have at most delta[i]. The pair's own curve is convex
  * in e^x and does not rise, so chords lie above it. */

@@ -144,11 +144,24 @@ struct adaptive adaptive_column_left(const struct adaptive_column *c)
                                           : fmax(iv_sub(iv(c->box.failure), iv(failure)).lo, 0)};
 }
 
+static bool decimals_equal(struct decimal a, struct decimal b)
+{
+    return a.high == b.high && a.low == b.low;
+}
+
+static bool spent_alike(const struct adaptive_column *a, const struct adaptive_column *b)
+{
+    return decimals_equal(a->pure, b->pure) && decimals_equal(a->square, b->square) &&
+           decimals_equal(a->failure, b->failure);
+}
+
 bool adaptive_columns_take(struct adaptive_columns *columns, const struct adaptive *offers, size_t n,
                            const unsigned char took[ADAPTIVE_COLUMNS])
 {
     struct adaptive_columns next = *columns;
-    struct spent of_offer[SOTTO_MAX_OFFERS];
+    struct spent of_offer[SOTTO_MAX_OFFERS], s;
+    const struct adaptive_column *last = NULL; /* the one that s was added up for, and what it took */
+    size_t last_took = n;
     if (n > SOTTO_MAX_OFFERS)
         return false;
     for (size_t i = 0; i < n; i++)
@@ -161,7 +174,10 @@ bool adaptive_columns_take(struct adaptive_columns *columns, const struct adapti
         }
         if (c->dead || took[j] > n)
             return false;
-        const struct spent s = spent_with(c, &offers[took[j]], &of_offer[took[j]]);
+        if (!last || last_took != took[j] || !spent_alike(last, c))
+            s = spent_with(c, &offers[took[j]], &of_offer[took[j]]);
+        last = &columns->column[j];
+        last_took = took[j];
         if (!adaptive_columns_holds(&c->box, &s))
             return false;
         c->pure = s.pure;

@@ -38,6 +38,22 @@ bool part_has_item(const struct part *p);
 /** Checks an event and makes it a part under `target`; `index` stands in errors. EINVAL, ENOTSUP. */
 sotto_status part_make(struct part *p, const struct sotto_event *e, size_t index,
                        enum sotto_adjacency target);
+/** Do the same facts stand in both, but for their number? */
+bool event_is_like(const struct sotto_event *a, const struct sotto_event *b);
+
+enum { PARTS_KNOWN = 4 /* a power of 2 */ };
+/** The parts that were made last, under replace-one: a line of a ledger is asked for each of its parts several times, and lines that are
+ * alike have the same. {0}: none. */
+struct part_memory {
+    struct sotto_event event[PARTS_KNOWN]; /* without a mechanism: none */
+    struct part part[PARTS_KNOWN];
+    size_t made;
+};
+/** Of a part that is made, another number of releases or steps. EINVAL: out of range. */
+sotto_status part_set_count(struct part *p, size_t count);
+/** part_make() under replace-one, once while it is known; *part: until the next call. */
+sotto_status part_recall(const struct part **part, struct part_memory *known, const struct sotto_event *e,
+                         size_t index);
 /** Pure epsilon of all releases of a part, failures not counted; upper INFINITY: it has none. */
 struct interval part_pure(const struct part *p);
 /** Epsilon of all parts by their privacy-loss distributions, 0 < delta < 1, failures not counted. *out is [0,

@@ -217,14 +217,24 @@ done:
     return status;
 }
 
+sotto_status part_set_count(struct part *p, size_t count)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(count >= 1 && count <= (size_t)1 << 52, "count must lie in 1..2^52 (got %zu)", count);
+    p->count = (double)count;
+    p->sampled.steps = count;
+done:
+    return status;
+}
+
 sotto_status part_make(struct part *p, const struct sotto_event *e, size_t index, enum sotto_adjacency target)
 {
     sotto_status status = SOTTO_OK;
     char where[40];
     size_t group = e->group == 0 ? 1 : e->group;
-    *p = (struct part){.count = (double)e->count};
+    *p = (struct part){.count = 0};
     TRY(require_reserved(e->reserved, "event"));
-    REQUIRE(e->count >= 1 && e->count <= (size_t)1 << 52, "count must lie in 1..2^52 (got %zu)", e->count);
+    TRY(part_set_count(p, e->count));
     REQUIRE(group <= 1000000, "group must be at most 1000000 (got %zu)", group);
     REQUIRE(e->adjacency == SOTTO_REPLACE_ONE || e->adjacency == SOTTO_ADD_REMOVE,
             "adjacency must be replace-one or add-remove");

@@ -224,8 +224,11 @@ static sotto_status read_events(struct event_list *out, const struct json *array
     char where[320];
     TRY(make_list(&list, array, name));
     for (size_t i = 0; i < list.count; i++) {
-        snprintf(where, sizeof where, "%.250s: events[%zu]", name, i);
-        TRY(read_event(&list.events[i], json_at(array, i), where, adjacency));
+        const struct json *event = json_at(array, i);
+        if (read_event(&list.events[i], event, name, adjacency) == SOTTO_OK)
+            continue;
+        snprintf(where, sizeof where, "%.250s: events[%zu]", name, i); /* only an error names its place */
+        TRY(read_event(&list.events[i], event, where, adjacency));
     }
     *out = list;
     list = (struct event_list){NULL, 0};

@@ -13,6 +13,11 @@ struct sotto_sensitivity sensitivity_normal(const struct sotto_sensitivity *s)
     return normal;
 }
 
+static struct interval either_way(struct interval x)
+{
+    return (struct interval){-x.hi, x.hi};
+}
+
 sotto_status sensitivity_ratio_make(struct sensitivity_ratio *out, double scale,
                                     const struct sotto_sensitivity *s, int bits)
 {
@@ -31,10 +36,9 @@ sotto_status sensitivity_ratio_make(struct sensitivity_ratio *out, double scale,
     l2 = iv_min(l2, l1);
     if (s->dimension >
         0) { /* rounding to the lattice moves every coordinate by up to half a step, twice, either way */
-        struct interval n = iv((double)s->dimension), step = iv(ldexp(1, lattice_exponent(scale, bits))),
-                        both = {-1, 1};
-        l1 = iv_max(iv_add(l1, iv_mul(both, iv_mul(n, step))), iv(0));
-        l2 = iv_max(iv_add(l2, iv_mul(both, iv_mul(iv_sqrt(n), step))), iv(0));
+        struct interval n = iv((double)s->dimension), step = iv(ldexp(1, lattice_exponent(scale, bits)));
+        l1 = iv_max(iv_add(l1, either_way(iv_mul(n, step))), iv(0));
+        l2 = iv_max(iv_add(l2, either_way(iv_mul(iv_sqrt(n), step))), iv(0));
     }
     *out = (struct sensitivity_ratio){.dimension = (double)s->dimension};
     out->l1 = isinf(l1.hi) ? iv(INFINITY) : iv_div(l1, iv(scale));

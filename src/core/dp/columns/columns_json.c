@@ -143,12 +143,17 @@ done:
     return status;
 }
 
-static sotto_status get_any_order(struct any_order *out, const struct json *line, const char *name)
+static sotto_status get_any_order(struct any_order *out, const struct json *member, const struct json *line,
+                                  const char *name)
 {
     sotto_status status = SOTTO_OK;
     const struct json *offers, *took;
-    TRY(json_get_array(&offers, line, name, "any_order.offers"));
-    TRY(json_get_array(&took, line, name, "any_order.took"));
+    offers = json_member(member, "offers");
+    took = json_member(member, "took");
+    if (json_kind(offers) != JSON_KIND_ARRAY)
+        TRY(json_get_array(&offers, line, name, "any_order.offers"));
+    if (json_kind(took) != JSON_KIND_ARRAY)
+        TRY(json_get_array(&took, line, name, "any_order.took"));
     bool good =
         json_count(offers) <= ADAPTIVE_OFFERS && json_count(took) <= ADAPTIVE_COLUMNS && json_count(took) > 0;
     for (size_t i = 0; good && i < json_count(offers); i++)
@@ -175,7 +180,7 @@ sotto_status admission_get(struct admission *out, const struct json *line, const
     *out = (struct admission){.opens = member && json_member(member, "columns")};
     if (!member)
         goto done;
-    TRY(get_any_order(&out->any_order, line, name));
+    TRY(get_any_order(&out->any_order, member, line, name));
     if (out->opens)
         TRY(columns_get(&out->opened, member, name));
 done:

@@ -8,6 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
+/* NULL: there is no entry. */
+static const struct json *part_of(const struct json *entry, const char *key)
+{
+    return entry ? json_member(entry, key) : NULL;
+}
+
+static const char *text_of(const struct json *entry, const char *key)
+{
+    return json_text(part_of(entry, key));
+}
+
 static sotto_status ledger_line_dump(char **text, struct json *object, int style)
 {
     sotto_status status = json_dump(text, object, style);
@@ -39,7 +50,7 @@ bool ledger_event_charges(enum ledger_event event)
 
 bool ledger_line_is(const struct ledger_line *line, enum ledger_event event)
 {
-    const char *name = json_text(json_find(line->document, "event"));
+    const char *name = text_of(line->document, "event");
     return name && strcmp(name, event_names[event]) == 0;
 }
 
@@ -259,10 +270,10 @@ sotto_status ledger_line_parse_again(struct ledger_line *line, const char *text,
     const sotto_status status = json_parse_line(&document, text, size, name);
     if (status == SOTTO_OK)
         *line = (struct ledger_line){.document = document,
-                                     .hash = json_text(json_find(document, "hash")),
-                                     .run = json_text(json_find(document, "run")),
-                                     .mechanism = json_text(json_find(document, "mechanism")),
-                                     .time = json_text(json_find(document, "time"))};
+                                     .hash = text_of(document, "hash"),
+                                     .run = text_of(document, "run"),
+                                     .mechanism = text_of(document, "mechanism"),
+                                     .time = text_of(document, "time")};
     return status;
 }
 
@@ -293,49 +304,52 @@ sotto_status ledger_line_plan_number(size_t *charge, const struct ledger_line *l
     return json_get_size(charge, line->document, name, LEDGER_CHARGE_NUMBER);
 }
 
-static double number_or(const struct json *entry, const char *path, double missing)
+static double number_or(const struct json *entry, const char *key, double missing)
 {
-    const struct json *found = json_find(entry, path);
+    const struct json *found = part_of(entry, key);
     enum json_kind kind = found ? json_kind(found) : JSON_KIND_NULL;
     return kind == JSON_KIND_REAL || kind == JSON_KIND_INTEGER ? json_number(found) : missing;
 }
 
-static size_t size_or(const struct json *entry, const char *path, size_t missing)
+static size_t size_or(const struct json *entry, const char *key, size_t missing)
 {
-    double x = number_or(entry, path, (double)missing);
+    double x = number_or(entry, key, (double)missing);
     return x >= 0 && x <= 0x1p52 ? (size_t)x : missing;
 }
 
 static bool ledger_line_says(const struct json *entry, const char *key, const char *value)
 {
-    const char *text = json_text(json_find(entry, key));
+    const char *text = text_of(entry, key);
     return text && strcmp(text, value) == 0;
 }
 
-static struct privacy_unit unit_of(const struct json *d)
+static struct privacy_unit unit_of(const struct json *person)
 {
-    struct privacy_unit u = {.rows = size_or(d, "person.rows", 0)};
-    const char *column = json_text(json_find(d, "person.column"));
-    snprintf(u.person, sizeof u.person, "%s", column ? column : "");
+    struct privacy_unit u = {.rows = size_or(person, "rows", 0)};
+    const char *column = text_of(person, "column");
+    if (column)
+        snprintf(u.person, sizeof u.person, "%s", column);
     return u;
 }
 
 struct ledger_charge ledger_line_charge(const struct ledger_line *line)
 {
-    const struct json *d = line->document;
+    const struct json *d = line->document, *norms = part_of(d, "sensitivity"),
+                      *epsilon = part_of(d, "epsilon"), *protects = part_of(d, "protects");
+    const char *randomness = text_of(d, "randomness");
     return (struct ledger_charge){
         .plan = line->plan.count > 0 ? &line->plan : NULL,
-        .unit = unit_of(d),
+        .unit = unit_of(part_of(d, "person")),
         .mechanism = line->mechanism,
-        .sampler = json_text(json_find(d, "sampler")),
-        .adjacency = json_text(json_find(d, "adjacency")),
-        .source = json_text(json_find(d, "sensitivity.source")),
-        .purpose = json_text(json_find(d, "purpose")),
-        .dataset_id = json_text(json_find(d, "fingerprint")),
+        .sampler = text_of(d, "sampler"),
+        .adjacency = text_of(d, "adjacency"),
+        .source = text_of(norms, "source"),
+        .purpose = text_of(d, "purpose"),
+        .dataset_id = text_of(d, "fingerprint"),
         .clipping = ledger_line_says(d, "clipping", "l1") ? SOTTO_NORM_L1 : SOTTO_NORM_L2,
         .sampling = ledger_line_says(d, "sampling", "fixed") ? SOTTO_SAMPLING_FIXED : SOTTO_SAMPLING_POISSON,
-        .l1 = number_or(d, "sensitivity.l1", NAN),
-        .l2 = number_or(d, "sensitivity.l2", NAN),
+        .l1 = number_or(norms, "l1", NAN),
+        .l2 = number_or(norms, "l2", NAN),
         .scale = number_or(d, "scale", 0),
         .value_step = number_or(d, "value_step", 0),
         .noise_multiplier = number_or(d, "noise_multiplier", 0),
@@ -344,14 +358,31 @@ struct ledger_charge ledger_line_charge(const struct ledger_line *line)
         .steps = size_or(d, "steps", 1),
         .pure = number_or(d, "pure_epsilon", NAN),
         .rho = number_or(d, "zcdp_rho", NAN),
-        .epsilon = number_or(d, "epsilon.upper", NAN),
-        .lower = number_or(d, "epsilon.lower", 0),
+        .epsilon = number_or(epsilon, "upper", NAN),
+        .lower = number_or(epsilon, "lower", 0),
         .delta = number_or(d, "delta", 0),
-        .conditional = json_find(d, "condition") != NULL,
-        .inputs_only = json_find(d, "protects") && !json_find(d, "labels"),
+        .conditional = part_of(d, "condition") != NULL,
+        .inputs_only = protects && !part_of(d, "labels"),
         .is_run = line->run != NULL,
-        .of_inputs = json_find(d, "protects") != NULL,
-        .seeded = json_find(d, "randomness") && !ledger_line_says(d, "randomness", "os")};
+        .of_inputs = protects != NULL,
+        .seeded = randomness ? strcmp(randomness, "os") != 0 : part_of(d, "randomness") != NULL};
+}
+
+/* What ledger_line_charge() found is not looked for again: these tell why nothing was found. */
+static sotto_status require_text(const char **found, const struct json *d, const char *name, const char *path)
+{
+    return *found ? SOTTO_OK : json_get_text(found, d, name, path);
+}
+
+static sotto_status require_real(double *found, const struct json *d, const char *name, const char *path)
+{
+    return *found > 0 ? SOTTO_OK : json_get_real(found, d, name, path);
+}
+
+static sotto_status require_real_or_null(double *found, const struct json *d, const char *name,
+                                         const char *path)
+{
+    return !isnan(*found) ? SOTTO_OK : json_get_real_or_null(found, d, name, path);
 }
 
 static sotto_status get_numbers(struct ledger_line *line, const char *name)
@@ -359,16 +390,16 @@ static sotto_status get_numbers(struct ledger_line *line, const char *name)
     sotto_status status = SOTTO_OK;
     struct ledger_charge *c = &line->charge;
     const struct json *d = line->document;
-    double lower = NAN;
     *c = ledger_line_charge(line);
-    TRY(json_get_real_or_null(&c->pure, d, name, "pure_epsilon"));
-    TRY(json_get_real_or_null(&c->rho, d, name, "zcdp_rho"));
-    TRY(json_get_real_or_null(&c->epsilon, d, name, "epsilon.upper"));
-    TRY(json_get_real(&c->delta, d, name, "delta"));
+    double lower = c->lower > 0 ? c->lower : NAN;
+    TRY(require_real_or_null(&c->pure, d, name, "pure_epsilon"));
+    TRY(require_real_or_null(&c->rho, d, name, "zcdp_rho"));
+    TRY(require_real_or_null(&c->epsilon, d, name, "epsilon.upper"));
+    TRY(require_real(&c->delta, d, name, "delta"));
     c->numbered = json_member(d, LEDGER_CHARGE_NUMBER) != NULL;
     if (c->numbered)
         TRY(json_get_size(&c->number, d, name, LEDGER_CHARGE_NUMBER));
-    if (json_member(json_find(d, "epsilon"), "lower"))
+    if (isnan(lower) && json_member(json_member(d, "epsilon"), "lower"))
         TRY(json_get_real_or_null(&lower, d, name, "epsilon.lower"));
     if (c->pure < 0 || c->rho < 0 || c->epsilon < 0 || c->delta < 0 || c->delta >= 1)
         FAIL(SOTTO_EFORMAT, "%s: the privacy loss is below 0, or its delta not below 1", name);
@@ -401,48 +432,46 @@ static sotto_status require_facts(bool good, const char *name)
 }
 
 /* Of a release: what its account follows from. */
-static sotto_status get_release(const struct ledger_line *line, const char *name)
+static sotto_status get_release(struct ledger_line *line, const char *name)
 {
     sotto_status status = SOTTO_OK;
     const struct json *d = line->document;
-    const char *mechanism, *sampler;
-    double scale;
+    struct ledger_charge *c = &line->charge;
     size_t dimension;
-    TRY(json_get_text(&mechanism, d, name, "mechanism"));
-    TRY(json_get_text(&sampler, d, name, "sampler"));
-    TRY(json_get_real(&scale, d, name, "scale"));
+    TRY(require_text(&c->mechanism, d, name, "mechanism"));
+    TRY(require_text(&c->sampler, d, name, "sampler"));
+    TRY(require_real(&c->scale, d, name, "scale"));
     TRY(json_get_size(&dimension, d, name, "dimension"));
-    TRY(require_facts(in_range(scale), name));
+    TRY(require_facts(in_range(c->scale), name));
 done:
     return status;
 }
 
 /* Of steps. */
-static sotto_status get_steps(const struct ledger_line *line, const char *name)
+static sotto_status get_steps(struct ledger_line *line, const char *name)
 {
     sotto_status status = SOTTO_OK;
     const struct json *d = line->document;
-    const char *mechanism;
-    double multiplier, rate;
+    struct ledger_charge *c = &line->charge;
     size_t steps;
-    TRY(json_get_text(&mechanism, d, name, "mechanism"));
-    TRY(json_get_real(&multiplier, d, name, "noise_multiplier"));
-    TRY(json_get_real(&rate, d, name, "sample_rate"));
+    TRY(require_text(&c->mechanism, d, name, "mechanism"));
+    TRY(require_real(&c->noise_multiplier, d, name, "noise_multiplier"));
+    TRY(require_real(&c->sample_rate, d, name, "sample_rate"));
     TRY(json_get_size(&steps, d, name, "steps"));
-    TRY(require_facts(in_range(multiplier) && rate > 0 && rate <= 1 && steps > 0, name));
+    TRY(require_facts(in_range(c->noise_multiplier) && c->sample_rate > 0 && c->sample_rate <= 1 && steps > 0,
+                      name));
 done:
     return status;
 }
 
-static sotto_status get_reservation(const struct ledger_line *line, const char *name)
+static sotto_status get_reservation(struct ledger_line *line, const char *name)
 {
     sotto_status status = SOTTO_OK;
     const struct json *d = line->document;
     struct dpsgd_facts facts;
-    const char *text;
     size_t first;
-    TRY(json_get_text(&text, d, name, "run"));
-    TRY(json_get_text(&text, d, name, "sampler"));
+    TRY(require_text(&line->run, d, name, "run"));
+    TRY(require_text(&line->charge.sampler, d, name, "sampler"));
     TRY(json_get_size(&first, d, name, "first_step"));
     TRY(dpsgd_facts_get(&facts, d, name));
     TRY(require_facts(in_range(facts.scale) && in_range(facts.max_grad_norm), name));
@@ -454,9 +483,9 @@ done:
 static sotto_status get_norms(struct ledger_charge *c, const struct json *d, const char *name)
 {
     sotto_status status = SOTTO_OK;
-    TRY(json_get_text(&c->source, d, name, "sensitivity.source"));
-    TRY(json_get_real_or_null(&c->l1, d, name, "sensitivity.l1"));
-    TRY(json_get_real_or_null(&c->l2, d, name, "sensitivity.l2"));
+    TRY(require_text(&c->source, d, name, "sensitivity.source"));
+    TRY(require_real_or_null(&c->l1, d, name, "sensitivity.l1"));
+    TRY(require_real_or_null(&c->l2, d, name, "sensitivity.l2"));
     TRY(require_facts(!(c->l1 < 0 || c->l1 > 1e100 || c->l2 < 0 || c->l2 > 1e100), name));
 done:
     return status;
@@ -520,7 +549,7 @@ static sotto_status get_budget(struct ledger_line *line, const char *name)
     if (!(line->budget.epsilon >= 0 && line->budget.delta >= 0 && line->budget.delta < 1))
         FAIL(SOTTO_EFORMAT, "%s: the budget is below 0, or its delta not below 1", name);
     line->by_officer = ledger_line_says(line->document, "set_by", "officer");
-    line->contact = json_text(json_find(line->document, "contact"));
+    line->contact = text_of(line->document, "contact");
     TRY(get_followed_by(line, name));
     line->admission.opens = json_member(line->document, "columns");
     if (line->admission.opens)
@@ -607,7 +636,7 @@ sotto_status ledger_line_decode(struct ledger_line *line, const char *name)
         [LEDGER_PLAN] = get_plan,      [LEDGER_PLANNED] = get_planned};
     sotto_status status = SOTTO_OK;
     const struct json *d = line->document;
-    const char *event, *schema = json_text(json_find(d, "schema"));
+    const char *event, *schema = text_of(d, "schema");
     size_t i = 0;
     const bool columns = json_member(d, "any_order") || json_member(d, "columns") || json_member(d, "plan");
     const char *wanted = columns ? columns_schema : json_member(d, "person") ? person_schema : line_schema;

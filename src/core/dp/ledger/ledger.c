@@ -145,7 +145,8 @@ static void set_numbers(struct ledger_item *item, const struct ledger_charge *c)
 static sotto_status make_room(struct ledger *l)
 {
     sotto_status status = SOTTO_OK;
-    const size_t capacity = l->capacity ? 2 * l->capacity : 16;
+    const size_t rest = l->at > 0 ? l->size / l->at + 1 : 2, /* lines go on as they were so far */
+        expected = l->charges * rest + l->charges / 16 * rest, capacity = expected > 16 ? expected : 16;
     if (l->charges < l->capacity)
         goto done;
     REGROW(l->items, l->capacity, capacity);
@@ -154,15 +155,16 @@ done:
     return status;
 }
 
-sotto_status ledger_item_make(struct ledger_item *out, const struct ledger *l, const struct ledger_charge *c,
-                              bool imported)
+sotto_status ledger_item_make(struct ledger_item *out, struct part_memory *known, const struct ledger *l,
+                              const struct ledger_charge *c, bool imported)
 {
     sotto_status status = SOTTO_OK;
     /* a plan has released nothing; its column is that of its releases, as they come (take_planned()) */
     const bool proved =
         c->plan || (c->source && (strcmp(c->source, "proved") == 0 || strcmp(c->source, "clipped") == 0));
     struct ledger_item item = {.proved = !imported && !c->conditional && proved, .seeded = c->seeded};
-    TRY(ledger_charge_event(&item.charged, item.proved ? &l->proved_events : &l->conditional_events, c));
+    TRY(ledger_charge_event(&item.charged, known, item.proved ? &l->proved_events : &l->conditional_events,
+                            c));
     set_numbers(&item, c);
     *out = item;
 done:
@@ -189,9 +191,9 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
     l->imported += imported;
     l->inputs_only += c->inputs_only;
     TRY(make_room(l));
-    TRY(ledger_item_make(&item, l, c, imported));
+    TRY(ledger_item_make(&item, &l->known, l, c, imported));
     if (c->plan) {
-        TRY(ledger_plan_make(&item.plan, c, where));
+        TRY(ledger_plan_make(&item.plan, &l->known, c, where));
         item.charged.plan = &item.plan->events; /* which lives as long as the ledger */
         snprintf(item.hash, sizeof item.hash, "%s", line->hash ? line->hash : "");
     }
@@ -200,8 +202,8 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
         status = refuse_any_order(where);
         goto done;
     }
-    TRY(ledger_require_recorded(&item.derived, &item, c, where));
-    TRY(ledger_require_offers(&item, c, where));
+    TRY(ledger_require_recorded(&item.derived, &l->known, &item, c, where));
+    TRY(ledger_require_offers(&l->known, &item, c, where));
     if (line->admission.opens) {
         TRY(ledger_require_spent(l, &line->admission.opened.columns, where));
         ledger_columns_start(l, &line->admission.opened);
@@ -261,8 +263,8 @@ static sotto_status take_planned(struct ledger *l, const struct ledger_line *lin
         FAIL(SOTTO_EFORMAT, "%s: is not the release that was planned (%s), so the ledger was changed", where,
              differs[0] ? differs : "data set or unit of privacy");
     item->plan->spent[slot - 1] = 1;
-    TRY(ledger_item_make(&as_it_is, l, c, false));
-    TRY(ledger_require_recorded(&as_it_is.derived, &as_it_is, c, where));
+    TRY(ledger_item_make(&as_it_is, &l->known, l, c, false));
+    TRY(ledger_require_recorded(&as_it_is.derived, &l->known, &as_it_is, c, where));
     if (item->proved && !as_it_is.proved) {
         item->proved = false;
         l->settled = true; /* it is in the other column from here on */
@@ -291,8 +293,8 @@ static sotto_status ledger_settle(struct ledger *l, const struct ledger_line *li
         !ledger_columns_settle(&last->any_order, &line->admission.any_order))
         TRY(refuse_any_order(where));
     ledger_item_settle(last, &line->charge);
-    TRY(ledger_require_recorded(&last->derived, last, &line->charge, where));
-    TRY(ledger_require_offers(last, &line->charge, where));
+    TRY(ledger_require_recorded(&last->derived, &l->known, last, &line->charge, where));
+    TRY(ledger_require_offers(&l->known, last, &line->charge, where));
     if (!ledger_columns_again(l, last))
         TRY(refuse_any_order(where));
     l->settled = true;
@@ -352,13 +354,13 @@ static bool hash_of_line(char hash[SHA256_HEX], const char *line, size_t length)
 }
 
 /* One whole line without its newline: hash, link, index, then the sums. *entry: in: the line before. */
-static sotto_status check_line(struct ledger *l, struct ledger_line *entry, const char *line, size_t length)
+static sotto_status check_line(struct ledger *l, struct ledger_line *entry, const char *where,
+                               const char *line, size_t length)
 {
     sotto_status status = SOTTO_OK;
-    char where[320], hash[SHA256_HEX];
+    char hash[SHA256_HEX];
     const char *prev;
     int64_t index;
-    snprintf(where, sizeof where, "%.250s: line %zu", l->path, l->entries + 1);
     if (!hash_of_line(hash, line, length))
         FAIL(SOTTO_EFORMAT, "%s: has no hash at its end; expected a ledger that was not changed", where);
     if (strncmp(line + length - 66, hash, 64) != 0)
@@ -387,12 +389,28 @@ bool ledger_line_is_whole(const char *line, size_t length)
     return hash_of_line(hash, line, length) && strncmp(line + length - 66, hash, 64) == 0;
 }
 
+/* Of one line for errors: behind its words, of so many characters, comes its number. */
+static void number_line(char *where, size_t words, size_t number)
+{
+    char digits[24];
+    size_t n = 0;
+    do
+        digits[n++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    for (size_t i = 0; i < n; i++)
+        where[words + i] = digits[n - 1 - i];
+    where[words + n] = '\0';
+}
+
 /* Every whole line, with or without a newline; *torn is where a cut one starts, or a charge that lacks some (or the size). */
 static sotto_status check_lines(struct ledger *l, char *data, size_t size, size_t *torn)
 {
     sotto_status status = SOTTO_OK;
     size_t at = 0, charge = 0;
     struct ledger_line entry = {0};
+    char where[320];
+    const size_t words = (size_t)snprintf(where, sizeof where, "%.250s: line ", l->path);
+    l->size = size;
     while (at < size) {
         char *line = data + at, *newline = memchr(line, '\n', size - at);
         size_t length = newline ? (size_t)(newline - line) : size - at;
@@ -400,7 +418,9 @@ static sotto_status check_lines(struct ledger *l, char *data, size_t size, size_
             break;
         if (l->follows == 0)
             charge = at;
-        TRY(check_line(l, &entry, line, length));
+        l->at = at;
+        number_line(where, words, l->entries + 1);
+        TRY(check_line(l, &entry, where, line, length));
         at += length + (newline != NULL);
         l->unended = !newline;
     }

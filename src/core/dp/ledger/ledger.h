@@ -7,6 +7,7 @@
 #ifndef DP_LEDGER_LEDGER_H
 #define DP_LEDGER_LEDGER_H
 
+#include "dp/account/event_part.h"
 #include "dp/account/events.h"
 #include "dp/columns/columns_json.h"
 #include "dp/ledger/ledger_events.h"
@@ -64,6 +65,7 @@ struct ledger {
     struct ledger_events proved_events, conditional_events; /* of the same two columns */
     struct ledger_item *items;                              /* (charges): what these columns are made of */
     size_t capacity;                                        /* of items */
+    size_t size, at;          /* bytes that are read, and those in front of this line */
     bool settled;             /* an item was settled since the columns were made */
     size_t imported;          /* entries of the conditional column that another program's account stated */
     size_t seeded;            /* releases with seeded noise: no guarantee at all */
@@ -81,7 +83,8 @@ struct ledger {
     struct adaptive_columns kept; /* the columns before the last charge that may be settled, or the first; */
     size_t kept_from;             /* charges before it */
     struct ledger_records records;
-    char *moved; /* the file where this ledger goes on, or NULL */
+    struct part_memory known; /* of the lines that were read last */
+    char *moved;              /* the file where this ledger goes on, or NULL */
     sotto_status (*visit)(void *state, const struct ledger *l,
                           const struct ledger_line *line); /* ledger_walk() */
     void *state;
@@ -119,8 +122,8 @@ sotto_status ledger_append_charge(struct ledger *l, const char *line);
 double ledger_sum_epsilon(const struct ledger_sum *sum, double delta);
 void ledger_sum_add(struct ledger_sum *sum, double pure, double rho, double epsilon, double delta);
 struct ledger_sum ledger_sum_both(const struct ledger_sum *a, const struct ledger_sum *b);
-/** A charge as it counts, but for what it takes of the columns. ENOMEM. */
-sotto_status ledger_item_make(struct ledger_item *out, const struct ledger *l,
+/** A charge as it counts, but for what it takes of the columns. known: of ledger_charge_event(). ENOMEM. */
+sotto_status ledger_item_make(struct ledger_item *out, struct part_memory *known, const struct ledger *l,
                               const struct ledger_charge *charge, bool imported);
 /** How many charges count with an epsilon that was not derived again from their own facts (ledger_recorded.h). */
 size_t ledger_as_recorded(const struct ledger *l);

@@ -51,11 +51,12 @@ static sotto_status account_of_all(struct sotto_account *out, const struct whole
     sotto_status status = SOTTO_OK;
     struct ledger_events events = {0};
     struct ledger_charged charged;
+    struct part_memory known = {.made = 0};
     const struct ledger_sum sum = sum_of_all(w);
     TRY(ledger_events_join(&events, &w->ledger->proved_events));
     TRY(ledger_events_join(&events, &w->ledger->conditional_events));
     if (w->charge) {
-        TRY(ledger_charge_event(&charged, &events, w->charge));
+        TRY(ledger_charge_event(&charged, &known, &events, w->charge));
         TRY(ledger_events_add(&events, &charged));
     }
     TRY(ledger_column_account(out, &sum, &events, delta, ctx));
@@ -154,11 +155,12 @@ sotto_status ledger_check_budget(struct admission *out, const struct ledger *l, 
     const struct whole with = {l, a, charge};
     const struct sotto_dp fixed = ledger_columns_budget(l);
     const bool tighter = l->budget.epsilon != fixed.epsilon || l->budget.delta != fixed.delta;
+    struct part_memory known = {.made = 0};
     struct ledger_item item;
     struct admission made;
     bool fits;
     TRY(refuse_seeds(l, charge));
-    TRY(ledger_item_make(&item, l, charge, false));
+    TRY(ledger_item_make(&item, &known, l, charge, false));
     TRY(ledger_admit(&made, &fits, l, l->budget, &item, NULL));
     if (fits && tighter && !isnan(l->budget.epsilon)) /* within it, and within the columns that were fixed */
         TRY(ledger_admit(&made, &fits, l, fixed, &item, NULL));

@@ -11,38 +11,22 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool ledger_events_same(double a, double b)
-{
-    return a == b || (isnan(a) && isnan(b));
-}
-
-static bool equal_kind(const struct sotto_event *a, const struct sotto_event *b)
-{
-    return strcmp(a->mechanism, b->mechanism) == 0 && a->adjacency == b->adjacency &&
-           ledger_events_same(a->scale, b->scale) && ledger_events_same(a->l1, b->l1) &&
-           ledger_events_same(a->l2, b->l2) && a->dimension == b->dimension &&
-           a->value_step == b->value_step && a->noise_multiplier == b->noise_multiplier &&
-           a->sample_rate == b->sample_rate && a->clipping == b->clipping && a->sampling == b->sampling &&
-           a->group == b->group && ledger_events_same(a->stated.epsilon, b->stated.epsilon) &&
-           a->stated.delta == b->stated.delta;
-}
-
 static bool repeats_last(const struct ledger_events *list, const struct sotto_event *e)
 {
-    return list->count > 0 && equal_kind(&list->items[list->count - 1], e);
+    return list->count > 0 && event_is_like(&list->items[list->count - 1], e);
 }
 
 /* Would the account take it? ENOMEM. */
-static sotto_status ledger_events_accountable(bool *yes, const struct ledger_events *list,
-                                              const struct sotto_event *e)
+static sotto_status ledger_events_accountable(bool *yes, struct part_memory *known,
+                                              const struct ledger_events *list, const struct sotto_event *e)
 {
     struct status_record before;
-    struct part part;
+    const struct part *part;
     *yes = repeats_last(list, e);
     if (*yes)
         return SOTTO_OK;
     status_get(&before);
-    sotto_status status = part_make(&part, e, 0, SOTTO_REPLACE_ONE);
+    const sotto_status status = part_recall(&part, known, e, 0);
     if (status == SOTTO_ENOMEM)
         return status;
     status_set(&before);
@@ -55,8 +39,8 @@ static bool ledger_events_begins(const char *text, const char *with)
     return text && strncmp(text, with, strlen(with)) == 0;
 }
 
-static sotto_status event_of_facts(bool *found, struct sotto_event *e, const struct ledger_events *list,
-                                   const struct ledger_charge *c)
+static sotto_status event_of_facts(bool *found, struct sotto_event *e, struct part_memory *known,
+                                   const struct ledger_events *list, const struct ledger_charge *c)
 {
     const struct mechanism *m = c->mechanism ? mechanism_find(c->mechanism) : NULL;
     *found = false;
@@ -80,7 +64,7 @@ static sotto_status event_of_facts(bool *found, struct sotto_event *e, const str
         e->adjacency = SOTTO_ADD_REMOVE; /* of the facts, from which the account of a replacement is made */
     if (m->kind == RELEASE_INTEGER && e->value_step == 0)
         return SOTTO_OK;
-    return ledger_events_accountable(found, list, e);
+    return ledger_events_accountable(found, known, list, e);
 }
 
 static struct sotto_dp statement_of(const struct ledger_charge *c)
@@ -89,11 +73,12 @@ static struct sotto_dp statement_of(const struct ledger_charge *c)
 }
 
 static sotto_status event_of_numbers(bool *found, struct sotto_event *e, enum sotto_adjacency adjacency,
-                                     const struct ledger_events *list, const struct ledger_charge *c)
+                                     struct part_memory *known, const struct ledger_events *list,
+                                     const struct ledger_charge *c)
 {
     *e = (struct sotto_event){
         .mechanism = "stated", .count = 1, .adjacency = adjacency, .stated = statement_of(c)};
-    return ledger_events_accountable(found, list, e);
+    return ledger_events_accountable(found, known, list, e);
 }
 
 static sotto_status ledger_events_append(struct ledger_events *list, const struct sotto_event *e)
@@ -113,8 +98,8 @@ done:
     return status;
 }
 
-sotto_status ledger_charge_event(struct ledger_charged *out, const struct ledger_events *list,
-                                 const struct ledger_charge *charge)
+sotto_status ledger_charge_event(struct ledger_charged *out, struct part_memory *known,
+                                 const struct ledger_events *list, const struct ledger_charge *charge)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_event e = {.count = 1};
@@ -126,9 +111,9 @@ sotto_status ledger_charge_event(struct ledger_charged *out, const struct ledger
         goto done;
     }
     e.adjacency = recorded;
-    TRY(event_of_facts(&found, &e, list, charge));
+    TRY(event_of_facts(&found, &e, known, list, charge));
     if (!found)
-        TRY(event_of_numbers(&found, &e, recorded, list, charge));
+        TRY(event_of_numbers(&found, &e, recorded, known, list, charge));
     *out = (struct ledger_charged){.event = e, .add_remove = add_remove};
     if (!found)
         out->event = (struct sotto_event){.count = 0};

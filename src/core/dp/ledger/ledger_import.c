@@ -23,6 +23,7 @@ static sotto_status append_import(struct ledger *l, const struct sotto_event *e,
                                  .file_sha256 = file_sha256};
     struct ledger_line parsed = {0};
     struct ledger_item item;
+    struct part_memory known = {.made = 0};
     struct ledger_charge charge;
     struct admission admission;
     bool fits; /* it was spent, whether it fits or not */
@@ -30,7 +31,7 @@ static sotto_status append_import(struct ledger *l, const struct sotto_event *e,
     TRY(charge_entry_encode(&line, &entry));
     TRY(ledger_line_parse(&parsed, line, strlen(line), "ledger entry"));
     charge = ledger_line_charge(&parsed);
-    TRY(ledger_item_make(&item, l, &charge, true));
+    TRY(ledger_item_make(&item, &known, l, &charge, true));
     TRY(ledger_admit(&admission, &fits, l, ledger_columns_budget(l), &item, NULL));
     base_free(line);
     line = NULL;

@@ -83,14 +83,15 @@ static bool is_enough(const struct adaptive *box, const struct need *n)
 }
 
 /* What one event needs by itself. */
-static sotto_status need_of(struct need *out, const struct ledger_item *item, const struct sotto_event *e,
-                            const struct ledger_charge *recorded)
+static sotto_status need_of(struct need *out, struct part_memory *known, const struct ledger_item *item,
+                            const struct sotto_event *e, const struct ledger_charge *recorded)
 {
     sotto_status status = SOTTO_OK;
     struct need n = {
         .item = item, .event = e, .lower = recorded->lower, .delta = recorded->delta, .square = INFINITY};
-    TRY(part_make(&n.part, e, 0, SOTTO_REPLACE_ONE));
-    const struct part *p = &n.part;
+    const struct part *p;
+    TRY(part_recall(&p, known, e, 0));
+    n.part = *p;
     n.pure = part_pure(p).hi < INFINITY ? part_pure(p).lo * (1 - hair) : INFINITY;
     n.coin = p->kind == PART_STATED ? p->failure.lo : 0;
     if (p->kind == PART_NOISE && p->m->by_l2 && !p->m->integer)
@@ -113,7 +114,7 @@ static void add_need(struct sums *s, const struct need *n)
         s->gaussian += n->square;
     } else {
         s->pure += n->pure;
-        s->gaussian += count * adaptive_square_of_pure(n->pure / count) * (1 - hair);
+        s->gaussian += count * adaptive_square_of_pure_below(n->pure / count) * (1 - hair);
     }
 }
 
@@ -126,8 +127,8 @@ static sotto_status ledger_offers_refuse(const char *where)
         where);
 }
 
-sotto_status ledger_require_offers(const struct ledger_item *item, const struct ledger_charge *recorded,
-                                   const char *where)
+sotto_status ledger_require_offers(struct part_memory *known, const struct ledger_item *item,
+                                   const struct ledger_charge *recorded, const char *where)
 {
     sotto_status status = SOTTO_OK;
     const struct any_order *a = &item->any_order;
@@ -141,7 +142,7 @@ sotto_status ledger_require_offers(const struct ledger_item *item, const struct 
         TRY(ledger_offers_refuse(where));
     for (size_t k = 0; k < count; k++) { /* what covers all covers each */
         struct need n;
-        TRY(need_of(&n, item, &events[k], recorded));
+        TRY(need_of(&n, known, item, &events[k], recorded));
         if (count > 1)
             add_need(&sums, &n);
         for (size_t i = 0; i < a->offers; i++)
@@ -189,7 +190,7 @@ static bool price_of(struct price *out, const struct need *n, double failure)
     if (!item->charged.plan)
         p.pure = fmin(p.pure, item->pure * (1 - hair)); /* NAN: none */
     if (n->pure < INFINITY && n->square == INFINITY)
-        p.square = count * adaptive_square_of_pure(n->pure / count) * (1 - hair);
+        p.square = count * adaptive_square_of_pure_below(n->pure / count) * (1 - hair);
     if (failure > 0 && (n->square < INFINITY || n->pure == INFINITY))
         return false; /* a Gaussian above a curve, which may fail */
     if (failure > 0 && failure >= item->delta && item->delta > 0 && !item->charged.plan)
@@ -228,6 +229,7 @@ struct spent_before {
 static sotto_status find_needs(struct spent_before *out, const struct ledger *l)
 {
     sotto_status status = SOTTO_OK;
+    struct part_memory known = {.made = 0};
     size_t room = 0;
     for (size_t i = 0; i < l->charges; i++)
         room += l->items[i].plan ? l->items[i].plan->events.count : 1;
@@ -239,7 +241,7 @@ static sotto_status find_needs(struct spent_before *out, const struct ledger *l)
         const struct ledger_charge recorded = {.delta = item->delta};
         out->uncovered = out->uncovered || item->seeded || events->count == 0;
         for (size_t k = 0; !out->uncovered && k < (item->plan ? item->plan->events.count : 1); k++)
-            TRY(need_of(&out->needs[out->n++], item, &events[k], &recorded));
+            TRY(need_of(&out->needs[out->n++], &known, item, &events[k], &recorded));
     }
 done:
     return status;

@@ -23,10 +23,10 @@ static bool is_by_l2(const struct sotto_event *e)
     return m && m->by_l2;
 }
 
-static sotto_status require_noise(const struct sotto_event *e, size_t i)
+static sotto_status require_noise(struct part_memory *known, const struct sotto_event *e, size_t i)
 {
     sotto_status status = SOTTO_OK;
-    struct part part;
+    const struct part *part;
     REQUIRE(mechanism_find(e->mechanism),
             "events[%zu]: a stated guarantee has no release; a plan holds noise of a scale, and runs of "
             "sampled steps",
@@ -36,9 +36,9 @@ static sotto_status require_noise(const struct sotto_event *e, size_t i)
         "events[%zu]: a planned release is accounted for one replaced record; give adjacency replace-one and "
         "no group",
         i);
-    TRY(part_make(&part, e, i, SOTTO_REPLACE_ONE));
-    const bool by_l1 = !isnan(e->l1) && isnan(e->l2) && part_pure(&part).hi < INFINITY;
-    REQUIRE(is_by_l2(e) ? part.shifts.l2.hi < INFINITY : by_l1,
+    TRY(part_recall(&part, known, e, i));
+    const bool by_l1 = !isnan(e->l1) && isnan(e->l2) && part_pure(part).hi < INFINITY;
+    REQUIRE(is_by_l2(e) ? part->shifts.l2.hi < INFINITY : by_l1,
             "events[%zu]: of %s with these norms only Renyi divergences are known, so no other release may "
             "steer it and no plan can hold it; give l1, use gaussian, or release it without a plan",
             i, e->mechanism);
@@ -47,16 +47,16 @@ done:
 }
 
 /* Each step has its pair, of a replaced record; those of a person are known one row after the other only. */
-static sotto_status require_run(const struct sotto_event *e, size_t i, size_t rows)
+static sotto_status require_run(struct part_memory *known, const struct sotto_event *e, size_t i, size_t rows)
 {
     sotto_status status = SOTTO_OK;
-    struct part part;
+    const struct part *part;
     REQUIRE(rows <= 1 && e->group <= 1,
             "events[%zu]: the steps of a run on persons have no pair of their own, as rows are accounted for "
             "one after the other; charge that run by itself",
             i);
-    TRY(part_make(&part, e, i, SOTTO_REPLACE_ONE));
-    REQUIRE(part_has_item(&part),
+    TRY(part_recall(&part, known, e, i));
+    REQUIRE(part_has_item(part),
             "events[%zu]: of steps by %s with this clipping only Renyi divergences are known, so no plan can "
             "hold the run; use gaussian, clip by l1, or charge it by itself",
             i, e->mechanism);
@@ -69,13 +69,14 @@ size_t plan_event_slots(const struct sotto_event *e)
     return event_is_run(e) ? 1 : e->count;
 }
 
-static sotto_status count_slots(size_t *slots, const struct event_list *events, size_t rows)
+static sotto_status count_slots(size_t *slots, struct part_memory *known, const struct event_list *events,
+                                size_t rows)
 {
     sotto_status status = SOTTO_OK;
     size_t sum = 0;
     for (size_t i = 0; i < events->count; i++) {
         const struct sotto_event *e = &events->events[i];
-        TRY(event_is_run(e) ? require_run(e, i, rows) : require_noise(e, i));
+        TRY(event_is_run(e) ? require_run(known, e, i, rows) : require_noise(known, e, i));
         REQUIRE(plan_event_slots(e) <= PLAN_SLOTS - sum, "a plan has more than %d releases; make several",
                 PLAN_SLOTS);
         sum += plan_event_slots(e);
@@ -111,48 +112,46 @@ static void prepare_noise(struct sotto_event *e, const struct privacy_unit *unit
 
 sotto_status plan_prepare(struct event_list *events, const struct privacy_unit *unit)
 {
+    struct part_memory known = {.made = 0};
     size_t slots;
     for (size_t i = 0; i < events->count; i++)
         if (event_is_run(&events->events[i]))
             prepare_run(&events->events[i]);
         else
             prepare_noise(&events->events[i], unit);
-    return count_slots(&slots, events, unit->rows);
+    return count_slots(&slots, &known, events, unit->rows);
 }
 
 /* ---- plans of a ledger ---- */
 
-sotto_status ledger_plan_make(struct ledger_plan **out, const struct ledger_charge *charge, const char *where)
+sotto_status ledger_plan_make(struct ledger_plan **out, struct part_memory *known,
+                              const struct ledger_charge *charge, const char *where)
 {
     sotto_status status = SOTTO_OK;
     struct ledger_plan *p = NULL;
     const struct event_list *from = charge->plan;
-    NEW(p, 1);
-    status = count_slots(&p->slots, from, charge->unit.rows);
+    const size_t bytes = from->count * sizeof *from->events;
+    size_t slots;
+    status = count_slots(&slots, known, from, charge->unit.rows);
     if (status == SOTTO_EINVAL || status == SOTTO_ENOTSUP)
         status_prefix(where);
     if (status != SOTTO_OK) {
         status = status == SOTTO_ENOMEM ? status : status_fail(SOTTO_EFORMAT, "%s", sotto_error_text());
         goto done;
     }
-    NEW(p->spent, p->slots);
-    NEW(p->events.events, from->count);
-    p->events.count = from->count;
-    memcpy(p->events.events, from->events, from->count * sizeof *from->events);
+    if (!(p = base_alloc(sizeof *p + bytes + slots, 1))) /* all in one block */
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", where);
+    p->events = (struct event_list){memcpy(p + 1, from->events, bytes), from->count};
+    p->slots = slots;
+    p->spent = (unsigned char *)(p->events.events + from->count);
     snprintf(p->dataset_id, sizeof p->dataset_id, "%s", charge->dataset_id ? charge->dataset_id : "");
     *out = p;
-    p = NULL;
 done:
-    ledger_plan_free(p);
     return status;
 }
 
 void ledger_plan_free(struct ledger_plan *p)
 {
-    if (!p)
-        return;
-    events_free(&p->events);
-    base_free(p->spent);
     base_free(p);
 }
 

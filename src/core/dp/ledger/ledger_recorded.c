@@ -2,6 +2,7 @@
  * that ever was, so rounding accuses nobody. */
 #include "dp/ledger/ledger_recorded.h"
 #include "dp/account/accountant.h"
+#include "dp/account/adaptive.h"
 #include "dp/account/event_part.h"
 #include "dp/mechanism/mechanism.h"
 
@@ -31,6 +32,14 @@ static sotto_status require_pure(double recorded, const struct part *p, const ch
                                     : SOTTO_OK;
 }
 
+/* Of Gaussian noise plain doubles tell in most cases. */
+static bool curve_is_below(const struct part *p, double epsilon, double delta)
+{
+    const struct adaptive box = {.square = iv_square(p->shifts.l2).hi};
+    return (p->m->by_l2 && p->m->kind != RELEASE_NONE && adaptive_stays(&box, epsilon, delta)) ||
+           account_delta(p->m, &p->shifts, 1, epsilon).hi <= delta;
+}
+
 /* The smallest bound of those that a charge takes; the curve alone where that is enough. */
 static double least_epsilon(const struct part *p, double recorded, double delta)
 {
@@ -38,7 +47,7 @@ static double least_epsilon(const struct part *p, double recorded, double delta)
     double least = pure;
     struct sotto_account a;
     const bool curve = delta > 0 && (p->m->by_l2 || account_shift(p->m, &p->shifts).hi < INFINITY);
-    if (curve && recorded < INFINITY && account_delta(p->m, &p->shifts, 1, recorded).hi <= delta)
+    if (curve && recorded < INFINITY && curve_is_below(p, recorded, delta))
         return recorded; /* so its inverse is not above, which takes long to find */
     if (curve)
         least = fmin(least, account_epsilon(p->m, &p->shifts, 1, delta).lo);
@@ -71,19 +80,19 @@ static sotto_status require_test(const struct ledger_charge *c, const char *wher
 }
 
 /* What is planned: no release by itself is above what was recorded for all. */
-static sotto_status require_plan(const struct event_list *plan, const struct ledger_charge *c,
-                                 const char *where)
+static sotto_status require_plan(struct part_memory *known, const struct event_list *plan,
+                                 const struct ledger_charge *c, const char *where)
 {
     sotto_status status = SOTTO_OK;
     double pure = 0, rho = 0;
     for (size_t i = 0; i < plan->count; i++) {
-        struct part p;
-        TRY(part_make(&p, &plan->events[i], i, SOTTO_REPLACE_ONE));
-        pure += part_pure(&p).hi < INFINITY ? part_pure(&p).lo : INFINITY;
-        if (p.kind == PART_SAMPLED)
+        const struct part *p;
+        TRY(part_recall(&p, known, &plan->events[i], i));
+        pure += part_pure(p).hi < INFINITY ? part_pure(p).lo : INFINITY;
+        if (p->kind == PART_SAMPLED)
             continue;
-        rho += p.count * iv_div(iv_square(p.shifts.l2), iv(p.m->zcdp_divisor)).lo;
-        const double least = least_epsilon(&p, c->epsilon, c->delta);
+        rho += p->count * iv_div(iv_square(p->shifts.l2), iv(p->m->zcdp_divisor)).lo;
+        const double least = least_epsilon(p, c->epsilon, c->delta);
         if (is_less(c->epsilon, least))
             TRY(ledger_recorded_refuse(where, "epsilon", c->epsilon, least));
     }
@@ -96,20 +105,20 @@ done:
 }
 
 /* With all records in each step, Gaussians of all steps add up: a record is replaced by its opposite, or comes or goes. */
-static sotto_status require_steps(bool *derived, const struct sotto_event *e, const struct ledger_charge *c,
-                                  const char *where)
+static sotto_status require_steps(bool *derived, struct part_memory *known, const struct sotto_event *e,
+                                  const struct ledger_charge *c, const char *where)
 {
     sotto_status status = SOTTO_OK;
-    struct part p;
+    const struct part *p;
     *derived = false;
-    TRY(part_make(&p, e, 0, SOTTO_REPLACE_ONE));
+    TRY(part_recall(&p, known, e, 0));
     const bool replaced = c->adjacency && strcmp(c->adjacency, "replace-one") == 0;
     if (replaced)
-        TRY(require_pure(c->pure, &p, where));
-    if (e->sample_rate < 1 || !p.m->by_l2 || p.m->integer || c->delta == 0)
+        TRY(require_pure(c->pure, p, where));
+    if (e->sample_rate < 1 || !p->m->by_l2 || p->m->integer || c->delta == 0)
         goto done;
     const struct interval step = iv_div(iv(replaced ? 2 : 1), iv(e->noise_multiplier));
-    const double least = p.m->epsilon(iv_mul(step, iv_sqrt(iv((double)e->count))), c->delta).lo;
+    const double least = p->m->epsilon(iv_mul(step, iv_sqrt(iv((double)e->count))), c->delta).lo;
     if (is_less(c->epsilon, least))
         TRY(ledger_recorded_refuse(where, "epsilon", c->epsilon, least));
     *derived = true;
@@ -122,7 +131,7 @@ static bool has_formula(const struct mechanism *m)
     return !(m->integer && !m->pure);
 }
 
-sotto_status ledger_require_recorded(bool *derived, const struct ledger_item *item,
+sotto_status ledger_require_recorded(bool *derived, struct part_memory *known, const struct ledger_item *item,
                                      const struct ledger_charge *c, const char *where)
 {
     sotto_status status = SOTTO_OK;
@@ -131,9 +140,9 @@ sotto_status ledger_require_recorded(bool *derived, const struct ledger_item *it
     struct part p = {.count = 1};
     *derived = false;
     if (item->charged.plan)
-        return require_plan(item->charged.plan, c, where);
+        return require_plan(known, item->charged.plan, c, where);
     if (e->noise_multiplier > 0)
-        return require_steps(derived, e, c, where);
+        return require_steps(derived, known, e, c, where);
     if (c->mechanism && strcmp(c->mechanism, TEST_MECHANISM) == 0)
         return require_test(c, where);
     if (!m || c->noise_multiplier > 0 || (m->integer && !(c->value_step > 0)))

@@ -196,6 +196,7 @@ static sotto_status check_plan(struct verification *v, const struct ledger *l)
 {
     sotto_status status = SOTTO_OK;
     const struct ledger_item *plan = NULL;
+    struct part_memory known = {.made = 0};
     struct sotto_account a;
     for (size_t i = 0; i < l->charges && v->claims.plan; i++)
         if (l->items[i].plan && strcmp(l->items[i].hash, v->claims.plan) == 0)
@@ -208,7 +209,7 @@ static sotto_status check_plan(struct verification *v, const struct ledger *l)
     verify_check(v, "plan", plan->epsilon >= a.epsilon.lower * (1 - 1e-9),
                  "charged at epsilon %g, and its releases have at least %g together", plan->epsilon,
                  a.epsilon.lower);
-    status = ledger_require_offers(plan, &derived, "its plan");
+    status = ledger_require_offers(&known, plan, &derived, "its plan");
     verify_check(v, "plan", status == SOTTO_OK, "%s", status == SOTTO_OK ? "" : sotto_error_text());
     status = status == SOTTO_ENOMEM ? status : SOTTO_OK;
     verify_done(v, "what its plan was charged was derived again");
