@@ -1363,8 +1363,12 @@ def any_order(lines):
     settled = {line["entry"]: {name: line[name] for name in ("any_order", "steps", "epsilon", "delta")} for line in lines
                if line["event"] == "settled" and "any_order" in line}
     charged = {line["entry"]: {name: line[name] for name in ("steps", "epsilon", "delta")} for line in lines if line["event"] == "settled"}
-    fixed, before = None, []
+    fixed, before, budget = None, [], None
     for number, line in enumerate(lines, 1):
+        if line["event"] == "budget":
+            if budget and (line["epsilon"] > budget["epsilon"] or line["delta"] > budget["delta"]):
+                raise Refused(1, f"line {number}: its budget is larger than the one before it")
+            budget = line
         said = line.get("any_order")
         holder = line if line["event"] == "budget" else said if isinstance(said, dict) else {}
         opens = holder.get("columns", ...)

@@ -724,3 +724,37 @@ TEST(lines_that_record_less_than_their_facts)
 }
 
 TEST_GROUP(.before = make_folder, .after = remove_folder)
+
+/* ---- budgets ---- */
+
+static const char *raised; /* the member of the second line that is made larger */
+
+static void raise_budget(char *line, size_t index)
+{
+    char *at = index == 1 && raised ? strstr(line, raised) : NULL;
+    assert_true(at || index != 1 || !raised);
+    if (at)
+        at[strlen(raised) - 1] = '9';
+}
+
+/* Nobody writes a budget that is larger than the one before it. The control: the same lines, chained anew and not raised. */
+TEST(a_budget_that_is_larger_than_the_one_before_it_was_forged)
+{
+    static const char *const members[] = {NULL, "\"epsilon\":1.5", "\"delta\":0.125"};
+    for (size_t i = 0; i < 3; i++) {
+        struct ledger l;
+        char *at;
+        unlink(path);
+        for (int k = 0; k < 2; k++) {
+            const struct sotto_dp budget = {k ? 1.5 : 1.75, k ? .125 : .1275};
+            assert_int_equal(sotto_ledger_init(&at, "toy", path, budget, NULL, &exercise, NULL), SOTTO_OK);
+            sotto_text_free(at);
+        }
+        raised = members[i];
+        rewrite(raise_budget);
+        assert_int_equal(ledger_read(&l, path), i == 0 ? SOTTO_OK : SOTTO_EFORMAT);
+        assert_true(i == 0 || strstr(sotto_error_text(), "line 2: its budget of epsilon 1."));
+        if (i == 0)
+            ledger_close(&l);
+    }
+}

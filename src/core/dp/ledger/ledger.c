@@ -86,6 +86,12 @@ static sotto_status refuse_any_order(const char *where)
 static sotto_status take_budget(struct ledger *l, const struct ledger_line *line, const char *where)
 {
     sotto_status status = SOTTO_OK;
+    if (ledger_budget_is_larger(line->budget, l->recorded))
+        FAIL(SOTTO_EFORMAT,
+             "%s: its budget of epsilon %g, delta %g is larger than the one before it (%g, %g), so the "
+             "ledger was "
+             "changed",
+             where, line->budget.epsilon, line->budget.delta, l->recorded.epsilon, l->recorded.delta);
     if (line->admission.opens && ledger_columns_are_fixed(l))
         TRY(refuse_any_order(where));
     if (line->admission.opens) {

@@ -90,6 +90,11 @@ struct ledger {
     void *state;
 };
 
+/** No budget follows a smaller one. Of an epsilon NAN, which is none: it is not larger. */
+static inline bool ledger_budget_is_larger(struct sotto_dp budget, struct sotto_dp before)
+{
+    return budget.epsilon > before.epsilon || budget.delta > before.delta;
+}
 /** Opens or creates (with folders, mode 0600), waits for the lock, checks the whole chain, sums. A torn last
  * line (a process died while writing it, so its noise was never drawn) is moved to PATH.torn and the move is
  * recorded, and so is a charge of which not all lines are there; a line that lacks nothing but its newline is kept and charged. EFORMAT: a line was changed, removed

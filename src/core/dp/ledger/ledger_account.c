@@ -213,7 +213,7 @@ done:
 
 static sotto_status refuse_wider(const struct ledger *l, struct sotto_dp budget)
 {
-    if (!(budget.epsilon > l->budget.epsilon || budget.delta > l->budget.delta))
+    if (!ledger_budget_is_larger(budget, l->budget))
         return SOTTO_OK;
     return status_fail(
         SOTTO_EBUDGET,

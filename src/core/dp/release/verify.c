@@ -198,7 +198,7 @@ static void check_wording(struct verification *v)
                  seeded ? "seeded" : "from the operating system", says ? "an account" : f->proved);
     verify_check(v, "scale", strtod(f->exact, &end) == f->scale && *end == '\0', "%.17g and %s", f->scale,
                  f->exact);
-    verify_check(v, "lattice", lattice_fits(f), "step 2^%d for scale %g", (int)f->exponent, f->scale);
+    verify_check(v, "lattice", lattice_fits(f), "step 2^%lld for scale %g", (long long)f->exponent, f->scale);
     if (f->version == 1)
         verify_check(v, "version", !f->has_later_members, "version 1 has neither records nor a condition");
 }
