@@ -1,8 +1,12 @@
-/* What a charge takes with a ledger of many releases, in milliseconds of processor time: opening and checking the ledger, the budget and the entry. Left out are
- * fsync, which waits for the disk (it is a function of this program here), and the account of the release itself. */
+/* What a charge takes with a ledger of many releases, in milliseconds of processor time: opening and checking the ledger, the budget and the
+ * entry. Left out are fsync, which waits for the disk (it is a function of this program here), and the account of the release itself: the
+ * epsilon that it comes with is known before the clock starts, and what it asks of the columns (ledger_check_budget()) is timed by itself, on
+ * the same ledger, and taken off. */
 #include "base/file.h"
 #include "dp/account/accountant.h"
 #include "dp/ledger/charge.h"
+#include "dp/ledger/ledger_account.h"
+#include "dp/ledger/ledger_columns.h"
 #include "dp/ledger/ledger_plan.h"
 #include "sotto/sotto.h"
 
@@ -47,7 +51,14 @@ static double scale_of(size_t i)
     return 1000 + (double)i / 7;
 }
 
-static void enter(struct charge *c, const struct charge_entry *entry)
+/* What is done with an entry. */
+typedef void deed(void *state, struct charge *c, const struct charge_entry *entry);
+struct way {
+    deed *act;
+    void *state;
+};
+
+static void complete(const struct way *way, struct charge *c, const struct charge_entry *entry)
 {
     struct charge_entry e = *entry;
     e.dataset_id = "bench";
@@ -55,10 +66,40 @@ static void enter(struct charge *c, const struct charge_entry *entry)
     e.unit = &unit;
     e.sampler = exact;
     e.randomness = "os";
-    require(charge_enter(c, &e, NULL));
+    e.source = &nobody;
+    way->act(way->state, c, &e);
 }
 
-static void release(struct charge *c, const struct sotto_account *account)
+static void enter(void *state, struct charge *c, const struct charge_entry *entry)
+{
+    (void)state;
+    require(charge_enter(c, entry, NULL));
+}
+
+static void admit(struct admission *out, struct charge *c, const struct charge_entry *entry)
+{
+    struct ledger_line parsed;
+    char *line;
+    require(charge_entry_encode(&line, entry));
+    require(ledger_line_parse(&parsed, line, strlen(line), "line"));
+    if (entry->plan)
+        require(ledger_line_plan(&parsed, "line"));
+    const struct ledger_charge charge = ledger_line_charge(&parsed);
+    require(ledger_check_budget(out, &c->ledgers[0], entry->account, &charge));
+    ledger_line_free(&parsed);
+    sotto_text_free(line);
+}
+
+/* The account that is left out: state is where its time goes. */
+static void account_alone(void *state, struct charge *c, const struct charge_entry *entry)
+{
+    struct admission made;
+    const double start = now();
+    admit(&made, c, entry);
+    *(double *)state = now() - start;
+}
+
+static void release(const struct way *way, struct charge *c, const struct sotto_account *account)
 {
     const struct sotto_sensitivity s = {
         .l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED, .dimension = 4};
@@ -66,7 +107,8 @@ static void release(struct charge *c, const struct sotto_account *account)
     char nonce[65], input[65];
     snprintf(nonce, sizeof nonce, "%064x", ++number);
     snprintf(input, sizeof input, "%064x", number);
-    enter(c, &(struct charge_entry){.event = LEDGER_RELEASE,
+    complete(way, c,
+             &(struct charge_entry){.event = LEDGER_RELEASE,
                                     .input_sha256 = input,
                                     .input_nonce = nonce,
                                     .sensitivity = &s,
@@ -84,7 +126,7 @@ static struct sotto_sampled steps_of(size_t i, size_t steps)
                                   .adjacency = SOTTO_REPLACE_ONE};
 }
 
-static void reserve(struct charge *c, size_t i, const struct sotto_account *account)
+static void reserve(const struct way *way, struct charge *c, size_t i, const struct sotto_account *account)
 {
     const struct sotto_sensitivity s = {.l1 = NAN, .l2 = 1, .source = SOTTO_SENSITIVITY_CLIPPED};
     const struct dpsgd_facts facts = {.mechanism = "gaussian",
@@ -97,7 +139,8 @@ static void reserve(struct charge *c, size_t i, const struct sotto_account *acco
     static unsigned number;
     char id[RUN_ID + 1];
     snprintf(id, sizeof id, "%032x", ++number);
-    enter(c, &(struct charge_entry){.event = LEDGER_RESERVE,
+    complete(way, c,
+             &(struct charge_entry){.event = LEDGER_RESERVE,
                                     .sensitivity = &s,
                                     .account = account,
                                     .run = id,
@@ -105,28 +148,76 @@ static void reserve(struct charge *c, size_t i, const struct sotto_account *acco
                                     .steps = 2});
 }
 
-/* As reserve.c does. */
-static void settle(struct ledger *l, size_t i)
+/* What equal charges share: those of one noise, or of a little more of it. */
+struct shared {
+    struct sotto_account account, fewer; /* of the release, and of a run that stopped after a step */
+    struct admission taken, settled;
+    bool admitted, stopped;
+};
+
+static bool still_fits(const struct ledger *l, const struct any_order *a)
 {
-    const struct ledger_item *reserved = &l->items[l->charges - 1];
-    const struct sotto_sampled one = steps_of(i, 1);
-    struct ledger_settlement settlement = {.run = reserved->run, .entry = reserved->hash, .steps = 1};
-    struct ledger_item settled = *reserved;
-    struct sotto_account account;
-    struct ledger_line parsed;
-    struct admission admission;
+    struct adaptive_columns with = l->columns;
+    return adaptive_columns_take(&with, a->offer, a->offers, a->took);
+}
+
+static void append_shared(void *state, struct charge *c, const struct charge_entry *entry)
+{
+    struct shared *s = state;
+    struct charge_entry e = *entry;
     char *line;
-    require(sotto_account_sampled(&account, &one, NULL));
-    require(ledger_settlement_encode(&line, &settlement, &account, NULL));
+    if (!s->admitted)
+        admit(&s->taken, c, entry);
+    e.admission = &s->taken;
+    require(charge_entry_encode(&line, &e));
+    require(ledger_append_charge(&c->ledgers[0], line));
+    sotto_text_free(line);
+    s->taken.opens = false; /* the first of them has opened the columns */
+    s->admitted = true;
+}
+
+/* As reserve.c does. */
+static void stop(struct shared *s, const struct ledger_item *reserved,
+                 const struct ledger_settlement *settlement, size_t i)
+{
+    const struct sotto_sampled one = steps_of(i, 1);
+    struct ledger_item settled = *reserved;
+    struct ledger_line parsed;
+    char *line;
+    require(sotto_account_sampled(&s->fewer, &one, NULL));
+    require(ledger_settlement_encode(&line, settlement, &s->fewer, NULL));
     require(ledger_line_parse(&parsed, line, strlen(line), "line"));
     const struct ledger_charge numbers = ledger_line_charge(&parsed);
     ledger_item_settle(&settled, &numbers);
-    require(ledger_admit_settled(&admission, reserved, &settled, NULL));
-    sotto_text_free(line);
-    require(ledger_settlement_encode(&line, &settlement, &account, &admission));
-    require(ledger_append(l, line));
+    require(ledger_admit_settled(&s->settled, reserved, &settled, NULL));
     sotto_text_free(line);
     ledger_line_free(&parsed);
+    s->stopped = true;
+}
+
+static void settle(struct shared *s, struct ledger *l, size_t i)
+{
+    const struct ledger_item *reserved = &l->items[l->charges - 1];
+    const struct ledger_settlement settlement = {.run = reserved->run, .entry = reserved->hash, .steps = 1};
+    char *line;
+    if (!s->stopped)
+        stop(s, reserved, &settlement, i);
+    require(ledger_settlement_encode(&line, &settlement, &s->fewer, &s->settled));
+    require(ledger_append(l, line));
+    sotto_text_free(line);
+}
+
+static void plan_of(struct event_list *plan, size_t i)
+{
+    for (size_t k = 0; k < plan->count; k++)
+        plan->events[k] = (struct sotto_event){.mechanism = "laplace",
+                                               .count = 2,
+                                               .scale = scale_of(i) * (double)(4 + k),
+                                               .l1 = 1,
+                                               .l2 = NAN,
+                                               .dimension = 4,
+                                               .adjacency = SOTTO_REPLACE_ONE};
+    require(plan_prepare(plan, &unit));
 }
 
 static struct sotto_account account_of(enum kind kind, size_t i, struct event_list *plan)
@@ -136,15 +227,7 @@ static struct sotto_account account_of(enum kind kind, size_t i, struct event_li
     const struct sotto_sampled two = steps_of(i, 2);
     struct sotto_account account;
     if (kind >= PLAN) {
-        for (size_t k = 0; k < plan->count; k++)
-            plan->events[k] = (struct sotto_event){.mechanism = "laplace",
-                                                   .count = 2,
-                                                   .scale = scale_of(i) * (double)(4 + k),
-                                                   .l1 = 1,
-                                                   .l2 = NAN,
-                                                   .dimension = 4,
-                                                   .adjacency = SOTTO_REPLACE_ONE};
-        require(plan_prepare(plan, &unit));
+        plan_of(plan, i);
         require(sotto_account_events(&account, plan->events, plan->count, 0, SOTTO_REPLACE_ONE, NULL));
     } else if (kind == RUN || kind == SETTLED) {
         require(sotto_account_sampled(&account, &two, NULL));
@@ -155,17 +238,15 @@ static struct sotto_account account_of(enum kind kind, size_t i, struct event_li
     return account;
 }
 
-static void charge(struct charge *c, enum kind kind, size_t i, const struct sotto_account *account,
-                   const struct event_list *plan)
+static void charge(const struct way *way, struct charge *c, enum kind kind, size_t i,
+                   const struct sotto_account *account, const struct event_list *plan)
 {
     if (kind >= PLAN)
-        enter(c, &(struct charge_entry){.event = LEDGER_PLAN, .account = account, .plan = plan});
+        complete(way, c, &(struct charge_entry){.event = LEDGER_PLAN, .account = account, .plan = plan});
     else if (kind == RUN || kind == SETTLED)
-        reserve(c, i, account);
+        reserve(way, c, i, account);
     else
-        release(c, account);
-    if (kind == SETTLED)
-        settle(&c->ledgers[0], i);
+        release(way, c, account);
 }
 
 /* ---- what one takes ---- */
@@ -176,59 +257,90 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of RUNS charges to a ledger of so many releases. */
-static double median(enum kind kind, size_t entries, bool budget, bool alike)
+struct bench {
+    enum kind kind;
+    size_t entries;
+    bool budget, alike;
+    struct event_list plan;
+    char path[64];
+};
+
+/* Accounts of runs and plans take long: so many of their lines in a row differ in their noise alone. */
+enum { LINES = 10, CHARGES = 21 };
+
+static void fill(struct bench *b)
 {
-    enum { RUNS = 21 };
-    char folder[] = "/tmp/sotto-bench-XXXXXX", path[64], command[128], *first;
-    struct sotto_event events[3];
-    struct event_list plan = {events, 1 + 2 * (kind == LARGE_PLAN)};
     struct charge c = {.lock = {.fd = -1}};
-    double ms[RUNS];
-    if (!mkdtemp(folder))
-        exit(1);
-    snprintf(path, sizeof path, "%s/l.jsonl", folder);
-    setenv("XDG_DATA_HOME", folder, 1);
-    if (budget) {
-        require(sotto_ledger_init(&first, "bench", path, (struct sotto_dp){10, 1e-2}, NULL, &nobody, NULL));
+    struct shared shared = {.admitted = false};
+    const size_t each = b->kind > GAUSSIAN ? LINES : b->alike ? b->entries : 1;
+    const struct way way = {append_shared, &shared};
+    char *first;
+    if (b->budget) {
+        require(
+            sotto_ledger_init(&first, "bench", b->path, (struct sotto_dp){10, 1e-2}, NULL, &nobody, NULL));
         sotto_text_free(first);
     }
-    require(charge_open(&c, "bench", path, &nobody, NULL));
-    for (size_t i = 0; i < entries; i++) {
-        const struct sotto_account account = account_of(kind, alike ? 0 : i, &plan);
-        charge(&c, kind, alike ? 0 : i, &account, &plan);
+    require(charge_open(&c, "bench", b->path, &nobody, NULL));
+    for (size_t i = 0; i < b->entries; i++) {
+        if (i % each == 0 || !still_fits(&c.ledgers[0], &shared.taken.any_order))
+            shared = (struct shared){.account = account_of(b->kind, b->alike ? 0 : i, &b->plan)};
+        if (b->kind >= PLAN)
+            plan_of(&b->plan, b->alike ? 0 : i);
+        charge(&way, &c, b->kind, b->alike ? 0 : i, &shared.account, &b->plan);
+        if (b->kind == SETTLED)
+            settle(&shared, &c.ledgers[0], b->alike ? 0 : i);
     }
     charge_close(&c);
-    for (size_t i = 0; i < RUNS; i++) {
-        const struct sotto_account account = account_of(kind, alike ? 0 : entries + i, &plan);
-        const double start = now();
-        require(charge_open(&c, "bench", path, &nobody, NULL));
-        charge(&c, kind == SETTLED ? RUN : kind, alike ? 0 : entries + i, &account, &plan);
-        charge_close(&c);
-        ms[i] = now() - start;
-    }
+}
+
+/* One more charge: the account's time and the rest. */
+static void take(double *own, double *rest, struct bench *b, size_t i)
+{
+    struct charge c = {.lock = {.fd = -1}};
+    const enum kind kind = b->kind == SETTLED ? RUN : b->kind;
+    const struct sotto_account account = account_of(kind, i, &b->plan);
+    require(charge_open(&c, "bench", b->path, &nobody, NULL));
+    charge(&(struct way){account_alone, own}, &c, kind, i, &account, &b->plan);
+    charge_close(&c);
+    const double start = now();
+    require(charge_open(&c, "bench", b->path, &nobody, NULL));
+    charge(&(struct way){enter, NULL}, &c, kind, i, &account, &b->plan);
+    charge_close(&c);
+    *rest = now() - start - *own;
+}
+
+static void measure(struct bench *b)
+{
+    char folder[] = "/tmp/sotto-bench-XXXXXX", command[128];
+    struct sotto_event events[3];
+    double own[CHARGES], rest[CHARGES];
+    b->plan = (struct event_list){events, 1 + 2 * (b->kind == LARGE_PLAN)};
+    if (!mkdtemp(folder))
+        exit(1);
+    snprintf(b->path, sizeof b->path, "%s/l.jsonl", folder);
+    setenv("XDG_DATA_HOME", folder, 1);
+    fill(b);
+    for (size_t i = 0; i < CHARGES; i++)
+        take(&own[i], &rest[i], b, b->alike ? 0 : b->entries + i);
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     if (system(command) != 0)
         exit(1);
-    qsort(ms, RUNS, sizeof *ms, ascending);
-    return ms[RUNS / 2];
+    qsort(own, CHARGES, sizeof *own, ascending);
+    qsort(rest, CHARGES, sizeof *rest, ascending);
+    printf("%-11s %-9s %-9s %6.2f ms (%.2f to %.2f), its own account %.2f\n", names[b->kind],
+           b->alike ? "alike" : "different", b->budget ? "budget" : "no budget", rest[CHARGES / 2],
+           rest[CHARGES / 4], rest[CHARGES * 3 / 4], own[CHARGES / 2]);
+    fflush(stdout);
 }
 
-/* bench_charge [RELEASES [KIND]]. A charge to a ledger of one release tells what its own account takes, and any charge; the first runs take
- * more of it than later ones, which find less room for failures. */
+/* bench_charge [RELEASES [KIND]]: medians and quartiles of 21 charges to a ledger of so many. A settled run is two lines of it. */
 int main(int argc, char **argv)
 {
     const size_t entries = argc > 1 ? (size_t)atol(argv[1]) : 1000;
     for (int kind = 0; kind < KINDS; kind++)
-        for (int way = 0; way < 4; way++) {
-            const bool budget = way % 2 == 0, alike = way / 2 == 1;
-            if (argc > 2 && strcmp(argv[2], names[kind]) != 0)
-                continue;
-            const double all = median((enum kind)kind, entries, budget, alike),
-                         own = median((enum kind)kind, 1, budget, alike);
-            printf("%-11s %-9s %-9s %6.2f ms (to a ledger of one: %.2f)\n", names[kind],
-                   alike ? "alike" : "different", budget ? "budget" : "no budget", all, own);
-            fflush(stdout);
-        }
+        for (int way = 0; way < 3; way++)
+            if (argc <= 2 || strcmp(argv[2], names[kind]) == 0)
+                measure(&(struct bench){
+                    .kind = (enum kind)kind, .entries = entries, .budget = way % 2 == 0, .alike = way == 2});
     return 0;
 }
