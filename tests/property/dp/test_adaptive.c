@@ -74,7 +74,8 @@ TEST(the_gaussian_of_a_pure_release_from_below)
     for (double epsilon = 1e-12; epsilon < 20; epsilon *= 1.07) {
         const double exact = adaptive_square_of_pure(epsilon), below = adaptive_square_of_pure_below(epsilon);
         assert_true(below <= exact * (1 - 1e-12));
-        assert_true(below >= exact * (1 - 1e-10));
+        assert_true(below >=
+                    exact * (1 - 1e-10 - 1e-13 / epsilon)); /* that p is near 1/2 costs the other digits */
     }
     assert_true(adaptive_square_of_pure_below(0) == 0);
 }

@@ -42,7 +42,7 @@ double adaptive_column(double epsilon, double delta, double pure, double failure
 /** m of a Gaussian that tells at least as much as any release of pure epsilon: (2 Phi^-1(p))^2, rounded up. */
 double adaptive_square_of_pure(double epsilon);
 
-/** The same from below, to 1e-11 of it: for checks, as it takes a tenth of the time. */
+/** From below, to some 1e-11 of the truth: for checks, as it takes a tenth of the time. */
 double adaptive_square_of_pure_below(double epsilon);
 
 /** A curve from above: at x[0] = 0 < x[1] < ... both directions of a pair have at most delta[i]. The pair's own curve is convex
