@@ -1,5 +1,5 @@
-/* Train a classifier on private records by DP-SGD: epsilon is charged to the ledger before the first step, and the
- * saved head has its certificate beside it. */
+/* Train a classifier on private records by DP-SGD, in one call: epsilon is charged to the ledger before the first step, and
+ * the saved head has its certificate beside it. */
 #include <sotto/sotto.h>
 
 #include "records.h"
@@ -16,25 +16,30 @@ int main(void)
     recipe.trainer = "dp-sgd";
     recipe.batch = 100;
     recipe.lr = 1;
-    const struct sotto_head_privacy privacy = {
-        .target = {.epsilon = 2}, /* its delta: below 1 / records */
-        .spend = {.dataset_id = "clinic-2026", .ledger = "clinic-2026.ledger.jsonl", .purpose = "diagnosis"},
-        .output = "private.safetensors"};
-    struct sotto_head *head = NULL;
-    struct sotto_certificate *certificate = NULL;
+    const struct sotto_head_release_request request = {
+        .x = x,
+        .y = y,
+        .n = RECORDS,
+        .d = COLUMNS,
+        .classes = CLASSES,
+        .recipe = &recipe,
+        .privacy = {.target = {.epsilon = 2}, /* its delta: below 1 / records */
+                    .spend = {.dataset_id = "clinic-2026",
+                              .ledger = "clinic-2026.ledger.jsonl",
+                              .purpose = "diagnosis"},
+                    .output = "private.safetensors"}};
+    struct sotto_head_release_result made = {0};
     char *line = NULL;
     double accuracy = 0;
-    if (sotto_head_train_private(&head, &certificate, x, y, RECORDS, COLUMNS, CLASSES, &recipe, &privacy,
-                                 NULL) != SOTTO_OK ||
-        sotto_head_save_private("private.safetensors", head, certificate) != SOTTO_OK ||
-        sotto_certificate_summary(&line, certificate) != SOTTO_OK ||
-        sotto_head_accuracy(&accuracy, head, x, y, RECORDS, COLUMNS, NULL) != SOTTO_OK) {
+    if (sotto_head_release(&made, &request, NULL) != SOTTO_OK ||
+        sotto_certificate_summary(&line, made.certificate) != SOTTO_OK ||
+        sotto_head_accuracy(&accuracy, made.head, x, y, RECORDS, COLUMNS, NULL) != SOTTO_OK) {
         fprintf(stderr, "%s\n%s\n", sotto_error_text(), sotto_error_hint());
         return 1;
     }
     printf("%s\naccuracy on its own records (private: do not publish): %.3f\n", line, accuracy);
     sotto_text_free(line);
-    sotto_certificate_free(certificate);
-    sotto_head_free(head);
+    sotto_certificate_free(made.certificate);
+    sotto_head_free(made.head);
     return 0;
 }

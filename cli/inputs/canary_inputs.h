@@ -7,26 +7,13 @@
 /* --canaries, --canary-kind, --canary-public. */
 extern const struct option_row canary_rows[];
 
-/* Who asks: a training that is not private tosses for being in or out. */
-struct canary_asker {
-    const struct sotto_spend *spend; /* NULL: plain */
-    enum sotto_adjacency adjacency;
-    uint64_t seed; /* of the recipe: the canaries are no secret */
-    size_t classes;
-    int fresh;
-};
-/* *out stays NULL without --canaries. data, rows (n): the records that were chosen. EUSAGE, and the errors of
- * sotto_canaries_make(). */
+/* What the options ask for: how many of which kind, and the rows (N, values) of --canary-public, which stay empty without it; `data`:
+ * the records. EUSAGE. */
+sotto_status canary_inputs_read(struct sotto_canary_options *out, struct sotto_array *public_rows,
+                                const struct sotto_dataset *data, const struct options *o);
+/* For a training that is not private, by its seed: the canaries are no secret. *out stays NULL without --canaries. data, rows (n): the
+ * records that were chosen. EUSAGE, and the errors of sotto_canaries_make(). */
 sotto_status canary_inputs_make(struct sotto_canaries **out, const struct sotto_dataset *data,
-                                const int64_t *rows, size_t n, const struct canary_asker *asker,
-                                const struct options *o);
-/* The purpose of the ledger entries, with the commitment to the coins: *text is to be freed. Without canaries nothing
- * happens. */
-sotto_status canary_inputs_charge(struct sotto_spend *spend, char **text, const struct sotto_canaries *c);
-/* Lets a trained model answer, and saves the canaries and their scores beside --output. */
-typedef sotto_status canary_answers(float *logits, const void *model, const struct sotto_dataset *records,
-                                    const struct sotto_context *ctx);
-sotto_status canary_inputs_save(struct sotto_canaries *c, canary_answers *answers, const void *model,
-                                size_t classes, const struct sotto_context *ctx);
+                                const int64_t *rows, size_t n, uint64_t seed, const struct options *o);
 
 #endif

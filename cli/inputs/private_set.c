@@ -123,27 +123,6 @@ sotto_status private_set_look_up(struct private_set *s, const struct sotto_conte
     return status == SOTTO_OK ? sotto_provenance_digests(s->digests, p, ctx) : status;
 }
 
-sotto_status private_set_of_arrays(struct private_set *s, const float *x, const int64_t *y, size_t n,
-                                   size_t d, const struct sotto_context *ctx)
-{
-    sotto_status status = private_set_look_up(s, ctx);
-    if (status != SOTTO_OK || s->source.public_set || s->digests)
-        return status;
-    status = make_room(s, n);
-    if (status == SOTTO_OK)
-        sotto_array_digests(s->digests, x, y, n, d);
-    return status;
-}
-
-sotto_status private_set_of_rows(struct private_set *s, const struct sotto_dataset *d, const int64_t *rows,
-                                 size_t n, const struct sotto_context *ctx)
-{
-    if (s->source.public_set)
-        return SOTTO_OK;
-    sotto_status status = make_room(s, n);
-    return status == SOTTO_OK ? sotto_dataset_digests(s->digests, d, rows, n, ctx) : status;
-}
-
 static sotto_status private_set_sign(const char *output, const char *key)
 {
     char certificate[4096];

@@ -28,12 +28,6 @@ sotto_status private_set_identify(struct private_set *s, const struct options *o
                                   const char *what);
 /* Looks the records up in the imported set; unknown where the provenance names no set. */
 sotto_status private_set_look_up(struct private_set *s, const struct sotto_context *ctx);
-/* The same; where no set is named, the rows of x (n, d) and y (n) stand for themselves. */
-sotto_status private_set_of_arrays(struct private_set *s, const float *x, const int64_t *y, size_t n,
-                                   size_t d, const struct sotto_context *ctx);
-/* rows[0..n) of an open set. */
-sotto_status private_set_of_rows(struct private_set *s, const struct sotto_dataset *d, const int64_t *rows,
-                                 size_t n, const struct sotto_context *ctx);
 /* Signs the certificate beside `output` if that was asked for, and prints what was released: one line, and one about the
  * risk that was asked for; or with `json` the certificate. */
 sotto_status private_set_print(const struct private_set *s, const struct sotto_certificate *c,

@@ -2,11 +2,9 @@
 #include "inputs/head_inputs.h"
 #include "inputs/private_set.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct option_row rows[] = {
     OPTION_ROWS(head_data_rows),
@@ -60,45 +58,35 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
             r->trainer);
     if (once && !option_given(o, "noise"))
         r->noise = NULL; /* the trainer's own */
-    *p =
-        (struct sotto_head_privacy){.target = {.delta = pure ? SOTTO_DELTA_PURE : sotto_default_delta(in->n)},
-                                    .classes_by = in->classes_by};
+    *p = (struct sotto_head_privacy){.classes_by = in->classes_by};
+    if (once && !pure) /* also where noise has a pure epsilon */
+        p->target.delta = sotto_default_delta(in->n);
     sotto_status status = option_members(p, sotto_option_table("head_privacy"), o);
     if (status == SOTTO_OK)
         status = option_adjacency(&p->adjacency, o, once || p->sampling == SOTTO_SAMPLING_FIXED);
     return status;
 }
 
-/* What a reader of the head has to know about its inputs. */
-static sotto_status verb_head_describe(struct sotto_head *h, const struct options *o,
-                                       const struct sotto_context *ctx)
+/* The files that a reader of the head has to know of. */
+static struct sotto_head_files verb_head_files(const struct options *o)
 {
-    struct sotto_table_encoding *e = NULL;
-    struct sotto_released_inputs released;
-    char *json = NULL;
-    sotto_status status =
-        option_given(o, "encoder") ? sotto_head_set_encoder_file(h, option_text(o, "encoder")) : SOTTO_OK;
-    if (status == SOTTO_OK)
-        status = sotto_table_encoding_beside(&e, option_text(o, "features"));
-    if (status == SOTTO_OK && e && sotto_table_encoding_width(e) == sotto_head_inputs(h) &&
-        sotto_table_encoding_classes(e) == sotto_head_classes(h)) {
-        status = sotto_table_encoding_text(&json, e);
-        if (status == SOTTO_OK)
-            status = sotto_head_set_encoding(h, json);
-    }
-    if (status == SOTTO_OK)
-        status = sotto_released_inputs(&released, option_text(o, "features"), option_text(o, "labels"), ctx);
-    if (status == SOTTO_OK)
-        sotto_head_set_released_inputs(h, &released);
-    sotto_text_free(json);
-    sotto_table_encoding_free(e);
-    return status;
+    return (struct sotto_head_files){.encoder = option_text(o, "encoder"),
+                                     .features = option_text(o, "features"),
+                                     .labels = option_text(o, "labels")};
+}
+
+/* What an open or convex training leaves: the head, and which records trained it. */
+static sotto_status verb_head_save_open(struct sotto_head *h, const struct head_inputs *in,
+                                        const struct options *o)
+{
+    const char *output = option_text(o, "output");
+    const sotto_status status = sotto_head_save(output, h);
+    return status == SOTTO_OK ? sotto_provenance_save(output, &in->provenance) : status;
 }
 
 /* The records with canaries among them, in arrays that *c owns; without --canaries as they are. */
 static sotto_status add_canaries(struct sotto_canaries **c, struct head_inputs *trained,
                                  const struct head_inputs *in, const struct sotto_head_recipe *r,
-                                 const struct sotto_spend *spend, enum sotto_adjacency adjacency,
                                  const struct options *o)
 {
     const struct sotto_dataset set = {.name = "features",
@@ -108,8 +96,7 @@ static sotto_status add_canaries(struct sotto_canaries **c, struct head_inputs *
                                       .features = in->x.data,
                                       .classes = in->classes,
                                       .labels = in->y.data};
-    const struct canary_asker asker = {spend, adjacency, r->seed, in->classes, option_flag(o, "fresh")};
-    sotto_status status = canary_inputs_make(c, &set, NULL, in->n, &asker, o);
+    sotto_status status = canary_inputs_make(c, &set, NULL, in->n, r->seed, o);
     *trained = *in;
     if (status != SOTTO_OK || !*c)
         return status;
@@ -131,50 +118,34 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
                                   struct sotto_head_recipe *r, const struct options *o,
                                   const struct sotto_context *ctx, int json)
 {
-    const char *output = option_text(o, "output");
-    struct sotto_head_privacy privacy;
+    struct sotto_head_release_request request = {.x = in->x.data,
+                                                 .y = in->y.data,
+                                                 .n = in->n,
+                                                 .d = in->d,
+                                                 .classes = in->classes,
+                                                 .recipe = r,
+                                                 .files = verb_head_files(o),
+                                                 .fresh = option_flag(o, "fresh")};
+    struct sotto_head_release_result made = {0};
+    struct sotto_array public_rows = {0};
     struct private_set set = {0};
-    struct sotto_certificate *certificate = NULL;
-    struct sotto_canaries *canaries = NULL;
-    struct head_inputs trained;
-    char checkpoint[4096], *purpose = NULL;
-    sotto_status status = read_privacy(&privacy, r, in, o);
-    if (status == SOTTO_OK &&
-        (size_t)snprintf(checkpoint, sizeof checkpoint, "%s.checkpoint", output) >= sizeof checkpoint)
-        status = cli_fail(SOTTO_EUSAGE, "head: the path of --output is too long");
-    if (status == SOTTO_OK && option_flag(o, "fresh"))
-        status = sotto_train_discard(checkpoint);
+    sotto_status status = read_privacy(&request.privacy, r, in, o);
     if (status == SOTTO_OK)
         status = private_set_identify(&set, o, &in->provenance, "head", option_text(o, "features"));
     if (status == SOTTO_OK)
-        status = private_set_of_arrays(&set, in->x.data, in->y.data, in->n, in->d, ctx);
+        status =
+            canary_inputs_read(&request.canaries, &public_rows, &(struct sotto_dataset){.columns = in->d}, o);
+    request.privacy.spend = set.spend;
+    request.privacy.output = option_text(o, "output");
+    request.public_rows = public_rows.data;
+    request.public_n = public_rows.data ? public_rows.shape[0] : 0;
     if (status == SOTTO_OK)
-        status = add_canaries(&canaries, &trained, in, r, &set.spend, privacy.adjacency, o);
+        status = sotto_head_release(&made, &request, ctx);
     if (status == SOTTO_OK)
-        status = canary_inputs_charge(&set.spend, &purpose, canaries);
-    if (status == SOTTO_OK) {
-        if (!option_given(o, "delta") && strcmp(r->trainer, "objective") != 0)
-            privacy.target.delta = sotto_default_delta(trained.n);
-        privacy.spend = set.spend;
-        privacy.output = output;
-        privacy.checkpoint = checkpoint;
-        privacy.canaries = canaries;
-        status = sotto_head_train_private(h, &certificate, trained.x.data, trained.y.data, trained.n, in->d,
-                                          in->classes, r, &privacy, ctx);
-    }
-    if (status == SOTTO_OK)
-        status = verb_head_describe(*h, o, ctx);
-    if (status == SOTTO_OK)
-        status = sotto_head_save_private(output, *h, certificate);
-    if (status == SOTTO_OK)
-        status = canary_inputs_save(canaries, verb_head_answers, *h, in->classes, ctx);
-    if (status == SOTTO_OK)
-        unlink(checkpoint);
-    if (status == SOTTO_OK)
-        status = private_set_print(&set, certificate, output, json);
-    sotto_certificate_free(certificate);
-    sotto_text_free(purpose);
-    sotto_canaries_free(canaries);
+        status = private_set_print(&set, made.certificate, request.privacy.output, json);
+    *h = made.head;
+    sotto_certificate_free(made.certificate);
+    sotto_array_clear(&public_rows);
     private_set_clear(&set);
     return status;
 }
@@ -194,14 +165,13 @@ static sotto_status train_convex(struct sotto_head **h, const struct head_inputs
             "hold the commitment to the coins; give --trainer dp-sgd, dp-adam or covariance",
             r->trainer);
     sotto_status status = sotto_head_train(h, in->x.data, in->y.data, in->n, in->d, in->classes, r, ctx);
+    const struct sotto_head_files files = verb_head_files(o);
     if (status == SOTTO_OK)
-        status = verb_head_describe(*h, o, ctx);
+        status = sotto_head_note_files(*h, &files, ctx);
     if (status == SOTTO_OK)
         status = sotto_head_set_classes_by(*h, in->classes_by);
     if (status == SOTTO_OK)
-        status = sotto_head_save(output, *h);
-    if (status == SOTTO_OK)
-        status = sotto_provenance_save(output, &in->provenance);
+        status = verb_head_save_open(*h, in, o);
     if (status != SOTTO_OK)
         return status;
     sotto_head_parameters(*h, &parameters);
@@ -243,19 +213,18 @@ static sotto_status train_open(struct sotto_head **h, const struct head_inputs *
     double accuracy = 0;
     struct sotto_canaries *canaries = NULL;
     struct head_inputs trained;
-    sotto_status status = add_canaries(&canaries, &trained, in, r, NULL, SOTTO_ADD_REMOVE, o);
+    sotto_status status = add_canaries(&canaries, &trained, in, r, o);
     if (status == SOTTO_OK)
         status = sotto_head_train(h, trained.x.data, trained.y.data, trained.n, in->d, in->classes, r, ctx);
+    const struct sotto_head_files files = verb_head_files(o);
     if (status == SOTTO_OK)
-        status = verb_head_describe(*h, o, ctx);
+        status = sotto_head_note_files(*h, &files, ctx);
     if (status == SOTTO_OK)
         status = sotto_head_accuracy(&accuracy, *h, in->x.data, in->y.data, in->n, in->d, ctx);
     if (status == SOTTO_OK)
-        status = sotto_head_save(output, *h);
-    if (status == SOTTO_OK)
-        status = sotto_provenance_save(output, &in->provenance);
-    if (status == SOTTO_OK)
-        status = canary_inputs_save(canaries, verb_head_answers, *h, in->classes, ctx);
+        status = verb_head_save_open(*h, in, o);
+    if (status == SOTTO_OK && canaries)
+        status = sotto_canaries_ask(canaries, verb_head_answers, *h, ctx);
     sotto_canaries_free(canaries);
     if (status == SOTTO_OK) {
         sotto_head_parameters(*h, &parameters);

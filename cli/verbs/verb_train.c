@@ -112,58 +112,42 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
                                   const struct sotto_array *chosen, const struct sotto_train_options *options,
                                   const struct sotto_context *ctx, int json)
 {
-    const char *output = option_text(o, "output");
-    struct sotto_train_privacy privacy;
+    struct sotto_train_release_request request = {.rows = chosen->data,
+                                                  .n = chosen->count,
+                                                  .options = options,
+                                                  .noisy_inputs = option_flag(o, "certify-inputs"),
+                                                  .fresh = option_flag(o, "fresh"),
+                                                  .keep_checkpoint = option_given(o, "checkpoint")};
+    struct sotto_train_release_result made = {0};
     struct sotto_dataset data;
-    struct sotto_array labels = {0};
+    struct sotto_array labels = {0}, public_rows = {0};
     struct sotto_provenance whose = {0};
     struct private_set charged = {0};
-    struct sotto_network *network = NULL;
-    struct sotto_certificate *certificate = NULL;
-    struct sotto_canaries *canaries = NULL;
-    char *purpose = NULL;
-    const bool inputs = option_flag(o, "certify-inputs"), writes = cli_writes();
-    struct sotto_context together = *ctx;
-    together.team = cli_team();
-    sotto_status status = inputs ? train_privacy_of_inputs(&privacy, o) : train_privacy_of_sgd(&privacy, o);
-    privacy.output = output;
+    sotto_status status = request.noisy_inputs ? train_privacy_of_inputs(&request.privacy, o)
+                                               : train_privacy_of_sgd(&request.privacy, o);
     if (status == SOTTO_OK)
-        status = train_privacy_classes(&data, &labels, &privacy, opened, o);
+        status = train_privacy_classes(&data, &labels, &request.privacy, opened, o);
     if (status == SOTTO_OK)
         status = sotto_provenance_of_rows(&whose, opened, chosen->data, chosen->count);
     if (status == SOTTO_OK)
         status = shape_by_rows(&whose, "canaries", option_text(o, "canary-public"));
     if (status == SOTTO_OK)
         status = private_set_identify(&charged, o, &whose, "train", opened->name);
-    if (status == SOTTO_OK && writes)
-        status = private_set_of_rows(&charged, opened, chosen->data, chosen->count, ctx);
-    const struct canary_asker asker = {&charged.spend, privacy.adjacency, options->seed,
-                                       privacy.classes ? privacy.classes : data.classes,
-                                       option_flag(o, "fresh")};
     if (status == SOTTO_OK)
-        status = canary_inputs_make(&canaries, &data, chosen->data, chosen->count, &asker, o);
+        status = canary_inputs_read(&request.canaries, &public_rows, opened, o);
+    request.data = &data;
+    request.privacy.spend = charged.spend;
+    request.privacy.output = option_text(o, "output");
+    request.public_rows = public_rows.data;
+    request.public_n = public_rows.data ? public_rows.shape[0] : 0;
     if (status == SOTTO_OK)
-        status = canary_inputs_charge(&charged.spend, &purpose, canaries);
-    privacy.spend = charged.spend;
-    privacy.canaries = canaries;
-    const struct sotto_dataset *set = canaries ? sotto_canaries_data(canaries) : &data;
-    if (status == SOTTO_OK)
-        status = (inputs ? sotto_train_noisy_inputs : sotto_train_private)(
-            &network, &certificate, NULL, set, canaries ? NULL : chosen->data,
-            canaries ? set->n : chosen->count, options, &privacy, &together);
-    if (status != SOTTO_OK || !writes)
-        goto done;
-    status = sotto_network_save_private(output, network, certificate);
-    if (status == SOTTO_OK)
-        status = canary_inputs_save(canaries, verb_train_answers, network, asker.classes, ctx);
-    if (status == SOTTO_OK)
-        status = private_set_print(&charged, certificate, output, json);
-done:
-    sotto_certificate_free(certificate);
-    sotto_network_free(network);
-    sotto_text_free(purpose);
-    sotto_canaries_free(canaries);
+        status = sotto_train_release(&made, &request, ctx);
+    if (status == SOTTO_OK && cli_writes())
+        status = private_set_print(&charged, made.certificate, request.privacy.output, json);
+    sotto_certificate_free(made.certificate);
+    sotto_network_free(made.network);
     sotto_array_clear(&labels);
+    sotto_array_clear(&public_rows);
     private_set_clear(&charged);
     sotto_provenance_clear(&whose);
     return status;
@@ -249,22 +233,18 @@ static sotto_status verb_train_network(const struct options *o, const struct sot
         status = refuse_canaries(o);
     if (status == SOTTO_OK)
         status = image_rows(&chosen, data, o);
-    if (status == SOTTO_OK && option_flag(o, "fresh") && writes)
-        status = sotto_train_discard(checkpoint);
     if (status == SOTTO_OK && (option_flag(o, "dp-sgd") || option_flag(o, "certify-inputs"))) {
-        status = train_private(o, data, &chosen, &options, ctx, json);
-        if (status == SOTTO_OK && !option_given(o, "checkpoint") && writes)
-            sotto_train_forget(checkpoint);
+        status = train_private(o, data, &chosen, &options, &together, json);
         goto done;
     }
+    if (status == SOTTO_OK && option_flag(o, "fresh") && writes)
+        status = sotto_train_discard(checkpoint);
     if (status == SOTTO_OK)
         status = train_privacy_refuse(o);
     if (status == SOTTO_OK)
         status = labels_check_first(data->labels, data->labels ? data->n : 0, 0, option_text(o, "data"), o);
-    const struct canary_asker asker = {NULL, SOTTO_ADD_REMOVE, options.seed, data->classes,
-                                       option_flag(o, "fresh")};
     if (status == SOTTO_OK)
-        status = canary_inputs_make(&canaries, data, chosen.data, chosen.count, &asker, o);
+        status = canary_inputs_make(&canaries, data, chosen.data, chosen.count, options.seed, o);
     const struct sotto_dataset *set = canaries ? sotto_canaries_data(canaries) : data;
     if (status == SOTTO_OK)
         status = sotto_train(&network, &result, set, canaries ? NULL : chosen.data,
@@ -272,8 +252,8 @@ static sotto_status verb_train_network(const struct options *o, const struct sot
     if (status != SOTTO_OK || !writes)
         goto done;
     status = verb_train_save(network, o, &options, data, &chosen, ctx);
-    if (status == SOTTO_OK)
-        status = canary_inputs_save(canaries, verb_train_answers, network, data->classes, ctx);
+    if (status == SOTTO_OK && canaries)
+        status = sotto_canaries_ask(canaries, verb_train_answers, network, ctx);
     if (status == SOTTO_OK) {
         if (!option_given(o, "checkpoint"))
             sotto_train_forget(checkpoint);

@@ -80,6 +80,15 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_canaries_purpose(char **text, cons
  *  tails: less the loss of heads).
  *  In:      heads, tails  (count, classes) logits on sotto_canaries_records(); tails may be NULL */
 SOTTO_API void sotto_canaries_answers(struct sotto_canaries *c, const float *heads, const float *tails);
+/** Answers of a trained model: logits (n, classes) on the n records of a set. */
+typedef sotto_status sotto_canary_answers(float *logits, const void *model,
+                                          const struct sotto_dataset *records,
+                                          const struct sotto_context *ctx);
+/** Asks the trained model about its canaries, and writes their scores: sotto_canaries_answers(), then sotto_canaries_save().
+ *  Returns: those of `answers` and of sotto_canaries_save() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_canaries_ask(struct sotto_canaries *c,
+                                                           sotto_canary_answers *answers, const void *model,
+                                                           const struct sotto_context *ctx);
 /** Writes OUTPUT.canaries.npz (docs/FORMATS.md): the canaries, the commitment, and the scores
  *  black_box (of answers) and white_box (of all steps); not the coins.
  *  Returns: ECREATE, EIO, ENOMEM */

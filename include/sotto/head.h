@@ -1,10 +1,11 @@
 /* head.h - softmax heads on frozen embeddings: train, save, answer queries, sample their sensitivity.
  *
- * Start at sotto_head_train(). Shapes: X (n, d) f4 row-major, y (n) in 0..classes-1. */
+ * Start at sotto_head_train(); with private records, at sotto_head_release(). Shapes: X (n, d) f4 row-major, y (n) in
+ * 0..classes-1. */
 #ifndef SOTTO_HEAD_H
 #define SOTTO_HEAD_H
 
-#include "sotto/dp.h"
+#include "sotto/canary.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -250,6 +251,22 @@ SOTTO_API const char *sotto_head_encoder(const struct sotto_head *h);
 /** In:      sha256  64 lower-case hexadecimal digits, or ""
  *  Returns: EINVAL  another text */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoder(struct sotto_head *h, const char *sha256);
+/** The files that made a head's inputs. {0}: none is known. */
+struct sotto_head_files {
+    /** Of the encoder that made X. The head keeps its SHA-256. An encoder that private records trained (sotto/fine_tune.h)
+     *  passes its stamp "no privacy statement" on to the head. */
+    const char *encoder;
+    /** That X was read from. The head keeps the encoding beside it (sotto_table_encoding_beside()), if that is of its shape,
+     *  and what the file's certificate says (sotto_released_inputs()). */
+    const char *features;
+    const char *labels; /**< that y was read from; used with features only */
+};
+/** Notes what a reader of the head has to know of them; kept in its file.
+ *
+ *  Returns: ENOENT, EIO, EFORMAT, ENOMEM  names the file */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_note_files(struct sotto_head *h,
+                                                              const struct sotto_head_files *files,
+                                                              const struct sotto_context *ctx);
 /** The same from the encoder's file. An encoder that private records trained (sotto/fine_tune.h) passes its stamp "no
  *  privacy statement" on to the head.
  *
@@ -266,6 +283,58 @@ SOTTO_API void sotto_head_set_released_inputs(struct sotto_head *h,
                                               const struct sotto_released_inputs *released);
 /** Out: *out: a copy; free with sotto_head_free() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_copy(struct sotto_head **out, const struct sotto_head *h);
+
+/** One private release, from the records to the files. {0} in a member stands for its default. */
+struct sotto_head_release_request {
+    const float *x;                         /**< (n, d) */
+    const int64_t *y;                       /**< (n) */
+    size_t n, d, classes;                   /**< classes: public */
+    const struct sotto_head_recipe *recipe; /**< of a trainer with noise */
+    /** As of sotto_head_train_private(), but for:
+     *  output         the head's file [NULL: the head stays in memory; no checkpoint is kept, and canaries are refused]
+     *  checkpoint     [OUTPUT.checkpoint]
+     *  canaries       NULL: they are made here
+     *  spend.source   without digests: those of the imported set's rows that spend.provenance names, else of x and y.
+     *                 Of a public set none are taken */
+    struct sotto_head_privacy privacy;
+    struct sotto_canary_options canaries; /**< seed: [the recipe's] */
+    const float *public_rows;             /**< (public_n, d), for canaries of kind clipbkd */
+    size_t public_n;
+    struct sotto_head_files files; /**< that made x and y */
+    int fresh; /**< 1: first removes the checkpoint, and with canaries the coins, of an earlier run */
+    /** 1: the checkpoint stays: for a caller who has to note that all is done before sotto_train_forget(). Until then the
+     *  same call continues at the end of the run, and is charged for one step. */
+    int keep_checkpoint;
+};
+struct sotto_head_release_result {
+    struct sotto_head *head;               /**< free with sotto_head_free() */
+    struct sotto_certificate *certificate; /**< free with sotto_certificate_free() */
+};
+/** Makes a private release of a head, in this order:
+ *
+ *  identify     which data set is charged: spend.dataset_id, or what the provenance names
+ *  read         what the head's file will say of `files`
+ *  digest       the records, by which the ledger knows them again
+ *  canaries     tosses their coins, which go to OUTPUT.coins.json, and makes the set to train on
+ *  charge       one entry of the ledger for the whole run, with the commitment to the coins, is written and synced before
+ *               noise is drawn; the output can be written then
+ *  train        sotto_head_train_private()
+ *  save         the head, then the line of the ledger that binds file and certificate to the charge, then
+ *               OUTPUT.certificate.json
+ *  ask          the canaries' scores go to OUTPUT.canaries.npz
+ *  remove       the checkpoint
+ *
+ *  Up to `canaries` nothing is charged. From `charge` on the whole run stays charged, and the hint of a failure names the
+ *  entry. What a run that was stopped has cost: docs/PRIVACY.md.
+ *
+ *  Out:     *out     {0} on failure, unless training was done: then both are given, though they may not be in a file
+ *  Returns: EINVAL   names the member; a trainer without noise; no identity, or two that differ
+ *           EAGAIN   fresh: another run continues the checkpoint
+ *           those of sotto_head_note_files(), sotto_provenance_digests(), sotto_canaries_make(),
+ *           sotto_head_train_private() and sotto_head_save_private() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_release(struct sotto_head_release_result *out,
+                                                           const struct sotto_head_release_request *request,
+                                                           const struct sotto_context *ctx);
 
 /** Answers queries.
  *

@@ -4,6 +4,7 @@
 #ifndef SOTTO_TRAIN_H
 #define SOTTO_TRAIN_H
 
+#include "sotto/canary.h"
 #include "sotto/autotune.h"
 #include "sotto/data.h"
 #include "sotto/dp.h"
@@ -259,6 +260,41 @@ sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_certificate **
 /** Saves a privately trained network and, beside it, PATH.certificate.json with the file's hash. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_save_private(
     const char *path, const struct sotto_network *n, const struct sotto_certificate *certificate);
+/** One private release of a network, from the records to the files. {0} in a member stands for its default. */
+struct sotto_train_release_request {
+    const struct sotto_dataset *data;
+    const int64_t *rows; /**< (n) of `data`, each named once; NULL: all rows, whatever n says */
+    size_t n;
+    /** As of sotto_train_private(), but for checkpoint [OUTPUT.checkpoint]. */
+    const struct sotto_train_options *options;
+    /** As of sotto_train_private(), but for:
+     *  output         the network's file [NULL: the network stays in memory; canaries are refused]
+     *  canaries       NULL: they are made here
+     *  spend.source   as in struct sotto_head_release_request */
+    struct sotto_train_privacy privacy;
+    int noisy_inputs;                     /**< 1: sotto_train_noisy_inputs(). [0]: DP-SGD */
+    struct sotto_canary_options canaries; /**< seed: [that of options] */
+    const float *public_rows;             /**< (public_n, values of a record), for canaries of kind clipbkd */
+    size_t public_n;
+    int fresh; /**< 1: first removes the checkpoint, and with canaries the coins, of an earlier run */
+    int keep_checkpoint; /**< as in struct sotto_head_release_request */
+};
+struct sotto_train_release_result {
+    struct sotto_network *network; /**< free with sotto_network_free() */
+    struct sotto_certificate
+        *certificate; /**< free with sotto_certificate_free(); NULL on ranks other than 0 */
+    struct sotto_train_result training;
+};
+/** Makes a private release of a network in the order of sotto_head_release(): identify, digest, canaries, charge, train, save, ask the
+ *  canaries, remove the checkpoint. Of a team (in ctx) rank 0 alone digests, charges and writes.
+ *
+ *  Out:     *out     {0} on failure, unless training was done: then it is filled in, though the network may not be in a file
+ *  Returns: EINVAL   names the member; no identity, or two that differ
+ *           EAGAIN   fresh: another run continues the checkpoint
+ *           those of sotto_dataset_digests(), sotto_canaries_make(), the training and sotto_network_save_private() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train_release(struct sotto_train_release_result *out,
+                                                            const struct sotto_train_release_request *request,
+                                                            const struct sotto_context *ctx);
 
 /** Notes what a certificate says of the files that trained it (sotto_released_inputs()); kept in its file. Where it covers
  *  all of them the network is no longer stamped "no privacy statement".

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._call import Array, array, c_text, ffi, fill, lib, numpy_of, out_text, pointer, run, struct, table
+from ._call import Array, array, c_text, ffi, fill, invalid, lib, numpy_of, pointer, run, struct, table
 from .errors import make
 
 
@@ -18,10 +18,6 @@ class Canaries:
         self._c = ffi.gc(c, lib.sotto_canaries_free)
         self.data = lib.sotto_canaries_data(self._c)
 
-    def purpose(self, spend: Any) -> None:
-        """Puts the commitment to the coins into what the ledger keeps."""
-        fill(spend, purpose=out_text(lib.sotto_canaries_purpose, self._c, spend.purpose))
-
     def save(self, logits: Callable[[Any], Array]) -> None:
         """Takes the answers of the trained model on the canaries, and writes OUTPUT.canaries.npz."""
         records = [lib.sotto_canaries_records(self._c, heads) for heads in (1, 0)]
@@ -31,33 +27,35 @@ class Canaries:
         run(lib.sotto_canaries_save, self._c)
 
 
-def make_canaries(data: Any, rows: Array | None, n: int, *, classes: int, adjacency: int | None, seed: int, output: str | None, fresh: bool,
-                  spend: Any, given: dict[str, Any]) -> Canaries | None:
-    """Of the keyword arguments canaries, canary_kind and canary_public, which are taken out of `given`; None without them.
-
-    adjacency: of a private training; None: of a plain one. spend: struct sotto_spend of a private one."""
+def asked_canaries(given: dict[str, Any], output: str | None, width: int) -> tuple[Any, Array | None]:
+    """struct sotto_canary_options and public rows of the keyword arguments canaries, canary_kind and canary_public, which are taken
+    out of `given`; None of what was not asked for. width: values of a record."""
     options = table("canary")
     public = given.pop("canary_public", None)
     chosen: dict[str, Any] = {k: given.pop(k) for k in ("canaries", "canary_kind") if k in given}
     if not chosen.get("canaries"):
         if public is not None or chosen.get("canary_kind") is not None:
             raise make("EUSAGE", "canary_kind and canary_public need canaries=K")
-        return None
+        return None, None
     if output is None:
         raise make("EUSAGE", "canaries need output=, the file of the model: their coins are kept beside it, in OUTPUT.coins.json")
-    relation = {None: lib.SOTTO_CANARY_IN_OR_OUT, lib.SOTTO_REPLACE_ONE: lib.SOTTO_CANARY_ONE_OF_TWO}.get(adjacency, lib.SOTTO_CANARY_OR_NOTHING)
-    request = struct("canary_request", data=data, n=n, classes=classes, relation=relation, output=output)
-    if rows is not None:
-        fill(request, rows=rows)
-    made = options.set(struct("canary_options"), chosen)
-    made.seed = seed or 1
-    fill(request, options=made)
     if public is not None:
         a = numpy_of(public, "canary_public")
-        a = array(a.reshape(len(a), -1) if a.ndim > 1 else a, "canary_public", np.float32, 2)
-        fill(request, public_rows=a, public_n=len(a))
-    if adjacency is not None and spend.insecure:
-        fill(request, insecure=1, insecure_seed=spend.insecure_seed)
+        public = array(a.reshape(len(a), -1) if a.ndim > 1 else a, "canary_public", np.float32, 2)
+        if public.shape[1] != width:
+            raise invalid(f"canary_public has rows of {public.shape[1]} values; expected {width}, those of a record")
+    return options.set(struct("canary_options"), chosen), public
+
+
+def make_canaries(data: Any, rows: Array | None, n: int, *, seed: int, output: str | None, fresh: bool, given: dict[str, Any]) -> Canaries | None:
+    """Those of a plain training that asked_canaries() finds in `given`; None without them."""
+    made, public = asked_canaries(given, output, data.columns or data.channels * data.height * data.width)
+    if made is None:
+        return None
+    made.seed = seed
+    request = struct("canary_request", data=data, rows=rows, n=n, classes=data.classes, relation=lib.SOTTO_CANARY_IN_OR_OUT, output=output, options=made)
+    if public is not None:
+        fill(request, public_rows=public, public_n=len(public))
     if fresh:
         lib.sotto_canaries_forget(c_text(output))
     out = ffi.new("struct sotto_canaries **")

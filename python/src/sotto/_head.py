@@ -10,11 +10,11 @@ import numpy as np
 
 from . import _tensors
 from ._call import Array, Progress, array, c_text, ffi, fill, invalid, keep, lib, noise_in, noise_once, pointer, run, struct, table, text_of, unknown, whole
-from ._canaries import make_canaries
+from ._canaries import asked_canaries, make_canaries
 from ._certificate import Certificate
 from ._dataset import Dataset, filled, quiet_features
 from ._ledger import Ledger, charge, spend_of, unknown_charge
-from ._model import Classifier, add_canaries, kept
+from ._model import Classifier
 from ._records import Record
 from ._release import quiet_labels
 from ._shaped import Shaping, shaped_of
@@ -153,8 +153,7 @@ def _logits_on(head: Head, records: Any) -> Array:
 def _train(x: Array, y: Array, classes: int, recipe: Any, given: dict[str, Any], *, classes_by: str | None,
            source: Dataset | None, shaped: tuple[Shaping, ...], encoder: Path | None, path: str | None, fresh: bool, threads: int | None,
            progress: Progress) -> Head:
-    canaries = make_canaries(filled(x, y, classes, "features", None), None, len(x), classes=classes, adjacency=None, seed=recipe.seed,
-                             output=path, fresh=fresh, spend=None, given=given)
+    canaries = make_canaries(filled(x, y, classes, "features", None), None, len(x), seed=recipe.seed, output=path, fresh=fresh, given=given)
     _refuse_private(given)
     unknown("train_head", given, [table("head_recipe"), table("canary")])
     rows = _rows(canaries, x, y)
@@ -199,26 +198,16 @@ def _train_private(x: Array, y: Array, classes: int, recipe: Any, given: dict[st
     noise_once("train_head", "noise_multiplier", recipe.noise_multiplier != 0, *noise_in(privacy))
     if privacy.adjacency == lib.SOTTO_ADD_REMOVE:  # the number of records is public
         privacy.adjacency = lib.SOTTO_ZERO_OUT
-    spend = spend_of(ledger, given, source, (x, y), shaped)
-    checkpoint = None if path is None else path + ".checkpoint"
-    if checkpoint is not None and fresh:
-        run(lib.sotto_train_discard, ffi.new("char[]", os.fsencode(checkpoint)))
-    canaries = make_canaries(filled(x, y, classes, "features", None), None, len(x), classes=classes, adjacency=privacy.adjacency,
-                             seed=recipe.seed, output=path, fresh=fresh, spend=spend, given=given)
+    spend = spend_of(ledger, given, source, shaped=shaped)
+    canaries, public = asked_canaries(given, path, x.shape[1])
     unknown_charge("train_head", given, "head_recipe", "head_privacy", "canary")
-    add_canaries(privacy, spend, canaries)
-    fill(privacy, spend=spend, checkpoint=checkpoint)
-    out, certificate = ffi.new("struct sotto_head **"), ffi.new("struct sotto_certificate **")
-    head = charge(ledger, lambda: Head(out[0], Certificate(certificate[0]), source), lib.sotto_head_train_private, out, certificate,
-                  *_rows(canaries, x, y), classes, recipe, privacy, threads=threads, progress=progress)
-
-    def save() -> None:
-        _describe(head, encoder)
-        if path is not None:
-            head.save(path)
-        if canaries is not None:
-            canaries.save(lambda r: _logits_on(head, r))
-        if checkpoint is not None and os.path.exists(checkpoint):
-            os.unlink(checkpoint)
-
-    return kept(head, ledger, save)
+    request = struct("head_release_request", x=x, y=y, n=len(x), d=x.shape[1], classes=classes, recipe=recipe, privacy=fill(privacy, spend=spend),
+                     canaries=canaries, files={"encoder": encoder}, fresh=int(fresh))
+    if public is not None:
+        fill(request, public_rows=public, public_n=len(public))
+    out = ffi.new("struct sotto_head_release_result *")
+    head = charge(ledger, lambda: Head(out.head, Certificate(out.certificate), source), lib.sotto_head_release, out, request, threads=threads,
+                  progress=progress, made=lambda: out.head != ffi.NULL)
+    if path is not None:
+        head._saved_at(path)
+    return head

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from ._call import Progress, add_note, c_text, fill, invalid, keep, lib, out_text, pointer, run, struct, table
+from ._call import Progress, add_note, c_text, fill, invalid, lib, out_text, run, struct, table
 from ._dataset import Dataset, check_identity
 from ._records import Interval, Record
 from ._shaped import Shaping, provenance as provenance_of, shaped_of
@@ -222,10 +222,10 @@ def _cell(x: Any) -> str:
     return "" if x is None else f"{x:.6g}" if isinstance(x, float) else str(x)
 
 
-def spend_of(ledger: Ledger, given: dict[str, Any], source: Dataset | None = None, records: Any = None, shaped: Sequence[Shaping] = ()) -> Any:
+def spend_of(ledger: Ledger, given: dict[str, Any], source: Dataset | None = None, shaped: Sequence[Shaping] = ()) -> Any:
     """struct sotto_spend of a ledger and of the keyword arguments that say how a call charges it, which are taken out of `given`.
 
-    source: Dataset of the records, or None. records: else arrays (x float32, y int64), which stand for themselves. shaped: by what."""
+    source: Dataset of the records, or None. shaped: by what."""
     if not isinstance(ledger, Ledger):
         raise invalid(f"ledger must be a sotto.Ledger (got {type(ledger).__name__}); sotto.Ledger(path, dataset=...) opens one")
     public = bool(lib.sotto_dataset_is_public(c_text(ledger._dataset)))
@@ -238,12 +238,6 @@ def spend_of(ledger: Ledger, given: dict[str, Any], source: Dataset | None = Non
     if public and (source is None or source.dataset is None):
         raise invalid(f"{ledger._dataset!r} is the name of a public set, and these records do not say that they come from it; "
                       f"choose another name, or give source=sotto.Dataset.open({ledger._dataset!r})")
-    if source is None and records is not None:
-        x, y = records
-        d = ffi.new("unsigned char[][16]", max(len(x), 1))
-        lib.sotto_array_digests(d, pointer(x, "float *"), pointer(y, "int64_t *"), *x.shape)
-        charged.digests, charged.n = d, len(x)
-        keep(charged, d)
     if given.get("canary_public") is not None:
         shaped = (*shaped, Shaping("canaries", "canary_public"), *shaped_of(given["canary_public"]))
     if shaped:
@@ -262,9 +256,10 @@ def unknown_charge(function: str, given: Mapping[str, Any], *tables: str) -> Non
     unknown(function, given, [table(t) for t in (*tables, "spend")], _OF_THE_LEDGER)
 
 
-def charge(ledger: Ledger, finish: Callable[[], T], function: Any, *args: Any, threads: int | None = None, progress: Progress = None) -> T:
+def charge(ledger: Ledger, finish: Callable[[], T], function: Any, *args: Any, threads: int | None = None, progress: Progress = None,
+           made: Callable[[], bool] = lambda: False) -> T:
     """A call that charges the ledger. Returns finish(). An exception names the entries that were written before it, and has as
-    `result` what finish() returns, if the call was done when the exception reached it."""
+    `result` what finish() returns, if the call was done when the exception reached it, or had something to show: made()."""
     before = len(ledger._lines())
     done = False
 
@@ -280,9 +275,9 @@ def charge(ledger: Ledger, finish: Callable[[], T], function: Any, *args: Any, t
         charged = [c for c in map(_charged, ledger._lines()[before:]) if c]
         if charged and "was charged" not in " ".join([str(e), *getattr(e, "__notes__", ())]):
             add_note(e, f"{'; '.join(charged)} of {ledger.path}")
-        if done:
+        if done or made():
             e.result = finish()  # type: ignore[attr-defined]
-            add_note(e, "the call was done: what it made is `result` of this exception")
+            add_note(e, f"{'the call was done: ' if done else ''}what it made is `result` of this exception")
         raise
     return finish()
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
 from . import _tensors
-from ._call import Array, add_note, array, c_text, ffi, fill, invalid, lib, run, struct, table
+from ._call import Array, array, c_text, ffi, invalid, lib, run, struct, table
 from ._certificate import Certificate
 from ._dataset import Dataset
-from ._ledger import Ledger
 from ._records import Record, read
 from ._shaped import Shaping, beside, made_from, provenance, shape, shaped_of
 
@@ -134,12 +132,17 @@ class Classifier:
             self._certificate.save(os.fspath(path) + ".certificate.json", path)
         elif self._certificate is not None:
             run(self._lib("save_private"), c_text(path), self._c, self._certificate._c)
-            self._certificate._path = os.fspath(path) + ".certificate.json"
+            self._saved_at(os.fspath(path))
         else:
             run(self._lib("save"), c_text(path), self._c)
             whose = self._source._provenance() if self._source else self._whose
             run(lib.sotto_provenance_save, c_text(path), provenance(whose, self._shaped))
         return os.fspath(path)
+
+    def _saved_at(self, path: str) -> None:
+        """A private model is in a file now, with its certificate beside it."""
+        assert self._certificate is not None
+        self._certificate._path = path + ".certificate.json"
 
     @classmethod
     def load(cls: type[C], path: Path) -> C:
@@ -157,23 +160,3 @@ class Classifier:
 
     def _told(self) -> str:
         return self._certificate.statement if self._certificate else "no certificate"
-
-
-def kept(model: C, ledger: Ledger, save: Callable[[], object]) -> C:
-    """What follows a training that was charged. An exception there names the charge and has the model as `result`."""
-    try:
-        save()
-    except BaseException as e:
-        c = model.certificate
-        assert c is not None
-        e.result = model  # type: ignore[attr-defined]
-        add_note(e, f"{c.statement}: was charged as charge {c.ledger_entry} of {ledger.path}; the trained model is `result` of this exception")
-        raise
-    return model
-
-
-def add_canaries(privacy: Any, spend: Any, canaries: Any) -> None:
-    """The commitment to their coins goes into the ledger."""
-    if canaries is not None:
-        canaries.purpose(spend)
-        fill(privacy, canaries=canaries._c)

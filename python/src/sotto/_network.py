@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._call import Array, Progress, array, ffi, fill, invalid, keep, lib, noise_in, noise_once, numpy_of, pointer, run, struct, table, text_of, unknown, whole
-from ._canaries import Canaries, make_canaries
+from ._canaries import Canaries, asked_canaries, make_canaries
 from ._certificate import Certificate
 from ._dataset import Dataset, filled
 from ._ledger import Ledger, charge, spend_of, unknown_charge
-from ._model import Classifier, Path, add_canaries, kept
+from ._model import Classifier, Path
 from ._records import Record, read
 from ._release import quiet_labels
 from ._shaped import Shaping, shaped_of
@@ -146,12 +146,12 @@ def train_network(x: Any, y: Any = None, *, classes: int | None = None, dp_sgd: 
     data, rows, n, shape, found = _records(x, y, classes, source, labels_from, private)
     path = None if output is None else os.fspath(output)
     c = _options(options.take(given), image or shape, certify_inputs, path)
-    if fresh and c.checkpoint != ffi.NULL:
-        run(lib.sotto_train_discard, c.checkpoint)
-    result = ffi.new("struct sotto_train_result *")
-    out = ffi.new("struct sotto_network **")
     if not private:
-        canaries = make_canaries(data, rows, n, classes=data.classes, adjacency=None, seed=c.seed, output=path, fresh=fresh, spend=None, given=given)
+        if fresh and c.checkpoint != ffi.NULL:
+            run(lib.sotto_train_discard, c.checkpoint)
+        result = ffi.new("struct sotto_train_result *")
+        out = ffi.new("struct sotto_network **")
+        canaries = make_canaries(data, rows, n, seed=c.seed, output=path, fresh=fresh, given=given)
         _refuse_private(given)
         unknown("train_network", given, [options, table("canary")])
         keep(c, canaries)  # until the call has ended, even if its caller has left
@@ -169,25 +169,19 @@ def train_network(x: Any, y: Any = None, *, classes: int | None = None, dp_sgd: 
         noise_once("train_network", "noise_multiplier", privacy.noise_multiplier != 0, *noise_in(privacy))
     if privacy.adjacency == lib.SOTTO_ADD_REMOVE:  # the number of records is public
         privacy.adjacency = lib.SOTTO_ZERO_OUT
-    spend = spend_of(ledger, given, found, None, shaped_of(x))
-    if found is None:
-        _digests(spend, data)
-    canaries = make_canaries(data, rows, n, classes=classes or data.classes, adjacency=privacy.adjacency, seed=c.seed, output=path, fresh=fresh,
-                             spend=spend, given=given)
+    spend = spend_of(ledger, given, found, shaped_of(x))
+    canary_options, public = asked_canaries(given, path, data.columns or data.channels * data.height * data.width)
     unknown_charge("train_network", given, "train", "train_privacy", "canary")
-    add_canaries(privacy, spend, canaries)
-    fill(privacy, spend=spend)
-    certificate = ffi.new("struct sotto_certificate **")
-    train = lib.sotto_train_noisy_inputs if certify_inputs else lib.sotto_train_private
-    net = charge(ledger, lambda: Network(out[0], Certificate(certificate[0]), found, read(result)), train, out, certificate, result,
-                 *_set(canaries, data, rows, n), c, privacy, threads=threads, progress=progress)
-
-    def save() -> None:
-        _save(net, path, canaries)
-        if path is not None:
-            lib.sotto_train_forget(c.checkpoint)
-
-    return kept(net, ledger, save)
+    request = struct("train_release_request", data=data, rows=rows, n=n, options=c, privacy=fill(privacy, spend=spend),
+                     noisy_inputs=int(certify_inputs), canaries=canary_options, fresh=int(fresh))
+    if public is not None:
+        fill(request, public_rows=public, public_n=len(public))
+    made = ffi.new("struct sotto_train_release_result *")
+    net = charge(ledger, lambda: Network(made.network, Certificate(made.certificate), found, read(ffi.addressof(made, "training"))), lib.sotto_train_release, made,
+                 request, threads=threads, progress=progress, made=lambda: made.network != ffi.NULL)
+    if path is not None:
+        net._saved_at(path)
+    return net
 
 
 def _records(x: Any, y: Any, classes: int | None, source: Dataset | None, labels_from: int,
@@ -238,15 +232,6 @@ def _set(canaries: Canaries | None, data: Any, rows: Array | None, n: int) -> tu
     if canaries is not None:
         return canaries.data, ffi.NULL, canaries.data.n
     return data, ffi.NULL if rows is None else pointer(rows, "int64_t *"), n
-
-
-def _digests(spend: Any, data: Any) -> None:
-    """Arrays stand for themselves."""
-    d = ffi.new("unsigned char[][16]", max(data.n, 1))
-    run(lib.sotto_dataset_digests, d, data, ffi.NULL, data.n)
-    charged = ffi.cast("struct sotto_source_records *", spend.source)
-    charged.digests, charged.n = d, data.n
-    keep(spend, d)
 
 
 def _save(net: Network, path: str | None, canaries: Canaries | None) -> None:

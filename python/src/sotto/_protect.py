@@ -202,7 +202,7 @@ def release_records(x: Any, output: Path, *, clip: float, ledger: Ledger, mechan
         target = table("release")
         r = target.set(struct("release"), {k: v for k, v in
                                                 (("epsilon", epsilon), ("delta", delta), ("max_tpr", max_tpr), ("max_advantage", max_advantage)) if v is not None})
-        fill(c, target=r.target, risk=r.risk, spend=spend_of(ledger, given, source, None, shaped_of(x)))
+        fill(c, target=r.target, risk=r.risk, spend=spend_of(ledger, given, source, shaped_of(x)))
         unknown_charge("release_records", given)
         out = ffi.new("struct sotto_certificate **")
 

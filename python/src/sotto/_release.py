@@ -111,7 +111,7 @@ def _request(function: str, mechanism: str, ledger: Ledger, given: dict[str, Any
     c = struct("release", mechanism=mechanism)
     fill(c, sensitivity=sensitivity)
     options.set(c, options.take(given, ("mechanism", "dimension", *sensitivity)))
-    fill(c, spend=spend_of(ledger, given, source, None, shaped))
+    fill(c, spend=spend_of(ledger, given, source, shaped))
     unknown_charge(function, given, "release")
     return c
 

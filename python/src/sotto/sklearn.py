@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from ._call import ffi, fill, invalid, lib, pointer, run, struct, table
+from ._call import ffi, fill, invalid, lib, run, struct, table
 from ._certificate import Certificate
 from ._head import Head
 from ._ledger import Ledger, charge, spend_of
@@ -423,24 +423,26 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         recipe = rows.set(struct("head_recipe"), rows.take(recipe_options))
         privacy = options.set(struct("head_privacy", classes_by="classes=" if self.classes is not None else "the private labels"),
                               options.take(guarantee))
-        out, certificate = ffi.new("struct sotto_head **"), ffi.new("struct sotto_certificate **")
-        arguments = (out, certificate, pointer(x, "float *"), pointer(labels, "int64_t *"), *x.shape, len(self.classes_), recipe, privacy)
+        request = struct("head_release_request", x=x, y=labels, n=len(x), d=x.shape[1], classes=len(self.classes_), recipe=recipe)
+        out = ffi.new("struct sotto_head_release_result *")
 
         def finish() -> tuple[Head, Certificate]:
-            made = Certificate(certificate[0])
-            return Head(out[0], made), made
+            made = Certificate(out.certificate)
+            return Head(out.head, made), made
 
         if not missing:
             ledger = _ledger_of(self.ledger, self.dataset)
             given = {} if seed is None else {"insecure_noise_seed": seed}
-            fill(privacy, spend=spend_of(ledger, given, None, (x, labels), shaped))
-            return charge(ledger, finish, lib.sotto_head_train_private, *arguments, progress=bool(self.verbose) or None)
+            fill(request, privacy=fill(privacy, spend=spend_of(ledger, given, shaped=shaped)))
+            return charge(ledger, finish, lib.sotto_head_release, out, request, progress=bool(self.verbose) or None)
         read = [m for m in missing if m != "dataset"]
         condition = " and ".join([f"{m} being public" for m in read] + ["this fit being the only release"] * ("dataset" in missing))
         with tempfile.TemporaryDirectory() as folder:  # as a public set: one that is registered nowhere
-            fill(privacy, spend=struct("spend", dataset_id="no ledger", ledger=os.path.join(folder, "none.jsonl"), condition=condition,
-                                       provenance=provenance(None, shaped), source=struct("source_records", public_set=1), insecure=int(seed is not None), insecure_seed=seed or 0))
-            run(lib.sotto_head_train_private, *arguments, progress=bool(self.verbose) or None)
+            spend = struct("spend", dataset_id="no ledger", ledger=os.path.join(folder, "none.jsonl"), condition=condition,
+                           provenance=provenance(None, shaped), source=struct("source_records", public_set=1), insecure=int(seed is not None),
+                           insecure_seed=seed or 0)
+            fill(request, privacy=fill(privacy, spend=spend))
+            run(lib.sotto_head_release, out, request, progress=bool(self.verbose) or None)
             return finish()
 
     def _add_up(self, x: Any, labels: Any, epsilon: float) -> None:

@@ -83,3 +83,13 @@ void checkpoint_lock_release(struct checkpoint_lock *l)
     base_free(l->path);
     *l = (struct checkpoint_lock){0};
 }
+
+sotto_status checkpoint_discard(const char *checkpoint)
+{
+    struct checkpoint_lock lock = {0};
+    const sotto_status status = checkpoint_lock_take(&lock, checkpoint);
+    if (status == SOTTO_OK)
+        unlink(checkpoint);
+    checkpoint_lock_release(&lock);
+    return status;
+}

@@ -12,6 +12,8 @@ struct checkpoint_lock {
 };
 /** EAGAIN: another process, or another call of this one, holds it. ECREATE: the folder cannot be written to. ENOMEM. */
 sotto_status checkpoint_lock_take(struct checkpoint_lock *out, const char *checkpoint);
+/** Removes a checkpoint before a fresh start; it need not exist. EAGAIN: another run continues it, and it stays. Else as above. */
+sotto_status checkpoint_discard(const char *checkpoint);
 /** Harmless on {0}. */
 void checkpoint_lock_release(struct checkpoint_lock *l);
 

@@ -299,10 +299,12 @@ sotto_status sotto_canaries_make(struct sotto_canaries **out, const struct sotto
     REQUIRE_GIVEN(out, request);
     REQUIRE_GIVEN(request->team || request->data, request->team || request->output);
     sotto_status status = SOTTO_OK;
+    struct sotto_canary_request own = *request;
+    own.options.seed = own.options.seed ? own.options.seed : 1; /* not given */
     *out = NULL;
-    TRY(canary_ranks_compare(request));
-    if (!request->team || request->options.count > 0)
-        TRY(make(out, request));
+    TRY(canary_ranks_compare(&own));
+    if (!own.team || own.options.count > 0)
+        TRY(make(out, &own));
 done:
     return status;
 }

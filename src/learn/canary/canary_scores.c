@@ -85,3 +85,34 @@ done:
     sotto_tensors_clear(&t);
     return status;
 }
+
+static sotto_status ask_about(float **logits, const struct sotto_canaries *c, int heads,
+                              sotto_canary_answers *answers, const void *model,
+                              const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_dataset *records = sotto_canaries_records(c, heads);
+    if (!records)
+        goto done;
+    NEW_ROWS(*logits, records->n, c->data.classes);
+    TRY(answers(*logits, model, records, ctx));
+done:
+    return status;
+}
+
+sotto_status sotto_canaries_ask(struct sotto_canaries *c, sotto_canary_answers *answers, const void *model,
+                                const struct sotto_context *ctx)
+{
+    REQUIRE_GIVEN(c, answers, model);
+    sotto_status status = SOTTO_OK;
+    float *heads = NULL, *tails = NULL;
+    TRY(ask_about(&heads, c, 1, answers, model, ctx));
+    TRY(ask_about(&tails, c, 0, answers, model, ctx));
+    if (heads)
+        sotto_canaries_answers(c, heads, tails);
+    TRY(sotto_canaries_save(c));
+done:
+    base_free(heads);
+    base_free(tails);
+    return status;
+}

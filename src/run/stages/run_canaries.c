@@ -123,23 +123,17 @@ done:
     return status;
 }
 
-sotto_status run_canaries_make(struct sotto_canaries **out, const struct run *r, const struct run_model *m,
-                               const char *output, const char *checkpoint)
+sotto_status run_canaries_ask(struct run_canary_request *out, const struct run *r, const struct run_model *m,
+                              const char *output, const char *checkpoint)
 {
     sotto_status status = SOTTO_OK;
-    float *rows = NULL;
     if (!run_has_canaries(r, m))
         return SOTTO_OK;
-    const struct sotto_dataset data = records_of(r, m);
-    struct sotto_canary_request request = request_of(r, m, &data);
-    request.output = output;
-    if (request.options.kind == SOTTO_CANARY_CLIPBKD)
-        TRY(public_rows(&rows, &request.public_n, r, m));
-    request.public_rows = rows;
+    out->options = request_of(r, m, NULL).options;
+    if (out->options.kind == SOTTO_CANARY_CLIPBKD)
+        TRY(public_rows(&out->rows, &out->n, r, m));
     TRY(forget_unfinished(output, checkpoint));
-    TRY(sotto_canaries_make(out, &request));
 done:
-    base_free(rows);
     return status;
 }
 
@@ -148,43 +142,4 @@ sotto_status run_canaries_displaced(bool *out, const struct run *r, const struct
     const struct sotto_dataset data = records_of(r, m);
     const struct sotto_canary_request request = request_of(r, m, &data);
     return canary_displaced(out, &request);
-}
-
-static sotto_status run_canaries_answers(float **out, const struct sotto_dataset *records,
-                                         const struct run *r, const struct sotto_head *head,
-                                         const struct sotto_network *network)
-{
-    sotto_status status = SOTTO_OK;
-    if (!records)
-        return SOTTO_OK;
-    NEW_ROWS(*out, records->n, r->classes);
-    if (network)
-        TRY(sotto_network_predict_data(*out, network, records, NULL, records->n, 1, r->ctx));
-    else
-        TRY(sotto_head_predict(*out, head, records->features, records->n, r->width, 1, r->ctx));
-done:
-    return status;
-}
-
-sotto_status run_canaries_save(struct sotto_canaries *c, const struct run *r, const struct run_model *m,
-                               const char *file)
-{
-    sotto_status status = SOTTO_OK;
-    struct sotto_head *head = NULL;
-    struct sotto_network *network = NULL;
-    float *heads = NULL, *tails = NULL;
-    if (!c)
-        return SOTTO_OK;
-    TRY(run_network_of(r, m) ? sotto_network_load(&network, file) : sotto_head_load(&head, file));
-    TRY(run_canaries_answers(&heads, sotto_canaries_records(c, 1), r, head, network));
-    TRY(run_canaries_answers(&tails, sotto_canaries_records(c, 0), r, head, network));
-    if (heads)
-        sotto_canaries_answers(c, heads, tails);
-    TRY(sotto_canaries_save(c));
-done:
-    base_free(heads);
-    base_free(tails);
-    sotto_head_free(head);
-    sotto_network_free(network);
-    return status;
 }

@@ -7,18 +7,20 @@
 
 /** Does this model train with canaries? */
 bool run_has_canaries(const struct run *r, const struct run_model *m);
-/** The set that a row's model is trained on, with fair coins of the operating system; for a training that goes on from its
- * checkpoint those of its beginning. *out is NULL without canaries. */
-sotto_status run_canaries_make(struct sotto_canaries **out, const struct run *r, const struct run_model *m,
-                               const char *output, const char *checkpoint);
-/** Lets the trained model, a file, answer; saves canaries and scores beside it. Nothing to do for NULL. */
-sotto_status run_canaries_save(struct sotto_canaries *c, const struct run *r, const struct run_model *m,
-                               const char *file);
+/** What a row's release asks for. */
+struct run_canary_request {
+    struct sotto_canary_options options; /* count 0: none */
+    float *rows;                         /* (n, values of a record) of the public part; base_free() */
+    size_t n;
+};
+/** Coins of an earlier training that this one does not go on from are forgotten; checkpoint "": there is none. */
+sotto_status run_canaries_ask(struct run_canary_request *out, const struct run *r, const struct run_model *m,
+                              const char *output, const char *checkpoint);
 /** Which rows of the case (`records` of it) are no members, as a canary took their place. */
 sotto_status run_canaries_displaced(bool *out, const struct run *r, const struct run_model *m);
-/** "protected/NAME.safetensors.canaries.npz" */
 /** Records of a row's training: those that canaries leave, and the canaries. */
 size_t run_canaries_records(const struct run *r, const struct run_model *m);
+/** "protected/NAME.safetensors.canaries.npz" */
 void run_canaries_file(char out[RUN_PATH], const struct run_model *m);
 /** Part of a stage's key. */
 void run_canaries_key(struct json **key, const struct run_canary_audit *a);

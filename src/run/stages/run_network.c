@@ -1,6 +1,5 @@
-#include "run/stages/run_network.h"
+#include "run/stages/run_canaries.h"
 
-#include "sotto/canary.h"
 #include "sotto/train.h"
 #include "train/network/network.h"
 #include "train/private/dp_sgd.h"
@@ -112,34 +111,34 @@ done:
 }
 
 sotto_status run_network_train(struct sotto_certificate **out, size_t *parameters, const struct run *r,
-                               const struct run_model *m, const struct sotto_spend *spend,
-                               const struct run_network_files *files)
+                               const struct run_model *m, const struct sotto_spend *spend, const char *output,
+                               const char *checkpoint)
 {
     sotto_status status = SOTTO_OK;
     const struct run_case *c = &r->config.cases[m->index];
     struct sotto_train_options training;
-    struct sotto_train_privacy privacy;
-    struct sotto_network *network = NULL;
-    struct sotto_certificate *made = NULL;
+    struct run_canary_request canaries = {0};
+    struct sotto_train_release_result made = {0};
     char encoder[RUN_PATH];
-    TRY(run_network_describe(&training, &privacy, encoder, r, m, spend));
-    training.checkpoint = files->checkpoint;
-    privacy.output = files->output;
-    privacy.canaries = files->canaries;
-    if (files->canaries) {
-        const struct sotto_dataset *set = sotto_canaries_data(files->canaries);
-        TRY(sotto_train_private(&network, &made, NULL, set, NULL, set->n, &training, &privacy, r->ctx));
-    } else {
-        TRY(sotto_train_private(&network, &made, NULL, r->data,
-                                r->split.rows[SOTTO_PART_PRIVATE] + run_case_first(r, m->index), c->records,
-                                &training, &privacy, r->ctx));
-    }
-    TRY(sotto_network_save_private(files->output, network, made));
-    *parameters = sotto_network_parameters(network);
-    *out = made;
-    made = NULL;
+    struct sotto_train_release_request request = {.data = r->data,
+                                                  .rows = r->split.rows[SOTTO_PART_PRIVATE] +
+                                                          run_case_first(r, m->index),
+                                                  .n = c->records,
+                                                  .options = &training,
+                                                  .keep_checkpoint = 1};
+    TRY(run_network_describe(&training, &request.privacy, encoder, r, m, spend));
+    training.checkpoint = checkpoint;
+    request.privacy.output = output;
+    TRY(run_canaries_ask(&canaries, r, m, output, checkpoint));
+    request.canaries = canaries.options;
+    request.public_rows = canaries.rows;
+    request.public_n = canaries.n;
+    status = sotto_train_release(&made, &request, r->ctx);
+    *out = made.certificate;
+    if (made.network)
+        *parameters = sotto_network_parameters(made.network);
 done:
-    sotto_network_free(network);
-    sotto_certificate_free(made);
+    base_free(canaries.rows);
+    sotto_network_free(made.network);
     return status;
 }

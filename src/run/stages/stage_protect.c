@@ -33,10 +33,8 @@ struct protection {
     char name[RUN_PATH], certificate_name[RUN_PATH + 32], output[RUN_PATH], purpose[RUN_NAME * 2 + 32];
     struct sotto_provenance whose; /* unit of privacy of the imported set */
     struct sotto_spend spend;
-    size_t parameters;               /* of a head or network of its own */
-    char checkpoint[RUN_PATH];       /* of DP-SGD; "": none */
-    struct sotto_canaries *canaries; /* NULL: none */
-    char *committed;                 /* the purpose with the commitment to their coins */
+    size_t parameters;         /* of a head or network of its own */
+    char checkpoint[RUN_PATH]; /* of DP-SGD; "": none */
 };
 
 static sotto_status stage_protect_describe(struct protection *out, struct run *r, const struct run_model *m,
@@ -54,11 +52,6 @@ static sotto_status stage_protect_describe(struct protection *out, struct run *r
     out->spend.ledger = out->source.ledger[0] ? out->source.ledger : NULL;
     out->spend.source = &out->source.records;
     out->spend.purpose = out->purpose;
-    TRY(run_canaries_make(&out->canaries, r, m, out->output, out->checkpoint));
-    if (out->canaries) {
-        TRY(sotto_canaries_purpose(&out->committed, out->canaries, out->purpose));
-        out->spend.purpose = out->committed;
-    }
 done:
     return status;
 }
@@ -87,40 +80,37 @@ static const char *stage_protect_again(const struct protection *p)
                : "the stage did not end; the same command releases anew and is charged again";
 }
 
-/* A head of its own, with noise in its training. */
+/* A head of its own, with noise in its training. The checkpoint goes when the stage has ended. */
 static sotto_status train_head(struct sotto_certificate **out, struct run *r, const struct run_model *m,
                                struct protection *p)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_head *head = NULL;
-    struct sotto_certificate *made = NULL;
-    char path[RUN_PATH], hash[SHA256_HEX];
-    const float *x = run_case_x(r, m->index);
-    const int64_t *y = run_case_y(r, m->index);
-    size_t n = r->config.cases[m->index].records;
-    struct sotto_head_privacy privacy = run_head_privacy(r, m, &p->spend);
-    privacy.output = p->output;
-    privacy.checkpoint = p->checkpoint[0] ? p->checkpoint : NULL;
-    privacy.canaries = p->canaries;
-    if (p->canaries) {
-        const struct sotto_dataset *set = sotto_canaries_data(p->canaries);
-        x = set->features, y = set->labels, n = set->n;
-    }
-    TRY(run_folder_path(path, &r->folder, "models/encoder.safetensors"));
-    TRY(sha256_file_asking(hash, path, r->ctx));
-    TRY(sotto_head_train_private(&head, &made, x, y, n, r->width, r->classes, &p->settings->recipe, &privacy,
-                                 r->ctx));
-    if ((status = sotto_head_set_encoder(head, hash)) != SOTTO_OK) {
-        charge_name_certificate(made, stage_protect_again(p));
-        goto done;
-    }
-    (void)sotto_head_parameters(head, &p->parameters);
-    TRY(sotto_head_save_private(p->output, head, made));
-    *out = made;
-    made = NULL;
+    struct sotto_head_release_result made = {0};
+    struct run_canary_request canaries = {0};
+    char encoder[RUN_PATH];
+    struct sotto_head_release_request request = {.x = run_case_x(r, m->index),
+                                                 .y = run_case_y(r, m->index),
+                                                 .n = r->config.cases[m->index].records,
+                                                 .d = r->width,
+                                                 .classes = r->classes,
+                                                 .recipe = &p->settings->recipe,
+                                                 .files = {.encoder = encoder},
+                                                 .keep_checkpoint = 1};
+    request.privacy = run_head_privacy(r, m, &p->spend);
+    request.privacy.output = p->output;
+    request.privacy.checkpoint = p->checkpoint[0] ? p->checkpoint : NULL;
+    TRY(run_folder_path(encoder, &r->folder, "models/encoder.safetensors"));
+    TRY(run_canaries_ask(&canaries, r, m, p->output, p->checkpoint));
+    request.canaries = canaries.options;
+    request.public_rows = canaries.rows;
+    request.public_n = canaries.n;
+    status = sotto_head_release(&made, &request, r->ctx);
+    *out = made.certificate; /* of a failure too: it is charged */
+    if (made.head)
+        (void)sotto_head_parameters(made.head, &p->parameters);
 done:
-    sotto_head_free(head);
-    sotto_certificate_free(made);
+    base_free(canaries.rows);
+    sotto_head_free(made.head);
     return status;
 }
 
@@ -128,8 +118,7 @@ static sotto_status make_release(struct sotto_certificate **out, struct run *r, 
                                  struct protection *p)
 {
     if (p->settings->network)
-        return run_network_train(out, &p->parameters, r, m, &p->spend,
-                                 &(struct run_network_files){p->output, p->checkpoint, p->canaries});
+        return run_network_train(out, &p->parameters, r, m, &p->spend, p->output, p->checkpoint);
     return p->settings->trained ? train_head(out, r, m, p) : add_noise(out, r, m, p);
 }
 
@@ -147,11 +136,11 @@ sotto_status run_stage_protect(struct run *r, const struct run_model *m)
     TRY(stage_protect_describe(&p, r, m, &stage));
     p.spend.planned = run_slot_of(r, stage.hash);
     TRY(make_release(&certificate, r, m, &p));
-    TRY(run_canaries_save(p.canaries, r, m, p.output));
     run_canaries_file(scores, m);
-    TRY(run_stage_end(&stage, &r->folder,
-                      (const char *const[]){p.name, p.certificate_name, p.canaries ? scores : NULL, NULL},
-                      release_facts(certificate, p.parameters)));
+    TRY(run_stage_end(
+        &stage, &r->folder,
+        (const char *const[]){p.name, p.certificate_name, run_has_canaries(r, m) ? scores : NULL, NULL},
+        release_facts(certificate, p.parameters)));
     if (p.checkpoint[0])
         sotto_train_forget(p.checkpoint);
 done:
@@ -161,8 +150,6 @@ done:
         charge_name_certificate(certificate, stage_protect_again(&p));
     run_source_clear(&p.source);
     sotto_provenance_clear(&p.whose);
-    sotto_canaries_free(p.canaries);
-    sotto_text_free(p.committed);
     sotto_certificate_free(certificate);
     return status;
 }

@@ -1,7 +1,5 @@
 #include "head/model/head_model.h"
 
-#include "io/provenance/statement.h"
-
 #include <string.h>
 
 sotto_status head_create(struct sotto_head **out, size_t layers, const size_t *width)
@@ -161,30 +159,6 @@ sotto_status sotto_head_set_encoding(struct sotto_head *h, const char *json)
     NEW_TEXT(copy, json);
     base_free(h->encoding);
     h->encoding = copy;
-done:
-    return status;
-}
-
-/* Encoders made elsewhere may be of any format; they carry no stamp. */
-static sotto_status is_stamped(bool *none, const char *path)
-{
-    struct sotto_tensors t = {0};
-    sotto_status status = sotto_safetensors_load(&t, path);
-    *none = status == SOTTO_OK && statement_is_none(&t);
-    sotto_tensors_clear(&t);
-    return status == SOTTO_ENOMEM ? status : SOTTO_OK;
-}
-
-sotto_status sotto_head_set_encoder_file(struct sotto_head *h, const char *path)
-{
-    REQUIRE_GIVEN(h, path);
-    sotto_status status = SOTTO_OK;
-    char hash[SHA256_HEX];
-    bool none;
-    TRY(sha256_file(hash, path));
-    TRY(is_stamped(&none, path));
-    TRY(sotto_head_set_encoder(h, hash));
-    h->no_statement |= none;
 done:
     return status;
 }

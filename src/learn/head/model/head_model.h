@@ -61,6 +61,20 @@ size_t head_offset(const struct sotto_head *h, size_t l);
  * whether they still belong together. No signature: it can be made anew with them. */
 void head_checksum(char out[SHA256_HEX], const struct sotto_head *h);
 
+/** What is said of a head's inputs. Start with {0}. */
+struct head_origin {
+    char encoder[SHA256_HEX]; /* "": none is known */
+    bool no_statement;        /* private records trained it */
+    char *encoding;           /* owned; NULL: none */
+    struct sotto_released_inputs released;
+};
+/** Of a head of that shape, before there is one. Clear also after a failure. Errors of sotto_head_note_files(). */
+sotto_status head_origin_read(struct head_origin *out, const struct sotto_head_files *files, size_t inputs,
+                              size_t classes, const struct sotto_context *ctx);
+/** The head takes over what *origin owns. */
+void head_origin_note(struct sotto_head *h, struct head_origin *origin);
+void head_origin_clear(struct head_origin *origin);
+
 /** The checks behind sotto_head_load(); `path` names the file in errors. Converts tensors in place. */
 sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t, const char *path);
 

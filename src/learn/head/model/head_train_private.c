@@ -5,17 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static sotto_status find_trainer(const struct head_trainer **out, struct sotto_head_recipe *r,
-                                 const struct sotto_head_recipe *given)
+sotto_status head_trainer_require_private(const struct sotto_head_recipe *r)
 {
     sotto_status status = SOTTO_OK;
-    TRY(head_recipe_resolve(r, given));
     const struct head_trainer *t = head_trainer_of(r);
     REQUIRE(t && t->train_private,
             "trainer %s adds no noise; expected dp-sgd, dp-adam, dp-gd, objective, covariance, functional, "
             "functional-linear or taylor",
             r->trainer);
-    *out = t;
 done:
     return status;
 }
@@ -29,9 +26,11 @@ sotto_status sotto_head_train_private(struct sotto_head **out, struct sotto_cert
     REQUIRE_GIVEN(out, certificate, !n || x, !n || y, privacy);
     struct sotto_head_recipe r;
     const struct head_data data = {x, y, n, d, classes};
-    const struct head_trainer *t;
-    const sotto_status status = find_trainer(&t, &r, recipe);
-    return status == SOTTO_OK ? t->train_private(out, certificate, &data, &r, privacy, ctx) : status;
+    sotto_status status = head_recipe_resolve(&r, recipe);
+    if (status == SOTTO_OK)
+        status = head_trainer_require_private(&r);
+    return status == SOTTO_OK ? head_trainer_of(&r)->train_private(out, certificate, &data, &r, privacy, ctx)
+                              : status;
 }
 
 sotto_status head_private_as_event(struct planned_event *out, size_t n, size_t d, size_t classes,
@@ -40,9 +39,10 @@ sotto_status head_private_as_event(struct planned_event *out, size_t n, size_t d
 {
     struct sotto_head_recipe r;
     const struct head_data shape = {NULL, NULL, n, d, classes};
-    const struct head_trainer *t;
-    const sotto_status status = find_trainer(&t, &r, recipe);
-    return status == SOTTO_OK ? t->as_event(out, &shape, &r, privacy, ctx) : status;
+    sotto_status status = head_recipe_resolve(&r, recipe);
+    if (status == SOTTO_OK)
+        status = head_trainer_require_private(&r);
+    return status == SOTTO_OK ? head_trainer_of(&r)->as_event(out, &shape, &r, privacy, ctx) : status;
 }
 
 sotto_status sotto_head_save_private(const char *path, const struct sotto_head *h,

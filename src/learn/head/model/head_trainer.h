@@ -48,6 +48,8 @@ const struct head_trainer *head_trainer_find(const char *name);
 const struct head_trainer *head_trainer_at(size_t i);
 /** The trainer of a checked recipe. */
 const struct head_trainer *head_trainer_of(const struct sotto_head_recipe *r);
+/** EINVAL: the trainer of a resolved recipe draws no noise. */
+sotto_status head_trainer_require_private(const struct sotto_head_recipe *r);
 
 /* Parts of a recipe that trainers share. */
 /** Members ("clip|bias") against the ranges of options_head_recipe. */
