@@ -746,8 +746,8 @@ TEST(a_budget_that_is_larger_than_the_one_before_it_was_forged)
         char *at;
         unlink(path);
         for (int k = 0; k < 2; k++) {
-            const struct sotto_dp budget = {k ? 1.5 : 1.75, k ? .125 : .1275};
-            assert_int_equal(sotto_ledger_init(&at, "toy", path, budget, NULL, &exercise, NULL), SOTTO_OK);
+            const struct sotto_dp limit = {k ? 1.5 : 1.75, k ? .125 : .1275};
+            assert_int_equal(sotto_ledger_init(&at, "toy", path, limit, NULL, &exercise, NULL), SOTTO_OK);
             sotto_text_free(at);
         }
         raised = members[i];
