@@ -112,12 +112,11 @@ done:
 
 sotto_status run_network_train(struct sotto_certificate **out, size_t *parameters, const struct run *r,
                                const struct run_model *m, const struct sotto_spend *spend, const char *output,
-                               const char *checkpoint)
+                               const char *checkpoint, const struct run_canary_request *canaries)
 {
     sotto_status status = SOTTO_OK;
     const struct run_case *c = &r->config.cases[m->index];
     struct sotto_train_options training;
-    struct run_canary_request canaries = {0};
     struct sotto_train_release_result made = {0};
     char encoder[RUN_PATH];
     struct sotto_train_release_request request = {.data = r->data,
@@ -129,16 +128,14 @@ sotto_status run_network_train(struct sotto_certificate **out, size_t *parameter
     TRY(run_network_describe(&training, &request.privacy, encoder, r, m, spend));
     training.checkpoint = checkpoint;
     request.privacy.output = output;
-    TRY(run_canaries_ask(&canaries, r, m, output, checkpoint));
-    request.canaries = canaries.options;
-    request.public_rows = canaries.rows;
-    request.public_n = canaries.n;
+    request.canaries = canaries->options;
+    request.public_rows = canaries->rows;
+    request.public_n = canaries->n;
     status = sotto_train_release(&made, &request, r->ctx);
     *out = made.certificate;
     if (made.network)
         *parameters = sotto_network_parameters(made.network);
 done:
-    base_free(canaries.rows);
     sotto_network_free(made.network);
     return status;
 }

@@ -18,10 +18,11 @@ struct planned_event;
 sotto_status run_network_event(struct planned_event *out, const struct run *r, const struct run_model *m,
                                size_t n, const struct sotto_spend *spend);
 
+struct run_canary_request;
 /** Releases it, trained on the records of a case; checkpoint "": none. The caller frees the certificate, which is there after a failure
  * too where it was charged. */
 sotto_status run_network_train(struct sotto_certificate **out, size_t *parameters, const struct run *r,
                                const struct run_model *m, const struct sotto_spend *spend, const char *output,
-                               const char *checkpoint);
+                               const char *checkpoint, const struct run_canary_request *canaries);
 
 #endif

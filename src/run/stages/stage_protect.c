@@ -114,11 +114,23 @@ done:
     return status;
 }
 
+static sotto_status train_network(struct sotto_certificate **out, struct run *r, const struct run_model *m,
+                                  struct protection *p)
+{
+    sotto_status status = SOTTO_OK;
+    struct run_canary_request canaries = {0};
+    TRY(run_canaries_ask(&canaries, r, m, p->output, p->checkpoint));
+    status = run_network_train(out, &p->parameters, r, m, &p->spend, p->output, p->checkpoint, &canaries);
+done:
+    base_free(canaries.rows);
+    return status;
+}
+
 static sotto_status make_release(struct sotto_certificate **out, struct run *r, const struct run_model *m,
                                  struct protection *p)
 {
     if (p->settings->network)
-        return run_network_train(out, &p->parameters, r, m, &p->spend, p->output, p->checkpoint);
+        return train_network(out, r, m, p);
     return p->settings->trained ? train_head(out, r, m, p) : add_noise(out, r, m, p);
 }
 
