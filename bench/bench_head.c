@@ -6,7 +6,7 @@
 #include "sotto/sotto.h"
 
 #include "base/memory.h"
-#include "head/many/head_batch_train.h"
+#include "head/batch/head_batch_train.h"
 #include "rng/rng.h"
 
 #include <stdio.h>

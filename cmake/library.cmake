@@ -5,7 +5,7 @@ set(SOTTO_FLOORS)
 foreach(floor core learn measure run)
   list(APPEND SOTTO_FLOORS ${CMAKE_SOURCE_DIR}/src/${floor})
   if(floor STREQUAL run)
-    list(APPEND SOTTO_FLOORS ${CMAKE_SOURCE_DIR}/src) # "run/folder/..."
+    list(APPEND SOTTO_FLOORS ${CMAKE_SOURCE_DIR}/src) # "run/run_folder/..."
   endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/${floor}/*.c src/${floor}/*.S)
   set_source_files_properties(${sources} PROPERTIES INCLUDE_DIRECTORIES "${SOTTO_FLOORS}")

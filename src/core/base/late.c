@@ -1,4 +1,4 @@
-#include "base/late.h"
+#include "base/loaded_library.h"
 
 #include <dlfcn.h>
 #include <string.h>

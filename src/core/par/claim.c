@@ -2,7 +2,7 @@
 #include "par/claim.h"
 
 #include "base/file.h"
-#include "base/holder.h"
+#include "base/file_holder.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #define RUN_STAGES_RUN_STAGES_H
 
 #include "run/config/run_config.h"
-#include "run/folder/run_folder.h"
+#include "run/run_folder/run_folder.h"
 #include "sotto/attack.h"
 #include "sotto/dp.h"
 #include "sotto/run.h"

@@ -3,9 +3,9 @@
 #include "support/test.h"
 
 #include "base/file.h"
-#include "base/holder.h"
+#include "base/file_holder.h"
 #include "dp/ledger/ledger_registry.h"
-#include "dp/entry/ledger_line.h"
+#include "dp/ledger_line/ledger_line.h"
 #include "sotto/sotto.h"
 #include "support/exercise.h"
 #include "support/temporary_folder.h"

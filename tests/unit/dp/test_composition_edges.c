@@ -7,7 +7,7 @@
 #include "dp/account/events.h"
 #include "dp/account/event_part.h"
 #include "dp/ledger/ledger_events.h"
-#include "dp/entry/ledger_line.h"
+#include "dp/ledger_line/ledger_line.h"
 #include "dp/account/sampled_renyi.h"
 #include "sotto/sotto.h"
 

@@ -4,7 +4,7 @@
 #include "support/leave.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "dp/entry/ledger_line.h"
+#include "dp/ledger_line/ledger_line.h"
 #include "dp/ledger/ledger.h"
 #include "dp/release/dpsgd_session.h"
 

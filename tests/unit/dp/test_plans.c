@@ -1,4 +1,4 @@
-/* src/core/dp/ledger/ledger_plan.c, src/core/dp/show/plan_charge.c: many releases that are charged as one, before the first of them. */
+/* src/core/dp/ledger/ledger_plan.c, src/core/dp/ledger_view/plan_charge.c: many releases that are charged as one, before the first of them. */
 #include "support/leave.h"
 #include "support/ledger_rewrite.h"
 #include "dp/ledger/charge.h"

@@ -3,7 +3,7 @@
 #include "support/test.h"
 
 #include "head/convex/head_convex.h"
-#include "head/many/head_batch_train.h"
+#include "head/batch/head_batch_train.h"
 #include "head/sensitivity/sensitivity_file.h"
 #include "io/json/json.h"
 #include "support/head_blobs.h"

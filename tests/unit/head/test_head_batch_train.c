@@ -2,7 +2,7 @@
  * (MLPs) or nearly (linear heads); progress; errors. */
 #include "support/test.h"
 
-#include "head/many/head_batch_train.h"
+#include "head/batch/head_batch_train.h"
 #include "support/head_blobs.h"
 #include "support/heads_close.h"
 

@@ -1,7 +1,7 @@
 /* The sensitivity sampler: alignment, exact zeros, thread independence, gamma, errors. */
 #include "support/test.h"
 
-#include "head/many/head_block.h"
+#include "head/batch/head_block.h"
 #include "head/train/head_plain.h"
 #include "head/sensitivity/paper_norms.h"
 #include "head/sensitivity/sensitivity_gamma.h"

@@ -3,7 +3,7 @@
 
 #include "run/stages/run_answers.h"
 #include "run/config/run_config.h"
-#include "run/folder/run_folder.h"
+#include "run/run_folder/run_folder.h"
 #include "sotto/io.h"
 #include "sotto/run.h"
 

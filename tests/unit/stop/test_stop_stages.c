@@ -335,4 +335,4 @@ static int tear_down(void **state)
     return remove_folder(state);
 }
 
-TEST_GROUP(.shards = 8, .set_up = set_up, .tear_down = tear_down, .tags = "long")
+TEST_GROUP(.shards = 7, .set_up = set_up, .tear_down = tear_down, .tags = "long")

@@ -3,7 +3,7 @@
 #define DP_LEDGER_CHARGE_H
 
 #include "dp/ledger/ledger_account.h"
-#include "dp/entry/ledger_line.h"
+#include "dp/ledger_line/ledger_line.h"
 
 /** The identity that is charged: `given`, or else that of the provenance. EINVAL: neither, or two that differ. */
 sotto_status charge_identity(const char **dataset_id, const char *given, const struct sotto_provenance *p);

@@ -1,7 +1,7 @@
 /* What a ledger adds up to: each column for itself, and everything together. */
 #include "dp/ledger/ledger_account.h"
 #include "dp/account/accountant.h"
-#include "dp/entry/ledger_line.h"
+#include "dp/ledger_line/ledger_line.h"
 
 #include <stdio.h>
 #include <string.h>

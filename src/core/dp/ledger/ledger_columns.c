@@ -1,7 +1,7 @@
 #include "dp/ledger/ledger_columns.h"
 #include "base/memory.h"
 #include "dp/account/adaptive_part.h"
-#include "dp/entry/ledger_line.h"
+#include "dp/ledger_line/ledger_line.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "dp/account/event_part.h"
 #include "dp/certificate/certificate.h"
-#include "dp/entry/ledger_line.h"
+#include "dp/ledger_line/ledger_line.h"
 #include "dp/mechanism/mechanism.h"
 
 #include <stdio.h>

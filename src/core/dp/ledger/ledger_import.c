@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "dp/account/accountant.h"
-#include "dp/entry/ledger_line.h"
+#include "dp/ledger_line/ledger_line.h"
 #include "dp/account/events.h"
 #include "dp/ledger/ledger.h"
 #include "dp/ledger/ledger_account.h"

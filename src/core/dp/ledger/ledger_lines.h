@@ -2,7 +2,7 @@
 #ifndef DP_LEDGER_LEDGER_LINES_H
 #define DP_LEDGER_LEDGER_LINES_H
 
-#include "dp/entry/ledger_line.h"
+#include "dp/ledger_line/ledger_line.h"
 
 #define LEDGER_LIMIT ((size_t)1 << 32) /* bytes: 16 for each record, and 1 KiB for each charge */
 

@@ -3,7 +3,7 @@
  * (NFS compares when a file is opened), then flock(). */
 #include "dp/ledger/ledger_lock.h"
 #include "base/file.h"
-#include "base/holder.h"
+#include "base/file_holder.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #ifndef DP_LEDGER_LEDGER_PLAN_H
 #define DP_LEDGER_LEDGER_PLAN_H
 
-#include "dp/entry/ledger_line.h"
+#include "dp/ledger_line/ledger_line.h"
 #include "dp/ledger/ledger.h"
 
 enum { PLAN_SLOTS = 100000 };

@@ -1,7 +1,7 @@
 /* All JSON of a verification: the entry of the ledger, and the report. */
 #include "base/memory.h"
 #include "dp/dpsgd/dpsgd_json.h"
-#include "dp/entry/ledger_line.h"
+#include "dp/ledger_line/ledger_line.h"
 #include "dp/mechanism/mechanism.h"
 #include "dp/release/verification.h"
 #include "io/json/json.h"

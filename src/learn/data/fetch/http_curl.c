@@ -17,7 +17,7 @@ sotto_status http_get(struct http_sink *sink, bool *broken, const struct http_re
 
 #else
 
-#include "base/late.h"
+#include "base/loaded_library.h"
 
 #define CURL_DISABLE_TYPECHECK /* its macros call by name */
 #include <curl/curl.h>

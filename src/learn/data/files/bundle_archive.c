@@ -37,7 +37,7 @@ void archive_stream_close(struct archive_stream *s)
 
 #else
 
-#include "base/late.h"
+#include "base/loaded_library.h"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -2,7 +2,7 @@
 #ifndef HEAD_SENSITIVITY_SENSITIVITY_SAMPLE_H
 #define HEAD_SENSITIVITY_SENSITIVITY_SAMPLE_H
 
-#include "head/many/head_batch_train.h"
+#include "head/batch/head_batch_train.h"
 
 /** head_batch_train(), or what a test puts in its place. */
 typedef sotto_status (*head_maker)(const struct head_data *data, const struct sotto_head_recipe *recipe,

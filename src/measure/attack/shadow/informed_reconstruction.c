@@ -6,7 +6,7 @@
  * their mean, the guess is mean + u' (K + ridge)^-1 X. The ridge is the best of several by leaving one shadow out; noise of
  * variance v on P weights adds v P to it. */
 #include "attack/target/target.h"
-#include "head/many/head_batch_train.h"
+#include "head/batch/head_batch_train.h"
 #include "head/model/head_trainer.h"
 #include "num/beta.h"
 #include "num/symmetric.h"

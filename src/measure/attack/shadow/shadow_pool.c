@@ -4,7 +4,7 @@
 #include "audit/score/posterior.h"
 #include "base/file.h"
 #include "head/kernel/head_bits.h"
-#include "head/many/head_batch_train.h"
+#include "head/batch/head_batch_train.h"
 #include "par/par.h"
 #include "rng/rng.h"
 #include "sotto/dp.h"

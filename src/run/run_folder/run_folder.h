@@ -3,8 +3,8 @@
  * run.json remembers for every stage: its hash, the SHA-256 of each output file, its result, how long it
  * took. A stage is reused when its hash is the same and its files are unchanged; everything else is done
  * again. */
-#ifndef RUN_FOLDER_RUN_FOLDER_H
-#define RUN_FOLDER_RUN_FOLDER_H
+#ifndef RUN_RUN_FOLDER_RUN_FOLDER_H
+#define RUN_RUN_FOLDER_RUN_FOLDER_H
 
 #include "base/file.h"
 #include "base/sha256.h"

@@ -1,11 +1,11 @@
 /* head_batch_train.h - trains many heads of one recipe on all threads: linear ones in blocks, others one a thread.
  *
  * Which head shares a block or a thread with which changes speed only; every head's bits are its own. */
-#ifndef HEAD_MANY_HEAD_BATCH_TRAIN_H
-#define HEAD_MANY_HEAD_BATCH_TRAIN_H
+#ifndef HEAD_BATCH_HEAD_BATCH_TRAIN_H
+#define HEAD_BATCH_HEAD_BATCH_TRAIN_H
 
 #include "head/convex/head_convex.h"
-#include "head/many/head_block.h"
+#include "head/batch/head_block.h"
 
 struct head_worker {
     struct head_block block;   /* linear heads */

@@ -1,5 +1,5 @@
 /* JSON of what is shown of a ledger. Infinite and missing values are null. */
-#include "dp/show/ledger_show_json.h"
+#include "dp/ledger_view/ledger_show_json.h"
 #include "dp/account/account_pld.h"
 #include "dp/certificate/certificate_json.h"
 #include "dp/ledger/ledger_plan.h"

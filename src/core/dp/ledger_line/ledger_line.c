@@ -1,5 +1,5 @@
 /* JSON of the lines of a ledger: an encoder and a decoder for each event. Infinite and missing values are null. */
-#include "dp/entry/ledger_line.h"
+#include "dp/ledger_line/ledger_line.h"
 #include "dp/certificate/certificate_json.h"
 #include "dp/dpsgd/dpsgd_json.h"
 #include "io/json/json.h"

@@ -1,7 +1,7 @@
 /* The columns of a ledger, each composed for itself. */
 #include "dp/ledger/ledger_account.h"
 #include "dp/mechanism/require.h"
-#include "dp/show/ledger_show_json.h"
+#include "dp/ledger_view/ledger_show_json.h"
 
 static sotto_status ledger_totals_column(struct ledger_column *out, const struct ledger_sum *sum,
                                          const struct ledger_events *events, double delta,

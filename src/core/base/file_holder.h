@@ -1,6 +1,6 @@
-/* holder.h - which process, on which machine, has a file that other processes respect: one line in it. */
-#ifndef BASE_HOLDER_H
-#define BASE_HOLDER_H
+/* file_holder.h - which process, on which machine, has a file that other processes respect: one line in it. */
+#ifndef BASE_FILE_HOLDER_H
+#define BASE_FILE_HOLDER_H
 
 #include "base/memory.h"
 

@@ -1,7 +1,7 @@
 /* The stage hash covers the key that the stage gives (its part of the config, input hashes, seed, dtype,
  * instruction set, threads), the stage's name and RUN_FORMAT, not the build: a rebuilt program reuses what it
  * did before. */
-#include "run/folder/run_folder.h"
+#include "run/run_folder/run_folder.h"
 
 #include "sotto/io.h"
 

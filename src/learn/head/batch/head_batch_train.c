@@ -1,4 +1,4 @@
-#include "head/many/head_batch_train.h"
+#include "head/batch/head_batch_train.h"
 
 #include "par/par.h"
 

@@ -1,6 +1,6 @@
 /* What an officer does with a ledger: open it with a budget, and read it. */
 #include "dp/ledger/charge.h"
-#include "dp/show/ledger_show_json.h"
+#include "dp/ledger_view/ledger_show_json.h"
 #include "dp/ledger/ledger_plan.h"
 #include "dp/ledger/ledger_registry.h"
 #include "io/text/utf8.h"

@@ -5,7 +5,7 @@
 #include "dp/ledger/charge.h"
 #include "dp/ledger/ledger_plan.h"
 #include "dp/ledger/spend.h"
-#include "dp/show/ledger_show_json.h"
+#include "dp/ledger_view/ledger_show_json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

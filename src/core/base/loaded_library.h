@@ -1,11 +1,11 @@
-/* late.h - a shared library that is loaded when it is first needed, as every library that is linked costs time at every start.
+/* loaded_library.h - a shared library that is loaded when it is first needed, as every library that is linked costs time at every start.
  *
  *     #define CALLS(CALL) CALL(curl_easy_init) CALL(curl_easy_cleanup)
  *     static struct { CALLS(LATE_FIELD) } lib;
  *     const struct late_call calls[] = {CALLS(LATE_CALL)};
  */
-#ifndef BASE_LATE_H
-#define BASE_LATE_H
+#ifndef BASE_LOADED_LIBRARY_H
+#define BASE_LOADED_LIBRARY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* head_block.h - trains a block of linear heads together on one thread, in memory that was planned once. */
-#ifndef HEAD_MANY_HEAD_BLOCK_H
-#define HEAD_MANY_HEAD_BLOCK_H
+#ifndef HEAD_BATCH_HEAD_BLOCK_H
+#define HEAD_BATCH_HEAD_BLOCK_H
 
 #include "head/kernel/head_lanes.h"
 #include "head/train/head_plain.h"

@@ -1,7 +1,7 @@
 /* ledger_line.h - the lines of a ledger: what an entry says, written and read. The hash chain works on bytes
  * (ledger.c). */
-#ifndef DP_ENTRY_LEDGER_LINE_H
-#define DP_ENTRY_LEDGER_LINE_H
+#ifndef DP_LEDGER_LINE_LEDGER_LINE_H
+#define DP_LEDGER_LINE_LEDGER_LINE_H
 
 #include "dp/dpsgd/dpsgd_reservations.h"
 #include "dp/columns/columns_json.h"

@@ -4,7 +4,7 @@
  *
  * The block is the outer loop, the epochs the inner one: its weights and moments stay in one core's cache for
  * the whole training while the records stream past. */
-#include "head/many/head_block.h"
+#include "head/batch/head_block.h"
 
 #include "rng/rng.h"
 

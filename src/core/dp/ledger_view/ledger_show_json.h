@@ -1,8 +1,8 @@
 /* ledger_show_json.h - what is shown of a ledger: its columns, and its lines as rows. */
-#ifndef DP_SHOW_LEDGER_SHOW_JSON_H
-#define DP_SHOW_LEDGER_SHOW_JSON_H
+#ifndef DP_LEDGER_VIEW_LEDGER_SHOW_JSON_H
+#define DP_LEDGER_VIEW_LEDGER_SHOW_JSON_H
 
-#include "dp/entry/ledger_line.h"
+#include "dp/ledger_line/ledger_line.h"
 
 /** A column: the account of its entries at the delta that was asked for, and their plain sums. */
 struct ledger_column {

@@ -1,4 +1,4 @@
-#include "base/holder.h"
+#include "base/file_holder.h"
 
 #include <errno.h>
 #include <fcntl.h>
