@@ -36,17 +36,18 @@ struct trainer {
     void *talos;
 };
 
+/* setup NULL: plain. */
 static void make(struct trainer *t, const struct talos_setup *setup, const struct leaves_config *c)
 {
     const struct nn_optimizer_config adam = {.name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
     struct nn_model_config config = {
         .name = "keras-simclr", .input = {3, 32, 32}, .projector = {128, 128}, .projector_count = 2};
-    if (setup->on)
+    if (setup)
         config.adversary = part->branch(setup);
     check(nn_model_create(&t->model, &config, 1));
     check(leaves_create(&t->leaves, t->model, c));
     check(ntxent_create(&t->loss, NTXENT_KERAS, c->records, 128, c->order.leaf, c->backend));
-    if (setup->on)
+    if (setup)
         check(part->create(&t->talos, setup, t->model, t->leaves, &adam, c->records, 2));
     else
         check(nn_optimizer_create(&t->adam, t->model, &adam));
@@ -135,7 +136,7 @@ int main(int count, char **words)
     for (int order = 0; order < ORDERS; order++) {
         check(leaf_order_resolve(&c.order, order ? "exact" : "fast", 0, &model, batch, 2));
         for (int i = 0; i < 3; i++)
-            make(&trainers[order][i], &setups[i], &c);
+            make(&trainers[order][i], i ? &setups[i] : NULL, &c);
     }
     for (size_t s = 0; s <= steps; s++) /* the first round warms up */
         for (int kind = 0; kind < KINDS; kind++) {
