@@ -50,6 +50,19 @@ TEST(more_offers_than_there_may_be)
     assert_false(adaptive_columns_take(&c, offers, SOTTO_MAX_OFFERS + 1, took));
 }
 
+/* As a forged line may say. */
+TEST(what_was_taken_must_be_there)
+{
+    const struct adaptive offer = {0, 0, 0};
+    const unsigned char first[ADAPTIVE_COLUMNS] = {0}, none[ADAPTIVE_COLUMNS] = {1, 0},
+                        second[ADAPTIVE_COLUMNS] = {2, 0};
+    struct adaptive_columns c = opened(1, 1e-6, NULL, 0);
+    assert_false(adaptive_columns_take(&c, &offer, 1, second)); /* of one */
+    assert_true(adaptive_columns_take(&c, &offer, 1, first));   /* the control */
+    assert_true(adaptive_columns_take(&c, &offer, 1, none));    /* the first column dies */
+    assert_false(adaptive_columns_take(&c, &offer, 1, first));
+}
+
 TEST(a_column_dies_for_good)
 {
     struct adaptive_columns c = opened(1, 1e-6, NULL, 0);
