@@ -1,4 +1,4 @@
-#include "options/option_tables.h"
+#include "options/module_tables.h"
 
 #include <string.h>
 

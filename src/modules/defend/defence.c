@@ -1,7 +1,7 @@
 /* The life of a defence: checks, fitting, and rows that are defended in parallel, each by itself. */
 #include "defend/defence.h"
 
-#include "options/option_tables.h"
+#include "options/module_tables.h"
 #include "sotto/option.h"
 #include "base/sha256.h"
 #include "par/par.h"

@@ -6,7 +6,7 @@
 #include "audit/audit_memory.h"
 #include "base/file.h"
 #include "base/reserved.h"
-#include "options/option_tables.h"
+#include "options/module_tables.h"
 #include "options/option_values.h"
 #include "sotto/option.h"
 

@@ -4,7 +4,7 @@
  * samples have in common with them, and errs on the wrong side of .5 (docs/RESULTS.md). */
 #include "generate/generator.h"
 
-#include "options/option_tables.h"
+#include "options/module_tables.h"
 #include "par/par.h"
 #include "sotto/option.h"
 

@@ -1,7 +1,7 @@
 /* Scores of records by a trained model, HIGHER = MORE MEMBER-LIKE. Rates and intervals are the audit's business. */
 #include "generate/generator_score.h"
 
-#include "options/option_tables.h"
+#include "options/module_tables.h"
 #include "par/par.h"
 #include "sotto/option.h"
 

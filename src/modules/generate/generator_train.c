@@ -6,7 +6,7 @@
 #include "base/sha256.h"
 #include "io/table/metric_log.h"
 #include "nn/optimizer/optimizer.h"
-#include "options/option_tables.h"
+#include "options/module_tables.h"
 #include "par/par.h"
 #include "rng/rng.h"
 #include "sotto/option.h"

@@ -2,7 +2,7 @@
 #include "monitor/bet.h"
 #include "monitor/message.h"
 #include "monitor/monitor_state.h"
-#include "options/option_tables.h"
+#include "options/module_tables.h"
 #include "sotto/option.h"
 #include "sotto/ssl.h"
 

@@ -1,5 +1,5 @@
 #include "options/option_row.h"
-#include "options/option_tables.h"
+#include "options/module_tables.h"
 #include "sotto/lab/monitor.h"
 
 #define OPTIONS_OF struct sotto_monitor_options

@@ -3,7 +3,7 @@
 #include "attack/target/child_process.h"
 #include "attack/target/target.h"
 #include "monitor/query_log.h"
-#include "options/option_tables.h"
+#include "options/module_tables.h"
 #include "sotto/option.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
  * assumptions, so they are computed in plain double and rounded up by a hair; the proved one goes through the
  * accountant. */
 #include "base/reserved.h"
-#include "options/option_tables.h"
+#include "options/module_tables.h"
 #include "sotto/option.h"
 #include "sotto/lab/residual.h"
 

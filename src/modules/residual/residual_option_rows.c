@@ -1,5 +1,5 @@
 #include "options/option_row.h"
-#include "options/option_tables.h"
+#include "options/module_tables.h"
 #include "sotto/lab/residual.h"
 
 #define OPTIONS_OF struct sotto_residual_input

@@ -1,5 +1,5 @@
 /* Copies of one row are asked together and never beside those of another, so that no answer depends on its neighbours. */
-#include "options/option_tables.h"
+#include "options/module_tables.h"
 #include "smoothing/smoothing_private.h"
 
 #include "attack/target/target.h"

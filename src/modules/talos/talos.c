@@ -5,7 +5,7 @@
 #include "io/table/metric_log.h"
 #include "nn/loop/checkpoint.h"
 #include "nn/model/model.h"
-#include "options/option_tables.h"
+#include "options/module_tables.h"
 #include "sotto/option.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "options/option_values.h"
-#include "options/option_tables.h"
+#include "options/module_tables.h"
 #include "sotto/sotto.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* src/core/options: tables of the options structs. */
 #include "support/test.h"
 
-#include "options/option_tables.h"
+#include "options/module_tables.h"
 #include "sotto/sotto.h"
 
 #include <math.h>
