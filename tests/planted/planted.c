@@ -251,13 +251,13 @@ static sotto_status compose_path(struct sotto_account *out, const struct ledger 
                                  const struct ledger_item *item, double delta)
 {
     sotto_status status = SOTTO_OK;
-    struct ledger_events events = {0};
-    TRY(ledger_events_join(&events, &l->proved_events));
-    TRY(ledger_events_join(&events, &l->conditional_events));
-    TRY(ledger_events_add(&events, &item->charged));
-    TRY(ledger_events_account(out, &events, delta, NULL));
+    struct ledger_sums sums = {.proved = {.releases = 0}};
+    TRY(ledger_sums_of(&sums, l));
+    TRY(ledger_events_join(&sums.proved_events, &sums.conditional_events));
+    TRY(ledger_events_add(&sums.proved_events, &item->charged));
+    TRY(ledger_events_account(out, &sums.proved_events, delta, NULL));
 done:
-    ledger_events_free(&events);
+    ledger_sums_free(&sums);
     return status;
 }
 

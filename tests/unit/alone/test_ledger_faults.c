@@ -464,7 +464,7 @@ TEST(unknown_events)
     for (int i = 0; i < 2; i++) {
         struct ledger_charged charged;
         struct part_memory known = {.made = 0};
-        assert_int_equal(ledger_charge_event(&charged, &known, &list, &charge), SOTTO_OK);
+        assert_int_equal(ledger_charge_event(&charged, &known, &charge), SOTTO_OK);
         assert_int_equal(ledger_events_add(&list, &charged), SOTTO_OK);
         assert_true(list.unknown && list.count == 0);
     }

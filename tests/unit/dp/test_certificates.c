@@ -1,6 +1,7 @@
 /* Certificates of iterated runs: finished, interrupted, seeded; and certificates of runs and of single
  * releases that were changed or forged. */
 #include "support/test.h"
+#include "support/ledger_sums_of.h"
 #include "support/account_memo.h"
 #include "support/certificate_text.h"
 #include "support/exercise.h"
@@ -344,8 +345,8 @@ TEST(clipped_by_l1_and_replaced)
     /* the ledger composes by the facts, clipping included */
     struct ledger l;
     assert_int_equal(ledger_read(&l, ledger), SOTTO_OK);
-    assert_int_equal(l.proved_events.items[0].clipping, SOTTO_NORM_L1);
-    assert_int_equal(l.proved_events.items[0].adjacency, SOTTO_ADD_REMOVE);
+    assert_int_equal(sums_of(&l)->proved_events.items[0].clipping, SOTTO_NORM_L1);
+    assert_int_equal(sums_of(&l)->proved_events.items[0].adjacency, SOTTO_ADD_REMOVE);
     ledger_close(&l);
 }
 

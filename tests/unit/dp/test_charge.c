@@ -1,6 +1,7 @@
 /* src/core/dp/ledger/charge.c, ledger_registry.c, ledger_records.c: one ledger a data set, wherever it lies; the same records
  * under two identities; two ledgers at once. Exact integers and files: no dtype, backend or thread matters. */
 #include "support/test.h"
+#include "support/ledger_sums_of.h"
 
 #include "base/file.h"
 #include "dp/ledger/charge.h"
@@ -88,7 +89,7 @@ static long counted(const char *path)
     if (!file_exists(path))
         return -1;
     assert_int_equal(ledger_read(&l, path), SOTTO_OK);
-    long count = (long)l.proved.releases;
+    long count = (long)sums_of(&l)->proved.releases;
     ledger_close(&l);
     return count;
 }
@@ -537,7 +538,7 @@ TEST(nothing_released_is_missing_from_either_after_kill_9)
         for (int i = 0; i < 2; i++) { /* opening repairs a torn line */
             struct ledger l;
             assert_int_equal(ledger_open(&l, default_of(ids[i]), NULL), SOTTO_OK);
-            assert_true(l.proved.releases >= reported);
+            assert_true(sums_of(&l)->proved.releases >= reported);
             ledger_close(&l);
         }
     }

@@ -175,7 +175,7 @@ TEST(lists_of_ledgers_join)
         const struct ledger_charge charge = ledger_line_charge(&line);
         struct ledger_charged charged;
         struct part_memory known = {.made = 0};
-        assert_int_equal(ledger_charge_event(&charged, &known, &a, &charge), SOTTO_OK);
+        assert_int_equal(ledger_charge_event(&charged, &known, &charge), SOTTO_OK);
         assert_int_equal(ledger_events_add(&a, &charged), SOTTO_OK);
         ledger_line_free(&line);
     }

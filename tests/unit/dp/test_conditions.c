@@ -1,6 +1,7 @@
 /* What an epsilon rests on besides the sensitivity, from the request to ledger, certificate and verification;
  * and the nonce of every line, without which a certificate's hash of a line would tell about the records. */
 #include "support/test.h"
+#include "support/ledger_sums_of.h"
 #include "support/account_memo.h"
 #include "support/certificate_text.h"
 #include "support/exercise.h"
@@ -144,7 +145,7 @@ TEST(a_condition_makes_a_run_conditional)
     json_free(c);
     struct ledger l;
     assert_int_equal(ledger_read(&l, ledger), SOTTO_OK);
-    assert_true(l.conditional.releases == 1 && l.proved.releases == 0);
+    assert_true(sums_of(&l)->conditional.releases == 1 && sums_of(&l)->proved.releases == 0);
     ledger_close(&l);
     assert_int_equal(sotto_ledger_account(&total, ledger, 1e-3, NULL), SOTTO_OK);
     assert_non_null(strstr(total, "\"proved\": \"none\""));
@@ -216,7 +217,7 @@ TEST(a_condition_joins_that_of_the_sensitivity)
     json_free(c);
     struct ledger l;
     assert_int_equal(ledger_read(&l, ledger), SOTTO_OK);
-    assert_true(l.conditional.releases == 3 && l.proved.releases == 1);
+    assert_true(sums_of(&l)->conditional.releases == 3 && sums_of(&l)->proved.releases == 1);
     ledger_close(&l);
 }
 

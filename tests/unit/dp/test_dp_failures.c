@@ -2,6 +2,7 @@
  * certificate and of a ledger entry is missing or of another kind once; files cannot be written, or only in
  * part. One line each, nothing half-written, nothing forgotten. */
 #include "support/test.h"
+#include "support/ledger_sums_of.h"
 #include "support/account_memo.h"
 #include "support/exercise.h"
 #include "support/failing_jansson.h"
@@ -481,7 +482,8 @@ static void try_entry(json_t *document)
     assert_true(status == SOTTO_OK || status == SOTTO_EFORMAT);
     if (status == SOTTO_OK) {
         double delta = json_object_get(document, "steps") ? 0 : 1e-5; /* sampled steps take long at others */
-        status = ledger_column_account(&a, &open_ledger.proved, &open_ledger.proved_events, delta, NULL);
+        status = ledger_column_account(&a, &sums_of(&open_ledger)->proved,
+                                       &sums_of(&open_ledger)->proved_events, delta, NULL);
         assert_true(status == SOTTO_OK && a.epsilon.upper >= 0);
         ledger_close(&open_ledger);
     }
@@ -582,7 +584,7 @@ TEST(a_full_disk_releases_nothing)
     assert_int_equal(release_again(), SOTTO_OK); /* the torn line is repaired */
     struct ledger l;
     assert_int_equal(ledger_read(&l, ledger), SOTTO_OK);
-    assert_int_equal(l.proved.releases, 1);
+    assert_int_equal(sums_of(&l)->proved.releases, 1);
     assert_int_equal(l.entries, 2);
     ledger_close(&l);
     /* and when the repair itself cannot be written */

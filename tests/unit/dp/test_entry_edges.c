@@ -230,8 +230,15 @@ TEST(a_run_is_read_without_memory, .before = set_up, .after = remove_folder)
 /* A budget with a column that a curve has to fit into. */
 static sotto_status use_budget(void)
 {
-    struct sotto_event items[] = {
-        {.mechanism = "laplace", .count = 1, .scale = 2, .l1 = 1, .l2 = NAN, .adjacency = SOTTO_REPLACE_ONE}};
+    struct ledger_item before = {.pure = 0.5,
+                                 .rho = 0.125,
+                                 .epsilon = 0.5,
+                                 .charged.event = {.mechanism = "laplace",
+                                                   .count = 1,
+                                                   .scale = 2,
+                                                   .l1 = 1,
+                                                   .l2 = NAN,
+                                                   .adjacency = SOTTO_REPLACE_ONE}};
     const struct sotto_account a = {
         .adjacency = "replace-one", .epsilon = {0, 1.3}, .pure_epsilon = 1.3, .zcdp_rho = 1};
     struct ledger_line entry = {0};
@@ -239,8 +246,8 @@ static sotto_status use_budget(void)
         "{\"mechanism\":\"gaussian\",\"noise_multiplier\":4,\"sample_rate\":0.01,\"steps\":2,\"sensitivity\":"
         "{\"l1\":null,\"l2\":1}}";
     const struct ledger l = {.path = ledger,
-                             .conditional = {1, {0.5, 0}, 0.125, {0.5, 0}, {0, 0}},
-                             .conditional_events = {items, 1, 1, 0, false},
+                             .items = &before,
+                             .charges = 1,
                              .budget = {1.5, 1e-5},
                              .recorded = {1.5, 1e-5}};
     sotto_status status = ledger_line_parse(&entry, text, sizeof text - 1, "entry");
@@ -282,7 +289,7 @@ static sotto_status add_text(struct ledger_events *list, const char *text)
     const struct ledger_charge charge = ledger_line_charge(&line);
     struct ledger_charged charged;
     struct part_memory known = {.made = 0};
-    sotto_status status = ledger_charge_event(&charged, &known, list, &charge);
+    sotto_status status = ledger_charge_event(&charged, &known, &charge);
     if (status == SOTTO_OK)
         status = ledger_events_add(list, &charged);
     ledger_line_free(&line);

@@ -1,5 +1,6 @@
 /* src/core/dp/ledger/ledger.c: the chain, torn lines, budgets, two processes, kill -9 at any point. */
 #include "support/test.h"
+#include "support/ledger_sums_of.h"
 #include "support/ledger_folder.h"
 #include "base/file.h"
 #include "base/sha256.h"
@@ -18,17 +19,22 @@ TEST(releases_add_up)
         assert_int_equal(release_once(2), SOTTO_OK);
     assert_int_equal(ledger_read(&l, path), SOTTO_OK);
     assert_int_equal(l.entries, 3);
-    assert_int_equal(l.proved.releases, 3);
+    assert_int_equal(sums_of(&l)->proved.releases, 3);
     /* four values, each rounded to a lattice of 2^40 steps for twice the scale */
     const double step = 0x1p-38, l1 = 1 + 4 * step, l2 = 1 + sqrt(4) * step;
-    assert_true(fabs(l.proved.pure.high - 3 * l1 / 2) < 1e-14);
-    assert_true(fabs(l.proved.rho - 3 * pow(l2 / 2, 2) / 6) < 1e-14);
+    assert_true(fabs(sums_of(&l)->proved.pure.high - 3 * l1 / 2) < 1e-14);
+    assert_true(fabs(sums_of(&l)->proved.rho - 3 * pow(l2 / 2, 2) / 6) < 1e-14);
     struct sotto_account a;
-    assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, 0, NULL), SOTTO_OK);
-    assert_true(fabs(a.epsilon.upper - l.proved.pure.high) < 1e-12);
-    assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, 1e-4, NULL), SOTTO_OK);
-    assert_true(a.epsilon.upper < l.proved.pure.high); /* three releases by their exact composition */
-    assert_int_equal(ledger_column_account(&a, &l.conditional, &l.conditional_events, 0, NULL), SOTTO_OK);
+    assert_int_equal(ledger_column_account(&a, &sums_of(&l)->proved, &sums_of(&l)->proved_events, 0, NULL),
+                     SOTTO_OK);
+    assert_true(fabs(a.epsilon.upper - sums_of(&l)->proved.pure.high) < 1e-12);
+    assert_int_equal(ledger_column_account(&a, &sums_of(&l)->proved, &sums_of(&l)->proved_events, 1e-4, NULL),
+                     SOTTO_OK);
+    assert_true(a.epsilon.upper <
+                sums_of(&l)->proved.pure.high); /* three releases by their exact composition */
+    assert_int_equal(
+        ledger_column_account(&a, &sums_of(&l)->conditional, &sums_of(&l)->conditional_events, 0, NULL),
+        SOTTO_OK);
     assert_true(a.epsilon.upper == 0);
     ledger_close(&l);
 }
@@ -61,9 +67,14 @@ TEST(lines_that_are_alike_count_as_they_say)
     assert_true(lines == (int)slow.entries && quick.entries == slow.entries && quick.charges == 11 &&
                 slow.charges == 11);
     assert_true(quick.seeded == 2 && slow.seeded == 2 && strcmp(quick.last, slow.last) == 0);
-    assert_true(quick.proved.pure.high == slow.proved.pure.high && quick.proved.rho == slow.proved.rho);
-    assert_int_equal(ledger_column_account(&a, &quick.proved, &quick.proved_events, 1e-5, NULL), SOTTO_OK);
-    assert_int_equal(ledger_column_account(&b, &slow.proved, &slow.proved_events, 1e-5, NULL), SOTTO_OK);
+    const struct ledger_sum one = sums_of(&quick)->proved, other = sums_of(&slow)->proved;
+    assert_true(one.pure.high == other.pure.high && one.rho == other.rho);
+    assert_int_equal(
+        ledger_column_account(&a, &sums_of(&quick)->proved, &sums_of(&quick)->proved_events, 1e-5, NULL),
+        SOTTO_OK);
+    assert_int_equal(
+        ledger_column_account(&b, &sums_of(&slow)->proved, &sums_of(&slow)->proved_events, 1e-5, NULL),
+        SOTTO_OK);
     assert_true(a.epsilon.upper == b.epsilon.upper && a.epsilon.upper > 0);
     ledger_close(&quick);
     ledger_close(&slow);
@@ -226,7 +237,7 @@ TEST(a_ledger_that_lost_all_entries_is_not_a_new_one)
     write_text(path, (char *)data, size); /* put back */
     assert_int_equal(release_once(2), SOTTO_OK);
     assert_int_equal(ledger_read(&l, path), SOTTO_OK);
-    assert_int_equal(l.proved.releases, 3);
+    assert_int_equal(sums_of(&l)->proved.releases, 3);
     ledger_close(&l);
     base_free(data);
 }
@@ -284,7 +295,7 @@ TEST(a_torn_line_is_moved_aside_and_recorded)
     assert_int_equal(release_once(2), SOTTO_OK);
     assert_int_equal(ledger_read(&l, path), SOTTO_OK);
     assert_int_equal(l.entries, 3); /* release, torn, release */
-    assert_int_equal(l.proved.releases, 2);
+    assert_int_equal(sums_of(&l)->proved.releases, 2);
     ledger_close(&l);
     assert_int_equal(file_read(&aside, &aside_size, torn, 1 << 20), SOTTO_OK);
     assert_int_equal(aside_size, 41);
@@ -338,7 +349,7 @@ TEST(two_processes_share_one_chain)
     }
     struct ledger l;
     assert_int_equal(ledger_read(&l, path), SOTTO_OK);
-    assert_int_equal(l.proved.releases, PROCESSES * EACH);
+    assert_int_equal(sums_of(&l)->proved.releases, PROCESSES * EACH);
     ledger_close(&l);
 }
 
@@ -371,8 +382,9 @@ TEST(nothing_released_is_missing_after_kill_9)
         close(pipes[0]);
         struct ledger l;
         assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK); /* repairs a torn line */
-        assert_true(l.proved.releases >= reported);
-        assert_true(l.proved.releases <= reported + (size_t)round + 1); /* at most one unreported per kill */
+        assert_true(sums_of(&l)->proved.releases >= reported);
+        assert_true(sums_of(&l)->proved.releases <=
+                    reported + (size_t)round + 1); /* at most one unreported per kill */
         ledger_close(&l);
     }
     assert_true(reported > 0);
@@ -397,7 +409,7 @@ TEST(a_line_cut_at_any_byte_loses_nothing)
         assert_int_equal(l.cut, torn_line ? cut - first : 0);
         ledger_close(&l);
         assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK);
-        assert_int_equal(l.proved.releases, cut >= size - 1 ? 2 : 1);
+        assert_int_equal(sums_of(&l)->proved.releases, cut >= size - 1 ? 2 : 1);
         assert_int_equal(l.entries, cut == first ? 1 : 2);
         ledger_close(&l);
         assert_int_equal(file_exists(torn), torn_line);

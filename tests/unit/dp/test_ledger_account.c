@@ -1,6 +1,7 @@
 /* src/core/dp/ledger/ledger_events.c, ledger_account.c, ledger_import.c: entries composed by their own mechanisms, what
  * cannot be taken again, adjacency, imports, budgets. */
 #include "support/test.h"
+#include "support/ledger_sums_of.h"
 #include "support/account_memo.h"
 #include "support/exercise.h"
 #include "base/file.h"
@@ -84,7 +85,8 @@ static struct sotto_account proved_at(double delta)
     struct ledger l;
     struct sotto_account a;
     assert_int_equal(ledger_read(&l, path), SOTTO_OK);
-    assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, delta, NULL), SOTTO_OK);
+    assert_int_equal(
+        ledger_column_account(&a, &sums_of(&l)->proved, &sums_of(&l)->proved_events, delta, NULL), SOTTO_OK);
     ledger_close(&l);
     return a;
 }
@@ -144,8 +146,9 @@ TEST(adjacency_is_converted_and_said)
         SOTTO_OK);
     struct ledger l;
     assert_int_equal(ledger_read(&l, path), SOTTO_OK);
-    assert_true(fabs(l.proved.pure.high - 1) < 1e-12 && fabs(l.proved.rho - 0.5) < 1e-12);
-    assert_true(fabs(l.proved.epsilon.high - 1) < 1e-12 && l.proved.delta.high == 0);
+    assert_true(fabs(sums_of(&l)->proved.pure.high - 1) < 1e-12 &&
+                fabs(sums_of(&l)->proved.rho - 0.5) < 1e-12);
+    assert_true(fabs(sums_of(&l)->proved.epsilon.high - 1) < 1e-12 && sums_of(&l)->proved.delta.high == 0);
     ledger_close(&l);
     assert_true(fabs(proved_at(0).epsilon.upper - 1) < 1e-12);
     assert_int_equal(sotto_ledger_account(&json, path, 1e-5, NULL), SOTTO_OK);
@@ -165,8 +168,9 @@ TEST(imports_are_conditional)
     double alone = proved_at(1e-5).epsilon.upper;
     assert_int_equal(sotto_ledger_import_opacus(path, file, 1e-5, NULL), SOTTO_OK);
     assert_int_equal(ledger_read(&l, path), SOTTO_OK);
-    assert_true(l.imported == 2 && l.conditional.releases == 2 && l.proved.releases == 1 && l.seeded == 0);
-    assert_int_equal(l.conditional_events.add_remove, 2);
+    assert_true(l.imported == 2 && sums_of(&l)->conditional.releases == 2 &&
+                sums_of(&l)->proved.releases == 1 && l.seeded == 0);
+    assert_int_equal(sums_of(&l)->conditional_events.add_remove, 2);
     ledger_close(&l);
     assert_true(proved_at(1e-5).epsilon.upper == alone); /* columns never mix */
     assert_int_equal(sotto_ledger_account(&json, path, 1e-5, NULL), SOTTO_OK);

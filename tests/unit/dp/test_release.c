@@ -1,5 +1,6 @@
 /* src/core/dp/release/release.c, ledger.c, certificate.c: what a release writes, refuses, and leaves behind. */
 #include "support/test.h"
+#include "support/ledger_sums_of.h"
 #include "support/exercise.h"
 #include "support/temporary_folder.h"
 
@@ -48,8 +49,8 @@ TEST(a_release_writes_ledger_and_certificate)
     assert_string_equal(json_text(json_find(saved, "ledger.hash")), sotto_certificate_hash(certificate));
     assert_int_equal(json_whole(json_find(saved, "ledger.charge")), 0);
     assert_null(json_find(saved, "ledger.index"));
-    assert_true(l.conditional.releases == 1 && l.proved.releases == 0);
-    assert_true(fabs(l.conditional.pure.high - 2) < 1e-10);
+    assert_true(sums_of(&l)->conditional.releases == 1 && sums_of(&l)->proved.releases == 0);
+    assert_true(fabs(sums_of(&l)->conditional.pure.high - 2) < 1e-10);
     ledger_close(&l);
     json_free(saved);
     sotto_certificate_free(certificate);

@@ -1,5 +1,6 @@
 /* One release: the integers that a seed promises, what the account adds for the lattice, and values of any size. */
 #include "support/test.h"
+#include "support/ledger_sums_of.h"
 #include "support/exercise.h"
 
 #include "dp/account/accountant.h"
@@ -104,7 +105,7 @@ TEST(flat_doubt_is_accounted)
     sotto_certificate_free(c);
     struct ledger l;
     assert_int_equal(ledger_read(&l, path_of("l.jsonl")), SOTTO_OK);
-    assert_true(l.conditional.pure.high >= 1 + 1000 * 0x1p-31);
+    assert_true(sums_of(&l)->conditional.pure.high >= 1 + 1000 * 0x1p-31);
     ledger_close(&l);
     r = request("laplace", 0, true); /* a target is met on that lattice */
     r.target = (struct sotto_dp){1, SOTTO_DELTA_PURE};

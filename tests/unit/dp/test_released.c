@@ -1,6 +1,7 @@
 /* src/core/dp/release/released.c, src/core/dp/ledger/ledger_output.c: what is public does not follow the history of records, and a file has
  * a line of the ledger that binds it to its charge. Exact integers and files: no dtype, backend or thread matters. */
 #include "support/test.h"
+#include "support/ledger_sums_of.h"
 
 #include "base/file.h"
 #include "base/sha256.h"
@@ -157,7 +158,7 @@ TEST(a_file_has_a_line_once, .before = set_up, .after = remove_folder)
     sotto_certificate_free(c);
     struct ledger l;
     assert_int_equal(ledger_read(&l, book), SOTTO_OK);
-    assert_true(l.charges == 2 && l.conditional.releases == 2);
+    assert_true(l.charges == 2 && sums_of(&l)->conditional.releases == 2);
     ledger_close(&l);
 }
 

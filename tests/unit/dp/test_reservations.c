@@ -1,5 +1,6 @@
 /* src/core/dp/release/reserve.c: a run is charged before its first step, whatever becomes of it; kill -9 at any point. */
 #include "support/test.h"
+#include "support/ledger_sums_of.h"
 #include "support/ledger_folder.h"
 #include "base/file.h"
 #include "dp/ledger/ledger_account.h"
@@ -27,7 +28,8 @@ static double total(void)
     struct ledger l;
     struct sotto_account a;
     assert_int_equal(ledger_read(&l, path), SOTTO_OK);
-    assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, 1e-5, NULL), SOTTO_OK);
+    assert_int_equal(ledger_column_account(&a, &sums_of(&l)->proved, &sums_of(&l)->proved_events, 1e-5, NULL),
+                     SOTTO_OK);
     ledger_close(&l);
     return a.epsilon.upper;
 }
@@ -210,8 +212,8 @@ TEST(killed_runs_were_charged_before_they_began)
         struct ledger l;
         assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK);
         size_t charged = 0;
-        for (size_t i = 0; i < l.proved_events.count; i++)
-            charged += l.proved_events.items[i].count;
+        for (size_t i = 0; i < sums_of(&l)->proved_events.count; i++)
+            charged += sums_of(&l)->proved_events.items[i].count;
         assert_true(charged >= reported);
         ledger_close(&l);
     }

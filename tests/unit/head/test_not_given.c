@@ -1,6 +1,7 @@
 /* {0} in a struct of the privacy interface: what 0 stands for, that it never grants more than was asked for, and what
  * parameters that were read from the private data do to a guarantee. */
 #include "support/test.h"
+#include "support/ledger_sums_of.h"
 #include "support/certificate_text.h"
 #include "support/exercise.h"
 #include "support/temporary_folder.h"
@@ -234,13 +235,13 @@ TEST(what_was_read_from_the_data_is_a_condition)
                "proved: none; conditional on max_grad_norm, which was read from the private data"));
     assert_true(certificate_holds(made, "\"proved\": \"none\""));
     assert_int_equal(ledger_read(&l, path_of("l.jsonl")), SOTTO_OK);
-    assert_true(l.proved.releases == 1 && l.conditional.releases == 1);
+    assert_true(sums_of(&l)->proved.releases == 1 && sums_of(&l)->conditional.releases == 1);
     ledger_close(&l);
     struct sotto_head_privacy p = {.spend = {.read_from_data = names}};
     assert_int_equal(train("dp-sgd", "gaussian", p), SOTTO_OK);
     assert_false(sotto_certificate_is_proved(made));
     assert_int_equal(ledger_read(&l, path_of("l.jsonl")), SOTTO_OK);
-    assert_true(l.proved.releases == 1 && l.conditional.releases == 2);
+    assert_true(sums_of(&l)->proved.releases == 1 && sums_of(&l)->conditional.releases == 2);
     ledger_close(&l);
 }
 

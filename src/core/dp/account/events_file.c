@@ -27,26 +27,44 @@ static sotto_status parse_document(struct json **out, const char *text, size_t s
 
 /* Which kinds of event a member belongs to. */
 enum { NOISE = 1, SAMPLED = 2, STATED = 4, ALL = 7 };
+enum member {
+    MECHANISM,
+    COUNT,
+    GROUP,
+    ADJACENCY,
+    SCALE,
+    L1,
+    L2,
+    DIMENSION,
+    VALUE_STEP,
+    STEPS,
+    NOISE_MULTIPLIER,
+    SAMPLE_RATE,
+    CLIPPING,
+    SAMPLING,
+    EPSILON,
+    DELTA,
+    MEMBERS
+};
 static const struct {
     const char *name;
     int kinds;
-} members[] = {{"mechanism", ALL},
-               {"count", ALL},
-               {"group", ALL},
-               {"adjacency", ALL},
-               {"scale", NOISE},
-               {"l1", NOISE},
-               {"l2", NOISE},
-               {"dimension", NOISE},
-               {"value_step", NOISE},
-               {"steps", SAMPLED},
-               {"noise_multiplier", SAMPLED},
-               {"sample_rate", SAMPLED},
-               {"clipping", SAMPLED},
-               {"sampling", SAMPLED},
-               {"epsilon", STATED},
-               {"delta", STATED}};
-enum { MEMBERS = sizeof members / sizeof *members };
+} members[MEMBERS] = {[MECHANISM] = {"mechanism", ALL},
+                      [COUNT] = {"count", ALL},
+                      [GROUP] = {"group", ALL},
+                      [ADJACENCY] = {"adjacency", ALL},
+                      [SCALE] = {"scale", NOISE},
+                      [L1] = {"l1", NOISE},
+                      [L2] = {"l2", NOISE},
+                      [DIMENSION] = {"dimension", NOISE},
+                      [VALUE_STEP] = {"value_step", NOISE},
+                      [STEPS] = {"steps", SAMPLED},
+                      [NOISE_MULTIPLIER] = {"noise_multiplier", SAMPLED},
+                      [SAMPLE_RATE] = {"sample_rate", SAMPLED},
+                      [CLIPPING] = {"clipping", SAMPLED},
+                      [SAMPLING] = {"sampling", SAMPLED},
+                      [EPSILON] = {"epsilon", STATED},
+                      [DELTA] = {"delta", STATED}};
 static const char *const kind_names[] = {"", "noise of a scale", "sampled steps", "", "a stated guarantee"};
 
 void events_free(struct event_list *list)
@@ -55,39 +73,68 @@ void events_free(struct event_list *list)
     *list = (struct event_list){NULL, 0};
 }
 
-static sotto_status check_members(const struct json *object, int kind, const char *where)
+/* An object, and which members it has: a bit for each. */
+struct event_object {
+    const struct json *object;
+    const char *where;
+    unsigned has;
+};
+
+static size_t find_member(const char *key)
 {
-    for (const char *key = json_first_key(object); key; key = json_next_key(object, key)) {
-        size_t best = 0;
-        char shown[64];
-        while (best < MEMBERS && strcmp(key, members[best].name) != 0)
-            best++;
-        if (best == MEMBERS) {
-            best = 0;
-            for (size_t i = 1; i < MEMBERS; i++)
-                if (utf8_distance(key, members[i].name) < utf8_distance(key, members[best].name))
-                    best = i;
-            bool close = utf8_distance(key, members[best].name) <= 2;
-            return status_fail(SOTTO_EFORMAT, "%s: unknown member '%s'%s%s%s", where,
-                               utf8_printable(shown, sizeof shown, key, strlen(key)),
-                               close ? "; did you mean '" : "", close ? members[best].name : "",
-                               close ? "'?" : "");
-        }
-        if (!(members[best].kinds & kind))
-            return status_fail(SOTTO_EFORMAT, "%s: '%s' cannot be combined with %s", where, key,
-                               kind_names[kind]);
+    size_t i = 0;
+    while (i < MEMBERS && !(members[i].name[0] == key[0] && strcmp(members[i].name, key) == 0))
+        i++;
+    return i;
+}
+
+static sotto_status refuse_member(const char *where, const char *key)
+{
+    size_t best = 0;
+    char shown[64];
+    for (size_t i = 1; i < MEMBERS; i++)
+        if (utf8_distance(key, members[i].name) < utf8_distance(key, members[best].name))
+            best = i;
+    bool close = utf8_distance(key, members[best].name) <= 2;
+    return status_fail(SOTTO_EFORMAT, "%s: unknown member '%s'%s%s%s", where,
+                       utf8_printable(shown, sizeof shown, key, strlen(key)), close ? "; did you mean '" : "",
+                       close ? members[best].name : "", close ? "'?" : "");
+}
+
+static bool has_member(const struct event_object *o, enum member m)
+{
+    return o->has >> m & 1;
+}
+
+/* Finds the kind of event too. */
+static sotto_status find_members(struct event_object *o)
+{
+    for (const char *key = json_first_key(o->object); key; key = json_next_key(o->object, key)) {
+        const size_t found = find_member(key);
+        if (found == MEMBERS)
+            return refuse_member(o->where, key);
+        o->has |= 1u << found;
     }
     return SOTTO_OK;
 }
 
-static sotto_status real_member(double *out, const struct json *object, const char *where, const char *key)
+static sotto_status check_members(const struct event_object *o, int kind)
 {
-    return json_member(object, key) ? json_get_real(out, object, where, key) : SOTTO_OK;
+    for (size_t i = 0; i < MEMBERS; i++)
+        if (has_member(o, i) && !(members[i].kinds & kind))
+            return status_fail(SOTTO_EFORMAT, "%s: '%s' cannot be combined with %s", o->where,
+                               members[i].name, kind_names[kind]);
+    return SOTTO_OK;
 }
 
-static sotto_status size_member(size_t *out, const struct json *object, const char *where, const char *key)
+static sotto_status real_member(double *out, const struct event_object *o, enum member m)
 {
-    return json_member(object, key) ? json_get_size(out, object, where, key) : SOTTO_OK;
+    return has_member(o, m) ? json_get_real(out, o->object, o->where, members[m].name) : SOTTO_OK;
+}
+
+static sotto_status size_member(size_t *out, const struct event_object *o, enum member m)
+{
+    return has_member(o, m) ? json_get_size(out, o->object, o->where, members[m].name) : SOTTO_OK;
 }
 
 static sotto_status read_adjacency(enum sotto_adjacency *out, const struct json *object, const char *where)
@@ -166,35 +213,38 @@ static sotto_status read_event(struct sotto_event *e, const struct json *object,
                                enum sotto_adjacency adjacency)
 {
     sotto_status status = SOTTO_OK;
+    struct event_object o = {object, where, 0};
     if (json_kind(object) != JSON_KIND_OBJECT)
         FAIL(SOTTO_EFORMAT, "%s: expected an object", where);
     *e = (struct sotto_event){.count = 1, .l1 = NAN, .l2 = NAN, .adjacency = adjacency};
     TRY(read_mechanism(&e->mechanism, object, where));
-    bool sampled = json_member(object, "noise_multiplier") || json_member(object, "sample_rate");
-    int kind = strcmp(e->mechanism, "stated") == 0 ? STATED : sampled ? SAMPLED : NOISE;
-    TRY(check_members(object, kind, where));
-    TRY(size_member(&e->count, object, where, "count"));
-    TRY(size_member(&e->group, object, where, "group"));
-    TRY(read_adjacency(&e->adjacency, object, where));
+    TRY(find_members(&o));
+    const bool sampled = has_member(&o, NOISE_MULTIPLIER) || has_member(&o, SAMPLE_RATE);
+    const int kind = strcmp(e->mechanism, "stated") == 0 ? STATED : sampled ? SAMPLED : NOISE;
+    TRY(check_members(&o, kind));
+    TRY(size_member(&e->count, &o, COUNT));
+    TRY(size_member(&e->group, &o, GROUP));
+    if (has_member(&o, ADJACENCY))
+        TRY(read_adjacency(&e->adjacency, object, where));
     if (kind == STATED) {
         TRY(json_get_real(&e->stated.epsilon, object, where, "epsilon"));
-        TRY(real_member(&e->stated.delta, object, where, "delta"));
+        TRY(real_member(&e->stated.delta, &o, DELTA));
     } else if (kind == SAMPLED) {
-        if (json_member(object, "count") && json_member(object, "steps"))
+        if (has_member(&o, COUNT) && has_member(&o, STEPS))
             FAIL(SOTTO_EFORMAT, "%s: 'count' and 'steps' mean the same; give only one of them", where);
         TRY(json_get_real(&e->noise_multiplier, object, where, "noise_multiplier"));
         TRY(json_get_real(&e->sample_rate, object, where, "sample_rate"));
-        TRY(size_member(&e->count, object, where, "steps"));
+        TRY(size_member(&e->count, &o, STEPS));
         TRY(read_clipping(&e->clipping, object, where));
         TRY(read_sampling(&e->sampling, object, where));
         if (e->adjacency == SOTTO_SAME_ADJACENCY)
             e->adjacency = e->sampling == SOTTO_SAMPLING_FIXED ? SOTTO_REPLACE_ONE : SOTTO_ADD_REMOVE;
     } else {
         TRY(json_get_real(&e->scale, object, where, "scale"));
-        TRY(real_member(&e->l1, object, where, "l1"));
-        TRY(real_member(&e->l2, object, where, "l2"));
-        TRY(size_member(&e->dimension, object, where, "dimension"));
-        TRY(real_member(&e->value_step, object, where, "value_step"));
+        TRY(real_member(&e->l1, &o, L1));
+        TRY(real_member(&e->l2, &o, L2));
+        TRY(size_member(&e->dimension, &o, DIMENSION));
+        TRY(real_member(&e->value_step, &o, VALUE_STEP));
     }
     if (e->adjacency == SOTTO_SAME_ADJACENCY)
         FAIL(SOTTO_EFORMAT,

@@ -10,6 +10,7 @@
 #include "dp/ledger/ledger_fresh.h"
 #include "dp/ledger/ledger_lines.h"
 #include "dp/ledger/ledger_plan.h"
+#include "dp/ledger/ledger_reader.h"
 #include "dp/ledger/ledger_recorded.h"
 #include "rng/noise.h"
 
@@ -25,41 +26,6 @@
 static const char zeros[] = "0000000000000000000000000000000000000000000000000000000000000000";
 static const char hash_key[] = ",\"hash\":\"";
 enum { HASH_TAIL = sizeof hash_key - 1 + 64 + 2 /* "} */ };
-
-static double ledger_plus(double a, double b)
-{
-    return iv_add(iv(a), iv(isnan(b) ? INFINITY : b)).hi;
-}
-
-static struct decimal ledger_count(struct decimal sum, double x)
-{
-    return decimal_add(sum, decimal_of(x));
-}
-
-void ledger_sum_add(struct ledger_sum *sum, double pure, double rho, double epsilon, double delta)
-{
-    *sum = (struct ledger_sum){sum->releases + 1, ledger_count(sum->pure, pure), ledger_plus(sum->rho, rho),
-                               ledger_count(sum->epsilon, epsilon), ledger_count(sum->delta, delta)};
-}
-
-struct ledger_sum ledger_sum_both(const struct ledger_sum *a, const struct ledger_sum *b)
-{
-    return (struct ledger_sum){a->releases + b->releases, decimal_add(a->pure, b->pure),
-                               ledger_plus(a->rho, b->rho), decimal_add(a->epsilon, b->epsilon),
-                               decimal_add(a->delta, b->delta)};
-}
-
-double ledger_sum_epsilon(const struct ledger_sum *sum, double delta)
-{
-    if (sum->releases == 0)
-        return 0;
-    double best = decimal_up(sum->pure);
-    if (decimal_up(sum->delta) <= delta)
-        best = fmin(best, decimal_up(sum->epsilon));
-    if (delta > 0 && isfinite(sum->rho))
-        best = fmin(best, zcdp_epsilon(sum->rho, delta));
-    return best;
-}
 
 /* Columns add up replace-one guarantees: a replacement is a group of two. NAN (no such bound) stays. */
 static void as_replace_one(double *pure, double *rho, double *epsilon, double *delta)
@@ -130,14 +96,6 @@ static sotto_status take_output(struct ledger *l, const struct ledger_line *line
     return mark_released(l, line->output.charge, where);
 }
 
-/* Into its column. */
-static sotto_status count_item(struct ledger *l, const struct ledger_item *item)
-{
-    ledger_sum_add(item->proved ? &l->proved : &l->conditional, item->pure, item->rho, item->epsilon,
-                   item->delta);
-    return ledger_events_add(item->proved ? &l->proved_events : &l->conditional_events, &item->charged);
-}
-
 static void set_numbers(struct ledger_item *item, const struct ledger_charge *c)
 {
     item->pure = c->pure;
@@ -161,7 +119,7 @@ done:
     return status;
 }
 
-sotto_status ledger_item_make(struct ledger_item *out, struct part_memory *known, const struct ledger *l,
+sotto_status ledger_item_make(struct ledger_item *out, struct part_memory *known,
                               const struct ledger_charge *c, bool imported)
 {
     sotto_status status = SOTTO_OK;
@@ -169,8 +127,7 @@ sotto_status ledger_item_make(struct ledger_item *out, struct part_memory *known
     const bool proved =
         c->plan || (c->source && (strcmp(c->source, "proved") == 0 || strcmp(c->source, "clipped") == 0));
     struct ledger_item item = {.proved = !imported && !c->conditional && proved, .seeded = c->seeded};
-    TRY(ledger_charge_event(&item.charged, known, item.proved ? &l->proved_events : &l->conditional_events,
-                            c));
+    TRY(ledger_charge_event(&item.charged, known, c));
     set_numbers(&item, c);
     *out = item;
 done:
@@ -197,7 +154,7 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
     l->imported += imported;
     l->inputs_only += c->inputs_only;
     TRY(make_room(l));
-    TRY(ledger_item_make(&item, &l->known, l, c, imported));
+    TRY(ledger_item_make(&item, &l->known, c, imported));
     if (c->plan) {
         TRY(ledger_plan_make(&item.plan, &l->known, c, where));
         item.charged.plan = &item.plan->events; /* which lives as long as the ledger */
@@ -224,7 +181,6 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
         TRY(refuse_any_order(where));
     l->items[l->charges++] = item;
     item.plan = NULL;
-    TRY(count_item(l, &item));
 done:
     ledger_plan_free(item.plan);
     return status;
@@ -269,12 +225,9 @@ static sotto_status take_planned(struct ledger *l, const struct ledger_line *lin
         FAIL(SOTTO_EFORMAT, "%s: is not the release that was planned (%s), so the ledger was changed", where,
              differs[0] ? differs : "data set or unit of privacy");
     item->plan->spent[slot - 1] = 1;
-    TRY(ledger_item_make(&as_it_is, &l->known, l, c, false));
+    TRY(ledger_item_make(&as_it_is, &l->known, c, false));
     TRY(ledger_require_recorded(&as_it_is.derived, &l->known, &as_it_is, c, where));
-    if (item->proved && !as_it_is.proved) {
-        item->proved = false;
-        l->settled = true; /* it is in the other column from here on */
-    }
+    item->proved = item->proved && as_it_is.proved;
 done:
     return status;
 }
@@ -303,23 +256,6 @@ static sotto_status ledger_settle(struct ledger *l, const struct ledger_line *li
     TRY(ledger_require_offers(&l->known, last, &line->charge, where));
     if (!ledger_columns_again(l, last))
         TRY(refuse_any_order(where));
-    l->settled = true;
-done:
-    return status;
-}
-
-/* The columns anew, behind settlements. */
-static sotto_status count_again(struct ledger *l)
-{
-    sotto_status status = SOTTO_OK;
-    if (!l->settled)
-        goto done;
-    ledger_events_free(&l->proved_events);
-    ledger_events_free(&l->conditional_events);
-    l->proved = l->conditional = (struct ledger_sum){0};
-    l->settled = false;
-    for (size_t i = 0; i < l->charges; i++)
-        TRY(count_item(l, &l->items[i]));
 done:
     return status;
 }
@@ -381,10 +317,8 @@ static sotto_status check_line(struct ledger *l, struct ledger_line *entry, cons
     memcpy(l->last, hash, sizeof hash);
     l->entries++;
     l->follows = entry->followed_by > 0 ? entry->followed_by : l->follows - (l->follows > 0);
-    if (l->visit) {
-        TRY(count_again(l));
+    if (l->visit)
         TRY(l->visit(l->state, l, entry));
-    }
 done:
     return status;
 }
@@ -409,7 +343,7 @@ static void number_line(char *where, size_t words, size_t number)
 }
 
 /* Every whole line, with or without a newline; *torn is where a cut one starts, or a charge that lacks some (or the size). */
-static sotto_status check_lines(struct ledger *l, char *data, size_t size, size_t *torn)
+static sotto_status check_lines(struct ledger *l, struct ledger_reader *r, size_t size, size_t *torn)
 {
     sotto_status status = SOTTO_OK;
     size_t at = 0, charge = 0;
@@ -418,17 +352,19 @@ static sotto_status check_lines(struct ledger *l, char *data, size_t size, size_
     const size_t words = (size_t)snprintf(where, sizeof where, "%.250s: line ", l->path);
     l->size = size;
     while (at < size) {
-        char *line = data + at, *newline = memchr(line, '\n', size - at);
-        size_t length = newline ? (size_t)(newline - line) : size - at;
-        if (!newline && !ledger_line_is_whole(line, length))
+        const char *line;
+        size_t length;
+        bool ended;
+        TRY(ledger_reader_line(&line, &length, &ended, r, at));
+        if (!ended && !ledger_line_is_whole(line, length))
             break;
         if (l->follows == 0)
             charge = at;
         l->at = at;
         number_line(where, words, l->entries + 1);
         TRY(check_line(l, &entry, where, line, length));
-        at += length + (newline != NULL);
-        l->unended = !newline;
+        at += length + ended;
+        l->unended = !ended;
     }
     *torn = l->follows > 0 ? charge : at;
 done:
@@ -443,8 +379,6 @@ static void free_counted(struct ledger *l)
     base_free(l->items);
     base_free(l->moved);
     ledger_records_free(&l->records);
-    ledger_events_free(&l->proved_events);
-    ledger_events_free(&l->conditional_events);
 }
 
 /* As before the first line. */
@@ -456,18 +390,17 @@ static void forget_lines(struct ledger *l)
     memcpy(l->last, zeros, sizeof zeros);
 }
 
-static sotto_status check_all(struct ledger *l, unsigned char **data, size_t *size, size_t *torn)
+static sotto_status check_all(struct ledger *l, struct ledger_reader *r, size_t *torn)
 {
     sotto_status status = SOTTO_OK;
-    TRY(file_read(data, size, l->path, LEDGER_LIMIT));
-    TRY(check_lines(l, (char *)*data, *size, torn));
+    TRY(ledger_reader_open(r, l->path));
+    TRY(check_lines(l, r, r->size, torn));
     if (l->follows > 0) { /* of the charge that was cut nothing counts */
         forget_lines(l);
-        TRY(check_lines(l, (char *)*data, *torn, torn));
+        TRY(check_lines(l, r, *torn, torn));
     }
     if (l->entries == 0)
-        TRY(ledger_fresh_require(l->path, *size));
-    TRY(count_again(l));
+        TRY(ledger_fresh_require(l->path, r->size));
 done:
     return status;
 }
@@ -486,14 +419,18 @@ static sotto_status write_all(int fd, const void *data, size_t bytes, const char
 }
 
 /* Keeps the torn bytes beside the ledger, cuts them off, and says so in the chain. */
-static sotto_status ledger_quarantine(struct ledger *l, const unsigned char *data, size_t bytes, size_t keep,
-                                      const struct sotto_context *ctx)
+static sotto_status ledger_quarantine(struct ledger *l, size_t keep, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    unsigned char *all = NULL;
+    size_t size;
     char hash[SHA256_HEX], *line = NULL;
     size_t capacity = strlen(l->path) + 8;
     int fd = -1;
     char *path = NULL;
+    TRY(file_read(&all, &size, l->path, LEDGER_LIMIT));
+    const unsigned char *data = all + keep;
+    const size_t bytes = size > keep ? size - keep : 0;
     NEW(path, capacity);
     snprintf(path, capacity, "%s.torn", l->path);
     fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -511,6 +448,7 @@ static sotto_status ledger_quarantine(struct ledger *l, const unsigned char *dat
     TRY(ledger_append(l, line));
 done:
     base_free(line);
+    base_free(all);
     if (fd >= 0)
         close(fd);
     base_free(path);
@@ -557,21 +495,21 @@ done:
 sotto_status ledger_open(struct ledger *l, const char *path, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    unsigned char *data = NULL;
-    size_t size = 0, torn = 0;
+    struct ledger_reader r = {.fd = -1};
+    size_t torn = 0;
     TRY(ledger_start(l, path));
     TRY(make_parent(path));
     TRY(ledger_fresh_mark(path));
     TRY(ledger_lock_open(&l->lock, path, O_RDWR | O_APPEND));
-    TRY(check_all(l, &data, &size, &torn));
+    TRY(check_all(l, &r, &torn));
     if (l->entries > 0)
         TRY(ledger_fresh_forget(path));
     if (l->unended)
         TRY(end_last_line(l, ctx));
-    if (torn < size)
-        TRY(ledger_quarantine(l, data + torn, size - torn, torn, ctx));
+    if (torn < r.size)
+        TRY(ledger_quarantine(l, torn, ctx));
 done:
-    base_free(data);
+    ledger_reader_close(&r);
     if (status != SOTTO_OK)
         ledger_close(l);
     return status;
@@ -597,19 +535,19 @@ sotto_status ledger_walk(struct ledger *l, const char *path,
                          void *state)
 {
     sotto_status status = SOTTO_OK;
-    unsigned char *data = NULL;
-    size_t size = 0, torn = 0;
+    struct ledger_reader r = {.fd = -1};
+    size_t torn = 0;
     TRY(ledger_start(l, path));
-    TRY(check_all(l, &data, &size, &torn));
+    TRY(check_all(l, &r, &torn));
     if (visit) { /* now it is known which lines count */
         forget_lines(l);
         l->visit = visit;
         l->state = state;
-        TRY(check_lines(l, (char *)data, torn, &torn));
+        TRY(check_lines(l, &r, torn, &torn));
     }
-    l->cut = size - torn;
+    l->cut = r.size - torn;
 done:
-    base_free(data);
+    ledger_reader_close(&r);
     if (status != SOTTO_OK)
         ledger_close(l);
     return status;
@@ -727,7 +665,6 @@ static sotto_status ledger_append_line(struct ledger *l, const char *entry, bool
     TRY(ledger_line_parse(&read_back, line, strlen(line), l->path));
     TRY(l->holds ? ledger_hold_line(l, line) : write_lines(l, line, strlen(line), l->entries == 0));
     TRY(count_line(l, &read_back, l->path));
-    TRY(count_again(l));
     memcpy(l->last, hash, sizeof hash);
     l->entries++;
 done:

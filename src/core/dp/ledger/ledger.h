@@ -14,19 +14,8 @@
 #include "dp/ledger/ledger_lines.h"
 #include "dp/ledger/ledger_lock.h"
 #include "dp/ledger/ledger_records.h"
-#include "num/decimal.h"
 #include "sotto/dp.h"
 
-/** Sums over the releases of one column. Each is an upper bound of the composition; INFINITY where one entry
- * has none. Numbers count as the decimals that they were written as (num/decimal.h), so that a budget can be split evenly;
- * a total is then above the truth's bound by no more than its last unit, as is the budget that was written. What is calibrated
- * stays below its target by more than that (calibrate_step_up.h), so totals of calibrated releases are bounds without that word. */
-struct ledger_sum {
-    size_t releases;
-    struct decimal pure; /* sum of pure epsilons; all under replace-one: add-remove entries have none */
-    double rho;          /* sum of zCDP parameters */
-    struct decimal epsilon, delta; /* basic composition of the (epsilon, delta) as recorded */
-};
 /** Releases that were charged as one (ledger_plan.h). */
 struct ledger_plan {
     struct event_list events;
@@ -39,7 +28,7 @@ struct ledger_item {
     char hash[65];        /* of its line, of a reservation or a plan */
     char run[RUN_ID + 1]; /* of a reservation: its run, else "" */
     size_t steps;         /* of a reservation that may still be settled, else 0 */
-    bool proved;          /* its column */
+    bool proved; /* sensitivity proved or enforced by clipping; else sampled, or stated by the caller */
     struct ledger_charged charged;
     double pure, rho, epsilon, delta;
     bool seeded;
@@ -59,22 +48,18 @@ struct ledger {
     char *held;                  /* lines that wait for ledger_write_held(), (held_size); */
     size_t held_size, held_from; /* entries before them */
     bool holds;
-    char last[65];                                          /* hash of the last line; 64 zeros when empty */
-    struct ledger_sum proved;                               /* sensitivity proved or enforced by clipping */
-    struct ledger_sum conditional;                          /* sensitivity sampled, or stated by the caller */
-    struct ledger_events proved_events, conditional_events; /* of the same two columns */
-    struct ledger_item *items;                              /* (charges): what these columns are made of */
-    size_t capacity;                                        /* of items */
-    size_t size, at;          /* bytes that are read, and those in front of this line */
-    bool settled;             /* an item was settled since the columns were made */
-    size_t imported;          /* entries of the conditional column that another program's account stated */
-    size_t seeded;            /* releases with seeded noise: no guarantee at all */
-    size_t charges;           /* entries that cost privacy; */
-    double delta;             /* the largest that one of them recorded */
-    struct privacy_unit unit; /* of the first of them: losses of other units do not add up to it */
-    size_t inputs_only;       /* reservations that protect inputs and count on public labels */
-    struct sotto_dp budget;   /* epsilon NAN: none recorded */
-    struct sotto_dp recorded; /* the same, but for a budget that holds for one charge */
+    char last[65];             /* hash of the last line; 64 zeros when empty */
+    struct ledger_item *items; /* (charges): what ledger_sums_of() adds up */
+    size_t capacity;           /* of items */
+    size_t size, at;           /* bytes that are read, and those in front of this line */
+    size_t imported;           /* entries of the conditional column that another program's account stated */
+    size_t seeded;             /* releases with seeded noise: no guarantee at all */
+    size_t charges;            /* entries that cost privacy; */
+    double delta;              /* the largest that one of them recorded */
+    struct privacy_unit unit;  /* of the first of them: losses of other units do not add up to it */
+    size_t inputs_only;        /* reservations that protect inputs and count on public labels */
+    struct sotto_dp budget;    /* epsilon NAN: none recorded */
+    struct sotto_dp recorded;  /* the same, but for a budget that holds for one charge */
     bool waits;   /* this budget is not written yet: it came with a release, and is written with its charge */
     bool officer; /* the budget was set by 'sotto ledger init': no trainer may record another */
     struct opened_columns opened;    /* what holds for any order of choices; count 0: not opened yet */
@@ -122,13 +107,8 @@ void ledger_hold(struct ledger *l);
 sotto_status ledger_write_held(struct ledger *l);
 /** The same of a charge, which gets its number too. */
 sotto_status ledger_append_charge(struct ledger *l, const char *line);
-/** A quick bound of what the column composes to at `delta`: the smallest of pure, zCDP and basic. INFINITY:
- * no bound. ledger_events_account() is tighter. */
-double ledger_sum_epsilon(const struct ledger_sum *sum, double delta);
-void ledger_sum_add(struct ledger_sum *sum, double pure, double rho, double epsilon, double delta);
-struct ledger_sum ledger_sum_both(const struct ledger_sum *a, const struct ledger_sum *b);
 /** A charge as it counts, but for what it takes of the columns. known: of ledger_charge_event(). ENOMEM. */
-sotto_status ledger_item_make(struct ledger_item *out, struct part_memory *known, const struct ledger *l,
+sotto_status ledger_item_make(struct ledger_item *out, struct part_memory *known,
                               const struct ledger_charge *charge, bool imported);
 /** How many charges count with an epsilon that was not derived again from their own facts (ledger_recorded.h). */
 size_t ledger_as_recorded(const struct ledger *l);

@@ -29,9 +29,9 @@ struct whole {
     const struct ledger_charge *charge;
 };
 
-static struct ledger_sum sum_of_all(const struct whole *w)
+static struct ledger_sum sum_of_all(const struct whole *w, const struct ledger_sums *sums)
 {
-    struct ledger_sum sum = ledger_sum_both(&w->ledger->proved, &w->ledger->conditional);
+    struct ledger_sum sum = ledger_sum_both(&sums->proved, &sums->conditional);
     const struct sotto_account *a = w->account;
     if (a && strcmp(a->adjacency, "replace-one") == 0)
         ledger_sum_add(&sum, a->pure_epsilon, a->zcdp_rho, a->epsilon.upper, a->delta);
@@ -49,21 +49,22 @@ static sotto_status account_of_all(struct sotto_account *out, const struct whole
                                    const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct ledger_events events = {0};
+    struct ledger_sums sums = {.proved = {.releases = 0}};
     struct ledger_charged charged;
     struct part_memory known = {.made = 0};
-    const struct ledger_sum sum = sum_of_all(w);
-    TRY(ledger_events_join(&events, &w->ledger->proved_events));
-    TRY(ledger_events_join(&events, &w->ledger->conditional_events));
+    struct ledger_events *events = &sums.proved_events;
+    TRY(ledger_sums_of(&sums, w->ledger));
+    const struct ledger_sum sum = sum_of_all(w, &sums);
+    TRY(ledger_events_join(events, &sums.conditional_events));
     if (w->charge) {
-        TRY(ledger_charge_event(&charged, &known, &events, w->charge));
-        TRY(ledger_events_add(&events, &charged));
+        TRY(ledger_charge_event(&charged, &known, w->charge));
+        TRY(ledger_events_add(events, &charged));
     }
-    TRY(ledger_column_account(out, &sum, &events, delta, ctx));
+    TRY(ledger_column_account(out, &sum, events, delta, ctx));
     if (is_seeded(w))
         out->epsilon = (struct sotto_interval){INFINITY, INFINITY};
 done:
-    ledger_events_free(&events);
+    ledger_sums_free(&sums);
     return status;
 }
 
@@ -160,7 +161,7 @@ sotto_status ledger_check_budget(struct admission *out, const struct ledger *l, 
     struct admission made;
     bool fits;
     TRY(refuse_seeds(l, charge));
-    TRY(ledger_item_make(&item, &known, l, charge, false));
+    TRY(ledger_item_make(&item, &known, charge, false));
     TRY(ledger_admit(&made, &fits, l, l->budget, &item, NULL));
     if (fits && tighter && !isnan(l->budget.epsilon)) /* within it, and within the columns that were fixed */
         TRY(ledger_admit(&made, &fits, l, fixed, &item, NULL));
@@ -170,6 +171,20 @@ sotto_status ledger_check_budget(struct admission *out, const struct ledger *l, 
         *out = made;
 done:
     return status;
+}
+
+sotto_status ledger_check_pure(const struct ledger *l, double epsilon)
+{
+    const struct sotto_account account = {.pure_epsilon = epsilon,
+                                          .zcdp_rho = epsilon * epsilon / 2,
+                                          .epsilon = {epsilon, epsilon},
+                                          .adjacency = "replace-one"};
+    return ledger_check_budget(NULL, l, &account,
+                               &(struct ledger_charge){.pure = epsilon,
+                                                       .rho = account.zcdp_rho,
+                                                       .epsilon = epsilon,
+                                                       .source = "proved",
+                                                       .steps = 1});
 }
 
 sotto_status ledger_require_unit(const struct ledger *l, const struct privacy_unit *unit)

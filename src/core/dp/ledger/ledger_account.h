@@ -3,6 +3,7 @@
 #define DP_LEDGER_LEDGER_ACCOUNT_H
 
 #include "dp/ledger/ledger_columns.h"
+#include "dp/ledger/ledger_sums.h"
 
 /** A column at `delta` under replace-one: by its events, or by what its entries recorded if that is less.
  * ENOMEM. */
@@ -17,6 +18,8 @@ sotto_status ledger_total_account(struct sotto_account *out, const struct ledger
  * *out (or NULL): what is written of it. ENOMEM. */
 sotto_status ledger_check_budget(struct admission *out, const struct ledger *l,
                                  const struct sotto_account *account, const struct ledger_charge *charge);
+/** The same of pure releases that follow, all together. */
+sotto_status ledger_check_pure(const struct ledger *l, double epsilon);
 /** EINVAL: no budget; asked before a ledger is touched. */
 sotto_status ledger_require_budget(struct sotto_dp budget);
 /** A budget that came with a release: once, tightened at will, never raised (EBUDGET). It holds from here on and is written with the

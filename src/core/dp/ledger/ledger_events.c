@@ -11,20 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool repeats_last(const struct ledger_events *list, const struct sotto_event *e)
-{
-    return list->count > 0 && event_is_like(&list->items[list->count - 1], e);
-}
-
 /* Would the account take it? ENOMEM. */
 static sotto_status ledger_events_accountable(bool *yes, struct part_memory *known,
-                                              const struct ledger_events *list, const struct sotto_event *e)
+                                              const struct sotto_event *e)
 {
     struct status_record before;
     const struct part *part;
-    *yes = repeats_last(list, e);
-    if (*yes)
-        return SOTTO_OK;
     status_get(&before);
     const sotto_status status = part_recall(&part, known, e, 0);
     if (status == SOTTO_ENOMEM)
@@ -40,7 +32,7 @@ static bool ledger_events_begins(const char *text, const char *with)
 }
 
 static sotto_status event_of_facts(bool *found, struct sotto_event *e, struct part_memory *known,
-                                   const struct ledger_events *list, const struct ledger_charge *c)
+                                   const struct ledger_charge *c)
 {
     const struct mechanism *m = c->mechanism ? mechanism_find(c->mechanism) : NULL;
     *found = false;
@@ -64,7 +56,7 @@ static sotto_status event_of_facts(bool *found, struct sotto_event *e, struct pa
         e->adjacency = SOTTO_ADD_REMOVE; /* of the facts, from which the account of a replacement is made */
     if (m->kind == RELEASE_INTEGER && e->value_step == 0)
         return SOTTO_OK;
-    return ledger_events_accountable(found, known, list, e);
+    return ledger_events_accountable(found, known, e);
 }
 
 static struct sotto_dp statement_of(const struct ledger_charge *c)
@@ -73,18 +65,17 @@ static struct sotto_dp statement_of(const struct ledger_charge *c)
 }
 
 static sotto_status event_of_numbers(bool *found, struct sotto_event *e, enum sotto_adjacency adjacency,
-                                     struct part_memory *known, const struct ledger_events *list,
-                                     const struct ledger_charge *c)
+                                     struct part_memory *known, const struct ledger_charge *c)
 {
     *e = (struct sotto_event){
         .mechanism = "stated", .count = 1, .adjacency = adjacency, .stated = statement_of(c)};
-    return ledger_events_accountable(found, known, list, e);
+    return ledger_events_accountable(found, known, e);
 }
 
 static sotto_status ledger_events_append(struct ledger_events *list, const struct sotto_event *e)
 {
     sotto_status status = SOTTO_OK;
-    if (repeats_last(list, e)) {
+    if (list->count > 0 && event_is_like(&list->items[list->count - 1], e)) {
         list->items[list->count - 1].count += e->count;
         return SOTTO_OK;
     }
@@ -99,7 +90,7 @@ done:
 }
 
 sotto_status ledger_charge_event(struct ledger_charged *out, struct part_memory *known,
-                                 const struct ledger_events *list, const struct ledger_charge *charge)
+                                 const struct ledger_charge *charge)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_event e = {.count = 1};
@@ -111,9 +102,9 @@ sotto_status ledger_charge_event(struct ledger_charged *out, struct part_memory 
         goto done;
     }
     e.adjacency = recorded;
-    TRY(event_of_facts(&found, &e, known, list, charge));
+    TRY(event_of_facts(&found, &e, known, charge));
     if (!found)
-        TRY(event_of_numbers(&found, &e, recorded, known, list, charge));
+        TRY(event_of_numbers(&found, &e, recorded, known, charge));
     *out = (struct ledger_charged){.event = e, .add_remove = add_remove};
     if (!found)
         out->event = (struct sotto_event){.count = 0};

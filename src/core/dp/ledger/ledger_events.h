@@ -23,9 +23,9 @@ struct ledger_charged {
     const struct event_list *plan; /* NULL; or these events instead, fixed together */
 };
 /** Its mechanism and scale where the account can be taken again, else its pure epsilon, else its (epsilon, delta).
- * `known`: by which parts are known for the next that asks (event_part.h); `list`: where it will be added. ENOMEM. */
+ * `known`: by which parts are known for the next that asks (event_part.h). ENOMEM. */
 sotto_status ledger_charge_event(struct ledger_charged *out, struct part_memory *known,
-                                 const struct ledger_events *list, const struct ledger_charge *charge);
+                                 const struct ledger_charge *charge);
 /** So many steps of a reservation, at these numbers. */
 void ledger_charged_settle(struct ledger_charged *charge, const struct ledger_charge *settled);
 /** ENOMEM. */

@@ -31,7 +31,7 @@ static sotto_status append_import(struct ledger *l, const struct sotto_event *e,
     TRY(charge_entry_encode(&line, &entry));
     TRY(ledger_line_parse(&parsed, line, strlen(line), "ledger entry"));
     charge = ledger_line_charge(&parsed);
-    TRY(ledger_item_make(&item, &known, l, &charge, true));
+    TRY(ledger_item_make(&item, &known, &charge, true));
     TRY(ledger_admit(&admission, &fits, l, ledger_columns_budget(l), &item, NULL));
     base_free(line);
     line = NULL;

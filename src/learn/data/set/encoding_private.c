@@ -5,8 +5,9 @@
  * and k, which n decides, not at all, so scores have sensitivity 1 under replace-one, whatever the values
  * are. */
 #include "base/file.h"
+#include "base/status.h"
 #include "data/encoding/encoding.h"
-#include "dp/ledger/ledger.h"
+#include "dp/ledger/ledger_account.h"
 #include "dp/ledger/ledger_registry.h"
 
 #include <math.h>
@@ -110,13 +111,9 @@ static sotto_status check_budget(const struct encoding_release *request)
     if (!file_exists(path ? path : request->ledger))
         goto done;
     TRY(ledger_read(&ledger, path ? path : request->ledger));
-    struct ledger_sum both = ledger_sum_both(&ledger.proved, &ledger.conditional);
-    double spent = ledger_sum_epsilon(&both, isnan(ledger.budget.epsilon) ? 0 : ledger.budget.delta);
-    if (!isnan(ledger.budget.epsilon) && spent + request->epsilon > ledger.budget.epsilon)
-        FAIL(SOTTO_EBUDGET,
-             "split: --private-fit %.9g would exceed the budget: epsilon %.9g of %.9g is spent; nothing was "
-             "charged",
-             request->epsilon, spent, ledger.budget.epsilon);
+    status = ledger_check_pure(&ledger, request->epsilon);
+    if (status == SOTTO_EBUDGET)
+        status_prefix("split, nothing was charged");
 done:
     ledger_close(&ledger);
     base_free(path);
