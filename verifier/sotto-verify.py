@@ -1372,7 +1372,7 @@ def any_order(lines):
         said = line.get("any_order")
         holder = line if line["event"] == "budget" else said if isinstance(said, dict) else {}
         opens = holder.get("columns", ...)
-        if opens is not ... and fixed and fixed["epsilon"] is not None:
+        if opens is not ... and fixed and fixed["epsilon"] is not None and before:
             raise Refused(1, f"line {number}: fixes columns again")
         if line["event"] == "budget" and opens is not ...:
             fixed = fixed_columns(opens, before, f"line {number}")

@@ -15,7 +15,8 @@ static const struct option_row rows[] = {
      "cannot raise it"},
     {"column", OPTION_LIST, "E:D:SHARE", NULL,
      "room for kinds of releases, fixed for good (repeatable); pure epsilons get E and failures get D in "
-     "all, and Gaussian noise gets the rest of this share of DELTA; without it the first release decides"},
+     "all, and Gaussian noise gets the rest of this share of DELTA; default: one of pure epsilon and "
+     "0:DELTA/10:1, which a first release that needs the whole budget may replace"},
     {"contact", OPTION_TEXT, "TEXT", NULL,
      "person or office responsible for the data set, recorded in the ledger"},
     OPTION_GROUP("Plan of several releases (plan)"),

@@ -345,7 +345,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_overlap(size_t *shared, con
                                                              const unsigned char (*digests)[SOTTO_DIGEST],
                                                              size_t n);
 /** Opens or continues the ledger of a data set and records its officer's budget. A release can tighten that
- * budget for itself and cannot widen it.
+ * budget for itself and cannot widen it. The budget's columns are fixed with it: one for pure releases, one for Gaussian noise
+ * with a tenth of delta for failures. A first release that they cannot hold may replace them; behind it they stay.
  *
  *  In:      ledger, source  as in struct sotto_spend; may be NULL
  *           budget          delta 0: pure epsilon-DP
@@ -364,8 +365,8 @@ struct sotto_ledger_column {
     double failure; /**< in [0, 1) */
     double share;   /**< of the budget's delta, > 0; all shares together are at most 1 */
 };
-/** sotto_ledger_init(), and its columns are fixed now instead of by the first charge. A column for pure releases alone, which costs
- *  no delta, is always beside them.
+/** sotto_ledger_init() with columns in place of the default ones, which no release replaces. A column for pure releases alone, which
+ *  costs no delta, is always beside them.
  *
  *  In:      ledger, source  as in struct sotto_spend; may be NULL
  *           budget          its delta is above 0

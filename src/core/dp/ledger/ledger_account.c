@@ -274,12 +274,15 @@ sotto_status ledger_set_budget(struct ledger *l, struct sotto_dp budget, const c
     sotto_status status = SOTTO_OK;
     struct opened_columns opened;
     TRY(refuse_wider(l, budget));
+    bool fixes = n > 0;
     if (n > 0)
         TRY(ledger_columns_ask(&opened, l, budget, columns, n, ctx));
+    else
+        TRY(ledger_columns_default(&opened, &fixes, l, budget, ctx));
     TRY(append_budget(l, &(struct budget_entry){.budget = budget,
                                                 .set_by = "officer",
                                                 .contact = contact,
-                                                .columns = n > 0 ? &opened : NULL}));
+                                                .columns = fixes ? &opened : NULL}));
 done:
     return status;
 }

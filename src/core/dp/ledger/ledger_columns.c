@@ -30,14 +30,19 @@ bool ledger_columns_count(struct ledger *l, const struct any_order *a)
     return a->columns == 0 || adaptive_columns_take(&l->columns, a->offer, a->offers, a->took);
 }
 
-bool ledger_columns_are_fixed(const struct ledger *l)
+static bool are_of_budget(const struct ledger *l)
 {
     return l->columns.count > 0 && !isnan(l->opened.epsilon);
 }
 
+bool ledger_columns_are_fixed(const struct ledger *l)
+{
+    return are_of_budget(l) && l->charges > 0;
+}
+
 struct sotto_dp ledger_columns_budget(const struct ledger *l)
 {
-    return ledger_columns_are_fixed(l) ? (struct sotto_dp){l->opened.epsilon, l->opened.delta} : l->recorded;
+    return are_of_budget(l) ? (struct sotto_dp){l->opened.epsilon, l->opened.delta} : l->recorded;
 }
 
 struct sotto_dp ledger_any_order(const struct ledger *l)
@@ -155,19 +160,59 @@ done:
     return status;
 }
 
+static bool same_boxes(const struct adaptive_columns *a, const struct adaptive_columns *b)
+{
+    bool same = a->count == b->count;
+    for (size_t j = 0; same && j < a->count; j++)
+        same = a->column[j].box.pure == b->column[j].box.pure &&
+               a->column[j].box.square == b->column[j].box.square &&
+               a->column[j].box.failure == b->column[j].box.failure;
+    return same;
+}
+
+/* The default columns of a budget, before any charge. An officer's own are not replaced by a release. */
+static bool may_be_replaced(const struct ledger *l)
+{
+    struct adaptive_columns usual;
+    return are_of_budget(l) && l->charges == 0 &&
+           adaptive_columns_open(&usual, l->opened.epsilon, l->opened.delta, NULL, 0) == SOTTO_OK &&
+           same_boxes(&usual, &l->columns);
+}
+
+static sotto_status open_asked(struct opened_columns *out, bool *fits, const struct ledger *l,
+                               struct sotto_dp budget, const struct sotto_ledger_column *columns, size_t n,
+                               const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    *fits = true;
+    *out = (struct opened_columns){.epsilon = budget.epsilon, .delta = budget.delta};
+    TRY(adaptive_columns_open(&out->columns, budget.epsilon, budget.delta, columns, n));
+    TRY(charge_items_before(&out->columns, fits, l, ctx));
+done:
+    return status;
+}
+
+sotto_status ledger_columns_default(struct opened_columns *out, bool *fixes, const struct ledger *l,
+                                    struct sotto_dp budget, const struct sotto_context *ctx)
+{
+    *fixes = false;
+    if (are_of_budget(l) &&
+        (!may_be_replaced(l) || (l->opened.epsilon == budget.epsilon && l->opened.delta == budget.delta)))
+        return SOTTO_OK;
+    return open_asked(out, fixes, l, budget, NULL, 0, ctx);
+}
+
 sotto_status ledger_columns_ask(struct opened_columns *out, const struct ledger *l, struct sotto_dp budget,
                                 const struct sotto_ledger_column *columns, size_t n,
                                 const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    bool fits = true;
+    bool fits;
     if (ledger_columns_are_fixed(l))
         FAIL(SOTTO_EBUDGET,
              "%s: its columns are fixed, for good; leave the columns out to make its budget smaller",
              l->path);
-    *out = (struct opened_columns){.epsilon = budget.epsilon, .delta = budget.delta};
-    TRY(adaptive_columns_open(&out->columns, budget.epsilon, budget.delta, columns, n));
-    TRY(charge_items_before(&out->columns, &fits, l, ctx));
+    TRY(open_asked(out, &fits, l, budget, columns, n, ctx));
     if (!fits)
         FAIL(SOTTO_EBUDGET, "%s: what was charged before fits none of these columns; give larger ones",
              l->path);
@@ -226,10 +271,11 @@ sotto_status ledger_admit(struct admission *out, bool *fits, const struct ledger
     *out = (struct admission){.opens = false};
     const bool stand = with.count > 0 && ledger_columns_same(l->opened.epsilon, budget.epsilon) &&
                        (isnan(budget.epsilon) || l->opened.delta == budget.delta);
-    if (stand)
+    if (stand && !may_be_replaced(l))
         TRY(charge_item(&out->any_order, fits, &with, item, ctx));
     else
         TRY(open_columns(out, fits, l, budget, item, ctx));
+    out->opens = out->opens && !(stand && same_boxes(&out->opened.columns, &with));
     *fits = *fits || isnan(budget.epsilon);
 done:
     return status;

@@ -1,7 +1,8 @@
 /* ledger_columns.h - what a ledger still holds for an analyst who looks at each release before choosing the next one.
  *
- * Columns are fixed with the first charge, before its noise is drawn, or by the officer; a ledger of before has them opened by its
- * next charge, with what was spent so far. What each charge takes of them is in its line, and is never computed again. */
+ * Columns are fixed with the budget by `sotto ledger init`, else with the first charge, before its noise is drawn; a ledger of before has
+ * them opened by its next charge, with what was spent so far. Until something is charged they may be replaced: by the officer, and the
+ * default ones by a first release that they cannot hold. What each charge takes of them is in its line, and is never computed again. */
 #ifndef DP_LEDGER_LEDGER_COLUMNS_H
 #define DP_LEDGER_LEDGER_COLUMNS_H
 
@@ -29,13 +30,16 @@ bool ledger_columns_again(struct ledger *l, const struct ledger_item *settled);
 bool ledger_columns_settle(struct any_order *reserved, const struct any_order *settled);
 /** Opens columns as they were written. */
 void ledger_columns_start(struct ledger *l, const struct opened_columns *opened);
-/** For a budget, and so for good? Levels without one make room for those of a budget. */
+/** For a budget, with a charge behind them, and so for good? Levels without a budget make room for those of one. */
 bool ledger_columns_are_fixed(const struct ledger *l);
 /** The columns that an officer asks for, with what was charged before. EBUDGET: others are fixed, or none of these would live;
  * EINVAL, EDOMAIN as adaptive_columns_open(). */
 sotto_status ledger_columns_ask(struct opened_columns *out, const struct ledger *l, struct sotto_dp budget,
                                 const struct sotto_ledger_column *columns, size_t n,
                                 const struct sotto_context *ctx);
+/** The columns of a budget for which none are asked; *fixes: they hold what was charged before, and no others are fixed. ENOMEM, EDOMAIN. */
+sotto_status ledger_columns_default(struct opened_columns *out, bool *fixes, const struct ledger *l,
+                                    struct sotto_dp budget, const struct sotto_context *ctx);
 /** Adds what a charge took. false: it says nothing of these columns, or they do not hold it. */
 bool ledger_columns_count(struct ledger *l, const struct any_order *a);
 
