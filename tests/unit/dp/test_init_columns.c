@@ -122,4 +122,20 @@ TEST(a_budget_behind_a_stated_pair)
     assert_int_equal(init((struct sotto_dp){.4, 1e-6}, NULL), SOTTO_OK);
 }
 
+/* Of each charge what it took, and which columns are dead. */
+TEST(what_was_taken_is_shown)
+{
+    char *text;
+    assert_int_equal(init(budget, NULL), SOTTO_OK);
+    assert_int_equal(release("laplace", .3, SOTTO_DELTA_PURE), SOTTO_OK);
+    assert_int_equal(sotto_ledger_table(&text, path, NULL), SOTTO_OK);
+    assert_non_null(strstr(text, "takes (pure, mu, failure)"));
+    assert_non_null(strstr(text, "  (0.3, 0, 0)\n"));
+    assert_non_null(strstr(text, "failure 1e-07) is dead: a charge did not fit into it"));
+    sotto_text_free(text);
+    assert_int_equal(sotto_ledger_show(&text, path, NULL), SOTTO_OK);
+    assert_non_null(strstr(text, "\"takes\""));
+    sotto_text_free(text);
+}
+
 TEST_GROUP(.before = make_folder, .after = remove_folder)

@@ -96,6 +96,24 @@ static const char *ledger_show_number(char out[16], double x)
     return out;
 }
 
+/* The boxes that columns took of a charge, each once: pure epsilon, mu, failure. */
+static void write_taken(FILE *out, const struct any_order *a)
+{
+    char numbers[3][16];
+    bool written[ADAPTIVE_OFFERS] = {false};
+    const char *before = "  ";
+    for (size_t j = 0; j < a->columns; j++) {
+        const size_t i = a->took[j];
+        if (i >= a->offers || written[i])
+            continue;
+        written[i] = true;
+        fprintf(out, "%s(%s, %s, %s)", before, ledger_show_number(numbers[0], a->offer[i].pure),
+                ledger_show_number(numbers[1], sqrt(a->offer[i].square)),
+                ledger_show_number(numbers[2], a->offer[i].failure));
+        before = " or ";
+    }
+}
+
 static void write_charge(FILE *out, const struct ledger_line *line, double total)
 {
     const struct ledger_charge *c = &line->charge;
@@ -107,9 +125,11 @@ static void write_charge(FILE *out, const struct ledger_line *line, double total
     else
         snprintf(what, sizeof what, "%s%.40s%s%.15s", c->seeded ? "SEEDED " : "", name, usual ? "" : ", ",
                  usual ? "" : c->adjacency);
-    fprintf(out, "%-20s  %s  %-22s  %10s  %10s\n", or_empty(line->time),
+    fprintf(out, "%-20s  %s  %-22s  %10s  %10s", or_empty(line->time),
             utf8_column(purpose, or_empty(c->purpose), PURPOSE), what,
             ledger_show_number(epsilon, c->epsilon), ledger_show_number(sum, total));
+    write_taken(out, &line->admission.any_order);
+    fputc('\n', out);
 }
 
 static void write_row(FILE *out, const struct ledger_line *line)
@@ -219,13 +239,17 @@ static void write_any_order(FILE *out, const struct ledger_summary *s)
     for (size_t i = 0; i < s->columns->count; i++) {
         const struct adaptive_column *c = &s->columns->column[i];
         const struct adaptive left = adaptive_column_left(c);
-        if (c->dead || isnan(s->budget.epsilon))
+        if (isnan(s->budget.epsilon))
             continue;
-        fprintf(
-            out, "  column (pure %s, mu %s, failure %s) has left pure %s, mu %s, failure %s\n",
-            ledger_show_number(numbers[0], c->box.pure), ledger_show_number(numbers[1], sqrt(c->box.square)),
-            ledger_show_number(numbers[2], c->box.failure), ledger_show_number(numbers[3], left.pure),
-            ledger_show_number(numbers[4], sqrt(left.square)), ledger_show_number(numbers[5], left.failure));
+        fprintf(out, "  column (pure %s, mu %s, failure %s) ", ledger_show_number(numbers[0], c->box.pure),
+                ledger_show_number(numbers[1], sqrt(c->box.square)),
+                ledger_show_number(numbers[2], c->box.failure));
+        if (c->dead)
+            fputs("is dead: a charge did not fit into it\n", out);
+        else
+            fprintf(out, "has left pure %s, mu %s, failure %s\n", ledger_show_number(numbers[3], left.pure),
+                    ledger_show_number(numbers[4], sqrt(left.square)),
+                    ledger_show_number(numbers[5], left.failure));
     }
 }
 
@@ -274,7 +298,8 @@ sotto_status sotto_ledger_table(char **text, const char *ledger, const struct so
     s.table = open_memstream(&made, &size);
     if (!s.table)
         FAIL(SOTTO_ENOMEM, "%s: out of memory", ledger);
-    fprintf(s.table, "%-20s  %-32s  %-22s  %10s  %10s\n", "time", "purpose", "mechanism", "epsilon", "total");
+    fprintf(s.table, "%-20s  %-32s  %-22s  %10s  %10s  %s\n", "time", "purpose", "mechanism", "epsilon",
+            "total", "takes (pure, mu, failure)");
     TRY(ledger_show_summary(&summary, &l, &s, ledger));
     write_end(s.table, &summary);
     write_plans(s.table, &l);

@@ -57,6 +57,15 @@ static struct json *numbers_of(const struct adaptive *a)
     return j;
 }
 
+/* Of each column what the charge took; null: none of its boxes fitted. */
+static struct json *taken_json(const struct any_order *a)
+{
+    struct json *list = json_make_array();
+    for (size_t j = 0; j < a->columns; j++)
+        json_push(&list, a->took[j] < a->offers ? numbers_of(&a->offer[a->took[j]]) : json_make_null());
+    return list;
+}
+
 static struct json *columns_json(const struct adaptive_columns *columns)
 {
     struct json *list = json_make_array();
@@ -167,6 +176,8 @@ sotto_status ledger_rows_add(struct json **rows, const struct ledger_line *line,
         if (line->event != LEDGER_PLAN)
             copy_member(&one, d, "sensitivity.source", "sensitivity");
         json_put_real(&one, "total", total);
+        if (line->admission.any_order.columns > 0)
+            json_put(&one, "takes", taken_json(&line->admission.any_order));
         if (line->charge.seeded)
             json_put_text(&one, "noise", "seeded: no guarantee");
     }
