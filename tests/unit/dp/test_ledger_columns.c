@@ -149,6 +149,9 @@ TEST(an_old_ledger_above_its_budget)
     rewrite(make_old);
     assert_true(total() < 1);
     assert_int_equal(mean("gaussian", 100, budget), SOTTO_EBUDGET);
+    assert_non_null(strstr(sotto_error_text(),
+                           "its 2 charges were made without columns, and those of the budget "
+                           "(epsilon 1, delta 1e-06) do not hold them"));
     struct ledger l = read_ledger();
     assert_int_equal(l.charges, 2);
     ledger_close(&l);

@@ -88,34 +88,53 @@ static int digits_apart(double a, double b)
 }
 
 /* What the live columns have left, in words. */
-static void write_left(char out[160], const struct ledger *l)
+static void write_left(char out[160], const struct adaptive_columns *c)
 {
     size_t length = 0;
     out[0] = '\0';
-    for (size_t j = 0; j < l->columns.count && length < 150; j++) {
-        const struct adaptive left = adaptive_column_left(&l->columns.column[j]);
-        if (!l->columns.column[j].dead)
+    for (size_t j = 0; j < c->count && length < 150; j++) {
+        const struct adaptive left = adaptive_column_left(&c->column[j]);
+        if (!c->column[j].dead)
             length += (size_t)snprintf(out + length, 160 - length, "%spure %.3g, mu %.3g, failure %.2g",
                                        length ? "; or " : "", left.pure, sqrt(left.square), left.failure);
     }
     if (length == 0)
-        snprintf(out, 160, "%s", l->columns.count ? "nothing" : "all of it");
+        snprintf(out, 160, "nothing");
+}
+
+/* No column has room, although the total has. */
+static sotto_status refuse_by_columns(const struct ledger *l)
+{
+    sotto_status status = SOTTO_OK;
+    struct opened_columns opened = {.columns = l->columns};
+    char left[160];
+    bool holds = ledger_columns_are_of_budget(l);
+    if (!holds)
+        TRY(ledger_columns_default(&opened, &holds, l, l->budget, NULL));
+    if (!holds)
+        FAIL(SOTTO_EBUDGET,
+             "%s: its %zu charges were made without columns, and those of the budget (epsilon %g, delta %g) "
+             "do "
+             "not hold them, so it takes no further release; its officer may fix a column that does ('sotto "
+             "ledger init'), else use another data set",
+             l->path, l->charges, l->budget.epsilon, l->budget.delta);
+    write_left(left, &opened.columns);
+    FAIL(SOTTO_EBUDGET,
+         "%s: the privacy budget (epsilon %g, delta %g) holds for any order of choices and has no room for "
+         "this "
+         "release: left is %s; ask for a smaller epsilon",
+         l->path, l->budget.epsilon, l->budget.delta, left);
+done:
+    return status;
 }
 
 static sotto_status ledger_account_refuse(const struct ledger *l, const struct whole *with)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_account before, after;
-    char left[160];
     TRY(account_of_all(&after, with, l->budget.delta, NULL));
-    if (after.epsilon.upper <= l->budget.epsilon) {
-        write_left(left, l);
-        FAIL(SOTTO_EBUDGET,
-             "%s: the privacy budget (epsilon %g, delta %g) holds for any order of choices and has no room "
-             "for this "
-             "release: left is %s; ask for a smaller epsilon",
-             l->path, l->budget.epsilon, l->budget.delta, left);
-    }
+    if (after.epsilon.upper <= l->budget.epsilon)
+        return refuse_by_columns(l);
     TRY(ledger_total_account(&before, l, l->budget.delta, NULL));
     const int digits = digits_apart(after.epsilon.upper, l->budget.epsilon);
     FAIL(SOTTO_EBUDGET,
@@ -179,12 +198,10 @@ sotto_status ledger_check_pure(const struct ledger *l, double epsilon)
                                           .zcdp_rho = epsilon * epsilon / 2,
                                           .epsilon = {epsilon, epsilon},
                                           .adjacency = "replace-one"};
-    return ledger_check_budget(NULL, l, &account,
-                               &(struct ledger_charge){.pure = epsilon,
-                                                       .rho = account.zcdp_rho,
-                                                       .epsilon = epsilon,
-                                                       .source = "proved",
-                                                       .steps = 1});
+    return ledger_check_budget(
+        NULL, l, &account,
+        &(struct ledger_charge){
+            .pure = epsilon, .rho = account.zcdp_rho, .epsilon = epsilon, .source = "proved", .steps = 1});
 }
 
 sotto_status ledger_require_unit(const struct ledger *l, const struct privacy_unit *unit)

@@ -30,19 +30,20 @@ bool ledger_columns_count(struct ledger *l, const struct any_order *a)
     return a->columns == 0 || adaptive_columns_take(&l->columns, a->offer, a->offers, a->took);
 }
 
-static bool are_of_budget(const struct ledger *l)
+bool ledger_columns_are_of_budget(const struct ledger *l)
 {
     return l->columns.count > 0 && !isnan(l->opened.epsilon);
 }
 
 bool ledger_columns_are_fixed(const struct ledger *l)
 {
-    return are_of_budget(l) && l->charges > 0;
+    return ledger_columns_are_of_budget(l) && l->charges > 0;
 }
 
 struct sotto_dp ledger_columns_budget(const struct ledger *l)
 {
-    return are_of_budget(l) ? (struct sotto_dp){l->opened.epsilon, l->opened.delta} : l->recorded;
+    return ledger_columns_are_of_budget(l) ? (struct sotto_dp){l->opened.epsilon, l->opened.delta}
+                                           : l->recorded;
 }
 
 struct sotto_dp ledger_any_order(const struct ledger *l)
@@ -174,7 +175,7 @@ static bool same_boxes(const struct adaptive_columns *a, const struct adaptive_c
 static bool may_be_replaced(const struct ledger *l)
 {
     struct adaptive_columns usual;
-    return are_of_budget(l) && l->charges == 0 &&
+    return ledger_columns_are_of_budget(l) && l->charges == 0 &&
            adaptive_columns_open(&usual, l->opened.epsilon, l->opened.delta, NULL, 0) == SOTTO_OK &&
            same_boxes(&usual, &l->columns);
 }
@@ -196,7 +197,7 @@ sotto_status ledger_columns_default(struct opened_columns *out, bool *fixes, con
                                     struct sotto_dp budget, const struct sotto_context *ctx)
 {
     *fixes = false;
-    if (are_of_budget(l) &&
+    if (ledger_columns_are_of_budget(l) &&
         (!may_be_replaced(l) || (l->opened.epsilon == budget.epsilon && l->opened.delta == budget.delta)))
         return SOTTO_OK;
     return open_asked(out, fixes, l, budget, NULL, 0, ctx);

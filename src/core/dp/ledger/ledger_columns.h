@@ -30,6 +30,8 @@ bool ledger_columns_again(struct ledger *l, const struct ledger_item *settled);
 bool ledger_columns_settle(struct any_order *reserved, const struct any_order *settled);
 /** Opens columns as they were written. */
 void ledger_columns_start(struct ledger *l, const struct opened_columns *opened);
+/** For a budget? Those of a ladder, or none, are replaced when there is one. */
+bool ledger_columns_are_of_budget(const struct ledger *l);
 /** For a budget, with a charge behind them, and so for good? Levels without a budget make room for those of one. */
 bool ledger_columns_are_fixed(const struct ledger *l);
 /** The columns that an officer asks for, with what was charged before. EBUDGET: others are fixed, or none of these would live;

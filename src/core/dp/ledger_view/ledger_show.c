@@ -199,6 +199,7 @@ static sotto_status ledger_show_summary(struct ledger_summary *out, struct ledge
                                    .columns = &l->columns,
                                    .any_order = ledger_any_order(l),
                                    .any_order_from = l->columns_from,
+                                   .of_budget = ledger_columns_are_of_budget(l),
                                    .seeded = l->seeded,
                                    .as_recorded = ledger_as_recorded(l)};
 done:
@@ -230,16 +231,18 @@ static void write_any_order(FILE *out, const struct ledger_summary *s)
         return;
     fprintf(out, "any order of choices: epsilon %s at delta %s, %s",
             ledger_show_number(epsilon, s->any_order.epsilon), ledger_show_number(delta, s->any_order.delta),
-            isnan(s->budget.epsilon)                    ? "the first level that holds"
+            !s->of_budget                               ? "the first level that holds"
             : s->any_order.epsilon == s->budget.epsilon ? "the budget"
                                                         : "the budget that its columns were fixed for");
     if (s->any_order_from > 0)
         fprintf(out, "; from charge %zu on: what was before counts as chosen beforehand", s->any_order_from);
+    if (!s->of_budget && !isnan(s->budget.epsilon))
+        fputs("; the budget's columns are fixed with the next charge", out);
     fputs("; the total is what holds if all parameters had been fixed beforehand\n", out);
     for (size_t i = 0; i < s->columns->count; i++) {
         const struct adaptive_column *c = &s->columns->column[i];
         const struct adaptive left = adaptive_column_left(c);
-        if (isnan(s->budget.epsilon))
+        if (!s->of_budget)
             continue;
         fprintf(out, "  column (pure %s, mu %s, failure %s) ", ledger_show_number(numbers[0], c->box.pure),
                 ledger_show_number(numbers[1], sqrt(c->box.square)),

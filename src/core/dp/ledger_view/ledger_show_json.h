@@ -32,6 +32,7 @@ struct ledger_summary {
     const struct adaptive_columns *columns; /* count 0: not opened yet */
     struct sotto_dp any_order;              /* what holds for any order of choices; INFINITY: none */
     size_t any_order_from;                  /* from this charge on */
+    bool of_budget;                         /* the columns are; else they are levels, of before it was set */
     size_t seeded;                          /* releases without a guarantee */
     size_t as_recorded; /* charges whose recorded epsilon was not derived again from their own facts */
 };
