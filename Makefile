@@ -5,7 +5,7 @@ INSTALL ?= build/install
 # Tests at a time: one more than there are cores, because some sleep or wait for each other.
 JOBS ?= $(shell expr $$(nproc) + 1)
 
-.PHONY: all build help deps mpi demo check check-landing check-night check-python check-matrix check-systems asan tsan fuzz cov bench lint fmt install uninstall dist deb wheel check-wheel clean
+.PHONY: all build help deps mpi demo check check-landing check-night check-python check-matrix check-systems asan tsan fuzz cov bench docs lint fmt install uninstall dist deb wheel check-wheel clean
 
 all: build
 
@@ -64,6 +64,12 @@ check-systems: ## both README commands on bare Debian 12 and 13, cross-checks of
 bench: deps ## side by side with PyTorch (set up by bench/peers in a virtual environment)
 	@cmake --preset release -DSOTTO_BENCH=ON >/dev/null && cmake --build --preset release
 	@bench/run $(BUILD)
+
+docs: build ## the documents as a site, with generated reference, in build/site (the first time: network, a minute)
+	@tools/deps docs
+	@test -x build/docs-tools/bin/mkdocs || { python3 -m venv build/docs-tools && build/docs-tools/bin/pip -q install mkdocs-material==9.8.2; }
+	@build/docs-tools/bin/python tools/docs-site $(BUILD) build/site
+	@echo 'build/site/index.html'
 
 lint: deps ## clang-format, clang-tidy, shellcheck and the binary interface
 	@tools/deps lint && tools/lint build/release
