@@ -1,5 +1,5 @@
 /* Ceilings of this machine and the forms of each convolution of keras-simclr that were considered:
- * bench/LOG.md says which was chosen. Alternatives are timed in turn, so that all see the same load; the
+ * notes/speed.md says which was chosen. Alternatives are timed in turn, so that all see the same load; the
  * median of --repeats is printed. usage: bench_kernels [--threads T] [--side 32|96] [--batch VIEWS]
  * [--repeats 9] */
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #   resnet8, cnn   'sotto train', $EPOCHS (2) epochs with the rate falling to 0 by a cosine: at a constant rate the last steps alone
 #                  move the accuracy by several points
 #   probe          the keras-simclr encoder, $EPOCHS epochs of SimCLR, then a linear head on its embeddings of the training part
-# The last line of each says whether the interval lies above -.01. Results: docs/RESULTS.md.
+# The last line of each says whether the interval lies above -.01. Results: notes/results.md.
 # usage: experiments/bf16.sh FOLDER [resnet8|cnn|probe]...
 #   SOTTO (sotto), THREADS (1), EPOCHS (2), BF16 (dnnl; or winograd), DATA (fashion-mnist; cifar10, or an imported set).
 #   Finished runs are kept: a killed experiment goes on; another FOLDER for other data or another backend.

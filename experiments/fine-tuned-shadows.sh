@@ -6,7 +6,7 @@
 #   scratch     the same records, a network of its own (cnn), for comparison
 #   control     last-block, 500 fresh records in the members' place
 # Attacks: loss and correctness (no shadow), LiRA on $SHADOWS (8) shadows of halves of the records, Shokri on as many of the attacker's 1,000.
-# Prints a line for each target and attack: accuracies, AUC, TPR at FPR 1 %, with 95 % intervals. Results: docs/RESULTS.md.
+# Prints a line for each target and attack: accuracies, AUC, TPR at FPR 1 %, with 95 % intervals. Results: notes/results.md.
 # usage: experiments/fine-tuned-shadows.sh FOLDER [last-block|all|private|scratch|control]...
 #   SOTTO (sotto), THREADS (1), SEED (1), SHADOWS (8). What is there is kept: a killed run goes on.
 set -euo pipefail

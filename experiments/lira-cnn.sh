@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Membership attacks on small convolutional networks: LiRA and its relatives beside older attacks, and how their gain grows with
-# the gap between training and test accuracy and with the number of classes. Results: docs/RESULTS.md.
+# the gap between training and test accuracy and with the number of classes. Results: notes/results.md.
 #   cifar10, fashion-mnist   2,500 members, a cnn of widths 16, 32, 64 that learns them nearly by heart; 32 shadows
 #                            ($SHADOWS), half as many where they are trained on the attacker's own records
 #   epochs                   the same cifar10 target after 5, 10, 20 and 40 epochs, one shadow each

@@ -2,7 +2,7 @@
 # What single layers of a network remember: stolen-memories of the last layer and of the last three, and a control without members.
 # 300 members, 300 others, 900 records of the attacker, 300 for a control, Fashion-MNIST; cnn of three convolutions, 40 epochs.
 # Prints one line for each seed and attack: AUC, its 95 % interval; FOLDER/SEED-layers holds the page with the explained records.
-# Results: docs/RESULTS.md. usage: experiments/stolen-memories.sh FOLDER      SOTTO (sotto), THREADS (1), SEEDS (1 2 3)
+# Results: notes/results.md. usage: experiments/stolen-memories.sh FOLDER      SOTTO (sotto), THREADS (1), SEEDS (1 2 3)
 set -euo pipefail
 sotto=${SOTTO:-sotto} threads=${THREADS:-1} out=$1
 mkdir -p "$out"

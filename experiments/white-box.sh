@@ -3,7 +3,7 @@
 #   location  an MLP 446-128-30 on 1,200 records: 600 members and 600 others are known, 600 and 600 are judged; 2,400 of the attacker's
 #   fashion   a network of two convolutions and two dense layers on 1,000 images of Fashion-MNIST: 500 and 500 known, 500 and 500 judged
 # For each seed: white-box with known members (three layers, one layer), white-box with shadows, loss; AUC and its 95 % interval.
-# Results: docs/RESULTS.md. Needs python3 with numpy.
+# Results: notes/results.md. Needs python3 with numpy.
 # usage: experiments/white-box.sh FOLDER [location|fashion]...
 #   SOTTO (sotto), THREADS (1), SEEDS (1 2 3)
 set -euo pipefail

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the tables of docs/RESULTS.md for an experiment of the additive logistic mechanism paper.
+"""Prints the tables of notes/results.md for an experiment of the additive logistic mechanism paper.
 
 usage: tools/alm_tables.py runs/alm-cifar10
 """

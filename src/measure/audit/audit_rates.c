@@ -56,7 +56,7 @@ static double least_detectable(double fpr, size_t n, double confidence)
 }
 
 /* The percentile bootstrap covers where the threshold rests on ten non-members or more, and where enough draws lie
- * beyond the percentiles (docs/RESULTS.md); elsewhere, and where its draws all agree, the interval is one that is
+ * beyond the percentiles (notes/results.md); elsewhere, and where its draws all agree, the interval is one that is
  * proved. */
 static bool bootstrap_holds(const struct roc *c, double fpr, size_t draws, double confidence)
 {

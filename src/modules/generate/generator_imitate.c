@@ -1,7 +1,7 @@
 /* LOGAN without the target's discriminator: an attacker's own, taught that the target's samples are the real ones (Hayes et al.
  * 2019). Records of which the attacker knows the membership teach it directly: the samples stand beside known members, which they
  * resemble, and known non-members are what both are told from. With samples on the other side it learns to see in members what
- * samples have in common with them, and errs on the wrong side of .5 (docs/RESULTS.md). */
+ * samples have in common with them, and errs on the wrong side of .5 (notes/results.md). */
 #include "generate/generator.h"
 
 #include "options/module_tables.h"

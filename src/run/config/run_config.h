@@ -59,7 +59,7 @@ struct run_sweep {
     size_t epsilon_count, scale_count;
     char mechanisms[RUN_SWEEP_MECHANISMS][32];
     size_t mechanism_count;
-    bool paper_norms; /* also with the norms that the paper seems to have used (docs/RESULTS.md) */
+    bool paper_norms; /* also with the norms that the paper seems to have used (notes/results.md) */
 };
 /** One head on its own slice of the private part, and what is done with it. */
 struct run_case {

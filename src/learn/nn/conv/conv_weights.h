@@ -1,6 +1,6 @@
 /* conv_weights.h - the weight gradient of a convolution straight from (N, H, W, C) tensors, f32, AVX-512.
  *
- * oneDNN's weight gradient is its slowest pass (about two thirds of the speed of its products, bench/LOG.md);
+ * oneDNN's weight gradient is its slowest pass (about two thirds of the speed of its products, notes/speed.md);
  * this one needs no column matrix and keeps 4 outputs x 64 channels of one kernel tap in registers. */
 #ifndef NN_CONV_CONV_WEIGHTS_H
 #define NN_CONV_CONV_WEIGHTS_H

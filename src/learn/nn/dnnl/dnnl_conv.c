@@ -1,5 +1,5 @@
 /* A convolution of the oneDNN backend, with plain (N, H, W, C) tensors throughout. Twelve ways, chosen by the
- * numbers in bench/LOG.md:
+ * numbers in notes/speed.md:
  *
  *   winograd all passes by minimal filtering (conv_winograd.h), where it fits and the backend is of that name
  *   stride2  the same along rows (conv_stride2.h), for bf16
@@ -540,7 +540,7 @@ void dnnl_conv_backward(struct conv *c, void *diff_src, float *diff_weights, flo
         backward_data(c, diff_src, diff_dst, src, weights);
 }
 
-/* A stride leaves most of diff_src as it is, so there is much to gain; elsewhere there was nothing (bench/LOG.md). */
+/* A stride leaves most of diff_src as it is, so there is much to gain; elsewhere there was nothing (notes/speed.md). */
 int dnnl_conv_adds(const struct conv *c)
 {
     return c->way == SHORTCUT ||

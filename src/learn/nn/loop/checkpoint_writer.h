@@ -1,4 +1,4 @@
-/* checkpoint_writer.h - writes a copy of a run's state while the run goes on, as the disk takes longer than a step (bench/LOG.md). */
+/* checkpoint_writer.h - writes a copy of a run's state while the run goes on, as the disk takes longer than a step (notes/speed.md). */
 #ifndef NN_LOOP_CHECKPOINT_WRITER_H
 #define NN_LOOP_CHECKPOINT_WRITER_H
 

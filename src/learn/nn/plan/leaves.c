@@ -10,7 +10,7 @@
 
 enum { RECORDS = 32, LEAVES = 8, FEWEST = 2, LEAVES_WORTH = 4 };
 /* Multiplications of a forward pass over a leaf, for each weight: each leaf packs weights and adds up their gradients, which
- * costs some 3 % of a step then (bench/LOG.md). */
+ * costs some 3 % of a step then (notes/speed.md). */
 static const double WORK_WORTH = 600;
 
 /* ---- the order ---- */

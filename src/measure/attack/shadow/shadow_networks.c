@@ -1,5 +1,5 @@
 /* Shadow networks, one per thread: a small network's barriers cost more than a second core brings, and a
- * large one gains nothing from sharing (bench/LOG.md). Only a pool with fewer networks than threads trains
+ * large one gains nothing from sharing (notes/speed.md). Only a pool with fewer networks than threads trains
  * them one after the other on all threads. Each is sotto_train() on its IN records, or the same by DP-SGD;
  * the bits depend on threads and backend, so these are part of a shadow's name in the cache. */
 #include "attack/shadow/shadow_share.h"

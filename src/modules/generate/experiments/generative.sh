@@ -7,7 +7,7 @@
 #          records of each side and is tried on the other 750
 #   searches  of that vae: gan-leaks-white on all records, gan-leaks-partial (20,000 images a record) on 100 of each side
 #   wgan-gp  500 steps (2,500 of the critic): logan; logan of the control
-# Prints one line for each seed and attack: AUC and TPR at FPR 1 %, each with its 95 % interval. Results: docs/RESULTS.md. Needs python3 with numpy for the rows.
+# Prints one line for each seed and attack: AUC and TPR at FPR 1 %, each with its 95 % interval. Results: notes/results.md. Needs python3 with numpy for the rows.
 # usage: experiments/generative.sh FOLDER [vae|dcgan|blackbox|searches|wgan-gp]...
 #   SOTTO (sotto), THREADS (1), SEEDS (1 2 3). Finished models are kept: a killed experiment goes on.
 set -euo pipefail

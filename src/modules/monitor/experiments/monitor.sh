@@ -3,7 +3,7 @@
 # 50 benign rows as calibration, alpha .001. Prints: one line for each attack (AUC, rows asked, row of the alarm of all and of each
 # statistic, share of the rows that were answered by then); the same rows diluted, shuffled, after a benign past, from several
 # accounts; 200 benign streams of 2,000 rows, each with a calibration of its own; what the attacks get before the alarm (answers without
-# content from then on, records in a random order); and what is left to attackers that hide. Results: docs/RESULTS.md.
+# content from then on, records in a random order); and what is left to attackers that hide. Results: notes/results.md.
 # Needs python3 with numpy, and Debian's dataset-fashion-mnist (IMAGES: its folder).
 # usage: experiments/monitor.sh FOLDER [attacks|variants|benign|cut|hidden]...
 #   SOTTO (sotto), STREAMS (200). What is there is kept: a killed experiment goes on.
