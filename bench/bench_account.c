@@ -2,7 +2,7 @@
 #include "stopwatch.h"
 #include "dp/account/accountant.h"
 #include "dp/account/sampled_renyi.h"
-#include "sotto/compose.h"
+#include "sotto/lab/compose.h"
 
 #include <stdio.h>
 #include <stdlib.h>

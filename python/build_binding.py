@@ -46,7 +46,7 @@ def declarations(include):
     for line in text.splitlines():
         marker = re.match(r'# \d+ "(.*?)"', line)
         if marker:
-            ours = os.path.basename(os.path.dirname(marker[1])) in ("sotto", "lab")
+            ours = os.path.basename(os.path.dirname(marker[1])) in ("sotto", "lab", "private")
         elif ours:
             kept.append(line)
     text = "\n".join(kept)

@@ -2,7 +2,7 @@
 #ifndef CLI_VERBS_AUTOTUNE_OUTPUT_H
 #define CLI_VERBS_AUTOTUNE_OUTPUT_H
 
-#include "sotto/autotune.h"
+#include "sotto/lab/autotune.h"
 
 enum { AUTOTUNE_OUTPUT = 768 };
 /** json: "choice": "measured", "measured": [{"backend", "dtype", "per_second"}, ...], without braces. */

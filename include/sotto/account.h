@@ -6,7 +6,7 @@
 #ifndef SOTTO_ACCOUNT_H
 #define SOTTO_ACCOUNT_H
 
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #ifdef __cplusplus
 extern "C" {

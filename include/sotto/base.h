@@ -88,7 +88,7 @@ enum sotto_log_level { SOTTO_LOG_DEBUG, SOTTO_LOG_INFO, SOTTO_LOG_WARNING };
  *  Never set it for another reason: a stop that may depend on what a run has shown pays for what was reserved (docs/PRIVACY.md). */
 #define SOTTO_STOP_BY_TIME 1000
 
-/** Processes that work on one call together (sotto/team.h). */
+/** Processes that work on one call together (sotto/private/team.h). */
 struct sotto_team;
 
 /** Threads, reports and the wish to stop, for one call. Every member is optional, and so is the context (NULL).

@@ -5,7 +5,7 @@
 #ifndef SOTTO_HEAD_H
 #define SOTTO_HEAD_H
 
-#include "sotto/canary.h"
+#include "sotto/lab/canary.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -134,7 +134,7 @@ struct sotto_head_privacy {
     enum sotto_adjacency adjacency; /**< [replace-one], or zero-out: DP-SGD by Poisson samples only */
     /** DP-SGD: [poisson], or fixed: `batch` records without replacement in every step, under replace-one only. */
     enum sotto_sampling sampling;
-    /** [NULL: none] DP-SGD: canaries (sotto/canary.h) of which X and y were made; those that are gradients act in every
+    /** [NULL: none] DP-SGD: canaries (sotto/lab/canary.h) of which X and y were made; those that are gradients act in every
      *  step, and what an observer of all steps sees of them is noted there. */
     struct sotto_canaries *canaries;
     /** Instead of target.epsilon and the recipe's noise_multiplier: the smallest noise for it [{0}: none]. */
@@ -253,7 +253,7 @@ SOTTO_API const char *sotto_head_encoder(const struct sotto_head *h);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoder(struct sotto_head *h, const char *sha256);
 /** The files that made a head's inputs. {0}: none is known. */
 struct sotto_head_files {
-    /** Of the encoder that made X. The head keeps its SHA-256. An encoder that private records trained (sotto/fine_tune.h)
+    /** Of the encoder that made X. The head keeps its SHA-256. An encoder that private records trained (sotto/lab/fine_tune.h)
      *  passes its stamp "no privacy statement" on to the head. */
     const char *encoder;
     /** That X was read from. The head keeps the encoding beside it (sotto_table_encoding_beside()), if that is of its shape,
@@ -267,7 +267,7 @@ struct sotto_head_files {
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_note_files(struct sotto_head *h,
                                                               const struct sotto_head_files *files,
                                                               const struct sotto_context *ctx);
-/** The same from the encoder's file. An encoder that private records trained (sotto/fine_tune.h) passes its stamp "no
+/** The same from the encoder's file. An encoder that private records trained (sotto/lab/fine_tune.h) passes its stamp "no
  *  privacy statement" on to the head.
  *
  *  Returns: ENOENT, EIO */

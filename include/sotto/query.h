@@ -6,7 +6,7 @@
 
 #include "sotto/attack.h"
 #include "sotto/head.h"
-#include "sotto/train.h"
+#include "sotto/lab/train.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,6 @@
 /* report.h - an offline HTML page from an audit, a comparison or a report document; in memory or as a file.
  *
- * Every char ** is a text: free with sotto_text_free() (sotto/io.h). Outputs are untouched when a call fails. */
+ * Every char ** is a text: free with sotto_text_free() (sotto/private/io.h). Outputs are untouched when a call fails. */
 #ifndef SOTTO_REPORT_H
 #define SOTTO_REPORT_H
 

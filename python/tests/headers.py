@@ -13,7 +13,7 @@ def lab_headers():
 
 
 def public_headers():
-    return [*(include / "sotto").glob("*.h"), *lab_headers()]
+    return [*(include / "sotto").rglob("*.h"), *lab_headers()]
 
 
 def module_folders():

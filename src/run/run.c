@@ -5,7 +5,7 @@
 #include "run/stages/run_canaries.h"
 #include "run/stages/run_protect.h"
 #include "run/stages/run_shadow.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <stdio.h>
 #include <string.h>

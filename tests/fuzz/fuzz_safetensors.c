@@ -1,5 +1,5 @@
 /* Arbitrary bytes as a .safetensors file. */
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <stdint.h>
 

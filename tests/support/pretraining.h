@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "support/machine.h"
-#include "sotto/ssl.h"
+#include "sotto/lab/ssl.h"
 #include "support/temporary_folder.h"
 
 #include <signal.h>

@@ -5,7 +5,7 @@
 
 #include "support/data_files.h"
 #include "io/json/json.h"
-#include "sotto/data.h"
+#include "sotto/lab/data.h"
 
 static char folder[64];
 

@@ -1,4 +1,4 @@
-"""Canaries among the records of a training: made to be found again, each in it by a coin flip that stays secret (sotto/canary.h)."""
+"""Canaries among the records of a training: made to be found again, each in it by a coin flip that stays secret (sotto/lab/canary.h)."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ class Encoder:
     def embed_views(self, images: Any, *, threads: int | None = None, progress: Progress = False, **more: Unpack[ViewOptions]) -> Array:
         """Embeddings (n, views, width) of random views of each image: those of the encoder's own pre-training, unless options say otherwise.
 
-        Options: views [10], seed, augmentation, min_area, ... (include/sotto/ssl.h, struct sotto_view_options)."""
+        Options: views [10], seed, augmentation, min_area, ... (include/sotto/lab/ssl.h, struct sotto_view_options)."""
         given: dict[str, Any] = dict(more)
         options, data = table("view"), _dataset(images)
         c = options.set(struct("view_options"), options.take(given))

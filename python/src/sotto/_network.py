@@ -50,7 +50,7 @@ class Network(Classifier):
 
     @property
     def recipe(self) -> Record | None:
-        """How it was trained: members of struct sotto_train_options (include/sotto/train.h). None: made elsewhere."""
+        """How it was trained: members of struct sotto_train_options (include/sotto/lab/train.h). None: made elsewhere."""
         return self._read_recipe(lib.sotto_network_recipe(self._c))
 
     @property

@@ -1,4 +1,4 @@
-/* ranks.h - what the processes of one call say to each other (sotto/team.h), on any transport.
+/* ranks.h - what the processes of one call say to each other (sotto/private/team.h), on any transport.
  *
  * Every exchange of a call goes after an agreement: each rank says whether it got so far. A rank that fails alone, wherever it
  * is, says so at the next agreement that the others come to, and all leave with its text. Between an agreement and its
@@ -11,7 +11,7 @@
 #define PAR_RANKS_H
 
 #include "par/transport.h"
-#include "sotto/team.h"
+#include "sotto/private/team.h"
 
 #include <stdbool.h>
 #include <stdint.h>

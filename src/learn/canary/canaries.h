@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "base/sha256.h"
-#include "sotto/canary.h"
+#include "sotto/lab/canary.h"
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
 #include "canary/canaries.h"
 #include "io/json/json.h"
 #include "rng/noise.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The files of canaries beside the output of a training: their names, and the commitment that the one of records holds. */
 #include "canary/canaries.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <stdio.h>
 #include <unistd.h>

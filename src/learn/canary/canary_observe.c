@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "canary/canaries.h"
 #include "rng/rng.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* What is known of the coins from outside: scores of the answers of the trained model, and their file. */
 #include "base/file.h"
 #include "canary/canaries.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "sotto/data.h"
+#include "sotto/lab/data.h"
 
 /** A column of a table of features. */
 struct table_column {

@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 #include "base/sha256.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
 
 #include "base/sha256.h"
 #include "nn/nn.h"
-#include "sotto/ssl.h"
+#include "sotto/lab/ssl.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* Majority of the k most similar training rows by cosine. Similarities come in blocks from one matrix product
  * of unit rows; each test row keeps its best k sorted. Equal similarities: the training row with the smaller
  * index is nearer. Equal votes: the class of the nearer neighbour. */
-#include "sotto/ssl.h"
+#include "sotto/lab/ssl.h"
 
 #include "base/memory.h"
 #include "nn/nn.h"

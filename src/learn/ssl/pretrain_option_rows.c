@@ -1,6 +1,6 @@
 #include "options/option_row.h"
 #include "options/option_tables.h"
-#include "sotto/ssl.h"
+#include "sotto/lab/ssl.h"
 
 #define OPTIONS_OF struct sotto_pretrain_options
 

@@ -5,7 +5,7 @@
 #include "nn/model/model.h"
 #include "nn/optimizer/optimizer.h"
 #include "nn/plan/leaves.h"
-#include "sotto/ssl.h"
+#include "sotto/lab/ssl.h"
 
 struct checkpoint_adversary;
 struct metric_log;

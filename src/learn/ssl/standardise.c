@@ -3,7 +3,7 @@
 #include "ssl/standardise.h"
 
 #include "base/memory.h"
-#include "sotto/ssl.h"
+#include "sotto/lab/ssl.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include "audit/score/reference.h"
 #include "audit/score/reference_kernel.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 /* Rows first .. first + count of the matrix, and of the training mask, from any thread. */
 struct reference_source {

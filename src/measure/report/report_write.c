@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "report/page/page.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <string.h>
 

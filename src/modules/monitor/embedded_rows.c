@@ -1,6 +1,6 @@
 /* Rows as the images that an encoder takes. */
 #include "monitor/monitor_state.h"
-#include "sotto/ssl.h"
+#include "sotto/lab/ssl.h"
 
 #include <math.h>
 

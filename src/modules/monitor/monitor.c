@@ -3,8 +3,8 @@
 #include "monitor/message.h"
 #include "monitor/monitor_state.h"
 #include "options/module_tables.h"
+#include "sotto/lab/ssl.h"
 #include "sotto/option.h"
-#include "sotto/ssl.h"
 
 #include <math.h>
 #include <string.h>

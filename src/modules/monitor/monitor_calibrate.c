@@ -2,7 +2,7 @@
  * clients that come in bursts they would be blocks of a kind that no client ever sends. */
 #include "attack/query/record_overlap.h"
 #include "monitor/monitor_state.h"
-#include "sotto/ssl.h"
+#include "sotto/lab/ssl.h"
 
 #include <math.h>
 #include <stdlib.h>

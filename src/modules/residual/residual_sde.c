@@ -6,7 +6,7 @@
 #include "data/image/image.h"
 #include "io/json/json.h"
 #include "rng/rng.h"
-#include "sotto/data.h"
+#include "sotto/lab/data.h"
 #include "sotto/lab/residual.h"
 
 #include <math.h>

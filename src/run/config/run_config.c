@@ -5,7 +5,7 @@
 #include "run/config/config_members.h"
 #include "run/config/config_network.h"
 #include "run/config/config_sections.h"
-#include "sotto/fine_tune.h"
+#include "sotto/lab/fine_tune.h"
 
 #include <math.h>
 #include <stdio.h>

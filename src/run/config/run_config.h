@@ -3,13 +3,13 @@
 #define RUN_CONFIG_RUN_CONFIG_H
 
 #include "io/json/json.h"
-#include "sotto/canary.h"
-#include "sotto/data.h"
 #include "sotto/dp.h"
 #include "sotto/head.h"
-#include "sotto/io.h"
-#include "sotto/ssl.h"
-#include "sotto/train.h"
+#include "sotto/lab/canary.h"
+#include "sotto/lab/data.h"
+#include "sotto/lab/ssl.h"
+#include "sotto/lab/train.h"
+#include "sotto/private/io.h"
 
 #include <stdbool.h>
 

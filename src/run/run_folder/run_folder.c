@@ -3,7 +3,7 @@
  * did before. */
 #include "run/run_folder/run_folder.h"
 
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <errno.h>
 #include <fcntl.h>

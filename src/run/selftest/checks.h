@@ -3,7 +3,7 @@
 #define SELFTEST_CHECKS_H
 
 #include "num/interval.h"
-#include "sotto/selftest.h"
+#include "sotto/lab/selftest.h"
 
 #include <stdbool.h>
 

@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "selftest/checks.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <stdio.h>
 #include <string.h>

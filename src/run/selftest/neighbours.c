@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "selftest/program.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* What one run left behind: facts that must not depend on a record, and values that may, within epsilon. */
 #include "base/file.h"
 #include "selftest/program.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <ctype.h>
 #include <dirent.h>

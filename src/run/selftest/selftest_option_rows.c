@@ -1,6 +1,6 @@
 #include "options/option_row.h"
 #include "options/option_tables.h"
-#include "sotto/selftest.h"
+#include "sotto/lab/selftest.h"
 
 #define OPTIONS_OF struct sotto_selftest_options
 

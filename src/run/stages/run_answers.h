@@ -3,7 +3,7 @@
 #define RUN_STAGES_RUN_ANSWERS_H
 
 #include "run/stages/run_stages.h"
-#include "sotto/train.h"
+#include "sotto/lab/train.h"
 
 struct run_answers {
     const struct sotto_context *ctx;

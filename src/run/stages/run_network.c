@@ -1,6 +1,6 @@
 #include "run/stages/run_canaries.h"
 
-#include "sotto/train.h"
+#include "sotto/lab/train.h"
 #include "train/network/network.h"
 #include "train/private/dp_sgd.h"
 

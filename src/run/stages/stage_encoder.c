@@ -7,7 +7,7 @@
 #include "io/array/npy.h"
 #include "options/option_values.h"
 #include "par/par.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 #include "ssl/pretrain.h"
 
 #include <stdio.h>

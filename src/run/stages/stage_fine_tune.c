@@ -4,7 +4,7 @@
 
 #include "io/array/npy.h"
 #include "io/provenance/statement.h"
-#include "sotto/fine_tune.h"
+#include "sotto/lab/fine_tune.h"
 #include "ssl/encoder.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "options/option_tables.h"
 #include "options/option_values.h"
 #include "run/stages/run_stages.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 #include "run/stages/run_shadow.h"
 
 #include "audit/audit_document.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 
 #include "dp/certificate/certificate_json.h"
 #include "dp/release/charge_hint.h"
-#include "sotto/io.h"
-#include "sotto/train.h"
+#include "sotto/lab/train.h"
+#include "sotto/private/io.h"
 
 #include <stdio.h>
 #include <string.h>

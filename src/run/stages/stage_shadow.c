@@ -3,7 +3,7 @@
 #include "run/stages/run_shadow.h"
 
 #include "base/cpu.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * its own. */
 #include "run/stages/run_stages.h"
 
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <stdio.h>
 #include <string.h>

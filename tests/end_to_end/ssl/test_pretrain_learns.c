@@ -12,7 +12,7 @@
 #include "support/machine.h"
 #include "nn/nn.h"
 #include "rng/rng.h"
-#include "sotto/ssl.h"
+#include "sotto/lab/ssl.h"
 
 #include <math.h>
 #include <string.h>

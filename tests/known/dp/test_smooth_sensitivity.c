@@ -2,8 +2,8 @@
  * small data sets, with controls that must fail. */
 #include "support/test.h"
 #include "support/worse.h"
-#include "sotto/compose.h"
-#include "sotto/smooth.h"
+#include "sotto/lab/compose.h"
+#include "sotto/lab/smooth.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "dp/release/statistic.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 #include "support/temporary_folder.h"
 #include "support/worse.h"
 

@@ -6,7 +6,7 @@
 #include "support/golden.h"
 #include "support/machine.h"
 #include "support/temporary_folder.h"
-#include "sotto/ssl.h"
+#include "sotto/lab/ssl.h"
 #include "ssl/encoder.h"
 
 #include <stdio.h>

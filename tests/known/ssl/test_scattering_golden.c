@@ -2,7 +2,7 @@
 #include "support/test.h"
 #include "support/worse.h"
 #include "scattering_vectors.h"
-#include "sotto/ssl.h"
+#include "sotto/lab/ssl.h"
 #include "ssl/scattering.h"
 
 #include <math.h>

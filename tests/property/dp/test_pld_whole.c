@@ -8,7 +8,7 @@
 #include "dp/account/event_part.h"
 #include "dp/mechanism/pure_pair.h"
 #include "rng/rng.h"
-#include "sotto/compose.h"
+#include "sotto/lab/compose.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "support/machine.h"
 #include "nn/nn.h"
 #include "support/sanitizer.h"
-#include "sotto/train.h"
+#include "sotto/lab/train.h"
 #include "support/temporary_folder.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "support/test.h"
 #include "support/worse.h"
 #include "rng/rng.h"
-#include "sotto/ssl.h"
+#include "sotto/lab/ssl.h"
 #include "ssl/scattering.h"
 
 #include <math.h>

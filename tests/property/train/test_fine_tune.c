@@ -8,7 +8,7 @@
 #include "io/provenance/statement.h"
 #include "support/machine.h"
 #include "sotto/dp.h"
-#include "sotto/fine_tune.h"
+#include "sotto/lab/fine_tune.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "support/machine.h"
 #include "support/simulated_ranks.h"
 #include "support/temporary_folder.h"
-#include "sotto/train.h"
+#include "sotto/lab/train.h"
 
 #include <signal.h>
 #include <string.h>

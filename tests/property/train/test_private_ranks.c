@@ -6,7 +6,7 @@
 #include "support/dp_sgd_world.h"
 #include "support/certificate_text.h"
 #include "base/file.h"
-#include "sotto/canary.h"
+#include "sotto/lab/canary.h"
 
 #include <limits.h>
 #include <signal.h>

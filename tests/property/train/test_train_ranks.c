@@ -4,7 +4,7 @@
 #include "support/simulated_ranks.h"
 #include "support/temporary_folder.h"
 #include "base/sha256.h"
-#include "sotto/train.h"
+#include "sotto/lab/train.h"
 
 #include <signal.h>
 #include <unistd.h>

@@ -12,7 +12,7 @@
 
 #include "num/beta.h"
 #include "selftest/toys.h"
-#include "sotto/selftest.h"
+#include "sotto/lab/selftest.h"
 
 #include <math.h>
 #include <stdio.h>

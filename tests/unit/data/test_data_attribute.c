@@ -5,7 +5,7 @@
 #include "data/format/cifar.h"
 #include "data/dataset.h"
 #include "support/data_files.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 enum { RECORD_10 = 1 + CIFAR_PIXELS, RECORD_100 = 2 + CIFAR_PIXELS };
 

@@ -6,8 +6,8 @@
 #include "data/format/format.h"
 #include "data/format/stl.h"
 #include "support/data_files.h"
-#include "sotto/data.h"
-#include "sotto/io.h"
+#include "sotto/lab/data.h"
+#include "sotto/private/io.h"
 
 #include <math.h>
 

@@ -10,7 +10,7 @@
 #include "data/fetch/http.h"
 #include "support/data_files.h"
 #include "support/range_server.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <sys/file.h>
 #include <zlib.h>

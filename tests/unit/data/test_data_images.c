@@ -4,7 +4,7 @@
 #include "data/format/cifar.h"
 #include "data/image/image.h"
 #include "support/data_files.h"
-#include "sotto/data.h"
+#include "sotto/lab/data.h"
 
 TEST(png_pixels_are_exact)
 {

@@ -5,7 +5,7 @@
 #include "data/dataset.h"
 #include "support/data_files.h"
 #include "io/json/json.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <dirent.h>
 #include <errno.h>

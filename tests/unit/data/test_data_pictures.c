@@ -4,7 +4,7 @@
 
 #include "data/format/image_facts.h"
 #include "support/data_files.h"
-#include "sotto/data.h"
+#include "sotto/lab/data.h"
 
 static char folder[64];
 

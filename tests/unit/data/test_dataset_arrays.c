@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "data/dataset.h"
-#include "sotto/data.h"
+#include "sotto/lab/data.h"
 #include "support/temporary_folder.h"
 
 #include <math.h>

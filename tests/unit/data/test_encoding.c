@@ -6,7 +6,7 @@
 #include "io/json/json.h"
 #include "data/encoding/encoding.h"
 #include "sotto/dp.h"
-#include "sotto/train.h"
+#include "sotto/lab/train.h"
 #include "support/table_files.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "data/format/idc.h"
 #include "support/data_files.h"
-#include "sotto/data.h"
+#include "sotto/lab/data.h"
 
 TEST(names_say_patient_place_and_class)
 {

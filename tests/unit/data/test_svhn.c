@@ -4,7 +4,7 @@
 
 #include "data/format/mat.h"
 #include "support/data_files.h"
-#include "sotto/data.h"
+#include "sotto/lab/data.h"
 
 #include <zlib.h>
 

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "support/head_blobs.h"
 #include "sotto/head.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "support/test.h"
 
 #include "base/file.h"
-#include "sotto/data.h"
 #include "sotto/head.h"
+#include "sotto/lab/data.h"
 #include "support/temporary_folder.h"
 
 #include <sys/stat.h>

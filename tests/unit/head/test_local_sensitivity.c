@@ -3,7 +3,7 @@
 #include "support/test.h"
 
 #include "base/file.h"
-#include "sotto/local.h"
+#include "sotto/lab/local.h"
 #include "support/temporary_folder.h"
 
 #include <math.h>

@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "rng/rng.h"
 #include "sotto/head.h"
-#include "sotto/io.h"
-#include "sotto/train.h"
+#include "sotto/private/io.h"
+#include "sotto/lab/train.h"
 #include "support/temporary_folder.h"
 #include "support/certificate_text.h"
 

@@ -5,7 +5,7 @@
 #include "io/table/csv.h"
 #include "io/table/metric_log.h"
 #include "io/yaml/yaml_config.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <jansson.h>
 #include <stdio.h>

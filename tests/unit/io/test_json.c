@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "io/json/json.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "io/json/json_quick.h"
 #include "io/text/number.h"
 #include "rng/rng.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "nn/loop/autotuner.h"
 #include "nn/loop/checkpoint.h"
-#include "sotto/train.h"
+#include "sotto/lab/train.h"
 #include "support/temporary_folder.h"
 #include "train/plain/supervised.h"
 

@@ -2,7 +2,7 @@
  * stand for ranks; texts only, so no dtype and no instruction set matters. */
 #include "support/test.h"
 #include "support/simulated_ranks.h"
-#include "sotto/team.h"
+#include "sotto/private/team.h"
 
 #include <string.h>
 

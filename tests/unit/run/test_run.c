@@ -4,7 +4,7 @@
 #include "run/stages/run_answers.h"
 #include "run/config/run_config.h"
 #include "run/run_folder/run_folder.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 #include "sotto/run.h"
 
 #include <math.h>

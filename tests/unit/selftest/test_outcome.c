@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "selftest/program.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <stdio.h>
 #include <stdlib.h>

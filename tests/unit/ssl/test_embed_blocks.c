@@ -3,8 +3,8 @@
 #include "support/test.h"
 
 #include "base/memory.h"
-#include "sotto/io.h"
-#include "sotto/ssl.h"
+#include "sotto/lab/ssl.h"
+#include "sotto/private/io.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "support/worse.h"
 #include "base/memory.h"
 #include "support/machine.h"
-#include "sotto/ssl.h"
+#include "sotto/lab/ssl.h"
 
 #include <string.h>
 

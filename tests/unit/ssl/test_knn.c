@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "rng/rng.h"
-#include "sotto/ssl.h"
+#include "sotto/lab/ssl.h"
 
 #include <math.h>
 #include <stdlib.h>

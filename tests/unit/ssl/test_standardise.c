@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "rng/rng.h"
-#include "sotto/ssl.h"
+#include "sotto/lab/ssl.h"
 
 #include <math.h>
 

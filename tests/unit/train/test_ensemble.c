@@ -2,7 +2,7 @@
  * same, the file keeps how it was made, and answers are the mean. */
 #include "support/test.h"
 #include "support/machine.h"
-#include "sotto/train.h"
+#include "sotto/lab/train.h"
 #include "support/temporary_folder.h"
 #include "base/checkpoint_lock.h"
 #include "base/file.h"

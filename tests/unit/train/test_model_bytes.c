@@ -6,9 +6,9 @@
 #include "support/head_blobs.h"
 #include "support/machine.h"
 #include "sotto/head.h"
-#include "sotto/io.h"
-#include "sotto/ssl.h"
-#include "sotto/train.h"
+#include "sotto/private/io.h"
+#include "sotto/lab/ssl.h"
+#include "sotto/lab/train.h"
 
 #include <stdio.h>
 #include <stdlib.h>

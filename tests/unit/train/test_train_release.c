@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "base/file.h"
-#include "sotto/train.h"
+#include "sotto/lab/train.h"
 #include "support/machine.h"
 #include "support/temporary_folder.h"
 

@@ -3,7 +3,7 @@
 #define DP_ACCOUNT_ADAPTIVE_ACCOUNT_H
 
 #include "dp/account/adaptive.h"
-#include "sotto/compose.h"
+#include "sotto/lab/compose.h"
 
 /** Rounded up, to and fro. */
 struct adaptive adaptive_from(const struct sotto_adaptive *triple);

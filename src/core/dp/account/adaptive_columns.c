@@ -1,6 +1,6 @@
 /* Columns: which releases a budget still holds. */
 #include "dp/account/adaptive_columns.h"
-#include "sotto/compose.h"
+#include "sotto/lab/compose.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 
 #include "dp/account/accountant.h"
 #include "dp/mechanism/pure_pair.h"
-#include "sotto/compose.h"
+#include "sotto/lab/compose.h"
 
 /** EINVAL: no parts, epsilon outside [0, 1e100], delta outside [0, 1), adjacency that is not one of two. */
 sotto_status composition_check(const struct sotto_dp *parts, size_t n, enum sotto_adjacency adjacency);

@@ -2,7 +2,7 @@
 #ifndef DP_ACCOUNT_EVENTS_H
 #define DP_ACCOUNT_EVENTS_H
 
-#include "sotto/compose.h"
+#include "sotto/lab/compose.h"
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
  * valid lower end, and the upper end is checked against delta(eps) itself. */
 #include "base/memory.h"
 #include "dp/account/accountant.h"
-#include "sotto/compose.h"
+#include "sotto/lab/compose.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 #include "dp/ledger/spend.h"
 #include "dp/ledger/charge.h"
 #include "dp/mechanism/require.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -14,8 +14,8 @@
 #include "io/array/safetensors.h"
 #include "io/provenance/statement.h"
 #include "base/memory.h"
-#include "sotto/io.h"
-#include "sotto/smooth.h"
+#include "sotto/private/io.h"
+#include "sotto/lab/smooth.h"
 
 #include <float.h>
 #include <math.h>

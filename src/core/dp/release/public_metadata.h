@@ -2,7 +2,7 @@
 #ifndef DP_RELEASE_PUBLIC_METADATA_H
 #define DP_RELEASE_PUBLIC_METADATA_H
 
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 /** Drops all metadata but recipe, shape and classes, which are public: a hash, a loss or a note of another
  * program may be a function of the private records. */

@@ -6,7 +6,7 @@
 #include "dp/account/person.h"
 #include "dp/certificate/certificate.h"
 #include "rng/noise.h"
-#include "sotto/compose.h"
+#include "sotto/lab/compose.h"
 
 struct charge;
 

@@ -3,7 +3,7 @@
 #define DP_RELEASE_RELEASE_MEDIAN_H
 
 #include "dp/noise/lattice.h"
-#include "sotto/smooth.h"
+#include "sotto/lab/smooth.h"
 
 /** As private as the values, but for the lattice, which follows the range alone. */
 struct median_plan {

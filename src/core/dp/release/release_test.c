@@ -12,7 +12,7 @@
 #include "dp/release/release.h"
 #include "io/array/array.h"
 #include "num/interval.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <math.h>
 #include <string.h>

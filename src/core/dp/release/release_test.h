@@ -3,7 +3,7 @@
 #ifndef DP_RELEASE_RELEASE_TEST_H
 #define DP_RELEASE_RELEASE_TEST_H
 
-#include "sotto/smooth.h"
+#include "sotto/lab/smooth.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 #include "dp/release/statistic.h"
 #include "base/memory.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Smooth sensitivity and propose-test-release. Every figure is rounded to the safe side. */
-#include "sotto/smooth.h"
+#include "sotto/lab/smooth.h"
 #include "base/memory.h"
 #include "num/interval.h"
 

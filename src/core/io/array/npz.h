@@ -3,7 +3,7 @@
 #define IO_ARRAY_NPZ_H
 
 #include "io/text/source.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 /** The strict reader behind sotto_npz_load(). */
 sotto_status npz_read(struct sotto_tensors *out, const struct source *s);

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "io/text/source.h"
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 /** The strict reader behind sotto_safetensors_load(). */
 sotto_status safetensors_read(struct sotto_tensors *out, const struct source *s);

@@ -2,7 +2,7 @@
 #ifndef IO_PROVENANCE_SHAPING_H
 #define IO_PROVENANCE_SHAPING_H
 
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 struct json;
 

@@ -3,7 +3,7 @@
 #ifndef IO_PROVENANCE_STATEMENT_H
 #define IO_PROVENANCE_STATEMENT_H
 
-#include "sotto/io.h"
+#include "sotto/private/io.h"
 
 #include <stdbool.h>
 #include <string.h>

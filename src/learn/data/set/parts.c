@@ -8,8 +8,8 @@
 #include "data/set/split_encoding.h"
 #include "options/option_tables.h"
 #include "rng/rng.h"
-#include "sotto/io.h"
 #include "sotto/option.h"
+#include "sotto/private/io.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * test would not guarantee. */
 #include "base/memory.h"
 #include "rng/rng.h"
-#include "sotto/data.h"
+#include "sotto/lab/data.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "options/option_row.h"
 #include "options/option_tables.h"
-#include "sotto/data.h"
+#include "sotto/lab/data.h"
 
 #define OPTIONS_OF struct sotto_split_options
 

@@ -2,7 +2,7 @@
 #ifndef DATA_STORE_IMPORT_H
 #define DATA_STORE_IMPORT_H
 
-#include "sotto/data.h"
+#include "sotto/lab/data.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* What a reader of a head has to know about its inputs, read from the files that made them. */
 #include "head/model/head_model.h"
 #include "io/provenance/statement.h"
-#include "sotto/data.h"
+#include "sotto/lab/data.h"
 
 /* Encoders made elsewhere may be of any format; they carry no stamp. */
 static sotto_status encoder_is_stamped(bool *none, const char *path)

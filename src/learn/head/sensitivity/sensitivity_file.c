@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "head/model/head_model.h"
 #include "io/json/json.h"
-#include "sotto/local.h"
+#include "sotto/lab/local.h"
 
 #include <math.h>
 #include <stdio.h>

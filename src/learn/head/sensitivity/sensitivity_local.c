@@ -1,7 +1,7 @@
 /* Local sensitivity of a head: every record, or some of them, leaves its slot or gives it to another record. */
 #include "base/memory.h"
 #include "head/batch/head_batch_train.h"
-#include "sotto/local.h"
+#include "sotto/lab/local.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include "head/sensitivity/sensitivity_sample.h"
 #include "options/option_tables.h"
 #include "par/claim.h"
-#include "sotto/io.h"
 #include "sotto/option.h"
+#include "sotto/private/io.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* autotuner.h - what dtype and backend `auto` mean for one training (rules: sotto/autotune.h).
+/* autotuner.h - what dtype and backend `auto` mean for one training (rules: sotto/lab/autotune.h).
  *
  * autotune() is called once, before a recipe, a stage hash or a cache key is made: those hold the names that
  * it gives, never "auto". Its answer is plain data without pointers, so where several processes train one
@@ -10,7 +10,7 @@
 #define NN_LOOP_AUTOTUNER_H
 
 #include "nn/nn.h"
-#include "sotto/autotune.h"
+#include "sotto/lab/autotune.h"
 
 /* A run of fewer steps does not win back what measuring costs (9 steps, for a gain of 10 % or more), nor does
  * one of fewer multiplications in its forward passes (about a second on one core). */

@@ -3,7 +3,7 @@
 #define TRAIN_NETWORK_NETWORK_H
 
 #include "head/model/head_model.h"
-#include "sotto/train.h"
+#include "sotto/lab/train.h"
 #include "train/network/record_input.h"
 
 enum { NETWORK_FACTS = 24, TRAIN_RECIPE_TEXT = 1408 };

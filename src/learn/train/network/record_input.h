@@ -6,7 +6,7 @@
 #define TRAIN_NETWORK_RECORD_INPUT_H
 
 #include "nn/nn.h"
-#include "sotto/data.h"
+#include "sotto/lab/data.h"
 
 /** One view of an image: mirrored, then shifted by whole pixels (what comes in is reflected: c b a | a b c d | d
  * c b), as data/augment/augment.h defines them. {0} is the image itself. */

@@ -2,7 +2,7 @@
  * step sees one view an image, and its label. What comes out is two files' worth of weights and the stamp
  * that nothing is proved about them. */
 #include "options/option_tables.h"
-#include "sotto/fine_tune.h"
+#include "sotto/lab/fine_tune.h"
 
 #include "base/cpu.h"
 #include "base/file.h"

@@ -1,6 +1,6 @@
 #include "options/option_row.h"
 #include "options/option_tables.h"
-#include "sotto/fine_tune.h"
+#include "sotto/lab/fine_tune.h"
 
 #define OPTIONS_OF struct sotto_fine_tune_options
 

@@ -5,7 +5,7 @@
 #define TRAIN_PRIVATE_PUBLIC_ENCODER_H
 
 #include "ssl/encoder.h"
-#include "sotto/train.h"
+#include "sotto/lab/train.h"
 
 enum { PUBLIC_ENCODER_TEXT = 256 };
 struct encoder_standing {

@@ -4,7 +4,7 @@
 #ifndef TRAIN_PRIVATE_SILENT_RECORDS_H
 #define TRAIN_PRIVATE_SILENT_RECORDS_H
 
-#include "sotto/train.h"
+#include "sotto/lab/train.h"
 
 struct silent_records {
     struct sotto_dataset data; /* a view of the caller's set: labels and classes are those below */

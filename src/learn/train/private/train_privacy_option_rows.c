@@ -1,6 +1,6 @@
 #include "options/option_row.h"
 #include "options/option_tables.h"
-#include "sotto/train.h"
+#include "sotto/lab/train.h"
 
 #define OPTIONS_OF struct sotto_train_privacy
 

@@ -1,8 +1,8 @@
 /* A private release of a network, in the order in which it happens: as head_release.c, on all ranks of a team. */
 #include "canary/charged_records.h"
 #include "dp/release/charge_hint.h"
-#include "sotto/team.h"
-#include "sotto/train.h"
+#include "sotto/lab/train.h"
+#include "sotto/private/team.h"
 
 struct train_release {
     const struct sotto_train_release_request *request;

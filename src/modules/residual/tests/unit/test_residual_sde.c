@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "sotto/data.h"
+#include "sotto/lab/data.h"
 #include "sotto/lab/residual.h"
 #include "support/temporary_folder.h"
 

@@ -8,7 +8,7 @@
  *         if (r.after.attackers[i].accuracy.estimate > best)
  *             best = r.after.attackers[i].accuracy.estimate, name = r.after.attackers[i].name;
  *
- * Every char ** is a text: free with sotto_text_free() (sotto/io.h). Outputs are untouched when a call fails. */
+ * Every char ** is a text: free with sotto_text_free() (sotto/private/io.h). Outputs are untouched when a call fails. */
 #ifndef SOTTO_DEFEND_H
 #define SOTTO_DEFEND_H
 

@@ -5,7 +5,7 @@
 #ifndef SOTTO_LAB_GENERATE_H
 #define SOTTO_LAB_GENERATE_H
 
-#include "sotto/data.h"
+#include "sotto/lab/data.h"
 
 #ifdef __cplusplus
 extern "C" {

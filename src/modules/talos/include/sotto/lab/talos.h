@@ -2,7 +2,7 @@
 #ifndef SOTTO_LAB_TALOS_H
 #define SOTTO_LAB_TALOS_H
 
-#include "sotto/ssl.h"
+#include "sotto/lab/ssl.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,9 +4,9 @@
 #ifndef SOTTO_TRAIN_H
 #define SOTTO_TRAIN_H
 
-#include "sotto/canary.h"
-#include "sotto/autotune.h"
-#include "sotto/data.h"
+#include "sotto/lab/canary.h"
+#include "sotto/lab/autotune.h"
+#include "sotto/lab/data.h"
 #include "sotto/dp.h"
 
 #ifdef __cplusplus
@@ -116,7 +116,7 @@ struct sotto_train_result {
  *
  *  The network is stamped "no privacy statement": sotto_protect_file() refuses it. Deterministic: the same options, records,
  *  instruction set and oneDNN give the same bytes, whether the run was interrupted or not; "auto" counts as what it chose. In
- *  order "exact" they do so on any number of threads, in order "fast" on the same number. Takes a team (sotto/team.h), in order
+ *  order "exact" they do so on any number of threads, in order "fast" on the same number. Takes a team (sotto/private/team.h), in order
  *  "exact": the same bytes on any number of ranks; rank 0 writes the files.
  *
  *  In:      rows     (n) of `data`; NULL: all rows
@@ -212,7 +212,7 @@ SOTTO_API void sotto_train_privacy_defaults(struct sotto_train_privacy *p);
  *  before anything is charged. One that was itself trained privately needs its certificate beside it (FILE.certificate.json),
  *  and its epsilon is added: the certificate of the result is conditional on it and states the sum. Steps of warm_up are charged like all others.
  *
- *  Takes a team (sotto/team.h): rank 0 alone charges its ledger, draws which records are in a step and writes the files; sums over all ranks
+ *  Takes a team (sotto/private/team.h): rank 0 alone charges its ledger, draws which records are in a step and writes the files; sums over all ranks
  *  are exact, and each coordinate gets its noise once, on one rank, from that one's operating system. All ranks must be trusted
  *  alike: sums without noise are sent between them. Canaries are made with the same team, and rank 0 sees what an observer sees.
  *
@@ -241,7 +241,7 @@ sotto_train_private(struct sotto_network **out, struct sotto_certificate **certi
  *
  *  A record with a label outside of 0 .. classes - 1 or features that are not all finite is taken for zeros of class 0.
  *
- *  Takes a team (sotto/team.h): rank 0 alone charges its ledger, reads the inputs and draws all noise; the others get what was
+ *  Takes a team (sotto/private/team.h): rank 0 alone charges its ledger, reads the inputs and draws all noise; the others get what was
  *  released and train on it together, with the bits of one process in order exact.
  *
  *  In:      rows          (n) of `data`; NULL: all rows

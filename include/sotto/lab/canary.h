@@ -7,7 +7,7 @@
 #ifndef SOTTO_CANARY_H
 #define SOTTO_CANARY_H
 
-#include "sotto/data.h"
+#include "sotto/lab/data.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,7 +49,7 @@ struct sotto_canary_request {
     const char *output;
     int insecure; /**< 1: coins of a seed, for tests; the coin file says so */
     uint64_t insecure_seed;
-    /** [NULL: one process] All ranks of a team make the same set together (sotto/team.h). Rank 0 tosses the coins and has their file; the
+    /** [NULL: one process] All ranks of a team make the same set together (sotto/private/team.h). Rank 0 tosses the coins and has their file; the
      *  others know them too, and have to keep them secret likewise. With 0 canaries ranks only compare, and *out is NULL. */
     const struct sotto_team *team;
     uint64_t reserved[3]; /**< zeros: room for later members */

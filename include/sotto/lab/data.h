@@ -1,7 +1,7 @@
 /* data.h - data sets: open, import, download, make from arrays, split; and how tables become numbers.
  *
  * Start at sotto_dataset_open() or sotto_dataset_from_arrays(). Every char ** is a text: free with sotto_text_free()
- * (sotto/io.h). Outputs are untouched when a call fails. */
+ * (sotto/private/io.h). Outputs are untouched when a call fails. */
 #ifndef SOTTO_DATA_H
 #define SOTTO_DATA_H
 
@@ -36,7 +36,7 @@ struct sotto_dataset {
     const char *const *class_names; /**< (classes), or NULL */
     /** What fixes the classes independently of the records; "": they were read off the records. */
     char classes_by[64];
-    /** A second label: what attribute inference is after (sotto/attack.h) and what Talos hides (sotto/ssl.h). */
+    /** A second label: what attribute inference is after (sotto/attack.h) and what Talos hides (sotto/lab/ssl.h). */
     char attribute_name[64];        /**< such as "race"; "": no attribute */
     size_t values;                  /**< 0: no attribute */
     const int64_t *attribute;       /**< (n) 0 .. values-1; NULL without an attribute */
@@ -288,7 +288,7 @@ struct sotto_split_options {
 };
 /** Writes disjoint uniformly random parts of a set as files: NAME-features.npy (n, D) f4; NAME-labels.npy and
  *  NAME-attribute.npy (n) i8 if the set has them; NAME-rows.npy (n) i8, the rows in the set; beside each its provenance
- *  (sotto/io.h); with one_hot also encoding.json. Images become values in [0, 1]. Unknown categories and labels, and cells
+ *  (sotto/private/io.h); with one_hot also encoding.json. Images become values in [0, 1]. Unknown categories and labels, and cells
  *  that are no numbers, are encoded as the encoding says and never refused.
  *  In:      parts (count)
  *           options: NULL: {0}

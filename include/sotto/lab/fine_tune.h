@@ -4,7 +4,7 @@
 #define SOTTO_FINE_TUNE_H
 
 #include "sotto/head.h"
-#include "sotto/ssl.h"
+#include "sotto/lab/ssl.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,8 +2,8 @@
 #ifndef SOTTO_SSL_H
 #define SOTTO_SSL_H
 
-#include "sotto/autotune.h"
-#include "sotto/data.h"
+#include "sotto/lab/autotune.h"
+#include "sotto/lab/data.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -88,7 +88,7 @@ struct sotto_pretrain_result {
  *
  *  The same options, data, instruction set and oneDNN give the same bytes, interrupted or not; "auto" counts as what it
  *  chose. In order "exact" they do so on any number of threads, and a run may be continued on another number; in order "fast"
- *  with another number of threads the last bits differ. Takes a team (sotto/team.h), in order "exact": the same bytes on any
+ *  with another number of threads the last bits differ. Takes a team (sotto/private/team.h), in order "exact": the same bytes on any
  *  number of ranks; rank 0 writes the files.
  *
  *  In:      rows (n)  rows of `data`; NULL: all
