@@ -6,7 +6,7 @@
 #ifndef SOTTO_ACCOUNT_H
 #define SOTTO_ACCOUNT_H
 
-#include "sotto/private/io.h"
+#include "sotto/base.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,11 +41,6 @@ enum sotto_adjacency {
 };
 /** Returns: "replace-one", "add-remove", "zero-out", "replace-input"; "unknown" for the others. */
 SOTTO_API const char *sotto_adjacency_name(enum sotto_adjacency adjacency);
-/** The adjacency of that name.
- *
- *  Returns: EINVAL  names the known ones */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_adjacency_find(enum sotto_adjacency *adjacency,
-                                                             const char *name);
 
 /** Where a sensitivity comes from; only PROVED and CLIPPED count as proved. */
 enum sotto_sensitivity_source {
@@ -98,8 +93,6 @@ struct sotto_account {
 
 /** Name of the i-th mechanism that has an account. Returns: NULL after the last. */
 SOTTO_API const char *sotto_mechanism_name(size_t i);
-/** One line about the i-th mechanism. Returns: NULL after the last. */
-SOTTO_API const char *sotto_mechanism_title(size_t i);
 /** What a mechanism guarantees.
  *
  *  In:  delta    0: pure epsilon-DP
@@ -111,8 +104,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_release(struct sotto_accou
                                                               const struct sotto_sensitivity *sensitivity,
                                                               double delta, size_t compose,
                                                               const struct sotto_context *ctx);
-/** Out: *json: the account as one JSON object, schema sotto.account/1; free with sotto_text_free() */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_json(char **json, const struct sotto_account *account);
 /** The mechanism's own curve at one shift: takes microseconds, where sotto_account_release() looks for the best of all
  * bounds. Adjacency is that of the sensitivity.
  *
@@ -130,17 +121,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_epsilon(struct sotto_interval *eps
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_delta(struct sotto_interval *delta, const char *mechanism,
                                                     double scale, const struct sotto_sensitivity *sensitivity,
                                                     double epsilon);
-/** sotto_account_release(), proved again in ball arithmetic (FLINT): the interval does not rest on the accuracy of
- * the C library. Bounds by the privacy loss (exact for gaussian and logistic, on a grid for laplace) and by Renyi
- * divergence.
- *
- *  Returns: ENOTSUP  other mechanisms
- *           EDOMAIN  losses too large for a grid
- *           ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status
-sotto_account_release_certified(struct sotto_account *out, const char *mechanism, double scale,
-                                const struct sotto_sensitivity *sensitivity, double delta, size_t compose,
-                                const struct sotto_context *ctx);
 /** Smallest scale (rounded up) with an account that meets `target`. Calibrations stay 4 units in the last place below the
  * target's epsilon, so that n releases of the n-th part of a budget fit into it.
  *
@@ -150,38 +130,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate(double *scale, const cha
                                                         const struct sotto_sensitivity *sensitivity,
                                                         struct sotto_dp target,
                                                         const struct sotto_context *ctx);
-/** The same for `compose` identical releases together. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
-                                                                 const struct sotto_sensitivity *sensitivity,
-                                                                 struct sotto_dp target, size_t compose,
-                                                                 const struct sotto_context *ctx);
-/** The classical Gaussian formula, sigma = sqrt(2 ln(1.25 / delta)) l2 / epsilon, beside the exact curve. */
-struct sotto_classical_gaussian {
-    double scale;           /**< by the formula, rounded up */
-    double analytic_scale;  /**< smallest scale that is private */
-    double achieved_delta;  /**< of the formula's scale at epsilon, rounded up; > delta: not private */
-    double first_violation; /**< the formula is not private from this epsilon on */
-    int is_private;         /**< 1: achieved_delta <= delta */
-    int published;          /**< 1: epsilon < 1, where the published proof covers it */
-};
-/** For comparing only (plots mark it "not private" where is_private is 0).
- *
- *  Returns: EINVAL  names the parameter */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_gaussian_classical(struct sotto_classical_gaussian *out,
-                                                                 double l2, struct sotto_dp target);
-
-enum { SOTTO_MAX_MECHANISMS = 8 };
-/** What every additive mechanism needs for the same target. Left out are mechanisms that cannot reach the target, the
- * discrete ones unless sensitivity->value_step says that they fit, and K-norm noise unless the dimension is known.
- *
- *  Out:     accounts[0..*count)  each at its calibrated scale, least noise first
- *  Returns: EDOMAIN  no mechanism reaches the target
- *           others as sotto_calibrate() */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_choose(struct sotto_account accounts[SOTTO_MAX_MECHANISMS],
-                                                     size_t *count,
-                                                     const struct sotto_sensitivity *sensitivity,
-                                                     struct sotto_dp target, size_t compose,
-                                                     const struct sotto_context *ctx);
 
 /** Which norm of the change between adjacent inputs a shift is measured in. Curves of one coordinate hold for
  * whole vectors with Laplace or logistic noise by L1 only, with Gaussian noise by either. */
@@ -194,15 +142,6 @@ enum sotto_sampling {
      * one record more or less changes how many are drawn, or from how many. */
     SOTTO_SAMPLING_FIXED
 };
-/** Returns: "poisson", "fixed". */
-SOTTO_API const char *sotto_sampling_name(enum sotto_sampling sampling);
-/** The sampling of that name.
- *
- *  Returns: EINVAL  names the known ones */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sampling_find(enum sotto_sampling *sampling, const char *name);
-/** Returns: the rate of samples of `sample` records out of `records` > 0; of a fixed size: rounded up, so that the
- *           account holds. */
-SOTTO_API double sotto_sample_rate(enum sotto_sampling sampling, size_t sample, size_t records);
 
 /** DP-SGD: `steps` steps, each a sum of gradients clipped to norm C over a sample of rate `sample_rate`, plus noise of
  * scale noise_multiplier * C. */
@@ -235,23 +174,8 @@ struct sotto_sampled {
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled(struct sotto_account *out,
                                                               const struct sotto_sampled *sampled,
                                                               const struct sotto_context *ctx);
-/** The same, also under the other adjacency.
- *
- *  Out: *out  other_adjacency, other_epsilon: what it is under the other one, add-remove or replace-one, at the same
- *             delta; empty for samples of a fixed size, which have no other */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled_both(struct sotto_account *out,
-                                                                   const struct sotto_sampled *sampled,
-                                                                   const struct sotto_context *ctx);
 /** Returns: default delta of private trainers: 1 / (10 records), rounded down to a power of ten; 0 for 0 records. */
 SOTTO_API double sotto_default_delta(size_t records);
-/** sotto_account_sampled(), proved again in ball arithmetic (FLINT) by the privacy-loss distribution, in seconds.
- *
- *  Returns: ENOTSUP  another mechanism, or replace-one
- *           EDOMAIN  losses too large for a grid
- *           ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled_certified(struct sotto_account *out,
-                                                                        const struct sotto_sampled *sampled,
-                                                                        const struct sotto_context *ctx);
 /** A noise multiplier with upper epsilon <= target_epsilon, within about 1e-6 of the smallest.
  *
  *  In:      sampled->noise_multiplier  is not read
@@ -261,21 +185,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled(double *noise_mu
                                                                 const struct sotto_sampled *sampled,
                                                                 double target_epsilon,
                                                                 const struct sotto_context *ctx);
-/** Calibrated so that the certified account holds: starts from the calibration above and steps up until the
- * upper end in balls is at most the target. Many seconds when sampled.
- *
- *  Out:     *out     the certified account; its scale is the scale (sampled: the noise multiplier) to use
- *  Returns: EDOMAIN  the target is not reached
- *           others as the calibration and the certified account */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_certified(struct sotto_account *out,
-                                                                  const char *mechanism,
-                                                                  const struct sotto_sensitivity *sensitivity,
-                                                                  struct sotto_dp target, size_t compose,
-                                                                  const struct sotto_context *ctx);
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled_certified(struct sotto_account *out,
-                                                                          const struct sotto_sampled *sampled,
-                                                                          double target_epsilon,
-                                                                          const struct sotto_context *ctx);
 
 /** How well a test of membership may do, for who would rather say that than an epsilon: any test, that knows all other
  * records and how the release was made. {0}: nothing is asked; at most one member is given. */
@@ -285,23 +194,6 @@ struct sotto_risk {
     /** In (0, 1): the true-positive rate less the false-positive rate is at most that, whatever the latter is. */
     double max_advantage;
 };
-/** The smallest scale with which no test does better, within a part in 1,000 where the curve is the mechanism's own. It is found along the points
- * (epsilon, delta) that imply the risk, by sotto_calibrate(), in the adjacency of the sensitivity and in both directions; what
- * the release costs at a delta is sotto_account_release() of the scale.
- *
- *  Returns: EINVAL   the risk is none, or what guessing reaches; names the parameter
- *           EDOMAIN  no scale was found: no noise of that mechanism reaches the risk, or hardly any is needed */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_risk(double *scale, const char *mechanism,
-                                                             const struct sotto_sensitivity *sensitivity,
-                                                             const struct sotto_risk *risk,
-                                                             const struct sotto_context *ctx);
-/** The same for sampled steps, by sotto_calibrate_sampled(). Takes seconds.
- *
- *  In:      sampled->noise_multiplier, sampled->delta  are not read */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled_risk(double *noise_multiplier,
-                                                                     const struct sotto_sampled *sampled,
-                                                                     const struct sotto_risk *risk,
-                                                                     const struct sotto_context *ctx);
 
 /** Points of a privacy profile delta(epsilon) (Balle, Barthe, Gaboardi 2020), from above: for every two neighbours, in both
  * directions, the hockey-stick divergence at epsilon[i] is at most delta[i]. Together they bound the trade-off curve of any
@@ -339,6 +231,46 @@ SOTTO_API void sotto_privacy_profile_clear(struct sotto_privacy_profile *profile
  *  Returns: EINVAL  the prior is out of its range */
 SOTTO_API SOTTO_MUST_CHECK sotto_status
 sotto_reconstruction_bound(double *bound, const struct sotto_privacy_profile *profile, double prior);
+
+/** Something that was done with the private data; independent noise each time. Three kinds:
+ *
+ *  noise                  of `scale`; l1, l2 (0: unknown), dimension, value_step as in struct sotto_sensitivity
+ *  Poisson-sampled steps  noise_multiplier > 0, add-remove, clipped to norm 1
+ *  mechanism "stated"     an (epsilon, delta) from elsewhere */
+struct sotto_event {
+    const char *mechanism;
+    size_t count;
+    double scale, l1, l2;
+    size_t dimension;
+    double value_step;
+    double noise_multiplier, sample_rate;
+    enum sotto_norm clipping;     /**< of sampled steps; 0: L2 */
+    enum sotto_sampling sampling; /**< of sampled steps; fixed: of adjacency replace-one */
+    struct sotto_dp stated;
+    size_t group; /**< data sets that differ in this many records, such as a person's rows; 0 or 1: one */
+    enum sotto_adjacency adjacency;
+    uint64_t reserved[4]; /**< zeros: room for later members */
+};
+/** Epsilon of all events together at `delta`, by every bound that applies: one interval.
+ *
+ *  In:      events   (n)
+ *           target   replace-one: an add-remove event counts as a group of two, but sampled steps are taken as they are
+ *                    where their pair is known (Gaussian noise, or clipping by L1)
+ *  Out:     *out     mechanism "composition" and scale NAN, unless there is one kind of event
+ *  Returns: ENOTSUP  a replace-one event under add-remove, or SOTTO_SAME_ADJACENCY where they differ
+ *           EINVAL   names the event ("events[2]: ...") */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_events(struct sotto_account *out,
+                                                             const struct sotto_event *events, size_t n,
+                                                             double delta, enum sotto_adjacency target,
+                                                             const struct sotto_context *ctx);
+/** The same for a file of schema sotto.events/1 (docs/FORMATS.md).
+ *
+ *  In:      path     JSON or, by its ending .yaml or .yml, YAML
+ *  Returns: EFORMAT  names what is wrong with the file
+ *           those of sotto_account_events() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_events_file(struct sotto_account *out, const char *path,
+                                                                  double delta, enum sotto_adjacency target,
+                                                                  const struct sotto_context *ctx);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
 #define SOTTO_DP_H
 
 #include "sotto/account.h"
+#include "sotto/lab/provenance.h"
 
 #ifdef __cplusplus
 extern "C" {

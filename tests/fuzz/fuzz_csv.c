@@ -1,5 +1,6 @@
 /* Arbitrary bytes as CSV, in both styles that data sets use. */
 #include "io/table/csv.h"
+#include "sotto/private/io.h"
 
 #include <string.h>
 

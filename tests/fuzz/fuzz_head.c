@@ -1,7 +1,7 @@
 /* Any bytes as a head: first the container, then the checks of names, shapes, numbers and recipe. A head that loads gives
  * bytes that load again and give themselves. */
 #include "sotto/head.h"
-#include "sotto/private/io.h"
+#include "sotto/lab/array.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* Arbitrary bytes as JSON; what is accepted must survive being written and read again, and the reader of lines says the same. */
 #include "io/json/json.h"
-#include "sotto/private/io.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Any bytes as a whole network: first the container, then metadata, names, shapes and numbers. What loads saves and loads
  * again. */
+#include "sotto/lab/array.h"
 #include "sotto/lab/train.h"
-#include "sotto/private/io.h"
 
 #include <stdlib.h>
 

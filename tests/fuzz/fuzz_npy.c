@@ -1,5 +1,6 @@
 /* Arbitrary bytes as a .npy file. */
 #include "io/array/npy.h"
+#include "sotto/private/io.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,7 @@
 /* Arbitrary bytes as a .npy frame that arrives in pieces: never reads on behind the frame, and agrees with
  * the reader of whole files. The first byte says how the pieces are cut. */
 #include "io/array/npy_stream.h"
+#include "sotto/private/io.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* Any bytes as a "sotto.report/1" document: a page or an error, and a page never lets a text out of its
  * place. */
-#include "sotto/private/io.h"
 #include "sotto/report.h"
 
 #include <assert.h>

@@ -2,7 +2,6 @@
  * after a zero byte is an override. */
 #include "io/yaml/yaml_config.h"
 #include "io/yaml/yaml_tree.h"
-#include "sotto/private/io.h"
 
 #include <assert.h>
 #include <string.h>

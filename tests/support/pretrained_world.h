@@ -4,6 +4,7 @@
 
 #include "io/provenance/statement.h"
 #include "sotto/head.h"
+#include "sotto/lab/provenance.h"
 #include "ssl/encoder.h"
 #include "support/exercise.h"
 #include "support/machine.h"

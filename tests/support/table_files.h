@@ -6,6 +6,8 @@
 #include "support/data_files.h"
 #include "io/json/json.h"
 #include "sotto/lab/data.h"
+#include "sotto/lab/provenance.h"
+#include "sotto/private/io.h"
 
 static char folder[64];
 

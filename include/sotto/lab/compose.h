@@ -5,14 +5,16 @@
  * (epsilon, delta): mechanisms with known noise compose tighter (sotto_account_release() with `compose`,
  * sotto_account_events()). Post-processing needs no function: whatever is computed from a release without the private data
  * keeps its guarantee. Proofs: docs/derivations/composition.md. */
-#ifndef SOTTO_COMPOSE_H
-#define SOTTO_COMPOSE_H
+#ifndef SOTTO_LAB_COMPOSE_H
+#define SOTTO_LAB_COMPOSE_H
 
-#include "sotto/dp.h"
+#include "sotto/account.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct sotto_certificate;
 
 struct sotto_composed {
     char rule[32], adjacency[16];
@@ -94,46 +96,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_mixture(struct sotto_compo
                                                               const struct sotto_dp *parts,
                                                               const double *probabilities, size_t n,
                                                               enum sotto_adjacency adjacency);
-
-/** Something that was done with the private data; independent noise each time. Three kinds:
- *
- *  noise                  of `scale`; l1, l2 (0: unknown), dimension, value_step as in struct sotto_sensitivity
- *  Poisson-sampled steps  noise_multiplier > 0, add-remove, clipped to norm 1
- *  mechanism "stated"     an (epsilon, delta) from elsewhere */
-struct sotto_event {
-    const char *mechanism;
-    size_t count;
-    double scale, l1, l2;
-    size_t dimension;
-    double value_step;
-    double noise_multiplier, sample_rate;
-    enum sotto_norm clipping;     /**< of sampled steps; 0: L2 */
-    enum sotto_sampling sampling; /**< of sampled steps; fixed: of adjacency replace-one */
-    struct sotto_dp stated;
-    size_t group; /**< data sets that differ in this many records, such as a person's rows; 0 or 1: one */
-    enum sotto_adjacency adjacency;
-    uint64_t reserved[4]; /**< zeros: room for later members */
-};
-/** Epsilon of all events together at `delta`, by every bound that applies: one interval.
- *
- *  In:      events   (n)
- *           target   replace-one: an add-remove event counts as a group of two, but sampled steps are taken as they are
- *                    where their pair is known (Gaussian noise, or clipping by L1)
- *  Out:     *out     mechanism "composition" and scale NAN, unless there is one kind of event
- *  Returns: ENOTSUP  a replace-one event under add-remove, or SOTTO_SAME_ADJACENCY where they differ
- *           EINVAL   names the event ("events[2]: ...") */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_events(struct sotto_account *out,
-                                                             const struct sotto_event *events, size_t n,
-                                                             double delta, enum sotto_adjacency target,
-                                                             const struct sotto_context *ctx);
-/** The same for a file of schema sotto.events/1 (docs/FORMATS.md).
- *
- *  In:      path     JSON or, by its ending .yaml or .yml, YAML
- *  Returns: EFORMAT  names what is wrong with the file
- *           those of sotto_account_events() */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_events_file(struct sotto_account *out, const char *path,
-                                                                  double delta, enum sotto_adjacency target,
-                                                                  const struct sotto_context *ctx);
 /** The same for the state of an Opacus accountant: Gaussian noise, add-remove.
  *
  *  In: path  JSON: {"history": [[noise_multiplier, sample_rate, num_steps], ...], "mechanism": "rdp" | "prv" | "gdp"}, or
@@ -207,27 +169,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_any_order_file(struct sott
                                                                      const struct sotto_context *ctx);
 /** Out: *json  a sotto.any_order/1 document (docs/FORMATS.md); release with sotto_text_free() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_any_order_json(char **json, const struct sotto_any_order *any);
-
-/** The triple of what a certificate guarantees, its pure epsilon 0: mu of Gaussian differential privacy, "off by" failure in delta.
- * What the certificate rests on, it rests on. It says nothing of other releases.
- *
- *  In:      profile  of sotto_certificate_profile() for this certificate
- *  Out:     *out     mu INFINITY: no Gaussian is known to cover the profile
- *  Returns: EINVAL   noise from a seed
- *           ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status
-sotto_certificate_adaptive(struct sotto_adaptive *out, const struct sotto_certificate *certificate,
-                           const struct sotto_privacy_profile *profile);
-
-/** Writes an Opacus history into a ledger. Nothing is written when the file is refused.
- *
- *  In:      history  the file, as for sotto_account_opacus_file()
- *           delta    at which entries are accounted, under add-remove (a group of two in the ledger's replace-one total)
- *  Out:     ledger   one more entry for each triple: "as stated by the caller", so in the conditional column
- *  Returns: those of the reader and of the ledger */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_import_opacus(const char *ledger, const char *history,
-                                                                   double delta,
-                                                                   const struct sotto_context *ctx);
 
 /** The definition itself, for two output distributions, in both directions: the smallest delta at epsilon.
  *

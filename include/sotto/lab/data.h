@@ -6,6 +6,8 @@
 #define SOTTO_DATA_H
 
 #include "sotto/dp.h"
+#include "sotto/lab/array.h"
+#include "sotto/lab/provenance.h"
 
 #ifdef __cplusplus
 extern "C" {

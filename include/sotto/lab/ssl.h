@@ -4,6 +4,7 @@
 
 #include "sotto/lab/autotune.h"
 #include "sotto/lab/data.h"
+#include "sotto/lab/provenance.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,7 +4,6 @@
 #include "canary/canaries.h"
 #include "io/json/json.h"
 #include "rng/noise.h"
-#include "sotto/private/io.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,9 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "sotto/lab/array.h"
 #include "sotto/lab/data.h"
+#include "sotto/lab/provenance.h"
 
 /** A column of a table of features. */
 struct table_column {

@@ -2,6 +2,7 @@
  * features, labels and attribute are whole numbers. */
 #include "base/reserved.h"
 #include "data/dataset.h"
+#include "sotto/private/io.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 #include "report/page/page.h"
-#include "sotto/private/io.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
  * accountant. */
 #include "base/reserved.h"
 #include "options/module_tables.h"
+#include "sotto/lab/account.h"
 #include "sotto/option.h"
 #include "sotto/lab/residual.h"
 

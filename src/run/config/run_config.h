@@ -9,7 +9,6 @@
 #include "sotto/lab/data.h"
 #include "sotto/lab/ssl.h"
 #include "sotto/lab/train.h"
-#include "sotto/private/io.h"
 
 #include <stdbool.h>
 

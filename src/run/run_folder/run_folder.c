@@ -3,8 +3,6 @@
  * did before. */
 #include "run/run_folder/run_folder.h"
 
-#include "sotto/private/io.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>

@@ -7,6 +7,7 @@
 #include "dp/account/sampled_renyi.h"
 #include "num/special.h"
 #include "selftest/checks.h"
+#include "sotto/lab/account.h"
 
 #include <stdio.h>
 #include <string.h>

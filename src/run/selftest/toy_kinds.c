@@ -7,7 +7,6 @@
 #include "head/private/head_objective.h"
 #include "selftest/toy_training.h"
 #include "selftest/toys.h"
-#include "sotto/private/io.h"
 
 #include <stdlib.h>
 #include <string.h>

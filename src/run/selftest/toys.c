@@ -2,7 +2,6 @@
 #include "selftest/toys.h"
 
 #include "base/memory.h"
-#include "sotto/private/io.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,6 @@
  * one has one ledger for all runs, and the folder keeps a copy. */
 #include "run/stages/run_stages.h"
 
-#include "sotto/private/io.h"
-
 #include <stdio.h>
 #include <string.h>
 

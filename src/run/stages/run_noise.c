@@ -2,7 +2,6 @@
 #include "run/stages/run_canaries.h"
 #include "run/stages/run_network.h"
 #include "run/stages/run_protect.h"
-#include "sotto/private/io.h"
 
 #include <stdio.h>
 

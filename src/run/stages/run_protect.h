@@ -3,6 +3,7 @@
 #define RUN_STAGES_RUN_PROTECT_H
 
 #include "run/stages/run_stages.h"
+#include "sotto/lab/provenance.h"
 
 /** Everything that decides a protected model. */
 struct json *run_protect_key(const struct run *r, const struct run_model *m);

@@ -5,7 +5,6 @@
 #include "dp/ledger/plan_standing.h"
 #include "dp/release/release.h"
 #include "run/stages/run_protect.h"
-#include "sotto/private/io.h"
 
 #include <stdio.h>
 #include <string.h>

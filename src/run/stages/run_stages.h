@@ -7,6 +7,7 @@
 #include "run/run_folder/run_folder.h"
 #include "sotto/attack.h"
 #include "sotto/dp.h"
+#include "sotto/lab/provenance.h"
 #include "sotto/run.h"
 
 /* One model that is measured: a head as trained (protection < 0) or one protected copy of it. */

@@ -4,7 +4,7 @@
 #include "options/option_tables.h"
 #include "options/option_values.h"
 #include "run/stages/run_stages.h"
-#include "sotto/private/io.h"
+#include "sotto/lab/provenance.h"
 
 #include <stdio.h>
 

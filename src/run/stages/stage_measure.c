@@ -4,7 +4,6 @@
 #include "run/stages/run_shadow.h"
 
 #include "audit/audit_document.h"
-#include "sotto/private/io.h"
 
 #include <math.h>
 #include <stdio.h>

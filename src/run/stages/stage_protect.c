@@ -7,7 +7,6 @@
 #include "dp/certificate/certificate_json.h"
 #include "dp/release/charge_hint.h"
 #include "sotto/lab/train.h"
-#include "sotto/private/io.h"
 
 #include <stdio.h>
 #include <string.h>

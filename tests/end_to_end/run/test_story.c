@@ -6,7 +6,6 @@
 #include "base/sha256.h"
 #include "io/json/json.h"
 #include "sotto/head.h"
-#include "sotto/private/io.h"
 #include "sotto/run.h"
 #include "sotto/verify.h"
 

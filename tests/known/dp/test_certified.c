@@ -8,6 +8,7 @@
 #include "dp/ball/ball.h"
 #include "support/oracle_sweep.h"
 #include "sotto/dp.h"
+#include "sotto/lab/account.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "support/test.h"
 #include "support/worse.h"
 #include "dp/account/accountant.h"
-#include "sotto/lab/compose.h"
+#include "sotto/lab/account.h"
 
 #include <float.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* Known answers of the accountants. Origins: specification logistic-mechanism.md (closed forms, checked there
  * by quadrature), dp.md 3(d) (analytic Gaussian after Balle and Wang 2018), 3(g) (logistic), papers.md B.8
  * and B.2 (calibration). */
+#include "sotto/lab/account.h"
 #include "support/test.h"
 
 #include "dp/account/accountant.h"

@@ -1,4 +1,5 @@
 /* Files written by NumPy, safetensors and PyTorch (tools/golden_formats.py); half precision against NumPy. */
+#include "sotto/private/io.h"
 #include "support/test.h"
 
 #include "io/array/array.h"

@@ -6,7 +6,6 @@
 #include "dp/account/account_pld.h"
 #include "dp/account/event_levels.h"
 #include "rng/rng.h"
-#include "sotto/lab/compose.h"
 
 #include <math.h>
 #include <string.h>

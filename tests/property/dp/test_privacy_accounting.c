@@ -2,6 +2,7 @@
  * random inputs. */
 #include "support/test.h"
 #include "support/effort.h"
+#include "sotto/lab/account.h"
 
 #include "dp/account/accountant.h"
 #include "dp/mechanism/logistic_compose.h"

@@ -7,7 +7,7 @@
 #include "io/json/json.h"
 #include "io/text/number.h"
 #include "io/text/parameters.h"
-#include "sotto/private/io.h"
+#include "sotto/lab/array.h"
 
 #include <locale.h>
 #include <stdint.h>

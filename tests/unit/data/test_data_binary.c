@@ -7,7 +7,6 @@
 #include "data/format/stl.h"
 #include "support/data_files.h"
 #include "sotto/lab/data.h"
-#include "sotto/private/io.h"
 
 #include <math.h>
 

@@ -10,7 +10,6 @@
 #include "data/fetch/http.h"
 #include "support/data_files.h"
 #include "support/range_server.h"
-#include "sotto/private/io.h"
 
 #include <sys/file.h>
 #include <zlib.h>

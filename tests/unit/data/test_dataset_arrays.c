@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "data/dataset.h"
 #include "sotto/lab/data.h"
+#include "sotto/private/io.h"
 #include "support/temporary_folder.h"
 
 #include <math.h>

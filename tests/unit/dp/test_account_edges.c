@@ -6,8 +6,8 @@
 #include "dp/ledger/ledger.h"
 #include "dp/ledger/ledger_registry.h"
 #include "dp/pld/pld.h"
+#include "sotto/lab/account.h"
 #include "sotto/lab/compose.h"
-#include "sotto/private/io.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 #include "support/leave.h"
 #include "support/sanitizer.h"
 #include "sotto/dp.h"
+#include "sotto/lab/account.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "dp/ball/ball_private.h"
 #include "support/oracle_sweep.h"
 #include "sotto/dp.h"
+#include "sotto/lab/account.h"
 
 TEST(values_at_the_edge)
 {

@@ -12,6 +12,7 @@
 #include "dp/account/composition.h"
 #include "dp/mechanism/mechanism.h"
 #include "rng/rng.h"
+#include "sotto/lab/account.h"
 #include "sotto/lab/compose.h"
 #include "sotto/dp.h"
 

@@ -10,11 +10,10 @@
 #include "dp/dpsgd/dpsgd_json.h"
 #include "io/json/json.h"
 #include "rng/rng.h"
-#include "sotto/lab/compose.h"
-#include "sotto/private/io.h"
 #include "support/temporary_folder.h"
 #include "support/certificate_text.h"
 #include "support/verify_json.h"
+#include "sotto/lab/account.h"
 
 #include <math.h>
 #include <stdio.h>

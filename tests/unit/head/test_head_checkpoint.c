@@ -6,6 +6,7 @@
 #include "support/exercise.h"
 #include "head/private/head_checkpoint.h"
 #include "sotto/head.h"
+#include "sotto/private/io.h"
 #include "support/temporary_folder.h"
 
 #include <math.h>

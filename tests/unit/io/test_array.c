@@ -1,4 +1,5 @@
 /* src/core/io: arrays in memory: shapes, conversions, the finite check. */
+#include "sotto/private/io.h"
 #include "support/test.h"
 
 #include "io/array/array.h"

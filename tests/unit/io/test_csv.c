@@ -1,4 +1,5 @@
 /* src/core/io: numbers in text, CSV tables, metrics files. */
+#include "sotto/private/io.h"
 #include "support/test.h"
 
 #include "io/table/csv.h"

@@ -2,7 +2,6 @@
 #include "support/test.h"
 
 #include "io/json/json.h"
-#include "sotto/private/io.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "io/json/json_quick.h"
 #include "io/text/number.h"
 #include "rng/rng.h"
-#include "sotto/private/io.h"
 
 #include <math.h>
 #include <stdio.h>

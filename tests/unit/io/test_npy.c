@@ -1,4 +1,5 @@
 /* src/core/io: arrays and .npy files. */
+#include "sotto/private/io.h"
 #include "support/test.h"
 
 #include "base/file.h"

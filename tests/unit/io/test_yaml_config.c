@@ -3,7 +3,6 @@
 
 #include "io/yaml/yaml_config.h"
 #include "io/yaml/yaml_tree.h"
-#include "sotto/private/io.h"
 
 #include <math.h>
 #include <stdlib.h>

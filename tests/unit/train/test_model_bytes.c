@@ -6,7 +6,6 @@
 #include "support/head_blobs.h"
 #include "support/machine.h"
 #include "sotto/head.h"
-#include "sotto/private/io.h"
 #include "sotto/lab/ssl.h"
 #include "sotto/lab/train.h"
 

@@ -4,6 +4,7 @@
 
 #include "dp/account/adaptive.h"
 #include "dp/account/event_part.h"
+#include "sotto/lab/compose.h"
 
 enum { ADAPTIVE_OFFERS = SOTTO_MAX_OFFERS };
 

@@ -4,6 +4,7 @@
 #include "dp/account/calibrate_refine.h"
 #include "num/special.h"
 #include "options/option_tables.h"
+#include "sotto/lab/account.h"
 #include "sotto/option.h"
 
 struct search {

@@ -3,6 +3,7 @@
  * epsilon or so, so one or two certified accounts are enough as a rule. */
 #include "dp/account/accountant.h"
 #include "dp/account/calibrate_step_up.h"
+#include "sotto/lab/account.h"
 
 struct request {
     const char *mechanism;

@@ -10,6 +10,7 @@
 #include "dp/account/account_pld.h"
 #include "dp/account/accountant.h"
 #include "num/interval.h"
+#include "sotto/lab/account.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@
 #include "dp/account/certified_composed.h"
 #include "dp/ball/ball.h"
 #include "num/special.h"
+#include "sotto/lab/account.h"
 
 #include <stdio.h>
 #include <string.h>

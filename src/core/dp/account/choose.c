@@ -1,5 +1,6 @@
 /* All mechanisms at their smallest scale for one target, ordered by the noise they add. */
 #include "dp/account/accountant.h"
+#include "sotto/lab/account.h"
 
 #include <string.h>
 

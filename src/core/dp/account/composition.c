@@ -1,5 +1,6 @@
 /* Rules that use (epsilon, delta) only. docs/derivations/composition.md has the proofs. */
 #include "dp/account/composition.h"
+#include "sotto/lab/account.h"
 
 #include "num/special.h"
 

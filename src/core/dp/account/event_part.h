@@ -4,7 +4,6 @@
 
 #include "dp/account/account_pld.h"
 #include "dp/account/accountant.h"
-#include "sotto/lab/compose.h"
 
 enum { RENYI_ORDERS = 640 };
 enum part_kind { PART_NOISE, PART_SAMPLED, PART_STATED };

@@ -15,6 +15,7 @@
 #include "dp/mechanism/pure_pair.h"
 #include "num/special.h"
 #include "options/option_tables.h"
+#include "sotto/lab/account.h"
 #include "sotto/option.h"
 
 #include <stdio.h>

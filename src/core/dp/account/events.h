@@ -2,7 +2,7 @@
 #ifndef DP_ACCOUNT_EVENTS_H
 #define DP_ACCOUNT_EVENTS_H
 
-#include "sotto/lab/compose.h"
+#include "sotto/account.h"
 
 #include <stdbool.h>
 

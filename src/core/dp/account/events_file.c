@@ -9,6 +9,8 @@
 #include "io/text/utf8.h"
 #include "io/yaml/yaml_json.h"
 #include "options/option_tables.h"
+#include "sotto/lab/account.h"
+#include "sotto/lab/compose.h"
 #include "sotto/option.h"
 
 #include <math.h>

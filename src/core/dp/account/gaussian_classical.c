@@ -1,6 +1,7 @@
 /* The classical formula beside the exact curve: what its noise really reaches. */
 #include "dp/account/accountant.h"
 #include "dp/mechanism/classical_gaussian.h"
+#include "sotto/lab/account.h"
 
 #include <math.h>
 

@@ -3,6 +3,7 @@
 #define DP_ACCOUNT_PERSON_H
 
 #include "sotto/dp.h"
+#include "sotto/lab/provenance.h"
 
 #include <stdbool.h>
 

@@ -2,6 +2,7 @@
  * the same with the errors exchanged. Between two lines at distance h in epsilon their envelope lies below the curve by a
  * share of about h^2 / 8. */
 #include "dp/account/profile.h"
+#include "sotto/lab/account.h"
 
 #include "base/memory.h"
 #include "dp/account/account_pld.h"

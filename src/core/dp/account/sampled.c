@@ -9,7 +9,7 @@
 #include "dp/account/sampled_renyi.h"
 #include "num/special.h"
 #include "options/option_tables.h"
-#include "sotto/lab/compose.h"
+#include "sotto/lab/account.h"
 #include "sotto/option.h"
 
 #include <stdio.h>

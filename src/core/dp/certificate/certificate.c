@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "dp/mechanism/mechanism.h"
 #include "io/text/number.h"
-#include "sotto/private/io.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "dp/mechanism/mechanism.h"
 #include "dp/mechanism/require.h"
 #include "io/text/utf8.h"
+#include "sotto/lab/account.h"
 
 #include <limits.h>
 #include <math.h>

@@ -5,6 +5,7 @@
 #include "dp/dpsgd/dpsgd_json.h"
 #include "dp/mechanism/mechanism.h"
 #include "io/json/json.h"
+#include "sotto/lab/account.h"
 #include "sotto/lab/compose.h"
 
 #include <math.h>

@@ -6,6 +6,7 @@
 #include "dp/account/profile.h"
 #include "dp/certificate/certificate.h"
 #include "dp/mechanism/mechanism.h"
+#include "sotto/lab/certificate.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 #include "dp/dpsgd/dpsgd_json.h"
 #include "dp/account/account_pld.h"
 #include "io/json/json.h"
+#include "sotto/lab/account.h"
 
 #include <string.h>
 

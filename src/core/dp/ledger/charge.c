@@ -4,6 +4,7 @@
 #include "dp/ledger/ledger_plan.h"
 #include "dp/ledger/ledger_registry.h"
 #include "io/provenance/dataset_id.h"
+#include "sotto/lab/account.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef DP_LEDGER_LEDGER_EVENTS_H
 #define DP_LEDGER_LEDGER_EVENTS_H
 
-#include "sotto/lab/compose.h"
+#include "sotto/account.h"
 
 #include <stdbool.h>
 

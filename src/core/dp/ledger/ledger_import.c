@@ -8,6 +8,7 @@
 #include "dp/account/events.h"
 #include "dp/ledger/ledger.h"
 #include "dp/ledger/ledger_account.h"
+#include "sotto/lab/ledger.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #define DP_LEDGER_PLAN_STANDING_H
 
 #include "base/status.h"
-#include "sotto/lab/compose.h"
+#include "sotto/account.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,6 @@
 #include "dp/ledger/spend.h"
 #include "dp/ledger/charge.h"
 #include "dp/mechanism/require.h"
-#include "sotto/private/io.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
  * comes by here. Records of two identities are never compared: a refusal would tell whether a record is in a set. */
 #include "base/memory.h"
 #include "dp/ledger/spend.h"
-#include "sotto/private/io.h"
 
 #include <stdio.h>
 #include <stdlib.h>

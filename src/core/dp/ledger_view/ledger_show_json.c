@@ -4,6 +4,7 @@
 #include "dp/certificate/certificate_json.h"
 #include "dp/ledger/ledger_plan.h"
 #include "io/json/json.h"
+#include "sotto/lab/account.h"
 
 #include <math.h>
 

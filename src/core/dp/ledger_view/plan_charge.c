@@ -6,6 +6,7 @@
 #include "dp/ledger/ledger_plan.h"
 #include "dp/ledger/spend.h"
 #include "dp/ledger_view/ledger_show_json.h"
+#include "sotto/lab/account.h"
 
 #include <stdio.h>
 #include <stdlib.h>

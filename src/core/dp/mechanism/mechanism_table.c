@@ -1,5 +1,6 @@
 /* Expands mechanism_list.h twice: declarations, then the table. */
 #include "dp/mechanism/mechanism.h"
+#include "sotto/lab/account.h"
 
 #include <stdio.h>
 #include <string.h>

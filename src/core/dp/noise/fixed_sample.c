@@ -1,6 +1,7 @@
 /* Floyd's algorithm (Bentley and Floyd 1987): of 0 .. j, taken one j after the other for the last `size` of
  * all records, a number that is new, or else j itself. */
 #include "dp/noise/fixed_sample.h"
+#include "sotto/lab/account.h"
 
 #include "base/memory.h"
 

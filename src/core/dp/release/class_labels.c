@@ -1,4 +1,5 @@
 #include "dp/release/class_labels.h"
+#include "sotto/private/io.h"
 
 #include "base/memory.h"
 #include "io/array/array.h"

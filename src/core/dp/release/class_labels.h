@@ -2,7 +2,7 @@
 #ifndef DP_RELEASE_CLASS_LABELS_H
 #define DP_RELEASE_CLASS_LABELS_H
 
-#include "sotto/private/io.h"
+#include "sotto/lab/array.h"
 
 /** Labels of any type become i8, classes 0 to classes - 1. What is none of them becomes `other`, and nothing is said of it.
  *  In: first: the number of the first class, 0 or 1 */

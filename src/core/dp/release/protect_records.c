@@ -16,6 +16,7 @@
 #include "options/option_tables.h"
 #include "par/par.h"
 #include "sotto/option.h"
+#include "sotto/private/io.h"
 
 #include <math.h>
 #include <stdio.h>

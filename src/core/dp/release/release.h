@@ -6,7 +6,6 @@
 #include "dp/account/person.h"
 #include "dp/certificate/certificate.h"
 #include "rng/noise.h"
-#include "sotto/lab/compose.h"
 
 struct charge;
 

@@ -3,6 +3,7 @@
 #ifndef DP_RELEASE_RELEASE_TEST_H
 #define DP_RELEASE_RELEASE_TEST_H
 
+#include "sotto/lab/array.h"
 #include "sotto/lab/smooth.h"
 
 #include <stdbool.h>

@@ -3,6 +3,7 @@
  * (run_multiplier()). A run that goes on after an interruption reserves anew; its certificate charges every
  * reservation that the ledger holds under the run's name. */
 #include "dp/release/dpsgd_session.h"
+#include "sotto/lab/account.h"
 
 #include "base/memory.h"
 #include "dp/account/accountant.h"

@@ -4,6 +4,7 @@
 #define DP_RELEASE_STATISTIC_H
 
 #include "sotto/dp.h"
+#include "sotto/private/io.h"
 
 #include <stdbool.h>
 

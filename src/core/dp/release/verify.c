@@ -6,6 +6,7 @@
 #include "dp/certificate/certificate.h"
 #include "dp/release/statistic.h"
 #include "dp/sign/signature.h"
+#include "sotto/lab/account.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #include "io/array/array.h"
+#include "sotto/private/io.h"
 
 #include <math.h>
 #include <stdio.h>

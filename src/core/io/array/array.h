@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "base/sha256.h"
-#include "sotto/private/io.h"
+#include "sotto/lab/array.h"
 
 enum { DTYPES = SOTTO_U8 + 1 };
 /** For error texts. */

@@ -1,6 +1,7 @@
 /* The header is a Python literal, a dict with exactly three keys. It is parsed by hand, strictly: strings
  * without escapes, True/False, a tuple of integers. Nothing is evaluated, pickles are refused by name. */
 #include "io/array/npy.h"
+#include "sotto/private/io.h"
 
 #include "base/file.h"
 #include "io/text/utf8.h"

@@ -1,5 +1,6 @@
 #include "io/array/npy.h"
 #include "io/text/source.h"
+#include "sotto/private/io.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -2,6 +2,7 @@
  * no other framing. The magic is compared byte by byte, so that text printed by mistake is refused, and
  * shown, at its first character, not when a time-out strikes. */
 #include "io/array/npy_stream.h"
+#include "sotto/private/io.h"
 
 #include "io/text/utf8.h"
 

@@ -1,7 +1,6 @@
 /* Text is measured, allocated by base, then written, so that callers free all text the same way. */
 #include "base/file.h"
 #include "io/json/json_quick.h"
-#include "sotto/private/io.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 #include "io/provenance/dataset_id.h"
 #include "base/status.h"
 #include "io/text/utf8.h"
+#include "sotto/lab/provenance.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * records; whether two rows are EQUAL would, and nothing asks. */
 #include "base/memory.h"
 #include "base/status.h"
-#include "sotto/private/io.h"
+#include "sotto/lab/provenance.h"
 
 #include <stdlib.h>
 

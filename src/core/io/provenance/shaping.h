@@ -2,7 +2,7 @@
 #ifndef IO_PROVENANCE_SHAPING_H
 #define IO_PROVENANCE_SHAPING_H
 
-#include "sotto/private/io.h"
+#include "sotto/lab/provenance.h"
 
 struct json;
 

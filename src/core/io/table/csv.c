@@ -2,6 +2,7 @@
  * place: a cell without its quotes is never longer than with them, so every cell becomes a C string inside
  * one block. */
 #include "io/table/csv.h"
+#include "sotto/private/io.h"
 
 #include "io/text/number.h"
 #include "io/text/source.h"

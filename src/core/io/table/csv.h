@@ -3,7 +3,7 @@
 #define IO_TABLE_CSV_H
 
 #include "base/file.h"
-#include "sotto/private/io.h"
+#include "sotto/lab/array.h"
 
 /** Rows that something is wrong with: how many, and the lines of the first of them. */
 enum { LINES_SHOWN = 20 };

@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "io/json/json.h"
 #include "io/table/csv.h"
-#include "sotto/private/io.h"
 
 #include <errno.h>
 #include <fcntl.h>

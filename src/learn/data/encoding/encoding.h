@@ -13,7 +13,6 @@
 
 #include "data/dataset.h"
 #include "io/table/csv.h"
-#include "sotto/private/io.h"
 
 /** One cell. Sets keep numbers as floats, so a number is rounded to one wherever it comes from. */
 struct cell {

@@ -2,6 +2,7 @@
  * is taken in silence, and queries, where a cell that is no number is the caller's error and is named. */
 #include "data/files/bundle.h"
 #include "data/format/csv_table.h"
+#include "sotto/private/io.h"
 
 #include <math.h>
 #include <stdio.h>

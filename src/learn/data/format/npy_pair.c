@@ -1,6 +1,7 @@
 /* Arrays: X:Y, each of any kind that sotto_array_load() takes; of NumPy a folder with images.npy or features.npy and perhaps labels.npy and
  * attribute.npy, or one .npy without labels. */
 #include "data/format/format.h"
+#include "sotto/private/io.h"
 
 #include "io/array/npy.h"
 

@@ -1,6 +1,7 @@
 /* The files of an imported set. dataset.json (schema sotto.dataset/1, docs/FORMATS.md) is written last, so a
  * folder that has one is whole. */
 #include "data/store/store.h"
+#include "sotto/private/io.h"
 
 #include "base/file.h"
 #include "base/sha256.h"

@@ -1,4 +1,5 @@
 #include "head/private/head_checkpoint.h"
+#include "sotto/private/io.h"
 
 #include "io/text/number.h"
 

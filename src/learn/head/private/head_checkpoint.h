@@ -4,7 +4,6 @@
 #define HEAD_PRIVATE_HEAD_CHECKPOINT_H
 
 #include "base/sha256.h"
-#include "sotto/private/io.h"
 
 struct head_checkpoint {
     char recipe[SHA256_HEX]; /* what the run must agree on to go on: recipe and records */

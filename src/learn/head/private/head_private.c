@@ -18,6 +18,7 @@
 #include "head/kernel/head_linear.h"
 #include "head/kernel/head_noisy.h"
 #include "head/train/head_plain.h"
+#include "sotto/lab/account.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #ifndef TRAIN_PLAIN_PRETRAINED_H
 #define TRAIN_PLAIN_PRETRAINED_H
 
+#include "sotto/lab/provenance.h"
 #include "ssl/encoder.h"
 #include "train/network/network.h"
 

@@ -16,6 +16,7 @@
 #include "nn/loop/autotuner.h"
 #include "nn/loop/training_loop.h"
 #include "nn/plan/leaves.h"
+#include "sotto/lab/provenance.h"
 #include "train/network/network.h"
 
 struct supervised {

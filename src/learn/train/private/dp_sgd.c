@@ -3,6 +3,7 @@
  * norm (nn/loop/example_sums.h: whole steps of the noise's lattice), and nothing else of the records leaves: no
  * loss, no accuracy, no count. The loop, its checkpoints and its optimizer are those of plain training
  * (supervised.h); they see the noisy mean only. */
+#include "sotto/lab/account.h"
 #include "train/private/dp_sgd.h"
 
 #include "base/file.h"

@@ -2,6 +2,7 @@
 #include "options/option_tables.h"
 #include "train/private/dp_sgd.h"
 
+#include "sotto/lab/account.h"
 #include "sotto/option.h"
 #include "base/status.h"
 #include "dp/account/risk.h"

@@ -1,4 +1,5 @@
 /* How a network was trained privately, as lines "key=value" in its file and in its checkpoints. */
+#include "sotto/lab/account.h"
 #include "train/private/dp_sgd.h"
 
 #include "base/status.h"

@@ -1,6 +1,7 @@
 #include "train/private/public_encoder.h"
 
 #include "base/memory.h"
+#include "sotto/lab/provenance.h"
 #include "sotto/verify.h"
 
 #include <stdio.h>

@@ -7,6 +7,7 @@
 #include "head/private/head_objective.h"
 #include "head/private/moments.h"
 #include "io/array/safetensors.h"
+#include "sotto/lab/account.h"
 #include "sotto/verify.h"
 #include "train/network/network.h"
 #include "train/plain/pretrained.h"

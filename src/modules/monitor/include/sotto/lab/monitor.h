@@ -24,7 +24,7 @@
 #ifndef SOTTO_LAB_MONITOR_H
 #define SOTTO_LAB_MONITOR_H
 
-#include "sotto/private/io.h"
+#include "sotto/lab/provenance.h"
 #include "sotto/query.h"
 
 #ifdef __cplusplus
