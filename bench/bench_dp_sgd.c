@@ -18,8 +18,8 @@
 #include "nn/plan/plan.h"
 #include "par/par.h"
 #include "rng/rng.h"
-#include "sotto/dp.h"
 #include "sotto/head.h"
+#include "sotto/lab/release.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
 #include "dp/mechanism/mechanism.h"
 #include "dp/noise/knorm.h"
 #include "rng/chacha.h"
+#include "sotto/account.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,8 +14,8 @@
 #ifndef SOTTO_AUDIT_H
 #define SOTTO_AUDIT_H
 
+#include "sotto/account.h"
 #include "sotto/base.h"
-#include "sotto/dp.h"
 
 #ifdef __cplusplus
 extern "C" {

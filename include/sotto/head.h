@@ -6,6 +6,7 @@
 #define SOTTO_HEAD_H
 
 #include "sotto/lab/canary.h"
+#include "sotto/lab/release.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,7 +2,7 @@
 #ifndef SOTTO_VERIFY_H
 #define SOTTO_VERIFY_H
 
-#include "sotto/dp.h"
+#include "sotto/certificate.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,8 +14,6 @@ enum sotto_verify_outcome {
     SOTTO_VERIFY_FAILED,
     SOTTO_VERIFY_NOT_MADE /**< what it needs was not at hand, or nothing can check it */
 };
-/** Returns: "passed", "failed", "not checked". */
-SOTTO_API const char *sotto_verify_outcome_name(enum sotto_verify_outcome outcome);
 struct sotto_verify_check {
     const char *name; /**< what was looked at, such as "epsilon" or "ledger chain" */
     enum sotto_verify_outcome outcome;
@@ -51,21 +49,6 @@ struct sotto_verification {
     size_t checked_count;
     struct sotto_verification_memory *memory; /**< internal: holds all of the above */
 };
-
-/** Re-derives everything that a certificate says from its own facts.
- *
- *  In:      certificate  the file
- *           output       the released file: its hash is checked; NULL: none is at hand
- *           ledger       where its entry and commitment must be; NULL: none is at hand
- *  Out:     *out         filled also on EGATE, untouched on other failures; sotto_verification_clear()
- *  Returns: EGATE    a check failed, the first one named
- *           EFORMAT  no certificate
- *           ENOENT, EIO, ENOMEM
- *  Without a signature by a key that the reader trusts, file, certificate and ledger that were rewritten together pass. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_verify(struct sotto_verification *out,
-                                                                 const char *certificate, const char *output,
-                                                                 const char *ledger,
-                                                                 const struct sotto_context *ctx);
 /** The same, and what the released file's own recipe says: can its sensitivity be proved, how large is it for so many
  * records, which noise trained it.
  *

@@ -1,5 +1,6 @@
 /* Any bytes as a certificate: refused, does not verify, or verifies; and read, it is written and read as the same. */
 #include "base/memory.h"
+#include "sotto/lab/verify.h"
 #include "sotto/verify.h"
 
 #include <stdio.h>

@@ -12,7 +12,6 @@
 #include "dp/release/dpsgd_session.h"
 #include "dp/release/verify_values.h"
 #include "nn/loop/example_sums.h"
-#include "sotto/dp.h"
 #include "sotto/head.h"
 
 #include <dirent.h>

@@ -3,7 +3,7 @@
 #ifndef TESTS_ACCOUNTING_GRID_H
 #define TESTS_ACCOUNTING_GRID_H
 
-#include "sotto/dp.h"
+#include "sotto/account.h"
 
 #include <math.h>
 #include <stdbool.h>

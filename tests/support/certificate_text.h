@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_CERTIFICATE_TEXT_H
 #define TESTS_SUPPORT_CERTIFICATE_TEXT_H
 
-#include "sotto/dp.h"
+#include "sotto/certificate.h"
 
 #include <stdbool.h>
 #include <string.h>

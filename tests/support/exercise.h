@@ -2,7 +2,7 @@
 #ifndef TESTS_EXERCISE_H
 #define TESTS_EXERCISE_H
 
-#include "sotto/dp.h"
+#include "sotto/ledger.h"
 
 static const struct sotto_source_records exercise = {.public_set = 1};
 

@@ -2,6 +2,7 @@
 #ifndef TESTS_VERIFY_JSON_H
 #define TESTS_VERIFY_JSON_H
 
+#include "sotto/lab/verify.h"
 #include "sotto/verify.h"
 
 /* *report: also on EGATE; free with sotto_text_free(). */

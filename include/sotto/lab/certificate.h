@@ -1,8 +1,8 @@
-
+/* certificate.h - more of certificates: names, what they say of risks and for adaptive choices. No promise: it may change with any version. */
 #ifndef SOTTO_LAB_CERTIFICATE_H
 #define SOTTO_LAB_CERTIFICATE_H
 
-#include "sotto/dp.h"
+#include "sotto/certificate.h"
 #include "sotto/lab/compose.h"
 
 #ifdef __cplusplus
@@ -19,6 +19,21 @@ extern "C" {
 SOTTO_API SOTTO_MUST_CHECK sotto_status
 sotto_certificate_adaptive(struct sotto_adaptive *out, const struct sotto_certificate *certificate,
                            const struct sotto_privacy_profile *profile);
+
+/** Returns: "none", "conditional", "proved". */
+SOTTO_API const char *sotto_guarantee_name(enum sotto_guarantee guarantee);
+/** What holds of tests of membership, as one line: "any test of membership: true-positive rate at most 0.02 at false-positive
+ * rate 0.01". The risk that is asked about, where the account of the certificate shows that it is not exceeded; else a larger
+ * one, which its profile shows: after an interruption more steps were charged than the noise was found for. What epsilon
+ * rests on, this rests on, and says so.
+ *
+ *  Out:     *line    free with sotto_text_free()
+ *  Returns: EINVAL   the risk is none; noise from a seed: there is no guarantee
+ *           ENOMEM, ESTOPPED */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_risk(char **line,
+                                                               const struct sotto_certificate *certificate,
+                                                               const struct sotto_risk *risk,
+                                                               const struct sotto_context *ctx);
 
 #ifdef __cplusplus
 }

@@ -5,9 +5,9 @@
 #ifndef SOTTO_DATA_H
 #define SOTTO_DATA_H
 
-#include "sotto/dp.h"
 #include "sotto/lab/array.h"
 #include "sotto/lab/provenance.h"
+#include "sotto/ledger.h"
 
 #ifdef __cplusplus
 extern "C" {

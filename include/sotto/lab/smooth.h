@@ -1,9 +1,9 @@
-/* smooth.h - private answers with noise that follows the data set at hand: smooth sensitivity of a median, and
- * propose-test-release (docs/derivations/local.md). */
-#ifndef SOTTO_SMOOTH_H
-#define SOTTO_SMOOTH_H
+/* smooth.h - what private answers with noise that follows the data set at hand are made of: smooth sensitivity of a median, and
+ * propose-test-release (docs/derivations/local.md). No promise: it may change with any version. */
+#ifndef SOTTO_LAB_SMOOTH_H
+#define SOTTO_LAB_SMOOTH_H
 
-#include "sotto/dp.h"
+#include "sotto/account.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,22 +33,6 @@ struct sotto_smooth_noise {
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_smooth_noise(struct sotto_smooth_noise *out,
                                                            struct sotto_dp target);
 
-/** One private release of the median of n values: ledger entry first, then exact Cauchy noise of the smooth sensitivity, which
- * is never told. Its running time depends on the values.
- *
- *  In:      x              (n) as for sotto_smooth_median(); one record is one value, or one block's statistic
- *           release        mechanism "smooth-median"; scale 1 / epsilon or a target, delta 0 or not; its sensitivity is
- *                          not read
- *  Out:     *median        within [low, high]
- *           *certificate   free with sotto_certificate_free()
- *  Returns: EDOMAIN        epsilon below 2^-10 or above 64
- *           those of sotto_dp_release() */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_median(double *median,
-                                                        struct sotto_certificate **certificate,
-                                                        const double *x, size_t n, double low, double high,
-                                                        const struct sotto_release *release,
-                                                        const struct sotto_context *ctx);
-
 /** Propose-test-release: f(D) is released as it is iff dist(D) + X >= k, X discrete Laplace noise of scale 1 / epsilon,
  *  dist(D) the largest r such that no r replacements change f (0 if one can). Then it is (epsilon, delta)-DP.
  *
@@ -64,18 +48,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_propose_threshold(size_t *threshol
  *  Returns: EINVAL  fewer than 2 classes */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_most_frequent(size_t *label, size_t *distance,
                                                             const size_t *counts, size_t classes);
-/** One private release of the most frequent label, or of nothing: ledger entry first, then an exact test.
- *
- *  In:      labels         (n); one that is not in 0 .. classes - 1 counts for none
- *           release        mechanism "propose-test-release", target (or scale 1 / epsilon) and delta > 0; its sensitivity is
- *                          not read
- *  Out:     *label         the most frequent, or -1: nothing is released, which costs the same
- *           *certificate   free with sotto_certificate_free()
- *  Returns: EINVAL  no delta; a scale below 2^-6 or above 2^10
- *           those of sotto_dp_release() */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_most_frequent(
-    int64_t *label, struct sotto_certificate **certificate, const int64_t *labels, size_t n, size_t classes,
-    const struct sotto_release *release, const struct sotto_context *ctx);
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,7 @@
 #include "sotto/lab/canary.h"
 #include "sotto/lab/autotune.h"
 #include "sotto/lab/data.h"
-#include "sotto/dp.h"
+#include "sotto/lab/release.h"
 
 #ifdef __cplusplus
 extern "C" {

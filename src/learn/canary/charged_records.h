@@ -4,6 +4,7 @@
 #define CANARY_CHARGED_RECORDS_H
 
 #include "canary/canaries.h"
+#include "sotto/ledger.h"
 
 /** Start with {0}; clear also after a failure. Its parts borrow from each other, so it stays where it is. */
 struct charged_records {

@@ -10,6 +10,7 @@
 #include "sotto/lab/array.h"
 #include "sotto/lab/data.h"
 #include "sotto/lab/provenance.h"
+#include "sotto/ledger.h"
 
 /** A column of a table of features. */
 struct table_column {

@@ -8,6 +8,7 @@
 #include "base/reserved.h"
 #include "options/module_tables.h"
 #include "options/option_values.h"
+#include "sotto/account.h"
 #include "sotto/option.h"
 
 #include <math.h>

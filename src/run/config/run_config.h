@@ -3,12 +3,12 @@
 #define RUN_CONFIG_RUN_CONFIG_H
 
 #include "io/json/json.h"
-#include "sotto/dp.h"
 #include "sotto/head.h"
 #include "sotto/lab/canary.h"
 #include "sotto/lab/data.h"
 #include "sotto/lab/ssl.h"
 #include "sotto/lab/train.h"
+#include "sotto/release.h"
 
 #include <stdbool.h>
 

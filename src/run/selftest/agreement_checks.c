@@ -3,7 +3,7 @@
  * accounted. */
 #include "dp/account/accountant_crosscheck.h"
 #include "selftest/checks.h"
-#include "sotto/dp.h"
+#include "sotto/account.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "selftest/program.h"
-#include "sotto/dp.h"
+#include "sotto/release.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* A Gaussian release; then, by its answer, Laplace or Gaussian noise, as much as the ledger lets through in each branch. */
 #include "selftest/falsify_ledger.h"
+#include "sotto/release.h"
 
 #include "base/file.h"
 #include "dp/mechanism/mechanism.h"

@@ -7,6 +7,7 @@
 #include "head/private/head_objective.h"
 #include "selftest/toy_training.h"
 #include "selftest/toys.h"
+#include "sotto/release.h"
 
 #include <stdlib.h>
 #include <string.h>

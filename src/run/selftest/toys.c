@@ -1,5 +1,6 @@
 /* What all toys share: noise by the release function, the claim, the attack. */
 #include "selftest/toys.h"
+#include "sotto/release.h"
 
 #include "base/memory.h"
 

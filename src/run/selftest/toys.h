@@ -7,6 +7,7 @@
 
 #include "dp/mechanism/mechanism.h"
 #include "selftest/falsify.h"
+#include "sotto/release.h"
 
 /** Where toys draw: a scratch ledger, and seeded noise for tests of the falsifier itself. */
 struct toy_source {

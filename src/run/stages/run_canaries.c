@@ -1,4 +1,5 @@
 #include "run/stages/run_canaries.h"
+#include "sotto/account.h"
 
 #include "canary/canaries.h"
 

@@ -3,7 +3,7 @@
 #ifndef RUN_STAGES_RUN_CEILING_H
 #define RUN_STAGES_RUN_CEILING_H
 
-#include "sotto/dp.h"
+#include "sotto/account.h"
 
 /** Balanced accuracy that no attack on one record exceeds: (1 + total variation) / 2; logistic noise of scale
  * s: (1 + tanh(t / 4)) / 2 with t = l1 / s. EDOMAIN: the mechanism's curve needs a norm that is not given. */

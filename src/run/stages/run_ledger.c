@@ -1,6 +1,7 @@
 /* The ledger that a run charges. A public set is an exercise: its ledger lies in the run folder. A private
  * one has one ledger for all runs, and the folder keeps a copy. */
 #include "run/stages/run_stages.h"
+#include "sotto/ledger.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 #include "run/stages/run_canaries.h"
 
 #include "sotto/lab/train.h"
+#include "sotto/ledger.h"
 #include "train/network/network.h"
 #include "train/private/dp_sgd.h"
 

@@ -3,6 +3,8 @@
 #define RUN_STAGES_RUN_NETWORK_H
 
 #include "run/stages/run_stages.h"
+#include "sotto/certificate.h"
+#include "sotto/ledger.h"
 
 /** The network that a row of `protect` trains; NULL: a head, or noise on one. */
 const struct run_network *run_network_of(const struct run *r, const struct run_model *m);

@@ -6,8 +6,8 @@
 #include "run/config/run_config.h"
 #include "run/run_folder/run_folder.h"
 #include "sotto/attack.h"
-#include "sotto/dp.h"
 #include "sotto/lab/provenance.h"
+#include "sotto/ledger.h"
 #include "sotto/run.h"
 
 /* One model that is measured: a head as trained (protection < 0) or one protected copy of it. */

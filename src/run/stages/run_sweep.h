@@ -5,6 +5,7 @@
 
 #include "run/stages/run_answers.h"
 #include "run/stages/run_shadow.h"
+#include "sotto/account.h"
 
 enum {
     SWEEP_ATTACKS = 3,

@@ -5,6 +5,7 @@
 #include "audit/audit_document.h"
 #include "canary/canaries.h"
 #include "sotto/audit.h"
+#include "sotto/certificate.h"
 #include "sotto/private/io.h"
 
 #include <stdio.h>

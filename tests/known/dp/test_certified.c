@@ -7,7 +7,6 @@
 #include "dp/account/certified_composed.h"
 #include "dp/ball/ball.h"
 #include "support/oracle_sweep.h"
-#include "sotto/dp.h"
 #include "sotto/lab/account.h"
 
 #include <math.h>

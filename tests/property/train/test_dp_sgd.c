@@ -5,10 +5,10 @@
 #include "support/dp_sgd_world.h"
 #include "base/sha256.h"
 #include "io/json/json.h"
-#include "sotto/verify.h"
 #include "support/certificate_text.h"
 #include "support/planted_backend.h"
 #include "support/verify_json.h"
+#include "sotto/release.h"
 
 static double accuracy_of(const struct sotto_network *n)
 {

@@ -4,6 +4,7 @@
 #include "support/dp_sgd_world.h"
 #include "base/file.h"
 #include "support/certificate_text.h"
+#include "sotto/ledger.h"
 
 #include <signal.h>
 

@@ -7,8 +7,8 @@
 #include "head/model/head_model.h"
 #include "io/provenance/statement.h"
 #include "support/machine.h"
-#include "sotto/dp.h"
 #include "sotto/lab/fine_tune.h"
+#include "sotto/release.h"
 
 #include <math.h>
 #include <stdio.h>

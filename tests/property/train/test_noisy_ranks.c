@@ -5,6 +5,7 @@
 #include "support/machine.h"
 #include "support/simulated_ranks.h"
 #include "support/temporary_folder.h"
+#include "sotto/certificate.h"
 #include "sotto/lab/train.h"
 
 #include <signal.h>

@@ -5,8 +5,8 @@
 #include "support/test.h"
 #include "support/effort.h"
 #include "support/exercise.h"
-#include "sotto/dp.h"
 #include "support/temporary_folder.h"
+#include "sotto/release.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #include "base/file.h"
 #include "io/json/json.h"
 #include "data/encoding/encoding.h"
-#include "sotto/dp.h"
 #include "sotto/lab/train.h"
+#include "sotto/release.h"
 #include "support/table_files.h"
 
 #include <math.h>

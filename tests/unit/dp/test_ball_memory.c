@@ -7,7 +7,6 @@
 #include "dp/ball/ball_private.h"
 #include "support/leave.h"
 #include "support/sanitizer.h"
-#include "sotto/dp.h"
 #include "sotto/lab/account.h"
 
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include "dp/account/certified_composed.h"
 #include "dp/ball/ball_private.h"
 #include "support/oracle_sweep.h"
-#include "sotto/dp.h"
 #include "sotto/lab/account.h"
 
 TEST(values_at_the_edge)

@@ -14,7 +14,6 @@
 #include "rng/rng.h"
 #include "sotto/lab/account.h"
 #include "sotto/lab/compose.h"
-#include "sotto/dp.h"
 
 #include <math.h>
 #include <string.h>

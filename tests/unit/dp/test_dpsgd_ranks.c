@@ -5,6 +5,7 @@
 #include "support/worse.h"
 #include "support/simulated_ranks.h"
 #include "support/temporary_folder.h"
+#include "sotto/lab/release.h"
 
 #include "base/memory.h"
 #include "dp/release/dpsgd_ranks.h"

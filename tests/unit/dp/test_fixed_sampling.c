@@ -14,6 +14,7 @@
 #include "support/certificate_text.h"
 #include "support/verify_json.h"
 #include "sotto/lab/account.h"
+#include "sotto/release.h"
 
 #include <math.h>
 #include <stdio.h>

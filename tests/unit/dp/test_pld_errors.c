@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "dp/account/account_pld.h"
-#include "sotto/dp.h"
 
 #include <math.h>
 #include <string.h>

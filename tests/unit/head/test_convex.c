@@ -1,5 +1,6 @@
 /* The convex trainers: figures of the bound, clipping, solver against solver, records of the proof,
  * errors. */
+#include "sotto/account.h"
 #include "support/test.h"
 
 #include "head/convex/head_convex.h"

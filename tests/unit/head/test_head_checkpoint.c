@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "support/exercise.h"
 #include "head/private/head_checkpoint.h"
+#include "sotto/certificate.h"
 #include "sotto/head.h"
 #include "sotto/private/io.h"
 #include "support/temporary_folder.h"

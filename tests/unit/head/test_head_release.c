@@ -3,8 +3,10 @@
 #include "support/test.h"
 
 #include "base/file.h"
+#include "sotto/certificate.h"
 #include "sotto/head.h"
 #include "sotto/lab/data.h"
+#include "sotto/lab/ledger.h"
 #include "support/temporary_folder.h"
 
 #include <sys/stat.h>

@@ -4,6 +4,7 @@
 #include "run/stages/run_answers.h"
 #include "run/config/run_config.h"
 #include "run/run_folder/run_folder.h"
+#include "sotto/account.h"
 #include "sotto/run.h"
 
 #include <math.h>

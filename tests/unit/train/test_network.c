@@ -4,9 +4,9 @@
 #include "data/augment/augment.h"
 #include "io/provenance/statement.h"
 #include "support/machine.h"
-#include "sotto/dp.h"
 #include "support/temporary_folder.h"
 #include "train/network/network.h"
+#include "sotto/release.h"
 
 #include <math.h>
 

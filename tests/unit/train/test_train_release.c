@@ -2,6 +2,8 @@
 #include "support/test.h"
 
 #include "base/file.h"
+#include "sotto/certificate.h"
+#include "sotto/lab/ledger.h"
 #include "sotto/lab/train.h"
 #include "support/machine.h"
 #include "support/temporary_folder.h"

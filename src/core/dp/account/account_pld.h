@@ -3,6 +3,7 @@
 #define DP_ACCOUNT_ACCOUNT_PLD_H
 
 #include "dp/pld/pld_plan.h"
+#include "sotto/account.h"
 
 /** `count` independent releases by one mechanism. */
 struct composed_release {

@@ -5,6 +5,7 @@
 #include "dp/mechanism/mechanism.h"
 #include "dp/mechanism/renyi.h"
 #include "dp/mechanism/require.h"
+#include "sotto/account.h"
 
 /** A sensitivity over a scale: how far adjacent outputs lie apart, in units of the noise. */
 struct sensitivity_ratio {

@@ -8,7 +8,7 @@
 
 #include "dp/account/adaptive.h"
 #include "num/decimal.h"
-#include "sotto/dp.h"
+#include "sotto/lab/ledger.h"
 
 #include <stddef.h>
 

@@ -2,7 +2,7 @@
 #ifndef DP_ACCOUNT_CALIBRATE_STEP_UP_H
 #define DP_ACCOUNT_CALIBRATE_STEP_UP_H
 
-#include "sotto/dp.h"
+#include "sotto/account.h"
 
 struct raise {
     /* The account at a scale. */

@@ -2,7 +2,7 @@
 #ifndef DP_ACCOUNT_PERSON_H
 #define DP_ACCOUNT_PERSON_H
 
-#include "sotto/dp.h"
+#include "sotto/account.h"
 #include "sotto/lab/provenance.h"
 
 #include <stdbool.h>

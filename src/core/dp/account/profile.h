@@ -3,7 +3,7 @@
 #define DP_ACCOUNT_PROFILE_H
 
 #include "dp/account/adaptive.h"
-#include "sotto/dp.h"
+#include "sotto/account.h"
 
 /** One more point; INFINITY and NAN are no points. ENOMEM. */
 sotto_status profile_add(struct sotto_privacy_profile *p, double epsilon, double delta);

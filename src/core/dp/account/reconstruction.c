@@ -3,7 +3,7 @@
  * 1 - f(prior) from the true one: "right" is an event of the release and of the guess's own coins, once for each value of
  * the record, and 1 - f is concave, so the mean over values keeps the bound. docs/derivations/one-run.md, section 5. */
 #include "base/status.h"
-#include "sotto/dp.h"
+#include "sotto/account.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #ifndef DP_ACCOUNT_RISK_H
 #define DP_ACCOUNT_RISK_H
 
-#include "sotto/dp.h"
+#include "sotto/account.h"
 
 #include <math.h>
 #include <stdbool.h>

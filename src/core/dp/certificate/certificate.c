@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "dp/mechanism/mechanism.h"
 #include "io/text/number.h"
+#include "sotto/lab/certificate.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #define DP_CERTIFICATE_CERTIFICATE_H
 
 #include "dp/dpsgd/dpsgd_reservations.h"
+#include "sotto/certificate.h"
 
 /** Version 1 says nothing of records and conditions. */
 #define CERTIFICATE_SCHEMA "sotto.certificate/2"

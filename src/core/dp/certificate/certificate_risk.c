@@ -5,6 +5,7 @@
 #include "dp/account/risk.h"
 #include "dp/certificate/certificate.h"
 #include "io/text/number.h"
+#include "sotto/lab/certificate.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "dp/account/person.h"
-#include "sotto/dp.h"
 
 #include <stdbool.h>
 

@@ -14,7 +14,6 @@
 #include "dp/ledger/ledger_lines.h"
 #include "dp/ledger/ledger_lock.h"
 #include "dp/ledger/ledger_records.h"
-#include "sotto/dp.h"
 
 /** Releases that were charged as one (ledger_plan.h). */
 struct ledger_plan {

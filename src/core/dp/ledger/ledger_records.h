@@ -4,7 +4,7 @@
 #define DP_LEDGER_LEDGER_RECORDS_H
 
 #include "base/sha256.h"
-#include "sotto/dp.h"
+#include "sotto/ledger.h"
 
 #include <stdbool.h>
 

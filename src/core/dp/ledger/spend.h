@@ -6,6 +6,7 @@
 #include "dp/account/person.h"
 #include "dp/certificate/certificate.h"
 #include "rng/noise.h"
+#include "sotto/ledger.h"
 
 /** A copy of `given` in which a trainer names the data set and the purpose that are not given. stream: added to the
  * seed of insecure noise, so that no two streams of a training are the same. */

@@ -14,7 +14,6 @@
 #include "num/interval.h"
 #include "rng/noise.h"
 #include "rng/rng.h"
-#include "sotto/dp.h"
 
 #include <stdbool.h>
 

@@ -4,7 +4,6 @@
 #define DP_NOISE_FIXED_SAMPLE_H
 
 #include "rng/noise.h"
-#include "sotto/dp.h"
 
 struct fixed_sample {
     size_t records, size;

@@ -3,6 +3,7 @@
 #include "dp/release/charge_hint.h"
 #include "base/file.h"
 #include "dp/certificate/certificate.h"
+#include "sotto/lab/release.h"
 
 const char *charge_continues(const char *checkpoint)
 {

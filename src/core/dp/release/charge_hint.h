@@ -2,7 +2,7 @@
 #ifndef DP_RELEASE_CHARGE_HINT_H
 #define DP_RELEASE_CHARGE_HINT_H
 
-#include "sotto/dp.h"
+#include "sotto/release.h"
 
 /** Adds to the failure just recorded the hint that the reservation's epsilon was charged, with its entry. `next` says
  * what can be done about it, e.g. "the same command continues". Does nothing without a reservation. */

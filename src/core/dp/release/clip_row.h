@@ -2,7 +2,7 @@
 #ifndef DP_RELEASE_CLIP_ROW_H
 #define DP_RELEASE_CLIP_ROW_H
 
-#include "sotto/dp.h"
+#include "sotto/account.h"
 
 /** The smallest radius: below it the rounding of floats near zero could lift the norm over it. */
 #define CLIP_ROW_LEAST 1e-9

@@ -12,7 +12,7 @@
 #define DP_RELEASE_DPSGD_RANKS_H
 
 #include "par/ranks.h"
-#include "sotto/dp.h"
+#include "sotto/release.h"
 
 /** sotto_dp_reserve() on rank 0, and a session for what it says on the others. on_lattice must be set. ctx: without a team. */
 sotto_status dpsgd_ranks_reserve(struct sotto_dpsgd_session **out, const struct sotto_dpsgd_request *r,

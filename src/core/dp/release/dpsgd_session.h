@@ -9,6 +9,7 @@
 #include "dp/release/release_labels.h"
 #include "par/ranks.h"
 #include "rng/noise.h"
+#include "sotto/release.h"
 
 /** The coordinates that a rank is about to draw for, as it tells the others. */
 struct dpsgd_claim {

@@ -2,6 +2,7 @@
  * lattice in doubles, as whole numbers q of up to 2^51; floored noise k is added, and what comes out is a
  * function of the integer q + k alone (docs/derivations/exact-noise.md, section 1). */
 #include "dp/release/dpsgd_session.h"
+#include "sotto/lab/release.h"
 
 #include "base/cpu.h"
 #include "base/memory.h"

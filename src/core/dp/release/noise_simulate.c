@@ -3,6 +3,7 @@
 #include "dp/account/accountant.h"
 #include "dp/noise/floored_noise.h"
 #include "dp/noise/knorm.h"
+#include "sotto/lab/release.h"
 
 /* Continuous laws by inversion in double, one coordinate at a time. */
 static void add_inverted(float *vector, size_t n, const struct mechanism *m, double scale, struct rng *stream)

@@ -15,7 +15,6 @@
 #include "io/provenance/statement.h"
 #include "base/memory.h"
 #include "sotto/private/io.h"
-#include "sotto/lab/smooth.h"
 
 #include <float.h>
 #include <math.h>

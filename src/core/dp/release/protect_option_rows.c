@@ -1,6 +1,6 @@
 #include "options/option_row.h"
 #include "options/option_tables.h"
-#include "sotto/dp.h"
+#include "sotto/release.h"
 
 #define OPTIONS_OF struct sotto_spend
 

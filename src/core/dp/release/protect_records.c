@@ -15,6 +15,7 @@
 #include "io/array/npy.h"
 #include "options/option_tables.h"
 #include "par/par.h"
+#include "sotto/lab/release.h"
 #include "sotto/option.h"
 #include "sotto/private/io.h"
 

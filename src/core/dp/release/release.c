@@ -7,6 +7,7 @@
 #include "dp/ledger/charge.h"
 #include "dp/ledger/ledger_plan.h"
 #include "dp/ledger/spend.h"
+#include "sotto/release.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "dp/account/person.h"
 #include "dp/certificate/certificate.h"
 #include "rng/noise.h"
+#include "sotto/release.h"
 
 struct charge;
 

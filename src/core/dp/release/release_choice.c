@@ -3,6 +3,7 @@
  * each at k times the scale, so that their epsilons add up to that of the account. */
 #include "base/memory.h"
 #include "dp/release/release.h"
+#include "sotto/release.h"
 
 static const char sampler[] = "exact, integers only: rejection on scores rounded to a power-of-two lattice";
 enum { MOST = 512 /* so that 2 m k is less than 2^64 */ };

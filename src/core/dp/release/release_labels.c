@@ -1,5 +1,6 @@
 /* Randomised response on one label per record. */
 #include "dp/release/release_labels.h"
+#include "sotto/release.h"
 
 #include <math.h>
 #include <stdio.h>

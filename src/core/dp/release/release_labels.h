@@ -3,6 +3,7 @@
 #define DP_RELEASE_RELEASE_LABELS_H
 
 #include "dp/release/release.h"
+#include "sotto/release.h"
 
 /** Labels of a release; made by label_release_make(), which borrows all but `own`, and stays where it is. */
 struct label_release {

@@ -4,6 +4,8 @@
 #include "base/memory.h"
 #include "dp/noise/cauchy.h"
 #include "dp/release/release.h"
+#include "sotto/lab/smooth.h"
+#include "sotto/release.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,6 @@
 #define DP_RELEASE_RELEASE_MEDIAN_H
 
 #include "dp/noise/lattice.h"
-#include "sotto/lab/smooth.h"
 
 /** As private as the values, but for the lattice, which follows the range alone. */
 struct median_plan {

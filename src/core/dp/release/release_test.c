@@ -12,6 +12,7 @@
 #include "dp/release/release.h"
 #include "io/array/array.h"
 #include "num/interval.h"
+#include "sotto/lab/smooth.h"
 #include "sotto/private/io.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #define DP_RELEASE_RELEASE_TEST_H
 
 #include "sotto/lab/array.h"
-#include "sotto/lab/smooth.h"
+#include "sotto/release.h"
 
 #include <stdbool.h>
 

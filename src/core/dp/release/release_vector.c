@@ -6,6 +6,7 @@
 #include "dp/noise/knorm.h"
 #include "dp/release/release.h"
 #include "par/par.h"
+#include "sotto/release.h"
 
 static const char *const samplers[] = {
     [RELEASE_LATTICE] = LATTICE_SAMPLER,

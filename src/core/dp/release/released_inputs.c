@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/sha256.h"
 #include "dp/certificate/certificate.h"
+#include "sotto/lab/release.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  * reservation that the ledger holds under the run's name. */
 #include "dp/release/dpsgd_session.h"
 #include "sotto/lab/account.h"
+#include "sotto/lab/release.h"
 
 #include "base/memory.h"
 #include "dp/account/accountant.h"

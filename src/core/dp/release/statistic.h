@@ -3,8 +3,8 @@
 #ifndef DP_RELEASE_STATISTIC_H
 #define DP_RELEASE_STATISTIC_H
 
-#include "sotto/dp.h"
 #include "sotto/private/io.h"
+#include "sotto/release.h"
 
 #include <stdbool.h>
 

@@ -3,6 +3,7 @@
 #include "dp/release/verification.h"
 #include "base/memory.h"
 #include "io/text/utf8.h"
+#include "sotto/lab/verify.h"
 
 #include <math.h>
 #include <stdarg.h>

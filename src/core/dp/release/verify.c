@@ -7,6 +7,7 @@
 #include "dp/release/statistic.h"
 #include "dp/sign/signature.h"
 #include "sotto/lab/account.h"
+#include "sotto/lab/verify.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,6 +5,7 @@
 #include "dp/mechanism/mechanism.h"
 #include "dp/release/verification.h"
 #include "io/json/json.h"
+#include "sotto/lab/certificate.h"
 
 #include <string.h>
 

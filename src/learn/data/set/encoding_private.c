@@ -9,6 +9,7 @@
 #include "data/encoding/encoding.h"
 #include "dp/ledger/ledger_account.h"
 #include "dp/ledger/ledger_registry.h"
+#include "sotto/release.h"
 
 #include <math.h>
 #include <stdint.h>

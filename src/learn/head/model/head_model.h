@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/sha256.h"
 #include "sotto/head.h"
+#include "sotto/lab/release.h"
 #include "sotto/private/io.h"
 
 enum { HEAD_MAX_LAYERS = SOTTO_MAX_HIDDEN + 1, HEAD_RECIPE_TEXT = 512 };

@@ -4,6 +4,7 @@
 
 #include "head/model/head_model.h"
 #include "options/option_tables.h"
+#include "sotto/certificate.h"
 
 struct json;
 struct moment_trainer;

@@ -3,6 +3,7 @@
 #include "head/convex/convex_bound.h"
 #include "head/model/head_model.h"
 #include "head/sensitivity/sensitivity_file.h"
+#include "sotto/release.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* Queries go through a plan of one fixed size, the last batch filled up with repeats: the rows around a
  * record do not change its bits. */
+#include "sotto/lab/release.h"
 #include "train/network/network.h"
 
 #include "io/provenance/statement.h"

@@ -4,6 +4,7 @@
  * loss, no accuracy, no count. The loop, its checkpoints and its optimizer are those of plain training
  * (supervised.h); they see the noisy mean only. */
 #include "sotto/lab/account.h"
+#include "sotto/lab/release.h"
 #include "train/private/dp_sgd.h"
 
 #include "base/file.h"

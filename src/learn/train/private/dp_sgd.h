@@ -4,6 +4,7 @@
 
 #include "nn/loop/same_run.h"
 #include "nn/nn.h"
+#include "sotto/certificate.h"
 #include "sotto/lab/train.h"
 
 /** Faults that a test plants to see that an audit finds them. */

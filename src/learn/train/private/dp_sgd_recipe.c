@@ -1,5 +1,6 @@
 /* How a network was trained privately, as lines "key=value" in its file and in its checkpoints. */
 #include "sotto/lab/account.h"
+#include "sotto/ledger.h"
 #include "train/private/dp_sgd.h"
 
 #include "base/status.h"

@@ -9,6 +9,7 @@
  *
  * On ranks rank 0 alone charges, reads the private inputs and draws all noise; the others get what was released, and train on it
  * together, as on public records. */
+#include "sotto/lab/release.h"
 #include "train/private/noisy_inputs.h"
 
 #include "base/file.h"

@@ -5,6 +5,7 @@
 #define TRAIN_PRIVATE_PUBLIC_ENCODER_H
 
 #include "ssl/encoder.h"
+#include "sotto/account.h"
 #include "sotto/lab/train.h"
 
 enum { PUBLIC_ENCODER_TEXT = 256 };

@@ -3,6 +3,7 @@
  * them one after the other on all threads. Each is sotto_train() on its IN records, or the same by DP-SGD;
  * the bits depend on threads and backend, so these are part of a shadow's name in the cache. */
 #include "attack/shadow/shadow_share.h"
+#include "sotto/ledger.h"
 
 #include "base/file.h"
 #include "nn/nn.h"

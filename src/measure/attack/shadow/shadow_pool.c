@@ -7,8 +7,8 @@
 #include "head/batch/head_batch_train.h"
 #include "par/par.h"
 #include "rng/rng.h"
-#include "sotto/dp.h"
 #include "train/private/dp_sgd.h"
+#include "sotto/lab/release.h"
 
 #include <math.h>
 #include <stdatomic.h>

@@ -7,7 +7,7 @@
 #define AUDIT_MEASURE_CURVE_TEST_H
 
 #include "base/status.h"
-#include "sotto/dp.h"
+#include "sotto/account.h"
 
 #include <stdbool.h>
 

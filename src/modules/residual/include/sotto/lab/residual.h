@@ -7,7 +7,7 @@
 #ifndef SOTTO_LAB_RESIDUAL_H
 #define SOTTO_LAB_RESIDUAL_H
 
-#include "sotto/dp.h"
+#include "sotto/account.h"
 
 #ifdef __cplusplus
 extern "C" {
