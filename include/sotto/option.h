@@ -49,14 +49,6 @@ struct sotto_option {
  *  Returns: rows that live as long as the program. The last one has name NULL; its offset is that of the struct's member `reserved`, its
  *           capacity the size of the struct. NULL: there is no such table */
 SOTTO_API const struct sotto_option *sotto_option_table(const char *name);
-
-/** Finds a row.
- *
- *  In:      name  its name, key, alias or old name
- *  Returns: the row; NULL: there is none */
-SOTTO_API const struct sotto_option *sotto_option_find(const struct sotto_option *table, const char *name);
-/** Out: *out: every member of the table gets its default ("auto": 0, as in {0}); other members stay as they are. */
-SOTTO_API void sotto_options_defaults(void *out, const struct sotto_option *table);
 /** What a call makes of the options that it is given. Ranges are not checked.
  *
  *  In:      given   the table's struct; NULL: {0}
@@ -73,17 +65,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_options_resolve(void *out, const v
  *  Returns: EINVAL  text is no value of this type */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_option_set(void *out, const struct sotto_option *row,
                                                          const char *text);
-/** Numbers of a REALS member from text.
- *
- *  In:      text    "0.01,0.001" or "[0.01, 0.001]"
- *  Out:     out     (*count), at most `capacity`
- *  Returns: EINVAL  text is no such list, or a number is outside of the row's range */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_option_reals(double *out, size_t capacity, size_t *count,
-                                                           const struct sotto_option *row, const char *text);
-/** Checks one number against the range of a row.
- *
- *  Returns: EINVAL  as sotto_options_check() */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_option_check_number(const struct sotto_option *row, double x);
 /** Checks ranges.
  *
  *  In:      options  a struct that is filled in, or resolved

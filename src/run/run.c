@@ -5,6 +5,7 @@
 #include "run/stages/run_canaries.h"
 #include "run/stages/run_protect.h"
 #include "run/stages/run_shadow.h"
+#include "sotto/lab/run.h"
 #include "sotto/private/io.h"
 
 #include <stdio.h>

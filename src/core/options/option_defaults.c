@@ -2,6 +2,7 @@
 #include "base/reserved.h"
 #include "io/text/number_interval.h"
 #include "options/option_values.h"
+#include "sotto/private/option.h"
 
 #include <assert.h>
 #include <math.h>

@@ -2,6 +2,7 @@
 #include "io/text/number.h"
 #include "io/text/number_interval.h"
 #include "options/option_values.h"
+#include "sotto/private/option.h"
 
 #include <math.h>
 #include <stdio.h>

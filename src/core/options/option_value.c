@@ -3,6 +3,7 @@
 #include "io/text/number.h"
 #include "io/text/number_interval.h"
 #include "options/option_values.h"
+#include "sotto/private/option.h"
 
 #include <errno.h>
 #include <stdbool.h>

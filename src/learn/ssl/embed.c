@@ -6,6 +6,7 @@
 #include "data/augment/augment.h"
 #include "par/par.h"
 #include "sotto/option.h"
+#include "sotto/private/option.h"
 
 #include <string.h>
 

@@ -10,6 +10,7 @@
 #include "io/text/utf8.h"
 #include "options/option_values.h"
 #include "sotto/option.h"
+#include "sotto/private/option.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "par/par.h"
 #include "par/ranks.h"
 #include "sotto/option.h"
+#include "sotto/private/option.h"
 
 #include <math.h>
 #include <stdio.h>

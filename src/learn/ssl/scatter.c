@@ -5,6 +5,7 @@
 #include "options/option_tables.h"
 #include "par/par.h"
 #include "sotto/option.h"
+#include "sotto/private/option.h"
 #include "ssl/encoder.h"
 #include "ssl/scattering.h"
 

@@ -2,6 +2,7 @@
 #include "audit/audit_private.h"
 #include "options/option_tables.h"
 #include "sotto/option.h"
+#include "sotto/private/option.h"
 
 /* Ranges stand in the table. */
 static sotto_status check_ranges(const struct sotto_audit_options *o)

@@ -3,6 +3,7 @@
 
 #include "options/module_tables.h"
 #include "sotto/option.h"
+#include "sotto/private/option.h"
 #include "base/sha256.h"
 #include "par/par.h"
 

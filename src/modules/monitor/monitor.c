@@ -5,6 +5,7 @@
 #include "options/module_tables.h"
 #include "sotto/lab/ssl.h"
 #include "sotto/option.h"
+#include "sotto/private/option.h"
 
 #include <math.h>
 #include <string.h>

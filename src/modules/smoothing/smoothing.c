@@ -9,6 +9,7 @@
 #include "rng/input_noise.h"
 #include "rng/noise.h"
 #include "sotto/option.h"
+#include "sotto/private/option.h"
 #include "train/network/network.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 #include "run/config/config_members.h"
+#include "sotto/private/option.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "run/config/run_config.h"
 #include "run/run_folder/run_folder.h"
 #include "sotto/account.h"
-#include "sotto/run.h"
+#include "sotto/lab/run.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "dp/account/event_part.h"
 #include "num/special.h"
 #include "options/option_tables.h"
-#include "sotto/option.h"
+#include "sotto/private/option.h"
 
 #include <stdio.h>
 #include <string.h>

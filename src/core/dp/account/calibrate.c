@@ -5,7 +5,7 @@
 #include "num/special.h"
 #include "options/option_tables.h"
 #include "sotto/lab/account.h"
-#include "sotto/option.h"
+#include "sotto/private/option.h"
 
 struct search {
     const struct mechanism *m;

@@ -16,7 +16,7 @@
 #include "num/special.h"
 #include "options/option_tables.h"
 #include "sotto/lab/account.h"
-#include "sotto/option.h"
+#include "sotto/private/option.h"
 
 #include <stdio.h>
 #include <string.h>

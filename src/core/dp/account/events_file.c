@@ -11,7 +11,7 @@
 #include "options/option_tables.h"
 #include "sotto/lab/account.h"
 #include "sotto/lab/compose.h"
-#include "sotto/option.h"
+#include "sotto/private/option.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
 
 #include "options/option_tables.h"
 #include "sotto/option.h"
+#include "sotto/private/option.h"
 
 #include <float.h>
 

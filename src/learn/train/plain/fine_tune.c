@@ -3,6 +3,7 @@
  * that nothing is proved about them. */
 #include "options/option_tables.h"
 #include "sotto/lab/fine_tune.h"
+#include "sotto/private/option.h"
 
 #include "base/cpu.h"
 #include "base/file.h"

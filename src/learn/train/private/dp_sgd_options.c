@@ -4,6 +4,7 @@
 
 #include "sotto/lab/account.h"
 #include "sotto/option.h"
+#include "sotto/private/option.h"
 #include "base/status.h"
 #include "dp/account/risk.h"
 #include "dp/ledger/spend.h"

@@ -7,6 +7,7 @@
 #include "base/reserved.h"
 #include "options/option_tables.h"
 #include "sotto/option.h"
+#include "sotto/private/option.h"
 #include "train/network/network.h"
 
 #include <math.h>

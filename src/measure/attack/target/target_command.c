@@ -8,6 +8,7 @@
  * from. */
 #include "options/option_tables.h"
 #include "sotto/option.h"
+#include "sotto/private/option.h"
 #include "attack/target/child_process.h"
 #include "attack/target/target.h"
 #include "io/array/npy_stream.h"
