@@ -19,6 +19,7 @@
 #include "par/par.h"
 #include "rng/rng.h"
 #include "sotto/head.h"
+#include "sotto/lab/head.h"
 #include "sotto/lab/release.h"
 
 #include <math.h>

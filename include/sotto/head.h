@@ -1,16 +1,17 @@
-/* head.h - softmax heads on frozen embeddings: train, save, answer queries, sample their sensitivity.
+/* head.h - softmax heads on frozen embeddings: train, release privately, save, answer queries.
  *
  * Start at sotto_head_train(); with private records, at sotto_head_release(). Shapes: X (n, d) f4 row-major, y (n) in
  * 0..classes-1. */
 #ifndef SOTTO_HEAD_H
 #define SOTTO_HEAD_H
 
-#include "sotto/lab/canary.h"
-#include "sotto/lab/release.h"
+#include "sotto/release.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+enum { SOTTO_TRAIN_HIDDEN = 8 };
 
 enum { SOTTO_MAX_HIDDEN = 7 };
 
@@ -74,24 +75,6 @@ struct sotto_head_recipe {
     int refuse_larger;
     uint64_t reserved[4]; /**< zeros: room for later members */
 };
-/** Returns: EINVAL  no trainer has this name; the text names all */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_trainer_check(const char *trainer);
-/** Does a member make a difference to this trainer?
- *
- *  In:      key  of sotto_option_table("head_recipe")
- *  Returns: 1: it is part of the trainer's recipe, or belongs to all trainers; 0: it is not */
-SOTTO_API int sotto_head_trainer_reads(const char *trainer, const char *key);
-/** Returns: 1: a trainer of sotto_head_train_private() with noise in every step; 2: "objective", or one by second moments; 0: any other. */
-SOTTO_API int sotto_head_trainer_private(const char *trainer);
-/** Returns: 1: a private or a convex trainer: its heads are certified or lead to a certificate. It refuses, logs and
- *           counts nothing that depends on what the records hold, and its number of classes must be public. 0: another. */
-SOTTO_API int sotto_head_trainer_silent(const char *trainer);
-/** Name of the i-th trainer on second moments. Returns: NULL after the last. */
-SOTTO_API const char *sotto_head_moment_trainer(size_t i);
-/** One line about the i-th trainer on second moments. Returns: NULL after the last. */
-SOTTO_API const char *sotto_head_moment_title(size_t i);
-/** Out: *r: the values in brackets of trainer "adam"; a member that is then set to 0 has its default again (sotto/base.h). */
-SOTTO_API void sotto_head_defaults(struct sotto_head_recipe *r);
 
 struct sotto_head; /* layers: weight (out, in), bias (out), f32 */
 
@@ -142,62 +125,6 @@ struct sotto_head_privacy {
     struct sotto_risk risk;
     uint64_t reserved[2]; /**< zeros: room for later members */
 };
-/** Trains with noise: the whole run is charged to the ledger before its first step, and stays charged if it is stopped.
- *  Protected are X and y together, under privacy->adjacency, in everything that leaves this function. n is treated as
- *  public. Sampling and noise come from the operating system: two runs differ.
- *
- *  DP-SGD (Abadi et al. 2016): ceil(epochs n / batch) steps, each on a Poisson sample of rate batch / n. The gradient of
- *  every record is clipped to max_grad_norm, noise of scale noise_multiplier * max_grad_norm is added to the sum, and the
- *  sum is divided by `batch`, not by the sample's size. Norms are exact from one pass (no gradient of a single record
- *  exists).
- *
- *  "dp-gd": steps on all records, with a momentum of 0.9. The first 1/20 of them release the mean and the mean square of
- *  the records, clipped to `clip`; features are then centred and scaled by these, and the head is the mean over the last
- *  quarter of the other steps. step_size 0: by a rule from noise, steps, n, d and classes. Linear, from zero; gaussian.
- *
- *  "objective" (docs/derivations/objective.md): objective perturbation under pure epsilon. A noisy mean centres and scales the
- *  records, clipped to `clip`; noise enters a convex objective, and its minimum is blurred by exact noise. noise_multiplier is
- *  1 / epsilon; everything else follows public rules. Linear; replace-one; pure unless a delta is given.
- *
- *  Second moments (the trainers of sotto_head_moment_trainer()): sums over the records of x x' and of x by class go through
- *  sotto_dp_release() once, with a proved replace-one sensitivity (rounding included), and the head is computed from what
- *  comes out. Any mechanism that adds noise to vectors will do.
- *
- *  In:      classes       public: it must not be read off the records
- *           x, y          nothing is refused, logged or shaped by what they hold: a class may be absent, n may be below
- *                         `classes`. A record with a label outside of 0 .. classes - 1, or with features that are not all
- *                         finite, counts as nothing: it keeps its place among the n and adds nothing
- *  Out:     *out          free with sotto_head_free()
- *           *certificate  how far the records are protected; free with sotto_certificate_free()
- *  Returns: EDIVERGED     also: second moments: the noisy equations cannot be solved; the release stays charged
- *           those of sotto_head_train(), sotto_calibrate_sampled() and sotto_dp_reserve() */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train_private(
-    struct sotto_head **out, struct sotto_certificate **certificate, const float *x, const int64_t *y,
-    size_t n, size_t d, size_t classes, const struct sotto_head_recipe *recipe,
-    const struct sotto_head_privacy *privacy, const struct sotto_context *ctx);
-/** What private training would make of records: for their owner, who looks before a charge. It is no release. */
-struct sotto_records_check {
-    size_t n;
-    size_t nothing;      /**< records that would count as nothing: one or both of the next two */
-    size_t not_finite;   /**< records with a feature that is not a finite number */
-    size_t no_class;     /**< records with a label outside of 0 .. classes - 1 */
-    size_t empty;        /**< classes without a record that counts */
-    int64_t least, most; /**< smallest and largest label */
-    uint64_t reserved[4];
-};
-/** Counts the records that count as nothing in private training, by the rule of training itself.
- *
- *  In:      x        (n, d); NULL: the label alone decides, as of images
- *           y        (n)
- *           classes  public
- *  Returns: EINVAL   y is NULL, n is 0, fewer than 2 classes
- *           ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_check_records(struct sotto_records_check *out,
-                                                                 const float *x, const int64_t *y, size_t n,
-                                                                 size_t d, size_t classes);
-/** Saves a privately trained head and, beside it, PATH.certificate.json with the file's hash. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save_private(const char *path, const struct sotto_head *h,
-                                                                const struct sotto_certificate *certificate);
 /** Writes a safetensors file (docs/FORMATS.md).
  *
  *  tensors   "0.weight" (out, in), "0.bias", "2.weight", ... as PyTorch's nn.Sequential
@@ -212,46 +139,9 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save(const char *path, const 
  *                    not those of the checksum that training wrote
  *           ENOENT, EIO, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_load(struct sotto_head **out, const char *path);
-/** The bytes of that file, to memory.
- *
- *  Out:     *bytes (*size): free with sotto_bytes_free()
- *  Returns: as sotto_head_save(), without ECREATE and EIO; errors speak of "head in memory" */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save_bytes(void **bytes, size_t *size,
-                                                              const struct sotto_head *h);
-/** A head from the bytes of such a file.
- *
- *  In:      bytes (size): borrowed during the call
- *  Out:     *out: free with sotto_head_free()
- *  Returns: as sotto_head_load(), without ENOENT and EIO; errors speak of "head in memory" */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_load_bytes(struct sotto_head **out, const void *bytes,
-                                                              size_t size);
 SOTTO_API void sotto_head_free(struct sotto_head *h);
 SOTTO_API size_t sotto_head_inputs(const struct sotto_head *h);
 SOTTO_API size_t sotto_head_classes(const struct sotto_head *h);
-/** Returns: all parameters as one vector in file order (0.weight, 0.bias, 2.weight, ...); borrowed.
- *  Out: *count: how many */
-SOTTO_API float *sotto_head_parameters(struct sotto_head *h, size_t *count);
-/** Returns: SHA-256 over X, y and their shapes; "": unknown. */
-SOTTO_API const char *sotto_head_data_sha256(const struct sotto_head *h);
-/** Returns: SHA-256 over the recipe, d and classes; "": unknown. */
-SOTTO_API const char *sotto_head_recipe_hash(const struct sotto_head *h);
-/** Returns: how many records trained it (known for the convex trainers); 0: unknown. */
-SOTTO_API size_t sotto_head_records(const struct sotto_head *h);
-/** Returns: the recipe, borrowed; NULL: unknown. Members of which 0 is not the default state it by a mark (sotto/base.h),
- *           so that the recipe may be given to a call again. */
-SOTTO_API const struct sotto_head_recipe *sotto_head_get_recipe(const struct sotto_head *h);
-/** Returns: sotto.encoding/1 of the table that made X, as the file's metadata says it; NULL: none is known. */
-SOTTO_API const char *sotto_head_encoding(const struct sotto_head *h);
-/** Notes it.
- *
- *  In:      json  is released with the head, so it must not depend on private rows (sotto_table_encoding_beside())
- *  Returns: ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoding(struct sotto_head *h, const char *json);
-/** Returns: SHA-256 of the encoder that made X, 64 lower-case hexadecimal digits; "" (the default): none. */
-SOTTO_API const char *sotto_head_encoder(const struct sotto_head *h);
-/** In:      sha256  64 lower-case hexadecimal digits, or ""
- *  Returns: EINVAL  another text */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoder(struct sotto_head *h, const char *sha256);
 /** The files that made a head's inputs. {0}: none is known. */
 struct sotto_head_files {
     /** Of the encoder that made X. The head keeps its SHA-256. An encoder that private records trained (sotto/lab/fine_tune.h)
@@ -262,28 +152,6 @@ struct sotto_head_files {
     const char *features;
     const char *labels; /**< that y was read from; used with features only */
 };
-/** Notes what a reader of the head has to know of them; kept in its file.
- *
- *  Returns: ENOENT, EIO, EFORMAT, ENOMEM  names the file */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_note_files(struct sotto_head *h,
-                                                              const struct sotto_head_files *files,
-                                                              const struct sotto_context *ctx);
-/** The same from the encoder's file. An encoder that private records trained (sotto/lab/fine_tune.h) passes its stamp "no
- *  privacy statement" on to the head.
- *
- *  Returns: ENOENT, EIO */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoder_file(struct sotto_head *h, const char *path);
-/** Notes the source of the number of classes, for the certificate of what is made of this head.
- *
- *  In:      classes_by  such as "--classes"; below 64 bytes
- *  Returns: EINVAL      it is longer */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_classes_by(struct sotto_head *h,
-                                                                  const char *classes_by);
-/** Notes what a certificate says of the files that trained it (sotto_released_inputs()); kept in its file. */
-SOTTO_API void sotto_head_set_released_inputs(struct sotto_head *h,
-                                              const struct sotto_released_inputs *released);
-/** Out: *out: a copy; free with sotto_head_free() */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_copy(struct sotto_head **out, const struct sotto_head *h);
 
 /** One private release, from the records to the files. {0} in a member stands for its default. */
 struct sotto_head_release_request {
@@ -354,141 +222,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_predict(float *out, const str
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_accuracy(double *out, const struct sotto_head *h,
                                                             const float *x, const int64_t *y, size_t n,
                                                             size_t d, const struct sotto_context *ctx);
-
-/** What "1-norm and 2-norm" may have meant in the published figures of the additive logistic mechanism: maxima over pairs,
- *  reported beside the entrywise norms. NOT sensitivities: no guarantee follows from them. */
-enum sotto_paper_norm {
-    SOTTO_PAPER_NORM_INDUCED,      /**< kernel: largest column sum; largest singular value */
-    SOTTO_PAPER_NORM_INDUCED_ROWS, /**< kernel: largest row sum; largest singular value */
-    SOTTO_PAPER_NORM_BIAS,         /**< bias vectors alone */
-    SOTTO_PAPER_NORM_DIFFERENCE,   /**< difference of the two heads' entrywise norms */
-    SOTTO_PAPER_NORM_PER_TENSOR,   /**< 2-norm of each tensor, then 1- and 2-norm of those */
-    SOTTO_PAPER_NORMS
-};
-struct sotto_norm_pair {
-    double one, two;
-};
-/** Returns: "induced", ... */
-/** Returns: one line of description. */
-SOTTO_API const char *sotto_paper_norm_name(enum sotto_paper_norm norm);
-SOTTO_API const char *sotto_paper_norm_title(enum sotto_paper_norm norm);
-
-/** Largest observed change of the weights over random replace-one pairs (Algorithm 2): EVIDENCE, not a bound.
- *
- *  gamma_...: share of such pairs (i, j) of the SAME data with a change above the maximum:
- *    dkw           as published (Rubinstein & Alda 2017), at the best rho
- *    exchangeable  1 / (pairs + 1): on average over samplings
- *    tolerance     holds with `confidence` over the sampling
- *  None of them is differential privacy: the sample is one data set, and a scale derived from it depends on that data. */
-struct sotto_sensitivity_sample {
-    double l1, l2, linf; /**< entrywise, maxima over pairs */
-    double mean_l1, mean_l2;
-    size_t pairs;
-    double gamma_dkw, gamma_exchangeable, gamma_tolerance, confidence;
-    /** 0 in files that lack them. */
-    struct sotto_norm_pair paper[SOTTO_PAPER_NORMS];
-    /** Set by the caller: 1 sampled on the head's own private data, -1 on other data, 0 unknown. */
-    int on_private_data;
-    char recipe_hash[65], data_sha256[65];
-    /** Canonical text behind recipe_hash (docs/FORMATS.md); "" in files that lack it. */
-    char recipe[512];
-
-    /** 1: no sample but a PROOF for all pairs of neighbouring data sets of `records` records: l1, l2 and linf bound every
-     *  change, what rounding adds (`rounding`) included; means, gammas and pairs are 0. */
-    int proved;
-    size_t records;
-    double rounding;
-};
-/** Pairs in one block: a file in the cache of sotto_sensitivity_share(). */
-enum { SOTTO_PAIRS_BLOCK = 64 };
-/** How several processes sample one sensitivity. {0} but for the cache. */
-struct sotto_sensitivity_options {
-    /** Folder of finished blocks of pairs, which all share. As private as the records. */
-    const char *cache;
-    /** 1: sample blocks that no other process works on, until none is open, and leave it at that [0]. */
-    int worker;
-    /** Read by the program only, which then calls sotto_sensitivity_plan(). */
-    int plan;
-    /** Sample only blocks with number % shards == shard [0 of 1]. */
-    size_t shard, shards;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
-};
-/** sotto_sensitivity_run() by any number of processes, on machines that share the folder `cache`; the same numbers. A call
- *  that is no worker samples what is missing, waits for blocks that others sample, and merges by number.
- *
- *  Out:     *missing  pairs that other processes have not delivered
- *           out       filled where *missing is 0 and the call is no worker; NULL: of a worker
- *  Returns: EUSAGE    no cache; a worker with shards
- *           EFORMAT   a damaged file in the cache
- *           those of sotto_sensitivity_run() */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_share(
-    struct sotto_sensitivity_sample *out, size_t *missing, const float *x, const int64_t *y, size_t n,
-    size_t d, size_t classes, const struct sotto_head_recipe *recipe, size_t pairs,
-    const struct sotto_sensitivity_options *options, const struct sotto_context *ctx);
-/** What is left of one for workers. */
-struct sotto_sensitivity_plan {
-    size_t blocks, missing; /**< of pairs; those that are not in the cache */
-    double seconds_each;    /**< of a block on the threads of a worker */
-    double bytes;           /**< of the files of all blocks */
-};
-/** Nothing is written. The time is the mean of the blocks in the cache; if none is there (or no cache is given), one is sampled.
- *
- *  In:      options  cache alone is read
- *  Returns: those of sotto_sensitivity_share() */
-SOTTO_API SOTTO_MUST_CHECK sotto_status
-sotto_sensitivity_plan(struct sotto_sensitivity_plan *out, const float *x, const int64_t *y, size_t n,
-                       size_t d, size_t classes, const struct sotto_head_recipe *recipe, size_t pairs,
-                       const struct sotto_sensitivity_options *options, const struct sotto_context *ctx);
-/** Returns: hours that `workers` (at least 1) need for what is missing: each does a block at a time, on all its threads. */
-SOTTO_API double sotto_sensitivity_plan_hours(const struct sotto_sensitivity_plan *plan, size_t workers);
-/** Draws `pairs` pairs i != j of records and trains two heads for each. Both heads of a pair see every common record in the
- *  same batch slot; slot i holds record i in one head and record j in the other; slot j stays empty in both, so each trains
- *  on n - 1 records. Pairs run in parallel; results do not depend on threads. Logs the maxima and gamma so far as the pairs
- *  double.
- *
- *  One head is trained twice, apart from the others: if its bits differed, the trainer would not be a function and the
- *  differences would measure its noise (EINVAL).
- *
- *  In:      x      (n, d)
- *           y      (n)
- *           ctx    its progress counts pairs
- *  Returns: EINVAL    as sotto_head_train(); `pairs` is 0 or exceeds the n (n - 1) / 2 distinct ones; or as said above
- *           ESTOPPED  ctx asked to stop */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_run(struct sotto_sensitivity_sample *out,
-                                                              const float *x, const int64_t *y, size_t n,
-                                                              size_t d, size_t classes,
-                                                              const struct sotto_head_recipe *recipe,
-                                                              size_t pairs, const struct sotto_context *ctx);
-/** The proved replace-one sensitivity of a head by a convex trainer: follows from its recipe and number of records alone.
- *
- *  Returns: EINVAL  another trainer; recipe or records are unknown; private records trained the encoder; or the weights are
- *                   larger than any that the recipe makes */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_prove(struct sotto_sensitivity_sample *out,
-                                                                const struct sotto_head *h);
-/** The proof for p->input, a head by a convex trainer. The file of a head by an early version does not bind its weights to
- *  its recipe: then p->release.spend.condition says so.
- *
- *  In:      *sample                  loaded from a file, or {0}
- *  Out:     *sample                  filled in if it was {0}; borrowed by *p
- *           p->release.sensitivity   the proof
- *  Returns: EINVAL                   the sample is not this head's
- *           those of sotto_head_load() and sotto_sensitivity_prove() */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_of_head(struct sotto_protect *p,
-                                                                  struct sotto_sensitivity_sample *sample);
-/** Out: *out: what a release needs to know of a sample or proof */
-SOTTO_API void sotto_sensitivity_of(struct sotto_sensitivity *out, const struct sotto_sensitivity_sample *s);
-/** Writes sensitivity.json (docs/FORMATS.md). */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_save(const char *path,
-                                                               const struct sotto_sensitivity_sample *s);
-/** Returns: EFORMAT  what no sample can be, or a proof with figures that do not follow from its recipe */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_load(struct sotto_sensitivity_sample *out,
-                                                               const char *path);
-/** The same document on one line.
- *
- *  Out: *json: free with sotto_text_free() */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_json(char **json,
-                                                               const struct sotto_sensitivity_sample *s);
 
 #ifdef __cplusplus
 }

@@ -281,6 +281,22 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_most_frequent(
     int64_t *label, struct sotto_certificate **certificate, const int64_t *labels, size_t n, size_t classes,
     const struct sotto_release *release, const struct sotto_context *ctx);
 
+enum sotto_canary_kind {
+    SOTTO_CANARY_MISLABELLED, /**< a record of the set with a wrong label, in the place of that record */
+    SOTTO_CANARY_RANDOM,      /**< noise with a random label, a new record */
+    SOTTO_CANARY_DIRAC, /**< no record but a gradient: the clipping norm at one weight; DP-SGD alone. A new record */
+    SOTTO_CANARY_CLIPBKD, /**< along the directions in which public rows vary least (Jagielski et al. 2020); a new record */
+    SOTTO_CANARY_IN_DISTRIBUTION /**< a record of the set as it is, in its own place */
+};
+/** {0}: no canaries. */
+struct sotto_canary_options {
+    size_t count; /**< [0: none] */
+    enum sotto_canary_kind kind;
+    uint64_t
+        seed; /**< [1] of the canaries and the rows they displace, which are no secret; never of the coins */
+    uint64_t reserved[4]; /**< zeros: room for later members */
+};
+
 #ifdef __cplusplus
 }
 #endif

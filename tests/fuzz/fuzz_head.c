@@ -2,6 +2,7 @@
  * bytes that load again and give themselves. */
 #include "sotto/head.h"
 #include "sotto/lab/array.h"
+#include "sotto/lab/head.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,35 +4,21 @@
  * sotto_canaries_make() before a training, the training on sotto_canaries_data(), sotto_canaries_save() after it, and
  * sotto_coins_open() at the audit. Canaries are records of the account: each takes one place among the n, so the guarantee of
  * every other record is what it is without them. */
-#ifndef SOTTO_CANARY_H
-#define SOTTO_CANARY_H
+#ifndef SOTTO_LAB_CANARY_H
+#define SOTTO_LAB_CANARY_H
 
 #include "sotto/lab/data.h"
+#include "sotto/release.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum sotto_canary_kind {
-    SOTTO_CANARY_MISLABELLED, /**< a record of the set with a wrong label, in the place of that record */
-    SOTTO_CANARY_RANDOM,      /**< noise with a random label, a new record */
-    SOTTO_CANARY_DIRAC, /**< no record but a gradient: the clipping norm at one weight; DP-SGD alone. A new record */
-    SOTTO_CANARY_CLIPBKD, /**< along the directions in which public rows vary least (Jagielski et al. 2020); a new record */
-    SOTTO_CANARY_IN_DISTRIBUTION /**< a record of the set as it is, in its own place */
-};
 /** What the coin of a canary decides. */
 enum sotto_canary_relation {
     SOTTO_CANARY_OR_NOTHING, /**< zero-out: heads: it counts; tails: its place counts as nothing. n is the same */
     SOTTO_CANARY_ONE_OF_TWO, /**< replace-one: heads: it; tails: another record (or the opposite gradient) in its place */
     SOTTO_CANARY_IN_OR_OUT /**< plain training: heads: it is in the set; tails: it is not */
-};
-/** {0}: no canaries. */
-struct sotto_canary_options {
-    size_t count; /**< [0: none] */
-    enum sotto_canary_kind kind;
-    uint64_t
-        seed; /**< [1] of the canaries and the rows they displace, which are no secret; never of the coins */
-    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 struct sotto_canary_request {
     const struct sotto_dataset *data; /**< with labels; its records are copied */

@@ -1,19 +1,18 @@
 /* train.h - supervised training of whole networks on labelled records, and what such a network answers.
  *
  * Start at sotto_train(). A record is an image or a row of a table; an answer is (classes) f4. */
-#ifndef SOTTO_TRAIN_H
-#define SOTTO_TRAIN_H
+#ifndef SOTTO_LAB_TRAIN_H
+#define SOTTO_LAB_TRAIN_H
 
-#include "sotto/lab/canary.h"
+#include "sotto/head.h"
 #include "sotto/lab/autotune.h"
+#include "sotto/lab/canary.h"
 #include "sotto/lab/data.h"
 #include "sotto/lab/release.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-enum { SOTTO_TRAIN_HIDDEN = 8 };
 
 /** Residual perturbation of resnet8 and resnet20: noise in every block, in training and in every answer, and ensembles. It
  *  resists attacks only empirically; what noise on the inputs proves is in sotto/lab/residual.h. */

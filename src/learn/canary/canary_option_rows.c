@@ -1,6 +1,6 @@
 #include "options/option_row.h"
 #include "options/option_tables.h"
-#include "sotto/lab/canary.h"
+#include "sotto/release.h"
 
 #define OPTIONS_OF struct sotto_canary_options
 

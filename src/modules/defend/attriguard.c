@@ -1,4 +1,5 @@
 #include "defend/attriguard.h"
+#include "sotto/lab/head.h"
 
 #include "defend/attriguard_sample.h"
 

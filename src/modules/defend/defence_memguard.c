@@ -12,6 +12,7 @@
  * The authors' code feeds h the posteriors in the order of the undefended row; here they are sorted anew at
  * every step, as an attacker that sorts will do. */
 #include "defend/defence_net.h"
+#include "sotto/lab/head.h"
 
 #include "defend/defence.h"
 

@@ -12,6 +12,7 @@
 #include "sotto/attack.h"
 #include "sotto/lab/defend.h"
 #include "sotto/head.h"
+#include "sotto/lab/head.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "options/module_tables.h"
 #include "options/option_values.h"
 #include "sotto/account.h"
+#include "sotto/lab/head.h"
 #include "sotto/option.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 #include "federated/federated_score.h"
+#include "sotto/lab/head.h"
 
 #include "attack/query/attack_net.h"
 #include "par/par.h"

@@ -2,6 +2,7 @@
  * only shows what such participants would give away; what it would cost is sotto_account_sampled(). */
 #include "federated/federation.h"
 #include "federated/federated_score.h"
+#include "sotto/lab/head.h"
 
 #include <math.h>
 #include <string.h>

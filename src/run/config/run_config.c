@@ -6,6 +6,7 @@
 #include "run/config/config_network.h"
 #include "run/config/config_sections.h"
 #include "sotto/lab/fine_tune.h"
+#include "sotto/lab/head.h"
 #include "sotto/release.h"
 
 #include <math.h>

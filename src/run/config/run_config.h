@@ -4,7 +4,6 @@
 
 #include "io/json/json.h"
 #include "sotto/head.h"
-#include "sotto/lab/canary.h"
 #include "sotto/lab/data.h"
 #include "sotto/lab/ssl.h"
 #include "sotto/lab/train.h"

@@ -3,7 +3,6 @@
 #define RUN_STAGES_RUN_CANARIES_H
 
 #include "run/stages/run_network.h"
-#include "sotto/lab/canary.h"
 
 /** Does this model train with canaries? */
 bool run_has_canaries(const struct run *r, const struct run_model *m);

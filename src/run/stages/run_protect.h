@@ -4,6 +4,7 @@
 
 #include "run/stages/run_stages.h"
 #include "sotto/lab/provenance.h"
+#include "sotto/lab/sensitivity.h"
 #include "sotto/release.h"
 
 /** Everything that decides a protected model. */

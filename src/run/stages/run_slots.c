@@ -5,6 +5,7 @@
 #include "dp/ledger/plan_standing.h"
 #include "dp/release/release.h"
 #include "run/stages/run_protect.h"
+#include "sotto/lab/head.h"
 #include "sotto/lab/ledger.h"
 
 #include <stdio.h>

@@ -7,6 +7,7 @@
 #include "io/array/npy.h"
 #include "options/option_values.h"
 #include "par/par.h"
+#include "sotto/lab/head.h"
 #include "sotto/lab/provenance.h"
 #include "sotto/private/io.h"
 #include "ssl/pretrain.h"

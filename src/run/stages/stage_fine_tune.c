@@ -5,6 +5,7 @@
 #include "io/array/npy.h"
 #include "io/provenance/statement.h"
 #include "sotto/lab/fine_tune.h"
+#include "sotto/lab/head.h"
 #include "ssl/encoder.h"
 
 #include <stdio.h>

@@ -4,7 +4,9 @@
 #include "options/option_tables.h"
 #include "options/option_values.h"
 #include "run/stages/run_stages.h"
+#include "sotto/lab/head.h"
 #include "sotto/lab/provenance.h"
+#include "sotto/lab/sensitivity.h"
 
 #include <stdio.h>
 

@@ -6,6 +6,7 @@
 
 #include "dp/certificate/certificate_json.h"
 #include "dp/release/charge_hint.h"
+#include "sotto/lab/head.h"
 #include "sotto/lab/train.h"
 
 #include <stdio.h>

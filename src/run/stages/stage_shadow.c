@@ -3,6 +3,7 @@
 #include "run/stages/run_shadow.h"
 
 #include "base/cpu.h"
+#include "sotto/lab/head.h"
 #include "sotto/lab/release.h"
 #include "sotto/private/io.h"
 

@@ -2,6 +2,8 @@
  * no budget is spent: the noise only measures, and the results are functions of the private data
  * (docs/PRIVACY.md). */
 #include "run/stages/run_sweep.h"
+#include "sotto/lab/head.h"
+#include "sotto/lab/sensitivity.h"
 
 #include "num/beta.h"
 #include "par/par.h"

@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "io/json/json.h"
-#include "sotto/head.h"
 #include "sotto/run.h"
 #include "sotto/verify.h"
 

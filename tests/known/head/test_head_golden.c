@@ -1,5 +1,6 @@
 /* Twenty steps of a 6-5-3 head against PyTorch (tools/golden_head.py), for every instruction-set level of
  * this CPU. */
+#include "sotto/lab/head.h"
 #include "support/test.h"
 
 #include "head/train/head_plain.h"

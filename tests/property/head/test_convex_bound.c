@@ -1,5 +1,6 @@
 /* The proved sensitivity against what records can really do: random and adversarial neighbours never exceed
  * it, and each condition of the proof, taken away, lets them. Also the gradient behind it. */
+#include "sotto/lab/head.h"
 #include "support/test.h"
 
 #include "head/convex/head_convex.h"

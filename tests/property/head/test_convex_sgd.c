@@ -1,6 +1,7 @@
 /* The proved sensitivity of "convex-sgd": figures by hand, random and adversarial neighbours below it,
  * controls without clipping above it, the batched loop against a plain one, and what the sampler and the file
  * say. */
+#include "sotto/lab/head.h"
 #include "support/test.h"
 
 #include "head/convex/head_convex.h"

@@ -6,6 +6,7 @@
 #include "head/private/moments.h"
 #include "rng/rng.h"
 #include "support/temporary_folder.h"
+#include "sotto/lab/head.h"
 
 #include <math.h>
 #include <stdlib.h>

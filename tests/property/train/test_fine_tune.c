@@ -8,6 +8,8 @@
 #include "io/provenance/statement.h"
 #include "support/machine.h"
 #include "sotto/lab/fine_tune.h"
+#include "sotto/lab/head.h"
+#include "sotto/lab/sensitivity.h"
 #include "sotto/release.h"
 
 #include <math.h>

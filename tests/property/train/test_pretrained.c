@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "dp/certificate/certificate.h"
 #include "nn/model/model.h"
+#include "sotto/lab/head.h"
 
 #include <math.h>
 #include <signal.h>

@@ -9,6 +9,8 @@
 #include "head/sensitivity/sensitivity_gamma.h"
 #include "support/head_blobs.h"
 #include "sotto/head.h"
+#include "sotto/lab/head.h"
+#include "sotto/lab/sensitivity.h"
 
 #include <math.h>
 

@@ -1,6 +1,7 @@
 /* The convex trainers: figures of the bound, clipping, solver against solver, records of the proof,
  * errors. */
 #include "sotto/account.h"
+#include "sotto/lab/head.h"
 #include "support/test.h"
 
 #include "head/convex/head_convex.h"

@@ -1,4 +1,5 @@
 /* Heads: learning, determinism, answers, every documented error, no allocation while training. */
+#include "sotto/lab/head.h"
 #include "support/test.h"
 
 #include "head/train/head_plain.h"

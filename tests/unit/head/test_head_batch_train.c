@@ -1,5 +1,6 @@
 /* Many heads at once on subsets of the records: for any threads the same bits, and those of a head alone
  * (MLPs) or nearly (linear heads); progress; errors. */
+#include "sotto/lab/head.h"
 #include "support/test.h"
 
 #include "head/batch/head_batch_train.h"

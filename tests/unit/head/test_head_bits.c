@@ -1,5 +1,6 @@
 /* Records of bits: looking only at the ones gives the bits of the dense product, at every level, and only
  * such records are looked at that way. */
+#include "sotto/lab/head.h"
 #include "support/test.h"
 
 #include "head/train/head_plain.h"

@@ -7,6 +7,7 @@
 #include "head/private/head_checkpoint.h"
 #include "sotto/certificate.h"
 #include "sotto/head.h"
+#include "sotto/lab/head.h"
 #include "sotto/private/io.h"
 #include "support/temporary_folder.h"
 

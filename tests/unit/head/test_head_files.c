@@ -6,6 +6,8 @@
 #include "base/memory.h"
 #include "support/head_blobs.h"
 #include "sotto/head.h"
+#include "sotto/lab/head.h"
+#include "sotto/lab/sensitivity.h"
 #include "sotto/private/io.h"
 
 #include <math.h>

@@ -4,6 +4,8 @@
 #include "rng/rng.h"
 #include "sotto/head.h"
 #include "sotto/attack.h"
+#include "sotto/lab/head.h"
+#include "sotto/lab/sensitivity.h"
 #include "sotto/ledger.h"
 #include "support/temporary_folder.h"
 #include "support/certificate_text.h"

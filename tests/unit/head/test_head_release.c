@@ -5,7 +5,9 @@
 #include "base/file.h"
 #include "sotto/certificate.h"
 #include "sotto/head.h"
+#include "sotto/lab/canary.h"
 #include "sotto/lab/data.h"
+#include "sotto/lab/head.h"
 #include "sotto/lab/ledger.h"
 #include "support/temporary_folder.h"
 

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "sotto/lab/local.h"
+#include "sotto/lab/sensitivity.h"
 #include "support/temporary_folder.h"
 
 #include <math.h>

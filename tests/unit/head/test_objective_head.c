@@ -4,6 +4,7 @@
 #include "support/exercise.h"
 #include "rng/rng.h"
 #include "sotto/head.h"
+#include "sotto/lab/head.h"
 #include "sotto/ledger.h"
 #include "support/certificate_text.h"
 #include "support/temporary_folder.h"

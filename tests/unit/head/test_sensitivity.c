@@ -1,4 +1,5 @@
 /* The sensitivity sampler: alignment, exact zeros, thread independence, gamma, errors. */
+#include "sotto/lab/head.h"
 #include "support/test.h"
 
 #include "head/batch/head_block.h"

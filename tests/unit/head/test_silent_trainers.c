@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "rng/rng.h"
 #include "sotto/head.h"
+#include "sotto/lab/head.h"
 #include "sotto/lab/provenance.h"
 #include "sotto/lab/train.h"
 #include "support/temporary_folder.h"

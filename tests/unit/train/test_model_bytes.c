@@ -6,6 +6,7 @@
 #include "support/head_blobs.h"
 #include "support/machine.h"
 #include "sotto/head.h"
+#include "sotto/lab/head.h"
 #include "sotto/lab/ssl.h"
 #include "sotto/lab/train.h"
 

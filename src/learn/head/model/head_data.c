@@ -1,5 +1,6 @@
 /* What a head may be trained on, and the name of a private data set: the SHA-256 of its shapes and bytes. */
 #include "head/model/head_model.h"
+#include "sotto/lab/head.h"
 
 #include <math.h>
 #include <stdio.h>

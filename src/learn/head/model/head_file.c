@@ -3,6 +3,7 @@
  * it. */
 #include "head/model/head_model.h"
 #include "io/provenance/statement.h"
+#include "sotto/lab/head.h"
 #include "sotto/private/io.h"
 
 #include <math.h>

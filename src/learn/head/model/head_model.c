@@ -1,4 +1,5 @@
 #include "head/model/head_model.h"
+#include "sotto/lab/head.h"
 #include "sotto/lab/release.h"
 
 #include <string.h>

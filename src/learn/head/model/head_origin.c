@@ -2,6 +2,7 @@
 #include "head/model/head_model.h"
 #include "io/provenance/statement.h"
 #include "sotto/lab/data.h"
+#include "sotto/lab/head.h"
 #include "sotto/lab/release.h"
 
 /* Encoders made elsewhere may be of any format; they carry no stamp. */

@@ -2,6 +2,7 @@
  * shortest numbers that read back exactly. A change of form is a change of every recipe hash: bump
  * "recipe". */
 #include "head/model/head_trainer.h"
+#include "sotto/lab/head.h"
 #include "sotto/private/option.h"
 
 #include "options/option_tables.h"

@@ -1,6 +1,7 @@
 #include "base/file.h"
 #include "dp/release/charge_hint.h"
 #include "head/model/head_trainer.h"
+#include "sotto/lab/head.h"
 #include "sotto/lab/provenance.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #include "head/model/head_trainer.h"
+#include "sotto/lab/head.h"
 
 #include "base/status.h"
 #include "options/option_values.h"

@@ -3,6 +3,7 @@
 #include "canary/charged_records.h"
 #include "dp/release/charge_hint.h"
 #include "head/model/head_trainer.h"
+#include "sotto/lab/head.h"
 
 #include <unistd.h>
 

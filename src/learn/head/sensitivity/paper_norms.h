@@ -4,7 +4,7 @@
 #ifndef HEAD_SENSITIVITY_PAPER_NORMS_H
 #define HEAD_SENSITIVITY_PAPER_NORMS_H
 
-#include "sotto/head.h"
+#include "sotto/lab/sensitivity.h"
 
 /** Fills `out` for the difference of two heads: tensors in file order (weight (out, in), bias (out), ...),
  * widths inputs, hidden ..., classes. Kernels are read as (in, out) matrices, as Keras keeps them; of several

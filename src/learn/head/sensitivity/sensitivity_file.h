@@ -3,6 +3,7 @@
 #define HEAD_SENSITIVITY_SENSITIVITY_FILE_H
 
 #include "sotto/head.h"
+#include "sotto/lab/sensitivity.h"
 
 struct json;
 

@@ -1,6 +1,6 @@
 #include "options/option_row.h"
 #include "options/option_tables.h"
-#include "sotto/head.h"
+#include "sotto/lab/sensitivity.h"
 
 #define OPTIONS_OF struct sotto_sensitivity_options
 

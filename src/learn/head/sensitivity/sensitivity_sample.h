@@ -3,6 +3,7 @@
 #define HEAD_SENSITIVITY_SENSITIVITY_SAMPLE_H
 
 #include "head/batch/head_batch_train.h"
+#include "sotto/lab/sensitivity.h"
 
 /** head_batch_train(), or what a test puts in its place. */
 typedef sotto_status (*head_maker)(const struct head_data *data, const struct sotto_head_recipe *recipe,

@@ -6,7 +6,6 @@
 
 #include "ssl/encoder.h"
 #include "sotto/account.h"
-#include "sotto/lab/train.h"
 
 enum { PUBLIC_ENCODER_TEXT = 256 };
 struct encoder_standing {

@@ -1,4 +1,5 @@
 #include "attack/query/attack_net.h"
+#include "sotto/lab/head.h"
 
 #include "par/par.h"
 

@@ -2,6 +2,7 @@
 #include "attack/query/query_run.h"
 
 #include "nn/nn.h"
+#include "sotto/lab/head.h"
 #include "sotto/lab/ssl.h"
 #include "train/network/network.h"
 #include "train/private/dp_sgd.h"

@@ -13,6 +13,7 @@
 #include "attack/query_attack.h"
 #include "attack/query/whitebox_layer.h"
 #include "rng/rng.h"
+#include "sotto/lab/head.h"
 
 #include <math.h>
 

@@ -14,6 +14,7 @@
 #include "attack/query/attack_net.h"
 #include "attack/query/snapshots.h"
 #include "rng/rng.h"
+#include "sotto/lab/head.h"
 
 #include <string.h>
 

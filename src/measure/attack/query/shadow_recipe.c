@@ -2,6 +2,7 @@
 #include "base/reserved.h"
 #include "options/option_tables.h"
 #include "options/option_values.h"
+#include "sotto/lab/head.h"
 
 #include <string.h>
 

@@ -8,6 +8,7 @@
 #include "par/par.h"
 #include "rng/rng.h"
 #include "train/private/dp_sgd.h"
+#include "sotto/lab/head.h"
 #include "sotto/lab/release.h"
 
 #include <math.h>

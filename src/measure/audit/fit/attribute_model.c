@@ -1,6 +1,7 @@
 #include "audit/fit/attribute_model.h"
 
 #include "sotto/head.h"
+#include "sotto/lab/head.h"
 
 #include <math.h>
 

@@ -4,6 +4,7 @@
  * three seeds averaged. */
 #include "audit/score/posterior.h"
 #include "sotto/head.h"
+#include "sotto/lab/head.h"
 
 #include <math.h>
 

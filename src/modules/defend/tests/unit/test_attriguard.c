@@ -1,5 +1,6 @@
 /* AttriGuard: phase II against numeric optimisers, phase I against what is known in closed form, budgets
  * kept. */
+#include "sotto/lab/head.h"
 #include "support/test.h"
 
 #include "defend/attriguard.h"

@@ -1,5 +1,6 @@
 /* Defences: what every row of the list must keep, MemGuard's two phases, the closed form, records,
  * refusals. */
+#include "sotto/lab/head.h"
 #include "support/test.h"
 
 #include "defend/defence_net.h"

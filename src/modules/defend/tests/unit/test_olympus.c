@@ -5,6 +5,7 @@
 #include "rng/rng.h"
 #include "sotto/lab/defend.h"
 #include "sotto/head.h"
+#include "sotto/lab/head.h"
 
 #include <math.h>
 #include <stdio.h>
