@@ -15,11 +15,12 @@
 #define SOTTO_AUDIT_H
 
 #include "sotto/account.h"
-#include "sotto/base.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct sotto_rows;
 
 /** Records with a score above one threshold that was chosen on other records. */
 struct sotto_audit_flagged {
@@ -427,51 +428,6 @@ struct sotto_audit_result {
 };
 SOTTO_API void sotto_audit_result_free(struct sotto_audit_result *r);
 
-/** What the numbers of an audit or of a row of a report say, the worst first (docs/FORMATS.md, sotto.report/1). */
-enum sotto_verdict {
-    SOTTO_VERDICT_CONTRADICTED, /**< an attack shows more than the proved or the claimed epsilon */
-    SOTTO_VERDICT_DESTROYED,    /**< less than a fifth of the accuracy above chance is left */
-    SOTTO_VERDICT_LEAKS,
-    SOTTO_VERDICT_LEAKS_LITTLE,
-    SOTTO_VERDICT_DAMAGED, /**< no attack was better than guessing, but most of the accuracy is lost */
-    SOTTO_VERDICT_NOT_DETECTED,
-    SOTTO_VERDICT_NOT_ATTACKED
-};
-/** Returns: the verdict as documents write it, "not-detected"; NULL for other numbers. */
-SOTTO_API const char *sotto_verdict_name(enum sotto_verdict verdict);
-/** The number that decides a verdict. */
-enum sotto_finding {
-    SOTTO_FINDING_NONE,
-    SOTTO_FINDING_AUC,      /**< an AUC beyond .5 */
-    SOTTO_FINDING_TPR,      /**< a true-positive rate above its false-positive rate */
-    SOTTO_FINDING_EPSILON,  /**< a lower bound on epsilon above 0 */
-    SOTTO_FINDING_ACCURACY, /**< accuracy that is lower on members than on non-members */
-    SOTTO_FINDING_CLAIM     /**< a lower bound on epsilon above the claimed one */
-};
-/** The verdict on one audit.
- *
- *  An audit leaks if a corrected lower end says so, in either direction: of AUC over .5, of TPR over FPR at a rate of the
- *  options, or of epsilon over 0. The opposite direction takes a high score for a non-member's. The error probability
- *  1 - confidence is shared (Bonferroni). Each attack has an equal share: 80 % of it go to AUC, 8 % to the rates, 8 % to
- *  epsilon. The gap of accuracy has 4 % of the whole. So an audit of a model that leaks nothing is said to leak with a
- *  probability of at most 1 - confidence.
- *
- *  It leaks rather than "a little" if the corrected end of AUC is at least .05 from .5, that of TPR is above 2 FPR or .1 above
- *  FPR, that of epsilon above ln 2, or that of the gap of accuracy beyond .1. */
-struct sotto_audit_verdict {
-    /** CONTRADICTED (the claim), LEAKS, LEAKS_LITTLE, NOT_DETECTED or NOT_ATTACKED */
-    enum sotto_verdict kind;
-    enum sotto_finding by; /**< NONE: no number says that it leaks */
-    int opposite;          /**< 1: the opposite guess found it */
-    int swapped;    /**< 1: an AUC wholly below .5 decides, or the accuracy is wholly lower on members */
-    size_t attack;  /**< index of the attack that decides, or of the largest AUC; 0 if no attack was run */
-    double fpr;     /**< of TPR; else NAN */
-    double lower;   /**< the corrected lower end, of the opposite guess if `opposite`; NAN if by NONE */
-    char text[512]; /**< the same in a sentence or two */
-};
-/** Judges an audit by its numbers alone. Pages, gates, comparisons and documents all use this verdict. */
-SOTTO_API void sotto_audit_judge(struct sotto_audit_verdict *out, const struct sotto_audit_result *r);
-
 /** Tests the curve of a certificate, or of any mechanism, by the guesses of an audit with one_run_guesses.
  *
  *  In:      profile  sotto_certificate_profile() or its relatives
@@ -510,6 +466,247 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_summary(char **text, const s
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_gate(int *failed, char **line,
                                                          const struct sotto_audit_result *r,
                                                          const char *rule);
+
+/** Scores of one attack: member (n_member) and nonmember (n_nonmember), higher = more member-like. */
+struct sotto_audit_scores {
+    /** title and source may be NULL. */
+    const char *name, *title, *source;
+    const double *member, *nonmember;
+    /** 1: the attack decides by itself: member when score > threshold. The threshold was found without looking at which
+     *  records are members of the target. */
+    int has_threshold;
+    double threshold;
+    /** Of an attack on a generative model: what of it the attack sees ("discriminator"). NULL: another attack. */
+    const char *access;
+};
+/** What is known of a generative model. Its records are the features of the audit's input: images as the generator makes them,
+ *  or embeddings of both. */
+struct sotto_generative_input {
+    /** Logits of its discriminator (not their sigmoid, which makes ties), (n_member), (n_nonmember). NULL: none. */
+    const double *member_discriminator, *nonmember_discriminator;
+    /** Samples of its generator, (generated_n, feature_count), and of a generator that was trained by the same recipe on other
+     *  records. NULL: none. */
+    const float *generated, *reference_generated;
+    size_t generated_n, reference_generated_n;
+    /** Records of the attacker's own, (attacker_n, feature_count), which principal components are taken from. NULL: from
+     *  the samples. */
+    const float *attacker;
+    size_t attacker_n;
+    /** Of a record and a sample, channels 1 or 3, for the pictures of a report [0: they are not images]. */
+    size_t channels, height, width;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
+};
+/** What a language model says of texts. All arrays: members first, then non-members. */
+struct sotto_token_input {
+    /** (n, length) ln p(token | those before it); NaN behind a text's end. */
+    const float *logprobs;
+    size_t length;
+    /** (n, length): mean and standard deviation of ln p over the model's vocabulary at each token. NULL: none. */
+    const float *mean, *deviation;
+    /** The same texts by a reference model, and in lower case by the model itself. NULL: none. */
+    const float *reference, *lowercase;
+    size_t reference_length, lowercase_length;
+    /** (n): length of the text as zlib compresses it. NULL: none. */
+    const double *bytes;
+    /** (n, neighbours): mean losses of texts that differ from it in a few words, nats a token. NULL: none. */
+    const float *neighbour_losses;
+    size_t neighbours;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
+};
+/** Attribute inference: records with a hidden attribute, 0 .. values - 1, and what a model reveals about them. */
+struct sotto_attribute_input {
+    /** (n, d): embeddings, outputs or anything else that the attacker sees. */
+    const float *features;
+    /** (n) */
+    const int64_t *attribute;
+    /** (n), 0 .. classes - 1: the task's label, for the baseline that sees nothing else; NULL: none. */
+    const int64_t *labels;
+    size_t n, d, classes;
+    /** What weaker attackers have instead of `features`, each with the labels if there are any: the model's answers
+     *  (n, output_count), and what is known of the record anyway (n, known_count). NULL: no such baseline. */
+    const float *outputs, *known;
+    size_t output_count, known_count;
+    /** > 0: the attacker knows the first n_aux records and is tested on all others; 0: a random half is known, the
+     *  other half is the test. */
+    size_t n_aux;
+    /** Networks of 3 .. deepest dense layers are tried, each with a result of its own; at most 6 [0: one of 3 only]. */
+    size_t deepest;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
+};
+/** Arrays to audit. Rows are records. Either logits or probabilities with labels, or scores. */
+struct sotto_audit_input {
+    /** (n, K) logits, or probabilities if `probabilities`. */
+    const float *member, *nonmember;
+    /** The same in double precision, instead of the two above. */
+    const double *member_f8, *nonmember_f8;
+    int probabilities;
+    const int64_t *member_labels, *nonmember_labels;
+    /** Instead of logits. */
+    const double *member_losses, *nonmember_losses;
+    /** Instead of logits: any score, higher = more member-like. */
+    const double *member_scores, *nonmember_scores;
+    size_t n_member, n_nonmember, classes;
+    /** Reference (shadow) models on the same records, for LiRA, RMIA and their relatives: (n, models) signals
+     *  ln(p_y / (1 - p_y)) of the true class, or losses if `reference_losses`. NULL: none. */
+    const double *member_reference, *nonmember_reference;
+    /** (n, models): 1 where the model was trained on the record; NULL: no reference saw any record (offline). */
+    const uint8_t *member_trained, *nonmember_trained;
+    /** Instead of the four above: the same matrices in files (sotto/private/io.h), both sides of each, which are read in several
+     *  passes. Not with views. */
+    const struct sotto_rows *member_reference_rows, *nonmember_reference_rows;
+    const struct sotto_rows *member_trained_rows, *nonmember_trained_rows;
+    /** At least 1. Attacks that need the spread of several models are left out where there is one. */
+    size_t reference_models;
+    int reference_losses;
+    /** Instead of signals: the reference models' logits or probabilities on all records, members first:
+     *  (models, n_member + n_nonmember, classes), in single or double precision. `reference_kind` says which. */
+    const float *reference_outputs;
+    const double *reference_outputs_f8;
+    /** (models, n_member + n_nonmember): 1 where the model was trained on the record; NULL: no model saw any record. */
+    const uint8_t *reference_outputs_trained;
+    /** Records known to be members of nothing: outputs (n_population, classes) and labels, or losses, as for the
+     *  target's records. NULL: none. */
+    const double *population, *population_losses;
+    /** (n_population, models): the reference models' signals, or their losses. */
+    const double *population_reference;
+    const int64_t *population_labels;
+    size_t n_population;
+    /** Answers on several views of each record (mirrored, shifted, the record itself), (n, views, classes): the same
+     *  views in the same order for all models, outputs of the kind of the target's. Those of the population are for
+     *  RMIA, which without them compares the records with each other. NULL: none. */
+    const double *member_views, *nonmember_views, *population_views;
+    /** Of the reference models: (reference_models, n_member + n_nonmember, views, classes), in single or double
+     *  precision. They join what the references say about the records as they are. */
+    const float *reference_views, *population_reference_views;
+    const double *reference_views_f8, *population_reference_views_f8;
+    /** 1 .. 255 */
+    size_t views;
+    /** The records themselves, flattened: (n, feature_count). For the checks of the two sets, the quantile attack and distances to
+     *  generated samples. */
+    const float *member_features, *nonmember_features, *population_features;
+    size_t feature_count;
+    /** A mean that was released (of a class, a cluster, a group of people) and that of a population, (feature_count)
+     *  each. The attack decides whether a record, given by its features, was part of the released mean. NULL: none. */
+    const double *released_mean, *reference_mean;
+    /** Instead of reference_mean: the people behind it, (n_reference, feature_count). None of them may be a non-member of
+     *  this audit: the mean holds them, so they would look like anything but outsiders. NULL: unknown. */
+    const float *reference_people;
+    size_t n_reference;
+    /** Scores of attacks that were run elsewhere; each becomes one more entry of "attacks". */
+    const struct sotto_audit_scores *named;
+    size_t named_count;
+    /** Attribute inference, beside the attacks on membership or instead of them. NULL: none. */
+    const struct sotto_attribute_input *attribute;
+    /** A generative model under attack. NULL: none. */
+    const struct sotto_generative_input *generative;
+    /** A shadow model of the attacker's own: outputs (n_shadow, classes) of the same kind as the target's. NULL: none. */
+    const double *shadow;
+    const int64_t *shadow_labels;
+    /** 1 for the records that the shadow model was trained on. */
+    const uint8_t *shadow_trained;
+    size_t n_shadow;
+    /** Texts and a language model. NULL: none. */
+    const struct sotto_token_input *tokens;
+    /** When each record was written, as a number (days, years). Sets that differ by date can be told apart without any model.
+     *  NULL: unknown. */
+    const double *member_dates, *nonmember_dates;
+    /** Of reference_outputs [0: the kind of the target's outputs]; 1: logits; 2: probabilities. */
+    int reference_kind;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
+};
+/** {0} or NULL: all defaults. */
+struct sotto_audit_options {
+    /** Attacks to run, NULL-terminated; NULL: all that apply. */
+    const char *const *names;
+    /** False-positive rates to report [.01, .001]. */
+    const double *fpr;
+    size_t fpr_count;
+    /** [.95] */
+    double confidence;
+    /** Of the lower bounds on epsilon [0]. */
+    double delta;
+    /** [0] of the half split for thresholds, and of the bootstrap. */
+    uint64_t seed;
+    /** "attack.parameter=value", NULL-terminated; NULL: the usual values. */
+    const char *const *settings;
+    /** Of the bootstrap [2000]. */
+    size_t draws;
+    /** 1: test the claim of (claim_epsilon, claim_delta)-differential privacy. */
+    int has_claim;
+    double claim_epsilon, claim_delta;
+    /** Each record was a member by a fair coin of its own: adds the one-run bound on epsilon (Steinke, Nasr and
+     *  Jagielski 2023) from this many guesses on each side [0: no]. Fix it before looking at results. */
+    size_t one_run_guesses;
+    /** Scores are one for each training run, and "members" are runs on data that held a group of this many records:
+     *  bounds are divided accordingly (Jagielski et al. 2020) [0: no]. */
+    size_t group_size;
+    /** 1: the mechanism claims a constant odds ratio (additive logistic noise); adds an exact interval of it [0]. */
+    int odds_ratio;
+    /** 1: memorisation of single records by the reference models [0]. */
+    int memorisation;
+    /** Number of the most vulnerable members that are listed [0]. */
+    size_t most_vulnerable;
+    /** 1: with their row numbers. */
+    int include_indices;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
+};
+/** Runs the attacks.
+ *
+ *  In:  options  NULL: the defaults
+ *  Out: out      for each attack AUC, rates, balanced accuracy and a lower bound on epsilon, with intervals; ROC points (at
+ *                most 500), realised false-positive rates, sizes, warnings. Free with sotto_audit_result_free().
+ *
+ *  Returns: EUSAGE  there is no such attack, or it needs other arrays; one side has what the other lacks
+ *           EINVAL  sizes, labels, values that are not finite or no probabilities
+ *           ENOMEM, ESTOPPED */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit(struct sotto_audit_result *out,
+                                                    const struct sotto_audit_input *in,
+                                                    const struct sotto_audit_options *options,
+                                                    const struct sotto_context *ctx);
+
+/** One input file of an audit. The report holds its role and SHA-256, not its name. */
+struct sotto_report_input {
+    const char *role; /**< "member logits", ... */
+    const char *path;
+};
+/** What a report says of an audit besides its result. {0}: nothing. */
+struct sotto_audit_facts {
+    const char *title;                       /**< NULL: "Membership audit" */
+    const struct sotto_report_input *inputs; /**< (inputs_count), or NULL */
+    size_t inputs_count;
+    /** Certificate of the audited model, or the released file beside it: it is verified, and what it proves or conditions
+     * stands beside what was measured. That the audited answers are those of this file rests on the caller. NULL: none */
+    const char *certificate;
+    const char *ledger; /**< that was charged for it; NULL: not at hand, and the page says so */
+    /** Command that repeats the audit, for the page; names of files do not belong in it. NULL: none */
+    const char *command;
+    uint64_t reserved[4]; /**< zeros: room for later members */
+};
+/** The page of an audit. If the environment has SOURCE_DATE_EPOCH, that is the time that the page shows.
+ *  In:      audit: the result
+ *           facts: NULL: nothing besides
+ *  Out:     *html: the page that sotto_report_audit() writes
+ *  Returns: EFORMAT      the result holds something that a report refuses
+ *           ENOENT, EIO  an input file cannot be hashed
+ *           EGATE        the certificate does not verify
+ *           ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_audit_html(char **html,
+                                                                const struct sotto_audit_result *audit,
+                                                                const struct sotto_audit_facts *facts);
+/** Writes result.json (the audit), report.json, report.html and the companions.
+ *  In:      folder: made if it is not there
+ *           audit: the result
+ *           facts: NULL: nothing besides
+ *  Returns: as above
+ *           ECREATE, EIO */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_audit(const char *folder,
+                                                           const struct sotto_audit_result *audit,
+                                                           const struct sotto_audit_facts *facts);
 
 #ifdef __cplusplus
 }

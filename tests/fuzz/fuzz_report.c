@@ -1,6 +1,6 @@
 /* Any bytes as a "sotto.report/1" document: a page or an error, and a page never lets a text out of its
  * place. */
-#include "sotto/report.h"
+#include "sotto/lab/report.h"
 
 #include <assert.h>
 #include <stddef.h>

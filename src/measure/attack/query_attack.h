@@ -9,6 +9,7 @@
 #include "attack/attack_facts.h"
 #include "attack/target/target.h"
 #include "head/model/head_model.h"
+#include "sotto/attack.h"
 
 /* What an attack needs; sotto_attack() refuses to run it without. */
 enum query_need {

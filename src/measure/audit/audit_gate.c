@@ -1,6 +1,7 @@
 /* Rules for continuous integration: "auc>0.6", "tpr.lower@0.01>0.05", "lint>0". */
 #include "base/memory.h"
 #include "sotto/audit.h"
+#include "sotto/lab/audit.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "options/option_row.h"
 #include "options/option_tables.h"
-#include "sotto/attack.h"
+#include "sotto/audit.h"
 
 #define OPTIONS_OF struct sotto_audit_input
 

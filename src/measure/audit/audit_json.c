@@ -3,6 +3,7 @@
 #include "audit/audit_fields.h"
 #include "audit/audit_memory.h"
 #include "io/json/json.h"
+#include "sotto/lab/audit.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@
 #include "audit/score/posterior.h"
 #include "num/binomial.h"
 #include "par/par.h"
+#include "sotto/lab/audit.h"
 
 #include <math.h>
 #include <stdlib.h>

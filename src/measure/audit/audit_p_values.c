@@ -3,7 +3,7 @@
 #include "audit/audit_private.h"
 #include "base/file.h"
 #include "num/beta.h"
-#include "sotto/attack.h"
+#include "sotto/lab/audit.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "audit/audit_sanity_values.h"
 #include "audit/audit_verdict.h"
 #include "audit/distribution_shift_test.h"
+#include "sotto/lab/audit.h"
 
 #include <math.h>
 #include <stdio.h>

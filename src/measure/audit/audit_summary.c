@@ -3,6 +3,7 @@
 #include "audit/audit_one_run.h"
 #include "base/memory.h"
 #include "sotto/audit.h"
+#include "sotto/lab/audit.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,6 +5,7 @@
  * curve and two ranks of the other side (tpr_interval.h; a thinned curve can only cost the attacker), epsilon and the gap of
  * accuracy from their counts. The opposite guess exchanges the two sides. */
 #include "audit/audit_verdict.h"
+#include "sotto/lab/audit.h"
 
 #include "audit/measure/epsilon_bounds.h"
 #include "audit/measure/metrics.h"

@@ -3,7 +3,7 @@
 #ifndef AUDIT_DISTRIBUTION_SHIFT_TEST_H
 #define AUDIT_DISTRIBUTION_SHIFT_TEST_H
 
-#include "sotto/attack.h"
+#include "sotto/base.h"
 
 enum { TWO_SETS_FOLDS = 5, TWO_SETS_MOST = 1000 };
 

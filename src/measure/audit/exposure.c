@@ -1,6 +1,6 @@
 /* How far up a canary stands among candidates that could as well have been chosen (Carlini et al. 2019). */
 #include "base/status.h"
-#include "sotto/attack.h"
+#include "sotto/lab/audit.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* What the standardised inner product can find: with v_j the variance of a person's share at locus j, its mean among
  * members is J/n above that among others, and its deviation sqrt(J (1/n + 1/n_ref)): docs/derivations/tracing.md. */
 #include "base/status.h"
-#include "sotto/attack.h"
+#include "sotto/lab/audit.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* Files written beside the page: the model card as Markdown, and the table of attacks as CSV. */
 #include "base/file.h"
 #include "report/page/page.h"
-#include "sotto/report.h"
+#include "sotto/lab/report.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* What the numbers of a document say, as a struct. */
 #include "audit/audit_memory.h"
 #include "report/document/document.h"
+#include "sotto/lab/report.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "audit/measure/metrics.h"
 #include "base/reserved.h"
 #include "num/beta.h"
-#include "sotto/attack.h"
+#include "sotto/lab/audit.h"
 #include "sotto/lab/defend.h"
 #include "sotto/head.h"
 #include "sotto/lab/head.h"

@@ -1,4 +1,5 @@
 #include "monitor/query_log.h"
+#include "sotto/private/io.h"
 
 #include "base/file.h"
 #include "monitor/monitor_state.h"

@@ -5,6 +5,7 @@
 #include "monitor/query_log.h"
 #include "options/module_tables.h"
 #include "sotto/option.h"
+#include "sotto/private/io.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,7 @@
 #include "base/file.h"
 #include "io/table/csv.h"
 #include "smoothing/smoothing_private.h"
+#include "sotto/private/io.h"
 
 #include <math.h>
 #include <string.h>

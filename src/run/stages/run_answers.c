@@ -1,4 +1,5 @@
 #include "run/stages/run_answers.h"
+#include "sotto/private/io.h"
 
 #include <math.h>
 

@@ -5,7 +5,6 @@
 
 #include "run/config/run_config.h"
 #include "run/run_folder/run_folder.h"
-#include "sotto/attack.h"
 #include "sotto/lab/provenance.h"
 #include "sotto/ledger.h"
 #include "sotto/run.h"

@@ -2,6 +2,7 @@
  * interval, and for a noise setting the spread over many draws (drawn to measure, never released). */
 #include "run/stages/run_canaries.h"
 #include "run/stages/run_shadow.h"
+#include "sotto/lab/audit.h"
 #include "sotto/lab/head.h"
 #include "sotto/lab/release.h"
 

@@ -1,6 +1,7 @@
 /* The attacks on the draws of a setting. The attacker adapts: the shadow models are noised by the same mechanism at the same
  * scale. Thresholds are chosen on the even records and scored on the odd ones. */
 #include "run/stages/run_sweep.h"
+#include "sotto/lab/audit.h"
 #include "sotto/lab/head.h"
 #include "sotto/lab/release.h"
 

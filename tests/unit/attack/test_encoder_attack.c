@@ -5,7 +5,6 @@
 #include "attack/encoder/encoder_scores.h"
 #include "io/json/json.h"
 #include "rng/rng.h"
-#include "sotto/attack.h"
 #include "support/audit_text.h"
 
 #include <math.h>

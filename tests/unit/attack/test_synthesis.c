@@ -1,5 +1,6 @@
 /* Made-up records: Algorithm 1 finds the classes that a linear oracle has and reports the one that it cannot
  * reach; marginals and noise change what they say they change. */
+#include "sotto/attack.h"
 #include "support/test.h"
 
 #include "attack/shadow/synthesis.h"

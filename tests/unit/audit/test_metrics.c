@@ -1,4 +1,5 @@
 /* src/measure/audit/measure/metrics.c and tpr_interval.c: curves, thresholds, areas, bounds. */
+#include "sotto/lab/audit.h"
 #include "support/test.h"
 
 #include "audit/measure/metrics.h"

@@ -3,7 +3,6 @@
 #include "support/exercise.h"
 #include "base/memory.h"
 #include "rng/rng.h"
-#include "sotto/attack.h"
 #include "sotto/head.h"
 #include "sotto/lab/head.h"
 #include "sotto/ledger.h"

@@ -2,6 +2,7 @@
  * A fresh half of the shadow's records teaches what is learnt, the other half sets every threshold, so that
  * nothing is judged on what taught it; the target's records are only scored. */
 #include "options/option_tables.h"
+#include "sotto/lab/audit.h"
 #include "sotto/lab/head.h"
 #include "sotto/option.h"
 #include "attack/encoder/encoder_scores.h"

@@ -7,6 +7,7 @@
 #define ATTACK_QUERY_HOP_SKIP_JUMP_H
 
 #include "attack/target/target.h"
+#include "sotto/attack.h"
 
 struct hop_settings {
     const float *low, *high; /* (inputs): what a coordinate may be; finite, low <= high */

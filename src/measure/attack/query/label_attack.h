@@ -9,6 +9,7 @@
 
 #include "attack/shadow/feature_space.h"
 #include "attack/shadow/shadow_calibration.h"
+#include "sotto/attack.h"
 
 struct label_setting {
     struct feature_space space; /* of the attacker's records, else of the inputs to judge */

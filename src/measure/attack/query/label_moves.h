@@ -4,6 +4,7 @@
 
 #include "attack/query_attack.h"
 #include "data/augment/image_moves.h"
+#include "sotto/attack.h"
 
 /* How a row is an image, as the options say (channels > 0). EINVAL: it does not fill a row. */
 sotto_status label_shape(struct image_shape *out, const struct query_input *in);

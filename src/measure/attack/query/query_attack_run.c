@@ -6,6 +6,7 @@
 #include "attack/query/shadow_recipe.h"
 #include "base/reserved.h"
 #include "options/option_tables.h"
+#include "sotto/lab/query.h"
 #include "sotto/option.h"
 #include "sotto/private/option.h"
 #include "train/network/network.h"

@@ -1,5 +1,6 @@
 /* The list, expanded twice: declarations, then the table. */
 #include "attack/query_attack.h"
+#include "sotto/attack.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,6 +2,7 @@
  * 1)||. Training drives it down on members. The score is minus its logarithm. */
 #include "attack/shadow/shadow_calibration.h"
 #include "attack/query/whitebox_layer.h"
+#include "sotto/attack.h"
 
 #include <math.h>
 

@@ -2,6 +2,7 @@
  * threshold is what the top tenth of random inputs reach. */
 #include "attack/shadow/feature_space.h"
 #include "attack/query_attack.h"
+#include "sotto/lab/query.h"
 
 #include <math.h>
 #include <stdlib.h>

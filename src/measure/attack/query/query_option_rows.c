@@ -1,6 +1,6 @@
 #include "options/option_row.h"
 #include "options/option_tables.h"
-#include "sotto/query.h"
+#include "sotto/attack.h"
 
 #define OPTIONS_OF struct sotto_attack_options
 #define DISGUISE "Disguise from a monitor (--target-command)"

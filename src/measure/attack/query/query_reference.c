@@ -1,6 +1,7 @@
 /* Attacks that compare the target with shadows: the pool is trained here, the scores are those of the attacks
  * on arrays, of one view of each record or of several. */
 #include "attack/query_attack.h"
+#include "sotto/lab/query.h"
 
 #include "audit/score/posterior.h"
 #include "audit/score/resolution.h"

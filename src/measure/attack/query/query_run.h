@@ -3,6 +3,7 @@
 #define ATTACK_QUERY_QUERY_RUN_H
 
 #include "attack/query_attack.h"
+#include "sotto/attack.h"
 
 /* Everything of one run that must be freed. */
 struct query_work {

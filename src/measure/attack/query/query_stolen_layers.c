@@ -12,6 +12,7 @@
 #include "options/option_tables.h"
 #include "options/option_values.h"
 #include "rng/rng.h"
+#include "sotto/lab/audit.h"
 
 #include <math.h>
 #include <string.h>

@@ -15,6 +15,7 @@
 #include "attack/query/snapshots.h"
 #include "rng/rng.h"
 #include "sotto/lab/head.h"
+#include "sotto/lab/query.h"
 
 #include <string.h>
 

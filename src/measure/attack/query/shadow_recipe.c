@@ -3,6 +3,7 @@
 #include "options/option_tables.h"
 #include "options/option_values.h"
 #include "sotto/lab/head.h"
+#include "sotto/lab/query.h"
 
 #include <string.h>
 

@@ -2,7 +2,8 @@
 #ifndef ATTACK_QUERY_SHADOW_RECIPE_H
 #define ATTACK_QUERY_SHADOW_RECIPE_H
 
-#include "sotto/query.h"
+#include "sotto/attack.h"
+#include "sotto/lab/train.h"
 
 /** Makes o->shadow a whole recipe.
  *

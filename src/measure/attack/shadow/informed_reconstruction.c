@@ -11,7 +11,7 @@
 #include "num/beta.h"
 #include "num/symmetric.h"
 #include "rng/rng.h"
-#include "sotto/query.h"
+#include "sotto/lab/query.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #define ATTACK_SHADOW_SHADOW_CALIBRATION_H
 
 #include "attack/shadow/shadow_set.h"
+#include "sotto/attack.h"
 
 struct shadow_calibration {
     struct shadow_set shadows;

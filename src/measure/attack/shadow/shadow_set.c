@@ -1,4 +1,5 @@
 #include "attack/shadow/shadow_set.h"
+#include "sotto/lab/query.h"
 
 #include "par/par.h"
 

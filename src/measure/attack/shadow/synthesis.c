@@ -1,4 +1,5 @@
 #include "attack/shadow/synthesis.h"
+#include "sotto/attack.h"
 
 #include <string.h>
 

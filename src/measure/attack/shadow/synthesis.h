@@ -6,6 +6,7 @@
 #include "attack/attack_facts.h"
 #include "attack/shadow/feature_space.h"
 #include "attack/target/target.h"
+#include "sotto/attack.h"
 
 /* Algorithm 1: climbs the target's posterior of one class by redrawing features at random. The published
  * values are for Purchase; iterations_max is not published. */

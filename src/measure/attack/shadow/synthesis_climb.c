@@ -1,6 +1,7 @@
 /* Many climbs walk side by side, so that the target is asked in batches: every round asks for one candidate
  * of each climb that still walks. */
 #include "attack/shadow/synthesis.h"
+#include "sotto/lab/query.h"
 
 #include <string.h>
 

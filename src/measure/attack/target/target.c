@@ -1,4 +1,5 @@
 #include "attack/target/target.h"
+#include "sotto/lab/query.h"
 
 #include <math.h>
 

@@ -7,8 +7,8 @@
 #define ATTACK_TARGET_TARGET_H
 
 #include "base/memory.h"
+#include "sotto/lab/query.h"
 #include "sotto/lab/train.h"
-#include "sotto/query.h"
 
 struct sotto_target {
     const char *name;                /* for errors: a file or a command; owned by the maker of the target */

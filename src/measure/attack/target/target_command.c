@@ -7,7 +7,9 @@
  * failure the command is ended and later queries are refused: its stream has no border to start again
  * from. */
 #include "options/option_tables.h"
+#include "sotto/lab/query.h"
 #include "sotto/option.h"
+#include "sotto/private/io.h"
 #include "sotto/private/option.h"
 #include "attack/target/child_process.h"
 #include "attack/target/target.h"

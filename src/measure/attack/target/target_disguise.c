@@ -3,6 +3,7 @@
 #include "attack/target/target.h"
 #include "options/option_tables.h"
 #include "rng/rng.h"
+#include "sotto/lab/query.h"
 #include "sotto/option.h"
 
 #include <math.h>

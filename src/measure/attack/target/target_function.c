@@ -1,5 +1,6 @@
 /* A model that is a function of the caller's program. */
 #include "attack/target/target.h"
+#include "sotto/attack.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* A head or MLP from a file, answered here. */
 #include "attack/target/target.h"
+#include "sotto/lab/query.h"
 
 struct head_target {
     struct sotto_target target;

@@ -1,5 +1,6 @@
 /* A whole network, answered here: one plan for all queries. */
 #include "attack/target/target_network.h"
+#include "sotto/lab/query.h"
 
 struct network_target {
     struct sotto_target target;

@@ -3,6 +3,7 @@
 #define ATTACK_TARGET_TARGET_NETWORK_H
 
 #include "attack/target/target.h"
+#include "sotto/attack.h"
 #include "train/network/network.h"
 
 /* Takes the network over if `owned`, also on failure; else it must outlive the target, as must name. ctx

@@ -1,6 +1,6 @@
 #include "options/option_row.h"
 #include "options/option_tables.h"
-#include "sotto/query.h"
+#include "sotto/lab/query.h"
 
 #define OPTIONS_OF struct sotto_command_options
 

@@ -1,6 +1,7 @@
 /* The two public estimates that need no audit around them. */
 #include "audit/measure/metrics.h"
 #include "num/beta.h"
+#include "sotto/lab/audit.h"
 
 #include <math.h>
 

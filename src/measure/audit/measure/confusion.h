@@ -2,7 +2,6 @@
 #ifndef AUDIT_MEASURE_CONFUSION_H
 #define AUDIT_MEASURE_CONFUSION_H
 
-#include "sotto/attack.h"
 #include "base/memory.h"
 
 struct confusion_scores {

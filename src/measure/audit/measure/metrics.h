@@ -7,7 +7,6 @@
 #define AUDIT_MEASURE_METRICS_H
 
 #include "base/memory.h"
-#include "sotto/attack.h"
 
 /* Cumulative counts at each distinct score, highest first: flagging everything at or above score[i] gives
  * true_positives[i] and false_flags[i]. Owns its arrays. */

@@ -2,7 +2,7 @@
 #ifndef AUDIT_MEASURE_NEWCOMBE_H
 #define AUDIT_MEASURE_NEWCOMBE_H
 
-#include "sotto/attack.h"
+#include "sotto/base.h"
 
 /* right[0] / n[0] - right[1] / n[1] with Newcombe's interval (1998, method 10: Wilson's intervals of both, squared and added);
  * n > 0. z: quantile of the normal law, 1.96 for 95 %. At 95 % it covers so

@@ -1,7 +1,7 @@
 /* Membership of texts from what a language model says of their tokens. All sums run over a text's own tokens. */
 #include "audit/score/tokens.h"
 #include "audit/measure/sorted.h"
-#include "sotto/attack.h"
+#include "sotto/audit.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #define REPORT_COMPARE_COMPARE_H
 
 #include "audit/audit_memory.h"
-#include "sotto/report.h"
+#include "sotto/lab/compare.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "io/json/json.h"
 #include "report/document/sweeps.h"
-#include "sotto/report.h"
+#include "sotto/lab/audit.h"
 
 struct estimate {
     bool given;

@@ -2,6 +2,7 @@
  * verdict (audit/audit_verdict.c). The order matters: a broken claim first, then a destroyed model (its low attack scores mean
  * nothing), then what the attacks found. */
 #include "report/document/document.h"
+#include "sotto/lab/audit.h"
 
 #include "audit/audit_verdict.h"
 

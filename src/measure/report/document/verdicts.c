@@ -1,5 +1,6 @@
 /* Writes the verdicts that the reader reached back into the document. */
 #include "report/document/document.h"
+#include "sotto/lab/audit.h"
 
 static struct json *verdict_json(const char *kind, const char *text)
 {

@@ -1,6 +1,7 @@
 /* The verdict: two sentences that head the page, cards, every setting at a glance, what noise cost each of them, and what to do
  * next. */
 #include "report/page/page.h"
+#include "sotto/lab/audit.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 
 #include "generate/generator.h"
 #include "rng/rng.h"
-#include "sotto/audit.h"
 #include "sotto/lab/generate.h"
 #include "sotto/sotto.h"
 #include "support/machine.h"

@@ -6,7 +6,7 @@
 #ifndef SOTTO_LAB_FEDERATED_H
 #define SOTTO_LAB_FEDERATED_H
 
-#include "sotto/attack.h"
+#include "sotto/audit.h"
 #include "sotto/head.h"
 
 #ifdef __cplusplus

@@ -25,7 +25,7 @@
 #define SOTTO_LAB_MONITOR_H
 
 #include "sotto/lab/provenance.h"
-#include "sotto/query.h"
+#include "sotto/lab/query.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,7 +7,7 @@
 #ifndef SOTTO_LAB_SMOOTHING_H
 #define SOTTO_LAB_SMOOTHING_H
 
-#include "sotto/query.h"
+#include "sotto/attack.h"
 
 #ifdef __cplusplus
 extern "C" {
