@@ -73,14 +73,6 @@ SOTTO_API const char *sotto_error_hint(void);
 /** Returns: the short stable name of a status, "EFORMAT" for instance; "unknown" for other numbers. */
 SOTTO_API const char *sotto_status_name(sotto_status status);
 
-enum { SOTTO_NUMBER_TEXT = 40 };
-/** Writes x with at most so many significant digits (1 to 17), rounded up, so that "at most" is true of what is read, or down, for "at
- *  least". A unit in the last place of x is forgiven, as x stands for the decimal that it was computed for.
- *
- *  In:      up  0: rounded down
- *  Returns: out, which may be NULL */
-SOTTO_API const char *sotto_number_text(char out[SOTTO_NUMBER_TEXT], double x, int digits, int up);
-
 enum sotto_log_level { SOTTO_LOG_DEBUG, SOTTO_LOG_INFO, SOTTO_LOG_WARNING };
 
 /** A value of `stop`: a limit of time that was set before the call has run out. A private training that shows nothing of itself (no

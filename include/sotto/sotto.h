@@ -36,6 +36,7 @@
 #include "sotto/option.h"
 #include "sotto/private/io.h"
 #include "sotto/private/option.h"
+#include "sotto/private/print.h"
 #include "sotto/private/team.h"
 #include "sotto/release.h"
 #include "sotto/run.h"

@@ -14,10 +14,6 @@ extern "C" {
  *  Returns: EINVAL  names the known ones */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_adjacency_find(enum sotto_adjacency *adjacency,
                                                              const char *name);
-/** One line about the i-th mechanism. Returns: NULL after the last. */
-SOTTO_API const char *sotto_mechanism_title(size_t i);
-/** Out: *json: the account as one JSON object, schema sotto.account/1; free with sotto_text_free() */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_json(char **json, const struct sotto_account *account);
 /** sotto_account_release(), proved again in ball arithmetic (FLINT): the interval does not rest on the accuracy of
  * the C library. Bounds by the privacy loss (exact for gaussian and logistic, on a grid for laplace) and by Renyi
  * divergence.

@@ -167,8 +167,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_any_order_file(struct sott
                                                                      const char *path, double delta,
                                                                      enum sotto_adjacency target,
                                                                      const struct sotto_context *ctx);
-/** Out: *json  a sotto.any_order/1 document (docs/FORMATS.md); release with sotto_text_free() */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_any_order_json(char **json, const struct sotto_any_order *any);
 
 /** The definition itself, for two output distributions, in both directions: the smallest delta at epsilon.
  *

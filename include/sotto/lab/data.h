@@ -2,8 +2,8 @@
  *
  * Start at sotto_dataset_open() or sotto_dataset_from_arrays(). Every char ** is a text: free with sotto_text_free()
  * (sotto/private/io.h). Outputs are untouched when a call fails. */
-#ifndef SOTTO_DATA_H
-#define SOTTO_DATA_H
+#ifndef SOTTO_LAB_DATA_H
+#define SOTTO_LAB_DATA_H
 
 #include "sotto/lab/array.h"
 #include "sotto/lab/provenance.h"
@@ -198,12 +198,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_fetch(const char *name,
  *  Returns: as sotto_data_fetch() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_fetch_plan(char **text, const char *name,
                                                               const struct sotto_fetch_options *options);
-/** Out:     *text: all sets as a table for the terminal: registered, imported, found, missing, and how to get them
- *  Returns: ENOENT, ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_table(char **text);
-/** Out:     *json: all sets, "sotto.data-list/1"
- *  Returns: ENOENT, ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_list(char **json);
 /** Out:     *json: the facts on one set, "sotto.data-info/1"
  *  Returns: as sotto_dataset_open() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_info(char **json, const char *name_or_path,

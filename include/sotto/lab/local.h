@@ -1,7 +1,7 @@
 /* local.h - the local sensitivity of a head: what one record of THIS data set can change. It is no privacy parameter;
  * smooth.h has what makes such figures safe. */
-#ifndef SOTTO_LOCAL_H
-#define SOTTO_LOCAL_H
+#ifndef SOTTO_LAB_LOCAL_H
+#define SOTTO_LAB_LOCAL_H
 
 #include "sotto/head.h"
 
@@ -29,10 +29,6 @@ struct sotto_local_sensitivity {
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_local(
     struct sotto_local_sensitivity *out, const float *x, const int64_t *y, size_t n, size_t d, size_t classes,
     const struct sotto_head_recipe *recipe, size_t sample, const struct sotto_context *ctx);
-/** Out: *json: schema sotto.local-sensitivity/1, kind "local"; no other verb takes it for a sensitivity. Free with
- *       sotto_text_free() */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_local_sensitivity_json(char **json,
-                                                                     const struct sotto_local_sensitivity *s);
 /** Writes that document. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_local_sensitivity_save(const char *path,
                                                                      const struct sotto_local_sensitivity *s);

@@ -1,7 +1,7 @@
 /* selftest.h - checks of this build on this machine: known answers, samplers, files, and a black-box attack on every
  * mechanism. */
-#ifndef SOTTO_SELFTEST_H
-#define SOTTO_SELFTEST_H
+#ifndef SOTTO_LAB_SELFTEST_H
+#define SOTTO_LAB_SELFTEST_H
 
 #include "sotto/base.h"
 
@@ -58,8 +58,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_selftest(struct sotto_selftest *ou
                                                        const struct sotto_selftest_options *options,
                                                        const struct sotto_context *ctx);
 SOTTO_API void sotto_selftest_clear(struct sotto_selftest *t);
-/** Out: *json: one object, schema sotto.selftest/1; free with sotto_text_free(). Returns: ENOMEM. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_selftest_json(char **json, const struct sotto_selftest *t);
 
 #ifdef __cplusplus
 }

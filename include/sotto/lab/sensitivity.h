@@ -137,11 +137,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_save(const char *path,
 /** Returns: EFORMAT  what no sample can be, or a proof with figures that do not follow from its recipe */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_load(struct sotto_sensitivity_sample *out,
                                                                const char *path);
-/** The same document on one line.
- *
- *  Out: *json: free with sotto_text_free() */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_json(char **json,
-                                                               const struct sotto_sensitivity_sample *s);
 
 #ifdef __cplusplus
 }

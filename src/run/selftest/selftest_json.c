@@ -2,6 +2,7 @@
 #include "io/json/json.h"
 #include "selftest/checks.h"
 #include "selftest/program.h"
+#include "sotto/private/print.h"
 
 sotto_status sotto_selftest_json(char **json, const struct sotto_selftest *t)
 {

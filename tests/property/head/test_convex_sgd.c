@@ -2,6 +2,7 @@
  * controls without clipping above it, the batched loop against a plain one, and what the sampler and the file
  * say. */
 #include "sotto/lab/head.h"
+#include "sotto/private/print.h"
 #include "support/test.h"
 
 #include "head/convex/head_convex.h"

@@ -6,6 +6,7 @@
 #include "support/data_files.h"
 #include "io/json/json.h"
 #include "sotto/private/io.h"
+#include "sotto/private/print.h"
 
 #include <dirent.h>
 #include <errno.h>

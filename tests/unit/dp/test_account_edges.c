@@ -8,6 +8,7 @@
 #include "dp/pld/pld.h"
 #include "sotto/lab/account.h"
 #include "sotto/lab/compose.h"
+#include "sotto/private/print.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  * errors. */
 #include "sotto/account.h"
 #include "sotto/lab/head.h"
+#include "sotto/private/print.h"
 #include "support/test.h"
 
 #include "head/convex/head_convex.h"

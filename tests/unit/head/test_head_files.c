@@ -9,6 +9,7 @@
 #include "sotto/lab/head.h"
 #include "sotto/lab/sensitivity.h"
 #include "sotto/private/io.h"
+#include "sotto/private/print.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "sotto/lab/local.h"
 #include "sotto/lab/sensitivity.h"
+#include "sotto/private/print.h"
 #include "support/temporary_folder.h"
 
 #include <math.h>

@@ -5,8 +5,8 @@
 #include "dp/dpsgd/dpsgd_json.h"
 #include "dp/mechanism/mechanism.h"
 #include "io/json/json.h"
-#include "sotto/lab/account.h"
 #include "sotto/lab/compose.h"
+#include "sotto/private/print.h"
 
 #include <math.h>
 #include <stdio.h>

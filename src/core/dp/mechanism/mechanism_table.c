@@ -1,6 +1,7 @@
 /* Expands mechanism_list.h twice: declarations, then the table. */
 #include "dp/mechanism/mechanism.h"
-#include "sotto/lab/account.h"
+#include "sotto/account.h"
+#include "sotto/private/print.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #define IO_TEXT_NUMBER_H
 
 #include "sotto/base.h"
+#include "sotto/private/print.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,6 +5,7 @@
 #include "data/set/summary.h"
 #include "data/store/store.h"
 #include "io/json/json.h"
+#include "sotto/private/print.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -5,6 +5,7 @@
 #include "head/model/head_model.h"
 #include "io/json/json.h"
 #include "sotto/lab/local.h"
+#include "sotto/private/print.h"
 
 #include <math.h>
 #include <stdio.h>
