@@ -2,7 +2,7 @@
  * arrays, 2,000 bootstrap draws. bench_audit [RECORDS [MODELS]] prints wall time, CPU time and the largest
  * memory. */
 #include "rng/rng.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "stopwatch.h"
 
 #include <math.h>

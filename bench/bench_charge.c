@@ -8,7 +8,7 @@
 #include "dp/ledger/ledger_account.h"
 #include "dp/ledger/ledger_columns.h"
 #include "dp/ledger/ledger_plan.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 enum { MOST = 100 };
 

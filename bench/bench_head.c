@@ -3,7 +3,7 @@
  * [mlp|linear|linear500|convex|pairs32|pairs500|mlp-pairs|shadows]... (default: all). --json: one line with
  * heads_per_second a task. */
 #include "stopwatch.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include "base/memory.h"
 #include "head/batch/head_batch_train.h"

@@ -2,7 +2,7 @@
  * every step), both by this library, on a linear softmax head and random features. usage: bench_release
  * [--rounds R] [--epochs E] [--hidden H]. CPU time of one thread; medians of R interleaved rounds; a step is
  * what a run of three times the epochs takes longer, accounts not counted. */
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include "rng/rng.h"
 

@@ -1,7 +1,7 @@
 /* Times shadow MLPs 600-128-100, each on a random half of 20,000 synthetic purchases, batches of 100.
  * usage: bench_shadow [--models M] [--epochs E] [--trainer adam|sgd] [--threads N] [--json] */
 #include "stopwatch.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include "attack/shadow/shadow_pool.h"
 

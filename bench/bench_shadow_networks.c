@@ -5,7 +5,7 @@
  * (T networks; defaults: cnn, 16,32,64, 32, 2500, 2, 2, 5) */
 #include "stopwatch.h"
 #include "attack/shadow/shadow_pool.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <stdio.h>
 #include <stdlib.h>

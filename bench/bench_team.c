@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 enum { MOST = 1001, MOST_RANKS = 1024 };
 

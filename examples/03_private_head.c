@@ -11,11 +11,7 @@ int main(void)
     static float x[RECORDS * COLUMNS];
     static int64_t y[RECORDS];
     make_records(x, y, 1);
-    struct sotto_head_recipe recipe;
-    sotto_head_defaults(&recipe);
-    recipe.trainer = "dp-sgd";
-    recipe.batch = 100;
-    recipe.lr = 1;
+    const struct sotto_head_recipe recipe = {.trainer = "dp-sgd", .batch = 100, .lr = 1};
     const struct sotto_head_release_request request = {
         .x = x,
         .y = y,

@@ -1,5 +1,6 @@
 /* Protect a finished classifier: a convex trainer with proved sensitivity, then noise on all weights; and check
  * the released file against its certificate and ledger, as its receiver would. */
+#include <sotto/lab/sensitivity.h>
 #include <sotto/sotto.h>
 
 #include "records.h"
@@ -11,7 +12,7 @@ static sotto_status protect(struct sotto_certificate **certificate, struct sotto
     static float x[RECORDS * COLUMNS];
     static int64_t y[RECORDS];
     make_records(x, y, 2);
-    struct sotto_head_recipe recipe;
+    const struct sotto_head_recipe recipe = {.trainer = "convex"};
     struct sotto_head *head = NULL;
     struct sotto_sensitivity_sample proof = {0};
     struct sotto_protect p = {.input = "exact.safetensors",
@@ -22,8 +23,6 @@ static sotto_status protect(struct sotto_certificate **certificate, struct sotto
                                                     .ledger = "protect.ledger.jsonl",
                                                     .purpose = "release of the classifier"},
                                           .records = RECORDS}};
-    sotto_head_defaults(&recipe);
-    recipe.trainer = "convex";
     sotto_status status = sotto_head_train(&head, x, y, RECORDS, COLUMNS, CLASSES, &recipe, NULL);
     if (status == SOTTO_OK)
         status = sotto_head_save(p.input, head);

@@ -1,4 +1,5 @@
 /* Pre-train an encoder on public images, without labels, and turn images into embeddings. */
+#include <sotto/lab/ssl.h>
 #include <sotto/sotto.h>
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the C source of the binding from sotto/sotto.h and sotto/lab.h (the modules of the build), and compiles it where a library is given.
+"""Writes the C source of the binding from sotto/private/all.h and sotto/lab.h (with the modules of the build), and compiles it where a library is given.
 
 Nothing is declared by hand: the compiler's preprocessor reads the headers, and cffi checks every struct against them when it
 compiles. What the headers must keep to: C99, no macro in a declaration but SOTTO_API and SOTTO_MUST_CHECK, array lengths that are
@@ -31,7 +31,7 @@ extern "Python" sotto_status sotto_python_model(void *, float *, const float *, 
 """
 
 
-HEADERS = "#include <sotto/sotto.h>\n#include <sotto/lab.h>\n"
+HEADERS = "#include <sotto/private/all.h>\n#include <sotto/lab.h>\n"
 
 
 def options(include):

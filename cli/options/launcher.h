@@ -3,7 +3,7 @@
 #define CLI_OPTIONS_LAUNCHER_H
 
 #include "options/options.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <stdbool.h>
 

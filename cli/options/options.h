@@ -2,7 +2,7 @@
 #ifndef CLI_OPTIONS_OPTIONS_H
 #define CLI_OPTIONS_OPTIONS_H
 
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* account.h - what mechanisms guarantee: adjacency, sensitivity, accounts, calibration, privacy profiles. Nothing here draws
- * noise or writes a ledger (dp.h).
+ * noise or writes a ledger (release.h).
  *
  * Adjacency is replace-one unless a name says otherwise. Every epsilon is an interval; the headline is its
  * upper end. Structs that go in start from {0}, where 0 stands for the default. */
@@ -36,8 +36,8 @@ enum sotto_adjacency {
     /** One record counts as nothing; the number of records is public. Accounted as add-remove. */
     SOTTO_ZERO_OUT,
     SOTTO_REPLACE_INPUT,    /**< the input of one record is replaced; its label is public, or was released */
-    SOTTO_BOTH_ADJACENCIES, /**< of parts (compose.h): shown for replace-one and for add-remove */
-    SOTTO_SAME_ADJACENCY    /**< of a total (compose.h): the one that all its parts have */
+    SOTTO_BOTH_ADJACENCIES, /**< of parts (lab/compose.h): shown for replace-one and for add-remove */
+    SOTTO_SAME_ADJACENCY    /**< of a total (lab/compose.h): the one that all its parts have */
 };
 /** Returns: "replace-one", "add-remove", "zero-out", "replace-input"; "unknown" for the others. */
 SOTTO_API const char *sotto_adjacency_name(enum sotto_adjacency adjacency);

@@ -554,7 +554,7 @@ struct sotto_audit_input {
     const double *member_reference, *nonmember_reference;
     /** (n, models): 1 where the model was trained on the record; NULL: no reference saw any record (offline). */
     const uint8_t *member_trained, *nonmember_trained;
-    /** Instead of the four above: the same matrices in files (sotto/private/io.h), both sides of each, which are read in several
+    /** Instead of the four above: the same matrices in files, both sides of each, which are read in several
      *  passes. Not with views. */
     const struct sotto_rows *member_reference_rows, *nonmember_reference_rows;
     const struct sotto_rows *member_trained_rows, *nonmember_trained_rows;

@@ -127,7 +127,7 @@ SOTTO_API const char *sotto_version_line(void);
  *  Returns: EUSAGE  another value */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_check_environment(void);
 
-/** Free a text, or bytes, that a function of this library handed out. Accept NULL. */
+/** Frees a text that a function of this library handed out. Accepts NULL. */
 SOTTO_API void sotto_text_free(char *text);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* sotto.h - all public headers. Errors: sotto/base.h. Texts, bytes and arrays: sotto/private/io.h. */
+/* sotto.h - all headers with a promise. Errors: sotto/base.h. Everything else is sotto/lab.h, which may change with any
+ * version. */
 #ifndef SOTTO_SOTTO_H
 #define SOTTO_SOTTO_H
 
@@ -8,36 +9,8 @@
 #include "sotto/base.h"
 #include "sotto/certificate.h"
 #include "sotto/head.h"
-#include "sotto/lab/account.h"
-#include "sotto/lab/array.h"
-#include "sotto/lab/audit.h"
-#include "sotto/lab/autotune.h"
-#include "sotto/lab/canary.h"
-#include "sotto/lab/certificate.h"
-#include "sotto/lab/compare.h"
-#include "sotto/lab/compose.h"
-#include "sotto/lab/data.h"
-#include "sotto/lab/fine_tune.h"
-#include "sotto/lab/head.h"
-#include "sotto/lab/ledger.h"
-#include "sotto/lab/local.h"
-#include "sotto/lab/provenance.h"
-#include "sotto/lab/query.h"
-#include "sotto/lab/release.h"
-#include "sotto/lab/report.h"
-#include "sotto/lab/run.h"
-#include "sotto/lab/selftest.h"
-#include "sotto/lab/sensitivity.h"
-#include "sotto/lab/smooth.h"
-#include "sotto/lab/ssl.h"
-#include "sotto/lab/train.h"
-#include "sotto/lab/verify.h"
 #include "sotto/ledger.h"
 #include "sotto/option.h"
-#include "sotto/private/io.h"
-#include "sotto/private/option.h"
-#include "sotto/private/print.h"
-#include "sotto/private/team.h"
 #include "sotto/release.h"
 #include "sotto/run.h"
 #include "sotto/sign.h"

@@ -49,14 +49,17 @@ struct sotto_verification {
     size_t checked_count;
     struct sotto_verification_memory *memory; /**< internal: holds all of the above */
 };
-/** The same, and what the released file's own recipe says: can its sensitivity be proved, how large is it for so many
- * records, which noise trained it.
+/** Re-derives everything that a certificate says from its own facts, and what the released file's own recipe says: can its sensitivity
+ * be proved, how large is it for so many records, which noise trained it.
  *
  *  In:      file      a certificate, or a released file with a certificate FILE.certificate.json
  *           released  the released file; NULL: `file`, or the one beside the certificate, if there is one
- *           ledger    NULL: none is at hand
- *  Out:     *out      as above
- *  Returns: as above */
+ *           ledger    where the certificate's entry and commitment must be; NULL: none is at hand
+ *  Out:     *out      filled also on EGATE, untouched on other failures; sotto_verification_clear()
+ *  Returns: EGATE     a check failed, the first one named
+ *           EFORMAT   no certificate
+ *           ENOENT, EIO, ENOMEM
+ *  Without a signature by a key that the reader trusts, file, certificate and ledger that were rewritten together pass. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_verify(struct sotto_verification *out, const char *file,
                                                      const char *released, const char *ledger,
                                                      const struct sotto_context *ctx);

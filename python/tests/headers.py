@@ -1,15 +1,14 @@
 """The public headers of the library under test: include/sotto, and those of the modules that its build holds; the folders of these modules."""
 import os
 import pathlib
-import re
 
 include = pathlib.Path(__file__).parents[2] / "include"
 
 
 def lab_headers():
     folders = [pathlib.Path(folder) for folder in os.environ.get("SOTTO_INCLUDES", "").split(":")]
-    named = [name for f in folders if (f / "sotto/lab.h").exists() for name in re.findall(r'"(sotto/lab/\w+\.h)"', (f / "sotto/lab.h").read_text())]
-    return [f / name for name in named for f in folders if (f / name).exists()]
+    named = [name for f in folders if (f / "modules/names.txt").exists() for name in (f / "modules/names.txt").read_text().split()]
+    return [f / f"sotto/lab/{name}.h" for name in named for f in folders if (f / f"sotto/lab/{name}.h").exists()]
 
 
 def public_headers():

@@ -56,7 +56,7 @@ def test_sizes_and_offsets_are_those_of_c(tmp_path):
             lines.append(f'    printf("{s}.{member} %zu %zu\\n", offsetof(struct {s}, {member}), sizeof(((struct {s} *)0)->{member}));')
             want.append(f"{s}.{member} {field.offset} {ffi.sizeof(field.type)}")
     source, program = tmp_path / "layout.c", tmp_path / "layout"
-    source.write_text("#include <sotto/sotto.h>\n#include <sotto/lab.h>\n#include <stdio.h>\nint main(void)\n{\n" + "\n".join(lines) + "\n    return 0;\n}\n")
+    source.write_text("#include <sotto/private/all.h>\n#include <sotto/lab.h>\n#include <stdio.h>\nint main(void)\n{\n" + "\n".join(lines) + "\n    return 0;\n}\n")
     subprocess.run(["cc", *[f"-I{folder}" for folder in os.environ.get("SOTTO_INCLUDES", str(include)).split(":")], "-o", program, source], check=True)
     assert subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines() == want
     assert len(structs) > 100 and len(want) > 1000

@@ -35,7 +35,7 @@ helps() {
   }
   helps > "$BATS_TEST_TMPDIR/helps"
   [ "$(wc -l < "$BATS_TEST_TMPDIR/helps")" -gt 60 ]
-  built=$(sed -n 's,^#include "sotto/lab/\(.*\)\.h"$,\1,p' "${SOTTO_BUILD:-$(dirname "$SOTTO")}/generated/sotto/lab.h")
+  built=$(cat "${SOTTO_BUILD:-$(dirname "$SOTTO")}/generated/modules/names.txt")
   is=$BATS_TEST_TMPDIR/is changes=$BATS_TEST_TMPDIR/changes
   while read -r file words; do
     text=$(text_of "$file")

@@ -31,10 +31,12 @@ teardown() { rm -rf "$root"; }
 
 @test "the installed program finds its library beside it, and the library exports sotto_* alone" {
   library=$(find "$root" -name 'libsotto.so.?*')
-  modules=$(sed -n 's,^#include "sotto/lab/\(.*\)\.h"$,\1,p' "$SOTTO_BUILD/generated/sotto/lab.h")
+  modules=$(cat "$SOTTO_BUILD/generated/modules/names.txt")
   diff <({ ls "$BATS_TEST_DIRNAME/../../schemas"; for name in $modules; do ls "$BATS_TEST_DIRNAME/../../src/modules/$name/schema" 2> /dev/null || :; done; } | sort) \
     <(ls "$root/usr/share/sotto/schemas" | sort)
   "$BATS_TEST_DIRNAME/../../tools/check-symbols" "$library" "$(find "$root" -name libsotto.a)"
+  [ -e "$root/usr/include/sotto/lab/data.h" ] && [ ! -e "$root/usr/include/sotto/private" ]
+  gcc -fsyntax-only -I"$root/usr/include" -x c - <<< '#include <sotto/lab.h>'
   readelf -d "$root/usr/bin/sotto" > "$root/dynamic"
   run -1 grep -F "$SOTTO_BUILD" "$root/dynamic"
   env -u LD_LIBRARY_PATH "$root/usr/bin/sotto" --version

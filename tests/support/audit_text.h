@@ -2,7 +2,7 @@
 #ifndef TESTS_AUDIT_TEXT_H
 #define TESTS_AUDIT_TEXT_H
 
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 /* *json is set where the result was there and could be written. */
 static inline sotto_status result_text(char **json, sotto_status status, struct sotto_audit_result *r)

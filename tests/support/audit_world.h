@@ -4,7 +4,7 @@
 
 #include "io/json/json.h"
 #include "rng/rng.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/audit_text.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "support/effort.h"
 #include "support/test.h"
 #include "dp/account/adaptive_part.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "base/sha256.h"
 #include "head/model/head_model.h"
 #include "io/json/json.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <stdio.h>

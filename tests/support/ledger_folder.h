@@ -3,7 +3,7 @@
 #define TESTS_LEDGER_FOLDER_H
 
 #include "support/exercise.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <stdio.h>

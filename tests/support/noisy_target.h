@@ -5,7 +5,7 @@
 #include "support/test.h"
 
 #include "io/json/json.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/audit_text.h"
 #include "support/head_blobs.h"
 #include "support/machine.h"

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "report/page/page.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <stdarg.h>
 #include <stdio.h>

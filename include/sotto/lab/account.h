@@ -25,7 +25,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status
 sotto_account_release_certified(struct sotto_account *out, const char *mechanism, double scale,
                                 const struct sotto_sensitivity *sensitivity, double delta, size_t compose,
                                 const struct sotto_context *ctx);
-/** The same for `compose` identical releases together. */
+/** sotto_calibrate() for `compose` identical releases together. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
                                                                  const struct sotto_sensitivity *sensitivity,
                                                                  struct sotto_dp target, size_t compose,
@@ -66,7 +66,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sampling_find(enum sotto_sampling 
 /** Returns: the rate of samples of `sample` records out of `records` > 0; of a fixed size: rounded up, so that the
  *           account holds. */
 SOTTO_API double sotto_sample_rate(enum sotto_sampling sampling, size_t sample, size_t records);
-/** The same, also under the other adjacency.
+/** sotto_account_sampled(), also under the other adjacency.
  *
  *  Out: *out  other_adjacency, other_epsilon: what it is under the other one, add-remove or replace-one, at the same
  *             delta; empty for samples of a fixed size, which have no other */
@@ -81,7 +81,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled_both(struct sotto_
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled_certified(struct sotto_account *out,
                                                                         const struct sotto_sampled *sampled,
                                                                         const struct sotto_context *ctx);
-/** Calibrated so that the certified account holds: starts from the calibration above and steps up until the
+/** Calibrated so that the certified account holds: starts from sotto_calibrate() and steps up until the
  * upper end in balls is at most the target. Many seconds when sampled.
  *
  *  Out:     *out     the certified account; its scale is the scale (sampled: the noise multiplier) to use

@@ -8,6 +8,7 @@
 extern "C" {
 #endif
 
+/** Frees bytes that a function of this library handed out. Accepts NULL. */
 SOTTO_API void sotto_bytes_free(void *bytes);
 
 enum sotto_dtype {

@@ -96,7 +96,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_mixture(struct sotto_compo
                                                               const struct sotto_dp *parts,
                                                               const double *probabilities, size_t n,
                                                               enum sotto_adjacency adjacency);
-/** The same for the state of an Opacus accountant: Gaussian noise, add-remove.
+/** sotto_account_events_file() for the state of an Opacus accountant: Gaussian noise, add-remove.
  *
  *  In: path  JSON: {"history": [[noise_multiplier, sample_rate, num_steps], ...], "mechanism": "rdp" | "prv" | "gdp"}, or
  *            the bare list */

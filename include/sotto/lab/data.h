@@ -1,7 +1,7 @@
 /* data.h - data sets: open, import, download, make from arrays, split; and how tables become numbers.
  *
- * Start at sotto_dataset_open() or sotto_dataset_from_arrays(). Every char ** is a text: free with sotto_text_free()
- * (sotto/private/io.h). Outputs are untouched when a call fails. */
+ * Start at sotto_dataset_open() or sotto_dataset_from_arrays(). Every char ** is a text: free with sotto_text_free().
+ * Outputs are untouched when a call fails. */
 #ifndef SOTTO_LAB_DATA_H
 #define SOTTO_LAB_DATA_H
 

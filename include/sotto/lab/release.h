@@ -13,7 +13,7 @@ extern "C" {
  *           (clipping by L1 in many dimensions: down to 2^-40), and coarse enough that `records` contributions of
  *           max_grad_norm are at most 2^50 steps. */
 SOTTO_API double sotto_dpsgd_session_lattice(const struct sotto_dpsgd_session *steps);
-/** The same for a sum of floats. */
+/** sotto_dp_step() for a sum of floats. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step_float(struct sotto_dpsgd_session *steps, float *sum);
 /** Returns: the hash of the run's entry in the ledger. */
 SOTTO_API const char *sotto_dpsgd_session_entry(const struct sotto_dpsgd_session *steps);

@@ -11,7 +11,7 @@ extern "C" {
 /** Returns: "passed", "failed", "not checked". */
 SOTTO_API const char *sotto_verify_outcome_name(enum sotto_verify_outcome outcome);
 
-/** Re-derives everything that a certificate says from its own facts.
+/** sotto_verify() without the recipe of the released file: everything that a certificate says, from its own facts.
  *
  *  In:      certificate  the file
  *           output       the released file: its hash is checked; NULL: none is at hand

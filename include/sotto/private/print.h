@@ -33,7 +33,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_json(char **json, const st
 /** Out: *json  a sotto.any_order/1 document (docs/FORMATS.md); release with sotto_text_free() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_any_order_json(char **json, const struct sotto_any_order *any);
 
-/** The same document on one line.
+/** The document of sotto_sensitivity_save() on one line.
  *
  *  Out: *json: free with sotto_text_free() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_json(char **json,

@@ -6,7 +6,6 @@
 #include "base/reserved.h"
 #include "num/beta.h"
 #include "par/par.h"
-#include "sotto/sotto.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "report/page/page.h"
 
 #include "base/file.h"
-#include "sotto/sotto.h"
+#include "sotto/lab/report.h"
 
 #include <string.h>
 

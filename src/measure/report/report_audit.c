@@ -5,7 +5,7 @@
 #include "io/array/array.h"
 #include "report/page/page.h"
 #include "report/report_write.h"
-#include "sotto/sotto.h"
+#include "sotto/verify.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 #include "par/par.h"
 #include "rng/rng.h"
 #include "sotto/option.h"
-#include "sotto/sotto.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "audit/score/posterior.h"
 #include "io/json/json.h"
 #include "num/beta.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <stdio.h>

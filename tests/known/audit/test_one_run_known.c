@@ -5,7 +5,7 @@
 #include "audit/measure/bayes_interval.h"
 #include "audit/measure/curve_test.h"
 #include "io/json/json.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 

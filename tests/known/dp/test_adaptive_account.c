@@ -1,7 +1,7 @@
 /* src/core/dp/account/adaptive_account.c: triples of events, their sum and its epsilon. Figures: docs/derivations/adaptive.md. */
 #include "support/test.h"
 
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <string.h>

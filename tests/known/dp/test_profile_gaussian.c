@@ -3,7 +3,7 @@
 
 #include "dp/account/profile.h"
 #include "dp/certificate/certificate.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Noise for a risk: closed forms of the trade-off curve, its own account, and targets that are none. */
 #include "support/test.h"
 
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <stdint.h>

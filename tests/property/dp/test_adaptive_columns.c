@@ -1,7 +1,7 @@
 /* src/core/dp/account/adaptive_columns.c: what a budget holds, whatever is chosen when. */
 #include "support/test.h"
 #include "dp/account/adaptive_columns.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* src/core/dp/account/any_order.c: the box that holds a list of events. Figures: docs/derivations/adaptive.md, section 4. */
 #include "support/test.h"
 
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <string.h>

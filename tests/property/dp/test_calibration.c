@@ -1,6 +1,6 @@
 /* src/core/dp/account/sampled.c: what the account reaches is found, also where the quick bound does not reach it. */
 #include "support/test.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "dp/account/adaptive_account.h"
 #include "dp/account/adaptive_part.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 

@@ -9,7 +9,7 @@
 #include "dp/account/accountant.h"
 #include "dp/noise/lattice.h"
 #include "rng/rng.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <float.h>
 #include <math.h>

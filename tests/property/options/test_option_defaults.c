@@ -3,7 +3,7 @@
 
 #include "options/option_values.h"
 #include "options/module_tables.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <stdlib.h>

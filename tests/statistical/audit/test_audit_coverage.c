@@ -11,7 +11,7 @@
 #include "io/json/json.h"
 #include "num/beta.h"
 #include "rng/rng.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/audit_text.h"
 
 #include <math.h>

@@ -11,7 +11,7 @@
 
 #include "num/beta.h"
 #include "rng/rng.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -11,7 +11,7 @@
 #include "audit/measure/epsilon_bounds.h"
 #include "num/binomial.h"
 #include "rng/rng.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "support/effort.h"
 #include "num/beta.h"
 #include "rng/rng.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include "support/exercise.h"
 
 #include "dp/mechanism/mechanism.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/temporary_folder.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
 #include "support/effort.h"
 
 #include "dp/release/verify_values.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
 #include "base/sha256.h"
 #include "dp/ledger/ledger_account.h"
 #include "dp/ledger/ledger_registry.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/temporary_folder.h"
 
 #include <errno.h>

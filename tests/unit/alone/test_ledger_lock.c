@@ -6,7 +6,7 @@
 #include "base/file_holder.h"
 #include "dp/ledger/ledger_registry.h"
 #include "dp/ledger_line/ledger_line.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/exercise.h"
 #include "support/temporary_folder.h"
 

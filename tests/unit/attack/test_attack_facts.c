@@ -5,7 +5,7 @@
 #include "attack/attack_facts.h"
 #include "base/memory.h"
 #include "io/json/json.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 static void add_every_kind(struct facts *f)
 {

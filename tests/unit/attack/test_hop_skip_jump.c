@@ -3,7 +3,7 @@
 
 #include "attack/query/hop_skip_jump.h"
 #include "rng/rng.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "data/augment/image_moves.h"
 #include "support/head_blobs.h"
 #include "rng/rng.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/audit_text.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "attack/query/record_overlap.h"
 #include "attack/query_attack.h"
 #include "io/json/json.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/audit_text.h"
 #include "support/head_blobs.h"
 #include "support/temporary_folder.h"

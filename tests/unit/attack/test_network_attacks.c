@@ -9,7 +9,7 @@
 #include "support/head_blobs.h"
 #include "io/json/json.h"
 #include "support/machine.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/temporary_folder.h"
 #include "support/audit_text.h"
 

@@ -2,7 +2,7 @@
 #include "support/test.h"
 #include "support/effort.h"
 
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/head_blobs.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "audit/score/score_attack.h"
 #include "attack/shadow/shadow_pool.h"
 #include "support/head_blobs.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <stdlib.h>
 #include <string.h>

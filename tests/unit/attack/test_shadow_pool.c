@@ -7,7 +7,7 @@
 #include "support/head_blobs.h"
 #include "support/machine.h"
 #include "rng/rng.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/temporary_folder.h"
 
 #include <dirent.h>

@@ -5,7 +5,7 @@
 
 #include "attack/query/snapshots.h"
 #include "base/file.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/audit_text.h"
 #include "support/exercise.h"
 #include "support/head_blobs.h"

@@ -8,7 +8,7 @@
 #include "rng/rng.h"
 #include "support/audit_text.h"
 #include "support/machine.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <string.h>

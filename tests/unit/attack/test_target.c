@@ -3,7 +3,7 @@
 
 #include "attack/target/target.h"
 #include "support/head_blobs.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/temporary_folder.h"
 
 #include <math.h>

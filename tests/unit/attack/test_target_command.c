@@ -4,7 +4,7 @@
 
 #include "attack/target/target.h"
 #include "rng/rng.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/temporary_folder.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "attack/target/target.h"
 #include "base/memory.h"
 #include "rng/rng.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "attack/query/whitebox_features.h"
 #include "support/head_blobs.h"
 #include "rng/rng.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/temporary_folder.h"
 #include "support/audit_text.h"
 

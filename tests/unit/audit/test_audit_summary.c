@@ -2,7 +2,7 @@
 #include <math.h>
 #include "support/test.h"
 
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <string.h>
 

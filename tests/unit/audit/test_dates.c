@@ -3,7 +3,7 @@
 #include "support/test.h"
 
 #include "rng/rng.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 
 #include "num/beta.h"
 #include "rng/rng.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 

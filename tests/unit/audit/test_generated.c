@@ -7,7 +7,7 @@
 #include "audit/score/score_attack.h"
 #include "num/symmetric.h"
 #include "rng/rng.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "audit/measure/bayes_interval.h"
 #include "audit/measure/curve_test.h"
 #include "base/memory.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <stdio.h>

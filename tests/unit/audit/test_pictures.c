@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "io/text/bitmap.h"
 #include "rng/rng.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 
 #include "audit/score/resolution.h"
 #include "rng/rng.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "data/dataset.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/temporary_folder.h"
 
 enum { N = 5, D = 3 };

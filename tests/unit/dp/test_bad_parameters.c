@@ -3,7 +3,7 @@
 #include "support/test.h"
 #include "support/effort.h"
 #include "support/exercise.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <float.h>
 #include <math.h>

@@ -12,7 +12,7 @@
 #include "base/sha256.h"
 #include "dp/ledger/ledger.h"
 #include "io/json/json.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "dp/ledger/charge.h"
 #include "dp/ledger/ledger_registry.h"
 #include "io/json/json.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/temporary_folder.h"
 
 #include <fcntl.h>

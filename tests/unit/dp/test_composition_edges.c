@@ -9,7 +9,7 @@
 #include "dp/ledger/ledger_events.h"
 #include "dp/ledger_line/ledger_line.h"
 #include "dp/account/sampled_renyi.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 #include "dp/ledger/ledger.h"
 #include "dp/ledger/ledger_lines.h"
 #include "io/json/json.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <stdio.h>

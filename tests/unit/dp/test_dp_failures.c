@@ -11,7 +11,7 @@
 #include "dp/release/dpsgd_session.h"
 #include "support/leave.h"
 #include "support/verify_json.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <fcntl.h>
 #include <jansson.h>

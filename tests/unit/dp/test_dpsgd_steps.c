@@ -9,7 +9,7 @@
 #include "dp/mechanism/mechanism.h"
 #include "dp/noise/floored_noise.h"
 #include "num/interval.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/certificate_text.h"
 #include "support/temporary_folder.h"
 

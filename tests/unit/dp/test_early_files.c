@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "dp/mechanism/mechanism.h"
 #include "io/json/json.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/certificate_text.h"
 #include "support/exercise.h"
 #include "support/temporary_folder.h"

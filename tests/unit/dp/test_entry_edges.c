@@ -8,7 +8,7 @@
 #include "dp/dpsgd/dpsgd_reservations.h"
 #include "dp/ledger/ledger_records.h"
 #include "dp/ledger/ledger_runs.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/temporary_folder.h"
 
 #include <jansson.h>

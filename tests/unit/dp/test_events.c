@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "dp/account/accountant.h"
 #include "dp/account/events.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/sha256.h"
 #include "io/json/json.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "dp/certificate/certificate.h"
 #include "dp/ledger/ledger_account.h"
 #include "io/json/json.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Every public function of the privacy core that takes pointers, without them: an error that names the function, and no crash. */
 #include "support/test.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "support/test.h"
 #include "support/temporary_folder.h"
 #include "dp/account/person.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <stdio.h>

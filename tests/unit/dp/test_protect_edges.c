@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/sha256.h"
 #include "io/json/json.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/temporary_folder.h"
 #include "support/certificate_text.h"
 #include "support/verify_json.h"

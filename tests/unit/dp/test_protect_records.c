@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "dp/release/clip_row.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/exercise.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "dp/ledger/ledger.h"
 #include "io/json/json.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/certificate_text.h"
 
 #include <math.h>

@@ -11,7 +11,7 @@
 #include "dp/account/accountant.h"
 #include "dp/certificate/certificate.h"
 #include "io/json/json.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/certificate_text.h"
 #include "support/verify_json.h"
 

@@ -5,7 +5,7 @@
 
 #include "dp/account/accountant.h"
 #include "dp/ledger/ledger.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/certificate_text.h"
 #include "support/temporary_folder.h"
 

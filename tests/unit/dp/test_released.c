@@ -9,7 +9,7 @@
 #include "dp/ledger/ledger_lines.h"
 #include "dp/release/charge_hint.h"
 #include "io/json/json.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/certificate_text.h"
 #include "support/temporary_folder.h"
 

@@ -5,7 +5,7 @@
 #include "support/temporary_folder.h"
 
 #include "base/file.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <stdio.h>

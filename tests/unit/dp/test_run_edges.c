@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "dp/ledger/ledger_account.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/temporary_folder.h"
 #include "support/verify_json.h"
 #include "io/json/json.h"

@@ -6,7 +6,7 @@
 #include "support/exercise.h"
 #include "support/temporary_folder.h"
 #include "dp/ledger/ledger.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "options/module_tables.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 #include <string.h>

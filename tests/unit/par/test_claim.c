@@ -3,7 +3,7 @@
 
 #include "par/claim.h"
 #include "base/file.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/temporary_folder.h"
 
 #include <fcntl.h>

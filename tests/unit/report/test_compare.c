@@ -5,7 +5,7 @@
 #include "support/data_files.h"
 #include "io/json/json.h"
 #include "report/compare/compare.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 static char folder[64];
 

@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "base/file.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/temporary_folder.h"
 
 #include <math.h>

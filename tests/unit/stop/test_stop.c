@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "par/par.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/head_blobs.h"
 #include "support/stop_questions.h"
 #include "support/temporary_folder.h"

@@ -3,7 +3,7 @@
 #include "support/test.h"
 
 #include "base/file.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/stop_questions.h"
 #include "support/temporary_folder.h"
 

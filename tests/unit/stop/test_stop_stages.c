@@ -5,7 +5,7 @@
 #include "attack/target/target.h"
 #include "base/file.h"
 #include "base/sha256.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/data_files.h"
 #include "support/stop_questions.h"
 #include "support/temporary_folder.h"

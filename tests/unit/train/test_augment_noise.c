@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "head/train/head_plain.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/head_blobs.h"
 #include "support/worse.h"
 #include "train/network/network.h"

@@ -6,7 +6,7 @@
  * others have summed there, draws the noise of these coordinates from its own operating system (seeded: by the position in
  * the whole vector, so that the number of ranks changes no bit), and then all get all.
  *
- * Team NULL, everywhere: one process, by the functions of sotto/dp.h. Each function is an agreement (par/ranks.h): it fails on
+ * Team NULL, everywhere: one process, by the functions of sotto/release.h. Each function is an agreement (par/ranks.h): it fails on
  * all ranks or on none. */
 #ifndef DP_RELEASE_DPSGD_RANKS_H
 #define DP_RELEASE_DPSGD_RANKS_H

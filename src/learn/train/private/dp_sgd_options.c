@@ -25,7 +25,7 @@ sotto_status train_privacy_resolve(struct sotto_train_privacy *out, const struct
 {
     sotto_status status = sotto_options_resolve(out, given, options_train_privacy);
     if (status == SOTTO_OK && given)
-        out->target = given->target; /* its zeros have a rule of their own (sotto/dp.h) */
+        out->target = given->target; /* its zeros have a rule of their own (sotto/account.h) */
     return status;
 }
 

@@ -4,7 +4,10 @@
 #include "io/json/json.h"
 #include "io/text/number.h"
 #include "report/certificate/sheet.h"
-#include "sotto/sotto.h"
+#include "sotto/lab/certificate.h"
+#include "sotto/ledger.h"
+#include "sotto/private/io.h"
+#include "sotto/verify.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -11,7 +11,6 @@
 #include "report/compare/compare.h"
 
 #include "audit/audit_memory.h"
-#include "sotto/sotto.h"
 
 #include <math.h>
 #include <string.h>

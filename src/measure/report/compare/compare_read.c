@@ -3,7 +3,7 @@
 #include "audit/audit_document.h"
 #include "io/json/json.h"
 #include "report/compare/compare.h"
-#include "sotto/sotto.h"
+#include "sotto/verify.h"
 
 #include <stdio.h>
 #include <string.h>

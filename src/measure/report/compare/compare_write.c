@@ -4,7 +4,6 @@
 
 #include "base/file.h"
 #include "report/page/page.h"
-#include "sotto/sotto.h"
 
 #include <math.h>
 #include <stdio.h>

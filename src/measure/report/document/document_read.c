@@ -3,8 +3,6 @@
 #include "report/document/document_reader.h"
 #include "report/document/document_pages.h"
 
-#include "sotto/sotto.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

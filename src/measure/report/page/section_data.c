@@ -2,8 +2,6 @@
  * small. */
 #include "report/page/page.h"
 
-#include "sotto/sotto.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

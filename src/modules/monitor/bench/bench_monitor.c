@@ -2,7 +2,7 @@
  * prints processor time for each query, medians of 31 times 500 queries in frames of ROWS; and that of making the monitor. The log and its fsync are not in it. */
 #include "rng/rng.h"
 #include "sotto/lab/monitor.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "stopwatch.h"
 
 #include <stdio.h>

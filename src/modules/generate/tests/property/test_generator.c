@@ -6,7 +6,7 @@
 #include "generate/generator.h"
 #include "rng/rng.h"
 #include "sotto/lab/generate.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/machine.h"
 #include "support/temporary_folder.h"
 

@@ -8,7 +8,7 @@
 #include "monitor/query_log.h"
 #include "rng/rng.h"
 #include "sotto/lab/monitor.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/temporary_folder.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "io/provenance/statement.h"
 #include "rng/rng.h"
 #include "sotto/lab/monitor.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "ssl/encoder.h"
 
 #include <math.h>

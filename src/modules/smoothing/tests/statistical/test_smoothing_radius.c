@@ -8,7 +8,7 @@
 
 #include "num/beta.h"
 #include "sotto/lab/smoothing.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <math.h>
 

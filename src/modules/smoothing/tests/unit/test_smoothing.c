@@ -7,7 +7,7 @@
 #include "rng/rng.h"
 #include "smoothing/smoothing_private.h"
 #include "sotto/lab/smoothing.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/head_blobs.h"
 #include "support/machine.h"
 #include "support/temporary_folder.h"

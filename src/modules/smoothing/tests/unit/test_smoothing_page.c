@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 
 #include <stdio.h>
 #include <stdlib.h>

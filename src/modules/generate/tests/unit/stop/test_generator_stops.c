@@ -4,7 +4,7 @@
 
 #include "base/sha256.h"
 #include "sotto/lab/generate.h"
-#include "sotto/sotto.h"
+#include "sotto/private/all.h"
 #include "support/stop_questions.h"
 
 #include <stdlib.h>
