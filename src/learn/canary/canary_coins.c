@@ -11,7 +11,7 @@
 static const char schema[] = "sotto.coins/1", system_coins[] = "operating system (getrandom, ChaCha20)",
                   seeded_coins[] = "seeded: these coins prove nothing";
 
-static void add(struct sha256 *sha, const char *text)
+static void canary_coins_add(struct sha256 *sha, const char *text)
 {
     sha256_update(sha, text, strlen(text) + 1);
 }
@@ -22,14 +22,14 @@ void canary_coins_commitment(char out[SHA256_HEX], const struct canary_coins *c)
     char count[32];
     snprintf(count, sizeof count, "%zu", c->count);
     sha256_init(&sha);
-    add(&sha, schema);
-    add(&sha, count);
-    add(&sha, c->kind);
-    add(&sha, c->relation);
-    add(&sha, c->records);
-    add(&sha, c->seeded ? seeded_coins : system_coins);
-    add(&sha, c->salt);
-    add(&sha, c->heads);
+    canary_coins_add(&sha, schema);
+    canary_coins_add(&sha, count);
+    canary_coins_add(&sha, c->kind);
+    canary_coins_add(&sha, c->relation);
+    canary_coins_add(&sha, c->records);
+    canary_coins_add(&sha, c->seeded ? seeded_coins : system_coins);
+    canary_coins_add(&sha, c->salt);
+    canary_coins_add(&sha, c->heads);
     sha256_hex(&sha, out);
 }
 
@@ -180,7 +180,7 @@ done:
 }
 
 /* Once for these scores and guesses: the level holds for one choice. */
-static sotto_status note(const struct sotto_coins_request *r, const char *commitment)
+static sotto_status canary_coins_note(const struct sotto_coins_request *r, const char *commitment)
 {
     sotto_status status = SOTTO_OK;
     char path[CANARY_PATH], scores[SHA256_HEX], *line = NULL;
@@ -224,7 +224,7 @@ sotto_status sotto_coins_open(int64_t *heads, int *seeded, const struct sotto_co
     TRY(check_commitment(request, output, commitment));
     REQUIRE(request->n == c.count, "%s: has %zu coins but there are %zu scores; expected one for each canary",
             request->coins, c.count, request->n);
-    TRY(note(request, commitment));
+    TRY(canary_coins_note(request, commitment));
     for (size_t i = 0; i < c.count; i++)
         heads[i] = c.heads[i] == '1';
     if (seeded)

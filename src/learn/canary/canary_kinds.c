@@ -103,7 +103,7 @@ void canary_fill(struct sotto_canaries *c, size_t i, size_t classes, const struc
     c->labels[0][i] = other;
 }
 
-static void covariance(double *out, const float *rows, size_t n, size_t d, double *mean)
+static void canary_kinds_covariance(double *out, const float *rows, size_t n, size_t d, double *mean)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < d; j++)
@@ -147,7 +147,7 @@ sotto_status canary_directions(float **directions, size_t count, const float *ro
     NEW(mean, d);
     NEW(scratch, d * d + 3 * d);
     NEW_ROWS(out, count, d);
-    covariance(a, rows, n, d, mean);
+    canary_kinds_covariance(a, rows, n, d, mean);
     REQUIRE(symmetric_eigen(a, values, d, scratch),
             "the public rows of canaries hold values that are not finite");
     const double norm = mean_norm(rows, n, d);

@@ -14,7 +14,7 @@
 #define COIN_SEED 0x636f696e73ull
 enum { ROOM = 1 << 13 /* of names in OUTPUT.canaries.npz */ };
 
-static sotto_status check(const struct sotto_canary_request *r)
+static sotto_status canary_make_check(const struct sotto_canary_request *r)
 {
     sotto_status status = SOTTO_OK;
     const size_t count = r->options.count, displaced = count * canary_displaces(r->options.kind, r->relation);
@@ -77,7 +77,7 @@ done:
 
 /* A record that a private trainer cannot use adds nothing and has no class; so the trained model must not refuse to answer it either,
  * as that would tell of it. */
-static void silence(struct sotto_canaries *c, int k, size_t i)
+static void canary_make_silence(struct sotto_canaries *c, int k, size_t i)
 {
     float *row = (float *)(void *)(c->values[k] + i * c->width);
     bool finite = true;
@@ -113,15 +113,15 @@ static sotto_status make_records(struct sotto_canaries *c, const struct sotto_ca
         }
         canary_fill(c, i, r->classes, &from);
         for (int k = 0; k < 2 && !c->data.images && c->relation != SOTTO_CANARY_IN_OR_OUT; k++)
-            silence(c, k, i);
+            canary_make_silence(c, k, i);
     }
 done:
     base_free(directions);
     return status;
 }
 
-static void point(struct sotto_dataset *d, const struct sotto_dataset *like, unsigned char *values,
-                  int64_t *labels, size_t n)
+static void canary_make_point(struct sotto_dataset *d, const struct sotto_dataset *like,
+                              unsigned char *values, int64_t *labels, size_t n)
 {
     *d = *like;
     d->n = d->n_train = n;
@@ -219,20 +219,20 @@ static sotto_status make_set(struct sotto_canaries *c, const struct sotto_canary
         memcpy(c->values[2] + n * c->width, c->values[coin] + i * c->width, c->width);
         c->labels[2][n++] = c->labels[coin][i];
     }
-    point(&c->data, r->data, c->values[2], c->labels[2], n);
+    canary_make_point(&c->data, r->data, c->values[2], c->labels[2], n);
     c->data.classes = r->classes;
     hash_set(c);
     if (c->kind == SOTTO_CANARY_DIRAC)
         goto done;
-    point(&c->record[1], r->data, c->values[1], c->labels[1], count);
+    canary_make_point(&c->record[1], r->data, c->values[1], c->labels[1], count);
     if (c->relation == SOTTO_CANARY_ONE_OF_TWO)
-        point(&c->record[0], r->data, c->values[0], c->labels[0], count);
+        canary_make_point(&c->record[0], r->data, c->values[0], c->labels[0], count);
 done:
     return status;
 }
 
 /* What is written at the end, behind the charge, is possible and has room. */
-static sotto_status hold(struct sotto_canaries *c)
+static sotto_status canary_make_hold(struct sotto_canaries *c)
 {
     sotto_status status = SOTTO_OK;
     char path[CANARY_PATH];
@@ -243,7 +243,8 @@ done:
 }
 
 /* What needs no other rank: the canaries, in the places of `rows` (n), which it sets. */
-static sotto_status prepare(struct sotto_canaries *c, const struct sotto_canary_request *r, int64_t *rows)
+static sotto_status canary_make_prepare(struct sotto_canaries *c, const struct sotto_canary_request *r,
+                                        int64_t *rows)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_dataset *d = r->data;
@@ -260,30 +261,31 @@ static sotto_status prepare(struct sotto_canaries *c, const struct sotto_canary_
     NEW(c->held, 1);
     hash_records(c, r->n);
     if (sotto_team_rank(r->team) == 0) {
-        TRY(hold(c));
+        TRY(canary_make_hold(c));
         TRY(find_coins(c, r));
     }
 done:
     return status;
 }
 
-static sotto_status begin(struct sotto_canaries **c, int64_t **rows, const struct sotto_canary_request *r)
+static sotto_status canary_make_begin(struct sotto_canaries **c, int64_t **rows,
+                                      const struct sotto_canary_request *r)
 {
     sotto_status status = SOTTO_OK;
-    TRY(check(r));
+    TRY(canary_make_check(r));
     NEW(*c, 1);
     NEW(*rows, r->n);
 done:
     return status;
 }
 
-static sotto_status make(struct sotto_canaries **out, const struct sotto_canary_request *r)
+static sotto_status canary_make_all(struct sotto_canaries **out, const struct sotto_canary_request *r)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_canaries *c = NULL;
     int64_t *rows = NULL;
-    TRY(team_agree(r->team, begin(&c, &rows, r)));
-    TRY(canary_ranks_share(&c->coins, r->team, prepare(c, r, rows)));
+    TRY(team_agree(r->team, canary_make_begin(&c, &rows, r)));
+    TRY(canary_ranks_share(&c->coins, r->team, canary_make_prepare(c, r, rows)));
     canary_coins_commitment(c->commitment, &c->coins);
     TRY(team_agree(r->team, make_set(c, r, rows)));
     *out = c;
@@ -304,7 +306,7 @@ sotto_status sotto_canaries_make(struct sotto_canaries **out, const struct sotto
     *out = NULL;
     TRY(canary_ranks_compare(&own));
     if (!own.team || own.options.count > 0)
-        TRY(make(out, &own));
+        TRY(canary_make_all(out, &own));
 done:
     return status;
 }

@@ -12,7 +12,7 @@ struct asked {
     char host[TEAM_HOST], canaries[96];
 };
 
-static void describe(struct asked *a, const struct sotto_canary_request *r)
+static void canary_ranks_describe(struct asked *a, const struct sotto_canary_request *r)
 {
     const struct sotto_canary_options *o = &r->options;
     snprintf(a->host, sizeof a->host, "%s", team_host(r->team));
@@ -31,7 +31,7 @@ sotto_status canary_ranks_compare(const struct sotto_canary_request *request)
     struct asked mine = {0}, *all = NULL;
     if (!team)
         goto done;
-    describe(&mine, request);
+    canary_ranks_describe(&mine, request);
     TRY(team_gather_each(team, &all, &mine, sizeof mine));
     for (size_t r = 1; r < ranks; r++)
         REQUIRE(strcmp(all[r].canaries, all[0].canaries) == 0,
