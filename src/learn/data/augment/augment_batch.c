@@ -57,7 +57,7 @@ void augment_fit(uint8_t *dst, const uint8_t *src, size_t channels, size_t heigh
         }
 }
 
-static void layout(struct augmenter *a)
+static void augment_batch_layout(struct augmenter *a)
 {
     size_t threads = (size_t)a->config.threads;
     size_t floats = augment_scratch_floats(a->fitted_width),
@@ -92,9 +92,9 @@ sotto_status augmenter_create(struct augmenter **out, const struct augment_confi
     a->fitted_width = augment_fitted(config->width);
     a->kernel = augment_kernel_find(cpu_best_isa());
     a->finish = s->recipe == AUGMENT_SIMCLR ? augment_finish_find(cpu_best_isa()) : NULL;
-    layout(a);
+    augment_batch_layout(a);
     TRY(arena_reserve(&a->memory, "augmentation"));
-    layout(a);
+    augment_batch_layout(a);
     *out = a;
     a = NULL;
 done:

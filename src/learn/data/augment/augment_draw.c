@@ -15,7 +15,7 @@
 
 #include <math.h>
 
-static double uniform(struct rng *r, double low, double high)
+static double augment_draw_uniform(struct rng *r, double low, double high)
 {
     return low + (high - low) * (double)rng_unit_f(r);
 }
@@ -29,12 +29,13 @@ struct augment_view augment_draw(const struct augment_strength *strength, size_t
     double z = 1 - sqrt(strength->min_area);
     struct augment_view v = augment_identity();
     v.flip = (rng_u32(&r) >> 31) & (strength->flip != 0);
-    v.shift_y = uniform(&r, -z / 2, z / 2) * (double)height;
-    v.shift_x = uniform(&r, -z / 2, z / 2) * (double)width;
-    v.zoom_y = 1 + uniform(&r, -z, 0);
-    v.zoom_x = 1 + uniform(&r, -z, 0);
-    double scale = 1 + uniform(&r, -strength->brightness, strength->brightness);
+    v.shift_y = augment_draw_uniform(&r, -z / 2, z / 2) * (double)height;
+    v.shift_x = augment_draw_uniform(&r, -z / 2, z / 2) * (double)width;
+    v.zoom_y = 1 + augment_draw_uniform(&r, -z, 0);
+    v.zoom_x = 1 + augment_draw_uniform(&r, -z, 0);
+    double scale = 1 + augment_draw_uniform(&r, -strength->brightness, strength->brightness);
     for (int i = 0; i < 9; i++)
-        v.colour[i] = (float)(uniform(&r, -strength->jitter, strength->jitter) + (i % 4 == 0 ? scale : 0));
+        v.colour[i] =
+            (float)(augment_draw_uniform(&r, -strength->jitter, strength->jitter) + (i % 4 == 0 ? scale : 0));
     return v;
 }

@@ -18,7 +18,7 @@ static const double luma[3] = {0.299, 0.587, 0.114};
 static const double to_yiq[3][3] = {
     {0.299, 0.595716, 0.211456}, {0.587, -0.274453, -0.522591}, {0.114, -0.321263, 0.311135}};
 
-static double uniform(struct rng *r, double low, double high)
+static double augment_simclr_uniform(struct rng *r, double low, double high)
 {
     return low + (high - low) * (double)rng_unit_f(r);
 }
@@ -27,10 +27,10 @@ static double uniform(struct rng *r, double low, double high)
 static void draw_crop(struct augment_view *v, struct rng *r, double min_area, double height, double width)
 {
     for (int t = 0; t < TRIES; t++) {
-        double area = uniform(r, min_area, 1) * height * width,
-               ratio = exp(uniform(r, log(0.75), log(4.0 / 3)));
-        double h = sqrt(area / ratio), w = sqrt(area * ratio), top = uniform(r, 0, 1),
-               left = uniform(r, 0, 1);
+        double area = augment_simclr_uniform(r, min_area, 1) * height * width,
+               ratio = exp(augment_simclr_uniform(r, log(0.75), log(4.0 / 3)));
+        double h = sqrt(area / ratio), w = sqrt(area * ratio), top = augment_simclr_uniform(r, 0, 1),
+               left = augment_simclr_uniform(r, 0, 1);
         if (h > height || w > width)
             continue;
         v->zoom_y = h / height;
@@ -42,7 +42,7 @@ static void draw_crop(struct augment_view *v, struct rng *r, double min_area, do
 }
 
 /* Inverse of a 3x3 matrix, by its adjugate. */
-static void invert(double out[3][3], const double m[3][3])
+static void augment_simclr_invert(double out[3][3], const double m[3][3])
 {
     double determinant = 0;
     for (int i = 0; i < 3; i++)
@@ -56,7 +56,7 @@ static void invert(double out[3][3], const double m[3][3])
         out[i / 3][i % 3] /= determinant;
 }
 
-static void multiply(double out[3][3], const double a[3][3], const double b[3][3])
+static void augment_simclr_multiply(double out[3][3], const double a[3][3], const double b[3][3])
 {
     for (int i = 0; i < 9; i++) {
         out[i / 3][i % 3] = 0;
@@ -66,14 +66,14 @@ static void multiply(double out[3][3], const double a[3][3], const double b[3][3
 }
 
 /* Row vectors: rgb to YIQ, chroma scaled by s and turned, and back. */
-static void chroma(double out[3][3], double saturation, double turns)
+static void augment_simclr_chroma(double out[3][3], double saturation, double turns)
 {
     const double angle = 2 * acos(-1) * turns, c = saturation * cos(angle), s = saturation * sin(angle);
     const double inner[3][3] = {{1, 0, 0}, {0, c, s}, {0, -s, c}};
     double half[3][3], back[3][3];
-    multiply(half, to_yiq, inner);
-    invert(back, to_yiq);
-    multiply(out, half, back);
+    augment_simclr_multiply(half, to_yiq, inner);
+    augment_simclr_invert(back, to_yiq);
+    augment_simclr_multiply(out, half, back);
 }
 
 struct augment_view augment_draw_simclr(const struct augment_strength *strength, size_t height, size_t width,
@@ -87,13 +87,15 @@ struct augment_view augment_draw_simclr(const struct augment_strength *strength,
     v.flip = (rng_u32(&r) >> 31) & (strength->flip != 0);
     v.flip_y = (rng_u32(&r) >> 31) & (strength->vertical_flip != 0);
     int coloured = 10 * rng_unit(&r) < COLOURED;
-    double brightness = uniform(&r, low, high), contrast = uniform(&r, low, high),
-           saturation = uniform(&r, low, high), turns = uniform(&r, -strength->jitter, strength->jitter);
+    double brightness = augment_simclr_uniform(&r, low, high),
+           contrast = augment_simclr_uniform(&r, low, high),
+           saturation = augment_simclr_uniform(&r, low, high),
+           turns = augment_simclr_uniform(&r, -strength->jitter, strength->jitter);
     if (!coloured)
         brightness = contrast = saturation = 1, turns = 0;
     int grey = rng_unit(&r) < strength->grey, blurred = rng_unit(&r) < strength->blur;
-    double sigma = uniform(&r, 0.1, 2);
-    chroma(m, saturation, turns);
+    double sigma = augment_simclr_uniform(&r, 0.1, 2);
+    augment_simclr_chroma(m, saturation, turns);
     for (int i = 0; i < 9; i++)
         v.colour[i] = (float)(brightness * contrast * (grey ? luma[i / 3] : m[i / 3][i % 3]));
     v.mean_share = (float)(brightness * (1 - contrast));

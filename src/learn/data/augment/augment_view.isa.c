@@ -15,7 +15,7 @@ struct column {
     float weight;
 };
 
-static size_t reflect(long i, size_t n)
+static size_t augment_view_reflect(long i, size_t n)
 {
     if ((unsigned long)i < n)
         return (size_t)i;
@@ -23,14 +23,14 @@ static size_t reflect(long i, size_t n)
     return (size_t)(p < (long)n ? p : period - 1 - p);
 }
 
-static void locate(struct column *out, size_t i, size_t n, double zoom, double shift, int flip)
+static void augment_view_locate(struct column *out, size_t i, size_t n, double zoom, double shift, int flip)
 {
     double half = 0.5 * (double)n, p = zoom * ((double)i + 0.5 - half) + half - shift - 0.5;
     if (flip)
         p = (double)n - 1 - p;
     double low = floor(p);
-    out->first = (uint32_t)reflect((long)low, n);
-    out->second = (uint32_t)reflect((long)low + 1, n);
+    out->first = (uint32_t)augment_view_reflect((long)low, n);
+    out->second = (uint32_t)augment_view_reflect((long)low + 1, n);
     out->weight = (float)(p - low);
 }
 
@@ -99,10 +99,10 @@ void ISA_NAME(augment_view)(float *dst, const uint8_t *src, size_t channels, siz
     for (int j = 0; j < 3; j++)
         sums[j] = m[j] + m[3 + j] + m[6 + j];
     for (size_t x = 0; x < width; x++)
-        locate(columns + x, x, width, view->zoom_x, view->shift_x, view->flip);
+        augment_view_locate(columns + x, x, width, view->zoom_x, view->shift_x, view->flip);
     for (size_t y = 0; y < height; y++) {
         struct column line;
-        locate(&line, y, height, view->zoom_y, view->shift_y, view->flip_y);
+        augment_view_locate(&line, y, height, view->zoom_y, view->shift_y, view->flip_y);
         if (channels == 3)
             blend_rows_rgb(row, src, height * width, width, line.first, line.second, line.weight, m);
         else

@@ -22,7 +22,7 @@ struct cell cell_of_text(const char *text)
 }
 
 /* Room for one more; the blocks double. */
-static sotto_status grow(struct text_list *list)
+static sotto_status encoding_grow(struct text_list *list)
 {
     sotto_status status = SOTTO_OK;
     size_t n = list->count, capacity = n ? 2 * n : 1;
@@ -37,7 +37,7 @@ done:
 sotto_status text_list_add(struct text_list *list, const char *text)
 {
     sotto_status status = SOTTO_OK;
-    TRY(grow(list));
+    TRY(encoding_grow(list));
     NEW_TEXT(list->texts[list->count], text);
     list->numbers[list->count++] = cell_of_text(text).number;
 done:

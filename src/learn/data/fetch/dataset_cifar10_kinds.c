@@ -12,7 +12,7 @@ static const char *const kind_names[KINDS] = {"animal", "vehicle"};
 static const unsigned char kind_of[CLASSES] = {VEHICLE, VEHICLE, ANIMAL, ANIMAL,  ANIMAL,
                                                ANIMAL,  ANIMAL,  ANIMAL, VEHICLE, VEHICLE};
 
-static void locate(char *path, size_t capacity)
+static void dataset_cifar10_kinds_locate(char *path, size_t capacity)
 {
     char folder[4096];
     path[0] = '\0';
@@ -56,5 +56,5 @@ const struct dataset_source source_cifar10_kinds = {
     .obtain = "import or fetch cifar10, from which it is made",
     .classes = KINDS,
     .class_names = kind_names,
-    .locate = locate,
+    .locate = dataset_cifar10_kinds_locate,
     .open = open_kinds};

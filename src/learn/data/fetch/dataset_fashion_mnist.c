@@ -37,7 +37,7 @@ static const struct dataset_remote upstream = {"http://fashion-mnist.s3-website.
                                                4, upstream_files};
 
 /* The folder that holds all four files, packed or not. */
-static void locate(char *path, size_t capacity)
+static void dataset_fashion_mnist_locate(char *path, size_t capacity)
 {
     const char *forced = getenv("SOTTO_FASHION_MNIST");
     const char *const folders[] = {forced ? forced : "/usr/share/datasets/fashion-mnist",
@@ -64,7 +64,7 @@ static sotto_status open_fashion(struct dataset *d, const char *name, const stru
     size_t count;
     char folder[4096];
     (void)name;
-    locate(folder, sizeof folder);
+    dataset_fashion_mnist_locate(folder, sizeof folder);
     if (!folder[0]) {
         status = status_fail(SOTTO_ENOENT, "data set 'fashion-mnist' not found");
         status_hint("install the Debian package dataset-fashion-mnist, or run 'sotto data fetch "
@@ -81,12 +81,12 @@ done:
     return status;
 }
 
-static sotto_status verify(void)
+static sotto_status dataset_fashion_mnist_verify(void)
 {
     sotto_status status = SOTTO_OK;
     struct bytes bytes = {0};
     char folder[4096], path[4200], hex[SHA256_HEX];
-    locate(folder, sizeof folder);
+    dataset_fashion_mnist_locate(folder, sizeof folder);
     if (!folder[0])
         FAIL(SOTTO_ENOENT, "data set 'fashion-mnist' not found");
     for (size_t f = 0; f < 4; f++) {
@@ -120,6 +120,6 @@ const struct dataset_source source_fashion_mnist = {
     .remote = &upstream,
     .classes = 10,
     .class_names = class_names,
-    .locate = locate,
+    .locate = dataset_fashion_mnist_locate,
     .open = open_fashion,
-    .verify = verify};
+    .verify = dataset_fashion_mnist_verify};

@@ -85,7 +85,7 @@ static sotto_status check_space(const struct growing *g)
                        g->path, (unsigned long long)(g->total - g->have), (unsigned long long)space);
 }
 
-static sotto_status begin(struct http_sink *sink, const struct http_head *head)
+static sotto_status download_begin(struct http_sink *sink, const struct http_head *head)
 {
     sotto_status status = SOTTO_OK;
     struct growing *g = (struct growing *)sink;
@@ -106,7 +106,7 @@ done:
     return status;
 }
 
-static sotto_status take(struct http_sink *sink, const void *data, size_t bytes)
+static sotto_status download_take(struct http_sink *sink, const void *data, size_t bytes)
 {
     sotto_status status = SOTTO_OK;
     struct growing *g = (struct growing *)sink;
@@ -137,7 +137,8 @@ static void hint_at_resumption(const struct growing *g)
                     (unsigned long long)g->have);
 }
 
-static sotto_status transfer(struct growing *g, bool plain_http, const struct download_patience *patience)
+static sotto_status download_transfer(struct growing *g, bool plain_http,
+                                      const struct download_patience *patience)
 {
     sotto_status status = SOTTO_OK;
     for (int attempt = 1; g->file->bytes == 0 || g->have < g->file->bytes; attempt++) {
@@ -196,7 +197,8 @@ done:
     return status;
 }
 
-static sotto_status grow(struct growing *g, bool plain_http, const struct download_patience *patience)
+static sotto_status download_grow(struct growing *g, bool plain_http,
+                                  const struct download_patience *patience)
 {
     sotto_status status = SOTTO_OK;
     for (int round = 0;; round++) {
@@ -205,7 +207,7 @@ static sotto_status grow(struct growing *g, bool plain_http, const struct downlo
         if (continued)
             context_log(g->ctx, SOTTO_LOG_INFO, "%llu bytes of %s are here already",
                         (unsigned long long)g->have, g->file->name);
-        status = transfer(g, plain_http, patience);
+        status = download_transfer(g, plain_http, patience);
         if (status == SOTTO_OK)
             status = check_contents(g);
         if (status == SOTTO_OK || !g->wrong)
@@ -256,7 +258,8 @@ sotto_status download_file(const char *folder, const char *url, const struct rem
                            const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct growing g = {.sink = {begin, take}, .file = file, .ctx = ctx, .url = url, .fd = -1};
+    struct growing g = {
+        .sink = {download_begin, download_take}, .file = file, .ctx = ctx, .url = url, .fd = -1};
     char final[4096], part[4096 + 8];
     TRY(download_check_url(url, plain_http));
     TRY(path_join(final, sizeof final, folder, file->name));
@@ -279,7 +282,7 @@ sotto_status download_file(const char *folder, const char *url, const struct rem
         unlink(final);
         return download_file(folder, url, file, plain_http, patience, ctx);
     }
-    TRY(grow(&g, strncmp(url, "http://", 7) == 0, patience ? patience : &download_default_patience));
+    TRY(download_grow(&g, strncmp(url, "http://", 7) == 0, patience ? patience : &download_default_patience));
     if (fsync(g.fd) != 0)
         FAIL(SOTTO_EIO, "%s: %s", part, strerror(errno));
     if (rename(part, final) != 0)

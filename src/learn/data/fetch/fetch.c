@@ -145,8 +145,8 @@ done:
     return status;
 }
 
-static const char *address(char *out, size_t capacity, const struct plan *p, size_t file,
-                           const struct sotto_fetch_options *options)
+static const char *fetch_address(char *out, size_t capacity, const struct plan *p, size_t file,
+                                 const struct sotto_fetch_options *options)
 {
     if (!p->base)
         return options->url;
@@ -174,7 +174,7 @@ sotto_status sotto_data_fetch_plan(char **text, const char *name, const struct s
         if (f->bytes)
             snprintf(size, sizeof size, "%.1f MB", (double)f->bytes * 1e-6);
         used += (size_t)snprintf(out + used, capacity - used, "%.1000s\n  %s, checked by SHA-256%s\n",
-                                 address(url, sizeof url, &p, i, options), size,
+                                 fetch_address(url, sizeof url, &p, i, options), size,
                                  f->sha256 ? "" : " of what it holds");
     }
     if (used < capacity)
@@ -229,13 +229,13 @@ sotto_status sotto_data_fetch(const char *name, const struct sotto_fetch_options
     TRY(make_plan(&p, name, options));
     TRY(folder_make(p.folder));
     for (size_t i = 0; i < p.count; i++) {
-        const char *from = address(url, sizeof url, &p, i, options);
+        const char *from = fetch_address(url, sizeof url, &p, i, options);
         if (p.count > 1)
             context_log(ctx, SOTTO_LOG_INFO, "downloading %s", from);
         TRY(download_file(p.folder, from, &p.files[i], p.base != NULL, NULL, ctx));
     }
-    TRY(import_all(&p, options, p.base && p.count > 1 ? p.base : address(url, sizeof url, &p, 0, options),
-                   ctx));
+    TRY(import_all(&p, options,
+                   p.base && p.count > 1 ? p.base : fetch_address(url, sizeof url, &p, 0, options), ctx));
     if (!options->keep)
         remove_downloads(&p);
     else

@@ -46,7 +46,7 @@ static struct {
     bool there;
 } lib;
 
-static void load(void)
+static void http_curl_load(void)
 {
     const struct late_call calls[] = {CALLS(LATE_CALL)};
     lib.there = late_load("libcurl.so.4", calls, sizeof calls / sizeof *calls);
@@ -64,7 +64,7 @@ struct transfer {
 bool http_available(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, load);
+    pthread_once(&once, http_curl_load);
     return lib.there;
 }
 
@@ -104,7 +104,7 @@ static size_t take_body(char *data, size_t size, size_t count, void *user)
     return t->status == SOTTO_OK ? size * count : 0; /* the page that comes with an error is dropped */
 }
 
-static int watch(void *user, curl_off_t total, curl_off_t now, curl_off_t up, curl_off_t sent)
+static int http_curl_watch(void *user, curl_off_t total, curl_off_t now, curl_off_t up, curl_off_t sent)
 {
     const struct transfer *t = user;
     (void)total, (void)now, (void)up, (void)sent;
@@ -133,7 +133,7 @@ static void set_options(struct transfer *t, const struct http_request *request, 
     lib.curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
     lib.curl_easy_setopt(curl, CURLOPT_WRITEDATA, t);
     lib.curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    lib.curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, watch);
+    lib.curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, http_curl_watch);
     lib.curl_easy_setopt(curl, CURLOPT_XFERINFODATA, t);
     if (request->from > 0) {
         snprintf(range, 32, "%llu-", (unsigned long long)request->from);
@@ -153,7 +153,7 @@ static sotto_status judge_code(long code, const char *url)
                        code == 404 || code == 410 ? " (no such file)" : "");
 }
 
-static sotto_status judge(bool *broken, CURLcode result, const char *url, const char *text)
+static sotto_status http_curl_judge(bool *broken, CURLcode result, const char *url, const char *text)
 {
     const char *why = text[0] ? text : lib.curl_easy_strerror(result);
     switch (result) {
@@ -201,7 +201,7 @@ sotto_status http_get(struct http_sink *sink, bool *broken, const struct http_re
     if (t.status != SOTTO_OK)
         status = t.status; /* recorded by the sink */
     else if (result != CURLE_OK)
-        status = judge(broken, result, request->url, text);
+        status = http_curl_judge(broken, result, request->url, text);
     else {
         lib.curl_easy_getinfo(t.curl, CURLINFO_RESPONSE_CODE, &t.head.code);
         if (t.head.code == 416 && request->from > 0)

@@ -43,7 +43,7 @@ bool text_is_utf8(const char *text)
 }
 
 /* Bytes that a terminal or a log could not show are printed as \xNN. */
-static void printable(char *out, size_t capacity, const char *name)
+static void bundle_printable(char *out, size_t capacity, const char *name)
 {
     size_t used = 0;
     for (const unsigned char *p = (const unsigned char *)name; *p && used + 5 < capacity; p++)
@@ -57,7 +57,7 @@ static sotto_status check_name(const char *name)
     bool control = false;
     for (const char *p = name; *p; p++)
         control |= (unsigned char)*p < 0x20 || *p == 0x7F;
-    printable(shown, sizeof shown, name);
+    bundle_printable(shown, sizeof shown, name);
     if (control || !text_is_utf8(name))
         return status_fail(SOTTO_EFORMAT, "file name '%s' is not printable UTF-8 text; rename the file",
                            shown);

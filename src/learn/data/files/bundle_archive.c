@@ -78,7 +78,7 @@ static struct {
     bool there;
 } lib;
 
-static void load(void)
+static void bundle_archive_load(void)
 {
     const struct late_call calls[] = {CALLS(LATE_CALL)};
     lib.there = late_load("libarchive.so.13", calls, sizeof calls / sizeof *calls);
@@ -87,7 +87,7 @@ static void load(void)
 static bool have_library(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, load);
+    pthread_once(&once, bundle_archive_load);
     return lib.there;
 }
 
@@ -200,7 +200,7 @@ static bool is_hidden(const char *name)
     return base[0] == '.' || strncmp(name, "__MACOSX/", 9) == 0;
 }
 
-static sotto_status unpack(struct bundle *b, struct unpacking *u, const char *path)
+static sotto_status bundle_archive_unpack(struct bundle *b, struct unpacking *u, const char *path)
 {
     sotto_status status = SOTTO_OK;
     struct archive_entry *entry;
@@ -247,8 +247,8 @@ done:
     return status;
 }
 
-static sotto_status run(struct bundle *out, const char *origin, const void *data, size_t size,
-                        const struct bundle_limits *limits, const struct sotto_context *ctx)
+static sotto_status bundle_archive_run(struct bundle *out, const char *origin, const void *data, size_t size,
+                                       const struct bundle_limits *limits, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct bundle b = {.origin = base_strdup(origin)};
@@ -259,7 +259,7 @@ static sotto_status run(struct bundle *out, const char *origin, const void *data
                     : lib.archive_read_open_filename(u.archive, origin, BLOCK);
     if (code != ARCHIVE_OK)
         TRY(prefix_archive_error(u.archive, "cannot be read"));
-    TRY(unpack(&b, &u, origin));
+    TRY(bundle_archive_unpack(&b, &u, origin));
     bundle_sort(&b);
     *out = b;
 done:
@@ -277,7 +277,7 @@ sotto_status bundle_from_memory(struct bundle *out, const char *name, const void
 {
     if (!have_library())
         return plain_from_memory(out, name, data, size, limits);
-    return run(out, name, size ? data : "", size, limits, NULL);
+    return bundle_archive_run(out, name, size ? data : "", size, limits, NULL);
 }
 
 sotto_status bundle_from_archive(struct bundle *out, const char *path, const struct bundle_limits *limits,
@@ -290,14 +290,15 @@ sotto_status bundle_from_archive(struct bundle *out, const char *path, const str
         return status_fail(SOTTO_ENOENT, "%s: is not a regular file", path);
     if (!have_library())
         return plain_from_file(out, path, limits, ctx);
-    return run(out, path, NULL, (size_t)info.st_size, limits, ctx);
+    return bundle_archive_run(out, path, NULL, (size_t)info.st_size, limits, ctx);
 }
 
 struct archive_stream {
     struct archive *archive;
 };
 
-/* The name under which unpack() listed the entry: bundle_add() drops "./". A raw stream has one entry. */
+/* The name under which bundle_archive_unpack() listed the entry: bundle_add() drops "./". A raw stream has one
+ * entry. */
 static bool is_entry(struct archive *a, struct archive_entry *entry, const char *name)
 {
     const char *own = lib.archive_entry_pathname(entry);

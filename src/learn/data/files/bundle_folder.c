@@ -12,7 +12,7 @@
 
 enum { DEPTH_LIMIT = 8 };
 
-static sotto_status walk(struct bundle *b, const char *inside, int depth)
+static sotto_status bundle_folder_walk(struct bundle *b, const char *inside, int depth)
 {
     sotto_status status = SOTTO_OK;
     char folder[4096], name[2048], path[4096];
@@ -37,7 +37,7 @@ static sotto_status walk(struct bundle *b, const char *inside, int depth)
         if (stat(path, &info) != 0)
             FAIL(SOTTO_ENOENT, "%s: %s", path, strerror(errno));
         if (S_ISDIR(info.st_mode))
-            TRY(walk(b, name, depth + 1));
+            TRY(bundle_folder_walk(b, name, depth + 1));
         else if (S_ISREG(info.st_mode) && (status = bundle_add(b, name, NULL, 0)) != SOTTO_OK) {
             status_prefix(folder);
             goto done;
@@ -58,7 +58,7 @@ static sotto_status open_folder(struct bundle *out, const char *path)
     NEW_TEXT(b.origin, path);
     for (size_t n = strlen(b.origin); n > 1 && b.origin[n - 1] == '/'; n--)
         b.origin[n - 1] = '\0';
-    TRY(walk(&b, "", 0));
+    TRY(bundle_folder_walk(&b, "", 0));
     if (b.count == 0)
         FAIL(SOTTO_EFORMAT, "%s: the folder holds no files", path);
     bundle_sort(&b);

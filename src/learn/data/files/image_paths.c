@@ -34,7 +34,7 @@ static int split_of(const char *name, size_t length)
     return -1;
 }
 
-static size_t component(const char *name)
+static size_t image_paths_component(const char *name)
 {
     return strcspn(name, "/");
 }
@@ -46,7 +46,7 @@ static size_t shared_prefix(const struct image_list *l, const struct bundle *b)
     size_t prefix = 0;
     for (;;) {
         const char *first = b->entries[l->items[0].entry].name + prefix;
-        size_t length = component(first);
+        size_t length = image_paths_component(first);
         if (first[length] != '/' || split_of(first, length) >= 0)
             return prefix;
         for (size_t i = 0; i < l->n; i++) {
@@ -58,23 +58,24 @@ static size_t shared_prefix(const struct image_list *l, const struct bundle *b)
     }
 }
 
-static sotto_status place(struct image_list *l, const struct bundle *b)
+static sotto_status image_paths_place(struct image_list *l, const struct bundle *b)
 {
     sotto_status status = SOTTO_OK;
     size_t prefix = shared_prefix(l, b), depth = 0;
     bool splits = true;
     for (size_t i = 0; i < l->n; i++) {
         const char *name = b->entries[l->items[i].entry].name + prefix;
-        splits = splits && name[component(name)] == '/' && split_of(name, component(name)) >= 0;
+        splits = splits && name[image_paths_component(name)] == '/' &&
+                 split_of(name, image_paths_component(name)) >= 0;
     }
     for (size_t i = 0; i < l->n; i++) {
         struct image *p = &l->items[i];
         const char *name = b->entries[p->entry].name + prefix;
         if (splits) {
-            p->split = split_of(name, component(name));
-            name += component(name) + 1;
+            p->split = split_of(name, image_paths_component(name));
+            name += image_paths_component(name) + 1;
         }
-        size_t length = component(name), levels = 0;
+        size_t length = image_paths_component(name), levels = 0;
         for (const char *c = name; *c; c++)
             levels += *c == '/';
         if (i == 0)
@@ -162,7 +163,7 @@ sotto_status images_list(struct image_list *out, const struct bundle *b)
     for (size_t i = 0; i < b->count; i++)
         if (is_image(b->entries[i].name))
             l.items[l.n++].entry = i;
-    TRY(place(&l, b));
+    TRY(image_paths_place(&l, b));
     TRY(images_number(&l, &l.class_names, &l.classes));
     images_arrange(&l);
     *out = l;

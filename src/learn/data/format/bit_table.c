@@ -15,12 +15,12 @@ struct cursor {
     size_t line; /* from 1 */
 };
 
-static struct cursor start(const struct text_bytes *t)
+static struct cursor bit_table_start(const struct text_bytes *t)
 {
     return (struct cursor){t, t->data, t->data + t->size, 1};
 }
 
-static bool ends(const struct cursor *c)
+static bool bit_table_ends(const struct cursor *c)
 {
     return c->at == c->end;
 }
@@ -28,11 +28,11 @@ static bool ends(const struct cursor *c)
 /* The end of a line: \n, \r\n, or the end of the file. */
 static sotto_status read_end(struct cursor *c, const char *expected)
 {
-    if (!ends(c) && *c->at == '\r')
+    if (!bit_table_ends(c) && *c->at == '\r')
         c->at++;
-    if (!ends(c) && *c->at != '\n')
+    if (!bit_table_ends(c) && *c->at != '\n')
         return status_fail(SOTTO_EFORMAT, "%s:%zu: expected %s", c->text->where, c->line, expected);
-    c->at += !ends(c);
+    c->at += !bit_table_ends(c);
     c->line++;
     return SOTTO_OK;
 }
@@ -41,7 +41,7 @@ static sotto_status read_class(struct cursor *c, int64_t *out)
 {
     int64_t value = 0;
     const unsigned char *first = c->at;
-    for (; !ends(c) && *c->at >= '0' && *c->at <= '9' && value < 100000; c->at++)
+    for (; !bit_table_ends(c) && *c->at >= '0' && *c->at <= '9' && value < 100000; c->at++)
         value = 10 * value + (*c->at - '0');
     if (c->at == first || value < 1 || value > 10000)
         return status_fail(SOTTO_EFORMAT, "%s:%zu: expected a class, a whole number from 1 to 10000",
@@ -53,9 +53,9 @@ static sotto_status read_class(struct cursor *c, int64_t *out)
 static sotto_status read_bits(struct cursor *c, float *out, size_t d)
 {
     for (size_t j = 0; j < d; j++) {
-        bool comma = j == 0 || (!ends(c) && *c->at == ',');
+        bool comma = j == 0 || (!bit_table_ends(c) && *c->at == ',');
         c->at += j > 0 && comma;
-        if (!comma || ends(c) || (*c->at != '0' && *c->at != '1'))
+        if (!comma || bit_table_ends(c) || (*c->at != '0' && *c->at != '1'))
             return status_fail(SOTTO_EFORMAT,
                                "%s:%zu: bit %zu is missing or is not 0 or 1; expected %zu bits",
                                c->text->where, c->line, j + 1, d);
@@ -86,7 +86,7 @@ sotto_status bit_table_from_memory(struct dataset *d, const struct text_bytes *r
 {
     sotto_status status = SOTTO_OK;
     size_t n = count_lines(rows), cells = count_cells(rows), columns = cells - (labels ? 0 : 1);
-    struct cursor bits = start(rows), classes = start(labels ? labels : rows);
+    struct cursor bits = bit_table_start(rows), classes = bit_table_start(labels ? labels : rows);
     int64_t largest = 1;
     if (n == 0 || columns == 0)
         FAIL(SOTTO_EFORMAT, "%s: holds no line of bits", rows->where);
@@ -107,7 +107,7 @@ sotto_status bit_table_from_memory(struct dataset *d, const struct text_bytes *r
             TRY(read_end(&classes, "one class a line"));
         } else {
             TRY(read_class(&bits, &d->labels[i]));
-            if (ends(&bits) || *bits.at++ != ',')
+            if (bit_table_ends(&bits) || *bits.at++ != ',')
                 FAIL(SOTTO_EFORMAT, "%s:%zu: expected a comma after the class", rows->where, bits.line);
         }
         TRY(read_bits(&bits, d->features + i * columns, columns));
@@ -124,7 +124,7 @@ struct found {
     bool has_rows, has_labels, split;
 };
 
-static struct found find(const struct bundle *b)
+static struct found bit_table_find(const struct bundle *b)
 {
     struct found f = {0};
     for (size_t i = 0; i < b->count; i++) {
@@ -139,9 +139,9 @@ static struct found find(const struct bundle *b)
     return f;
 }
 
-static bool recognise(const struct bundle *b)
+static bool bit_table_recognise(const struct bundle *b)
 {
-    struct found f = find(b);
+    struct found f = bit_table_find(b);
     return f.has_rows && (!f.split || f.has_labels);
 }
 
@@ -149,7 +149,7 @@ static sotto_status read_table(struct dataset *d, const struct bundle *b,
                                const struct sotto_import_options *options, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct found f = find(b);
+    struct found f = bit_table_find(b);
     struct bytes rows = {0}, labels = {0};
     char where[2][700];
     (void)options, (void)ctx;
@@ -170,5 +170,5 @@ done:
 const struct dataset_format format_bit_table = {
     .name = "bit-table",
     .layout = "dataset_purchase (class, then bits), or feats and labels (Texas-100): classes from 1",
-    .recognise = recognise,
+    .recognise = bit_table_recognise,
     .read = read_table};

@@ -89,7 +89,7 @@ static sotto_status number_of(char out[16], const struct line *l, const struct c
 }
 
 /* "Attractive, not Smiling" for 2 of two columns. */
-static void describe(char out[PICTURE_TEXT], unsigned value, const char *asked)
+static void celeba_describe(char out[PICTURE_TEXT], unsigned value, const char *asked)
 {
     size_t used = 0, count = 1;
     for (const char *c = asked; *c; c++)
@@ -179,7 +179,7 @@ static size_t find_entry(const struct bundle *b, const char *base)
     return i;
 }
 
-static bool recognise(const struct bundle *b)
+static bool celeba_recognise(const struct bundle *b)
 {
     return find_entry(b, "list_attr_celeba.txt") < b->count && images_any(b);
 }
@@ -207,7 +207,7 @@ static sotto_status read_faces(struct dataset *d, const struct bundle *b,
         for (const char *c = asked[which]; *c; c++)
             columns += *c == '+';
         for (unsigned v = 0; v < 1u << columns; v++) {
-            describe(described[which][v], v, asked[which]);
+            celeba_describe(described[which][v], v, asked[which]);
             names[which][v] = described[which][v];
         }
         names[which][1u << columns] = NULL;
@@ -227,5 +227,5 @@ const struct dataset_format format_celeba = {
     .takes_size = true,
     .takes_label = true,
     .takes_attribute = true,
-    .recognise = recognise,
+    .recognise = celeba_recognise,
     .read = read_faces};

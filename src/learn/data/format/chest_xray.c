@@ -67,7 +67,7 @@ done:
     return status;
 }
 
-static bool find(size_t *entry, const struct bundle *b, const char *start, const char *ending)
+static bool chest_xray_find(size_t *entry, const struct bundle *b, const char *start, const char *ending)
 {
     for (*entry = 0; *entry < b->count; ++*entry) {
         const char *base = path_base(b->entries[*entry].name);
@@ -77,10 +77,10 @@ static bool find(size_t *entry, const struct bundle *b, const char *start, const
     return false;
 }
 
-static bool recognise(const struct bundle *b)
+static bool chest_xray_recognise(const struct bundle *b)
 {
     size_t entry;
-    return find(&entry, b, "Data_Entry_", ".csv") && images_any(b);
+    return chest_xray_find(&entry, b, "Data_Entry_", ".csv") && images_any(b);
 }
 
 static sotto_status read_chests(struct dataset *d, const struct bundle *b,
@@ -91,10 +91,10 @@ static sotto_status read_chests(struct dataset *d, const struct bundle *b,
     struct bytes text = {0}, list = {0};
     char where[700], *tests = NULL;
     size_t table, held;
-    (void)find(&table, b, "Data_Entry_", ".csv");
+    (void)chest_xray_find(&table, b, "Data_Entry_", ".csv");
     bundle_where(where, sizeof where, b, table);
     TRY(bundle_load(&text, b, table));
-    if (find(&held, b, "test_list", ".txt")) {
+    if (chest_xray_find(&held, b, "test_list", ".txt")) {
         TRY(bundle_load(&list, b, held));
         NEW(tests, list.size + 1);
         memcpy(tests, list.data, list.size);
@@ -118,5 +118,5 @@ const struct dataset_format format_chest_xray = {
     .takes_size = true,
     .takes_label = true,
     .takes_attribute = true,
-    .recognise = recognise,
+    .recognise = chest_xray_recognise,
     .read = read_chests};

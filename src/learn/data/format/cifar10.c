@@ -9,7 +9,7 @@ const struct cifar_layout cifar10_layout = {.labels = 1,
                                                       "data_batch_3.bin", "data_batch_4.bin",
                                                       "data_batch_5.bin", "test_batch.bin"}};
 
-static bool recognise(const struct bundle *b)
+static bool cifar10_recognise(const struct bundle *b)
 {
     return cifar_recognise(b, &cifar10_layout);
 }
@@ -27,5 +27,5 @@ const struct dataset_format format_cifar10 = {.name = "cifar10",
                                               .set = "cifar10",
                                               .layout =
                                                   "CIFAR-10 binary: data_batch_{1..5}.bin and test_batch.bin",
-                                              .recognise = recognise,
+                                              .recognise = cifar10_recognise,
                                               .read = read_batches};

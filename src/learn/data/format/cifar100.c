@@ -52,7 +52,7 @@ static const char *const fine_names[] = {
 _Static_assert(sizeof fine_names / sizeof *fine_names == 100, "one name per fine class");
 _Static_assert(sizeof coarse_names / sizeof *coarse_names == 20, "one name per coarse class");
 
-static bool recognise(const struct bundle *b)
+static bool cifar100_recognise(const struct bundle *b)
 {
     return cifar_recognise(b, &cifar100_layout);
 }
@@ -76,5 +76,5 @@ const struct dataset_format format_cifar100 = {
     .set = "cifar100",
     .layout = "CIFAR-100 binary: train.bin and test.bin; fine labels, or --label coarse",
     .takes_label = true,
-    .recognise = recognise,
+    .recognise = cifar100_recognise,
     .read = read_files};

@@ -176,8 +176,8 @@ static bool has_label(const struct table *t, const char *text)
 }
 
 /* Marks the rows whose cell in this column is none for a record. */
-static sotto_status mark(bool *bad, struct table_lines *lines, const struct table *t, size_t column,
-                         bool label)
+static sotto_status csv_cells_mark(bool *bad, struct table_lines *lines, const struct table *t, size_t column,
+                                   bool label)
 {
     sotto_status status = SOTTO_OK;
     double x;
@@ -193,7 +193,8 @@ done:
     return status;
 }
 
-static sotto_status refuse(const struct table *t, const struct table_lines *lines, size_t column, bool label)
+static sotto_status csv_cells_refuse(const struct table *t, const struct table_lines *lines, size_t column,
+                                     bool label)
 {
     char name[128], shown[TABLE_LINES_TEXT];
     size_t count = table_lines_count(lines);
@@ -211,9 +212,9 @@ static sotto_status check_column(bool *bad, const struct table *t, size_t column
 {
     sotto_status status = SOTTO_OK;
     struct table_lines lines = {0};
-    TRY(mark(bad, &lines, t, column, label));
+    TRY(csv_cells_mark(bad, &lines, t, column, label));
     if (table_lines_count(&lines) > 0 && !t->options->drop_bad_rows)
-        TRY(refuse(t, &lines, column, label));
+        TRY(csv_cells_refuse(t, &lines, column, label));
 done:
     return status;
 }

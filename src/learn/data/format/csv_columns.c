@@ -49,8 +49,8 @@ static size_t place_of(const char *text, const char *const *values, size_t count
 }
 
 /* Sorted distinct values of a column; pointers into the table. */
-static sotto_status distinct(const char ***values, size_t *count, const struct table *t, size_t column,
-                             order less)
+static sotto_status csv_columns_distinct(const char ***values, size_t *count, const struct table *t,
+                                         size_t column, order less)
 {
     sotto_status status = SOTTO_OK;
     const char **list = NULL;
@@ -158,7 +158,7 @@ sotto_status table_fill_labels(struct dataset *d, struct table *t, size_t column
     const char **values = NULL;
     size_t count;
     table_column_name(d->label_column, sizeof d->label_column, t, column);
-    TRY(distinct(&values, &count, t, column, by_value));
+    TRY(csv_columns_distinct(&values, &count, t, column, by_value));
     if (count < 2)
         FAIL(SOTTO_EFORMAT, "%s: every label is '%.40s'; expected at least two classes", t->where[0],
              values[0]);
@@ -230,7 +230,7 @@ static sotto_status fill_codes(float *out, const char ***codes, size_t *code_cou
     sotto_status status = SOTTO_OK;
     const char **values = NULL;
     size_t count;
-    TRY(distinct(&values, &count, t, column, by_bytes));
+    TRY(csv_columns_distinct(&values, &count, t, column, by_bytes));
     for (size_t i = 0; i < t->rows; i++) {
         TRY(table_go_on(t, i));
         out[i * width] = (float)place_of(table_cell(t, i, column), values, count, by_bytes);

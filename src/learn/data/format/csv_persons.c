@@ -69,7 +69,7 @@ done:
 }
 
 /* first[row]: the first row of its person; (size_t)-1: the row goes, as its person has `most` before it. */
-static void cap(size_t *first, const struct owner *owners, size_t n, size_t most)
+static void csv_persons_cap(size_t *first, const struct owner *owners, size_t n, size_t most)
 {
     for (size_t i = 0, start = 0; i < n; i++) {
         if (by_person(&owners[i], &owners[start]) != 0)
@@ -129,7 +129,7 @@ static sotto_status cap_rows(struct dataset *d, struct table *t, size_t column, 
     }
     NEW(first, t->rows);
     NEW(d->persons, t->rows);
-    cap(first, owners, t->rows, most);
+    csv_persons_cap(first, owners, t->rows, most);
     number_persons(d->persons, first, t->rows);
     keep_rows(t, first, drop ? column : t->columns);
     d->rows_per_person = most;
@@ -193,7 +193,7 @@ done:
     return status;
 }
 
-static sotto_status ask(const struct table *t)
+static sotto_status csv_persons_ask(const struct table *t)
 {
     sotto_status status = SOTTO_OK;
     bool yes = false;
@@ -226,7 +226,7 @@ sotto_status table_cap_persons(struct dataset *d, struct table *t, const struct 
              t->where[0], declared, declared);
     if (!o->person) {
         if (d->asks_persons && t->rows > 0)
-            TRY(ask(t));
+            TRY(csv_persons_ask(t));
         goto done;
     }
     snprintf(d->person, sizeof d->person, "%s", o->person);

@@ -34,7 +34,7 @@ static bool is_test(const char *name)
     return name_ends(name, ".test") || strncmp(path_base(name), "test", 4) == 0;
 }
 
-static bool recognise(const struct bundle *b)
+static bool csv_table_recognise(const struct bundle *b)
 {
     for (size_t i = 0; i < b->count; i++)
         if (is_table(b->entries[i].name))
@@ -246,5 +246,5 @@ const struct dataset_format format_csv = {
     .takes_label = true,
     .takes_schema = true,
     .takes_person = true,
-    .recognise = recognise,
+    .recognise = csv_table_recognise,
     .read = read_table};

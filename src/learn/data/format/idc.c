@@ -41,7 +41,7 @@ bool idc_name_read(struct idc_name *out, const char *path)
 }
 
 /* Does the folder above say another class? Files without such a folder are taken at their word. */
-static bool contradicts(const char *path, int label)
+static bool idc_contradicts(const char *path, int label)
 {
     const char *base = path_base(path);
     if (base - path < 2 || (base - path > 2 && base[-3] != '/'))
@@ -56,14 +56,14 @@ struct patch {
 };
 
 /* splitmix64's last step: any fixed shuffle would do. */
-static uint64_t shuffled(uint64_t x)
+static uint64_t idc_shuffled(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
     return x ^ x >> 31;
 }
 
-static int compare(uint64_t a, uint64_t b)
+static int idc_compare(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
 }
@@ -71,11 +71,11 @@ static int compare(uint64_t a, uint64_t b)
 static int by_patient(const void *a, const void *b)
 {
     const struct patch *p = a, *q = b;
-    int order = compare(p->order, q->order);
-    order = order ? order : compare(p->name.patient, q->name.patient);
-    order = order ? order : compare(p->name.y, q->name.y);
-    order = order ? order : compare(p->name.x, q->name.x);
-    return order ? order : compare(p->entry, q->entry);
+    int order = idc_compare(p->order, q->order);
+    order = order ? order : idc_compare(p->name.patient, q->name.patient);
+    order = order ? order : idc_compare(p->name.y, q->name.y);
+    order = order ? order : idc_compare(p->name.x, q->name.x);
+    return order ? order : idc_compare(p->entry, q->entry);
 }
 
 static bool same_place(const struct idc_name *a, const struct idc_name *b)
@@ -83,7 +83,7 @@ static bool same_place(const struct idc_name *a, const struct idc_name *b)
     return a->patient == b->patient && a->x == b->x && a->y == b->y;
 }
 
-static sotto_status collect(struct patch *patches, size_t *n, const struct bundle *b)
+static sotto_status idc_collect(struct patch *patches, size_t *n, const struct bundle *b)
 {
     sotto_status status = SOTTO_OK;
     *n = 0;
@@ -97,11 +97,11 @@ static sotto_status collect(struct patch *patches, size_t *n, const struct bundl
                  "%s: %s is not the file name of a patch; expected PATIENT_idx5_xX_yY_class0.png or "
                  "_class1.png",
                  b->origin, name);
-        if (contradicts(name, p->name.label))
+        if (idc_contradicts(name, p->name.label))
             FAIL(SOTTO_EFORMAT, "%s: %s is named class %d but is in folder %c", b->origin, name,
                  p->name.label, path_base(name)[-2]);
         p->entry = i;
-        p->order = shuffled(p->name.patient);
+        p->order = idc_shuffled(p->name.patient);
         ++*n;
     }
     if (*n == 0)
@@ -142,7 +142,7 @@ sotto_status idc_list(struct image_list *out, size_t *twice, const struct bundle
     size_t n, kept = 0;
     NEW(patches, b->count);
     NEW(l.items, b->count);
-    TRY(collect(patches, &n, b));
+    TRY(idc_collect(patches, &n, b));
     qsort(patches, n, sizeof *patches, by_patient);
     for (size_t i = 0; i < n; i++) {
         if (kept > 0 && same_place(&patches[kept - 1].name, &patches[i].name))
@@ -164,7 +164,7 @@ done:
     return status;
 }
 
-static bool recognise(const struct bundle *b)
+static bool idc_recognise(const struct bundle *b)
 {
     struct idc_name name;
     for (size_t i = 0; i < b->count; i++)
@@ -194,5 +194,5 @@ const struct dataset_format format_idc = {
     .layout = "patient/class/PATIENT_idx5_xX_yY_classC.png: patches of breast tissue",
     .set = "idc",
     .takes_size = true,
-    .recognise = recognise,
+    .recognise = idc_recognise,
     .read = read_patches};

@@ -99,7 +99,8 @@ done:
     return status;
 }
 
-static sotto_status load(struct bytes *bytes, struct idx *idx, const struct bundle *b, size_t entry, int ndim)
+static sotto_status idx_load(struct bytes *bytes, struct idx *idx, const struct bundle *b, size_t entry,
+                             int ndim)
 {
     sotto_status status = SOTTO_OK;
     *bytes = (struct bytes){0};
@@ -126,8 +127,8 @@ sotto_status idx_read_pairs(struct dataset *d, const struct bundle *b, const str
     size_t n = 0, classes = 0;
     for (size_t p = 0; p < count; p++) {
         struct idx *images = &idx[2 * p], *labels = &idx[2 * p + 1];
-        TRY(load(&raw[2 * p], images, b, pairs[p].images, 3));
-        TRY(load(&raw[2 * p + 1], labels, b, pairs[p].labels, 1));
+        TRY(idx_load(&raw[2 * p], images, b, pairs[p].images, 3));
+        TRY(idx_load(&raw[2 * p + 1], labels, b, pairs[p].labels, 1));
         char where[700];
         bundle_where(where, sizeof where, b, pairs[p].labels);
         if (images->shape[0] != labels->shape[0])
@@ -156,7 +157,7 @@ done:
     return status;
 }
 
-static bool recognise(const struct bundle *b)
+static bool idx_recognise(const struct bundle *b)
 {
     for (size_t i = 0; i < b->count; i++)
         for (int part = 0; part < 4; part++)
@@ -181,5 +182,5 @@ done:
 const struct dataset_format format_idx = {
     .name = "idx",
     .layout = "MNIST files: {train,t10k}-images-idx3-ubyte[.gz] and {train,t10k}-labels-idx1-ubyte[.gz]",
-    .recognise = recognise,
+    .recognise = idx_recognise,
     .read = read_folder};

@@ -63,7 +63,7 @@ static size_t common_end(const char *a, const char *b)
 }
 
 /* The image that a fact means, NULL: none. EFORMAT: several fit as well. */
-static sotto_status find(struct place **out, struct place *places, size_t n, const char *path)
+static sotto_status image_facts_find(struct place **out, struct place *places, size_t n, const char *path)
 {
     struct place wanted = {.name = "", .base = path_base(path)};
     size_t low = 0, high = n, best = 0, ties = 0;
@@ -88,13 +88,13 @@ static sotto_status find(struct place **out, struct place *places, size_t n, con
     return SOTTO_OK;
 }
 
-static sotto_status join(struct image_list *l, size_t *missing, struct place *places, size_t n,
-                         const struct image_facts *f)
+static sotto_status image_facts_join(struct image_list *l, size_t *missing, struct place *places, size_t n,
+                                     const struct image_facts *f)
 {
     sotto_status status = SOTTO_OK;
     for (size_t i = 0; i < f->n; i++) {
         struct place *p;
-        TRY(find(&p, places, n, f->items[i].path));
+        TRY(image_facts_find(&p, places, n, f->items[i].path));
         if (!p) {
             ++*missing;
             continue;
@@ -129,7 +129,7 @@ static sotto_status rename_all(char **names, size_t count, const char *const *kn
 }
 
 /* Attribute first, as numbering writes into `label`: until then that is the number of the fact. */
-static sotto_status number(struct image_list *l, const struct image_facts *f)
+static sotto_status image_facts_number(struct image_list *l, const struct image_facts *f)
 {
     sotto_status status = SOTTO_OK;
     for (size_t i = 0; i < l->n; i++) {
@@ -171,12 +171,12 @@ sotto_status image_facts_read(struct dataset *d, const struct image_facts *f, co
             places[images++] =
                 (struct place){.name = b->entries[i].name, .base = path_base(b->entries[i].name), .entry = i};
     qsort(places, images, sizeof *places, by_base);
-    status = join(&l, &missing, places, images, f);
+    status = image_facts_join(&l, &missing, places, images, f);
     if (status == SOTTO_OK && l.n == 0)
         status = status_fail(SOTTO_EFORMAT, "none of %zu listed images is among the %zu images found", f->n,
                              images);
     if (status == SOTTO_OK)
-        status = number(&l, f);
+        status = image_facts_number(&l, f);
     if (status != SOTTO_OK) {
         status_prefix(b->origin);
         goto done;

@@ -20,7 +20,7 @@ struct folder_job {
     atomic_size_t done;
 };
 
-static void report(struct folder_job *job, const char *stage, size_t images, int thread)
+static void image_set_report(struct folder_job *job, const char *stage, size_t images, int thread)
 {
     size_t done = atomic_fetch_add(&job->done, images) + images;
     if (thread == 0)
@@ -43,7 +43,7 @@ static sotto_status probe_chunk(void *arg, size_t chunk, int thread)
             goto done;
         }
     }
-    report(job, "read headers", end - chunk * CHUNK, thread);
+    image_set_report(job, "read headers", end - chunk * CHUNK, thread);
 done:
     return status;
 }
@@ -66,7 +66,7 @@ static sotto_status decode_chunk(void *arg, size_t chunk, int thread)
             goto done;
         }
     }
-    report(job, "decode", end - chunk * CHUNK, thread);
+    image_set_report(job, "decode", end - chunk * CHUNK, thread);
 done:
     return status;
 }

@@ -56,7 +56,7 @@ static size_t find_table(const struct bundle *b)
     return i;
 }
 
-static bool recognise(const struct bundle *b)
+static bool image_table_recognise(const struct bundle *b)
 {
     return find_table(b) < b->count && images_any(b);
 }
@@ -85,5 +85,5 @@ const struct dataset_format format_image_table = {
     .takes_size = true,
     .takes_label = true,
     .takes_attribute = true,
-    .recognise = recognise,
+    .recognise = image_table_recognise,
     .read = read_table};

@@ -28,7 +28,7 @@ struct elements {
     const unsigned char *at, *end;
 };
 
-static uint32_t word(const unsigned char *p)
+static uint32_t mat_word(const unsigned char *p)
 {
     return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
@@ -39,7 +39,7 @@ static sotto_status next_element(struct element *out, struct elements *e)
     if (left < 8)
         return status_fail(SOTTO_EFORMAT, "is cut: %zu bytes are left where an element of at least 8 begins",
                            left);
-    uint32_t first = word(e->at);
+    uint32_t first = mat_word(e->at);
     if (first >> 16) {
         *out = (struct element){first & 0xffff, e->at + 4, first >> 16};
         e->at += 8;
@@ -48,7 +48,7 @@ static sotto_status next_element(struct element *out, struct elements *e)
                    : status_fail(SOTTO_EFORMAT, "a short element states %zu bytes; expected at most 4",
                                  out->size);
     }
-    *out = (struct element){first, e->at + 8, word(e->at + 4)};
+    *out = (struct element){first, e->at + 8, mat_word(e->at + 4)};
     if (out->size > left - 8)
         return status_fail(SOTTO_EFORMAT, "is cut: an element states %zu bytes, but %zu are left", out->size,
                            left - 8);
@@ -82,7 +82,7 @@ static double value_of(uint32_t type, const unsigned char *p)
     uint64_t wide;
     float single;
     double real;
-    uint32_t bits = type_bytes(type) >= 4 ? word(p) : 0;
+    uint32_t bits = type_bytes(type) >= 4 ? mat_word(p) : 0;
     switch (type) {
     case MAT_INT8:
         return (int8_t)p[0];
@@ -100,7 +100,7 @@ static double value_of(uint32_t type, const unsigned char *p)
         memcpy(&single, &bits, sizeof single);
         return single;
     default:
-        wide = bits | (uint64_t)word(p + 4) << 32;
+        wide = bits | (uint64_t)mat_word(p + 4) << 32;
         memcpy(&real, &wide, sizeof real);
         return real;
     }
@@ -114,7 +114,7 @@ static sotto_status read_shape(struct mat_array *a, const struct element *e)
         return status_fail(SOTTO_EFORMAT, "an array's shape has %zu bytes; expected 2 to %d whole numbers",
                            e->size, MAT_DIMENSIONS);
     for (size_t i = 0; i < a->ndim; i++) {
-        a->shape[i] = word(e->data + 4 * i);
+        a->shape[i] = mat_word(e->data + 4 * i);
         if (a->shape[i] == 0 || a->shape[i] > INT32_MAX || !size_multiply(&a->count, a->count, a->shape[i]))
             return status_fail(
                 SOTTO_EFORMAT,

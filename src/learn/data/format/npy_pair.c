@@ -45,13 +45,13 @@ static bool find_files(struct npy_files *out, const struct bundle *b)
     return found;
 }
 
-static bool recognise(const struct bundle *b)
+static bool npy_pair_recognise(const struct bundle *b)
 {
     struct npy_files files;
     return find_files(&files, b);
 }
 
-static sotto_status load(struct sotto_array *out, const struct bundle *b, size_t entry)
+static sotto_status npy_pair_load(struct sotto_array *out, const struct bundle *b, size_t entry)
 {
     sotto_status status = SOTTO_OK;
     struct bytes bytes = {0};
@@ -80,7 +80,7 @@ static sotto_status load_values(struct sotto_array *out, struct dataset *d, cons
             return SOTTO_OK;
         file_unmap(&d->map);
     }
-    return load(out, b, entry);
+    return npy_pair_load(out, b, entry);
 }
 
 /* The source of the records, as side files state it; an archive has none. */
@@ -105,12 +105,12 @@ static sotto_status read_arrays(struct dataset *d, const struct bundle *b,
     status = dataset_take_values(d, &values, files.has_labels);
     if (status == SOTTO_OK && files.has_labels) {
         blamed = files.labels;
-        TRY(load(&labels, b, files.labels));
+        TRY(npy_pair_load(&labels, b, files.labels));
         status = dataset_take_labels(d, &labels, options->labels_from);
     }
     if (status == SOTTO_OK && files.has_attribute) {
         blamed = files.attribute;
-        TRY(load(&attribute, b, files.attribute));
+        TRY(npy_pair_load(&attribute, b, files.attribute));
         status = dataset_take_attribute(d, &attribute);
     }
     if (status != SOTTO_OK) {
@@ -132,5 +132,5 @@ const struct dataset_format format_npy = {
     .layout = "X.npy:Y.npy, likewise .npz and .csv (or a folder with "
               "images.npy or features.npy, labels.npy, attribute.npy): u1 (N,C,H,W) images "
               "or a (N,D) matrix; whole-number labels (N)",
-    .recognise = recognise,
+    .recognise = npy_pair_recognise,
     .read = read_arrays};

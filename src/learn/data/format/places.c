@@ -60,7 +60,7 @@ static bool find_list(size_t *entry, const struct bundle *b)
     return lists == 1;
 }
 
-static bool recognise(const struct bundle *b)
+static bool places_recognise(const struct bundle *b)
 {
     size_t entry;
     return find_list(&entry, b) && images_any(b);
@@ -90,5 +90,5 @@ const struct dataset_format format_places = {
     .layout =
         "one *.json, a list of [path, category, indoor or outdoor], with pictures; attribute: the category",
     .takes_size = true,
-    .recognise = recognise,
+    .recognise = places_recognise,
     .read = read_places};

@@ -59,7 +59,7 @@ static const struct {
 
 enum { TRAIN, TEST, UNLABELLED };
 
-static sotto_status find(size_t *entry, bool *found, const struct bundle *b, const char *base)
+static sotto_status stl_find(size_t *entry, bool *found, const struct bundle *b, const char *base)
 {
     sotto_status status = SOTTO_OK;
     *found = false;
@@ -75,7 +75,7 @@ done:
     return status;
 }
 
-static bool recognise(const struct bundle *b)
+static bool stl_recognise(const struct bundle *b)
 {
     for (size_t i = 0; i < b->count; i++)
         for (int k = 0; k < FILES; k++)
@@ -149,7 +149,7 @@ static sotto_status open_part(struct stl_stream *s, bool labelled, const struct 
     for (int k = 0; k < FILES; k++) {
         size_t entry;
         bool found;
-        TRY(find(&entry, &found, b, names[k].images));
+        TRY(stl_find(&entry, &found, b, names[k].images));
         if (!found || labelled != (k != UNLABELLED))
             continue;
         TRY(entry_open(&s->files[k], b, entry));
@@ -180,7 +180,7 @@ static sotto_status read_labels(struct dataset *d, const struct stl_stream *s, c
     size_t row = 0, entry;
     bool found;
     for (int k = TRAIN; k <= TEST; k++) {
-        TRY(find(&entry, &found, b, names[k].labels));
+        TRY(stl_find(&entry, &found, b, names[k].labels));
         if (found != (s->left[k] > 0))
             FAIL(SOTTO_EFORMAT, "%s: %s has no matching %s", b->origin,
                  found ? names[k].labels : names[k].images, found ? names[k].images : names[k].labels);
@@ -244,5 +244,5 @@ const struct dataset_format format_stl10 = {
     .layout = "STL-10 binary: {train,test}_{X,y}.bin; with --part unlabelled: unlabeled_X.bin",
     .takes_size = true,
     .takes_part = true,
-    .recognise = recognise,
+    .recognise = stl_recognise,
     .read = read_part};

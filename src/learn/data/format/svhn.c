@@ -12,14 +12,14 @@ struct part {
     struct mat_array images, labels;
 };
 
-static void clear(struct part *p)
+static void svhn_clear(struct part *p)
 {
     mat_clear(&p->images);
     mat_clear(&p->labels);
     bytes_clear(&p->file);
 }
 
-static bool find(size_t *entry, const struct bundle *b, const char *name)
+static bool svhn_find(size_t *entry, const struct bundle *b, const char *name)
 {
     for (*entry = 0; *entry < b->count; ++*entry)
         if (strcmp(path_base(b->entries[*entry].name), name) == 0)
@@ -27,7 +27,7 @@ static bool find(size_t *entry, const struct bundle *b, const char *name)
     return false;
 }
 
-static sotto_status check(const struct part *p)
+static sotto_status svhn_check(const struct part *p)
 {
     const struct mat_array *x = &p->images, *y = &p->labels;
     if (!x->bytes || x->ndim < 3 || x->shape[2] != 3)
@@ -44,8 +44,8 @@ static sotto_status check(const struct part *p)
     return SOTTO_OK;
 }
 
-static sotto_status load(struct part *p, const struct bundle *b, size_t entry,
-                         const struct sotto_context *ctx)
+static sotto_status svhn_load(struct part *p, const struct bundle *b, size_t entry,
+                              const struct sotto_context *ctx)
 {
     sotto_status status = bundle_load(&p->file, b, entry);
     size_t limit = bundle_default_limits.bytes;
@@ -53,7 +53,7 @@ static sotto_status load(struct part *p, const struct bundle *b, size_t entry,
         return status; /* names the file itself */
     TRY(mat_from_memory(&p->images, p->file.data, p->file.size, "X", limit, ctx));
     TRY(mat_from_memory(&p->labels, p->file.data, p->file.size, "y", limit, ctx));
-    TRY(check(p));
+    TRY(svhn_check(p));
 done:
     if (status != SOTTO_OK)
         bundle_prefix_error(b, entry);
@@ -61,7 +61,7 @@ done:
 }
 
 /* Columns become rows: the first index is the fastest in the file, the last in the set. */
-static void copy(struct dataset *d, size_t first, const struct part *p)
+static void svhn_copy(struct dataset *d, size_t first, const struct part *p)
 {
     size_t height = p->images.shape[0], width = p->images.shape[1], pixels = height * width;
     for (size_t i = 0; i < p->labels.count; i++) {
@@ -75,10 +75,10 @@ static void copy(struct dataset *d, size_t first, const struct part *p)
     }
 }
 
-static bool recognise(const struct bundle *b)
+static bool svhn_recognise(const struct bundle *b)
 {
     size_t entry;
-    return find(&entry, b, part_names[0]) || find(&entry, b, part_names[1]);
+    return svhn_find(&entry, b, part_names[0]) || svhn_find(&entry, b, part_names[1]);
 }
 
 static sotto_status read_digits(struct dataset *d, const struct bundle *b,
@@ -90,9 +90,9 @@ static sotto_status read_digits(struct dataset *d, const struct bundle *b,
     const struct part *first = NULL;
     (void)options;
     for (int k = 0; k < 2; k++) {
-        if (!find(&entry, b, part_names[k]))
+        if (!svhn_find(&entry, b, part_names[k]))
             continue;
-        TRY(load(&parts[k], b, entry, ctx));
+        TRY(svhn_load(&parts[k], b, entry, ctx));
         first = first ? first : &parts[k];
         if (parts[k].images.shape[0] != first->images.shape[0] ||
             parts[k].images.shape[1] != first->images.shape[1])
@@ -104,19 +104,19 @@ static sotto_status read_digits(struct dataset *d, const struct bundle *b,
     TRY(dataset_reserve_images(d, n, 3, first->images.shape[0], first->images.shape[1], true));
     for (int k = 0; k < 2; k++) {
         if (parts[k].labels.count)
-            copy(d, row, &parts[k]);
+            svhn_copy(d, row, &parts[k]);
         row += parts[k].labels.count;
     }
     d->set.n_train = parts[0].labels.count;
     d->set.classes = 10;
 done:
-    clear(&parts[0]);
-    clear(&parts[1]);
+    svhn_clear(&parts[0]);
+    svhn_clear(&parts[1]);
     return status;
 }
 
 const struct dataset_format format_svhn = {.name = "svhn",
                                            .layout = "SVHN, format 2: train_32x32.mat and test_32x32.mat",
                                            .set = "svhn",
-                                           .recognise = recognise,
+                                           .recognise = svhn_recognise,
                                            .read = read_digits};

@@ -8,7 +8,7 @@
 
 enum { OLDEST = 116 };
 
-static bool field(unsigned *out, const char **at, unsigned most)
+static bool utkface_field(unsigned *out, const char **at, unsigned most)
 {
     unsigned value = 0, digits = 0;
     for (; isdigit((unsigned char)**at) && digits < 4; ++*at, digits++)
@@ -24,7 +24,8 @@ bool utkface_parse(struct utkface_name *out, const char *base)
 {
     struct utkface_name name;
     size_t digits = 0;
-    if (!field(&name.age, &base, OLDEST) || !field(&name.gender, &base, 1) || !field(&name.race, &base, 4))
+    if (!utkface_field(&name.age, &base, OLDEST) || !utkface_field(&name.gender, &base, 1) ||
+        !utkface_field(&name.race, &base, 4))
         return false;
     while (isdigit((unsigned char)base[digits]))
         digits++;
@@ -34,7 +35,7 @@ bool utkface_parse(struct utkface_name *out, const char *base)
     return true;
 }
 
-static bool recognise(const struct bundle *b)
+static bool utkface_recognise(const struct bundle *b)
 {
     size_t images = 0, named = 0;
     struct utkface_name name;
@@ -49,8 +50,8 @@ static const char *const genders[] = {"male", "female", NULL};
 static const char *const races[] = {"White", "Black", "Asian", "Indian", "other", NULL};
 
 /* One of the three, as text. */
-static sotto_status choose(char out[16], const char *const **names, const struct utkface_name *n,
-                           const char *column)
+static sotto_status utkface_choose(char out[16], const char *const **names, const struct utkface_name *n,
+                                   const char *column)
 {
     *names = NULL;
     unsigned value = n->age;
@@ -81,8 +82,8 @@ static sotto_status read_faces(struct dataset *d, const struct bundle *b,
         char texts[2][16];
         if (!utkface_parse(&name, path_base(path)))
             continue;
-        TRY(choose(texts[0], &facts.label_names, &name, label));
-        TRY(choose(texts[1], &facts.value_names, &name, attribute));
+        TRY(utkface_choose(texts[0], &facts.label_names, &name, label));
+        TRY(utkface_choose(texts[1], &facts.value_names, &name, attribute));
         TRY(image_facts_add(&facts, path, strlen(path), 0, texts[0], texts[1]));
     }
     snprintf(facts.attribute_name, sizeof facts.attribute_name, "%s", attribute);
@@ -99,5 +100,5 @@ const struct dataset_format format_utkface = {
     .takes_size = true,
     .takes_label = true,
     .takes_attribute = true,
-    .recognise = recognise,
+    .recognise = utkface_recognise,
     .read = read_faces};

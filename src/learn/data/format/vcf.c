@@ -14,7 +14,7 @@ struct piece {
     size_t length;
 };
 
-static bool is(const struct piece *p, const char *text)
+static bool vcf_is(const struct piece *p, const char *text)
 {
     return strlen(text) == p->length && memcmp(p->at, text, p->length) == 0;
 }
@@ -88,7 +88,7 @@ static void find_gt(struct site *s)
     struct piece rest = s->field[FORMAT], key;
     s->has_gt = false;
     for (s->gt = 0; take_piece(&key, &rest, ':'); s->gt++)
-        if (is(&key, "GT")) {
+        if (vcf_is(&key, "GT")) {
             s->has_gt = true;
             return;
         }
@@ -102,10 +102,11 @@ static sotto_status name_site(struct site *s, size_t k, const struct walk *w)
     struct piece alt = {0}, alts = f[ALT];
     for (size_t i = 0; i <= k; i++)
         (void)take_piece(&alt, &alts, ',');
-    int length = is(&f[ID], ".") ? snprintf(s->name, sizeof s->name, "%.*s:%.*s:%.*s:%.*s",
-                                            (int)f[CHROM].length, f[CHROM].at, (int)f[POS].length, f[POS].at,
-                                            (int)f[REF].length, f[REF].at, (int)alt.length, alt.at)
-                                 : snprintf(s->name, sizeof s->name, "%.*s", (int)f[ID].length, f[ID].at);
+    int length =
+        vcf_is(&f[ID], ".")
+            ? snprintf(s->name, sizeof s->name, "%.*s:%.*s:%.*s:%.*s", (int)f[CHROM].length, f[CHROM].at,
+                       (int)f[POS].length, f[POS].at, (int)f[REF].length, f[REF].at, (int)alt.length, alt.at)
+            : snprintf(s->name, sizeof s->name, "%.*s", (int)f[ID].length, f[ID].at);
     if (length < 1 || (size_t)length >= sizeof s->name)
         FAIL(SOTTO_EFORMAT, "%s:%zu: the name of the site has %d bytes; expected 1 to %zu", w->file->where,
              w->number, length, sizeof s->name - 1);
@@ -133,9 +134,9 @@ static sotto_status next_site(bool *found, struct site *s, struct walk *w)
         (void)take_piece(&s->field[k], &rest, '\t');
     s->samples = rest;
     s->alternatives = 0;
-    for (struct piece alt = s->field[ALT]; !is(&s->field[ALT], ".") && take_piece(&one, &alt, ',');)
+    for (struct piece alt = s->field[ALT]; !vcf_is(&s->field[ALT], ".") && take_piece(&one, &alt, ',');)
         s->alternatives++;
-    s->names = is(&s->field[ID], ".") && s->alternatives > 1 ? s->alternatives : 1;
+    s->names = vcf_is(&s->field[ID], ".") && s->alternatives > 1 ? s->alternatives : 1;
     find_gt(s);
 done:
     return status;
@@ -145,10 +146,10 @@ done:
 static int number_of(const struct site *s, const char *allele)
 {
     struct piece alt = s->field[ALT], one;
-    if (is(&s->field[REF], allele))
+    if (vcf_is(&s->field[REF], allele))
         return 0;
     for (int k = 1; take_piece(&one, &alt, ','); k++)
-        if (allele[0] && is(&one, allele))
+        if (allele[0] && vcf_is(&one, allele))
             return k;
     return -1;
 }
@@ -391,7 +392,7 @@ done:
     return status;
 }
 
-static size_t find(const struct bundle *b)
+static size_t vcf_find(const struct bundle *b)
 {
     for (size_t i = 0; i < b->count; i++)
         if (name_ends(path_base(b->entries[i].name), ".vcf"))
@@ -399,9 +400,9 @@ static size_t find(const struct bundle *b)
     return b->count;
 }
 
-static bool recognise(const struct bundle *b)
+static bool vcf_recognise(const struct bundle *b)
 {
-    return find(b) < b->count;
+    return vcf_find(b) < b->count;
 }
 
 static sotto_status read_absent(enum vcf_absent *out, const struct sotto_import_options *options)
@@ -445,7 +446,7 @@ static sotto_status read_vcf(struct dataset *d, const struct bundle *b,
     struct vcf_counts c;
     enum vcf_absent absent;
     char where[700];
-    const size_t entry = find(b);
+    const size_t entry = vcf_find(b);
     TRY(read_absent(&absent, options));
     if (options->loci)
         TRY(loci_load(&list, options->loci, false));
@@ -474,5 +475,5 @@ const struct dataset_format format_vcf = {.name = "vcf",
                                                     "of an allele at the loci of --loci (public; id, "
                                                     "allele, frequency), else of every line with two alleles",
                                           .takes_loci = true,
-                                          .recognise = recognise,
+                                          .recognise = vcf_recognise,
                                           .read = read_vcf};

@@ -200,7 +200,7 @@ static struct json *list_names(const char *const *names, size_t count)
     return list;
 }
 
-static struct json *describe(const struct sotto_dataset *s, const struct dataset *d)
+static struct json *dataset_describe_json(const struct sotto_dataset *s, const struct dataset *d)
 {
     struct json *doc = json_make_object();
     json_put_text(&doc, "schema", "sotto.data-info/1");
@@ -284,7 +284,7 @@ sotto_status sotto_data_info(char **json, const char *name_or_path, const struct
     struct sotto_dataset *s = NULL;
     struct json *doc = NULL;
     TRY(sotto_dataset_open(&s, name_or_path, ctx));
-    doc = describe(s, dataset_behind(s));
+    doc = dataset_describe_json(s, dataset_behind(s));
     if (dataset_behind(s)->columns)
         TRY(describe_columns(&doc, s, dataset_behind(s)));
     TRY(json_dump(json, doc, JSON_PRETTY));
@@ -295,8 +295,8 @@ done:
 }
 
 /* Compares with what was recorded: published sums, the sum of a generated set, or dataset.json. */
-static sotto_status check(const char **against, char hex[65], const char *name,
-                          const struct sotto_context *ctx)
+static sotto_status dataset_describe_check(const char **against, char hex[65], const char *name,
+                                           const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_dataset *s = NULL;
@@ -337,7 +337,7 @@ sotto_status sotto_data_verify(char **json, const char *name_or_path, const stru
     const char *against = "";
     char hex[65];
     REQUIRE(name_or_path && name_or_path[0], "data set: the name is empty");
-    TRY(check(&against, hex, name_or_path, ctx));
+    TRY(dataset_describe_check(&against, hex, name_or_path, ctx));
     doc = json_make_object();
     json_put_text(&doc, "schema", "sotto.data-verify/1");
     json_put_text(&doc, "name", name_or_path);

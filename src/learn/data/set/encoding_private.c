@@ -153,7 +153,8 @@ done:
 }
 
 /* A hair less than the share of each entry: they are rounded up, and a budget must hold their sum. */
-static double share(const struct sotto_table_encoding *e, const struct encoding_release *request)
+static double encoding_private_share(const struct sotto_table_encoding *e,
+                                     const struct encoding_release *request)
 {
     return request->epsilon / (2 * (double)count_numbers(e)) * (1 - 1e-9);
 }
@@ -176,7 +177,7 @@ sotto_status encoding_release(struct sotto_table_encoding *e, const struct sotto
                                           .public_set = sotto_dataset_is_public(request->dataset_id)};
     struct encoding_release with_records = *request;
     struct sotto_provenance whose = {0};
-    const double epsilon = share(e, request);
+    const double epsilon = encoding_private_share(e, request);
     size_t charged = 0;
     with_records.charged = &charged;
     TRY(encoding_rows_open(&r, e, s));

@@ -21,8 +21,8 @@ struct part_plan {
     size_t width;
 };
 
-static sotto_status plan(struct part_plan *p, const struct sotto_dataset *s,
-                         const struct sotto_table_encoding *e)
+static sotto_status parts_plan(struct part_plan *p, const struct sotto_dataset *s,
+                               const struct sotto_table_encoding *e)
 {
     sotto_status status = SOTTO_OK;
     *p = (struct part_plan){.set = s,
@@ -50,8 +50,8 @@ static void write_row(float *out, const struct part_plan *p, size_t row)
 }
 
 /* The array and, beside it, the source of its records (NULL: no records). */
-static sotto_status save(const char *folder, const char *part, const char *what, struct sotto_array *a,
-                         const struct sotto_provenance *whose)
+static sotto_status parts_save(const char *folder, const char *part, const char *what, struct sotto_array *a,
+                               const struct sotto_provenance *whose)
 {
     sotto_status status = SOTTO_OK;
     char name[96], path[4096];
@@ -76,7 +76,7 @@ static sotto_status write_column(const char *folder, const struct sotto_data_par
     TRY(sotto_array_make(&a, SOTTO_I8, 1, &part->n));
     for (size_t i = 0; i < part->n; i++)
         ((int64_t *)a.data)[i] = labels ? encoding_rows_label(labels, (size_t)rows[i]) : column[rows[i]];
-    TRY(save(folder, part->name, what, &a, whose));
+    TRY(parts_save(folder, part->name, what, &a, whose));
 done:
     sotto_array_clear(&a);
     return status;
@@ -94,8 +94,8 @@ static sotto_status write_part(const char *folder, const struct part_plan *p,
     for (size_t i = 0; i < part->n; i++)
         write_row((float *)x.data + i * p->width, p, (size_t)rows[i]);
     memcpy(r.data, rows, part->n * sizeof *rows);
-    TRY(save(folder, part->name, "features", &x, &whose));
-    TRY(save(folder, part->name, "rows", &r, NULL));
+    TRY(parts_save(folder, part->name, "features", &x, &whose));
+    TRY(parts_save(folder, part->name, "rows", &r, NULL));
     TRY(write_column(folder, part, rows, "labels", p->set->labels, p->rows, &whose));
     TRY(write_column(folder, part, rows, "attribute", p->set->attribute, NULL, &whose));
 done:
@@ -315,7 +315,7 @@ sotto_status sotto_data_split(const char *folder, const char *set, const struct 
     TRY(draw_parts(&order, sized, count, s, chosen.seed, ctx));
     TRY(find_public(&public, sized, count, order, chosen.fit_part));
     TRY(split_encoding(&e, s, &chosen, &public, ctx));
-    TRY(plan(&p, s, e));
+    TRY(parts_plan(&p, s, e));
     TRY(folder_make(folder));
     TRY(fit_privately(e, folder, &p, sized, count, &chosen, ctx));
     status = write_all(folder, &p, sized, count, order);

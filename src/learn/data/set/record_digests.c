@@ -24,7 +24,7 @@ static bool is_findable(const struct sotto_dataset *d)
 }
 
 /* What the arrays of a set say of themselves; NULL: nothing. */
-static const struct sotto_provenance *told(const struct sotto_dataset *d)
+static const struct sotto_provenance *record_digests_provenance(const struct sotto_dataset *d)
 {
     return dataset_behind(d) ? &dataset_behind(d)->provenance : NULL;
 }
@@ -47,8 +47,8 @@ sotto_status sotto_provenance_of_rows(struct sotto_provenance *out, const struct
     REQUIRE_GIVEN(out, d);
     sotto_status status = SOTTO_OK;
     struct sotto_provenance p = {0};
-    if (told(d))
-        TRY(sotto_provenance_copy(&p, told(d)));
+    if (record_digests_provenance(d))
+        TRY(sotto_provenance_copy(&p, record_digests_provenance(d)));
     p.n = d->n;
     p.encoding = dataset_stored_encoding(d);
     memcpy(p.dataset_id, d->dataset_id, sizeof p.dataset_id);
@@ -99,7 +99,7 @@ sotto_status sotto_dataset_digests(unsigned char (*out)[SOTTO_DIGEST], const str
     REQUIRE_GIVEN(!n || out, d);
     sotto_status status = SOTTO_OK;
     struct sotto_provenance p = {0};
-    const struct sotto_provenance *source = told(d);
+    const struct sotto_provenance *source = record_digests_provenance(d);
     if (!source || !source->set[0] || !source->rows) {
         digest_rows(out, d, rows, n);
         goto done;

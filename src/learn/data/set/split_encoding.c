@@ -70,8 +70,8 @@ done:
 }
 
 /* Kinds, categories and classes of `from` unless they are declared, and its scales. */
-static sotto_status fit(struct sotto_table_encoding **e, const struct sotto_dataset *from,
-                        const int64_t *rows, size_t n, enum sotto_encoding how)
+static sotto_status split_encoding_fit(struct sotto_table_encoding **e, const struct sotto_dataset *from,
+                                       const int64_t *rows, size_t n, enum sotto_encoding how)
 {
     sotto_status status = SOTTO_OK;
     bool drafted = *e && (*e)->how == SOTTO_ENCODING_FITTED; /* its categories and classes still are */
@@ -108,13 +108,13 @@ sotto_status split_encoding(struct sotto_table_encoding **out, const struct sott
         goto done;
     TRY(read_declared(&e, s, o->schema));
     if (public->part) {
-        TRY(fit(&e, s, public->rows, public->n, SOTTO_ENCODING_PUBLIC));
+        TRY(split_encoding_fit(&e, s, public->rows, public->n, SOTTO_ENCODING_PUBLIC));
         snprintf(e->by, sizeof e->by, "%zu rows of the public part %.63s", public->n, public->part);
         snprintf(where, sizeof where, "of part %s", public->part);
         TRY(note_public(e, s, public->rows, public->n, where));
     } else if (o->fit_table) {
         TRY(open_public_table(&table, o->fit_table, s, e, ctx));
-        TRY(fit(&e, table, NULL, table->n, SOTTO_ENCODING_PUBLIC));
+        TRY(split_encoding_fit(&e, table, NULL, table->n, SOTTO_ENCODING_PUBLIC));
         snprintf(e->by, sizeof e->by, "%zu rows of the public table %.63s", table->n, table->name);
         snprintf(where, sizeof where, "of table %s", table->name);
         TRY(note_public(e, table, NULL, table->n, where));
@@ -122,7 +122,7 @@ sotto_status split_encoding(struct sotto_table_encoding **out, const struct sott
         const struct encoding_release request = request_of(s, o);
         TRY(encoding_release_check(e, s, &request));
     } else if (!e) {
-        TRY(fit(&e, s, NULL, s->n, SOTTO_ENCODING_FITTED));
+        TRY(split_encoding_fit(&e, s, NULL, s->n, SOTTO_ENCODING_FITTED));
         snprintf(e->by, sizeof e->by, "all rows of the set");
     }
     *out = e;

@@ -8,7 +8,7 @@
 
 enum { NEAR = 2, NONE = 100, BEGINNING = 3 /* "cifar" is no typing error, but "cifar10" is likely */ };
 
-static void consider(char best[64], size_t *distance, const char *wanted, const char *name)
+static void dataset_guess_consider(char best[64], size_t *distance, const char *wanted, const char *name)
 {
     size_t d = utf8_distance(wanted, name), n = strlen(wanted);
     if (n >= BEGINNING && strncmp(wanted, name, n) == 0)
@@ -28,12 +28,12 @@ bool dataset_guess(char best[64], const char *wanted)
     if (strlen(wanted) >= 64)
         return false;
     for (const struct dataset_source *const *s = dataset_sources; *s; s++)
-        consider(best, &distance, wanted, (*s)->name);
+        dataset_guess_consider(best, &distance, wanted, (*s)->name);
     status_get(&record);
     if (store_names(&names, &count) != SOTTO_OK)
         status_set(&record);
     for (size_t i = 0; i < count; i++)
-        consider(best, &distance, wanted, names[i]);
+        dataset_guess_consider(best, &distance, wanted, names[i]);
     store_names_free(names, count);
     return best[0] != '\0';
 }

@@ -36,7 +36,7 @@ static void remove_folder(const char *folder)
 }
 
 /* Temporary folders are ".NAME.import-PID"; those of processes that are gone are dead imports. */
-static void sweep(const char *root, const char *name)
+static void import_sweep(const char *root, const char *name)
 {
     char start[128], path[4600];
     int length = snprintf(start, sizeof start, ".%s.import-", name);
@@ -129,7 +129,8 @@ static sotto_status check_layout(const struct dataset_format *format, const char
 
 /* The identity that was given, or that the records came with, or a new one. A file that was fetched from its
  * registered address, with its hash checked, is the public set. */
-static sotto_status identify(struct sotto_dataset *s, const char *name, const char *given, bool registered)
+static sotto_status import_identify(struct sotto_dataset *s, const char *name, const char *given,
+                                    bool registered)
 {
     sotto_status status = SOTTO_OK;
     if (given)
@@ -168,7 +169,7 @@ static sotto_status read_set(struct dataset *d, struct bundle *b, struct store_s
         goto done;
     }
     source->format = format->name;
-    TRY(identify(&d->set, name, chosen.dataset_id, source->registered));
+    TRY(import_identify(&d->set, name, chosen.dataset_id, source->registered));
 done:
     return status;
 }
@@ -227,7 +228,7 @@ sotto_status import_set(const char *path, const char *name, const struct sotto_i
     }
     TRY(store_folder(root, sizeof root));
     TRY(folder_make(root));
-    sweep(root, name);
+    import_sweep(root, name);
     snprintf(temporary, sizeof temporary, "%s/.%s.import-%ld", root, name, (long)getpid());
     TRY(folder_make(temporary));
     TRY(store_write(temporary, d, &source, ctx));

@@ -84,7 +84,7 @@ static struct json *encoding_of(const struct dataset *d)
     return json_parse(&doc, d->encoding, strlen(d->encoding), d->set.name) == SOTTO_OK ? doc : NULL;
 }
 
-static struct json *describe(const struct dataset *d, const struct store_source *source)
+static struct json *store_describe(const struct dataset *d, const struct store_source *source)
 {
     const struct sotto_dataset *s = &d->set;
     struct json *doc = json_make_object(), *splits = json_make_object(), *from = json_make_object(),
@@ -211,7 +211,7 @@ sotto_status store_write(const char *folder, struct dataset *d, const struct sto
         TRY(write_column(folder, "attribute.npy", d->attribute, s->n));
     if (d->persons)
         TRY(write_column(folder, "persons.npy", d->persons, s->n));
-    doc = describe(d, source);
+    doc = store_describe(d, source);
     TRY(path_join(path, sizeof path, folder, "dataset.json"));
     TRY(json_write_file(path, doc, JSON_PRETTY));
 done:

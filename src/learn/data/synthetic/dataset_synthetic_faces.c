@@ -79,21 +79,21 @@ static struct face face_draw(struct rng *r, int64_t label, unsigned family)
     return f;
 }
 
-static float clamp(float x, float low, float high)
+static float dataset_synthetic_faces_clamp(float x, float low, float high)
 {
     return x < low ? low : x > high ? high : x;
 }
 
 /* How far inside an ellipse (u, v) lies, in pixels of `side`, cut to [0, 1]. */
-static float inside(float u, float v, float half_width, float half_height, float side)
+static float dataset_synthetic_faces_inside(float u, float v, float half_width, float half_height, float side)
 {
     float a = u / half_width, b = v / half_height,
           smaller = half_width < half_height ? half_width : half_height;
-    return clamp(0.5f + (1 - sqrtf(a * a + b * b)) * smaller * side, 0, 1);
+    return dataset_synthetic_faces_clamp(0.5f + (1 - sqrtf(a * a + b * b)) * smaller * side, 0, 1);
 }
 
 /* Light and dark bands: a wave of straight lines between 0 and 1. */
-static float stripes(const struct face *f, float u, float v)
+static float dataset_synthetic_faces_stripes(const struct face *f, float u, float v)
 {
     float t = (f->stripe_c * u + f->stripe_s * v) * f->stripe_rate + f->stripe_phase;
     return fabsf(2 * (t - floorf(t)) - 1);
@@ -108,13 +108,14 @@ static struct layers layers_at(const struct face *f, float u, float v, float sid
 {
     struct layers l;
     float width = f->height * f->aspect, eye = f->eye_apart * width, longer = f->hair_length;
-    l.hair = inside(u, v + (0.45f - 0.75f * longer) * f->height, width * (1 + 0.45f * longer),
-                    f->height * (0.95f + 0.5f * longer), side);
-    l.stripe = stripes(f, u, v);
-    l.skin = inside(u, v - 0.1f * f->height, width, f->height, side);
-    l.eyes = inside(fabsf(u) - eye, v + 0.1f * f->height, f->eye_width * f->height, f->eye_height * f->height,
-                    side);
-    l.mouth = inside(u, v - 0.6f * f->height, 0.4f * width, 0.09f * f->height, side);
+    l.hair = dataset_synthetic_faces_inside(u, v + (0.45f - 0.75f * longer) * f->height,
+                                            width * (1 + 0.45f * longer), f->height * (0.95f + 0.5f * longer),
+                                            side);
+    l.stripe = dataset_synthetic_faces_stripes(f, u, v);
+    l.skin = dataset_synthetic_faces_inside(u, v - 0.1f * f->height, width, f->height, side);
+    l.eyes = dataset_synthetic_faces_inside(fabsf(u) - eye, v + 0.1f * f->height, f->eye_width * f->height,
+                                            f->eye_height * f->height, side);
+    l.mouth = dataset_synthetic_faces_inside(u, v - 0.6f * f->height, 0.4f * width, 0.09f * f->height, side);
     return l;
 }
 
@@ -123,7 +124,7 @@ struct face_job {
     size_t side;
 };
 
-static float cover(float below, float above, float share)
+static float dataset_synthetic_faces_cover(float below, float above, float share)
 {
     return below + (above - below) * share;
 }
@@ -133,11 +134,11 @@ static void draw_pixel(uint8_t *pixel, size_t plane, const struct face *f, const
 {
     for (size_t c = 0; c < CHANNELS; c++) {
         float value = f->ground[c] + f->slope_x * u + f->slope_y * v;
-        value = cover(value, f->hair[c] + 105 * l->stripe, l->hair);
-        value = cover(value, f->skin[c], l->skin);
-        value = cover(value, 25, l->eyes * l->skin);
-        value = cover(value, 90, l->mouth * l->skin);
-        pixel[c * plane] = (uint8_t)(clamp(value * f->light + grain, 0, 255) + 0.5f);
+        value = dataset_synthetic_faces_cover(value, f->hair[c] + 105 * l->stripe, l->hair);
+        value = dataset_synthetic_faces_cover(value, f->skin[c], l->skin);
+        value = dataset_synthetic_faces_cover(value, 25, l->eyes * l->skin);
+        value = dataset_synthetic_faces_cover(value, 90, l->mouth * l->skin);
+        pixel[c * plane] = (uint8_t)(dataset_synthetic_faces_clamp(value * f->light + grain, 0, 255) + 0.5f);
     }
 }
 

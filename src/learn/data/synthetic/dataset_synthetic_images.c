@@ -15,12 +15,12 @@ enum { CLASSES = 10 };
 static const char *const class_names[CLASSES] = {"disc", "ring",    "square",   "triangle", "plus",
                                                  "bars", "checker", "dumbbell", "crescent", "frame"};
 
-static float box(float u, float v, float a, float b)
+static float dataset_synthetic_images_box(float u, float v, float a, float b)
 {
     return fmaxf(fabsf(u) - a, fabsf(v) - b);
 }
 
-static float radius(float u, float v)
+static float dataset_synthetic_images_radius(float u, float v)
 {
     return sqrtf(u * u + v * v);
 }
@@ -30,29 +30,32 @@ static float shape_distance(int64_t label, float u, float v)
 {
     switch (label) {
     case 0:
-        return radius(u, v) - 0.9f;
+        return dataset_synthetic_images_radius(u, v) - 0.9f;
     case 1:
-        return fabsf(radius(u, v) - 0.7f) - 0.24f;
+        return fabsf(dataset_synthetic_images_radius(u, v) - 0.7f) - 0.24f;
     case 2:
-        return box(u, v, 0.8f, 0.8f);
+        return dataset_synthetic_images_box(u, v, 0.8f, 0.8f);
     case 3:
         return fmaxf(-v, 0.866f * fabsf(u) + 0.5f * v) - 0.55f;
     case 4:
-        return fminf(box(u, v, 1.0f, 0.3f), box(u, v, 0.3f, 1.0f));
+        return fminf(dataset_synthetic_images_box(u, v, 1.0f, 0.3f),
+                     dataset_synthetic_images_box(u, v, 0.3f, 1.0f));
     case 5:
-        return box(fabsf(u) - 0.6f, v, 0.25f, 0.95f);
+        return dataset_synthetic_images_box(fabsf(u) - 0.6f, v, 0.25f, 0.95f);
     case 6:
-        return fmaxf(box(u, v, 0.95f, 0.95f), (u * v < 0 ? -1.0f : 1.0f) * fminf(fabsf(u), fabsf(v)));
+        return fmaxf(dataset_synthetic_images_box(u, v, 0.95f, 0.95f),
+                     (u * v < 0 ? -1.0f : 1.0f) * fminf(fabsf(u), fabsf(v)));
     case 7:
-        return radius(fabsf(u) - 0.55f, v) - 0.45f;
+        return dataset_synthetic_images_radius(fabsf(u) - 0.55f, v) - 0.45f;
     case 8:
-        return fmaxf(radius(u, v) - 1.0f, 0.75f - radius(u - 0.45f, v));
+        return fmaxf(dataset_synthetic_images_radius(u, v) - 1.0f,
+                     0.75f - dataset_synthetic_images_radius(u - 0.45f, v));
     default:
         return fabsf(fmaxf(fabsf(u), fabsf(v)) - 0.68f) - 0.2f;
     }
 }
 
-static float clamp(float x, float low, float high)
+static float dataset_synthetic_images_clamp(float x, float low, float high)
 {
     return x < low ? low : x > high ? high : x;
 }
@@ -105,11 +108,12 @@ static void draw_record(void *arg, size_t row)
         for (size_t j = 0; j < job->side; j++) {
             float dx = (float)j + 0.5f - s.x, dy = (float)i + 0.5f - s.y;
             float u = (s.turn_c * dx + s.turn_s * dy) / s.size, v = (s.turn_c * dy - s.turn_s * dx) / s.size;
-            float share = clamp(0.5f - shape_distance(label, u, v) * s.size, 0, 1);
-            float bar = clamp(1.5f - fabsf(s.bar_c * dx + s.bar_s * dy - s.bar_offset), 0, 1);
+            float share = dataset_synthetic_images_clamp(0.5f - shape_distance(label, u, v) * s.size, 0, 1);
+            float bar = dataset_synthetic_images_clamp(
+                1.5f - fabsf(s.bar_c * dx + s.bar_s * dy - s.bar_offset), 0, 1);
             float value = s.base + s.slope_x * dx + s.slope_y * dy + s.contrast * share + s.bar_level * bar +
                           s.noise * synthetic_noise(&r);
-            *pixel++ = (uint8_t)(clamp(value, 0, 255) + 0.5f);
+            *pixel++ = (uint8_t)(dataset_synthetic_images_clamp(value, 0, 255) + 0.5f);
         }
     }
     job->d->labels[row] = label;
