@@ -68,7 +68,7 @@ static void clear(struct problem *p)
 static double mean_loss(struct problem *p)
 {
     struct head_update none = {0};
-    return step(&p->net, p->x, p->y, ROWS, &none) / ROWS;
+    return head_kernel_step(&p->net, p->x, p->y, ROWS, &none) / ROWS;
 }
 
 /* Relative L2 distance between numeric and analytic gradient over all parameters; the analytic one is what
@@ -97,7 +97,7 @@ static double gradient_error(struct problem *p, double tamper)
             memcpy(saved[k], other->w, (other->in + 1) * other->ld * sizeof *saved[k]);
         }
         struct head_update whole = {.rate = 1};
-        step(&p->net, p->x, p->y, ROWS, &whole);
+        head_kernel_step(&p->net, p->x, p->y, ROWS, &whole);
         for (size_t i = 0; i < count; i++) {
             double analytic = (saved[l][i] - layer->w[i]) * (1 + tamper);
             error += (analytic - numeric[i]) * (analytic - numeric[i]);
@@ -150,7 +150,7 @@ static void own_gradient(double *out, struct problem *p, size_t row)
         out += count;
     }
     const double *before = out;
-    step(&p->net, p->x + row * p->net.layer[0].in, p->y + row, 1, &whole);
+    head_kernel_step(&p->net, p->x + row * p->net.layer[0].in, p->y + row, 1, &whole);
     for (size_t l = p->net.layers; l-- > 0;) {
         struct head_layer *layer = &p->net.layer[l];
         size_t count = (layer->in + 1) * layer->ld;
@@ -179,7 +179,7 @@ static void clipped_sum(double *sum, struct problem *p, size_t first, size_t row
                                    base_alloc(ROWS, sizeof(uint32_t))};
     float *inputs[MAX_LAYERS], *diffs[MAX_LAYERS];
     double square[ROWS];
-    gradients(&p->net, p->x + first * p->net.layer[0].in, p->y + first, rows);
+    head_kernel_gradients(&p->net, p->x + first * p->net.layer[0].in, p->y + first, rows);
     for (size_t l = 0; l < p->net.layers; l++) {
         struct head_layer *layer = &p->net.layer[l], *below = layer - 1;
         const double *input = l ? below->value : p->x + first * layer->in;

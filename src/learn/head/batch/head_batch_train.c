@@ -23,8 +23,8 @@ size_t head_parameter_count(const struct sotto_head_recipe *recipe, size_t input
     return count;
 }
 
-static sotto_status train(struct head_worker *w, const struct head_batch *c, const struct head_job *job,
-                          size_t first, size_t count)
+static sotto_status head_batch_train_job(struct head_worker *w, const struct head_batch *c,
+                                         const struct head_job *job, size_t first, size_t count)
 {
     sotto_status status = SOTTO_OK;
     struct head_subset subset = {job->member ? job->member + first : NULL, job->stride};
@@ -61,7 +61,7 @@ static sotto_status run_chunk(void *arg, size_t chunk, int thread)
         if (job->slots)
             job->slots(job->arg, &w->slots[h], first + h);
     }
-    sotto_status status = train(w, c, job, first, count);
+    sotto_status status = head_batch_train_job(w, c, job, first, count);
     if (status != SOTTO_OK)
         return status;
     status = job->take(job->arg, first, count, w->parameters);
@@ -85,7 +85,7 @@ static size_t choose_groups(const struct head_batch *c)
     return groups;
 }
 
-static sotto_status plan(struct head_batch *c, size_t together)
+static sotto_status head_batch_train_plan(struct head_batch *c, size_t together)
 {
     sotto_status status = SOTTO_OK;
     size_t groups = choose_groups(c);
@@ -112,7 +112,7 @@ done:
     return status;
 }
 
-static void clear(struct head_batch *c)
+static void head_batch_train_clear(struct head_batch *c)
 {
     for (size_t t = 0; c->workers && t < c->threads; t++) {
         struct head_worker *w = &c->workers[t];
@@ -136,11 +136,11 @@ sotto_status head_batch_train(const struct head_data *data, const struct sotto_h
                            .parameters = head_parameter_count(recipe, data->d, data->classes),
                            .threads = (size_t)par_threads(ctx)};
     struct shift s = {.batch_train = &c, .job = job};
-    TRY(plan(&c, job->together));
+    TRY(head_batch_train_plan(&c, job->together));
     TRY(par_chunks((heads + c.chunk - 1) / c.chunk, (int)c.threads, run_chunk, &s));
     context_progress(ctx, job->stage, heads / job->together, heads / job->together, job->unit);
 done:
-    clear(&c);
+    head_batch_train_clear(&c);
     return status;
 }
 
@@ -149,7 +149,7 @@ struct many {
     size_t count; /* of one head */
 };
 
-static sotto_status keep(void *arg, size_t first, size_t count, const float *parameters)
+static sotto_status head_batch_train_keep(void *arg, size_t first, size_t count, const float *parameters)
 {
     const struct many *m = arg;
     memcpy(m->parameters + first * m->count, parameters, count * m->count * sizeof *parameters);
@@ -168,7 +168,7 @@ sotto_status head_many_train(float *parameters, const struct head_data *data,
                            .together = 1,
                            .member = member,
                            .stride = heads,
-                           .take = keep,
+                           .take = head_batch_train_keep,
                            .arg = &m};
     TRY(head_recipe_check_open(&r));
     TRY(head_data_check(data, head_recipe_convex(&r), ctx));

@@ -28,7 +28,7 @@ static size_t batch_rows(const struct head_block *b)
 }
 
 /* Called twice: to measure, then to place. */
-static void layout(struct head_block *b)
+static void head_block_layout(struct head_block *b)
 {
     struct arena *a = &b->memory;
     struct head_lanes *s = &b->lanes;
@@ -73,9 +73,9 @@ sotto_status head_block_plan(struct head_block *b, const struct head_data *data,
     columns -= groups * HEAD_PAD;
     s->relative = (struct head_layer){.in = data->d, .out = columns, .ld = columns};
     b->kernels = head_lane_kernels_find();
-    layout(b);
+    head_block_layout(b);
     TRY(arena_reserve(&b->memory, "block of heads"));
-    layout(b);
+    head_block_layout(b);
 done:
     return status;
 }
@@ -85,7 +85,7 @@ void head_block_clear(struct head_block *b)
     arena_clear(&b->memory);
 }
 
-static void initialise(struct head_block *b)
+static void head_block_initialise(struct head_block *b)
 {
     struct head_layer *layer = &b->lanes.layer;
     size_t bytes = (layer->in + 1) * layer->ld * sizeof(real), classes = b->lanes.classes;
@@ -153,8 +153,8 @@ static void count_records(struct head_block *b, const struct head_slots *slots,
 }
 
 /* The weight of each record in each head, and the rivals, for slots order[start .. start + rows). */
-static void weigh(struct head_block *b, const struct head_slots *slots, const struct head_subset *subset,
-                  size_t count, size_t start, size_t rows)
+static void head_block_weigh(struct head_block *b, const struct head_slots *slots,
+                             const struct head_subset *subset, size_t count, size_t start, size_t rows)
 {
     struct head_lanes *s = &b->lanes;
     size_t heads = s->groups * HEAD_PAD, row;
@@ -190,7 +190,7 @@ static sotto_status check_weights(const struct head_block *b, size_t epoch)
 }
 
 /* Records order[start .. start + rows). They lie anywhere: fetching some ahead hides most of the latency. */
-static void gather(struct head_block *b, size_t start, size_t rows)
+static void head_block_gather(struct head_block *b, size_t start, size_t rows)
 {
     enum { AHEAD = 4, LINE = 64 };
     const size_t bytes = b->data->d * sizeof *b->x;
@@ -211,7 +211,7 @@ sotto_status head_block_run(struct head_block *b, const struct head_slots *slots
 {
     sotto_status status = SOTTO_OK;
     size_t n = b->data->n, batch = batch_rows(b), steps = 0;
-    initialise(b);
+    head_block_initialise(b);
     for (size_t epoch = 0; epoch < b->recipe->epochs; epoch++) {
         head_order(b->order, n, b->recipe->seed, epoch);
         for (size_t i = 0; i < n; i++)
@@ -219,8 +219,8 @@ sotto_status head_block_run(struct head_block *b, const struct head_slots *slots
         for (size_t start = 0; start < n; start += batch) {
             size_t rows = n - start < batch ? n - start : batch;
             TRY(head_stop_check(ctx, epoch, b->recipe));
-            gather(b, start, rows);
-            weigh(b, slots, subset, count, start, rows);
+            head_block_gather(b, start, rows);
+            head_block_weigh(b, slots, subset, count, start, rows);
             struct head_update update = head_update_at(b->recipe, ++steps);
             b->kernels->step(&b->lanes, b->x, b->y, rows, &update);
         }

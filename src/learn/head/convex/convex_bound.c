@@ -13,14 +13,14 @@ static struct interval full_norm(const struct sotto_head_recipe *r)
     return iv_sqrt(iv_add(iv_square(iv(r->clip)), iv_square(iv(r->bias))));
 }
 
-static struct interval smoothness(const struct sotto_head_recipe *r)
+static struct interval convex_bound_smoothness(const struct sotto_head_recipe *r)
 {
     return iv_add(iv_scale(iv_square(full_norm(r)), 0.5), iv(r->lambda));
 }
 
 double convex_largest_step(const struct sotto_head_recipe *r)
 {
-    return iv_div(iv(2), iv_add(smoothness(r), iv(r->lambda))).lo;
+    return iv_div(iv(2), iv_add(convex_bound_smoothness(r), iv(r->lambda))).lo;
 }
 
 struct proof {
@@ -37,12 +37,12 @@ size_t convex_batch(const struct sotto_head_recipe *r, size_t records)
 /* Any step keeps |W| <= Lip / lambda. Full-batch steps also keep J(W) <= J(0) = ln K, so |W| <= sqrt(2 ln K /
  * lambda); a batch may raise the objective of the others. One is added for rounding errors, and
  * convex_bound_find() checks that they stay below it. */
-static void prepare(struct proof *p)
+static void convex_bound_prepare(struct proof *p)
 {
     const struct sotto_head_recipe *r = p->r;
     p->norm = full_norm(r);
     p->lipschitz = iv_mul(iv_sqrt(iv(2)), p->norm);
-    p->beta = smoothness(r);
+    p->beta = convex_bound_smoothness(r);
     struct interval by_loss = iv_sqrt(iv_div(iv_scale(iv_log(iv(p->classes)), 2), iv(r->lambda)));
     struct interval by_step = iv_div(p->lipschitz, iv(r->lambda));
     p->radius = iv_add(r->epochs ? by_step : iv_min(by_loss, by_step), iv(1));
@@ -67,13 +67,13 @@ static double storage_rounding(const struct proof *p)
 }
 
 /* A step contracts by 1 - this. */
-static struct interval shrinkage(const struct sotto_head_recipe *r)
+static struct interval convex_bound_shrinkage(const struct sotto_head_recipe *r)
 {
     return iv_mul(iv(r->step_size), iv(r->lambda));
 }
 
 /* 1 - (1 - shrink)^steps */
-static struct interval contracted(struct interval shrink, double steps)
+static struct interval convex_bound_contracted(struct interval shrink, double steps)
 {
     return iv_neg(iv_expm1(iv_scale(iv_log1p(iv_neg(shrink)), steps)));
 }
@@ -81,8 +81,8 @@ static struct interval contracted(struct interval shrink, double steps)
 /* Full batches: limit (1 - (1 - shrink)^k). */
 static double after_steps(const struct proof *p)
 {
-    struct interval shrink = shrinkage(p->r);
-    double moved = shrink.hi < 1 ? contracted(shrink, (double)p->r->steps).hi : 1;
+    struct interval shrink = convex_bound_shrinkage(p->r);
+    double moved = shrink.hi < 1 ? convex_bound_contracted(shrink, (double)p->r->steps).hi : 1;
     return iv_mul(p->limit, iv(fmin(1, moved))).hi;
 }
 
@@ -92,12 +92,13 @@ static double after_epochs(const struct proof *p)
 {
     const struct sotto_head_recipe *r = p->r;
     double batch = (double)convex_batch(r, (size_t)p->n), batches = ceil(p->n / batch);
-    struct interval shrink = shrinkage(r), meeting = iv_scale(p->lipschitz, 2);
+    struct interval shrink = convex_bound_shrinkage(r), meeting = iv_scale(p->lipschitz, 2);
     meeting = iv_div(iv_mul(meeting, iv(r->step_size)), iv(batch));
     double series = (double)r->epochs;
     if (shrink.hi < 1) {
-        struct interval forgets = contracted(shrink, batches);
-        series = fmin(series, iv_div(contracted(shrink, batches * (double)r->epochs), forgets).hi);
+        struct interval forgets = convex_bound_contracted(shrink, batches);
+        series =
+            fmin(series, iv_div(convex_bound_contracted(shrink, batches * (double)r->epochs), forgets).hi);
     }
     return iv_mul(meeting, iv(series)).hi;
 }
@@ -106,7 +107,7 @@ static sotto_status steps_bound(struct convex_bound *out, const struct proof *p)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_head_recipe *r = p->r;
-    struct interval shrink = shrinkage(r);
+    struct interval shrink = convex_bound_shrinkage(r);
     out->exact = r->epochs ? after_epochs(p) : after_steps(p);
     /* One step is off by at most this; the contraction sums a geometric series. */
     double step = r->step_size * out->gradient_rounding + 4 * unit * p->radius.hi;
@@ -154,7 +155,7 @@ sotto_status convex_bound_find(struct convex_bound *out, const struct sotto_head
     sotto_status status = SOTTO_OK;
     struct proof p = {.r = r, .n = (double)records, .inputs = (double)inputs, .classes = (double)classes};
     struct convex_bound b = {0};
-    prepare(&p);
+    convex_bound_prepare(&p);
     b.lipschitz = p.lipschitz.hi;
     b.smoothness = p.beta.hi;
     b.radius = p.radius.hi;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Called twice: to measure, then to place. */
-static void layout(struct head_convex *c)
+static void convex_objective_layout(struct head_convex *c)
 {
     struct arena *a = &c->memory;
     size_t batches = (c->data->n + c->batch - 1) / c->batch, d = c->shape.inputs;
@@ -43,9 +43,9 @@ sotto_status head_convex_plan(struct head_convex *c, const struct head_data *dat
                 size_multiply(&ignored, c->entries, padded),
             "head: %zu records of %zu x %zu; their size does not fit in memory", data->n, data->classes,
             data->d);
-    layout(c);
+    convex_objective_layout(c);
     TRY(arena_reserve(&c->memory, "convex trainer"));
-    layout(c);
+    convex_objective_layout(c);
 done:
     return status;
 }
@@ -77,7 +77,7 @@ static float *lane_x(const struct head_convex *c, size_t lane)
     return c->x + lane / CONVEX_BLOCK * c->shape.inputs * CONVEX_BLOCK + lane % CONVEX_BLOCK;
 }
 
-static void append(struct head_convex *c, size_t record)
+static void convex_objective_append(struct head_convex *c, size_t record)
 {
     size_t d = c->shape.inputs, lane = lane_of(c, c->records / c->batch, c->records % c->batch);
     float *x = lane_x(c, lane), *row = (float *)c->scratch.x;
@@ -92,7 +92,7 @@ static void append(struct head_convex *c, size_t record)
 }
 
 /* Lanes behind the last record of each batch. */
-static void pad(struct head_convex *c)
+static void convex_objective_pad(struct head_convex *c)
 {
     for (size_t batch = 0; batch * c->batch < c->records; batch++) {
         size_t used = batch_records(c, batch), end = blocks_of(used) * CONVEX_BLOCK;
@@ -123,11 +123,11 @@ void convex_gather(struct head_convex *c, const struct head_slots *slots, const 
             break;
         size_t i = c->order ? (size_t)c->order[s] : s;
         if (slots && i == slots->replacement_slot)
-            append(c, slots->replacement);
+            convex_objective_append(c, slots->replacement);
         else if ((!slots || i != slots->left_out) && (all || subset->member[i * subset->stride]))
-            append(c, i);
+            convex_objective_append(c, i);
     }
-    pad(c);
+    convex_objective_pad(c);
 }
 
 /* gradient = the sum over `blocks` blocks from a lane on. Returns the summed loss when `loss`, else 0. */

@@ -19,7 +19,7 @@ done:
     return status;
 }
 
-static sotto_status check(struct sotto_head_recipe *r)
+static sotto_status convex_recipe_check(struct sotto_head_recipe *r)
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(r->hidden_count == 0, "trainer %s supports linear heads only (got %zu hidden layers)", r->trainer,
@@ -53,7 +53,8 @@ done:
     return status;
 }
 
-static void text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs, size_t classes)
+static void convex_recipe_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
+                               size_t classes)
 {
     char bias[32], clip[32], lambda[32], last[32], solver[96], batch[48] = "", epochs[48] = "";
     head_recipe_shortest(bias, r->bias);
@@ -75,7 +76,7 @@ static void text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, 
              batch, bias, classes, clip, epochs, inputs, lambda, solver, r->trainer);
 }
 
-static sotto_status parse(struct sotto_head_recipe *r, const struct json *doc, const char *name)
+static sotto_status convex_recipe_parse(struct sotto_head_recipe *r, const struct json *doc, const char *name)
 {
     sotto_status status = SOTTO_OK;
     TRY(json_get_real(&r->clip, doc, name, "clip"));
@@ -99,13 +100,13 @@ done:
     return status;
 }
 
-static double radius(const struct sotto_head_recipe *r)
+static double convex_recipe_radius(const struct sotto_head_recipe *r)
 {
     return r->clip;
 }
 
-static sotto_status train(struct sotto_head *h, const char **isa, const struct head_data *data,
-                          const struct sotto_head_recipe *r, const struct sotto_context *ctx)
+static sotto_status convex_recipe_train(struct sotto_head *h, const char **isa, const struct head_data *data,
+                                        const struct sotto_head_recipe *r, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct head_convex trainer = {0};
@@ -120,24 +121,24 @@ done:
 
 const struct head_trainer head_trainer_convex = {.name = "convex",
                                                  .convex = true,
-                                                 .check = check,
-                                                 .text = text,
-                                                 .parse = parse,
-                                                 .radius = radius,
-                                                 .train = train};
+                                                 .check = convex_recipe_check,
+                                                 .text = convex_recipe_text,
+                                                 .parse = convex_recipe_parse,
+                                                 .radius = convex_recipe_radius,
+                                                 .train = convex_recipe_train};
 
 const struct head_trainer head_trainer_convex_sgd = {.name = "convex-sgd",
                                                      .convex = true,
-                                                     .check = check,
-                                                     .text = text,
-                                                     .parse = parse,
-                                                     .radius = radius,
-                                                     .train = train};
+                                                     .check = convex_recipe_check,
+                                                     .text = convex_recipe_text,
+                                                     .parse = convex_recipe_parse,
+                                                     .radius = convex_recipe_radius,
+                                                     .train = convex_recipe_train};
 
 const struct head_trainer head_trainer_convex_lbfgs = {.name = "convex-lbfgs",
                                                        .convex = true,
-                                                       .check = check,
-                                                       .text = text,
-                                                       .parse = parse,
-                                                       .radius = radius,
-                                                       .train = train};
+                                                       .check = convex_recipe_check,
+                                                       .text = convex_recipe_text,
+                                                       .parse = convex_recipe_parse,
+                                                       .radius = convex_recipe_radius,
+                                                       .train = convex_recipe_train};

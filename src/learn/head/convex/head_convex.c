@@ -13,7 +13,7 @@ static sotto_status check_stop(const struct head_convex *c)
                       : SOTTO_OK;
 }
 
-static void move(struct head_convex *c)
+static void head_convex_move(struct head_convex *c)
 {
     for (size_t e = 0; e < c->entries; e++)
         c->w[e] -= c->recipe->step_size * c->gradient[e];
@@ -30,7 +30,7 @@ static sotto_status descend_by_batches(struct head_convex *c, const struct sotto
             TRY(head_stop_check(ctx, epoch, r));
             convex_batch_gradient(c, batch, c->w, c->gradient);
             TRY(check_stop(c));
-            move(c);
+            head_convex_move(c);
         }
         if (stage)
             context_progress(ctx, stage, epoch + 1, r->epochs, "epochs");
@@ -39,7 +39,8 @@ done:
     return status;
 }
 
-static sotto_status descend(struct head_convex *c, const struct sotto_context *ctx, const char *stage)
+static sotto_status head_convex_descend(struct head_convex *c, const struct sotto_context *ctx,
+                                        const char *stage)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_head_recipe *r = c->recipe;
@@ -49,7 +50,7 @@ static sotto_status descend(struct head_convex *c, const struct sotto_context *c
                           r->steps));
         convex_objective(c, c->w, c->gradient, NULL);
         TRY(check_stop(c));
-        move(c);
+        head_convex_move(c);
         if (stage)
             context_progress(ctx, stage, step + 1, r->steps, "steps");
     }
@@ -71,7 +72,7 @@ sotto_status head_convex_run(struct head_convex *c, const struct head_slots *slo
     if (c->recipe->epochs)
         TRY(descend_by_batches(c, ctx, stage));
     else if (c->recipe->steps)
-        TRY(descend(c, ctx, stage));
+        TRY(head_convex_descend(c, ctx, stage));
     else
         TRY(convex_lbfgs(c, ITERATIONS, NULL, ctx));
     TRY(check_stop(c)); /* in a pass of L-BFGS, which cannot fail */

@@ -9,7 +9,8 @@
 enum { CORNER_ROWS = 5, CORNER_COLUMNS = VECTOR_BYTES == 64 ? 4 : 2 };
 
 /* To double; lanes without a record hold zeros already. */
-static void widen(const struct convex_scratch *s, const struct convex_shape *shape, const float *x)
+static void convex_kernel_widen(const struct convex_scratch *s, const struct convex_shape *shape,
+                                const float *x)
 {
     size_t count = shape->inputs * CONVEX_BLOCK;
     for (size_t i = 0; i < count; i++)
@@ -18,7 +19,8 @@ static void widen(const struct convex_scratch *s, const struct convex_shape *sha
         s->x[count + r] = shape->bias;
 }
 
-static void logits(const struct convex_scratch *s, const struct convex_shape *shape, const double *w)
+static void convex_kernel_logits(const struct convex_scratch *s, const struct convex_shape *shape,
+                                 const double *w)
 {
     size_t q = shape->inputs + 1;
     struct product p = {s->p,           CONVEX_BLOCK, w, q,   1, s->x, CONVEX_BLOCK,
@@ -37,7 +39,7 @@ static double lane_losses(const double *p, vec top, vec sum, const int32_t *y)
 }
 
 /* Logits to softmax minus one-hot; zero where there is no record. */
-static double errors(double *p, size_t classes, const int32_t *y, int want_loss)
+static double convex_kernel_errors(double *p, size_t classes, const int32_t *y, int want_loss)
 {
     double loss = 0;
     for (size_t r = 0; r < CONVEX_BLOCK; r += LANES) {
@@ -62,7 +64,8 @@ static double errors(double *p, size_t classes, const int32_t *y, int want_loss)
 }
 
 /* sums[rows][columns] += p[rows] . x[columns] along the block, lane by lane. */
-INLINE void corner(double *sums, size_t q, const double *p, const double *x, int rows, int columns)
+INLINE void convex_kernel_corner(double *sums, size_t q, const double *p, const double *x, int rows,
+                                 int columns)
 {
     vec sum[CORNER_ROWS][CORNER_COLUMNS];
 #pragma GCC unroll 5
@@ -94,7 +97,7 @@ INLINE void corner_rows(double *sums, size_t q, const double *p, const double *x
 {
     /* clang-format off */
     switch (rows) {
-#define CASE(r) case r: corner(sums, q, p, x, r, columns); break;
+#define CASE(r) case r: convex_kernel_corner(sums, q, p, x, r, columns); break;
     CASE(1) CASE(2) CASE(3) CASE(4) CASE(5)
 #undef CASE
     default: __builtin_unreachable();
@@ -116,17 +119,18 @@ static void add_errors(const struct convex_scratch *s, const struct convex_shape
     }
 }
 
-static double add(const struct convex_shape *shape, const struct convex_scratch *s, const double *w,
-                  const float *x, const int32_t *y, int want_loss)
+static double convex_kernel_add(const struct convex_shape *shape, const struct convex_scratch *s,
+                                const double *w, const float *x, const int32_t *y, int want_loss)
 {
-    widen(s, shape, x);
-    logits(s, shape, w);
-    double loss = errors(s->p, shape->classes, y, want_loss);
+    convex_kernel_widen(s, shape, x);
+    convex_kernel_logits(s, shape, w);
+    double loss = convex_kernel_errors(s->p, shape->classes, y, want_loss);
     add_errors(s, shape);
     return loss;
 }
 
-static void finish(double *gradient, const struct convex_shape *shape, const struct convex_scratch *s)
+static void convex_kernel_finish(double *gradient, const struct convex_shape *shape,
+                                 const struct convex_scratch *s)
 {
     size_t entries = shape->classes * (shape->inputs + 1);
     for (size_t e = 0; e < entries; e++) {
@@ -138,4 +142,4 @@ static void finish(double *gradient, const struct convex_shape *shape, const str
 }
 
 extern const struct convex_kernels ISA_NAME(convex_kernels);
-const struct convex_kernels ISA_NAME(convex_kernels) = {add, finish};
+const struct convex_kernels ISA_NAME(convex_kernels) = {convex_kernel_add, convex_kernel_finish};

@@ -9,7 +9,7 @@
 
 enum { COLUMNS = 10, INPUT_VECTORS = VECTOR_BYTES == 64 ? 2 : 1, STRIP = INPUT_VECTORS * LANES };
 
-INLINE double squares(const float *x, size_t count)
+INLINE double head_clip_squares(const float *x, size_t count)
 {
     vec many[2] = {{0}, {0}};
     size_t i = 0;
@@ -34,9 +34,9 @@ static double factor_of(const struct clip_layer *layer, size_t layers, size_t ro
 {
     double square = 0, terms = 16;
     for (size_t l = 0; l < layers; l++, layer++) {
-        double input =
-            layer->square ? layer->square[row] : squares(layer->input + row * layer->stride, layer->in);
-        square += (input + 1) * squares(layer->diff + row * layer->ld, layer->ld);
+        double input = layer->square ? layer->square[row]
+                                     : head_clip_squares(layer->input + row * layer->stride, layer->in);
+        square += (input + 1) * head_clip_squares(layer->diff + row * layer->ld, layer->ld);
         terms += (double)(layer->in + layer->ld);
     }
     double own = sqrt(square) * (1 + terms * 0x1p-52);
@@ -48,7 +48,7 @@ static double factor_of(const struct clip_layer *layer, size_t layers, size_t ro
 static void squares_of_rows(double *square, const float *x, size_t rows, size_t count)
 {
     for (size_t r = 0; r < rows; r++)
-        square[r] = squares(x + r * count, count);
+        square[r] = head_clip_squares(x + r * count, count);
 }
 
 struct scaled {
@@ -60,7 +60,7 @@ struct scaled {
 
 /* sum (STRIP inputs from `first` on, of which the first `skip` are done, `columns` outputs) += input'
  * diff. */
-INLINE void strip(const struct scaled *s, size_t first, size_t skip, size_t column, int columns)
+INLINE void head_clip_strip(const struct scaled *s, size_t first, size_t skip, size_t column, int columns)
 {
     const struct clip_layer *layer = s->layer;
     vec sum[COLUMNS][INPUT_VECTORS];
@@ -96,13 +96,13 @@ INLINE void strip(const struct scaled *s, size_t first, size_t skip, size_t colu
 }
 
 /* The last strip reaches back where inputs are no whole number of strips. */
-INLINE void strips(const struct scaled *s, size_t column, int columns)
+INLINE void head_clip_strips(const struct scaled *s, size_t column, int columns)
 {
     size_t in = s->layer->in, first = 0;
     for (; first + STRIP <= in; first += STRIP)
-        strip(s, first, 0, column, columns);
+        head_clip_strip(s, first, 0, column, columns);
     if (first < in)
-        strip(s, in - STRIP, first + STRIP - in, column, columns);
+        head_clip_strip(s, in - STRIP, first + STRIP - in, column, columns);
 }
 
 static void few_inputs(const struct scaled *s)
@@ -125,7 +125,7 @@ static void add_products(const struct scaled *s)
         size_t column = b * layer->out / blocks;
         /* clang-format off */
         switch ((b + 1) * layer->out / blocks - column) {
-#define CASE(n) case n: strips(s, column, n); break;
+#define CASE(n) case n: head_clip_strips(s, column, n); break;
         CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9) CASE(10)
 #undef CASE
         default: __builtin_unreachable();
@@ -144,8 +144,8 @@ static void add_products(const struct scaled *s)
     }
 }
 
-static void add(const struct clip_layer *layer, size_t layers, size_t rows, double norm,
-                const struct clip_scratch *scratch)
+static void head_clip_add(const struct clip_layer *layer, size_t layers, size_t rows, double norm,
+                          const struct clip_scratch *scratch)
 {
     struct scaled s = {NULL, scratch->row, scratch->diff, 0};
     for (size_t r = 0; r < rows; r++) { /* a record that adds nothing may hold infinities: it is left out */
@@ -165,4 +165,4 @@ static void add(const struct clip_layer *layer, size_t layers, size_t rows, doub
 }
 
 extern const struct clip_kernels ISA_NAME(clip_kernels);
-const struct clip_kernels ISA_NAME(clip_kernels) = {squares_of_rows, add};
+const struct clip_kernels ISA_NAME(clip_kernels) = {squares_of_rows, head_clip_add};

@@ -33,7 +33,7 @@ static void forward_from(const struct head_net *net, size_t first, const real *i
     }
 }
 
-static void forward(const struct head_net *net, const real *x, size_t rows)
+static void head_kernel_forward(const struct head_net *net, const real *x, size_t rows)
 {
     forward_from(net, 0, x, net->layer[0].in, rows);
 }
@@ -54,7 +54,7 @@ INLINE real largest_of(const real *logits, size_t classes)
 }
 
 /* Turns one row of logits (padded to ld) into exponentials, padding 0. Returns the shift. */
-INLINE real exponentials(real *out, const real *logits, size_t ld, size_t classes)
+INLINE real head_kernel_exponentials(real *out, const real *logits, size_t ld, size_t classes)
 {
     real top = largest_of(logits, classes);
     for (size_t k = 0; k < ld; k += LANES)
@@ -94,7 +94,7 @@ INLINE double loss_gradient(const struct head_layer *last, const int64_t *y, siz
         const real *logits = last->value + first * ld;
         real *diff = last->diff + first * ld, top[SIDE_BY_SIDE], sum[SIDE_BY_SIDE];
         for (size_t r = 0; r < count; r++)
-            top[r] = exponentials(diff + r * ld, logits + r * ld, ld, last->out);
+            top[r] = head_kernel_exponentials(diff + r * ld, logits + r * ld, ld, last->out);
         sums_of(sum, diff, ld, count, last->out);
         for (size_t r = 0; r < count; r++) {
             size_t label = (size_t)y[first + r];
@@ -109,7 +109,7 @@ INLINE double loss_gradient(const struct head_layer *last, const int64_t *y, siz
     return loss;
 }
 
-INLINE void transpose(const struct head_layer *layer, size_t ld, size_t first, size_t count)
+INLINE void head_kernel_transpose(const struct head_layer *layer, size_t ld, size_t first, size_t count)
 {
     for (size_t o = 0; o < layer->out; o++)
         for (size_t i = first; i < first + count; i++)
@@ -117,13 +117,13 @@ INLINE void transpose(const struct head_layer *layer, size_t ld, size_t first, s
 }
 
 /* diff of the layer below = (diff W') where its ReLU was open. */
-static void backward(const struct head_layer *below, const struct head_layer *layer, size_t rows)
+static void head_kernel_backward(const struct head_layer *below, const struct head_layer *layer, size_t rows)
 {
     /* A cache line of each row of the result at a time. */
     size_t whole = layer->in / HEAD_PAD * HEAD_PAD;
     for (size_t first = 0; first < whole; first += HEAD_PAD)
-        transpose(layer, below->ld, first, HEAD_PAD);
-    transpose(layer, below->ld, whole, layer->in - whole);
+        head_kernel_transpose(layer, below->ld, first, HEAD_PAD);
+    head_kernel_transpose(layer, below->ld, whole, layer->in - whole);
     struct product p = {below->diff, below->ld, layer->diff, layer->ld,  1,   layer->transposed,
                         below->ld,   rows,      below->ld,   layer->out, NULL};
     multiply(&p);
@@ -131,8 +131,8 @@ static void backward(const struct head_layer *below, const struct head_layer *la
         below->diff[i] = below->value[i] > 0 ? below->diff[i] : 0;
 }
 
-static void update(const struct head_layer *layer, const real *input, size_t stride, size_t rows, real *tile,
-                   const struct head_update *u)
+static void head_kernel_update(const struct head_layer *layer, const real *input, size_t stride, size_t rows,
+                               real *tile, const struct head_update *u)
 {
     size_t blocks = (layer->in + BLOCK_ROWS - 1) / BLOCK_ROWS;
     for (size_t b = 0; b < blocks; b++) {
@@ -162,18 +162,18 @@ INLINE double backward_to_first(const struct head_net *net, const int64_t *y, si
     double loss = loss_gradient(&net->layer[net->layers - 1], y, rows, (real)1 / (real)rows, wanted);
     for (size_t l = net->layers; l-- > 1;) {
         const struct head_layer *layer = &net->layer[l], *below = layer - 1;
-        backward(below, layer, rows); /* needs the weights from before the update */
-        update(layer, below->value, below->ld, rows, net->tile, u);
+        head_kernel_backward(below, layer, rows); /* needs the weights from before the update */
+        head_kernel_update(layer, below->value, below->ld, rows, net->tile, u);
     }
     return loss;
 }
 
-static double step(const struct head_net *net, const real *x, const int64_t *y, size_t rows,
-                   const struct head_update *u)
+static double head_kernel_step(const struct head_net *net, const real *x, const int64_t *y, size_t rows,
+                               const struct head_update *u)
 {
-    forward(net, x, rows);
+    head_kernel_forward(net, x, rows);
     double loss = backward_to_first(net, y, rows, u, 1);
-    update(&net->layer[0], x, net->layer[0].in, rows, net->tile, u);
+    head_kernel_update(&net->layer[0], x, net->layer[0].in, rows, net->tile, u);
     return loss;
 }
 
@@ -192,15 +192,15 @@ static void step_bits(const struct head_net *net, const struct head_bit_rows *on
     update_bits(&net->layer[0], ones, rows, net->tile, u);
 }
 
-static void gradients(const struct head_net *net, const real *x, const int64_t *y, size_t rows)
+static void head_kernel_gradients(const struct head_net *net, const real *x, const int64_t *y, size_t rows)
 {
-    forward(net, x, rows);
+    head_kernel_forward(net, x, rows);
     loss_gradient(&net->layer[net->layers - 1], y, rows, 1, 0);
     for (size_t l = net->layers; l-- > 1;)
-        backward(&net->layer[l - 1], &net->layer[l], rows);
+        head_kernel_backward(&net->layer[l - 1], &net->layer[l], rows);
 }
 
-static void softmax(real *out, const real *logits, size_t ld, size_t rows, size_t classes)
+static void head_kernel_softmax(real *out, const real *logits, size_t ld, size_t rows, size_t classes)
 {
     for (size_t i = 0; i < rows; i++) {
         const real *z = logits + i * ld;
@@ -215,5 +215,6 @@ static void softmax(real *out, const real *logits, size_t ld, size_t rows, size_
 }
 
 extern const struct head_kernels ISA_NAME(head_kernels);
-const struct head_kernels ISA_NAME(head_kernels) = {forward,   forward_all_bits, step,      pack_bits,
-                                                    turn_bits, step_bits,        gradients, softmax};
+const struct head_kernels ISA_NAME(head_kernels) = {
+    head_kernel_forward, forward_all_bits, head_kernel_step,      pack_bits,
+    turn_bits,           step_bits,        head_kernel_gradients, head_kernel_softmax};

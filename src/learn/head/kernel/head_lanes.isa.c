@@ -11,7 +11,7 @@
 enum { SOFTMAX_ROWS = 2 * HEAD_TILE_ROWS };
 
 /* relative = weights of every class but the last, minus those of the last. */
-static void relate(const struct head_lanes *s)
+static void head_lanes_relate(const struct head_lanes *s)
 {
     const struct head_layer *layer = &s->layer, *relative = &s->relative;
     size_t width = (s->classes - 1) * HEAD_PAD;
@@ -42,12 +42,12 @@ static void loss_gradient(const struct head_lanes *s, const int64_t *y, size_t f
             }
 }
 
-static void step(const struct head_lanes *s, const real *x, const int64_t *y, size_t rows,
-                 const struct head_update *u)
+static void head_lanes_step(const struct head_lanes *s, const real *x, const int64_t *y, size_t rows,
+                            const struct head_update *u)
 {
     const struct head_layer *relative = &s->relative;
     size_t in = relative->in, ld = relative->ld;
-    relate(s);
+    head_lanes_relate(s);
     for (size_t first = 0; first < rows; first += SOFTMAX_ROWS) {
         size_t count = rows - first < SOFTMAX_ROWS ? rows - first : SOFTMAX_ROWS;
         struct product p = {
@@ -71,4 +71,4 @@ static void step(const struct head_lanes *s, const real *x, const int64_t *y, si
 }
 
 extern const struct head_lane_kernels ISA_NAME(head_lane_kernels);
-const struct head_lane_kernels ISA_NAME(head_lane_kernels) = {step};
+const struct head_lane_kernels ISA_NAME(head_lane_kernels) = {head_lanes_step};

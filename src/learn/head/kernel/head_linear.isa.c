@@ -25,7 +25,7 @@ struct group {
     const float *next[HEAD_PAD];
 };
 
-static void gather(struct group *g, const struct linear_sum *s, size_t left)
+static void head_linear_gather(struct group *g, const struct linear_sum *s, size_t left)
 {
     size_t piece = s->scratch.block * HEAD_PAD, whole = s->in / HEAD_PAD * HEAD_PAD;
     for (size_t r = 0; r < g->count; r++) {
@@ -82,7 +82,7 @@ INLINE void logits_of(const struct linear_sum *s, const struct group *g, size_t 
             v_store(out + (size_t)r * t->ld + (size_t)v * LANES, sum[r][v]);
 }
 
-static void logits(const struct linear_sum *s, const struct group *g)
+static void head_linear_logits(const struct linear_sum *s, const struct group *g)
 {
     for (size_t r = 0; r < HEAD_PAD; r += FORWARD_ROWS)
         for (size_t column = 0; column < s->scratch.ld; column += (size_t)FORWARD_VECTORS * LANES)
@@ -115,7 +115,7 @@ static void output_gradients(const struct linear_sum *s, const struct group *g)
 }
 
 /* As factor_of() in head_clip.isa.c, for a record in each lane; 0 for what is not finite. */
-INLINE vf64 factors(vf64 square, double terms, double norm)
+INLINE vf64 head_linear_factors(vf64 square, double terms, double norm)
 {
     vf64 own = f64_sqrt(square) * f64_all(1 + terms * 0x1p-52), limit = f64_all(norm);
     vi64 finite = own <= f64_all(DBL_MAX), small = own <= limit;
@@ -124,7 +124,7 @@ INLINE vf64 factors(vf64 square, double terms, double norm)
 }
 
 /* The group's scaled gradients, and their sum into the bias. */
-static void scale(const struct linear_sum *s, double *diff, const struct group *g, double norm)
+static void head_linear_scale(const struct linear_sum *s, double *diff, const struct group *g, double norm)
 {
     const struct linear_scratch *t = &s->scratch;
     double terms = 16 + (double)(s->in + t->ld);
@@ -140,7 +140,7 @@ static void scale(const struct linear_sum *s, double *diff, const struct group *
             sum = f64_fma(d, d, sum);
         }
         vf64 square = (*(const vf64 *)(input + j) + f64_all(1)) * sum;
-        vf64 factor = factors(square, terms, norm) * *(const vf64 *)(used + j);
+        vf64 factor = head_linear_factors(square, terms, norm) * *(const vf64 *)(used + j);
         vi64 nothing = factor == (vf64){0};
         for (size_t o = 0; o < s->out; o++) {
             vf64 d = (vf64)(~nothing & (vi64)(factor * widened(t->softmax + o * HEAD_PAD + j)));
@@ -151,7 +151,8 @@ static void scale(const struct linear_sum *s, double *diff, const struct group *
 }
 
 /* product (columns, STRIP inputs from `first` on) += diff' input of the block. */
-INLINE void strip(const struct linear_sum *s, size_t rows, size_t first, size_t column, int columns)
+INLINE void head_linear_strip(const struct linear_sum *s, size_t rows, size_t first, size_t column,
+                              int columns)
 {
     const struct linear_scratch *t = &s->scratch;
     double *at = t->product + column * t->stride + first;
@@ -185,10 +186,10 @@ INLINE void strip(const struct linear_sum *s, size_t rows, size_t first, size_t 
             *(vf64 *)(at + (size_t)c * t->stride + (size_t)v * WIDE_LANES) = sum[c][v];
 }
 
-INLINE void strips(const struct linear_sum *s, size_t rows, size_t column, int columns)
+INLINE void head_linear_strips(const struct linear_sum *s, size_t rows, size_t column, int columns)
 {
     for (size_t first = 0; first < s->scratch.stride; first += STRIP)
-        strip(s, rows, first, column, columns);
+        head_linear_strip(s, rows, first, column, columns);
 }
 
 static void add_products(const struct linear_sum *s, size_t rows)
@@ -198,7 +199,7 @@ static void add_products(const struct linear_sum *s, size_t rows)
         size_t column = b * s->out / blocks;
         /* clang-format off */
         switch ((b + 1) * s->out / blocks - column) {
-#define CASE(n) case n: strips(s, rows, column, n); break;
+#define CASE(n) case n: head_linear_strips(s, rows, column, n); break;
         CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9) CASE(10)
 #undef CASE
         default: __builtin_unreachable();
@@ -219,7 +220,7 @@ static void hand_over(const struct linear_sum *s)
     }
 }
 
-static void sum(const struct linear_sum *s, const uint32_t *rows, size_t count, double norm)
+static void head_linear_sum(const struct linear_sum *s, const uint32_t *rows, size_t count, double norm)
 {
     const struct linear_scratch *t = &s->scratch;
     memset(t->product, 0, s->out * t->stride * sizeof *t->product);
@@ -229,10 +230,10 @@ static void sum(const struct linear_sum *s, const uint32_t *rows, size_t count, 
         for (size_t first = start; first < end; first += HEAD_PAD) {
             size_t at = first - start, here = end - first < HEAD_PAD ? end - first : HEAD_PAD;
             struct group g = {.rows = rows + first, .count = here, .x = t->x + at * HEAD_PAD};
-            gather(&g, s, count - first);
-            logits(s, &g);
+            head_linear_gather(&g, s, count - first);
+            head_linear_logits(s, &g);
             output_gradients(s, &g);
-            scale(s, t->diff + at * s->out, &g, norm);
+            head_linear_scale(s, t->diff + at * s->out, &g, norm);
         }
         add_products(s, end - start);
     }
@@ -240,4 +241,4 @@ static void sum(const struct linear_sum *s, const uint32_t *rows, size_t count, 
 }
 
 extern const struct linear_kernels ISA_NAME(linear_kernels);
-const struct linear_kernels ISA_NAME(linear_kernels) = {sum};
+const struct linear_kernels ISA_NAME(linear_kernels) = {head_linear_sum};

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdint.h>
 
-static void sgd(double *restrict w, double *restrict mean, const double *restrict sum, size_t count,
-                const struct noisy_update *u)
+static void head_noisy_sgd(double *restrict w, double *restrict mean, const double *restrict sum,
+                           size_t count, const struct noisy_update *u)
 {
     double share = u->share, rate = u->rate, momentum = u->momentum;
     for (size_t i = 0; i < count; i++) {
@@ -14,8 +14,8 @@ static void sgd(double *restrict w, double *restrict mean, const double *restric
     }
 }
 
-static void adam(double *restrict w, double *restrict mean, double *restrict square,
-                 const double *restrict sum, size_t count, const struct noisy_update *u)
+static void head_noisy_adam(double *restrict w, double *restrict mean, double *restrict square,
+                            const double *restrict sum, size_t count, const struct noisy_update *u)
 {
     double share = u->share, rate = u->rate, keep1 = u->keep1, keep2 = u->keep2, epsilon = u->epsilon;
     for (size_t i = 0; i < count; i++) {
@@ -28,7 +28,7 @@ static void adam(double *restrict w, double *restrict mean, double *restrict squ
     }
 }
 
-static bool within(const double *x, size_t count, double most)
+static bool head_noisy_within(const double *x, size_t count, double most)
 {
     uint64_t out = 0;
     for (size_t i = 0; i < count; i++)
@@ -37,4 +37,4 @@ static bool within(const double *x, size_t count, double most)
 }
 
 extern const struct noisy_kernels ISA_NAME(noisy_kernels);
-const struct noisy_kernels ISA_NAME(noisy_kernels) = {sgd, adam, within};
+const struct noisy_kernels ISA_NAME(noisy_kernels) = {head_noisy_sgd, head_noisy_adam, head_noisy_within};

@@ -19,7 +19,7 @@ struct predictor {
     struct head_bit_rows bits;
 };
 
-static void layout(struct predictor *p, const struct sotto_head *h)
+static void head_predict_layout(struct predictor *p, const struct sotto_head *h)
 {
     p->net.layers = h->layers;
     p->copied = arena_take(&p->memory, ROWS * h->width[0], sizeof *p->copied);
@@ -34,15 +34,15 @@ static void layout(struct predictor *p, const struct sotto_head *h)
     }
 }
 
-static sotto_status plan(struct predictor *p, const struct sotto_head *h)
+static sotto_status head_predict_plan(struct predictor *p, const struct sotto_head *h)
 {
     p->kernels = head_kernels_find();
     p->clip = h->has_recipe ? head_trainer_of(&h->recipe)->radius(&h->recipe) : 0;
-    layout(p, h);
+    head_predict_layout(p, h);
     sotto_status status = arena_reserve(&p->memory, "predict");
     if (status != SOTTO_OK)
         return status;
-    layout(p, h);
+    head_predict_layout(p, h);
     for (size_t l = 0; l < h->layers; l++) {
         struct head_layer *layer = &p->net.layer[l];
         const float *weights = h->parameters + head_offset(h, l), *bias = weights + layer->in * layer->out;
@@ -103,7 +103,7 @@ sotto_status sotto_head_predict(float *out, const struct sotto_head *h, const fl
     for (size_t i = 0; i < n * d; i++)
         REQUIRE(isfinite(x[i]), "features: row %zu, column %zu is not finite; features must be finite", i / d,
                 i % d);
-    TRY(plan(&p, h));
+    TRY(head_predict_plan(&p, h));
     for (size_t start = 0; start < n; start += ROWS) {
         size_t rows = n - start < ROWS ? n - start : ROWS;
         if (start / ROWS % EVERY == 0)
@@ -128,7 +128,7 @@ sotto_status head_part_accuracy(double *out, const struct sotto_head *h, const s
     size_t classes = sotto_head_classes(h), right = 0, n = part->n;
     TRY(check_width(h, part->data->d));
     REQUIRE(n > 0, "accuracy: 0 records; expected at least 1");
-    TRY(plan(&p, h));
+    TRY(head_predict_plan(&p, h));
     for (size_t start = 0; start < n; start += ROWS) {
         size_t rows = n - start < ROWS ? n - start : ROWS;
         if (start / ROWS % EVERY == 0)

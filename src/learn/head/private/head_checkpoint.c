@@ -50,7 +50,7 @@ done:
     return status;
 }
 
-static sotto_status damaged(const char *path)
+static sotto_status head_checkpoint_damaged(const char *path)
 {
     return status_fail(SOTTO_EFORMAT,
                        "%s: is damaged; restore the checkpoint of the interrupted run, or give --fresh",
@@ -73,21 +73,21 @@ static sotto_status read_state(struct head_checkpoint *c, const struct sotto_ten
         !take_text(c->data, sizeof c->data, t, "data_sha256") ||
         !take_text(c->run, sizeof c->run, t, "run") || !take_text(at, sizeof at, t, "step") ||
         !take_text(saved, sizeof saved, t, "sha256") || !number_whole(&step, at, strlen(at)))
-        return damaged(path);
+        return head_checkpoint_damaged(path);
     for (int i = 0; i < 3; i++) {
         a[i] = sotto_tensors_find(t, names[i]);
         if (!a[i] || a[i]->dtype != SOTTO_F8 || a[i]->count != a[0]->count)
-            return damaged(path);
+            return head_checkpoint_damaged(path);
     }
     c->step = (size_t)step;
     c->count = a[0]->count;
     c->weights = a[0]->data, c->mean = a[1]->data, c->square = a[2]->data;
     hash_of(hex, c);
-    return strcmp(hex, saved) == 0 ? SOTTO_OK : damaged(path);
+    return strcmp(hex, saved) == 0 ? SOTTO_OK : head_checkpoint_damaged(path);
 }
 
 /* Equal to what the run is, or there is no going on. */
-static sotto_status require(bool same, const char *path, const char *differs)
+static sotto_status head_checkpoint_require(bool same, const char *path, const char *differs)
 {
     return same ? SOTTO_OK
                 : status_fail(
@@ -108,9 +108,9 @@ sotto_status head_checkpoint_load(struct head_checkpoint *c, const char *path)
              "%s: is not a checkpoint of a head; expected schema %s (give --fresh to start again)", path,
              schema);
     TRY(read_state(&saved, &t, path));
-    TRY(require(strcmp(saved.recipe, c->recipe) == 0 && saved.count == c->count, path,
-                "another recipe, noise or shape"));
-    TRY(require(strcmp(saved.data, c->data) == 0, path, "other records"));
+    TRY(head_checkpoint_require(strcmp(saved.recipe, c->recipe) == 0 && saved.count == c->count, path,
+                                "another recipe, noise or shape"));
+    TRY(head_checkpoint_require(strcmp(saved.data, c->data) == 0, path, "other records"));
     for (int i = 0; i < 3; i++)
         memcpy(array_of(c, i), array_of(&saved, i), c->count * sizeof(double));
     memcpy(c->run, saved.run, sizeof c->run);

@@ -31,7 +31,7 @@ void head_descent_layout(struct head_descent *t, struct arena *memory, const str
 }
 
 /* x / R, of norm at most 1. */
-static void place(float *out, const struct head_descent *t, size_t record)
+static void head_descent_place(float *out, const struct head_descent *t, size_t record)
 {
     const size_t d = t->data->d;
     head_record_clip(out, t->data->x + record * d, d, t->clip);
@@ -47,7 +47,7 @@ void head_descent_sum(struct head_descent *t)
         double square = 0;
         if (data->y[i] == HEAD_NOTHING)
             continue;
-        place(x, t, i);
+        head_descent_place(x, t, i);
         for (size_t j = 0; j < d; j++) {
             double u = x[j] / t->clip;
             t->moments[j] += MEAN_PART * u;
@@ -58,7 +58,7 @@ void head_descent_sum(struct head_descent *t)
 }
 
 /* James and Stein: a mean that the noise drowns is no mean. */
-static double shrink(double *mean, size_t d, double deviation)
+static double head_descent_shrink(double *mean, size_t d, double deviation)
 {
     double square = 0, keep;
     for (size_t j = 0; j < d; j++)
@@ -80,7 +80,7 @@ void head_descent_centre(struct head_descent *t, const double *released, double 
         t->centre[j] = released[j] / (all * MEAN_PART);
     /* The mean square is at most 1, which is what stands for it where the noise is too large. */
     double square = each / SQUARE_PART < CLEAR ? released[d] / (all * SQUARE_PART) : 1;
-    double spread = square - shrink(t->centre, d, each / MEAN_PART);
+    double spread = square - head_descent_shrink(t->centre, d, each / MEAN_PART);
     t->scale = RADIUS / sqrt(spread > LEAST_SPREAD ? spread : LEAST_SPREAD);
     for (size_t i = 0; i < data->n; i++) {
         float *z = t->z + i * d;
@@ -88,7 +88,7 @@ void head_descent_centre(struct head_descent *t, const double *released, double 
             memset(z, 0, d * sizeof *z);
             continue;
         }
-        place(z, t, i);
+        head_descent_place(z, t, i);
         for (size_t j = 0; j < d; j++)
             z[j] = (float)(t->scale * (z[j] / t->clip - t->centre[j]));
     }

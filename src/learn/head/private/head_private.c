@@ -64,7 +64,7 @@ static size_t head_private_count(const struct sotto_head_recipe *r, const struct
 }
 
 /* Called twice: to measure, then to place. */
-static void layout(struct private_trainer *t, const struct sotto_head_recipe *r)
+static void head_private_layout(struct private_trainer *t, const struct sotto_head_recipe *r)
 {
     struct arena *a = &t->memory;
     const struct head_data *data = t->network.data;
@@ -124,8 +124,9 @@ static void plan_layers(struct private_trainer *t)
     }
 }
 
-static sotto_status plan(struct private_trainer *t, const struct head_data *data,
-                         const struct sotto_head_recipe *chunked, struct sotto_canaries *canaries)
+static sotto_status head_private_plan(struct private_trainer *t, const struct head_data *data,
+                                      const struct sotto_head_recipe *chunked,
+                                      struct sotto_canaries *canaries)
 {
     sotto_status status = SOTTO_OK;
     const struct head_part all = head_part_all(data);
@@ -134,9 +135,9 @@ static sotto_status plan(struct private_trainer *t, const struct head_data *data
                                   .one_pass = chunked->hidden_count ? NULL : head_linear_kernels_find(),
                                   .canaries = canaries};
     TRY(head_plain_plan_part(&t->network, &all, chunked)); /* which does not ask whether the cells are bits */
-    layout(t, chunked);
+    head_private_layout(t, chunked);
     TRY(arena_reserve(&t->memory, "private head trainer"));
-    layout(t, chunked);
+    head_private_layout(t, chunked);
     if (t->one_pass)
         plan_one_pass(t);
     else
@@ -149,7 +150,7 @@ done:
     return status;
 }
 
-static void clear(struct private_trainer *t)
+static void head_private_clear(struct private_trainer *t)
 {
     head_plain_clear(&t->network);
     arena_clear(&t->memory);
@@ -174,7 +175,7 @@ static void show_weights(struct private_trainer *t)
     }
 }
 
-static void initialise(struct private_trainer *t)
+static void head_private_initialise(struct private_trainer *t)
 {
     double *w = t->w;
     memset(t->w, 0, t->count * sizeof *t->w);
@@ -191,7 +192,7 @@ static void initialise(struct private_trainer *t)
 
 /* Records of a sample lie far apart: the next ones are on their way while one is copied. */
 enum { AHEAD = 4 };
-static inline void fetch(const float *x, size_t count)
+static inline void head_private_fetch(const float *x, size_t count)
 {
     for (size_t i = 0; i < count; i += 64 / sizeof *x)
         __builtin_prefetch(x + i);
@@ -219,7 +220,7 @@ static void sum_layers(struct private_trainer *t, size_t count, double norm)
         for (size_t r = 0; r < rows; r++) {
             size_t record = t->rows[start + r];
             if (start + r + AHEAD < count)
-                fetch(data->x + t->rows[start + r + AHEAD] * data->d, data->d);
+                head_private_fetch(data->x + t->rows[start + r + AHEAD] * data->d, data->d);
             t->batch_square[r] = t->record_square[record];
             memcpy(network->x + r * data->d, data->x + record * data->d, data->d * sizeof *data->x);
             network->y[r] = data->y[record];
@@ -265,7 +266,7 @@ static void sum_reference(struct private_trainer *t, double rate, size_t step, d
 }
 
 /* Features from the moments that the centring steps released. */
-static void centre(struct private_trainer *t, const struct sotto_head_recipe *r)
+static void head_private_centre(struct private_trainer *t, const struct sotto_head_recipe *r)
 {
     const struct head_data *data = t->network.data;
     head_descent_centre(&t->descent, t->w + t->weights, head_clip_norm(r->max_grad_norm, data->n),
@@ -283,7 +284,7 @@ static void update_descent(struct private_trainer *t, const struct sotto_head_re
         for (size_t i = t->weights; i < t->count; i++)
             t->w[i] += t->vector[i];
         if (step == descent->centring)
-            centre(t, r);
+            head_private_centre(t, r);
         return;
     }
     t->noisy->sgd(t->w, t->mean, t->vector, t->weights, &u);
@@ -293,7 +294,7 @@ static void update_descent(struct private_trainer *t, const struct sotto_head_re
 }
 
 /* vector: the noisy sum. */
-static void update(struct private_trainer *t, const struct sotto_head_recipe *r, size_t step)
+static void head_private_update(struct private_trainer *t, const struct sotto_head_recipe *r, size_t step)
 {
     struct noisy_update u = {1 / (double)r->batch, r->lr, r->momentum, HEAD_BETA1, HEAD_BETA2, HEAD_EPSILON};
     if (strcmp(r->trainer, "dp-adam") == 0) {
@@ -332,7 +333,7 @@ struct head_run {
     time_t saved;
 };
 
-static sotto_status keep(struct head_run *r, size_t step)
+static sotto_status head_private_keep(struct head_run *r, size_t step)
 {
     r->saved = time(NULL);
     r->state.step = step;
@@ -345,10 +346,11 @@ static sotto_status stop_check(struct head_run *r, size_t step, size_t epoch, co
 {
     sotto_status status = head_stop_check(ctx, epoch, r->recipe);
     if (status == SOTTO_OK)
-        return step > 0 && time(NULL) - r->saved >= CHECKPOINT_SECONDS ? keep(r, step) : SOTTO_OK;
+        return step > 0 && time(NULL) - r->saved >= CHECKPOINT_SECONDS ? head_private_keep(r, step)
+                                                                       : SOTTO_OK;
     struct status_record stopped;
     status_get(&stopped);
-    sotto_status kept = keep(r, step);
+    sotto_status kept = head_private_keep(r, step);
     if (kept == SOTTO_OK)
         status_set(&stopped);
     return kept == SOTTO_OK ? status : kept;
@@ -376,8 +378,8 @@ done:
     return status;
 }
 
-static sotto_status train(struct head_run *r, size_t n, struct sotto_dpsgd_session *reserved,
-                          const struct sotto_context *ctx)
+static sotto_status head_private_descend(struct head_run *r, size_t n, struct sotto_dpsgd_session *reserved,
+                                         const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct private_trainer *t = r->trainer;
@@ -392,24 +394,24 @@ static sotto_status train(struct head_run *r, size_t n, struct sotto_dpsgd_sessi
         if (t->descent.data)
             update_descent(t, r->recipe, step);
         else
-            update(t, r->recipe, step);
+            head_private_update(t, r->recipe, step);
         if (step % 16 == 0 || step == steps)
             context_progress(ctx, "head", step, steps, "steps");
         TRY(check_weights(t, epoch));
     }
-    TRY(keep(r, steps)); /* should the head not be saved */
+    TRY(head_private_keep(r, steps)); /* should the head not be saved */
 done:
     return status;
 }
 
 /* Weights and moments from a checkpoint, or from the start. */
-static sotto_status begin(struct head_run *r, const struct head_data *data)
+static sotto_status head_private_begin(struct head_run *r, const struct head_data *data)
 {
     sotto_status status = SOTTO_OK;
     struct private_trainer *t = r->trainer;
     r->state =
         (struct head_checkpoint){.count = t->count, .weights = t->w, .mean = t->mean, .square = t->square};
-    initialise(t);
+    head_private_initialise(t);
     if (!r->checkpoint)
         goto done;
     head_recipe_hash(r->state.recipe, r->recipe, data->d, data->classes);
@@ -422,7 +424,7 @@ static sotto_status begin(struct head_run *r, const struct head_data *data)
             "%s: is at step %zu, beyond the %zu steps of the run; give the options of the interrupted run",
             r->checkpoint, r->state.step, steps_of(r->recipe, data->n));
     if (t->descent.data && r->state.step >= t->descent.centring)
-        centre(t, r->recipe);
+        head_private_centre(t, r->recipe);
     show_weights(t);
 done:
     return status;
@@ -449,9 +451,9 @@ static struct sotto_dpsgd_request head_private_request(const struct sotto_head_r
         .records = data->n};
 }
 
-static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *run,
-                            const struct head_data *data, const struct sotto_head_privacy *p,
-                            const struct sotto_context *ctx)
+static sotto_status head_private_reserve(struct sotto_dpsgd_session **out, struct head_run *run,
+                                         const struct head_data *data, const struct sotto_head_privacy *p,
+                                         const struct sotto_context *ctx)
 {
     const size_t first = run->state.step;
     struct sotto_dpsgd_request request = head_private_request(run->recipe, data, p, first);
@@ -469,8 +471,9 @@ static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *r
 }
 
 /* The smallest noise for the target, as accounted. */
-static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struct sotto_head_privacy *p,
-                              const struct sotto_context *ctx)
+static sotto_status head_private_calibrate(struct sotto_head_recipe *r, size_t n,
+                                           const struct sotto_head_privacy *p,
+                                           const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     TRY(risk_require_alone(&p->risk, spend_given(p->target.epsilon) || spend_given(r->noise_multiplier)));
@@ -500,9 +503,9 @@ static void add_rounding(struct sotto_head_recipe *r, size_t dimension, size_t n
 }
 
 /* The reservation, once the output has room, which stays held, and so has a first checkpoint. */
-static sotto_status charge(struct sotto_dpsgd_session **out, struct held_file *held, struct head_run *run,
-                           const struct head_data *data, const struct sotto_head_privacy *p,
-                           const struct sotto_context *ctx)
+static sotto_status head_private_charge(struct sotto_dpsgd_session **out, struct held_file *held,
+                                        struct head_run *run, const struct head_data *data,
+                                        const struct sotto_head_privacy *p, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const size_t count = run->trainer->count;
@@ -511,7 +514,7 @@ static sotto_status charge(struct sotto_dpsgd_session **out, struct held_file *h
         TRY(file_hold(held, p->output, count * sizeof(float) + OUTPUT_ROOM));
     if (p->checkpoint) /* weights and two moments */
         TRY(file_hold(&checkpoint, p->checkpoint, 3 * count * sizeof(double) + OUTPUT_ROOM));
-    TRY(reserve(out, run, data, p, ctx));
+    TRY(head_private_reserve(out, run, data, p, ctx));
 done:
     file_release(&checkpoint);
     return status;
@@ -537,7 +540,7 @@ static sotto_status head_private_complete(struct sotto_head_recipe *r, struct so
     TRY(require_reserved_of(p->reserved, 2, "head"));
     p->target.delta = spend_delta(p->target.delta, sotto_default_delta(n));
     TRY(spend_require_adjacency(p->adjacency));
-    TRY(calibrate(r, n, p, ctx));
+    TRY(head_private_calibrate(r, n, p, ctx));
     TRY(head_recipe_check(r));
     REQUIRE(batch_of(r, n) <= n, "batch %zu, the expected size of a sample, is larger than the %zu records",
             r->batch, n);
@@ -584,13 +587,13 @@ sotto_status head_private_train(struct sotto_head **out, struct sotto_certificat
     TRY(head_create(&h, r.hidden_count + 1, width));
     chunked = r;
     chunked.batch = CHUNK;
-    TRY(plan(&trainer, &data, &chunked, own.canaries));
+    TRY(head_private_plan(&trainer, &data, &chunked, own.canaries));
     TRY(canary_begin(own.canaries, trainer.count));
     if (trainer.descent.data)
         r.step_size = head_descent_rate(&r, n, data.d, classes);
-    TRY(begin(&run, &data));
-    TRY(charge(&reserved, &held, &run, &data, &own, ctx));
-    TRY(train(&run, n, reserved, ctx));
+    TRY(head_private_begin(&run, &data));
+    TRY(head_private_charge(&reserved, &held, &run, &data, &own, ctx));
+    TRY(head_private_descend(&run, n, reserved, ctx));
     export_weights(h->parameters, &trainer);
     TRY(sotto_dpsgd_session_certificate(&text, reserved));
     certificate_add_classes(text, classes, privacy->classes_by);
@@ -607,7 +610,7 @@ done:
     checkpoint_lock_release(&run.lock);
     file_release(&held);
     sotto_dpsgd_session_close(reserved);
-    clear(&trainer);
+    head_private_clear(&trainer);
     base_free(labels);
     sotto_certificate_free(text);
     sotto_head_free(h);

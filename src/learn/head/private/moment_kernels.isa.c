@@ -3,8 +3,8 @@
 #include "head/kernel/head_dense.h"
 #include "head/private/moments.h"
 
-static void add(double *sums, const double *z, size_t ld, size_t rows, size_t first, size_t strip,
-                double *tile)
+static void moment_kernel_add(double *sums, const double *z, size_t ld, size_t rows, size_t first,
+                              size_t strip, double *tile)
 {
     size_t column = first / MOMENT_ALIGN * MOMENT_ALIGN;
     struct product p = {tile, ld, z + first, 1, ld, z + column, ld, strip, ld - column, rows, NULL};
@@ -17,4 +17,4 @@ static void add(double *sums, const double *z, size_t ld, size_t rows, size_t fi
 }
 
 extern const struct moment_kernels ISA_NAME(moment_kernels);
-const struct moment_kernels ISA_NAME(moment_kernels) = {add};
+const struct moment_kernels ISA_NAME(moment_kernels) = {moment_kernel_add};

@@ -53,9 +53,9 @@ static struct sotto_release moment_train_request(const struct moment_release *m,
                                   .records = records};
 }
 
-static sotto_status release(struct sotto_certificate **certificate, float *vector,
-                            const struct moment_release *m, size_t records,
-                            const struct sotto_head_privacy *p, const struct sotto_context *ctx)
+static sotto_status moment_train_release(struct sotto_certificate **certificate, float *vector,
+                                         const struct moment_release *m, size_t records,
+                                         const struct sotto_head_privacy *p, const struct sotto_context *ctx)
 {
     char input[SHA256_HEX];
     struct sotto_release request = moment_train_request(m, records, p);
@@ -64,7 +64,7 @@ static sotto_status release(struct sotto_certificate **certificate, float *vecto
     return sotto_dp_release(certificate, vector, m->dimension, &request, ctx);
 }
 
-static void unpack(struct noisy_moments *m, const float *vector, struct moment_weights from)
+static void moment_train_unpack(struct noisy_moments *m, const float *vector, struct moment_weights from)
 {
     for (size_t i = 0; i < m->q; i++)
         for (size_t j = i; j < m->q; j++) {
@@ -96,14 +96,14 @@ static sotto_status write_head(struct sotto_head *h, const struct noisy_moments 
 }
 
 /* The head that the released sums give. */
-static sotto_status solve(struct sotto_head *h, struct noisy_moments *m, const float *released,
-                          const struct sotto_head_recipe *r, const struct moment_shape *shape,
-                          double deviation)
+static sotto_status moment_train_solve(struct sotto_head *h, struct noisy_moments *m, const float *released,
+                                       const struct sotto_head_recipe *r, const struct moment_shape *shape,
+                                       double deviation)
 {
     sotto_status status = SOTTO_OK;
     const struct moment_trainer *t = head_recipe_moments(r);
     const struct moment_weights weights = t->weights(r, shape->classes);
-    unpack(m, released, weights);
+    moment_train_unpack(m, released, weights);
     m->deviation = deviation / weights.square;
     TRY(t->solve(m, r));
     TRY(write_head(h, m, shape, r->clip));
@@ -197,8 +197,8 @@ sotto_status moment_train(struct sotto_head **out, struct sotto_certificate **ce
     TRY(moment_sums(vector, t, &r, data, ctx));
     if (own.output)
         TRY(file_hold(&held, own.output, (data->d + 1) * data->classes * sizeof(float) + (1 << 16)));
-    TRY(release(&text, vector, &m, data->n, &own, ctx));
-    TRY(solve(h, &noisy, vector, &r, &m.shape, m.account.standard_deviation));
+    TRY(moment_train_release(&text, vector, &m, data->n, &own, ctx));
+    TRY(moment_train_solve(h, &noisy, vector, &r, &m.shape, m.account.standard_deviation));
     certificate_add_classes(text, data->classes, privacy->classes_by);
     head_describe(h, data, &r, cpu_isa_name(cpu_best_isa()));
     *certificate = text;

@@ -99,7 +99,7 @@ static sotto_status add_strip(void *arg, size_t chunk, int thread)
     return SOTTO_OK;
 }
 
-static sotto_status plan(struct work *w, const struct moment_shape *s, size_t threads)
+static sotto_status moments_plan(struct work *w, const struct moment_shape *s, size_t threads)
 {
     sotto_status status = SOTTO_OK;
     size_t ignored;
@@ -118,7 +118,8 @@ done:
     return status;
 }
 
-static void pack(float *vector, const struct work *w, const struct moment_shape *s, struct moment_weights to)
+static void moments_pack(float *vector, const struct work *w, const struct moment_shape *s,
+                         struct moment_weights to)
 {
     for (size_t i = 0; i < s->q; i++)
         for (size_t j = i; j < s->q; j++)
@@ -135,7 +136,7 @@ sotto_status moment_sums(float *vector, const struct moment_trainer *t, const st
     struct moment_shape shape = moment_shape_of(r, data->d, data->classes);
     struct work w;
     size_t threads = (size_t)par_threads(ctx), strips = (shape.q + MOMENT_STRIP - 1) / MOMENT_STRIP;
-    TRY(plan(&w, &shape, threads));
+    TRY(moments_plan(&w, &shape, threads));
     for (size_t first = 0; first < data->n; first += w.rows) {
         w.rows = data->n - first < ROWS ? data->n - first : ROWS;
         for (size_t i = 0; i < w.rows; i++) {
@@ -151,7 +152,7 @@ sotto_status moment_sums(float *vector, const struct moment_trainer *t, const st
             FAIL(SOTTO_ESTOPPED, "stopped after %zu of %zu records; nothing was released", first + w.rows,
                  data->n);
     }
-    pack(vector, &w, &shape, t->weights(r, data->classes));
+    moments_pack(vector, &w, &shape, t->weights(r, data->classes));
 done:
     arena_clear(&w.memory);
     return status;

@@ -19,7 +19,7 @@ static double noise_per_class(const struct objective_plan *p, double epsilon)
     return 2 * (double)p->classes * ((double)p->inputs + 1) / (epsilon * (double)p->records);
 }
 
-static double between(double low, double x, double high)
+static double objective_plan_between(double low, double x, double high)
 {
     return fmin(high, fmax(low, x));
 }
@@ -57,7 +57,7 @@ static double ball_of(const struct objective_plan *p)
 }
 
 /* The blur for `error`, and so wide that the ends are within reach of the proof. */
-static sotto_status finish(struct objective_noise *noise, size_t dimension, double epsilon)
+static sotto_status objective_plan_finish(struct objective_noise *noise, size_t dimension, double epsilon)
 {
     sotto_status status = SOTTO_OK;
     TRY(knorm_blur_scale(&noise->blur, noise->error, dimension, epsilon));
@@ -76,7 +76,7 @@ static sotto_status plan_centre(struct objective_plan *p, double epsilon, double
     noise->error =
         knorm_error(&noise->inside, width) +
         unit * (2 * n * (n + 64) + 4 * sqrt((double)width) * ((double)width + 8) * (noise->end + n));
-    return finish(noise, width, blur);
+    return objective_plan_finish(noise, width, blur);
 }
 
 static sotto_status plan_weights(struct objective_plan *p, double epsilon, double blur)
@@ -91,12 +91,12 @@ static sotto_status plan_weights(struct objective_plan *p, double epsilon, doubl
     const double rounding = constant + slope * noise->end;
     p->stop = fmax(0x1p-20 * p->norm / n, 4 * rounding);
     noise->error = 4.04 * (p->stop + rounding + knorm_error(&noise->inside, p->dimension) / n) / p->lambda;
-    return finish(noise, p->dimension, blur);
+    return objective_plan_finish(noise, p->dimension, blur);
 }
 
 /* lambda / n as large as the noise asks for, and so that the determinants cost a quarter of epsilon at most: their bound is
  * below trace / lambda. */
-static double ridge(const struct objective_plan *p, double epsilon)
+static double objective_plan_ridge(const struct objective_plan *p, double epsilon)
 {
     const double n = (double)p->records, radius = objective_radius, k = (double)p->classes;
     const double noise = p->sensitivity * ((double)p->inputs + 1) / epsilon;
@@ -132,15 +132,16 @@ sotto_status objective_plan_find(struct objective_plan *out, double epsilon, siz
     if (!(epsilon >= 1e-6 && epsilon <= 1e4))
         FAIL(SOTTO_EDOMAIN, "trainer objective: epsilon %g is out of range; expected 1e-6 to 1e4", epsilon);
     const double used = epsilon * (1 - 0x1p-30), noise = noise_per_class(&p, epsilon);
-    const double centre = between(LEAST_CENTRE, CENTRE_NOISE * noise / (double)classes, MOST_CENTRE) * used;
+    const double centre =
+        objective_plan_between(LEAST_CENTRE, CENTRE_NOISE * noise / (double)classes, MOST_CENTRE) * used;
     const double blur = FINISH * used, rest = used - centre - 2 * blur;
     p.outputs = classes == 2 ? 1 : classes;
     REQUIRE(size_multiply(&p.dimension, p.outputs, inputs + 1), "head: %zu features do not fit in memory",
             inputs);
     p.norm = iv_sqrt(iv_add(iv_square(iv(objective_radius)), iv_square(iv(objective_constant)))).hi;
-    p.curvature = between(LEAST_CURVATURE, FEW_NOISE / noise, 1);
+    p.curvature = objective_plan_between(LEAST_CURVATURE, FEW_NOISE / noise, 1);
     p.sensitivity = sensitivity_of(&p);
-    p.lambda = ridge(&p, rest);
+    p.lambda = objective_plan_ridge(&p, rest);
     TRY(plan_centre(&p, centre, blur));
     TRY(plan_weights(&p, left_for_noise(&p, rest), blur));
     p.cost = cost_of(&p);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static double dot(const double *a, const double *b, size_t n)
+static double objective_solve_dot(const double *a, const double *b, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -16,13 +16,13 @@ static double dot(const double *a, const double *b, size_t n)
     return sum;
 }
 
-static double norm(const double *a, size_t n)
+static double objective_solve_norm(const double *a, size_t n)
 {
-    return sqrt(dot(a, a, n));
+    return sqrt(objective_solve_dot(a, a, n));
 }
 
 /* to = a + factor b */
-static void add(double *to, const double *a, double factor, const double *b, size_t n)
+static void objective_solve_add(double *to, const double *a, double factor, const double *b, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         to[i] = a[i] + factor * b[i];
@@ -30,7 +30,7 @@ static void add(double *to, const double *a, double factor, const double *b, siz
 
 enum { VECTORS = 6 }; /* of Newton steps; L-BFGS needs more */
 
-static void layout(struct objective *o)
+static void objective_solve_layout(struct objective *o)
 {
     const size_t n = o->plan->dimension;
     o->linear = arena_take(&o->memory, n, sizeof *o->linear);
@@ -44,9 +44,9 @@ sotto_status objective_open(struct objective *o, const struct objective_plan *pl
     sotto_status status = SOTTO_OK;
     *o = (struct objective){.plan = plan, .recipe = {.clip = objective_radius, .bias = objective_constant}};
     TRY(head_convex_plan(&o->convex, z, &o->recipe));
-    layout(o);
+    objective_solve_layout(o);
     TRY(arena_reserve(&o->memory, "objective"));
-    layout(o);
+    objective_solve_layout(o);
 done:
     return status;
 }
@@ -60,7 +60,7 @@ void objective_close(struct objective *o)
 }
 
 /* W from v, and a gradient by v from one by W. */
-static void spread(double *w, const struct objective_plan *p, const double *v)
+static void objective_solve_spread(double *w, const struct objective_plan *p, const double *v)
 {
     const size_t q = p->inputs + 1;
     for (size_t e = 0; e < p->dimension; e++)
@@ -71,7 +71,7 @@ static void spread(double *w, const struct objective_plan *p, const double *v)
             w[e] = v[e];
 }
 
-static void gather(double *gradient, const struct objective_plan *p, const double *w)
+static void objective_solve_gather(double *gradient, const struct objective_plan *p, const double *w)
 {
     const size_t q = p->inputs + 1;
     for (size_t e = 0; e < p->dimension; e++)
@@ -105,7 +105,7 @@ sotto_status objective_load(struct objective *o, const double *noise, const stru
     convex_gather(c, NULL, NULL);
     TRY(context_check(ctx, "stopped in a pass over the records of a head"));
     sum_by_class(c->gradient, c);
-    gather(o->linear, p, c->gradient);
+    objective_solve_gather(o->linear, p, c->gradient);
     for (size_t e = 0; e < p->dimension; e++)
         o->linear[e] = (noise[e] - (1 - p->curvature) * o->linear[e]) / n;
 done:
@@ -117,20 +117,21 @@ double objective_value(double *gradient, const double *v, void *objective)
     struct objective *o = objective;
     const struct objective_plan *p = o->plan;
     double loss;
-    spread(o->convex.w, p, v);
+    objective_solve_spread(o->convex.w, p, v);
     convex_objective(&o->convex, o->convex.w, o->convex.gradient, &loss);
-    gather(gradient, p, o->convex.gradient);
+    objective_solve_gather(gradient, p, o->convex.gradient);
     for (size_t e = 0; e < p->dimension; e++)
         gradient[e] = p->curvature * gradient[e] + o->linear[e] + p->lambda * v[e];
-    return p->curvature * loss + dot(o->linear, v, p->dimension) + p->lambda / 2 * dot(v, v, p->dimension);
+    return p->curvature * loss + objective_solve_dot(o->linear, v, p->dimension) +
+           p->lambda / 2 * objective_solve_dot(v, v, p->dimension);
 }
 
 /* A gradient that is small for weights of that size; larger ones are scaled into the ball. */
-static bool arrived(const struct objective *o)
+static bool objective_solve_arrived(const struct objective *o)
 {
     const size_t n = o->plan->dimension;
-    const double far = fmax(1, norm(o->v, n) / o->plan->weights.end);
-    return norm(o->gradient, n) <= o->plan->stop * far * (1 - 1e-9);
+    const double far = fmax(1, objective_solve_norm(o->v, n) / o->plan->weights.end);
+    return objective_solve_norm(o->gradient, n) <= o->plan->stop * far * (1 - 1e-9);
 }
 
 static sotto_status check_stop(const struct objective *o)
@@ -153,7 +154,7 @@ static sotto_status by_lbfgs(struct objective *o)
                       .w = o->v,
                       .gradient = o->gradient};
     lbfgs_start(&s, o->room);
-    for (size_t i = 0; i < ITERATIONS && !arrived(o); i++) {
+    for (size_t i = 0; i < ITERATIONS && !objective_solve_arrived(o); i++) {
         TRY(check_stop(o));
         if (lbfgs_step(&s) != LBFGS_LOWER)
             break;
@@ -168,11 +169,11 @@ struct newton {
 };
 
 /* product = Hessian along; by a difference of gradients, as only the direction of a step hangs on it. */
-static void multiply(struct objective *o, const struct newton *t)
+static void objective_solve_multiply(struct objective *o, const struct newton *t)
 {
     const size_t n = o->plan->dimension;
-    const double length = 1e-4 / norm(t->along, n);
-    add(t->trial, o->v, length, t->along, n);
+    const double length = 1e-4 / objective_solve_norm(t->along, n);
+    objective_solve_add(t->trial, o->v, length, t->along, n);
     objective_value(t->there, t->trial, o);
     for (size_t e = 0; e < n; e++)
         t->product[e] = (t->there[e] - o->gradient[e]) / length;
@@ -186,19 +187,19 @@ static sotto_status find_step(struct objective *o, const struct newton *t)
     memset(t->step, 0, n * sizeof *t->step);
     for (size_t e = 0; e < n; e++)
         t->residual[e] = t->along[e] = -o->gradient[e];
-    double square = dot(t->residual, t->residual, n);
+    double square = objective_solve_dot(t->residual, t->residual, n);
     const double enough = 1e-6 * square;
     for (size_t i = 0; i < most && square > enough; i++) {
-        multiply(o, t);
+        objective_solve_multiply(o, t);
         TRY(check_stop(o));
-        const double curvature = dot(t->along, t->product, n);
+        const double curvature = objective_solve_dot(t->along, t->product, n);
         if (!(curvature > 0))
             break;
         const double before = square, length = square / curvature;
-        add(t->step, t->step, length, t->along, n);
-        add(t->residual, t->residual, -length, t->product, n);
-        square = dot(t->residual, t->residual, n);
-        add(t->along, t->residual, square / before, t->along, n);
+        objective_solve_add(t->step, t->step, length, t->along, n);
+        objective_solve_add(t->residual, t->residual, -length, t->product, n);
+        square = objective_solve_dot(t->residual, t->residual, n);
+        objective_solve_add(t->along, t->residual, square / before, t->along, n);
     }
 done:
     return status;
@@ -208,13 +209,13 @@ done:
 static void take_step(struct objective *o, const struct newton *t, bool *better)
 {
     const size_t n = o->plan->dimension;
-    const double here = norm(o->gradient, n);
+    const double here = objective_solve_norm(o->gradient, n);
     double length = 1;
     *better = false;
     for (int i = 0; i < 20 && !*better; i++, length /= 2) {
-        add(t->trial, o->v, length, t->step, n);
+        objective_solve_add(t->trial, o->v, length, t->step, n);
         objective_value(t->there, t->trial, o);
-        *better = norm(t->there, n) < here;
+        *better = objective_solve_norm(t->there, n) < here;
     }
     if (*better) {
         memcpy(o->v, t->trial, n * sizeof *o->v);
@@ -230,7 +231,7 @@ static sotto_status by_newton(struct objective *o)
     double *room = o->room;
     const struct newton t = {room, room + n, room + 2 * n, room + 3 * n, room + 4 * n, room + 5 * n};
     bool better = true;
-    for (int i = 0; i < STEPS && better && !arrived(o); i++) {
+    for (int i = 0; i < STEPS && better && !objective_solve_arrived(o); i++) {
         TRY(find_step(o, &t));
         take_step(o, &t, &better);
         TRY(check_stop(o));
@@ -251,18 +252,18 @@ sotto_status objective_accelerate(struct objective *o)
     memset(o->v, 0, n * sizeof *o->v);
     memset(last, 0, n * sizeof *last);
     objective_value(o->gradient, o->v, o);
-    const double start = norm(o->gradient, n), ratio = start / p->stop;
+    const double start = objective_solve_norm(o->gradient, n), ratio = start / p->stop;
     const double most = 1.01 * root * log(12 * smooth / p->lambda * ratio * ratio + 3) + 10;
-    for (double i = 0; i < most && !arrived(o); i++) {
+    for (double i = 0; i < most && !objective_solve_arrived(o); i++) {
         TRY(check_stop(o));
         for (size_t e = 0; e < n; e++)
             look[e] = o->v[e] + momentum * (o->v[e] - last[e]);
         memcpy(last, o->v, n * sizeof *last);
         objective_value(o->gradient, look, o);
-        add(o->v, look, -1 / smooth, o->gradient, n);
+        objective_solve_add(o->v, look, -1 / smooth, o->gradient, n);
         objective_value(o->gradient, o->v, o);
     }
-    if (!arrived(o))
+    if (!objective_solve_arrived(o))
         FAIL(SOTTO_EINTERNAL,
              "accelerated gradient steps did not reach a gradient of %g, which is proved to be reached",
              p->stop);
@@ -279,10 +280,10 @@ sotto_status objective_minimise(struct objective *o, const struct sotto_context 
     memset(o->v, 0, n * sizeof *o->v);
     TRY(by_lbfgs(o));
     TRY(by_newton(o));
-    if (!arrived(o))
+    if (!objective_solve_arrived(o))
         TRY(objective_accelerate(o));
     TRY(check_stop(o));
-    const double size = norm(o->v, n);
+    const double size = objective_solve_norm(o->v, n);
     for (size_t e = 0; e < n && size > end; e++)
         o->v[e] *= end / size;
 done:

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static struct moment_weights weights(const struct sotto_head_recipe *r, size_t classes)
+static struct moment_weights trainer_covariance_weights(const struct sotto_head_recipe *r, size_t classes)
 {
     (void)classes;
     return (struct moment_weights){1, r->cross};
@@ -13,7 +13,7 @@ static struct moment_weights weights(const struct sotto_head_recipe *r, size_t c
 
 /* Without a lambda: the noise in the products is a symmetric Gaussian matrix, of norm about sqrt(2 q) times
  * the deviation of a diagonal entry; that much makes the sum positive definite, nearly always. */
-static sotto_status solve(struct noisy_moments *m, const struct sotto_head_recipe *r)
+static sotto_status trainer_covariance_solve(struct noisy_moments *m, const struct sotto_head_recipe *r)
 {
     double lambda = r->lambda > 0 ? r->lambda * (double)m->records : sqrt(2 * (double)m->q) * m->deviation;
     return moment_solve_ridge(m, lambda);
@@ -23,8 +23,8 @@ static const struct moment_trainer moments = {.name = "covariance",
                                               .domain = MOMENT_BALL,
                                               .noise = "gaussian",
                                               .weighted = true,
-                                              .weights = weights,
-                                              .solve = solve};
+                                              .weights = trainer_covariance_weights,
+                                              .solve = trainer_covariance_solve};
 
 const struct head_trainer head_trainer_covariance = {.name = "covariance",
                                                      .title = "least squares on noisy second moments",

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static sotto_status check(struct sotto_head_recipe *r)
+static sotto_status trainer_dp_sgd_check(struct sotto_head_recipe *r)
 {
     sotto_status status = SOTTO_OK;
     bool logistic = r->noise && strcmp(r->noise, "logistic") == 0;
@@ -20,7 +20,8 @@ done:
     return status;
 }
 
-static void text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs, size_t classes)
+static void trainer_dp_sgd_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
+                                size_t classes)
 {
     char norm[32], momentum[32], multiplier[32], noise[HEAD_RECIPE_TEXT / 2];
     head_recipe_shortest(norm, r->max_grad_norm);
@@ -32,25 +33,25 @@ static void text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, 
     head_recipe_text_batches(out, r, inputs, classes, noise);
 }
 
-static double radius(const struct sotto_head_recipe *r)
+static double trainer_dp_sgd_radius(const struct sotto_head_recipe *r)
 {
     (void)r;
     return 0;
 }
 
 const struct head_trainer head_trainer_dp_sgd = {.name = "dp-sgd",
-                                                 .check = check,
-                                                 .text = text,
+                                                 .check = trainer_dp_sgd_check,
+                                                 .text = trainer_dp_sgd_text,
                                                  .parse = head_private_parse,
-                                                 .radius = radius,
+                                                 .radius = trainer_dp_sgd_radius,
                                                  .train_private = head_private_train,
                                                  .as_event = head_private_event};
 
 const struct head_trainer head_trainer_dp_adam = {.name = "dp-adam",
-                                                  .check = check,
-                                                  .text = text,
+                                                  .check = trainer_dp_sgd_check,
+                                                  .text = trainer_dp_sgd_text,
                                                   .parse = head_private_parse,
-                                                  .radius = radius,
+                                                  .radius = trainer_dp_sgd_radius,
                                                   .train_private = head_private_train,
                                                   .as_event = head_private_event};
 

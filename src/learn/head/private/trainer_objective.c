@@ -18,7 +18,7 @@ static const char mechanism[] = "objective-perturbation";
 static const char sampler[] =
     "exact: floors of Laplace noise on power-of-two lattices, which hide what is off in K-norm noise";
 
-static sotto_status check(struct sotto_head_recipe *r)
+static sotto_status trainer_objective_check(struct sotto_head_recipe *r)
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(!r->noise || strcmp(r->noise, "gaussian") == 0, /* the option's default: not given */
@@ -35,7 +35,8 @@ done:
     return status;
 }
 
-static void text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs, size_t classes)
+static void trainer_objective_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r,
+                                   size_t inputs, size_t classes)
 {
     char clip[32], multiplier[32];
     head_recipe_shortest(clip, r->clip);
@@ -46,7 +47,7 @@ static void text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, 
              classes, clip, inputs, multiplier, r->trainer);
 }
 
-static double radius(const struct sotto_head_recipe *r)
+static double trainer_objective_radius(const struct sotto_head_recipe *r)
 {
     return r->clip;
 }
@@ -91,7 +92,7 @@ struct training {
     size_t dimension;         /* of `inside`: of the larger noise */
 };
 
-static void layout(struct training *t, const struct sotto_head_recipe *r)
+static void trainer_objective_layout(struct training *t, const struct sotto_head_recipe *r)
 {
     const size_t d = t->data->d;
     struct sotto_head_recipe one_step = {.clip = r->clip, .steps = 1};
@@ -104,9 +105,9 @@ static void layout(struct training *t, const struct sotto_head_recipe *r)
 static sotto_status training_open(struct training *t, const struct sotto_head_recipe *r)
 {
     sotto_status status = SOTTO_OK;
-    layout(t, r);
+    trainer_objective_layout(t, r);
     TRY(arena_reserve(&t->memory, "head"));
-    layout(t, r);
+    trainer_objective_layout(t, r);
     t->z = *t->data;
     t->z.x = t->centre.z;
     TRY(objective_open(&t->objective, t->plan, &t->z));
@@ -168,9 +169,10 @@ static struct sotto_release trainer_objective_request(const struct sotto_head_re
 }
 
 /* Ledger entry, then noise. */
-static sotto_status release(struct sotto_certificate **certificate, struct training *t,
-                            const struct sotto_head_recipe *r, const struct sotto_head_privacy *p,
-                            const struct sotto_context *ctx)
+static sotto_status trainer_objective_release(struct sotto_certificate **certificate, struct training *t,
+                                              const struct sotto_head_recipe *r,
+                                              const struct sotto_head_privacy *p,
+                                              const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     char input[SHA256_HEX];
@@ -253,7 +255,7 @@ static sotto_status train_private(struct sotto_head **out, struct sotto_certific
     TRY(training_open(&t, &r));
     if (own.output)
         TRY(file_hold(&held, own.output, (silent.d + 1) * silent.classes * sizeof(float) + (1 << 16)));
-    TRY(release(&made, &t, &r, &own, ctx));
+    TRY(trainer_objective_release(&made, &t, &r, &own, ctx));
     TRY(export_head(h, &t));
     certificate_add_classes(made, silent.classes, privacy->classes_by);
     head_describe(h, &silent, &r, cpu_isa_name(cpu_best_isa()));
@@ -274,9 +276,9 @@ done:
 
 const struct head_trainer head_trainer_objective = {.name = "objective",
                                                     .once = true,
-                                                    .check = check,
-                                                    .text = text,
+                                                    .check = trainer_objective_check,
+                                                    .text = trainer_objective_text,
                                                     .parse = head_objective_parse,
-                                                    .radius = radius,
+                                                    .radius = trainer_objective_radius,
                                                     .train_private = train_private,
                                                     .as_event = trainer_objective_event};

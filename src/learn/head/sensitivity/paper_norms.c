@@ -100,7 +100,7 @@ static struct sotto_norm_pair norms_of(const float *x, size_t n)
     return (struct sotto_norm_pair){absolute, sqrt(square)};
 }
 
-static void widen(struct sotto_norm_pair *p, double one, double two)
+static void paper_norms_widen(struct sotto_norm_pair *p, double one, double two)
 {
     p->one = fmax(p->one, one);
     p->two = fmax(p->two, two);
@@ -129,8 +129,9 @@ sotto_status paper_norms_find(struct sotto_norm_pair out[SOTTO_PAPER_NORMS], con
         double spectral = spectral_norm(kernel, outputs, in, scratch);
         struct sums k = sums_of(kernel, in * outputs), c = sums_of(bias, outputs);
         /* A column of the (in, out) kernel is a row of our (out, in). */
-        widen(&out[SOTTO_PAPER_NORM_INDUCED], largest_sum(kernel, outputs, in, true), spectral);
-        widen(&out[SOTTO_PAPER_NORM_INDUCED_ROWS], largest_sum(kernel, outputs, in, false), spectral);
+        paper_norms_widen(&out[SOTTO_PAPER_NORM_INDUCED], largest_sum(kernel, outputs, in, true), spectral);
+        paper_norms_widen(&out[SOTTO_PAPER_NORM_INDUCED_ROWS], largest_sum(kernel, outputs, in, false),
+                          spectral);
         bias_one += c.absolute;
         bias_square += c.square;
         tensor_one += sqrt(k.square) + sqrt(c.square);

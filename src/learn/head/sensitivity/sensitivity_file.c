@@ -53,7 +53,7 @@ static struct json *paper_norms(const struct sotto_sensitivity_sample *s)
     return all;
 }
 
-static struct json *document(const struct sotto_sensitivity_sample *s)
+static struct json *sensitivity_file_document(const struct sotto_sensitivity_sample *s)
 {
     if (s->proved)
         return document_proved(s);
@@ -86,7 +86,7 @@ static struct json *document(const struct sotto_sensitivity_sample *s)
 sotto_status sotto_sensitivity_json(char **json, const struct sotto_sensitivity_sample *s)
 {
     REQUIRE_GIVEN(json, s);
-    struct json *doc = document(s);
+    struct json *doc = sensitivity_file_document(s);
     sotto_status status = json_dump(json, doc, JSON_LINE);
     json_free(doc);
     return status;
@@ -95,13 +95,13 @@ sotto_status sotto_sensitivity_json(char **json, const struct sotto_sensitivity_
 sotto_status sotto_sensitivity_save(const char *path, const struct sotto_sensitivity_sample *s)
 {
     REQUIRE_GIVEN(path, s);
-    struct json *doc = document(s);
+    struct json *doc = sensitivity_file_document(s);
     sotto_status status = json_write_file(path, doc, JSON_PRETTY);
     json_free(doc);
     return status;
 }
 
-static sotto_status check(const struct sotto_sensitivity_sample *s, const char *path)
+static sotto_status sensitivity_file_check(const struct sotto_sensitivity_sample *s, const char *path)
 {
     sotto_status status = SOTTO_OK;
     const struct {
@@ -203,7 +203,7 @@ static sotto_status read_sampled(struct sotto_sensitivity_sample *s, const struc
     s->on_private_data = !on ? 0 : strcmp(on, "the head's own private data") == 0 ? 1 : -1;
     if (json_find(doc, "recipe"))
         TRY(json_get_text_into(s->recipe, sizeof s->recipe, doc, path, "recipe"));
-    TRY(check(s, path));
+    TRY(sensitivity_file_check(s, path));
 done:
     return status;
 }

@@ -54,7 +54,7 @@ static sotto_status take_changes(void *arg, size_t first, size_t count, const fl
     return SOTTO_OK;
 }
 
-static void fold(struct sotto_local_sensitivity *out, const struct search *s, size_t tried)
+static void sensitivity_local_fold(struct sotto_local_sensitivity *out, const struct search *s, size_t tried)
 {
     for (size_t k = 0; k < tried; k++) {
         const struct change *left_out = &s->changes[2 * k], *replaced = left_out + 1;
@@ -68,8 +68,9 @@ static void fold(struct sotto_local_sensitivity *out, const struct search *s, si
 }
 
 /* A head trained alone would differ by rounding from those of a block: all are trained the same way. */
-static sotto_status train(struct search *s, const struct head_data *data, const struct sotto_head_recipe *r,
-                          size_t tried, const struct sotto_context *ctx)
+static sotto_status sensitivity_local_train(struct search *s, const struct head_data *data,
+                                            const struct sotto_head_recipe *r, size_t tried,
+                                            const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct head_job job = {
@@ -115,8 +116,8 @@ sotto_status sotto_sensitivity_local(struct sotto_local_sensitivity *out, const 
     if (sample)
         rng_shuffle(&random, order, n);
     s.row = order;
-    TRY(train(&s, &data, &r, tried, ctx));
-    fold(&made, &s, tried);
+    TRY(sensitivity_local_train(&s, &data, &r, tried, ctx));
+    sensitivity_local_fold(&made, &s, tried);
     head_recipe_hash(made.recipe_hash, &r, d, classes);
     *out = made;
 done:

@@ -38,7 +38,7 @@ static void pair_slots(void *arg, struct head_slots *out, size_t head)
     *out = (struct head_slots){.left_out = j, .replacement_slot = i, .replacement = head % 2 ? j : i};
 }
 
-static struct pair_change difference(const float *a, const float *b, size_t count)
+static struct pair_change sensitivity_sample_difference(const float *a, const float *b, size_t count)
 {
     struct pair_change change = {0};
     for (size_t p = 0; p < count; p++) {
@@ -51,7 +51,7 @@ static struct pair_change difference(const float *a, const float *b, size_t coun
     return change;
 }
 
-static void grow(atomic_uint_fast64_t *largest, double value)
+static void sensitivity_sample_grow(atomic_uint_fast64_t *largest, double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -69,7 +69,7 @@ static double as_number(atomic_uint_fast64_t *largest)
 }
 
 /* Head 0 came from the same function of the same data twice, in other company and maybe on another thread. */
-static sotto_status compare(const struct sampler *s, const float *again)
+static sotto_status sensitivity_sample_compare(const struct sampler *s, const float *again)
 {
     size_t differ = 0;
     for (size_t p = 0; p < s->parameters; p++)
@@ -95,21 +95,21 @@ static sotto_status take_pairs(void *arg, size_t first, size_t count, const floa
     sotto_status status = SOTTO_OK;
     struct sampler *s = arg;
     if (s->before + first == 0)
-        TRY(compare(s, parameters));
+        TRY(sensitivity_sample_compare(s, parameters));
     for (size_t h = 0; h < count; h += 2) {
         const float *a = parameters + h * s->parameters, *b = a + s->parameters;
-        struct pair_change change = difference(a, b, s->parameters);
+        struct pair_change change = sensitivity_sample_difference(a, b, s->parameters);
         TRY(paper_norms_find(change.paper, a, b, s->layers, s->width));
         s->changes[(first + h) / 2] = change;
-        grow(&s->l1, change.l1);
-        grow(&s->l2, change.l2);
+        sensitivity_sample_grow(&s->l1, change.l1);
+        sensitivity_sample_grow(&s->l2, change.l2);
     }
 done:
     return status;
 }
 
 /* What is known so far, each time the number of pairs has doubled. */
-static void note(void *arg, size_t finished)
+static void sensitivity_sample_note(void *arg, size_t finished)
 {
     struct sampler *s = arg;
     if (finished < 16 || finished < 2 * s->told || finished >= s->pairs)
@@ -188,7 +188,7 @@ sotto_status sensitivity_changes(struct pair_change *changes, size_t first, size
     }
     job.together = 2;
     job.take = take_pairs;
-    job.note = tells ? note : NULL;
+    job.note = tells ? sensitivity_sample_note : NULL;
     TRY(make(data, r, 2 * count, &job, ctx));
 done:
     base_free(s.first);

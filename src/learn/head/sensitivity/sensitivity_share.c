@@ -52,7 +52,7 @@ static sotto_status path_of(char path[CACHE_PATH], const struct share *s, const 
     return path_join(path, CACHE_PATH, s->options->cache, name);
 }
 
-static double now(void)
+static double sensitivity_share_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -60,7 +60,8 @@ static double now(void)
 }
 
 /* A block's file: as many bytes whatever it took. */
-static sotto_status encode(void **bytes, size_t *size, const struct share *s, size_t block, double seconds)
+static sotto_status sensitivity_share_encode(void **bytes, size_t *size, const struct share *s, size_t block,
+                                             double seconds)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors t = {0};
@@ -81,7 +82,7 @@ done:
     return status;
 }
 
-static sotto_status save(const struct share *s, size_t block, double seconds)
+static sotto_status sensitivity_share_save(const struct share *s, size_t block, double seconds)
 {
     sotto_status status = SOTTO_OK;
     char key[SHA256_HEX], path[CACHE_PATH];
@@ -89,7 +90,7 @@ static sotto_status save(const struct share *s, size_t block, double seconds)
     size_t size;
     key_of(key, s, block);
     TRY(path_of(path, s, key));
-    TRY(encode(&bytes, &size, s, block, seconds));
+    TRY(sensitivity_share_encode(&bytes, &size, s, block, seconds));
     TRY(file_write_once(path, bytes, size));
 done:
     sotto_bytes_free(bytes);
@@ -107,7 +108,7 @@ static void note_time(struct share *s, const char *seconds, size_t pairs)
 }
 
 /* s->have[block], if its file is there. */
-static sotto_status load(struct share *s, size_t block)
+static sotto_status sensitivity_share_load(struct share *s, size_t block)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors t = {0};
@@ -136,15 +137,15 @@ done:
 
 static sotto_status try_pairs(double *seconds, const struct share *s, size_t block)
 {
-    const double started = now();
+    const double started = sensitivity_share_now();
     sotto_status status = sensitivity_changes(s->changes + block * BLOCK, block * BLOCK, count_of(s, block),
                                               s->data, s->recipe, false, head_batch_train, s->ctx);
-    *seconds = now() - started;
+    *seconds = sensitivity_share_now() - started;
     return status;
 }
 
 /* If no other process has the block. */
-static sotto_status sample(struct share *s, size_t block)
+static sotto_status sensitivity_share_sample(struct share *s, size_t block)
 {
     sotto_status status = SOTTO_OK;
     char key[SHA256_HEX], name[CLAIM_NAME];
@@ -154,11 +155,11 @@ static sotto_status sample(struct share *s, size_t block)
     TRY(claim_take(&mine, s->claims, name));
     if (!mine)
         goto done;
-    TRY(load(s, block)); /* finished since the last look */
+    TRY(sensitivity_share_load(s, block)); /* finished since the last look */
     if (!s->have[block]) {
         double seconds;
         TRY(try_pairs(&seconds, s, block));
-        TRY(save(s, block, seconds));
+        TRY(sensitivity_share_save(s, block, seconds));
         s->have[block] = 1;
     }
     claim_drop(s->claims, name);
@@ -167,7 +168,7 @@ done:
 }
 
 /* All that decides the numbers but the pairs' own. */
-static void describe(struct share *s)
+static void sensitivity_share_describe(struct share *s)
 {
     char recipe[HEAD_RECIPE_TEXT], data[SHA256_HEX];
     head_recipe_text(recipe, s->recipe, s->data->d, s->data->classes);
@@ -189,7 +190,7 @@ static size_t count_missing(const struct share *s)
     return missing;
 }
 
-static sotto_status work(struct share *s)
+static sotto_status sensitivity_share_work(struct share *s)
 {
     sotto_status status = SOTTO_OK;
     const bool once = s->options->worker || s->options->shards > 1;
@@ -197,9 +198,9 @@ static sotto_status work(struct share *s)
     for (unsigned turn = 0;; turn++) {
         for (size_t i = 0; i < s->blocks; i++) {
             const size_t block = (start + i) % s->blocks;
-            TRY(load(s, block));
+            TRY(sensitivity_share_load(s, block));
             if (!s->have[block] && is_own(s, block))
-                TRY(sample(s, block));
+                TRY(sensitivity_share_sample(s, block));
             context_progress(s->ctx, "sensitivity", s->pairs - count_missing(s), s->pairs, "pairs");
         }
         if (once || count_missing(s) == 0)
@@ -236,7 +237,7 @@ static sotto_status share_open(struct share *s, struct sotto_head_recipe *r,
     s->blocks = (s->pairs + BLOCK - 1) / BLOCK;
     NEW(s->changes, s->pairs);
     NEW(s->have, s->blocks);
-    describe(s);
+    sensitivity_share_describe(s);
 done:
     return status;
 }
@@ -262,7 +263,7 @@ sotto_status sotto_sensitivity_share(struct sotto_sensitivity_sample *out, size_
     TRY(share_open(&s, &r, recipe));
     TRY(folder_make(o.cache));
     TRY(claims_open(&s.claims, o.cache));
-    TRY(work(&s));
+    TRY(sensitivity_share_work(&s));
     claims_tidy(o.cache, ".safetensors");
     *missing = count_missing(&s);
     if (!o.worker && *missing == 0)
@@ -276,7 +277,7 @@ static sotto_status add_bytes(double *bytes, const struct share *s, size_t block
 {
     void *file = NULL;
     size_t size = 0;
-    sotto_status status = encode(&file, &size, s, block, 1);
+    sotto_status status = sensitivity_share_encode(&file, &size, s, block, 1);
     *bytes += files * (double)size;
     sotto_bytes_free(file);
     return status;
@@ -301,7 +302,7 @@ sotto_status sotto_sensitivity_plan(struct sotto_sensitivity_plan *out, const fl
     plan.blocks = s.blocks;
     for (size_t b = s.blocks; b-- > 0;) {
         if (o.cache)
-            TRY(load(&s, b));
+            TRY(sensitivity_share_load(&s, b));
         plan.missing += !s.have[b];
         open = s.have[b] ? open : b;
     }

@@ -16,7 +16,7 @@ static size_t batch_rows(const struct head_plain *t)
 }
 
 /* Called twice: to measure, then to place. */
-static void layout(struct head_plain *t)
+static void head_plain_layout(struct head_plain *t)
 {
     struct arena *a = &t->memory;
     size_t batch = batch_rows(t);
@@ -44,7 +44,7 @@ static void layout(struct head_plain *t)
     t->bit_rows.records = arena_take(a, words * t->bit_rows.batch, sizeof *t->bit_rows.records);
 }
 
-static sotto_status plan(struct head_plain *t)
+static sotto_status head_plain_place(struct head_plain *t)
 {
     sotto_status status = SOTTO_OK;
     const struct head_data *data = t->data;
@@ -61,9 +61,9 @@ static sotto_status plan(struct head_plain *t)
                     size_multiply(&ignored, batch_rows(t), (layer->ld + data->d) * sizeof(real)),
                 "head: layer %zu is %zu x %zu; its size does not fit in memory", l, layer->out, layer->in);
     }
-    layout(t);
+    head_plain_layout(t);
     TRY(arena_reserve(&t->memory, "head trainer"));
-    layout(t);
+    head_plain_layout(t);
 done:
     return status;
 }
@@ -76,7 +76,7 @@ sotto_status head_plain_plan(struct head_plain *t, const struct head_data *data,
     if (recipe->augment_noise == 0)
         TRY(head_bits_make(&t->bits, data->x, data->n, data->d));
     t->sparse = t->bits != NULL;
-    TRY(plan(t));
+    TRY(head_plain_place(t));
 done:
     return status;
 }
@@ -90,7 +90,7 @@ sotto_status head_plain_plan_part(struct head_plain *t, const struct head_part *
                              .data = part->data,
                              .part = *part,
                              .sparse = part->bits != NULL && recipe->augment_noise == 0};
-    TRY(plan(t));
+    TRY(head_plain_place(t));
     if (!t->sparse)
         goto done;
     NEW_ROWS(t->bits, part->n, count); /* small enough for the second-level cache */
@@ -107,7 +107,7 @@ void head_plain_clear(struct head_plain *t)
     t->bits = NULL;
 }
 
-static void initialise(struct head_plain *t)
+static void head_plain_initialise(struct head_plain *t)
 {
     const float *from = t->start;
     for (size_t l = 0; l < t->net.layers; l++) {
@@ -136,7 +136,7 @@ static void add_noise(struct head_plain *t, float *x, size_t record)
         input_noise_add(x, x, t->data->d, INPUT_NOISE_GAUSSIAN, r->augment_noise, &stream);
 }
 
-static size_t append(struct head_plain *t, size_t rows, size_t slot)
+static size_t head_plain_append(struct head_plain *t, size_t rows, size_t slot)
 {
     size_t record = head_part_record(&t->part, slot), d = t->data->d;
     if (t->sparse)
@@ -151,8 +151,8 @@ static size_t append(struct head_plain *t, size_t rows, size_t slot)
 
 /* Collects the records of slots order[start .. end). The replacement comes last, so that both heads of a pair
  * sum the common records in the same order, and two identical rivals give identical bits. */
-static size_t gather(struct head_plain *t, const struct head_slots *slots, const struct head_subset *subset,
-                     size_t start, size_t end)
+static size_t head_plain_gather(struct head_plain *t, const struct head_slots *slots,
+                                const struct head_subset *subset, size_t start, size_t end)
 {
     size_t rows = 0;
     bool replacement = false;
@@ -162,9 +162,9 @@ static size_t gather(struct head_plain *t, const struct head_slots *slots, const
             replacement = true;
         else if ((!slots || record != slots->left_out) &&
                  (!subset || !subset->member || subset->member[record * subset->stride]))
-            rows = append(t, rows, record);
+            rows = head_plain_append(t, rows, record);
     }
-    return replacement ? append(t, rows, slots->replacement) : rows;
+    return replacement ? head_plain_append(t, rows, slots->replacement) : rows;
 }
 
 static sotto_status check_weights(const struct head_plain *t, size_t epoch)
@@ -186,13 +186,13 @@ sotto_status head_plain_run(struct head_plain *t, const struct head_slots *slots
     const struct sotto_head_recipe *r = t->recipe;
     size_t n = t->part.n, batch = batch_rows(t);
     size_t steps = 0;
-    initialise(t);
+    head_plain_initialise(t);
     for (size_t epoch = 0; epoch < r->epochs; epoch++) {
         head_order(t->order, n, r->seed, epoch);
         for (size_t start = 0; start < n; start += batch) {
             TRY(head_stop_check(ctx, epoch, r));
             t->step = steps;
-            size_t rows = gather(t, slots, subset, start, n - start < batch ? n : start + batch);
+            size_t rows = head_plain_gather(t, slots, subset, start, n - start < batch ? n : start + batch);
             struct head_update update = head_update_at(r, ++steps);
             if (t->sparse) {
                 t->kernels->turn_bits(&t->bit_rows, rows, t->data->d);
@@ -235,33 +235,34 @@ done:
     return status;
 }
 
-static sotto_status check(struct sotto_head_recipe *r)
+static sotto_status head_plain_check(struct sotto_head_recipe *r)
 {
     head_recipe_clear_noise(r);
     return head_recipe_check_batches(r);
 }
 
-static void text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs, size_t classes)
+static void head_plain_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
+                            size_t classes)
 {
     head_recipe_text_batches(out, r, inputs, classes, "");
 }
 
-static double radius(const struct sotto_head_recipe *r)
+static double head_plain_radius(const struct sotto_head_recipe *r)
 {
     (void)r;
     return 0;
 }
 
 const struct head_trainer head_trainer_adam = {.name = "adam",
-                                               .check = check,
-                                               .text = text,
+                                               .check = head_plain_check,
+                                               .text = head_plain_text,
                                                .parse = head_recipe_parse_batches,
-                                               .radius = radius,
+                                               .radius = head_plain_radius,
                                                .train = train_batches};
 
 const struct head_trainer head_trainer_sgd = {.name = "sgd",
-                                              .check = check,
-                                              .text = text,
+                                              .check = head_plain_check,
+                                              .text = head_plain_text,
                                               .parse = head_recipe_parse_batches,
-                                              .radius = radius,
+                                              .radius = head_plain_radius,
                                               .train = train_batches};
