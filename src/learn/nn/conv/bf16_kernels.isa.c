@@ -149,7 +149,7 @@ INLINE void results_of(const struct bf16_results *r, bool add)
         _mm_sfence();
 }
 
-static void results(const struct bf16_results *given)
+static void bf16_kernel_results(const struct bf16_results *given)
 {
     const struct bf16_results copy = *given; /* which no store can change */
     if (copy.add)
@@ -190,7 +190,7 @@ INLINE void sum_tile(size_t rows, size_t vectors, const struct bf16_sum *s, size
             _mm512_storeu_ps(out + i * s->stride + v * VECTOR, sum[i][v]);
 }
 
-static void sum(const struct bf16_sum *s)
+static void bf16_kernel_sum(const struct bf16_sum *s)
 {
     if (s->columns == 4 * VECTOR)
         for (size_t i = 0; i < s->rows; i += 4)
@@ -239,7 +239,8 @@ static void pack_sums(uint32_t *panel, const uint16_t *in, const uint32_t *at, s
                                             sum_of(in + c, i + 1 < count ? at[i + 1] : BF16_NONE, step)));
 }
 
-static void differences(uint16_t *to, const uint16_t *in, size_t step, size_t count, size_t channels)
+static void bf16_kernel_differences(uint16_t *to, const uint16_t *in, size_t step, size_t count,
+                                    size_t channels)
 {
     for (size_t i = 0; i < count; i++, in += 2 * step, to += 2 * channels)
         for (size_t c = 0; c < channels; c += VECTOR) {
@@ -310,11 +311,11 @@ static void pack_weights(uint32_t *panel, const float *weights, size_t row, size
 }
 
 extern const struct bf16_kernels ISA_NAME(bf16_kernels);
-const struct bf16_kernels ISA_NAME(bf16_kernels) = {.results = results,
-                                                    .sum = sum,
+const struct bf16_kernels ISA_NAME(bf16_kernels) = {.results = bf16_kernel_results,
+                                                    .sum = bf16_kernel_sum,
                                                     .pack_pixels = pack_pixels,
                                                     .pack_sums = pack_sums,
-                                                    .differences = differences,
+                                                    .differences = bf16_kernel_differences,
                                                     .make_patches = make_patches,
                                                     .pack_weights = pack_weights};
 

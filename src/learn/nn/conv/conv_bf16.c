@@ -186,7 +186,7 @@ static void fill_lists(const struct conv_bf16 *c, const struct pass *p, bool bac
     }
 }
 
-static void place(struct conv_bf16 *c)
+static void conv_bf16_place(struct conv_bf16 *c)
 {
     place_lists(c, &c->forward);
     place_lists(c, &c->backward);
@@ -194,7 +194,7 @@ static void place(struct conv_bf16 *c)
     c->src_at = arena_take(&c->memory, c->taps * c->block * c->pixels, sizeof *c->src_at);
 }
 
-static void fill(struct conv_bf16 *c)
+static void conv_bf16_fill(struct conv_bf16 *c)
 {
     fill_lists(c, &c->forward, false);
     if (c->backward.count)
@@ -235,10 +235,10 @@ sotto_status conv_bf16_create(struct conv_bf16 **out, const struct conv_desc *d)
     TRY(count_rows(c, &c->forward, false));
     if (d->training && d->diff_src)
         TRY(count_rows(c, &c->backward, true));
-    place(c);
+    conv_bf16_place(c);
     TRY(arena_reserve(&c->memory, "convolution"));
-    place(c);
-    fill(c);
+    conv_bf16_place(c);
+    conv_bf16_fill(c);
     *out = c;
     c = NULL;
 done:
@@ -247,7 +247,7 @@ done:
 }
 
 /* Pairs of a chunk. */
-static size_t room(const struct conv_bf16 *c)
+static size_t conv_bf16_room(const struct conv_bf16 *c)
 {
     return c->chunk / c->block * c->pairs;
 }
@@ -255,7 +255,7 @@ static size_t room(const struct conv_bf16 *c)
 /* Pairs of diff_dst that are packed at a time. */
 static size_t left_room(const struct conv_bf16 *c)
 {
-    return room(c) * (c->patched ? bf16_panel(c->desc.dst.channels) : c->desc.dst.channels);
+    return conv_bf16_room(c) * (c->patched ? bf16_panel(c->desc.dst.channels) : c->desc.dst.channels);
 }
 
 /* Values of a block's patches. */
@@ -278,7 +278,8 @@ void conv_bf16_layout(struct conv_bf16 *c, struct arena *scratch)
     if (c->parted)
         c->partial = arena_take(scratch, BATCH_PARTS * weights, sizeof *c->partial);
     c->left = arena_take(scratch, (c->parted ? threads : 1) * left_room(c), sizeof *c->left);
-    c->right = arena_take(scratch, threads * room(c) * bf16_panel(d->src.channels), sizeof *c->right);
+    c->right =
+        arena_take(scratch, threads * conv_bf16_room(c) * bf16_panel(d->src.channels), sizeof *c->right);
 }
 
 struct lasting_weights *conv_bf16_lasting(struct conv_bf16 *c, struct arena *memory)
@@ -392,7 +393,7 @@ static void make_panels(struct conv_bf16 *c)
     (void)par_shares(c->taps, c->desc.threads, c->desc.stop, pack_tap, c);
 }
 
-static void run(struct conv_bf16 *c)
+static void conv_bf16_run(struct conv_bf16 *c)
 {
     make_panels(c);
     (void)par_shares((c->images + c->block - 1) / c->block, c->desc.threads, c->desc.stop, run_block, c);
@@ -404,7 +405,7 @@ void conv_bf16_forward(struct conv_bf16 *c, size_t images, void *dst, const void
     c->back = c->add = false;
     c->images = images;
     c->out = dst, c->in = src, c->weights = weights, c->bias = bias, c->mask = NULL;
-    run(c);
+    conv_bf16_run(c);
 }
 
 void conv_bf16_backward_data(struct conv_bf16 *c, size_t images, void *diff_src, bool add,
@@ -415,7 +416,7 @@ void conv_bf16_backward_data(struct conv_bf16 *c, size_t images, void *diff_src,
     c->out = diff_src, c->in = diff_dst, c->weights = weights, c->bias = NULL;
     c->mask = c->desc.mask_src ? src : NULL;
     c->add = add;
-    run(c);
+    conv_bf16_run(c);
 }
 
 /* ---- the weight gradient ---- */
@@ -444,7 +445,7 @@ static void pack_panel(const struct conv_bf16 *c, const struct chunk *k, size_t 
 {
     (void)thread;
     size_t K = c->desc.dst.channels, columns = bf16_panel(K);
-    uint32_t *panel = k->left + number * room(c) * columns;
+    uint32_t *panel = k->left + number * conv_bf16_room(c) * columns;
     for (size_t b = 0; b < blocks_of(c, k); b++)
         c->kernels->pack_pixels(panel + b * c->pairs * columns,
                                 c->diff_dst + (k->first + b * c->block) * c->pixels * K + number * columns,
@@ -458,7 +459,7 @@ static void sum_panel(const struct conv_bf16 *c, const struct chunk *k, size_t i
     size_t C = d->src.channels, K = d->dst.channels, columns = bf16_panel(C), rows = bf16_panel(K),
            tap = item / (C / columns), first = item % (C / columns) * columns,
            image = d->src.height * d->src.width * C;
-    uint32_t *right = c->right + (size_t)thread * room(c) * columns;
+    uint32_t *right = c->right + (size_t)thread * conv_bf16_room(c) * columns;
     for (size_t b = 0; b < blocks_of(c, k); b++)
         c->kernels->pack_pixels(
             right + b * c->pairs * columns, c->in + (k->first + b * c->block) * image + first,
@@ -468,7 +469,7 @@ static void sum_panel(const struct conv_bf16 *c, const struct chunk *k, size_t i
                                            .stride = c->taps * C,
                                            .rows = rows,
                                            .columns = columns,
-                                           .left = k->left + i * room(c),
+                                           .left = k->left + i * conv_bf16_room(c),
                                            .right = right,
                                            .pairs = pairs_of(c, k),
                                            .add = k->add});
@@ -565,8 +566,8 @@ static sotto_status patches_item(void *arg, size_t part, int thread)
     size_t C = c->desc.src.channels, K = c->desc.dst.channels, image = c->pixels * K,
            end = batch_parts_begin(count_blocks(c), part + 1);
     struct piece p = {.sums = c->partial + part * K * C,
-                      .left = c->left + (size_t)thread * room(c) * bf16_panel(K),
-                      .right = c->right + (size_t)thread * room(c) * bf16_panel(C)};
+                      .left = c->left + (size_t)thread * conv_bf16_room(c) * bf16_panel(K),
+                      .right = c->right + (size_t)thread * conv_bf16_room(c) * bf16_panel(C)};
     memset(p.sums, 0, K * C * sizeof *p.sums);
     for (size_t b = batch_parts_begin(count_blocks(c), part); b < end && !par_stopped(c->desc.stop); b++) {
         size_t first = b * c->block, rest = c->desc.batch - first, images = rest < c->block ? rest : c->block,

@@ -60,7 +60,7 @@ static size_t panels_size(const struct conv_image *c)
 }
 
 /* Index in the panels of an output's bias (row 0) or weight (row 1 + tap). */
-static size_t position(const struct conv_image *c, size_t output, size_t row)
+static size_t conv_image_position(const struct conv_image *c, size_t output, size_t row)
 {
     return (output / PICTURE_PANEL * (1 + c->taps) + row) * PICTURE_PANEL + output % PICTURE_PANEL;
 }
@@ -98,9 +98,9 @@ void conv_image_forward(struct conv_image *c, float *dst, const float *src, cons
                         const float *bias)
 {
     for (size_t k = 0; k < c->shape.outputs; k++) {
-        c->panels[position(c, k, 0)] = bias ? bias[k] : 0;
+        c->panels[conv_image_position(c, k, 0)] = bias ? bias[k] : 0;
         for (size_t t = 0; t < c->taps; t++)
-            c->panels[position(c, k, 1 + t)] = weights[k * c->taps + t];
+            c->panels[conv_image_position(c, k, 1 + t)] = weights[k * c->taps + t];
     }
     c->dst = dst;
     c->src = src;
@@ -124,7 +124,7 @@ static sotto_status sum_images(void *arg, size_t part, int thread)
 }
 
 /* One value of all threads' sums, in order. */
-static float total(const struct conv_image *c, size_t i)
+static float conv_image_total(const struct conv_image *c, size_t i)
 {
     float sum = c->partial[i];
     for (size_t part = 1; part < (size_t)c->desc.threads; part++)
@@ -140,8 +140,8 @@ void conv_image_weights(struct conv_image *c, float *diff_weights, float *diff_b
     (void)par_shares((size_t)c->desc.threads, c->desc.threads, c->desc.stop, sum_images, c);
     for (size_t k = 0; k < c->shape.outputs; k++) {
         if (diff_bias)
-            diff_bias[k] = total(c, position(c, k, 0));
+            diff_bias[k] = conv_image_total(c, conv_image_position(c, k, 0));
         for (size_t t = 0; t < c->taps; t++)
-            diff_weights[k * c->taps + t] = total(c, position(c, k, 1 + t));
+            diff_weights[k * c->taps + t] = conv_image_total(c, conv_image_position(c, k, 1 + t));
     }
 }

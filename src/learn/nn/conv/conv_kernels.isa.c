@@ -43,8 +43,9 @@ static void sum_dst(float *sums, const float *diff_dst, const struct pixel_pair 
 
 /* `rows` and `vectors` are constants at each call, so the loops over them unroll and `sum` lives in
  * registers. */
-static inline __attribute__((always_inline)) void tile(int rows, int vectors, float *weights, size_t stride,
-                                                       const float *d, const float *s, size_t count)
+static inline __attribute__((always_inline)) void conv_kernel_tile(int rows, int vectors, float *weights,
+                                                                   size_t stride, const float *d,
+                                                                   const float *s, size_t count)
 {
     __m512 sum[8][4];
 #pragma GCC unroll 8
@@ -72,25 +73,25 @@ static inline __attribute__((always_inline)) void tile(int rows, int vectors, fl
             _mm512_storeu_ps(weights + (size_t)k * stride + v * TILE_VECTOR, sum[k][v]);
 }
 
-static void multiply(float *weights, size_t stride, const float *dst_panel, const float *src_panel,
-                     size_t count, size_t outputs, size_t width)
+static void conv_kernel_multiply(float *weights, size_t stride, const float *dst_panel,
+                                 const float *src_panel, size_t count, size_t outputs, size_t width)
 {
     size_t t = tile_outputs(width);
     for (size_t k = 0; k < outputs; k += t, weights += t * stride, dst_panel += t * count)
         if (width == 64)
-            tile(4, 4, weights, stride, dst_panel, src_panel, count);
+            conv_kernel_tile(4, 4, weights, stride, dst_panel, src_panel, count);
         else if (width == 32)
-            tile(8, 2, weights, stride, dst_panel, src_panel, count);
+            conv_kernel_tile(8, 2, weights, stride, dst_panel, src_panel, count);
         else
-            tile(8, 1, weights, stride, dst_panel, src_panel, count);
+            conv_kernel_tile(8, 1, weights, stride, dst_panel, src_panel, count);
 }
 
 enum { GROUP = 6 };
 
 /* Six pixels by 64 results in 24 registers (four would leave the multiply-adds waiting for loads); a short
  * last group repeats its last pixel and stores only the real ones. */
-static void accumulate(float *out, const float *in, const struct pixel_pair *pairs, size_t count, int forward,
-                       const float *panel, size_t depth)
+static void conv_kernel_accumulate(float *out, const float *in, const struct pixel_pair *pairs, size_t count,
+                                   int forward, const float *panel, size_t depth)
 {
     for (size_t i = 0; i < count; i += GROUP) {
         size_t real = count - i < GROUP ? count - i : GROUP;
@@ -236,11 +237,11 @@ static void image_weights(float *panels, const float *diff_dst, const float *src
 extern const struct conv_kernels ISA_NAME(conv_kernels);
 const struct conv_kernels ISA_NAME(conv_kernels) = {.image_forward = image_forward,
                                                     .image_weights = image_weights,
-                                                    .accumulate = accumulate,
+                                                    .accumulate = conv_kernel_accumulate,
                                                     .pack_src = pack_src,
                                                     .sum_dst = sum_dst,
                                                     .pack_dst = pack_dst,
-                                                    .multiply = multiply};
+                                                    .multiply = conv_kernel_multiply};
 
 #else
 

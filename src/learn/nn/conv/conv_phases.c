@@ -58,7 +58,7 @@ struct conv_phases {
     float *diff_weights; /* NULL: not wanted */
 };
 
-static struct phases_axis axis(size_t pixels, size_t pad, size_t results)
+static struct phases_axis conv_phases_axis(size_t pixels, size_t pad, size_t results)
 {
     return (struct phases_axis){pixels, pad, results, (results + PHASES_TILE - 1) / PHASES_TILE};
 }
@@ -101,7 +101,7 @@ static size_t sort_of(const struct phases_axis *a, size_t t, size_t i, size_t *n
 
 /* A product writes whole groups of rows. One more row, as the classes must not all begin at the same place of a way of the
  * first-level cache. */
-static void begin(const struct conv_phases *c, struct lie *l)
+static void conv_phases_begin(const struct conv_phases *c, struct lie *l)
 {
     l->rows = 0;
     for (size_t k = 0; k < PHASES_CLASSES; k++) {
@@ -110,7 +110,7 @@ static void begin(const struct conv_phases *c, struct lie *l)
     }
 }
 
-static void fill(const struct conv_phases *c, const struct lie *l)
+static void conv_phases_fill(const struct conv_phases *c, const struct lie *l)
 {
     const struct phases_axis *h = &c->down, *w = &c->across;
     struct phases_place *p = l->place;
@@ -126,7 +126,7 @@ static void fill(const struct conv_phases *c, const struct lie *l)
                 }
 }
 
-static void place(struct conv_phases *c)
+static void conv_phases_place(struct conv_phases *c)
 {
     const size_t tiles = c->down.tiles * c->across.tiles;
     c->own.place = arena_take(&c->memory, tiles, sizeof *c->own.place);
@@ -154,8 +154,8 @@ sotto_status conv_phases_create(struct conv_phases **out, const struct conv_desc
     c->desc = *d;
     c->kernels = phases_kernels_best();
     c->products = winograd_kernels_best();
-    c->down = axis(d->src.height, d->pad, d->dst.height);
-    c->across = axis(d->src.width, d->pad, d->dst.width);
+    c->down = conv_phases_axis(d->src.height, d->pad, d->dst.height);
+    c->across = conv_phases_axis(d->src.width, d->pad, d->dst.width);
     c->points = phases_points_of(&c->down) * phases_points_of(&c->across);
     for (size_t k = 0; k < PHASES_CLASSES; k++)
         c->count[k] = count_of(&c->down, k / PHASES_SORTS) * count_of(&c->across, k % PHASES_SORTS);
@@ -163,13 +163,13 @@ sotto_status conv_phases_create(struct conv_phases **out, const struct conv_desc
     c->blocks = (d->batch + c->own.images - 1) / c->own.images;
     c->parts = !conv_phases_small(d) ? 1 : c->blocks < PARTS ? c->blocks : PARTS;
     c->shared.images = images_of(c, SHARED_BLOCK);
-    begin(c, &c->own);
-    begin(c, &c->shared);
-    place(c);
+    conv_phases_begin(c, &c->own);
+    conv_phases_begin(c, &c->shared);
+    conv_phases_place(c);
     TRY(arena_reserve(&c->memory, "convolution"));
-    place(c);
-    fill(c, &c->own);
-    fill(c, &c->shared);
+    conv_phases_place(c);
+    conv_phases_fill(c, &c->own);
+    conv_phases_fill(c, &c->shared);
     *out = c;
     c = NULL;
 done:
@@ -177,7 +177,7 @@ done:
     return status;
 }
 
-static size_t larger(size_t a, size_t b)
+static size_t conv_phases_larger(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
@@ -193,7 +193,7 @@ void conv_phases_layout(struct conv_phases *c, struct arena *scratch)
     size_t C = d->src.channels, K = d->dst.channels, weights = PHASES_CLASSES * weights_plane(c),
            rows = is_shared(c) ? c->shared.rows : (size_t)d->threads * c->own.rows;
     const bool small = conv_phases_small(d);
-    rows = d->training && !small ? larger(rows, c->shared.rows) : rows;
+    rows = d->training && !small ? conv_phases_larger(rows, c->shared.rows) : rows;
     lasting_layout(&c->lasting, scratch, weights * sizeof(float));
     c->src_points = arena_take(scratch, rows * C, sizeof(float));
     c->dst_points = arena_take(scratch, rows * K, sizeof(float));
@@ -256,8 +256,8 @@ static void make_weights_points(struct conv_phases *c)
         (void)par_shares(results / WINOGRAD_VECTOR, d->threads, d->stop, transform_weights, c);
 }
 
-static struct phases_points points(const struct conv_phases *c, const struct lie *l, float *at,
-                                   size_t channels)
+static struct phases_points conv_phases_points(const struct conv_phases *c, const struct lie *l, float *at,
+                                               size_t channels)
 {
     return (struct phases_points){at, l->rows, panel_of(c, channels), l->place};
 }
@@ -269,8 +269,8 @@ struct side {
 };
 
 /* One panel of one class of `to`. */
-static void filter(const struct conv_phases *c, const struct lie *l, size_t images, struct side to,
-                   struct side from, size_t k, size_t panel)
+static void conv_phases_filter(const struct conv_phases *c, const struct lie *l, size_t images,
+                               struct side to, struct side from, size_t k, size_t panel)
 {
     size_t left = panel_of(c, from.channels), columns = panel_of(c, to.channels);
     if (c->count[k] == 0)
@@ -290,8 +290,8 @@ static void filter(const struct conv_phases *c, const struct lie *l, size_t imag
 }
 
 /* sums (K, C) (+)= diff_dst' * src: the points at `dst` and `src`. */
-static void sum(const struct conv_phases *c, const struct lie *l, size_t images, float *sums,
-                const float *dst, const float *src, size_t k, size_t panel, bool add)
+static void conv_phases_sum(const struct conv_phases *c, const struct lie *l, size_t images, float *sums,
+                            const float *dst, const float *src, size_t k, size_t panel, bool add)
 {
     size_t K = c->desc.dst.channels, rows = panel_of(c, K), columns = panel_of(c, c->desc.src.channels);
     if (c->count[k] == 0)
@@ -325,7 +325,8 @@ static struct block block_of(const struct conv_phases *c, size_t block, int thre
     size_t C = c->desc.src.channels, K = c->desc.dst.channels, first = block * l->images,
            left = c->desc.batch - first, own = (size_t)thread * l->rows;
     return (struct block){first, left < l->images ? left : l->images,
-                          points(c, l, c->src_points + own * C, C), points(c, l, c->dst_points + own * K, K)};
+                          conv_phases_points(c, l, c->src_points + own * C, C),
+                          conv_phases_points(c, l, c->dst_points + own * K, K)};
 }
 
 /* Images from `first` on. */
@@ -357,7 +358,7 @@ static void filter_block(const struct conv_phases *c, const struct block *b, str
     const size_t n = panels_of(c, to.channels) * PHASES_CLASSES;
     for (size_t i = 0; i < n; i++) {
         fetches_run(f, i, n);
-        filter(c, &c->own, b->images, to, from, i % PHASES_CLASSES, i / PHASES_CLASSES);
+        conv_phases_filter(c, &c->own, b->images, to, from, i % PHASES_CLASSES, i / PHASES_CLASSES);
     }
 }
 
@@ -397,7 +398,8 @@ static void backward_block(const struct conv_phases *c, const struct block *b, f
     each_image(c, b, c->kernels->from_source, &b->src, &c->src);
     for (size_t i = 0; i < n; i++) {
         fetches_run(&next, i, n);
-        sum(c, &c->own, b->images, sums, dst.at, src.at, i % PHASES_CLASSES, i / PHASES_CLASSES, add);
+        conv_phases_sum(c, &c->own, b->images, sums, dst.at, src.at, i % PHASES_CLASSES, i / PHASES_CLASSES,
+                        add);
     }
 }
 
@@ -422,14 +424,14 @@ static size_t block_images(const struct conv_phases *c)
 }
 
 /* An image is cut into parts by its panels where there are few images for the threads. */
-static size_t parts(const struct conv_phases *c, size_t channels)
+static size_t conv_phases_parts(const struct conv_phases *c, size_t channels)
 {
     return c->shared.images < 2 * (size_t)c->desc.threads ? panels_of(c, channels) : 1;
 }
 
 static struct phases_part part_of(const struct conv_phases *c, size_t channels, size_t item)
 {
-    size_t image = item % block_images(c), part = item / block_images(c), n = parts(c, channels),
+    size_t image = item % block_images(c), part = item / block_images(c), n = conv_phases_parts(c, channels),
            panels = panels_of(c, channels);
     return (struct phases_part){c->at + image, image, panels * part / n, panels * (part + 1) / n};
 }
@@ -441,8 +443,9 @@ static sotto_status load_item(void *arg, size_t item, int thread)
     const struct conv_phases *c = arg;
     const struct lie *l = &c->shared;
     size_t C = c->desc.src.channels, K = c->desc.dst.channels,
-           before = c->back ? block_images(c) * parts(c, K) : 0;
-    struct phases_points src = points(c, l, c->src_points, C), dst = points(c, l, c->dst_points, K);
+           before = c->back ? block_images(c) * conv_phases_parts(c, K) : 0;
+    struct phases_points src = conv_phases_points(c, l, c->src_points, C),
+                         dst = conv_phases_points(c, l, c->dst_points, K);
     struct phases_part part = item < before ? part_of(c, K, item) : part_of(c, C, item - before);
     if (item < before)
         c->kernels->from_result(&dst, &c->dst, &part);
@@ -463,11 +466,12 @@ static sotto_status product_item(void *arg, size_t item, int thread)
            panel = item % all;
     struct side src = {c->src_points, C}, dst = {c->dst_points, K}, diff = {c->diff_points, C};
     if (panel >= panels)
-        sum(c, &c->shared, images, c->sums, c->dst_points, c->src_points, k, panel - panels, c->at > 0);
+        conv_phases_sum(c, &c->shared, images, c->sums, c->dst_points, c->src_points, k, panel - panels,
+                        c->at > 0);
     else if (c->back)
-        filter(c, &c->shared, images, diff, dst, k, panel);
+        conv_phases_filter(c, &c->shared, images, diff, dst, k, panel);
     else
-        filter(c, &c->shared, images, dst, src, k, panel);
+        conv_phases_filter(c, &c->shared, images, dst, src, k, panel);
     return SOTTO_OK;
 }
 
@@ -477,7 +481,8 @@ static sotto_status store_item(void *arg, size_t item, int thread)
     const struct conv_phases *c = arg;
     const struct lie *l = &c->shared;
     size_t C = c->desc.src.channels, K = c->desc.dst.channels;
-    struct phases_points diff = points(c, l, c->diff_points, C), dst = points(c, l, c->dst_points, K);
+    struct phases_points diff = conv_phases_points(c, l, c->diff_points, C),
+                         dst = conv_phases_points(c, l, c->dst_points, K);
     struct phases_part part = part_of(c, c->back ? C : K, item);
     if (c->back)
         c->kernels->to_source(&diff, &c->diff_src, &part);
@@ -492,9 +497,9 @@ static void run_shared(struct conv_phases *c)
     struct par_stop *stop = c->desc.stop;
     const bool data = !c->back || c->diff_src.at, sums = c->diff_weights != NULL;
     size_t C = c->desc.src.channels, K = c->desc.dst.channels, results = c->back ? C : K,
-           load = (c->back ? parts(c, K) : 0) + (sums || !c->back ? parts(c, C) : 0),
+           load = (c->back ? conv_phases_parts(c, K) : 0) + (sums || !c->back ? conv_phases_parts(c, C) : 0),
            panels = (data ? panels_of(c, results) : 0) + (sums ? panels_of(c, C) : 0),
-           store = data ? parts(c, results) : 0;
+           store = data ? conv_phases_parts(c, results) : 0;
     for (c->at = 0; c->at < c->desc.batch && !par_stopped(stop); c->at += c->shared.images) {
         (void)par_shares(block_images(c) * load, threads, stop, load_item, c);
         (void)par_chunks(PHASES_CLASSES * panels, threads, product_item, c);
@@ -504,7 +509,7 @@ static void run_shared(struct conv_phases *c)
 
 /* ---- calls ---- */
 
-static struct phases_images images(const struct conv_phases *c, const float *at, size_t channels)
+static struct phases_images conv_phases_images(const struct conv_phases *c, const float *at, size_t channels)
 {
     return (struct phases_images){
         .at = (float *)(uintptr_t)at, .down = c->down, .across = c->across, .channels = channels};
@@ -516,8 +521,8 @@ void conv_phases_forward(struct conv_phases *c, float *dst, const float *src, co
     const struct conv_desc *d = &c->desc;
     c->back = false;
     c->weights = weights, c->diff_weights = NULL;
-    c->src = images(c, src, d->src.channels);
-    c->dst = images(c, dst, d->dst.channels);
+    c->src = conv_phases_images(c, src, d->src.channels);
+    c->dst = conv_phases_images(c, dst, d->dst.channels);
     c->dst.bias = bias, c->dst.relu = d->relu;
     make_weights_points(c);
     if (is_shared(c))
@@ -560,9 +565,9 @@ void conv_phases_backward(struct conv_phases *c, float *diff_src, float *diff_we
     const struct conv_desc *d = &c->desc;
     c->back = true;
     c->weights = weights, c->diff_weights = diff_weights;
-    c->src = images(c, src, d->src.channels);
-    c->dst = images(c, diff_dst, d->dst.channels);
-    c->diff_src = images(c, diff_src, d->src.channels);
+    c->src = conv_phases_images(c, src, d->src.channels);
+    c->dst = conv_phases_images(c, diff_dst, d->dst.channels);
+    c->diff_src = conv_phases_images(c, diff_src, d->src.channels);
     c->diff_src.mask = d->mask_src ? src : NULL;
     for (size_t k = 0; diff_weights && k < PHASES_CLASSES; k++)
         if (c->count[k] == 0)

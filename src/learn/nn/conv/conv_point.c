@@ -132,7 +132,7 @@ static sotto_status pack_weights(void *arg, size_t chunk, int thread)
     return SOTTO_OK;
 }
 
-static void pack(struct conv_point *c)
+static void conv_point_pack(struct conv_point *c)
 {
     size_t depth = c->back ? c->desc.dst.channels : c->desc.src.channels;
     (void)par_shares((depth + PACKED - 1) / PACKED, c->desc.threads, c->desc.stop, pack_weights, c);
@@ -166,7 +166,7 @@ void conv_point_forward(struct conv_point *c, float *dst, const float *src, cons
 {
     c->back = false;
     c->dst = dst, c->src = src, c->weights = weights, c->bias = bias;
-    pack(c);
+    conv_point_pack(c);
     (void)par_shares((c->rows + c->block - 1) / c->block, c->desc.threads, c->desc.stop, forward_block, c);
 }
 
@@ -252,7 +252,7 @@ static sotto_status add_up(void *arg, size_t row, int thread)
 }
 
 /* The gradient of some results. */
-static sotto_status turn(void *arg, size_t chunk, int thread)
+static sotto_status conv_point_turn(void *arg, size_t chunk, int thread)
 {
     (void)thread;
     const struct conv_point *c = arg;
@@ -299,7 +299,7 @@ static void weights_gradient(struct conv_point *c)
         (void)par_shares((sum_count(c) + group_of(c) - 1) / group_of(c), d->threads, d->stop, sum_group, c);
     }
     if (c->wide)
-        (void)par_shares((d->dst.channels + TURNED - 1) / TURNED, d->threads, d->stop, turn, c);
+        (void)par_shares((d->dst.channels + TURNED - 1) / TURNED, d->threads, d->stop, conv_point_turn, c);
 }
 
 void conv_point_backward(struct conv_point *c, float *diff_src, float *diff_weights, const float *diff_dst,
@@ -310,7 +310,7 @@ void conv_point_backward(struct conv_point *c, float *diff_src, float *diff_weig
     c->diff_src = diff_src, c->diff_weights = diff_weights;
     c->diff_dst = diff_dst, c->src = src, c->weights = weights;
     if (diff_src)
-        pack(c);
+        conv_point_pack(c);
     if (diff_src && !(diff_weights && c->parted))
         (void)par_shares((c->rows + c->block - 1) / c->block, d->threads, d->stop, data_block, c);
     if (diff_weights)

@@ -72,7 +72,7 @@ static size_t row_at(const struct conv_desc *d, size_t image, size_t p)
 }
 
 /* Pixels lie apart, so those of the next row are fetched meanwhile. */
-static void gather(float *rows, const float *src, const struct conv_desc *d, size_t image)
+static void conv_shortcut_gather(float *rows, const float *src, const struct conv_desc *d, size_t image)
 {
     const size_t C = d->src.channels, step = d->stride * C, down = d->stride * d->src.width * C;
     for (size_t p = 0; p < d->dst.height; p++) {
@@ -85,7 +85,8 @@ static void gather(float *rows, const float *src, const struct conv_desc *d, siz
     }
 }
 
-static void scatter(float *diff_src, const float *rows, bool add, const struct conv_desc *d, size_t image)
+static void conv_shortcut_scatter(float *diff_src, const float *rows, bool add, const struct conv_desc *d,
+                                  size_t image)
 {
     const size_t C = d->src.channels, step = d->stride * C, down = d->stride * d->src.width * C,
                  all = d->src.height * d->src.width * C;
@@ -103,8 +104,8 @@ static void scatter(float *diff_src, const float *rows, bool add, const struct c
 }
 
 /* out (rows, columns) = left (rows, depth) * right. */
-static void multiply(const struct conv_shortcut *c, float *out, const float *left, const float *right,
-                     size_t depth, size_t columns)
+static void conv_shortcut_multiply(const struct conv_shortcut *c, float *out, const float *left,
+                                   const float *right, size_t depth, size_t columns)
 {
     c->kernels->multiply(&(struct winograd_product){.out = out,
                                                     .left = left,
@@ -123,8 +124,8 @@ static sotto_status forward_image(void *arg, size_t image, int thread)
     const struct conv_desc *d = &c->desc;
     const size_t C = d->src.channels, K = d->dst.channels;
     float *rows = c->rows + (size_t)thread * c->pixels * C;
-    gather(rows, c->src, d, image);
-    multiply(c, c->dst + image * c->pixels * K, rows, c->turned, C, K);
+    conv_shortcut_gather(rows, c->src, d, image);
+    conv_shortcut_multiply(c, c->dst + image * c->pixels * K, rows, c->turned, C, K);
     return SOTTO_OK;
 }
 
@@ -134,7 +135,7 @@ static void backward_image(const struct conv_shortcut *c, size_t image, float *r
     const size_t C = d->src.channels, K = d->dst.channels;
     const float *diff = c->diff_dst + image * c->pixels * K;
     if (sums) {
-        gather(rows, c->src, d, image);
+        conv_shortcut_gather(rows, c->src, d, image);
         c->kernels->multiply(&(struct winograd_product){.out = sums,
                                                         .left = diff,
                                                         .right = rows,
@@ -147,8 +148,8 @@ static void backward_image(const struct conv_shortcut *c, size_t image, float *r
                                                         .add = add});
     }
     if (c->diff_src) {
-        multiply(c, rows, diff, c->weights, K, C);
-        scatter(c->diff_src, rows, c->add, d, image);
+        conv_shortcut_multiply(c, rows, diff, c->weights, K, C);
+        conv_shortcut_scatter(c->diff_src, rows, c->add, d, image);
     }
 }
 

@@ -131,7 +131,7 @@ static void fill_reads(struct conv_stride2 *c)
     }
 }
 
-static void place(struct conv_stride2 *c)
+static void conv_stride2_place(struct conv_stride2 *c)
 {
     struct reads *r = &c->reads;
     size_t height = c->desc.kernel_height;
@@ -164,9 +164,9 @@ sotto_status conv_stride2_create(struct conv_stride2 **out, const struct conv_de
     if (d->training) {
         c->reads.pairs = d->dst.height * c->forward.pairs;
         c->reads.singles = pixels - 2 * c->reads.pairs;
-        place(c);
+        conv_stride2_place(c);
         TRY(arena_reserve(&c->memory, "convolution"));
-        place(c);
+        conv_stride2_place(c);
         fill_reads(c);
     }
     *out = c;
@@ -202,7 +202,7 @@ static size_t part_floats(const struct conv_stride2 *c)
     return (c->taps + c->desc.kernel_height) * c->desc.src.channels * c->desc.dst.channels;
 }
 
-static size_t larger(size_t a, size_t b)
+static size_t conv_stride2_larger(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
@@ -217,15 +217,17 @@ void conv_stride2_layout(struct conv_stride2 *c, struct arena *scratch)
     const struct conv_desc *d = &c->desc;
     size_t C = d->src.channels, K = d->dst.channels, threads = (size_t)d->threads,
            each = c->parted ? threads : 1,
-           far = threads * c->block * larger(stride2_far(&c->forward), stride2_far(&c->backward));
+           far =
+               threads * c->block * conv_stride2_larger(stride2_far(&c->forward), stride2_far(&c->backward));
     if (d->training)
-        far = larger(far, each * c->chunk * stride2_far(&c->forward));
+        far = conv_stride2_larger(far, each * c->chunk * stride2_far(&c->forward));
     c->sums = arena_take(scratch, K * d->kernel_height * C, sizeof *c->sums);
     lasting_layout(&c->lasting, scratch, panels_bytes(c));
     c->far = arena_take(scratch, far, sizeof *c->far);
     c->middle = arena_take(
         scratch,
-        threads * c->block * larger(c->forward.middles * bf16_panel(K), c->backward.middles * bf16_panel(C)),
+        threads * c->block *
+            conv_stride2_larger(c->forward.middles * bf16_panel(K), c->backward.middles * bf16_panel(C)),
         sizeof *c->middle);
     if (!d->training)
         return;
@@ -293,8 +295,8 @@ static sotto_status pack_tap(void *arg, size_t tap, int thread)
 }
 
 /* Differences of rows first to end - 1 of one image. */
-static void differences(const struct conv_stride2 *c, const struct stride2_pass *p, uint16_t *to,
-                        const uint16_t *image, size_t first, size_t end)
+static void conv_stride2_differences(const struct conv_stride2 *c, const struct stride2_pass *p, uint16_t *to,
+                                     const uint16_t *image, size_t first, size_t end)
 {
     for (size_t y = first; y < end; y++)
         c->kernels->differences(to + stride2_far_of(p, 0, y, 0), image + pixel_of(p->in, 0, y, p->column),
@@ -360,7 +362,7 @@ static sotto_status run_block(void *arg, size_t number, int thread)
                                   (next < c->block ? next : c->block) * image * sizeof *b.in};
     b.pixels = b.images * p->out.height * p->out.width * (p->out.channels / columns);
     for (size_t n = 0; n < b.images; n++)
-        differences(c, p, far + n * stride2_far(p), b.in + n * image, 0, p->in.height);
+        conv_stride2_differences(c, p, far + n * stride2_far(p), b.in + n * image, 0, p->in.height);
     for (const struct stride2_group *g = p->groups; g < p->groups + p->count; g++)
         for (size_t r = 0; r < p->out.channels; r += columns)
             for (int kind = 0; kind < STRIDE2_KINDS; kind++)
@@ -368,7 +370,7 @@ static sotto_status run_block(void *arg, size_t number, int thread)
     return SOTTO_OK;
 }
 
-static void run(struct conv_stride2 *c)
+static void conv_stride2_run(struct conv_stride2 *c)
 {
     const struct conv_desc *d = &c->desc;
     c->panels = c->lasting.form[c->pass->back];
@@ -385,7 +387,7 @@ void conv_stride2_forward(struct conv_stride2 *c, size_t images, void *dst, cons
     c->pass = &c->forward;
     c->images = images;
     c->out = dst, c->in = src, c->weights = weights, c->bias = bias, c->mask = NULL;
-    run(c);
+    conv_stride2_run(c);
 }
 
 void conv_stride2_backward_data(struct conv_stride2 *c, size_t images, void *diff_src, const void *diff_dst,
@@ -395,7 +397,7 @@ void conv_stride2_backward_data(struct conv_stride2 *c, size_t images, void *dif
     c->images = images;
     c->out = diff_src, c->in = diff_dst, c->weights = weights, c->bias = NULL;
     c->mask = c->desc.mask_src ? src : NULL;
-    run(c);
+    conv_stride2_run(c);
 }
 
 /* ---- the weight gradient ---- */
@@ -407,7 +409,8 @@ static void make_far(const struct conv_stride2 *c, const struct chunk *q, size_t
     const struct stride2_pass *p = &c->forward;
     size_t runs = (p->in.height + FAR_ROWS - 1) / FAR_ROWS, n = item / runs, first = item % runs * FAR_ROWS,
            end = first + FAR_ROWS < p->in.height ? first + FAR_ROWS : p->in.height;
-    differences(c, p, q->far + n * stride2_far(p), c->in + (q->first + n) * count_of(p->in), first, end);
+    conv_stride2_differences(c, p, q->far + n * stride2_far(p), c->in + (q->first + n) * count_of(p->in),
+                             first, end);
 }
 
 /* Left results, singles, right results, sums of left and right: one of these in a panel of diff_dst. */

@@ -80,7 +80,7 @@ static size_t results_of(const struct conv_taps *t)
 }
 
 /* to (LINE, PANEL_WIDTH) = from (PANEL_WIDTH, LINE)': a line of the cache at a time is read. */
-static void transpose(float *restrict to, const float *restrict from, size_t row)
+static void conv_taps_transpose(float *restrict to, const float *restrict from, size_t row)
 {
     for (size_t i = 0; i < PANEL_WIDTH; i++)
         for (size_t k = 0; k < LINE; k++)
@@ -99,7 +99,7 @@ static sotto_status pack_tap(void *arg, size_t tap, int thread)
     for (size_t first = 0; first < results; first += PANEL_WIDTH, to += depth * PANEL_WIDTH)
         for (size_t at = 0; at < depth; at += LINE)
             if (t->forward)
-                transpose(to + at * PANEL_WIDTH, weights + first * row + at, row);
+                conv_taps_transpose(to + at * PANEL_WIDTH, weights + first * row + at, row);
             else
                 for (size_t k = at; k < at + LINE; k++)
                     memcpy(to + k * PANEL_WIDTH, weights + k * row + first, PANEL_WIDTH * sizeof *to);
@@ -142,7 +142,7 @@ static sotto_status run_block(void *arg, size_t block, int thread)
     return SOTTO_OK;
 }
 
-static void run(struct conv_taps *t)
+static void conv_taps_run(struct conv_taps *t)
 {
     (void)par_shares(t->lists.taps, t->desc.threads, t->desc.stop, pack_tap, t);
     (void)par_shares((t->desc.batch + t->lists.block - 1) / t->lists.block, t->desc.threads, t->desc.stop,
@@ -154,7 +154,7 @@ void conv_taps_forward(struct conv_taps *t, float *dst, const float *src, const 
 {
     t->forward = 1;
     t->out = dst, t->in = src, t->weights = weights, t->bias = bias;
-    run(t);
+    conv_taps_run(t);
 }
 
 void conv_taps_backward_data(struct conv_taps *t, float *diff_src, const float *diff_dst, const float *src,
@@ -162,5 +162,5 @@ void conv_taps_backward_data(struct conv_taps *t, float *diff_src, const float *
 {
     t->forward = 0;
     t->out = diff_src, t->in = diff_dst, t->weights = weights, t->mask = t->desc.mask_src ? src : NULL;
-    run(t);
+    conv_taps_run(t);
 }

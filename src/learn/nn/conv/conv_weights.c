@@ -149,7 +149,7 @@ static sotto_status sum_images(void *arg, size_t part, int thread)
 }
 
 /* One value of all threads' sums, in order. */
-static float total(const struct conv_weights *w, size_t i)
+static float conv_weights_total(const struct conv_weights *w, size_t i)
 {
     float sum = w->partial[i];
     for (size_t part = 1; part < (size_t)w->desc.threads; part++)
@@ -164,9 +164,9 @@ static sotto_status add_up(void *arg, size_t output, int thread)
     const struct conv_weights *w = arg;
     size_t row = w->taps * w->channels;
     for (size_t i = output * row; i < (output + 1) * row; i++)
-        w->diff_weights[i] = total(w, i);
+        w->diff_weights[i] = conv_weights_total(w, i);
     if (w->diff_bias && conv_weights_sums_bias(&w->desc))
-        w->diff_bias[output] = total(w, w->count + output);
+        w->diff_bias[output] = conv_weights_total(w, w->count + output);
     return SOTTO_OK;
 }
 

@@ -54,7 +54,7 @@ int conv_winograd_fits(const struct conv_desc *d)
            d->src.channels * d->dst.channels <= WEIGHTS_MAX;
 }
 
-static struct winograd_tiles cut(struct nn_shape s, enum nn_dtype dtype)
+static struct winograd_tiles conv_winograd_cut(struct nn_shape s, enum nn_dtype dtype)
 {
     return (struct winograd_tiles){.height = s.height,
                                    .width = s.width,
@@ -98,8 +98,8 @@ sotto_status conv_winograd_create(struct conv_winograd **out, const struct conv_
     NEW(w, 1);
     w->desc = *d;
     w->kernels = winograd_kernels_best();
-    w->src = cut(d->src, d->src_dtype);
-    w->dst = cut(d->dst, d->dst_dtype);
+    w->src = conv_winograd_cut(d->src, d->src_dtype);
+    w->dst = conv_winograd_cut(d->dst, d->dst_dtype);
     w->tiles = d->batch * w->src.down * w->src.across;
     w->shared = d->src.channels * d->dst.channels > FEW;
     w->block = whole_rows(w->shared ? SHARED_BLOCK : BLOCK, w->tiles);
@@ -111,14 +111,14 @@ done:
 }
 
 /* From one point to the next: not a multiple of the first-level cache's way, or the 36 would share a set. */
-static size_t plane(const struct conv_winograd *w, size_t channels)
+static size_t conv_winograd_plane(const struct conv_winograd *w, size_t channels)
 {
     return w->block * channels + WINOGRAD_VECTOR;
 }
 
 static size_t block_floats(const struct conv_winograd *w, size_t channels)
 {
-    return WINOGRAD_POINTS * plane(w, channels);
+    return WINOGRAD_POINTS * conv_winograd_plane(w, channels);
 }
 
 static size_t weights_plane(const struct conv_winograd *w)
@@ -131,7 +131,7 @@ static size_t panel_of(const struct conv_winograd *w, size_t channels)
     return winograd_panel(channels, w->kernels->panel);
 }
 
-static size_t panels(const struct conv_winograd *w, size_t channels)
+static size_t conv_winograd_panels(const struct conv_winograd *w, size_t channels)
 {
     return channels / panel_of(w, channels);
 }
@@ -150,7 +150,7 @@ static size_t piece_plane(const struct conv_winograd *w)
     return w->piece_rows * group_of(w->desc.src.channels) + WINOGRAD_VECTOR;
 }
 
-static size_t pieces(const struct conv_winograd *w)
+static size_t conv_winograd_pieces(const struct conv_winograd *w)
 {
     const size_t C = w->desc.src.channels, K = w->desc.dst.channels;
     return K / w->piece_rows * (C / group_of(C));
@@ -164,7 +164,8 @@ static void shared_layout(struct conv_winograd *w, struct arena *scratch)
         arena_take(scratch, threads * LINE * (forward > backward ? forward : backward), sizeof(float));
     if (w->desc.training && !w->desc.single_examples)
         w->sums = arena_take(
-            scratch, (w->blocks > 1 ? pieces(w) : threads) * WINOGRAD_POINTS * piece_plane(w), sizeof(float));
+            scratch, (w->blocks > 1 ? conv_winograd_pieces(w) : threads) * WINOGRAD_POINTS * piece_plane(w),
+            sizeof(float));
 }
 
 void conv_winograd_layout(struct conv_winograd *w, struct arena *scratch)
@@ -238,10 +239,11 @@ struct pair {
 static struct pair pair_of(const struct conv_winograd *w, size_t block, size_t copy)
 {
     size_t C = w->src.channels, K = w->dst.channels;
-    return (struct pair){.src = {w->src_points + copy * block_floats(w, C), plane(w, C), w->block},
-                         .dst = {w->dst_points + copy * block_floats(w, K), plane(w, K), w->block},
-                         .first = block * w->block,
-                         .count = tiles_of(w, block)};
+    return (struct pair){
+        .src = {w->src_points + copy * block_floats(w, C), conv_winograd_plane(w, C), w->block},
+        .dst = {w->dst_points + copy * block_floats(w, K), conv_winograd_plane(w, K), w->block},
+        .first = block * w->block,
+        .count = tiles_of(w, block)};
 }
 
 /* The part of a shared block that is one thread's. */
@@ -258,7 +260,7 @@ static struct pair part_of(const struct conv_winograd *w, size_t share)
 
 /* ---- steps of a block: points; products of one panel of one point; results ---- */
 
-static void load(const struct conv_winograd *w, const struct pair *p)
+static void conv_winograd_load(const struct conv_winograd *w, const struct pair *p)
 {
     if (w->forward)
         w->kernels->from_source(&p->src, w->in, &w->src, p->first, p->count);
@@ -267,8 +269,8 @@ static void load(const struct conv_winograd *w, const struct pair *p)
 }
 
 /* out = in * weights, forward or backward, of which `right` are a panel of this point. */
-static void filter(const struct conv_winograd *w, const struct pair *p, size_t point, size_t panel,
-                   const float *right)
+static void conv_winograd_filter(const struct conv_winograd *w, const struct pair *p, size_t point,
+                                 size_t panel, const float *right)
 {
     const struct winograd_points *from = w->forward ? &p->src : &p->dst, *to = w->forward ? &p->dst : &p->src;
     size_t depth = depth_of(w), left = panel_of(w, depth), columns = panel_of(w, results_of(w));
@@ -286,7 +288,7 @@ static void filter(const struct conv_winograd *w, const struct pair *p, size_t p
     });
 }
 
-static void store(const struct conv_winograd *w, const struct pair *p)
+static void conv_winograd_store(const struct conv_winograd *w, const struct pair *p)
 {
     if (w->forward)
         w->kernels->to_result(w->out, &p->dst, &w->dst, p->first, p->count, &w->finish);
@@ -301,8 +303,8 @@ static void load_tiles(const struct conv_winograd *w, const struct pair *p)
 }
 
 /* sums (panel of K, or piece_rows of it, panel of C) (+)= diff_dst' * src, from channel k on. */
-static void sum(const struct conv_winograd *w, const struct pair *p, float *sums, size_t point, size_t k,
-                size_t panel, int add)
+static void conv_winograd_sum(const struct conv_winograd *w, const struct pair *p, float *sums, size_t point,
+                              size_t k, size_t panel, int add)
 {
     const size_t left = panel_of(w, w->dst.channels), columns = panel_of(w, w->src.channels);
     w->kernels->multiply(&(struct winograd_product){
@@ -344,24 +346,27 @@ static void add_fetch(struct fetches *f, const void *tensor, const struct winogr
 
 static void filter_block(const struct conv_winograd *w, const struct pair *p, const struct fetches *f)
 {
-    const size_t results = results_of(w), n = panels(w, results), panel = depth_of(w) * panel_of(w, results);
+    const size_t results = results_of(w), n = conv_winograd_panels(w, results),
+                 panel = depth_of(w) * panel_of(w, results);
     for (size_t i = 0; i < WINOGRAD_POINTS * n; i++) {
         fetches_run(f, i, WINOGRAD_POINTS * n);
-        filter(w, p, i / n, i % n, w->weights_points + i / n * weights_plane(w) + i % n * panel);
+        conv_winograd_filter(w, p, i / n, i % n,
+                             w->weights_points + i / n * weights_plane(w) + i % n * panel);
     }
-    store(w, p);
+    conv_winograd_store(w, p);
 }
 
 static void sum_block(const struct conv_winograd *w, const struct pair *p, float *sums, int add,
                       const struct fetches *f)
 {
-    const size_t n = panels(w, w->src.channels), K = w->dst.channels, rows = panel_of(w, K),
+    const size_t n = conv_winograd_panels(w, w->src.channels), K = w->dst.channels, rows = panel_of(w, K),
                  columns = panel_of(w, w->src.channels);
     load_tiles(w, p);
     for (size_t i = 0; i < WINOGRAD_POINTS * n; i++) {
         fetches_run(f, i, WINOGRAD_POINTS * n);
         for (size_t k = 0; k < K; k += rows)
-            sum(w, p, sums + i / n * weights_plane(w) + (i % n * K + k) * columns, i / n, k, i % n, add);
+            conv_winograd_sum(w, p, sums + i / n * weights_plane(w) + (i % n * K + k) * columns, i / n, k,
+                              i % n, add);
     }
 }
 
@@ -385,7 +390,7 @@ static sotto_status run_share(void *arg, size_t share, int thread)
             add_fetch(&now, sums ? w->src_data : w->finish.mask, &w->src, p.first, p.count);
         add_fetch(sums ? &next : &now, w->in, in, p.first + p.count,
                   block + 1 < end ? tiles_of(w, block + 1) : 0);
-        load(w, &p);
+        conv_winograd_load(w, &p);
         if (w->out)
             filter_block(w, &p, &now);
         if (sums)
@@ -400,7 +405,7 @@ static sotto_status load_part(void *arg, size_t share, int thread)
 {
     (void)thread;
     struct pair p = part_of(arg, share);
-    load(arg, &p);
+    conv_winograd_load(arg, &p);
     return SOTTO_OK;
 }
 
@@ -430,7 +435,7 @@ static sotto_status filter_item(void *arg, size_t item, int thread)
         make_line(w, points + j * depth * panel, plane, first + j, line);
     for (size_t i = 0; i < LINE; i++)
         for (size_t j = 0; j < n; j++)
-            filter(w, &p, line * LINE + i, first + j, points + i * plane + j * depth * panel);
+            conv_winograd_filter(w, &p, line * LINE + i, first + j, points + i * plane + j * depth * panel);
     return SOTTO_OK;
 }
 
@@ -445,7 +450,7 @@ static sotto_status store_part(void *arg, size_t share, int thread)
     const struct conv_winograd *w = arg;
     struct pair p = part_of(w, share);
     if (w->out)
-        store(w, &p);
+        conv_winograd_store(w, &p);
     if (w->diff_weights)
         load_tiles(w, &p);
     return SOTTO_OK;
@@ -472,8 +477,8 @@ static sotto_status sum_item(void *arg, size_t piece, int thread)
     for (size_t point = 0; point < WINOGRAD_POINTS; point++)
         for (size_t j = 0; j < group_of(C); j += panel)
             for (size_t i = 0; i < rows; i += down)
-                sum(w, &p, sums + point * plane + j * rows + i * panel, point, k + i, (c + j) / panel,
-                    w->at > 0);
+                conv_winograd_sum(w, &p, sums + point * plane + j * rows + i * panel, point, k + i,
+                                  (c + j) / panel, w->at > 0);
     if (w->at + 1 == w->blocks)
         to_weights(w, sums, k, c);
     return SOTTO_OK;
@@ -489,7 +494,7 @@ static void run_shared(struct conv_winograd *w)
             (void)par_shares(filter_items(w), w->desc.threads, stop, filter_item, w);
         (void)par_shares(threads, w->desc.threads, stop, store_part, w);
         if (w->diff_weights)
-            (void)par_shares(pieces(w), w->desc.threads, stop, sum_item, w);
+            (void)par_shares(conv_winograd_pieces(w), w->desc.threads, stop, sum_item, w);
     }
 }
 
@@ -515,13 +520,14 @@ static void run_unshared(struct conv_winograd *w)
 {
     w->weights_points = w->lasting.form[!w->forward];
     if (w->out && !lasting_is_made(&w->lasting, !w->forward))
-        (void)par_shares(panels(w, results_of(w)), w->desc.threads, w->desc.stop, make_points, w);
+        (void)par_shares(conv_winograd_panels(w, results_of(w)), w->desc.threads, w->desc.stop, make_points,
+                         w);
     (void)par_shares((size_t)w->desc.threads, w->desc.threads, w->desc.stop, run_share, w);
     if (w->diff_weights)
         (void)par_shares(w->dst.channels, w->desc.threads, w->desc.stop, add_up, w);
 }
 
-static void run(struct conv_winograd *w)
+static void conv_winograd_run(struct conv_winograd *w)
 {
     if (w->shared)
         run_shared(w);
@@ -536,7 +542,7 @@ void conv_winograd_forward(struct conv_winograd *w, void *dst, const void *src, 
     w->in = src, w->weights = weights, w->out = dst;
     w->finish = (struct winograd_finish){.bias = bias, .relu = w->desc.relu};
     w->diff_weights = NULL;
-    run(w);
+    conv_winograd_run(w);
 }
 
 void conv_winograd_backward(struct conv_winograd *w, void *diff_src, float *diff_weights,
@@ -546,5 +552,5 @@ void conv_winograd_backward(struct conv_winograd *w, void *diff_src, float *diff
     w->in = diff_dst, w->weights = weights, w->out = diff_src;
     w->finish = (struct winograd_finish){.mask = w->desc.mask_src ? src : NULL};
     w->src_data = src, w->diff_weights = diff_weights;
-    run(w);
+    conv_winograd_run(w);
 }

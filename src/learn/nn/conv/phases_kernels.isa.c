@@ -209,18 +209,24 @@ INLINE void along_columns(size_t tile, size_t n, size_t m, size_t columns, const
 }
 
 /* Pixels or points of n results. */
-INLINE size_t extent(size_t n, bool wide)
+INLINE size_t phases_kernel_extent(size_t n, bool wide)
 {
     return wide ? 2 * n + 1 : n;
 }
 
 /* wide_in, wide_out: values are those of sources or points, not of results. */
-INLINE void change(const struct tile *t, size_t c, line *l, get *from, bool wide_in, put *to, bool wide_out)
+INLINE void phases_kernel_change(const struct tile *t, size_t c, line *l, get *from, bool wide_in, put *to,
+                                 bool wide_out)
 {
     vf32 half[SIDE * SIDE];
-    const size_t rows = extent(t->down, wide_in), columns = extent(t->across, wide_out);
-#define ROWS(n) along_rows(n, extent(n, wide_in), extent(n, wide_out), rows, half, t, c, l, from)
-#define COLUMNS(n) along_columns(n, extent(n, wide_in), extent(n, wide_out), columns, half, t, c, l, to)
+    const size_t rows = phases_kernel_extent(t->down, wide_in),
+                 columns = phases_kernel_extent(t->across, wide_out);
+#define ROWS(n)                                                                                              \
+    along_rows(n, phases_kernel_extent(n, wide_in), phases_kernel_extent(n, wide_out), rows, half, t, c, l,  \
+               from)
+#define COLUMNS(n)                                                                                           \
+    along_columns(n, phases_kernel_extent(n, wide_in), phases_kernel_extent(n, wide_out), columns, half, t,  \
+                  c, l, to)
     if (t->across == 4)
         ROWS(4);
     else if (t->across == 3)
@@ -238,7 +244,7 @@ INLINE void change(const struct tile *t, size_t c, line *l, get *from, bool wide
 }
 
 /* Which of the pixels that a tile reads, from pixel `first` - pad on, there are. */
-static uint32_t inside(const struct phases_axis *a, size_t first)
+static uint32_t phases_kernel_inside(const struct phases_axis *a, size_t first)
 {
     uint32_t bits = 0;
     for (size_t i = 0; i < SIDE; i++)
@@ -271,7 +277,7 @@ static void set_tile(struct tile *t, const struct phases_points *points, const s
     t->mask = g->mask ? g->mask + at : NULL;
     t->bias = g->bias ? g->bias + first : NULL;
     t->row = width * g->channels, t->column = g->channels;
-    t->rows_in = inside(h, 2 * y), t->columns_in = inside(w, 2 * x);
+    t->rows_in = phases_kernel_inside(h, 2 * y), t->columns_in = phases_kernel_inside(w, 2 * x);
     t->whole =
         (~t->rows_in & ((2U << 2 * t->down) - 1)) == 0 && (~t->columns_in & ((2U << 2 * t->across) - 1)) == 0;
     t->add_row = down > 0, t->add_column = across > 0;
@@ -304,27 +310,27 @@ INLINE void each_tile(const struct phases_points *points, const struct phases_im
 INLINE void change_source(const struct tile *t, size_t c)
 {
     if (t->whole)
-        change(t, c, source_line, get_whole, true, put_point, true);
+        phases_kernel_change(t, c, source_line, get_whole, true, put_point, true);
     else
-        change(t, c, source_line, get_source, true, put_point, true);
+        phases_kernel_change(t, c, source_line, get_source, true, put_point, true);
 }
 
 INLINE void change_to_result(const struct tile *t, size_t c)
 {
-    change(t, c, result_line, get_point, true, put_result, false);
+    phases_kernel_change(t, c, result_line, get_point, true, put_result, false);
 }
 
 INLINE void change_result(const struct tile *t, size_t c)
 {
-    change(t, c, spread_line, get_whole, false, put_point, true);
+    phases_kernel_change(t, c, spread_line, get_whole, false, put_point, true);
 }
 
 INLINE void change_to_source(const struct tile *t, size_t c)
 {
     if (t->whole)
-        change(t, c, back_line, get_point, true, put_whole, true);
+        phases_kernel_change(t, c, back_line, get_point, true, put_whole, true);
     else
-        change(t, c, back_line, get_point, true, put_source, true);
+        phases_kernel_change(t, c, back_line, get_point, true, put_source, true);
 }
 
 static void from_source(const struct phases_points *points, const struct phases_images *images,

@@ -17,7 +17,7 @@ static void list_tap(struct pixel_lists *l, const struct conv_desc *d, size_t ta
     l->per_image[tap] = count / l->block;
 }
 
-static void place(struct pixel_lists *l)
+static void pixel_lists_place(struct pixel_lists *l)
 {
     l->pairs = arena_take(&l->memory, l->taps * l->length, sizeof *l->pairs);
     l->per_image = arena_take(&l->memory, l->taps, sizeof *l->per_image);
@@ -29,11 +29,11 @@ sotto_status pixel_lists_create(struct pixel_lists *out, const struct conv_desc 
     struct pixel_lists l = {.taps = d->kernel_height * d->kernel_width,
                             .block = image < pixels ? pixels / image : 1};
     l.length = l.block * image;
-    place(&l);
+    pixel_lists_place(&l);
     sotto_status status = arena_reserve(&l.memory, "convolution");
     if (status != SOTTO_OK)
         return status;
-    place(&l);
+    pixel_lists_place(&l);
     for (size_t tap = 0; tap < l.taps; tap++)
         list_tap(&l, d, tap);
     *out = l;

@@ -45,7 +45,7 @@ static size_t panel_of(size_t columns_left)
 /* ---- tiles ---- */
 
 /* `n` lanes of a vector; a constant where it is whole. */
-INLINE void store(float *to, vf32 value, size_t n)
+INLINE void point_kernel_store(float *to, vf32 value, size_t n)
 {
     if (n == LANES)
         f32_store(to, value);
@@ -53,23 +53,23 @@ INLINE void store(float *to, vf32 value, size_t n)
         tile_store(to, value, n);
 }
 
-INLINE vf32 load(const float *from, size_t n)
+INLINE vf32 point_kernel_load(const float *from, size_t n)
 {
     return n == LANES ? f32_load(from) : tile_load(from, n);
 }
 
 /* The value at `at` of out, in column `column`. */
-INLINE void finish(const struct point_product *p, vf32 value, size_t at, size_t column, size_t n)
+INLINE void point_kernel_finish(const struct point_product *p, vf32 value, size_t at, size_t column, size_t n)
 {
     if (p->bias)
-        value += load(p->bias + column, n);
+        value += point_kernel_load(p->bias + column, n);
     if (p->relu)
         value = f32_larger(value, (vf32){0});
     if (p->mask)
-        value = keep_where_positive(value, load(p->mask + at, n));
+        value = keep_where_positive(value, point_kernel_load(p->mask + at, n));
     if (p->add)
-        value += load(p->out + at, n);
-    store(p->out + at, value, n);
+        value += point_kernel_load(p->out + at, n);
+    point_kernel_store(p->out + at, value, n);
 }
 
 enum { LINE = 16, AHEAD = 1024 }; /* floats of a line of the cache; fetched at least so many ahead */
@@ -94,9 +94,9 @@ INLINE void store_sums(const struct point_product *p, vf32 sum[][TILE_VECTORS], 
             const size_t n = v + 1 == vectors ? last : LANES,
                          at = (row + r) * p->out_row + column + v * LANES;
             if (plain)
-                store(p->out + at, sum[r][v], n);
+                point_kernel_store(p->out + at, sum[r][v], n);
             else
-                finish(p, sum[r][v], at, column + v * LANES, n);
+                point_kernel_finish(p, sum[r][v], at, column + v * LANES, n);
         }
 }
 
@@ -123,8 +123,8 @@ INLINE void fetch_results(const struct point_product *p, size_t rows, size_t vec
 }
 
 /* `rows`, `vectors` and, where it is LANES, `last` (lanes of the last vector) are constants at each call. */
-INLINE void tile(const struct point_product *p, size_t rows, size_t vectors, size_t last, size_t row,
-                 size_t column)
+INLINE void point_kernel_tile(const struct point_product *p, size_t rows, size_t vectors, size_t last,
+                              size_t row, size_t column)
 {
     vf32 sum[8][TILE_VECTORS];
     struct tile_factors f = {.left = p->left + row * p->left_row,
@@ -144,15 +144,16 @@ INLINE void tile(const struct point_product *p, size_t rows, size_t vectors, siz
     store_sums(p, sum, rows, vectors, last, row, column);
 }
 
-INLINE void panel(const struct point_product *p, size_t rows, size_t vectors, size_t last, size_t column)
+INLINE void point_kernel_panel(const struct point_product *p, size_t rows, size_t vectors, size_t last,
+                               size_t column)
 {
     size_t r = 0;
     for (; r + rows <= p->rows; r += rows)
-        tile(p, rows, vectors, last, r, column);
+        point_kernel_tile(p, rows, vectors, last, r, column);
     for (; r + 2 <= p->rows; r += 2)
-        tile(p, 2, vectors, last, r, column);
+        point_kernel_tile(p, 2, vectors, last, r, column);
     if (r < p->rows)
-        tile(p, 1, vectors, last, r, column);
+        point_kernel_tile(p, 1, vectors, last, r, column);
 }
 
 typedef void panel_function(const struct point_product *p, size_t last, size_t column);
@@ -160,11 +161,11 @@ typedef void panel_function(const struct point_product *p, size_t last, size_t c
     static void name(const struct point_product *p, size_t last, size_t column)                              \
     {                                                                                                        \
         (void)last;                                                                                          \
-        panel(p, rows, vectors, LANES, column);                                                              \
+        point_kernel_panel(p, rows, vectors, LANES, column);                                                 \
     }                                                                                                        \
     static void name##_part(const struct point_product *p, size_t last, size_t column)                       \
     {                                                                                                        \
-        panel(p, rows, vectors, last, column);                                                               \
+        point_kernel_panel(p, rows, vectors, last, column);                                                  \
     }
 PANEL(panel_1, ROWS, 1)
 PANEL(panel_2, ROWS, 2)
@@ -176,7 +177,7 @@ static size_t last_of(const struct point_product *p, size_t column, size_t width
     return column + width > p->columns ? LANES - (column + width - p->columns) : LANES;
 }
 
-static void multiply(const struct point_product *p)
+static void point_kernel_multiply(const struct point_product *p)
 {
     static panel_function *const kinds[2][3] = {{panel_1, panel_2, panel_3},
                                                 {panel_1_part, panel_2_part, panel_3_part}};
@@ -205,7 +206,7 @@ struct ahead {
     size_t lines, other_lines, each;
 };
 
-INLINE void fetch(struct ahead *a)
+INLINE void point_kernel_fetch(struct ahead *a)
 {
     for (size_t i = 0; i < a->each; i++) {
         if (a->lines == 0)
@@ -226,7 +227,7 @@ static struct ahead ahead_of(const struct point_product *p)
                           (right + left) / pieces + 1};
 }
 
-/* Constants as in tile(). */
+/* Constants as in point_kernel_tile(). */
 INLINE void turned_tile(const struct turned *t, struct ahead *a, size_t rows, size_t vectors, size_t last,
                         size_t row)
 {
@@ -242,7 +243,7 @@ INLINE void turned_tile(const struct turned *t, struct ahead *a, size_t rows, si
     no_sums(sum, rows, vectors);
     for (size_t k = 0; k < p->depth; k += LINE) {
         f.depth = p->depth - k < LINE ? p->depth - k : LINE;
-        fetch(a);
+        point_kernel_fetch(a);
         tile_multiply(sum, rows, vectors, f);
         f.left += LINE * f.left_depth, f.right += LINE * f.right_row;
     }
@@ -275,7 +276,7 @@ TURNED(turned_2, ROWS, 2)
 TURNED(turned_3, ROWS_WIDE, 3)
 
 /* (depth, count) of rows `row` floats long; count is a constant at each call. */
-INLINE void copy(float *to, const float *from, size_t row, size_t depth, size_t count)
+INLINE void point_kernel_copy(float *to, const float *from, size_t row, size_t depth, size_t count)
 {
     for (size_t k = 0; k < depth; k++)
         memcpy(to + k * count, from + k * row, count * sizeof *to);
@@ -284,11 +285,11 @@ INLINE void copy(float *to, const float *from, size_t row, size_t depth, size_t 
 static void copy_panel(float *to, const float *from, size_t row, size_t depth, size_t width)
 {
     if (width == 3 * LANES)
-        copy(to, from, row, depth, 3 * LANES);
+        point_kernel_copy(to, from, row, depth, 3 * LANES);
     else if (width == 2 * LANES)
-        copy(to, from, row, depth, 2 * LANES);
+        point_kernel_copy(to, from, row, depth, 2 * LANES);
     else
-        copy(to, from, row, depth, LANES);
+        point_kernel_copy(to, from, row, depth, LANES);
 }
 
 static void multiply_turned(const struct point_product *p)
@@ -299,7 +300,7 @@ static void multiply_turned(const struct point_product *p)
     struct ahead a = ahead_of(p);
     float *panel = p->room, *rows = p->room + p->depth * 3 * LANES;
     for (size_t r = 0; copied && r + ROWS <= p->rows; r += ROWS)
-        copy(rows + r * p->depth, p->left + r, p->left_row, p->depth, ROWS);
+        point_kernel_copy(rows + r * p->depth, p->left + r, p->left_row, p->depth, ROWS);
     for (size_t c = 0, width; c < p->columns; c += width) {
         width = panel_of(p->columns - c);
         struct turned t = {p, p->right + c, copied ? rows : NULL, p->right_row, c, last_of(p, c, width)};
@@ -313,8 +314,8 @@ static void multiply_turned(const struct point_product *p)
 
 /* ---- weights ---- */
 
-static void pack(float *panels, size_t depth, size_t columns, const float *weights, size_t column, size_t row,
-                 size_t first, size_t end)
+static void point_kernel_pack(float *panels, size_t depth, size_t columns, const float *weights,
+                              size_t column, size_t row, size_t first, size_t end)
 {
     for (size_t c = 0, width; c < columns; c += width) {
         width = panel_of(columns - c);
@@ -332,7 +333,7 @@ static void pack(float *panels, size_t depth, size_t columns, const float *weigh
 
 extern const struct point_kernels ISA_NAME(point_kernels);
 const struct point_kernels ISA_NAME(point_kernels) = {
-    .multiply = multiply, .multiply_turned = multiply_turned, .pack = pack};
+    .multiply = point_kernel_multiply, .multiply_turned = multiply_turned, .pack = point_kernel_pack};
 
 #else
 

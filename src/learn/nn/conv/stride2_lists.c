@@ -151,8 +151,8 @@ static void fill_pixel(struct stride2_list *l, const struct stride2_pass *p, enu
 }
 
 /* Counts the pixel if there is no room yet. */
-static void put(struct stride2_pass *p, struct stride2_group *g, enum stride2_kind kind, size_t n, size_t y,
-                size_t x)
+static void stride2_lists_put(struct stride2_pass *p, struct stride2_group *g, enum stride2_kind kind,
+                              size_t n, size_t y, size_t x)
 {
     struct stride2_list *l = &g->lists[kind];
     if (l->room)
@@ -170,13 +170,13 @@ static void each_pixel(struct stride2_pass *p, size_t images)
                 size_t pair;
                 enum stride2_kind kind = stride2_kind_of(p, x, &pair);
                 if (kind == STRIDE2_LEFT)
-                    put(p, g, STRIDE2_MIDDLE, n, y, x);
-                put(p, g, kind, n, y, x);
+                    stride2_lists_put(p, g, STRIDE2_MIDDLE, n, y, x);
+                stride2_lists_put(p, g, kind, n, y, x);
             }
         }
 }
 
-static void place(struct stride2_pass *p)
+static void stride2_lists_place(struct stride2_pass *p)
 {
     for (struct stride2_group *g = p->groups; g < p->groups + p->count; g++)
         for (size_t kind = 0; kind < STRIDE2_KINDS; kind++) {
@@ -207,9 +207,9 @@ sotto_status stride2_pass_create(struct stride2_pass *p, size_t block)
     NEW(p->groups, p->out.height);
     each_pixel(p, 1);
     each_list(p);
-    place(p);
+    stride2_lists_place(p);
     TRY(arena_reserve(&p->memory, "convolution"));
-    place(p);
+    stride2_lists_place(p);
     each_list(p);
     each_pixel(p, block);
 done:

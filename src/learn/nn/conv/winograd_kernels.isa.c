@@ -90,7 +90,7 @@ enum { NARROW = true, PANEL = 64 };
 typedef __mmask16 presence;
 static const presence PRESENT = 0xffff;
 
-INLINE vf32 load(const void *images, size_t at, presence present, bool narrow)
+INLINE vf32 winograd_kernel_load(const void *images, size_t at, presence present, bool narrow)
 {
     if (!narrow)
         return (vf32)_mm512_maskz_loadu_ps(present, (const float *)images + (ptrdiff_t)at);
@@ -99,7 +99,7 @@ INLINE vf32 load(const void *images, size_t at, presence present, bool narrow)
 }
 
 /* To nearest, ties to even. */
-INLINE __m256i rounded(__m512 x)
+INLINE __m256i winograd_kernel_rounded(__m512 x)
 {
 #ifdef __AVX512BF16__
     return (__m256i)_mm512_cvtneps_pbh(x);
@@ -112,18 +112,19 @@ INLINE __m256i rounded(__m512 x)
 #endif
 }
 
-INLINE void store(void *images, size_t at, presence present, vf32 x, bool narrow)
+INLINE void winograd_kernel_store(void *images, size_t at, presence present, vf32 x, bool narrow)
 {
     const bool all = __builtin_constant_p(present) && present == PRESENT;
     if (narrow && all)
-        _mm256_storeu_si256((void *)((uint16_t *)images + (ptrdiff_t)at), rounded((__m512)x));
+        _mm256_storeu_si256((void *)((uint16_t *)images + (ptrdiff_t)at), winograd_kernel_rounded((__m512)x));
     else if (narrow)
-        _mm256_mask_storeu_epi16((uint16_t *)images + (ptrdiff_t)at, present, rounded((__m512)x));
+        _mm256_mask_storeu_epi16((uint16_t *)images + (ptrdiff_t)at, present,
+                                 winograd_kernel_rounded((__m512)x));
     else
         _mm512_mask_storeu_ps((float *)images + (ptrdiff_t)at, present, (__m512)x);
 }
 
-INLINE vf32 positive(vf32 x)
+INLINE vf32 winograd_kernel_positive(vf32 x)
 {
     return (vf32)_mm512_max_ps((__m512)x, _mm512_setzero_ps());
 }
@@ -140,7 +141,7 @@ enum { NARROW = false, PANEL = 16 }; /* bf16 is refused below v4bf16 */
 typedef uint32_t presence;           /* all bits or none */
 static const presence PRESENT = UINT32_MAX;
 
-INLINE vf32 load(const void *images, size_t at, presence present, bool narrow)
+INLINE vf32 winograd_kernel_load(const void *images, size_t at, presence present, bool narrow)
 {
     (void)narrow;
     if (__builtin_constant_p(present) && present == PRESENT)
@@ -148,14 +149,14 @@ INLINE vf32 load(const void *images, size_t at, presence present, bool narrow)
     return (vf32)_mm256_maskload_ps((const float *)images + (ptrdiff_t)at, (__m256i)u32_all(present));
 }
 
-INLINE void store(void *images, size_t at, presence present, vf32 x, bool narrow)
+INLINE void winograd_kernel_store(void *images, size_t at, presence present, vf32 x, bool narrow)
 {
     (void)narrow;
     if (present)
         f32_store((float *)images + (ptrdiff_t)at, x);
 }
 
-INLINE vf32 positive(vf32 x)
+INLINE vf32 winograd_kernel_positive(vf32 x)
 {
     return (vf32)_mm256_max_ps((__m256)x, _mm256_setzero_ps());
 }
@@ -213,7 +214,7 @@ INLINE struct patch patch_at(const struct place *at, const struct winograd_tiles
 }
 
 /* `whole`: the image is a multiple of 4 long, so that only the margin can be missing. n: values of a side. */
-INLINE presence present(const struct patch *p, size_t y, size_t x, size_t n, bool whole)
+INLINE presence winograd_kernel_present(const struct patch *p, size_t y, size_t x, size_t n, bool whole)
 {
     const size_t margin = (n - TILE) / 2;
     const bool row = whole && y - margin < TILE, column = whole && x - margin < TILE;
@@ -232,7 +233,8 @@ INLINE void to_points(float *points, size_t plane, const void *images, size_t at
         vf32 d[SIDE];
 #pragma GCC unroll 6
         for (size_t y = 0; y < n; y++)
-            d[y] = load(images, at + y * p->row + x * p->column, present(p, y, x, n, whole), narrow);
+            d[y] = winograd_kernel_load(images, at + y * p->row + x * p->column,
+                                        winograd_kernel_present(p, y, x, n, whole), narrow);
         line(half + x, n, d);
     }
 #pragma GCC unroll 6
@@ -313,15 +315,15 @@ INLINE void store_results(void *images, const vf32 *y, const struct patch *p, si
 #pragma GCC unroll 4
     for (size_t j = 0; j < TILE; j++) {
         const size_t at = p->corner + c + i * p->row + j * p->column;
-        const presence in = present(p, i, j, TILE, whole);
+        const presence in = winograd_kernel_present(p, i, j, TILE, whole);
         vf32 value = y[j];
         if (!plain && finish->bias)
             value += f32_load(finish->bias + c);
         if (!plain && finish->relu)
-            value = positive(value);
+            value = winograd_kernel_positive(value);
         if (!plain && finish->mask)
-            value = keep_where_positive(value, load(finish->mask, at, in, narrow));
-        store(images, at, in, value, narrow);
+            value = keep_where_positive(value, winograd_kernel_load(finish->mask, at, in, narrow));
+        winograd_kernel_store(images, at, in, value, narrow);
     }
 }
 
@@ -401,7 +403,7 @@ INLINE void change_places(vf32 *a, vf32 *b, uint32_t apart)
 #endif
 }
 
-INLINE void transpose(vf32 *rows)
+INLINE void winograd_kernel_transpose(vf32 *rows)
 {
 #pragma GCC unroll 4
     for (uint32_t apart = LANES / 2; apart; apart /= 2)
@@ -447,7 +449,7 @@ INLINE void far_columns(float *points, size_t plane, size_t stride, const float 
             half[x][c] = one[x];
     }
     for (size_t x = 0; x < 3; x++)
-        transpose(half[x]);
+        winograd_kernel_transpose(half[x]);
     for (size_t k = 0; k < LANES; k++)
         store_line(points + k * stride, plane, (vf32[3]){half[0][k], half[1][k], half[2][k]});
 }
@@ -549,7 +551,7 @@ INLINE void multiply_strided(const struct winograd_product *p, size_t stride)
 }
 
 /* 1: the weight gradient; else a panel's columns. */
-static void multiply(const struct winograd_product *p)
+static void winograd_kernel_multiply(const struct winograd_product *p)
 {
     if (p->left_row == 1)
         multiply_strided(p, 1);
@@ -573,7 +575,7 @@ INLINE void multiply_strided(const struct winograd_product *p, size_t stride)
         multiply_block(4, PANEL / LANES, stride, p->out + r * PANEL, p->left + r * stride, p);
 }
 
-static void multiply(const struct winograd_product *p)
+static void winograd_kernel_multiply(const struct winograd_product *p)
 {
     if (p->left_row == 1)
         multiply_strided(p, 1);
@@ -590,7 +592,7 @@ const struct winograd_kernels ISA_NAME(winograd_kernels) = {.narrow = NARROW,
                                                             .from_tiles = from_tiles,
                                                             .from_weights = from_weights,
                                                             .to_weights = to_weights,
-                                                            .multiply = multiply};
+                                                            .multiply = winograd_kernel_multiply};
 
 #else
 

@@ -20,7 +20,7 @@
      : dnnl_has_isa(dnnl_cpu_isa_avx2)             ? TITLE("avx2" ways)                                      \
                                                    : TITLE("sse41" ways))
 
-static const char *title(void)
+static const char *dnnl_backend_title(void)
 {
     return BEST_TITLE("");
 }
@@ -36,8 +36,9 @@ static int supports_bf16(void)
 }
 
 /* Row-major, as ours. */
-static void sgemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha, const float *A,
-                  size_t lda, const float *B, size_t ldb, float beta, float *C, size_t ldc)
+static void dnnl_backend_sgemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha,
+                               const float *A, size_t lda, const float *B, size_t ldb, float beta, float *C,
+                               size_t ldc)
 {
     if (m == 0 || n == 0)
         return;
@@ -76,8 +77,9 @@ static const char *missing_winograd(void)
         .supports_bf16 = supports_bf16, .conv_create = CREATE, .conv_layout = dnnl_conv_layout,              \
         .conv_forward = dnnl_conv_forward, .conv_backward = dnnl_conv_backward, .conv_adds = dnnl_conv_adds, \
         .conv_add = dnnl_conv_add, .conv_lasting = dnnl_conv_lasting, .conv_weights = dnnl_conv_weights,     \
-        .conv_use = dnnl_conv_use, .conv_free = dnnl_conv_free, .sgemm = sgemm                               \
+        .conv_use = dnnl_conv_use, .conv_free = dnnl_conv_free, .sgemm = dnnl_backend_sgemm                  \
     }
-const struct nn_backend nn_backend_dnnl = BACKEND("dnnl", title, 0, nothing_missing, create_direct);
+const struct nn_backend nn_backend_dnnl =
+    BACKEND("dnnl", dnnl_backend_title, 0, nothing_missing, create_direct);
 const struct nn_backend nn_backend_winograd =
     BACKEND("winograd", title_winograd, 1, missing_winograd, create_winograd);

@@ -98,7 +98,7 @@ done:
 }
 
 /* Logical (N, C, H, W), physical (N, H, W, C). */
-static struct operand image(size_t n, struct nn_shape s, enum nn_dtype dtype)
+static struct operand dnnl_conv_image(size_t n, struct nn_shape s, enum nn_dtype dtype)
 {
     dnnl_dim_t channels = (dnnl_dim_t)s.channels, height = (dnnl_dim_t)s.height, width = (dnnl_dim_t)s.width;
     return (struct operand){.ndims = 4,
@@ -111,9 +111,10 @@ static sotto_status plan_convolution(struct conv *c)
 {
     sotto_status status = SOTTO_OK;
     const struct conv_desc *d = &c->desc;
-    struct operand src = image(c->images, d->src, d->src_dtype), dst = image(c->images, d->dst, d->dst_dtype);
+    struct operand src = dnnl_conv_image(c->images, d->src, d->src_dtype),
+                   dst = dnnl_conv_image(c->images, d->dst, d->dst_dtype);
     struct nn_shape kernel = {d->src.channels, d->kernel_height, d->kernel_width};
-    struct operand weights = image(d->dst.channels, kernel, NN_F32); /* (out, height, width, in) */
+    struct operand weights = dnnl_conv_image(d->dst.channels, kernel, NN_F32); /* (out, height, width, in) */
     weights.any = 1;
     const struct conv_window window = {.strides = {(dnnl_dim_t)d->stride, (dnnl_dim_t)d->stride},
                                        .padding = {(dnnl_dim_t)d->pad, (dnnl_dim_t)d->pad}};
@@ -140,7 +141,7 @@ static sotto_status plan_backward_weights(struct conv *c)
 }
 
 /* The largest divisor of the batch up to `most`, but at least 1. */
-static size_t divisor(size_t batch, double most)
+static size_t dnnl_conv_divisor(size_t batch, double most)
 {
     size_t images = most >= (double)batch ? batch : most >= 1 ? (size_t)most : 1;
     while (batch % images)
@@ -154,8 +155,8 @@ static size_t images_per_call(const struct conv *c)
 {
     if (c->desc.single_examples)
         return 1;
-    return divisor(c->desc.batch,
-                   CALL_WORK / ((double)c->pixels * (double)c->taps * (double)c->desc.dst.channels));
+    return dnnl_conv_divisor(
+        c->desc.batch, CALL_WORK / ((double)c->pixels * (double)c->taps * (double)c->desc.dst.channels));
 }
 
 /* Images per product: fewer where their columns would not stay in cache. */
@@ -163,10 +164,10 @@ static size_t images_per_chunk(const struct conv *c)
 {
     if (c->way == DENSE || c->images == 1)
         return c->images;
-    return divisor(c->images, COLUMN_BYTES / ((double)c->pixels * (double)c->taps * sizeof(float)));
+    return dnnl_conv_divisor(c->images, COLUMN_BYTES / ((double)c->pixels * (double)c->taps * sizeof(float)));
 }
 
-static enum way choose(const struct conv_desc *d, int winograd)
+static enum way dnnl_conv_choose(const struct conv_desc *d, int winograd)
 {
     if (winograd && conv_winograd_fits(d))
         return WINOGRAD;
@@ -217,7 +218,7 @@ sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc, i
     c->desc = *desc;
     c->used = desc->batch;
     c->kernels = kernels_best();
-    c->way = choose(desc, winograd);
+    c->way = dnnl_conv_choose(desc, winograd);
     c->taps = desc->kernel_height * desc->kernel_width * desc->src.channels;
     c->pixels = desc->dst.height * desc->dst.width;
     c->images = images_per_call(c);

@@ -41,9 +41,9 @@ struct description {
     dnnl_primitive_desc_t primitive, forward_hint, reorder;
 };
 
-static sotto_status describe(struct description *d, const struct operand *src, const struct operand *weights,
-                             const struct operand *dst, dnnl_dim_t bias, int bias_ndims,
-                             enum epilogue epilogue)
+static sotto_status dnnl_product_describe(struct description *d, const struct operand *src,
+                                          const struct operand *weights, const struct operand *dst,
+                                          dnnl_dim_t bias, int bias_ndims, enum epilogue epilogue)
 {
     sotto_status status = SOTTO_OK;
     TRY(describe_operand(&d->src, src));
@@ -84,7 +84,7 @@ static sotto_status refuse_reference(dnnl_primitive_desc_t d)
     return status;
 }
 
-static md_view chosen(dnnl_primitive_desc_t d, dnnl_query_t what)
+static md_view dnnl_product_chosen(dnnl_primitive_desc_t d, dnnl_query_t what)
 {
     return dnnl_primitive_desc_query_md(d, what, 0);
 }
@@ -98,7 +98,7 @@ static sotto_status plan_packing(struct product *p, struct description *d, const
 {
     sotto_status status = SOTTO_OK;
     struct md plain = {0};
-    md_view packed = chosen(d->primitive, dnnl_query_weights_md);
+    md_view packed = dnnl_product_chosen(d->primitive, dnnl_query_weights_md);
     struct operand source = *weights;
     source.any = 0;
     source.dtype = NN_F32;
@@ -117,8 +117,8 @@ done:
     return status;
 }
 
-static sotto_status finish(struct product *p, struct description *d, const struct operand *weights, int bias,
-                           int backward_data)
+static sotto_status dnnl_product_finish(struct product *p, struct description *d,
+                                        const struct operand *weights, int bias, int backward_data)
 {
     sotto_status status = SOTTO_OK;
     TRY(refuse_reference(d->primitive));
@@ -131,14 +131,14 @@ static sotto_status finish(struct product *p, struct description *d, const struc
     if (bias)
         TRY(make_memory(&p->bias, md_look(&d->bias), p->engine));
     TRY(plan_packing(p, d, weights));
-    md_view scratch = chosen(d->primitive, dnnl_query_scratchpad_md);
+    md_view scratch = dnnl_product_chosen(d->primitive, dnnl_query_scratchpad_md);
     p->scratch_bytes = dnnl_memory_desc_get_size(scratch);
     TRY(make_memory(&p->scratch, scratch, p->engine));
 done:
     return status;
 }
 
-static sotto_status start(struct product **out)
+static sotto_status dnnl_product_start(struct product **out)
 {
     struct product *p = base_alloc(1, sizeof *p);
     if (!p)
@@ -157,11 +157,11 @@ sotto_status product_matmul(struct product **out, const struct operand *src, con
     sotto_status status = SOTTO_OK;
     struct product *p = NULL;
     struct description d = {0};
-    TRY(start(&p));
-    TRY(describe(&d, src, weights, dst, bias ? dst->dims[1] : 0, 2, epilogue));
+    TRY(dnnl_product_start(&p));
+    TRY(dnnl_product_describe(&d, src, weights, dst, bias ? dst->dims[1] : 0, 2, epilogue));
     TRY(describe_matmul(&d.primitive, p->engine, &d.src, &d.weights, bias ? &d.bias : NULL, &d.dst,
                         d.attributes));
-    TRY(finish(p, &d, weights, bias, 0));
+    TRY(dnnl_product_finish(p, &d, weights, bias, 0));
     *out = p;
     p = NULL;
 done:
@@ -177,11 +177,11 @@ sotto_status product_conv_forward(struct product **out, const struct operand *sr
     sotto_status status = SOTTO_OK;
     struct product *p = NULL;
     struct description d = {0};
-    TRY(start(&p));
-    TRY(describe(&d, src, weights, dst, bias ? dst->dims[1] : 0, 1, epilogue));
+    TRY(dnnl_product_start(&p));
+    TRY(dnnl_product_describe(&d, src, weights, dst, bias ? dst->dims[1] : 0, 1, epilogue));
     TRY(describe_conv_forward(&d.primitive, p->engine, &d.src, &d.weights, bias ? &d.bias : NULL, &d.dst,
                               window, d.attributes));
-    TRY(finish(p, &d, weights, bias, 0));
+    TRY(dnnl_product_finish(p, &d, weights, bias, 0));
     *out = p;
     p = NULL;
 done:
@@ -197,13 +197,13 @@ sotto_status product_conv_backward_data(struct product **out, const struct opera
     sotto_status status = SOTTO_OK;
     struct product *p = NULL;
     struct description d = {0};
-    TRY(start(&p));
-    TRY(describe(&d, diff_src, weights, diff_dst, 0, 1, STORE));
+    TRY(dnnl_product_start(&p));
+    TRY(dnnl_product_describe(&d, diff_src, weights, diff_dst, 0, 1, STORE));
     TRY(describe_conv_forward(&d.forward_hint, p->engine, &d.src, &d.weights, NULL, &d.dst, window,
                               d.attributes));
     TRY(describe_conv_backward_data(&d.primitive, p->engine, &d.src, &d.weights, &d.dst, window,
                                     d.forward_hint, d.attributes));
-    TRY(finish(p, &d, weights, 0, 1));
+    TRY(dnnl_product_finish(p, &d, weights, 0, 1));
     *out = p;
     p = NULL;
 done:
@@ -221,7 +221,8 @@ void product_place(struct product *p, struct arena *scratch)
 }
 
 /* A failure here can only be a bug: shapes, types and layouts were accepted when the product was made. */
-static void execute(struct product *p, dnnl_primitive_t primitive, int count, const dnnl_exec_arg_t *args)
+static void dnnl_product_execute(struct product *p, dnnl_primitive_t primitive, int count,
+                                 const dnnl_exec_arg_t *args)
 {
     dnnl_status_t result = dnnl_primitive_execute(primitive, p->stream, count, args);
     assert(result == dnnl_success);
@@ -230,7 +231,7 @@ static void execute(struct product *p, dnnl_primitive_t primitive, int count, co
     (void)result;
 }
 
-static dnnl_exec_arg_t argument(int name, dnnl_memory_t memory, const void *address)
+static dnnl_exec_arg_t dnnl_product_argument(int name, dnnl_memory_t memory, const void *address)
 {
     dnnl_memory_set_data_handle(memory, (void *)(uintptr_t)address);
     return (dnnl_exec_arg_t){name, memory};
@@ -242,30 +243,32 @@ void product_pack(struct product *p, const float *weights)
         p->packed = (void *)(uintptr_t)weights; /* used as they are */
         return;
     }
-    const dnnl_exec_arg_t args[] = {argument(DNNL_ARG_FROM, p->unpacked, weights),
-                                    argument(DNNL_ARG_TO, p->weights, p->packed)};
-    execute(p, p->pack, 2, args);
+    const dnnl_exec_arg_t args[] = {dnnl_product_argument(DNNL_ARG_FROM, p->unpacked, weights),
+                                    dnnl_product_argument(DNNL_ARG_TO, p->weights, p->packed)};
+    dnnl_product_execute(p, p->pack, 2, args);
 }
 
-static void run(struct product *p, void *dst, const void *src, const void *weights, const float *bias)
+static void dnnl_product_run(struct product *p, void *dst, const void *src, const void *weights,
+                             const float *bias)
 {
-    dnnl_exec_arg_t args[5] = {
-        argument(p->src_name, p->src, src), argument(DNNL_ARG_WEIGHTS, p->weights, weights),
-        argument(p->dst_name, p->dst, dst), argument(DNNL_ARG_SCRATCHPAD, p->scratch, p->scratch_block)};
+    dnnl_exec_arg_t args[5] = {dnnl_product_argument(p->src_name, p->src, src),
+                               dnnl_product_argument(DNNL_ARG_WEIGHTS, p->weights, weights),
+                               dnnl_product_argument(p->dst_name, p->dst, dst),
+                               dnnl_product_argument(DNNL_ARG_SCRATCHPAD, p->scratch, p->scratch_block)};
     int count = 4;
     if (p->bias)
-        args[count++] = argument(DNNL_ARG_BIAS, p->bias, bias);
-    execute(p, p->primitive, count, args);
+        args[count++] = dnnl_product_argument(DNNL_ARG_BIAS, p->bias, bias);
+    dnnl_product_execute(p, p->primitive, count, args);
 }
 
 void product_run(struct product *p, void *dst, const void *src, const float *bias)
 {
-    run(p, dst, src, p->packed, bias);
+    dnnl_product_run(p, dst, src, p->packed, bias);
 }
 
 void product_run_with(struct product *p, void *dst, const void *src, const void *weights)
 {
-    run(p, dst, src, weights, NULL);
+    dnnl_product_run(p, dst, src, weights, NULL);
 }
 
 void product_free(struct product *p)

@@ -16,7 +16,7 @@ sotto_status dnnl_check(dnnl_status_t result, const char *what)
     }
 }
 
-static dnnl_status_t append(dnnl_post_ops_t post, enum epilogue epilogue)
+static dnnl_status_t dnnl_version_append(dnnl_post_ops_t post, enum epilogue epilogue)
 {
 #if DNNL_VERSION_MAJOR == 2
     return epilogue == STORE_RELU ? dnnl_post_ops_append_eltwise(post, 1.0f, dnnl_eltwise_relu, 0, 0)
@@ -37,7 +37,7 @@ sotto_status attributes_make(dnnl_primitive_attr_t *out, enum epilogue epilogue)
                    "scratchpad mode"));
     if (epilogue != STORE) {
         TRY(dnnl_check(dnnl_post_ops_create(&post), "post-ops"));
-        TRY(dnnl_check(append(post, epilogue), "post-ops"));
+        TRY(dnnl_check(dnnl_version_append(post, epilogue), "post-ops"));
         TRY(dnnl_check(dnnl_primitive_attr_set_post_ops(attributes, post), "post-ops"));
     }
     *out = attributes;

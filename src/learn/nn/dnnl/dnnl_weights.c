@@ -16,7 +16,7 @@ struct weights_gradient {
 };
 
 /** Logical (a, C, H, W), physical (a, H, W, C). */
-static sotto_status nhwc(struct md *out, size_t a, size_t channels, size_t height, size_t width)
+static sotto_status dnnl_weights_nhwc(struct md *out, size_t a, size_t channels, size_t height, size_t width)
 {
     dnnl_dim_t c = (dnnl_dim_t)channels, h = (dnnl_dim_t)height, w = (dnnl_dim_t)width;
     return md_make(out, 4, (dnnl_dims_t){(dnnl_dim_t)a, c, h, w}, (dnnl_dims_t){c * h * w, 1, w * c, c},
@@ -30,17 +30,17 @@ struct description {
     dnnl_primitive_desc_t forward, backward, reorder[2];
 };
 
-static sotto_status describe(struct description *x, struct weights_gradient *w, const struct conv_desc *d,
-                             size_t images)
+static sotto_status dnnl_weights_describe(struct description *x, struct weights_gradient *w,
+                                          const struct conv_desc *d, size_t images)
 {
     sotto_status status = SOTTO_OK;
     const struct conv_window window = {.strides = {(dnnl_dim_t)d->stride, (dnnl_dim_t)d->stride},
                                        .padding = {(dnnl_dim_t)d->pad, (dnnl_dim_t)d->pad}};
     dnnl_dims_t shape = {(dnnl_dim_t)d->dst.channels, (dnnl_dim_t)d->src.channels,
                          (dnnl_dim_t)d->kernel_height, (dnnl_dim_t)d->kernel_width};
-    TRY(nhwc(&x->src, images, d->src.channels, d->src.height, d->src.width));
-    TRY(nhwc(&x->diff_dst, images, d->dst.channels, d->dst.height, d->dst.width));
-    TRY(nhwc(&x->plain, d->dst.channels, d->src.channels, d->kernel_height, d->kernel_width));
+    TRY(dnnl_weights_nhwc(&x->src, images, d->src.channels, d->src.height, d->src.width));
+    TRY(dnnl_weights_nhwc(&x->diff_dst, images, d->dst.channels, d->dst.height, d->dst.width));
+    TRY(dnnl_weights_nhwc(&x->plain, d->dst.channels, d->src.channels, d->kernel_height, d->kernel_width));
     TRY(md_make(&x->any, 4, shape, NULL, dnnl_f32));
     TRY(attributes_make(&x->attributes, STORE));
     TRY(attributes_make(&x->adding, ACCUMULATE));
@@ -112,7 +112,7 @@ sotto_status weights_gradient_create(struct weights_gradient **out, const struct
     NEW(w, 1);
     TRY(dnnl_check(dnnl_engine_create(&w->engine, dnnl_cpu, 0), "engine"));
     TRY(dnnl_check(dnnl_stream_create(&w->stream, w->engine, dnnl_stream_default_flags), "stream"));
-    status = describe(&x, w, d, images);
+    status = dnnl_weights_describe(&x, w, d, images);
     *out = NULL;
     if (status == SOTTO_ENOTSUP || (status == SOTTO_OK && !is_fast(x.backward))) {
         status = SOTTO_OK;
@@ -136,7 +136,7 @@ void weights_gradient_layout(struct weights_gradient *w, struct arena *scratch)
     w->scratch_block = arena_take(scratch, w->scratch_bytes, 1);
 }
 
-static dnnl_exec_arg_t argument(int name, dnnl_memory_t memory, const void *address)
+static dnnl_exec_arg_t dnnl_weights_argument(int name, dnnl_memory_t memory, const void *address)
 {
     dnnl_memory_set_data_handle(memory, (void *)(uintptr_t)address);
     return (dnnl_exec_arg_t){name, memory};
@@ -145,12 +145,13 @@ static dnnl_exec_arg_t argument(int name, dnnl_memory_t memory, const void *addr
 void weights_gradient_run(struct weights_gradient *w, float *diff_weights, const float *diff_dst,
                           const float *src, bool add)
 {
-    const dnnl_exec_arg_t gradient[] = {argument(DNNL_ARG_SRC, w->src, src),
-                                        argument(DNNL_ARG_DIFF_DST, w->diff_dst, diff_dst),
-                                        argument(DNNL_ARG_DIFF_WEIGHTS, w->packed, w->packed_block),
-                                        argument(DNNL_ARG_SCRATCHPAD, w->scratch, w->scratch_block)};
-    const dnnl_exec_arg_t unpack[] = {argument(DNNL_ARG_FROM, w->packed, w->packed_block),
-                                      argument(DNNL_ARG_TO, w->plain, diff_weights)};
+    const dnnl_exec_arg_t gradient[] = {
+        dnnl_weights_argument(DNNL_ARG_SRC, w->src, src),
+        dnnl_weights_argument(DNNL_ARG_DIFF_DST, w->diff_dst, diff_dst),
+        dnnl_weights_argument(DNNL_ARG_DIFF_WEIGHTS, w->packed, w->packed_block),
+        dnnl_weights_argument(DNNL_ARG_SCRATCHPAD, w->scratch, w->scratch_block)};
+    const dnnl_exec_arg_t unpack[] = {dnnl_weights_argument(DNNL_ARG_FROM, w->packed, w->packed_block),
+                                      dnnl_weights_argument(DNNL_ARG_TO, w->plain, diff_weights)};
     /* A failure here can only be a bug: shapes and layouts were accepted when the primitives were made. */
     dnnl_status_t result = dnnl_primitive_execute(w->primitive, w->stream, 4, gradient);
     assert(result == dnnl_success);

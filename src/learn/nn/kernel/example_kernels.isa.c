@@ -48,8 +48,8 @@ INLINE void add_row(int rows, int vectors, size_t last, vf32 sum[ROWS][WIDE], co
 
 /* One run of all positions of a slice. `rows` and `vectors` are constants at each call; `last` floats of the
  * last vector are of the run. */
-INLINE void tile(int rows, int vectors, float *g, size_t stride, size_t last, const float *d, size_t outputs,
-                 const float *base, const uint32_t *starts, size_t count)
+INLINE void example_kernel_tile(int rows, int vectors, float *g, size_t stride, size_t last, const float *d,
+                                size_t outputs, const float *base, const uint32_t *starts, size_t count)
 {
     vf32 sum[ROWS][WIDE];
     clear_tile(rows, vectors, sum);
@@ -77,11 +77,11 @@ INLINE void tile_rows(int rows, float *g, size_t stride, size_t width, const flo
         size_t left = width - c, vectors = left >= WIDE * LANES ? WIDE : (left + LANES - 1) / LANES,
                last = left >= WIDE * LANES ? LANES : left - (vectors - 1) * LANES;
         if (vectors == 3)
-            tile(rows, 3, g + c, stride, last, d, outputs, base + c, starts, count);
+            example_kernel_tile(rows, 3, g + c, stride, last, d, outputs, base + c, starts, count);
         else if (vectors == 2)
-            tile(rows, 2, g + c, stride, last, d, outputs, base + c, starts, count);
+            example_kernel_tile(rows, 2, g + c, stride, last, d, outputs, base + c, starts, count);
         else
-            tile(rows, 1, g + c, stride, last, d, outputs, base + c, starts, count);
+            example_kernel_tile(rows, 1, g + c, stride, last, d, outputs, base + c, starts, count);
     }
 }
 
@@ -114,7 +114,7 @@ static void packed_slice(float *g, const float *d, size_t outputs, const struct 
     all_outputs(g, a->runs * a->width, a->runs * a->width, d, outputs, panel, rows, count);
 }
 
-static void outer(float *gradient, const float *diff, size_t outputs, const struct patches *a)
+static void example_kernel_outer(float *gradient, const float *diff, size_t outputs, const struct patches *a)
 {
     size_t stride = a->runs * a->width;
     int packs = a->runs > 1 && a->width < LANES && stride <= PANEL;
@@ -135,7 +135,8 @@ static void outer(float *gradient, const float *diff, size_t outputs, const stru
 /* ---- its norm from Gram matrices ---- */
 
 /* sum[i][j] += <x[i], y[j]> over `width` floats. */
-INLINE void dots(vf32 sum[GRAM][GRAM], const float *const x[GRAM], const float *const y[GRAM], size_t width)
+INLINE void example_kernel_dots(vf32 sum[GRAM][GRAM], const float *const x[GRAM], const float *const y[GRAM],
+                                size_t width)
 {
     size_t c = 0;
     for (; c + LANES <= width; c += LANES) {
@@ -161,7 +162,7 @@ INLINE void dots(vf32 sum[GRAM][GRAM], const float *const x[GRAM], const float *
                 f32_fma(f32_load_part(x[i] + c, width - c), f32_load_part(y[j] + c, width - c), sum[i][j]);
 }
 
-INLINE void finish(float out[GRAM][GRAM], vf32 sum[GRAM][GRAM])
+INLINE void example_kernel_finish(float out[GRAM][GRAM], vf32 sum[GRAM][GRAM])
 {
 #pragma GCC unroll 4
     for (int i = 0; i < GRAM; i++)
@@ -185,19 +186,19 @@ static void gram_tile(float aa[GRAM][GRAM], float dd[GRAM][GRAM], const float *d
         to[i] = diff + column * outputs;
     }
     for (size_t r = 0; r < a->runs; r++) {
-        dots(sum, x, y, a->width);
+        example_kernel_dots(sum, x, y, a->width);
         for (size_t i = 0; i < GRAM; i++) {
             x[i] += a->skip;
             y[i] += a->skip;
         }
     }
-    finish(aa, sum);
+    example_kernel_finish(aa, sum);
     memset(sum, 0, sizeof sum);
-    dots(sum, from, to, outputs);
-    finish(dd, sum);
+    example_kernel_dots(sum, from, to, outputs);
+    example_kernel_finish(dd, sum);
 }
 
-static struct ghost ghost(const float *diff, size_t outputs, int bias, const struct patches *a)
+static struct ghost example_kernel_ghost(const float *diff, size_t outputs, int bias, const struct patches *a)
 {
     struct ghost g = {0};
     float aa[GRAM][GRAM], dd[GRAM][GRAM];
@@ -224,7 +225,7 @@ static struct ghost ghost(const float *diff, size_t outputs, int bias, const str
 
 /* ---- spans ---- */
 
-static double squares(const float *x, size_t n)
+static double example_kernel_squares(const float *x, size_t n)
 {
     double sum[16] = {0}, all_of = 0;
     size_t i = 0;
@@ -238,7 +239,7 @@ static double squares(const float *x, size_t n)
     return all_of;
 }
 
-static void scale(float *x, float factor, size_t n)
+static void example_kernel_scale(float *x, float factor, size_t n)
 {
     if (factor == 0)
         memset(x, 0, n * sizeof *x);
@@ -248,7 +249,7 @@ static void scale(float *x, float factor, size_t n)
 
 /* ---- sums of whole numbers ---- */
 
-INLINE vf64 cut(vf64 x)
+INLINE vf64 example_kernel_cut(vf64 x)
 {
 #if defined(__AVX512F__)
     return (vf64)_mm512_roundscale_pd((__m512d)x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
@@ -288,8 +289,8 @@ static void add_whole(double *restrict sum, const float *restrict x, double fact
     size_t i = 0;
     for (; i + LANES <= n; i += LANES) {
         vf32 v = f32_load(x + i);
-        *(stored_f64 *)(sum + i) += cut(all * half_of(v, 0));
-        *(stored_f64 *)(sum + i + LANES / 2) += cut(all * half_of(v, 1));
+        *(stored_f64 *)(sum + i) += example_kernel_cut(all * half_of(v, 0));
+        *(stored_f64 *)(sum + i + LANES / 2) += example_kernel_cut(all * half_of(v, 1));
     }
     for (; i < n; i++)
         sum[i] += trunc(factor * (double)x[i]);
@@ -298,8 +299,8 @@ static void add_whole(double *restrict sum, const float *restrict x, double fact
 INLINE void add_cut(double *to, vf32 x, size_t n)
 {
     if (n == LANES) {
-        *(stored_f64 *)to += cut(half_of(x, 0));
-        *(stored_f64 *)(to + LANES / 2) += cut(half_of(x, 1));
+        *(stored_f64 *)to += example_kernel_cut(half_of(x, 0));
+        *(stored_f64 *)(to + LANES / 2) += example_kernel_cut(half_of(x, 1));
         return;
     }
     for (size_t i = 0; i < n; i++)
@@ -426,5 +427,6 @@ static void add_chains(double *sum, const float *diff, size_t outputs, const flo
 }
 
 extern const struct example_kernels ISA_NAME(example_kernels);
-const struct example_kernels ISA_NAME(example_kernels) = {outer,     ghost,      squares,    scale,
-                                                          add_whole, add_chains, add_patches};
+const struct example_kernels ISA_NAME(example_kernels) = {
+    example_kernel_outer, example_kernel_ghost, example_kernel_squares, example_kernel_scale, add_whole,
+    add_chains,           add_patches};

@@ -57,7 +57,7 @@ static void row_softmax(float *prob, const float *row, float lse, float scale, s
     }
 }
 
-static float dot(const float *a, const float *b, size_t width)
+static float loss_kernel_dot(const float *a, const float *b, size_t width)
 {
     size_t whole = width - width % LANES;
     f32x16 sum = {0};
@@ -67,9 +67,9 @@ static float dot(const float *a, const float *b, size_t width)
     return lanes_sum(sum);
 }
 
-static float normalize(float *dst, const float *src, float floor, size_t width)
+static float loss_kernel_normalize(float *dst, const float *src, float floor, size_t width)
 {
-    float square = dot(src, src, width);
+    float square = loss_kernel_dot(src, src, width);
     float inverse = 1.0f / sqrtf(square > floor ? square : floor);
     if (!(square < FLT_MAX)) /* |src|^2 left the range of float, or src holds a NaN: let the loss show it */
         inverse = NAN;
@@ -81,7 +81,7 @@ static float normalize(float *dst, const float *src, float floor, size_t width)
 static void normalize_back(float *diff_src, const float *diff_dst, const float *dst, float inverse,
                            int project, size_t width)
 {
-    float along = project ? dot(dst, diff_dst, width) : 0;
+    float along = project ? loss_kernel_dot(dst, diff_dst, width) : 0;
     for (size_t j = 0; j < width; j++)
         diff_src[j] = inverse * (diff_dst[j] - dst[j] * along);
 }
@@ -103,7 +103,7 @@ static double lanes_total(f32x16 sum, f32x16 product)
     return total;
 }
 
-static double logistic(float *grad, const float *z, const float *t, float scale, size_t width)
+static double loss_kernel_logistic(float *grad, const float *z, const float *t, float scale, size_t width)
 {
     enum { SPAN = 64 * LANES }; /* 2^64 is a float */
     double total = 0;
@@ -127,5 +127,5 @@ static double logistic(float *grad, const float *z, const float *t, float scale,
     return total;
 }
 
-const struct loss_kernels ISA_NAME(loss_kernels) = {row_log_sum, pair_gradient,  row_softmax,
-                                                    normalize,   normalize_back, logistic};
+const struct loss_kernels ISA_NAME(loss_kernels) = {
+    row_log_sum, pair_gradient, row_softmax, loss_kernel_normalize, normalize_back, loss_kernel_logistic};

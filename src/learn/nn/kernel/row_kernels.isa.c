@@ -66,8 +66,8 @@ INLINE void forward_outputs(int broad, float *dst, const float *src, const float
         forward_tile(1, broad, dst + i * s->outputs, src + i * s->inputs, weights, bias, relu, s);
 }
 
-static void forward(float *dst, const float *src, const float *weights, const float *bias, bool relu,
-                    const struct row_shape *s)
+static void row_kernel_forward(float *dst, const float *src, const float *weights, const float *bias,
+                               bool relu, const struct row_shape *s)
 {
     size_t j = 0;
     for (; j + BROAD <= s->outputs; j += BROAD)
@@ -122,7 +122,8 @@ INLINE void backward_inputs(int vectors, size_t last, float *diff_src, const flo
         backward_tile(1, vectors, last, diff_src + i * s->inputs, diff_dst + i * s->outputs, weights, s);
 }
 
-static void backward(float *diff_src, const float *diff_dst, const float *weights, const struct row_shape *s)
+static void row_kernel_backward(float *diff_src, const float *diff_dst, const float *weights,
+                                const struct row_shape *s)
 {
     for (size_t c = 0; c < s->inputs; c += WIDE * LANES) {
         size_t left = s->inputs - c, vectors = left >= WIDE * LANES ? WIDE : (left + LANES - 1) / LANES,
@@ -139,4 +140,4 @@ static void backward(float *diff_src, const float *diff_dst, const float *weight
 }
 
 extern const struct row_kernels ISA_NAME(row_kernels);
-const struct row_kernels ISA_NAME(row_kernels) = {forward, backward};
+const struct row_kernels ISA_NAME(row_kernels) = {row_kernel_forward, row_kernel_backward};

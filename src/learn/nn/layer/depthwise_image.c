@@ -51,7 +51,7 @@ struct rows {
 };
 
 /* What the convolution reads. */
-static struct rows values(const struct depthwise_image *w)
+static struct rows depthwise_image_values(const struct depthwise_image *w)
 {
     return (struct rows){.t = w->run->src,
                          .data = w->run->src->data,
@@ -62,7 +62,7 @@ static struct rows values(const struct depthwise_image *w)
 }
 
 /* The gradient of what it makes. */
-static struct rows gradients(const struct depthwise_image *w)
+static struct rows depthwise_image_gradients(const struct depthwise_image *w)
 {
     const struct layer_run *norm = w->run->norm_behind;
     return (struct rows){.t = w->run->dst,
@@ -102,14 +102,14 @@ static struct depthwise_fetch fetch_of(const struct depthwise_image *w, const st
     return (struct depthwise_fetch){(const char *)data + first * row_bytes(t), times};
 }
 
-/* Of what values() reads or is made from. */
+/* Of what depthwise_image_values() reads or is made from. */
 static struct depthwise_fetch fetch_values(const struct depthwise_image *w, size_t row, size_t times)
 {
     const struct layer_run *norm = w->run->norm_before;
     return fetch_of(w, w->run->src, norm ? norm->src->data : w->run->src->data, row, times);
 }
 
-/* Likewise of gradients(): out[0], and out[1] where a norm makes them. */
+/* Likewise of depthwise_image_gradients(): out[0], and out[1] where a norm makes them. */
 static void fetch_gradients(struct depthwise_fetch out[2], const struct depthwise_image *w, size_t row)
 {
     const struct layer_run *norm = w->run->norm_behind;
@@ -121,7 +121,7 @@ static void fetch_gradients(struct depthwise_fetch out[2], const struct depthwis
 /* ---- passes ---- */
 
 /* What result row y meets. */
-static struct depthwise_row meets(const struct depthwise_image *w, struct rows *x, size_t y)
+static struct depthwise_row depthwise_image_meets(const struct depthwise_image *w, struct rows *x, size_t y)
 {
     const struct layer_run *run = w->run;
     struct depthwise_row row = {.width = run->dst->shape.width,
@@ -137,9 +137,9 @@ void depthwise_image_forward(const struct depthwise_image *w)
 {
     const struct layer_run *run = w->run;
     const struct activation *dst = run->dst;
-    struct rows x = values(w);
+    struct rows x = depthwise_image_values(w);
     for (size_t y = 0; y < dst->shape.height; y++) {
-        struct depthwise_row row = meets(w, &x, y);
+        struct depthwise_row row = depthwise_image_meets(w, &x, y);
         row.fetch[1] = fetch_of(w, dst, dst->data, y + 1, 1);
         w->kernels->forward[dst->dtype](row_of(dst, dst->data, w->image, (long)y), &row, w->weight);
         if (run->norm_behind && run->norm_behind->shared.moments)
@@ -200,10 +200,10 @@ static void back_rows_of(const struct depthwise_image *w, struct rows *g, size_t
 void depthwise_image_backward(const struct depthwise_image *w, float *diff_weight)
 {
     const struct layer_run *run = w->run;
-    struct rows x = values(w), g = gradients(w);
+    struct rows x = depthwise_image_values(w), g = depthwise_image_gradients(w);
     memset(diff_weight, 0, DEPTHWISE_TAPS * run->src->shape.channels * sizeof *diff_weight);
     for (size_t y = 0; y < run->dst->shape.height; y++) {
-        const struct depthwise_row row = meets(w, &x, y);
+        const struct depthwise_row row = depthwise_image_meets(w, &x, y);
         w->kernels->weights[run->src->dtype](diff_weight, &row, read_row(&g, (long)y));
         if (run->need_diff_src)
             back_rows_of(w, &g, y);

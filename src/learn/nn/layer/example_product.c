@@ -43,7 +43,7 @@ static size_t gradient_size(const struct example_product *e)
     return e->weights + (e->desc.bias ? e->desc.dst.channels : 0);
 }
 
-static enum way choose(const struct example_product *e)
+static enum way example_product_choose(const struct example_product *e)
 {
     if (e->rows == 1 && e->taps == e->image) /* the one patch is the whole source, without padding */
         return VECTOR;
@@ -100,7 +100,7 @@ sotto_status example_product_create(struct example_product **out, const struct c
     e->padded = (d->src.height + 2 * d->pad) * (d->src.width + 2 * d->pad) * d->src.channels;
     if (filters && example_filter_fits(d, views))
         TRY(open_filters(e));
-    e->way = choose(e);
+    e->way = example_product_choose(e);
     /* outer() reads behind the end of a run that fills no whole vector */
     e->copies = !e->filters &&
                 (d->pad > 0 || (e->way == STORED && d->kernel_width * d->src.channels % EXAMPLE_SLACK != 0));
@@ -182,7 +182,7 @@ static double gram_error(const struct example_product *e)
 }
 
 /* Are squares of values and output gradients so small that scaled floats cannot overflow in a chain? */
-static bool fits(double values, double gradients)
+static bool example_product_fits(double values, double gradients)
 {
     return values <= 0x1p80 && gradients <= 0x1p80;
 }
@@ -190,7 +190,7 @@ static bool fits(double values, double gradients)
 static void vector_norm(const struct example_product *e, size_t i, const float *src, const float *diff)
 {
     double a = e->kernels->squares(src, e->taps), g = e->kernels->squares(diff, e->desc.dst.channels);
-    e->norms->square[i] = fits(a, g) ? (a + (e->desc.bias ? 1 : 0)) * g : INFINITY;
+    e->norms->square[i] = example_product_fits(a, g) ? (a + (e->desc.bias ? 1 : 0)) * g : INFINITY;
     e->norms->excess[i] = 0;
 }
 
@@ -200,7 +200,7 @@ static void ghost_norm(const struct example_product *e, size_t i, const float *d
 {
     struct ghost g = e->kernels->ghost(diff, e->desc.dst.channels, e->desc.bias, a);
     double of_sum = (1.1 * (double)e->rows + 8) * 0x1p-24 * g.size;
-    e->norms->square[i] = fits(g.values, g.gradients) ? g.square : INFINITY;
+    e->norms->square[i] = example_product_fits(g.values, g.gradients) ? g.square : INFINITY;
     e->norms->excess[i] = g.size * g.size * gram_error(e) + 2.1 * g.size * of_sum + of_sum * of_sum;
 }
 

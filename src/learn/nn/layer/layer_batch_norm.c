@@ -62,8 +62,8 @@ struct batch_norm {
     float *a, *b, *d;        /* (C) */
 };
 
-static size_t parameters(struct nn_parameter out[LAYER_PARAMETERS_MAX], const struct layer_spec *spec,
-                         struct nn_shape src)
+static size_t layer_batch_norm_parameters(struct nn_parameter out[LAYER_PARAMETERS_MAX],
+                                          const struct layer_spec *spec, struct nn_shape src)
 {
     (void)spec;
     norm_affine(out, src.channels);
@@ -90,7 +90,7 @@ static void cut_images(struct layer_run *run)
     b->room = b->used = b->points;
 }
 
-static sotto_status plan(struct layer_run *run)
+static sotto_status layer_batch_norm_plan(struct layer_run *run)
 {
     sotto_status status = SOTTO_OK;
     struct batch_norm *b = NULL;
@@ -112,7 +112,7 @@ done:
     return status;
 }
 
-static void layout(struct layer_run *run, struct arena *keep, struct arena *scratch)
+static void layer_batch_norm_layout(struct layer_run *run, struct arena *keep, struct arena *scratch)
 {
     struct batch_norm *b = run->state;
     b->mean = arena_take(keep, b->channels, sizeof(float));
@@ -129,7 +129,7 @@ static void layout(struct layer_run *run, struct arena *keep, struct arena *scra
     b->slopes = arena_take(scratch, b->channels, sizeof *b->slopes);
 }
 
-static const void *at(const struct activation *t, const void *data, size_t row)
+static const void *layer_batch_norm_at(const struct activation *t, const void *data, size_t row)
 {
     return (const char *)data + row * t->shape.channels * (t->dtype == NN_BF16 ? 2 : 4);
 }
@@ -178,7 +178,7 @@ static sotto_status moments_of_chunk(void *arg, size_t chunk, int thread)
     struct layer_run *run = arg;
     struct batch_norm *b = run->state;
     float *mean = b->first + chunk * b->channels, *squares = b->second + chunk * b->channels;
-    const void *x = at(run->src, run->src->data, first_of(b, chunk));
+    const void *x = layer_batch_norm_at(run->src, run->src->data, first_of(b, chunk));
     size_t rows = rows_of(b, chunk);
     b->kernels->sums[run->src->dtype](mean, x, rows, b->channels);
     for (size_t c = 0; c < b->channels; c++)
@@ -272,10 +272,11 @@ static sotto_status apply_to_chunk(void *arg, size_t chunk, int thread)
     struct layer_run *run = arg;
     struct batch_norm *b = run->state;
     size_t row = first_of(b, chunk);
-    b->kernels->apply[run->src->dtype]((void *)at(run->dst, run->dst->data, row),
-                                       at(run->src, run->src->data, row),
-                                       run->residual ? at(run->residual, run->residual->data, row) : NULL,
-                                       b->scale, b->shift, norm_most(run), rows_of(b, chunk), b->channels);
+    b->kernels->apply[run->src->dtype](
+        (void *)layer_batch_norm_at(run->dst, run->dst->data, row),
+        layer_batch_norm_at(run->src, run->src->data, row),
+        run->residual ? layer_batch_norm_at(run->residual, run->residual->data, row) : NULL, b->scale,
+        b->shift, norm_most(run), rows_of(b, chunk), b->channels);
     return SOTTO_OK;
 }
 
@@ -300,7 +301,7 @@ static void use_batch_moments(struct layer_run *run, const struct pass *pass)
     }
 }
 
-static void forward(struct layer_run *run, const struct pass *pass)
+static void layer_batch_norm_forward(struct layer_run *run, const struct pass *pass)
 {
     struct batch_norm *b = run->state;
     if (!of_batch(run, pass))
@@ -322,7 +323,7 @@ static void forward(struct layer_run *run, const struct pass *pass)
 /* ---- backward ---- */
 
 /* Behind a sum the ReLU's mask is the plan's: src does not tell it. */
-static bool masks(const struct layer_run *run)
+static bool layer_batch_norm_masks(const struct layer_run *run)
 {
     return run->relu && !run->residual;
 }
@@ -335,9 +336,10 @@ static sotto_status sums_of_chunk(void *arg, size_t chunk, int thread)
     struct norm_gate gate = {b->scale, b->shift, norm_most(run)};
     size_t row = first_of(b, chunk);
     b->kernels->back_sums[run->src->dtype](b->first + chunk * b->channels, b->second + chunk * b->channels,
-                                           at(run->dst, run->dst->diff, row),
-                                           at(run->src, run->src->data, row), b->mean,
-                                           masks(run) ? &gate : NULL, rows_of(b, chunk), b->channels);
+                                           layer_batch_norm_at(run->dst, run->dst->diff, row),
+                                           layer_batch_norm_at(run->src, run->src->data, row), b->mean,
+                                           layer_batch_norm_masks(run) ? &gate : NULL, rows_of(b, chunk),
+                                           b->channels);
     return SOTTO_OK;
 }
 
@@ -349,10 +351,11 @@ static sotto_status diff_of_chunk(void *arg, size_t chunk, int thread)
     struct norm_gate gate = {b->scale, b->shift, norm_most(run)};
     struct norm_slopes slopes = {b->a, b->b, b->d};
     size_t row = first_of(b, chunk);
-    b->kernels->back_apply[run->src->dtype]((void *)at(run->src, run->src->diff, row), run->add_diff_src,
-                                            at(run->dst, run->dst->diff, row),
-                                            at(run->src, run->src->data, row), &slopes,
-                                            masks(run) ? &gate : NULL, rows_of(b, chunk), b->channels);
+    b->kernels->back_apply[run->src->dtype](
+        (void *)layer_batch_norm_at(run->src, run->src->diff, row), run->add_diff_src,
+        layer_batch_norm_at(run->dst, run->dst->diff, row),
+        layer_batch_norm_at(run->src, run->src->data, row), &slopes,
+        layer_batch_norm_masks(run) ? &gate : NULL, rows_of(b, chunk), b->channels);
     return SOTTO_OK;
 }
 
@@ -409,11 +412,11 @@ static void clear_rest(struct layer_run *run)
 {
     const struct batch_norm *b = run->state;
     for (size_t first = b->used; !run->add_diff_src && first < b->rows; first += b->room)
-        memset((void *)at(run->src, run->src->diff, first), 0,
+        memset((void *)layer_batch_norm_at(run->src, run->src->diff, first), 0,
                (b->room - b->used) * b->channels * dtype_size(run->src->dtype));
 }
 
-static void backward(struct layer_run *run, const struct pass *pass)
+static void layer_batch_norm_backward(struct layer_run *run, const struct pass *pass)
 {
     struct batch_norm *b = run->state;
     see_records(b, pass);
@@ -449,9 +452,9 @@ static size_t row_at(const struct layer_run *norm, size_t image, size_t row)
 void norm_rows_result(const struct layer_run *norm, void *to, size_t image, size_t row)
 {
     const struct batch_norm *b = norm->state;
-    b->kernels->apply[norm->src->dtype](to, at(norm->src, norm->src->data, row_at(norm, image, row)), NULL,
-                                        b->scale, b->shift, norm_most(norm), norm->src->shape.width,
-                                        b->channels);
+    b->kernels->apply[norm->src->dtype](
+        to, layer_batch_norm_at(norm->src, norm->src->data, row_at(norm, image, row)), NULL, b->scale,
+        b->shift, norm_most(norm), norm->src->shape.width, b->channels);
 }
 
 /* The chunk of an image that ends with this row, if one does. */
@@ -488,9 +491,10 @@ void norm_rows_gradient(const struct layer_run *norm, void *to, size_t image, si
     const struct norm_gate gate = {b->scale, b->shift, norm_most(norm)};
     const struct norm_slopes slopes = {b->a, b->b, b->d};
     const size_t first = row_at(norm, image, row);
-    b->kernels->back_apply[norm->src->dtype](to, 0, at(norm->dst, norm->dst->diff, first),
-                                             at(norm->src, norm->src->data, first), &slopes,
-                                             masks(norm) ? &gate : NULL, norm->src->shape.width, b->channels);
+    b->kernels->back_apply[norm->src->dtype](to, 0, layer_batch_norm_at(norm->dst, norm->dst->diff, first),
+                                             layer_batch_norm_at(norm->src, norm->src->data, first), &slopes,
+                                             layer_batch_norm_masks(norm) ? &gate : NULL,
+                                             norm->src->shape.width, b->channels);
 }
 
 /* ---- a step in leaves: three numbers a channel forward, two backward ---- */
@@ -509,7 +513,7 @@ static void gather_forward(struct layer_run *run, const struct pass *pass, doubl
         moments_write(out, b->moments[c]);
 }
 
-static void remember(struct layer_run *run, const double *crossed)
+static void layer_batch_norm_remember(struct layer_run *run, const double *crossed)
 {
     for (size_t c = 0; c < run->src->shape.channels; c++)
         remember_moments(run, c, crossed_moments(crossed, c));
@@ -528,9 +532,9 @@ static void gather_backward(struct layer_run *run, const struct pass *pass, doub
 }
 
 static const struct layer_cross cross = {cross_width,   gather_forward,  gather_backward,
-                                         moments_merge, tree_merge_sums, remember};
+                                         moments_merge, tree_merge_sums, layer_batch_norm_remember};
 
-static void release(struct layer_run *run)
+static void layer_batch_norm_release(struct layer_run *run)
 {
     base_free(run->state);
     run->state = NULL;
@@ -545,12 +549,12 @@ const struct layer layer_batch_norm = {
     .adds = 1,
     .cross = &cross,
     .shape = norm_shape,
-    .parameters = parameters,
-    .plan = plan,
-    .layout = layout,
-    .forward = forward,
-    .backward = backward,
+    .parameters = layer_batch_norm_parameters,
+    .plan = layer_batch_norm_plan,
+    .layout = layer_batch_norm_layout,
+    .forward = layer_batch_norm_forward,
+    .backward = layer_batch_norm_backward,
     .cross_example_reason = "batch norm computes with the mean of the whole batch, so a record "
                             "acts on the gradients of others; use group norm (norm: group), or an "
                             "encoder with frozen batch norm (from, freeze: norm)",
-    .release = release};
+    .release = layer_batch_norm_release};

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static sotto_status shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
+static sotto_status layer_clip_shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(spec->src == SOURCE_INPUT, "%s: clipping is supported for the input of a network only",
@@ -20,13 +20,13 @@ done:
     return status;
 }
 
-static double value(const struct activation *t, size_t i)
+static double layer_clip_value(const struct activation *t, size_t i)
 {
     return t->dtype == NN_BF16 ? (double)bf16_to_float(((const bf16 *)t->data)[i])
                                : (double)((const float *)t->data)[i];
 }
 
-static void forward(struct layer_run *run, const struct pass *pass)
+static void layer_clip_forward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     const struct activation *from = run->src;
@@ -35,23 +35,26 @@ static void forward(struct layer_run *run, const struct pass *pass)
     for (size_t r = 0; run->spec->rate > 0 && r < run->batch; r++) {
         double square = 0;
         for (size_t i = r * each; i < (r + 1) * each; i++)
-            square += value(from, i) * value(from, i);
+            square += layer_clip_value(from, i) * layer_clip_value(from, i);
         double factor =
             run->spec->rate / sqrt(square) * (1 - 0x1p-20); /* rounding must not lift the norm again */
         for (size_t i = r * each; sqrt(square) > run->spec->rate && i < (r + 1) * each; i++)
             if (from->dtype == NN_BF16)
                 ((bf16 *)run->dst->data)[i] =
-                    bf16_from_float((float)(factor * (1 - 0x1p-7) * value(from, i)));
+                    bf16_from_float((float)(factor * (1 - 0x1p-7) * layer_clip_value(from, i)));
             else
-                ((float *)run->dst->data)[i] = (float)(factor * value(from, i));
+                ((float *)run->dst->data)[i] = (float)(factor * layer_clip_value(from, i));
     }
 }
 
-static void backward(struct layer_run *run, const struct pass *pass)
+static void layer_clip_backward(struct layer_run *run, const struct pass *pass)
 {
     (void)run;
     (void)pass;
 }
 
-const struct layer layer_clip = {
-    .name = "clip", .ends_gradient = 1, .shape = shape, .forward = forward, .backward = backward};
+const struct layer layer_clip = {.name = "clip",
+                                 .ends_gradient = 1,
+                                 .shape = layer_clip_shape,
+                                 .forward = layer_clip_forward,
+                                 .backward = layer_clip_backward};

@@ -1,7 +1,7 @@
 /* Convolution with a square kernel, equal stride in both directions, zero padding. */
 #include "nn/layer/layer_product.h"
 
-static sotto_status shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
+static sotto_status layer_conv_shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
 {
     sotto_status status = SOTTO_OK;
     size_t height = src.height + 2 * spec->pad, width = src.width + 2 * spec->pad;
@@ -17,8 +17,8 @@ done:
     return status;
 }
 
-static size_t parameters(struct nn_parameter out[LAYER_PARAMETERS_MAX], const struct layer_spec *spec,
-                         struct nn_shape src)
+static size_t layer_conv_parameters(struct nn_parameter out[LAYER_PARAMETERS_MAX],
+                                    const struct layer_spec *spec, struct nn_shape src)
 {
     size_t area = spec->kernel * spec->kernel;
     out[0] = (struct nn_parameter){.name = "weight",
@@ -40,7 +40,7 @@ static size_t parameters(struct nn_parameter out[LAYER_PARAMETERS_MAX], const st
     return spec->no_bias ? 1 : 2;
 }
 
-static sotto_status plan(struct layer_run *run)
+static sotto_status layer_conv_plan(struct layer_run *run)
 {
     const struct layer_spec *spec = run->spec;
     return product_plan(run, spec->kernel, spec->kernel, spec->stride, spec->pad);
@@ -51,9 +51,9 @@ const struct layer layer_conv = {.name = "conv",
                                  .fuses_mask = 1,
                                  .tangent = 1,
                                  .writes_f32 = 1,
-                                 .shape = shape,
-                                 .parameters = parameters,
-                                 .plan = plan,
+                                 .shape = layer_conv_shape,
+                                 .parameters = layer_conv_parameters,
+                                 .plan = layer_conv_plan,
                                  .layout = product_layout,
                                  .lasting = product_lasting,
                                  .forward = product_forward,

@@ -2,7 +2,8 @@
  * width, in) here and (out, in * height * width) in files, as after PyTorch's nn.Flatten. */
 #include "nn/layer/layer_product.h"
 
-static sotto_status shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
+static sotto_status layer_dense_shape(struct nn_shape *dst, const struct layer_spec *spec,
+                                      struct nn_shape src)
 {
     (void)src;
     sotto_status status = SOTTO_OK;
@@ -12,8 +13,8 @@ done:
     return status;
 }
 
-static size_t parameters(struct nn_parameter out[LAYER_PARAMETERS_MAX], const struct layer_spec *spec,
-                         struct nn_shape src)
+static size_t layer_dense_parameters(struct nn_parameter out[LAYER_PARAMETERS_MAX],
+                                     const struct layer_spec *spec, struct nn_shape src)
 {
     out[0] = (struct nn_parameter){.name = "weight",
                                    .out = spec->width,
@@ -34,7 +35,7 @@ static size_t parameters(struct nn_parameter out[LAYER_PARAMETERS_MAX], const st
     return spec->no_bias ? 1 : 2;
 }
 
-static sotto_status plan(struct layer_run *run)
+static sotto_status layer_dense_plan(struct layer_run *run)
 {
     return product_plan(run, run->src->shape.height, run->src->shape.width, 1, 0);
 }
@@ -44,9 +45,9 @@ const struct layer layer_dense = {.name = "dense",
                                   .fuses_mask = 1,
                                   .tangent = 1,
                                   .writes_f32 = 1,
-                                  .shape = shape,
-                                  .parameters = parameters,
-                                  .plan = plan,
+                                  .shape = layer_dense_shape,
+                                  .parameters = layer_dense_parameters,
+                                  .plan = layer_dense_plan,
                                   .layout = product_layout,
                                   .lasting = product_lasting,
                                   .forward = product_forward,

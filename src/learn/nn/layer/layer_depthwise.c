@@ -23,7 +23,8 @@ struct depthwise {
     char *room;     /* by rows: depthwise_image_bytes() for each thread */
 };
 
-static sotto_status shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
+static sotto_status layer_depthwise_shape(struct nn_shape *dst, const struct layer_spec *spec,
+                                          struct nn_shape src)
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(spec->kernel <= DEPTHWISE_KERNEL_MAX, "%s: the kernel is too wide; expected at most %d",
@@ -36,8 +37,8 @@ done:
     return status;
 }
 
-static size_t parameters(struct nn_parameter out[LAYER_PARAMETERS_MAX], const struct layer_spec *spec,
-                         struct nn_shape src)
+static size_t layer_depthwise_parameters(struct nn_parameter out[LAYER_PARAMETERS_MAX],
+                                         const struct layer_spec *spec, struct nn_shape src)
 {
     size_t area = spec->kernel * spec->kernel;
     out[0] = (struct nn_parameter){.name = "weight",
@@ -73,7 +74,7 @@ static struct depthwise_reach reach_back(const struct layer_spec *s, size_t h, s
                                     .tap_step = -(int)s->stride};
 }
 
-static sotto_status plan(struct layer_run *run)
+static sotto_status layer_depthwise_plan(struct layer_run *run)
 {
     sotto_status status = SOTTO_OK;
     const struct layer_spec *spec = run->spec;
@@ -101,7 +102,7 @@ done:
     return status;
 }
 
-static void layout(struct layer_run *run, struct arena *keep, struct arena *scratch)
+static void layer_depthwise_layout(struct layer_run *run, struct arena *keep, struct arena *scratch)
 {
     struct depthwise *w = run->state;
     size_t values = w->taps * run->src->shape.channels;
@@ -160,7 +161,7 @@ static sotto_status backward_image(void *arg, size_t image, int thread)
     return SOTTO_OK;
 }
 
-static void forward(struct layer_run *run, const struct pass *pass)
+static void layer_depthwise_forward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     struct depthwise *w = run->state;
@@ -194,14 +195,14 @@ static sotto_status sum_range(void *arg, size_t range, int thread)
     return SOTTO_OK;
 }
 
-static void backward(struct layer_run *run, const struct pass *pass)
+static void layer_depthwise_backward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     layer_each_image(backward_image, run);
     (void)par_shares((run->src->shape.channels + RANGE - 1) / RANGE, run->threads, NULL, sum_range, run);
 }
 
-static void release(struct layer_run *run)
+static void layer_depthwise_release(struct layer_run *run)
 {
     struct depthwise *w = run->state;
     if (w)
@@ -212,13 +213,13 @@ static void release(struct layer_run *run)
 
 const struct layer layer_depthwise = {
     .name = "depthwise convolution",
-    .shape = shape,
-    .parameters = parameters,
-    .plan = plan,
-    .layout = layout,
-    .forward = forward,
-    .backward = backward,
+    .shape = layer_depthwise_shape,
+    .parameters = layer_depthwise_parameters,
+    .plan = layer_depthwise_plan,
+    .layout = layer_depthwise_layout,
+    .forward = layer_depthwise_forward,
+    .backward = layer_depthwise_backward,
     .by_rows = depthwise_image_fits,
     .cross_example_reason = "its gradients of single records are not worked out; use a network of plain "
                             "convolutions (resnet8, resnet18 with norm: group)",
-    .release = release};
+    .release = layer_depthwise_release};

@@ -14,7 +14,8 @@
 
 enum { CHUNK = 8192 };
 
-static sotto_status shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
+static sotto_status layer_dropout_shape(struct nn_shape *dst, const struct layer_spec *spec,
+                                        struct nn_shape src)
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(spec->rate >= 0 && spec->rate < 1, "%s: dropout rate must be in [0, 1) (got %g)", spec->path,
@@ -68,7 +69,8 @@ static uint64_t layer_number(const char *path)
     return hash;
 }
 
-static void drop(const struct layer_run *run, const struct pass *pass, void *to, const void *from)
+static void layer_dropout_drop(const struct layer_run *run, const struct pass *pass, void *to,
+                               const void *from)
 {
     const struct activation *t = run->src;
     if (!pass->training || run->spec->rate == 0) {
@@ -81,16 +83,18 @@ static void drop(const struct layer_run *run, const struct pass *pass, void *to,
     (void)status;
 }
 
-static void forward(struct layer_run *run, const struct pass *pass)
+static void layer_dropout_forward(struct layer_run *run, const struct pass *pass)
 {
-    drop(run, pass, run->dst->data, run->src->data);
+    layer_dropout_drop(run, pass, run->dst->data, run->src->data);
 }
 
-static void backward(struct layer_run *run, const struct pass *pass)
+static void layer_dropout_backward(struct layer_run *run, const struct pass *pass)
 {
     if (run->need_diff_src)
-        drop(run, pass, run->src->diff, run->dst->diff);
+        layer_dropout_drop(run, pass, run->src->diff, run->dst->diff);
 }
 
-const struct layer layer_dropout = {
-    .name = "dropout", .shape = shape, .forward = forward, .backward = backward};
+const struct layer layer_dropout = {.name = "dropout",
+                                    .shape = layer_dropout_shape,
+                                    .forward = layer_dropout_forward,
+                                    .backward = layer_dropout_backward};

@@ -26,7 +26,8 @@ struct group_norm {
     float *scratch;                 /* (N, 5, C) */
 };
 
-static sotto_status shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
+static sotto_status layer_group_norm_shape(struct nn_shape *dst, const struct layer_spec *spec,
+                                           struct nn_shape src)
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(spec->groups > 0 && src.channels % spec->groups == 0,
@@ -37,14 +38,14 @@ done:
     return status;
 }
 
-static size_t parameters(struct nn_parameter out[LAYER_PARAMETERS_MAX], const struct layer_spec *spec,
-                         struct nn_shape src)
+static size_t layer_group_norm_parameters(struct nn_parameter out[LAYER_PARAMETERS_MAX],
+                                          const struct layer_spec *spec, struct nn_shape src)
 {
     (void)spec;
     return norm_affine(out, src.channels);
 }
 
-static sotto_status plan(struct layer_run *run)
+static sotto_status layer_group_norm_plan(struct layer_run *run)
 {
     sotto_status status = SOTTO_OK;
     struct group_norm *g = NULL;
@@ -58,7 +59,7 @@ done:
     return status;
 }
 
-static void layout(struct layer_run *run, struct arena *keep, struct arena *scratch)
+static void layer_group_norm_layout(struct layer_run *run, struct arena *keep, struct arena *scratch)
 {
     struct group_norm *g = run->state;
     size_t count = run->batch * g->channels;
@@ -69,7 +70,7 @@ static void layout(struct layer_run *run, struct arena *keep, struct arena *scra
     g->scratch = arena_take(scratch, 5 * count, sizeof(float));
 }
 
-static const void *at(const struct layer_run *run, const void *data, size_t image)
+static const void *layer_group_norm_at(const struct layer_run *run, const void *data, size_t image)
 {
     const struct group_norm *g = run->state;
     return (const char *)data + image * g->rows * g->channels * (run->src->dtype == NN_BF16 ? 2 : 4);
@@ -111,7 +112,7 @@ static sotto_status forward_image(void *arg, size_t image, int thread)
     struct layer_run *run = arg;
     struct group_norm *g = run->state;
     enum nn_dtype type = run->src->dtype;
-    const void *x = at(run, run->src->data, image);
+    const void *x = layer_group_norm_at(run, run->src->data, image);
     float *mean = g->mean + image * g->channels, *inverse = g->inverse + image * g->channels,
           *scale = g->scratch + 5 * image * g->channels, *shift = scale + g->channels;
     g->kernels->sums[type](mean, x, g->rows, g->channels);
@@ -123,8 +124,8 @@ static sotto_status forward_image(void *arg, size_t image, int thread)
     for (size_t c = 0; c < g->channels; c++)
         inverse[c] = 1 / sqrtf(inverse[c] / group_size(g) + (float)NORM_EPSILON);
     affine_of(scale, shift, run, image);
-    g->kernels->apply[type]((void *)at(run, run->dst->data, image), x, NULL, scale, shift, norm_most(run),
-                            g->rows, g->channels);
+    g->kernels->apply[type]((void *)layer_group_norm_at(run, run->dst->data, image), x, NULL, scale, shift,
+                            norm_most(run), g->rows, g->channels);
     return SOTTO_OK;
 }
 
@@ -134,7 +135,8 @@ static sotto_status backward_image(void *arg, size_t image, int thread)
     struct layer_run *run = arg;
     struct group_norm *g = run->state;
     enum nn_dtype type = run->src->dtype;
-    const void *x = at(run, run->src->data, image), *dy = at(run, run->dst->diff, image);
+    const void *x = layer_group_norm_at(run, run->src->data, image),
+               *dy = layer_group_norm_at(run, run->dst->diff, image);
     const float *mean = g->mean + image * g->channels, *inverse = g->inverse + image * g->channels,
                 *weight = run->parameters[0].value;
     float *sum = g->diff_bias + image * g->channels, *product = g->diff_weight + image * g->channels,
@@ -158,18 +160,18 @@ static sotto_status backward_image(void *arg, size_t image, int thread)
         b[c] *= -inverse[c] * inverse[c] * inverse[c] / group_size(g);
         d[c] = -inverse[c] * d[c] / group_size(g) - b[c] * mean[c];
     }
-    g->kernels->back_apply[type]((void *)at(run, run->src->diff, image), run->add_diff_src, dy, x, &slopes,
-                                 run->relu ? &gate : NULL, g->rows, g->channels);
+    g->kernels->back_apply[type]((void *)layer_group_norm_at(run, run->src->diff, image), run->add_diff_src,
+                                 dy, x, &slopes, run->relu ? &gate : NULL, g->rows, g->channels);
     return SOTTO_OK;
 }
 
-static void forward(struct layer_run *run, const struct pass *pass)
+static void layer_group_norm_forward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     layer_each_image(forward_image, run);
 }
 
-static void backward(struct layer_run *run, const struct pass *pass)
+static void layer_group_norm_backward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     struct group_norm *g = run->state;
@@ -222,7 +224,7 @@ static void example_sum(struct layer_run *run, double *sum, const double *factor
         }
 }
 
-static void release(struct layer_run *run)
+static void layer_group_norm_release(struct layer_run *run)
 {
     base_free(run->state);
     run->state = NULL;
@@ -233,12 +235,12 @@ const struct layer layer_group_norm = {.name = "group norm",
                                        .applies_own_relu_mask = 1,
                                        .in_place = 1,
                                        .adds = 1,
-                                       .shape = shape,
-                                       .parameters = parameters,
-                                       .plan = plan,
-                                       .layout = layout,
-                                       .forward = forward,
-                                       .backward = backward,
+                                       .shape = layer_group_norm_shape,
+                                       .parameters = layer_group_norm_parameters,
+                                       .plan = layer_group_norm_plan,
+                                       .layout = layer_group_norm_layout,
+                                       .forward = layer_group_norm_forward,
+                                       .backward = layer_group_norm_backward,
                                        .example_norms = example_norms,
                                        .example_sum = example_sum,
-                                       .release = release};
+                                       .release = layer_group_norm_release};

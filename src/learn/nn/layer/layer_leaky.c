@@ -8,7 +8,8 @@
 
 #include <assert.h>
 
-static sotto_status shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
+static sotto_status layer_leaky_shape(struct nn_shape *dst, const struct layer_spec *spec,
+                                      struct nn_shape src)
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(spec->rate > 0 && spec->rate < 1, "%s: the slope is %g; expected a number between 0 and 1",
@@ -44,14 +45,14 @@ static sotto_status backward_image(void *arg, size_t image, int thread)
     return SOTTO_OK;
 }
 
-static void forward(struct layer_run *run, const struct pass *pass)
+static void layer_leaky_forward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     assert(run->src->dtype == run->dst->dtype); /* it does not write f32 in a bf16 plan */
     layer_each_image(forward_image, run);
 }
 
-static void backward(struct layer_run *run, const struct pass *pass)
+static void layer_leaky_backward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     if (run->need_diff_src)
@@ -61,6 +62,6 @@ static void backward(struct layer_run *run, const struct pass *pass)
 const struct layer layer_leaky = {.name = "leaky ReLU",
                                   .in_place = 1,
                                   .tangent = 1,
-                                  .shape = shape,
-                                  .forward = forward,
-                                  .backward = backward};
+                                  .shape = layer_leaky_shape,
+                                  .forward = layer_leaky_forward,
+                                  .backward = layer_leaky_backward};

@@ -15,12 +15,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-static float get(const struct activation *t, const void *data, size_t i)
+static float layer_pool_get(const struct activation *t, const void *data, size_t i)
 {
     return t->dtype == NN_BF16 ? bf16_to_float(((const bf16 *)data)[i]) : ((const float *)data)[i];
 }
 
-static void put(const struct activation *t, void *data, size_t i, float x)
+static void layer_pool_put(const struct activation *t, void *data, size_t i, float x)
 {
     if (t->dtype == NN_BF16)
         ((bf16 *)data)[i] = bf16_from_float(x);
@@ -79,7 +79,7 @@ static size_t index_of(struct nn_shape s, size_t image, size_t h, size_t w)
 }
 
 /** Position of the window's first largest value. A NaN counts as the largest, so that it is not lost. */
-static size_t largest(const struct layer_run *run, const struct window *w, size_t image, size_t c)
+static size_t layer_pool_largest(const struct layer_run *run, const struct window *w, size_t image, size_t c)
 {
     struct nn_shape s = run->src->shape;
     size_t best = index_of(s, image, w->top, w->left) + c;
@@ -87,7 +87,7 @@ static size_t largest(const struct layer_run *run, const struct window *w, size_
     for (size_t h = w->top; h < w->bottom; h++)
         for (size_t x = w->left; x < w->right; x++) {
             size_t i = index_of(s, image, h, x) + c;
-            float value = get(run->src, run->src->data, i);
+            float value = layer_pool_get(run->src, run->src->data, i);
             if (value > most || isnan(value)) {
                 most = value;
                 best = i;
@@ -101,7 +101,7 @@ static float sum_of(const struct layer_run *run, const struct window *w, size_t 
     float sum = 0;
     for (size_t h = w->top; h < w->bottom; h++)
         for (size_t x = w->left; x < w->right; x++)
-            sum += get(run->src, run->src->data, index_of(run->src->shape, image, h, x) + c);
+            sum += layer_pool_get(run->src, run->src->data, index_of(run->src->shape, image, h, x) + c);
     return sum;
 }
 
@@ -119,9 +119,10 @@ static sotto_status forward_image(void *arg, size_t image, int thread)
         for (size_t q = 0; q < d.width; q++) {
             struct window w = window_of(run, p, q);
             for (size_t c = 0; c < d.channels; c++)
-                put(run->dst, run->dst->data, index_of(d, image, p, q) + c,
-                    takes_largest(run) ? get(run->src, run->src->data, largest(run, &w, image, c))
-                                       : sum_of(run, &w, image, c) / w.area);
+                layer_pool_put(run->dst, run->dst->data, index_of(d, image, p, q) + c,
+                               takes_largest(run) ? layer_pool_get(run->src, run->src->data,
+                                                                   layer_pool_largest(run, &w, image, c))
+                                                  : sum_of(run, &w, image, c) / w.area);
         }
     return SOTTO_OK;
 }
@@ -129,7 +130,7 @@ static sotto_status forward_image(void *arg, size_t image, int thread)
 /* Windows may overlap, so gradients add up; in bf16 each addition rounds once. */
 static void add_to(struct layer_run *run, size_t i, float x)
 {
-    put(run->src, run->src->diff, i, get(run->src, run->src->diff, i) + x);
+    layer_pool_put(run->src, run->src->diff, i, layer_pool_get(run->src, run->src->diff, i) + x);
 }
 
 static sotto_status backward_image(void *arg, size_t image, int thread)
@@ -138,14 +139,14 @@ static sotto_status backward_image(void *arg, size_t image, int thread)
     struct layer_run *run = arg;
     struct nn_shape d = run->dst->shape, s = run->src->shape;
     for (size_t i = image * shape_count(s); i < (image + 1) * shape_count(s); i++)
-        put(run->src, run->src->diff, i, 0);
+        layer_pool_put(run->src, run->src->diff, i, 0);
     for (size_t p = 0; p < d.height; p++)
         for (size_t q = 0; q < d.width; q++) {
             struct window w = window_of(run, p, q);
             for (size_t c = 0; c < d.channels; c++) {
-                float diff = get(run->dst, run->dst->diff, index_of(d, image, p, q) + c);
+                float diff = layer_pool_get(run->dst, run->dst->diff, index_of(d, image, p, q) + c);
                 if (takes_largest(run)) {
-                    add_to(run, largest(run, &w, image, c), diff);
+                    add_to(run, layer_pool_largest(run, &w, image, c), diff);
                     continue;
                 }
                 for (size_t h = w.top; h < w.bottom; h++)
@@ -246,7 +247,7 @@ static sotto_status forward_whole_image(void *arg, size_t image, int thread)
         sums, (const char *)run->src->data + image * shape_count(s) * dtype_size(run->src->dtype),
         s.height * s.width, s.channels);
     for (size_t c = 0; c < s.channels; c++)
-        put(run->dst, run->dst->data, image * s.channels + c, sums[c] / area);
+        layer_pool_put(run->dst, run->dst->data, image * s.channels + c, sums[c] / area);
     return SOTTO_OK;
 }
 
@@ -258,7 +259,8 @@ static sotto_status backward_whole_image(void *arg, size_t image, int thread)
     size_t area = s.height * s.width, pixel = s.channels * dtype_size(run->src->dtype);
     char *diff = (char *)run->src->diff + image * area * pixel;
     for (size_t c = 0; c < s.channels; c++)
-        put(run->src, diff, c, get(run->dst, run->dst->diff, image * s.channels + c) / (float)area);
+        layer_pool_put(run->src, diff, c,
+                       layer_pool_get(run->dst, run->dst->diff, image * s.channels + c) / (float)area);
     for (size_t i = 1; i < area; i++)
         memcpy(diff + i * pixel, diff, pixel);
     return SOTTO_OK;
@@ -266,13 +268,13 @@ static sotto_status backward_whole_image(void *arg, size_t image, int thread)
 
 /* ---- rows ---- */
 
-static void forward(struct layer_run *run, const struct pass *pass)
+static void layer_pool_forward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     layer_each_image(by_pixels(run) ? forward_pixels : forward_image, run);
 }
 
-static void backward(struct layer_run *run, const struct pass *pass)
+static void layer_pool_backward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     if (run->need_diff_src)
@@ -292,10 +294,14 @@ static void backward_global(struct layer_run *run, const struct pass *pass)
         layer_each_image(backward_whole_image, run);
 }
 
-const struct layer layer_max_pool = {
-    .name = "max pool", .shape = window_shape, .forward = forward, .backward = backward};
-const struct layer layer_average_pool = {
-    .name = "average pool", .shape = window_shape, .forward = forward, .backward = backward};
+const struct layer layer_max_pool = {.name = "max pool",
+                                     .shape = window_shape,
+                                     .forward = layer_pool_forward,
+                                     .backward = layer_pool_backward};
+const struct layer layer_average_pool = {.name = "average pool",
+                                         .shape = window_shape,
+                                         .forward = layer_pool_forward,
+                                         .backward = layer_pool_backward};
 const struct layer layer_global_pool = {.name = "global average pool",
                                         .shape = global_shape,
                                         .forward = forward_global,

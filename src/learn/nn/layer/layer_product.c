@@ -84,7 +84,8 @@ void product_forward(struct layer_run *run, const struct pass *pass)
                                has_bias(run) ? run->parameters[1].value : NULL);
 }
 
-static void backward(struct layer_run *run, void *diff_src, float *diff_weights, float *diff_bias)
+static void layer_product_backward(struct layer_run *run, void *diff_src, float *diff_weights,
+                                   float *diff_bias)
 {
     const struct product *p = run->state;
     run->backend->conv_backward(p->conv, diff_src, diff_weights, has_bias(run) ? diff_bias : NULL,
@@ -96,9 +97,9 @@ void product_backward(struct layer_run *run, const struct pass *pass)
     void *diff_src = run->need_diff_src ? run->src->diff : NULL;
     take_weights(run, pass);
     if (!run->views && !pass->input_only)
-        backward(run, diff_src, run->parameters[0].diff, run->parameters[1].diff);
+        layer_product_backward(run, diff_src, run->parameters[0].diff, run->parameters[1].diff);
     else if (diff_src)
-        backward(run, diff_src, NULL, NULL);
+        layer_product_backward(run, diff_src, NULL, NULL);
 }
 
 void product_use(struct layer_run *run, size_t rows)

@@ -7,20 +7,21 @@
 
 #include <string.h>
 
-static sotto_status shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
+static sotto_status layer_reverse_shape(struct nn_shape *dst, const struct layer_spec *spec,
+                                        struct nn_shape src)
 {
     (void)spec;
     *dst = src;
     return SOTTO_OK;
 }
 
-static void forward(struct layer_run *run, const struct pass *pass)
+static void layer_reverse_forward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     memcpy(run->dst->data, run->src->data, run->src->count * dtype_size(run->src->dtype));
 }
 
-static void backward(struct layer_run *run, const struct pass *pass)
+static void layer_reverse_backward(struct layer_run *run, const struct pass *pass)
 {
     float factor = -(float)run->spec->rate;
     (void)pass;
@@ -39,5 +40,8 @@ static void backward(struct layer_run *run, const struct pass *pass)
     }
 }
 
-const struct layer layer_reverse = {
-    .name = "reverse", .in_place = 1, .shape = shape, .forward = forward, .backward = backward};
+const struct layer layer_reverse = {.name = "reverse",
+                                    .in_place = 1,
+                                    .shape = layer_reverse_shape,
+                                    .forward = layer_reverse_forward,
+                                    .backward = layer_reverse_backward};

@@ -4,7 +4,8 @@
 #include "nn/kernel/bf16.h"
 #include "nn/kernel/kernels.h"
 
-static sotto_status shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
+static sotto_status layer_scale_shape(struct nn_shape *dst, const struct layer_spec *spec,
+                                      struct nn_shape src)
 {
     (void)spec;
     *dst = src;
@@ -12,8 +13,8 @@ static sotto_status shape(struct nn_shape *dst, const struct layer_spec *spec, s
 }
 
 /* Small tensors only (logits), so one thread. */
-static void scale(const struct layer_run *run, void *to, enum nn_dtype to_type, const void *from,
-                  enum nn_dtype from_type)
+static void layer_scale_values(const struct layer_run *run, void *to, enum nn_dtype to_type, const void *from,
+                               enum nn_dtype from_type)
 {
     float factor = (float)run->spec->rate;
     for (size_t i = 0; i < run->src->count; i++) {
@@ -25,18 +26,21 @@ static void scale(const struct layer_run *run, void *to, enum nn_dtype to_type, 
     }
 }
 
-static void forward(struct layer_run *run, const struct pass *pass)
+static void layer_scale_forward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
-    scale(run, run->dst->data, run->dst->dtype, run->src->data, run->src->dtype);
+    layer_scale_values(run, run->dst->data, run->dst->dtype, run->src->data, run->src->dtype);
 }
 
-static void backward(struct layer_run *run, const struct pass *pass)
+static void layer_scale_backward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     if (run->need_diff_src)
-        scale(run, run->src->diff, run->src->dtype, run->dst->diff, run->dst->dtype);
+        layer_scale_values(run, run->src->diff, run->src->dtype, run->dst->diff, run->dst->dtype);
 }
 
-const struct layer layer_scale = {
-    .name = "scale", .writes_f32 = 1, .shape = shape, .forward = forward, .backward = backward};
+const struct layer layer_scale = {.name = "scale",
+                                  .writes_f32 = 1,
+                                  .shape = layer_scale_shape,
+                                  .forward = layer_scale_forward,
+                                  .backward = layer_scale_backward};

@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-static sotto_status shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
+static sotto_status layer_softmax_shape(struct nn_shape *dst, const struct layer_spec *spec,
+                                        struct nn_shape src)
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(src.height == 1 && src.width == 1, "%s: softmax needs vectors, not maps of %zux%zux%zu",
@@ -17,13 +18,13 @@ done:
     return status;
 }
 
-static double get(const void *data, enum nn_dtype type, size_t i)
+static double layer_softmax_get(const void *data, enum nn_dtype type, size_t i)
 {
     return type == NN_BF16 ? (double)bf16_to_float(((const bf16 *)data)[i])
                            : (double)((const float *)data)[i];
 }
 
-static void put(void *data, enum nn_dtype type, size_t i, double x)
+static void layer_softmax_put(void *data, enum nn_dtype type, size_t i, double x)
 {
     if (type == NN_BF16)
         ((bf16 *)data)[i] = bf16_from_float((float)x);
@@ -36,12 +37,12 @@ static void put(void *data, enum nn_dtype type, size_t i, double x)
 /* Largest logit of a row and the sum of exponentials relative to it. */
 static void scale_of(double *top, double *sum, const struct activation *src, size_t first, size_t k)
 {
-    *top = get(src->data, src->dtype, first);
+    *top = layer_softmax_get(src->data, src->dtype, first);
     *sum = 0;
     for (size_t j = 1; j < k; j++)
-        *top = fmax(*top, get(src->data, src->dtype, first + j));
+        *top = fmax(*top, layer_softmax_get(src->data, src->dtype, first + j));
     for (size_t j = 0; j < k; j++)
-        *sum += exp(get(src->data, src->dtype, first + j) - *top);
+        *sum += exp(layer_softmax_get(src->data, src->dtype, first + j) - *top);
 }
 
 static void softmax_forward(struct layer_run *run, const struct pass *pass)
@@ -53,7 +54,8 @@ static void softmax_forward(struct layer_run *run, const struct pass *pass)
         double top, sum;
         scale_of(&top, &sum, src, first, k);
         for (size_t j = first; j < first + k; j++)
-            put(run->dst->data, run->dst->dtype, j, exp(get(src->data, src->dtype, j) - top) / sum);
+            layer_softmax_put(run->dst->data, run->dst->dtype, j,
+                              exp(layer_softmax_get(src->data, src->dtype, j) - top) / sum);
     }
 }
 
@@ -67,15 +69,19 @@ static void softmax_backward(struct layer_run *run, const struct pass *pass)
         double top, sum, mean = 0;
         scale_of(&top, &sum, src, first, k);
         for (size_t j = first; j < first + k; j++)
-            mean += exp(get(src->data, src->dtype, j) - top) / sum * get(dst->diff, dst->dtype, j);
+            mean += exp(layer_softmax_get(src->data, src->dtype, j) - top) / sum *
+                    layer_softmax_get(dst->diff, dst->dtype, j);
         for (size_t j = first; j < first + k; j++)
-            put(src->diff, src->dtype, j,
-                exp(get(src->data, src->dtype, j) - top) / sum * (get(dst->diff, dst->dtype, j) - mean));
+            layer_softmax_put(src->diff, src->dtype, j,
+                              exp(layer_softmax_get(src->data, src->dtype, j) - top) / sum *
+                                  (layer_softmax_get(dst->diff, dst->dtype, j) - mean));
     }
 }
 
-const struct layer layer_softmax = {
-    .name = "softmax", .shape = shape, .forward = softmax_forward, .backward = softmax_backward};
+const struct layer layer_softmax = {.name = "softmax",
+                                    .shape = layer_softmax_shape,
+                                    .forward = softmax_forward,
+                                    .backward = softmax_backward};
 
 /* ---- logarithm of a mean ---- */
 
@@ -86,8 +92,9 @@ static void log_forward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     for (size_t i = 0; i < run->src->count; i++)
-        put(run->dst->data, run->dst->dtype, i,
-            log(run->spec->rate * get(run->src->data, run->src->dtype, i) + least));
+        layer_softmax_put(
+            run->dst->data, run->dst->dtype, i,
+            log(run->spec->rate * layer_softmax_get(run->src->data, run->src->dtype, i) + least));
 }
 
 static void log_backward(struct layer_run *run, const struct pass *pass)
@@ -95,10 +102,13 @@ static void log_backward(struct layer_run *run, const struct pass *pass)
     (void)pass;
     double rate = run->spec->rate;
     for (size_t i = 0; run->need_diff_src && i < run->src->count; i++)
-        put(run->src->diff, run->src->dtype, i,
-            rate * get(run->dst->diff, run->dst->dtype, i) /
-                (rate * get(run->src->data, run->src->dtype, i) + least));
+        layer_softmax_put(run->src->diff, run->src->dtype, i,
+                          rate * layer_softmax_get(run->dst->diff, run->dst->dtype, i) /
+                              (rate * layer_softmax_get(run->src->data, run->src->dtype, i) + least));
 }
 
-const struct layer layer_log_mean = {
-    .name = "log mean", .writes_f32 = 1, .shape = shape, .forward = log_forward, .backward = log_backward};
+const struct layer layer_log_mean = {.name = "log mean",
+                                     .writes_f32 = 1,
+                                     .shape = layer_softmax_shape,
+                                     .forward = log_forward,
+                                     .backward = log_backward};

@@ -9,7 +9,7 @@
 
 #include <assert.h>
 
-static sotto_status shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
+static sotto_status layer_tanh_shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
 {
     (void)spec;
     *dst = src;
@@ -35,19 +35,22 @@ static sotto_status backward_image(void *arg, size_t image, int thread)
     return SOTTO_OK;
 }
 
-static void forward(struct layer_run *run, const struct pass *pass)
+static void layer_tanh_forward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     assert(run->src->dtype == run->dst->dtype); /* it does not write f32 in a bf16 plan */
     layer_each_image(forward_image, run);
 }
 
-static void backward(struct layer_run *run, const struct pass *pass)
+static void layer_tanh_backward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     if (run->need_diff_src)
         layer_each_image(backward_image, run);
 }
 
-const struct layer layer_tanh = {
-    .name = "tanh", .in_place = 1, .shape = shape, .forward = forward, .backward = backward};
+const struct layer layer_tanh = {.name = "tanh",
+                                 .in_place = 1,
+                                 .shape = layer_tanh_shape,
+                                 .forward = layer_tanh_forward,
+                                 .backward = layer_tanh_backward};

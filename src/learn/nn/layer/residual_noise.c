@@ -33,7 +33,7 @@ struct job {
     int half, keep, multiplied;
 };
 
-static sotto_status chunk(void *arg, size_t number, int thread)
+static sotto_status residual_noise_chunk(void *arg, size_t number, int thread)
 {
     (void)thread;
     const struct job *job = arg;
@@ -164,7 +164,7 @@ static void add_up(double total[2], const struct layer_run *run)
 }
 
 /* Mean, then squares about it: no cancellation. */
-static struct moments measure(const struct layer_run *run, const struct job *job)
+static struct moments residual_noise_measure(const struct layer_run *run, const struct job *job)
 {
     struct sums s = {job, run->noise_parts, 0};
     double total[2];
@@ -179,7 +179,7 @@ static struct moments measure(const struct layer_run *run, const struct job *job
 }
 
 /* Of the gradient and the noise. */
-static double product(const struct layer_run *run, const struct job *job)
+static double residual_noise_product(const struct layer_run *run, const struct job *job)
 {
     struct sums s = {job, run->noise_parts, 0};
     double total[2];
@@ -188,7 +188,7 @@ static double product(const struct layer_run *run, const struct job *job)
     return total[0];
 }
 
-static void prepare(struct job *job, const struct layer_run *run, const struct pass *pass)
+static void residual_noise_prepare(struct job *job, const struct layer_run *run, const struct pass *pass)
 {
     job->kernels = residual_noise_kernels_find();
     job->chacha = chacha_kernels_find();
@@ -209,16 +209,17 @@ void residual_noise_forward(struct layer_run *run, const struct activation *resi
     struct job job = {.to = run->dst->data,
                       .residual = residual ? residual->data : NULL,
                       .multiplied = run->spec->noise.kind == NN_NOISE_MULTIPLICATIVE};
-    prepare(&job, run, pass);
+    residual_noise_prepare(&job, run, pass);
     if (run->spec->noise.relative) {
-        const struct moments m = run->crossed ? moments_read(run->crossed) : measure(run, &job);
+        const struct moments m =
+            run->crossed ? moments_read(run->crossed) : residual_noise_measure(run, &job);
         run->noise_count = m.count;
         run->noise_mean = m.mean;
         run->noise_deviation = m.count > 1 ? sqrt(m.squares / (m.count - 1)) : 0;
         job.scale = (float)(run->spec->noise.gamma * run->noise_deviation);
         job.residual = NULL;
     }
-    run_chunks(job.count, run, chunk, &job);
+    run_chunks(job.count, run, residual_noise_chunk, &job);
 }
 
 void residual_noise_backward(struct layer_run *run, struct activation *residual, enum residual_share share,
@@ -229,8 +230,8 @@ void residual_noise_backward(struct layer_run *run, struct activation *residual,
                       .residual = residual->data,
                       .keep = share != RESIDUAL_COPY,
                       .share = share != RESIDUAL_SHARED};
-    prepare(&job, run, pass);
-    run_chunks(job.count, run, chunk, &job);
+    residual_noise_prepare(&job, run, pass);
+    run_chunks(job.count, run, residual_noise_chunk, &job);
 }
 
 /* y = x + gamma s(x) z: besides its own gradient, x_i moves s; the derivative is (x_i - mean) / ((n - 1)
@@ -241,8 +242,8 @@ void residual_noise_backward_relative(struct layer_run *run, const struct pass *
     double gamma = run->spec->noise.gamma, deviation = run->noise_deviation;
     if (!(deviation > 0))
         return;
-    prepare(&job, run, pass);
-    const double sum = run->crossed ? run->crossed[0] : product(run, &job);
+    residual_noise_prepare(&job, run, pass);
+    const double sum = run->crossed ? run->crossed[0] : residual_noise_product(run, &job);
     job.scale = (float)(gamma * deviation);
     job.mean = (float)run->noise_mean;
     job.pull = (float)(gamma * sum / ((run->noise_count - 1) * deviation));
@@ -260,15 +261,15 @@ static size_t cross_width(const struct layer_run *run)
 static void gather_forward(struct layer_run *run, const struct pass *pass, double *out)
 {
     struct job job = {.to = run->dst->data};
-    prepare(&job, run, pass);
-    moments_write(out, measure(run, &job));
+    residual_noise_prepare(&job, run, pass);
+    moments_write(out, residual_noise_measure(run, &job));
 }
 
 static void gather_backward(struct layer_run *run, const struct pass *pass, double *out)
 {
     struct job job = {.gradient = run->dst->diff};
-    prepare(&job, run, pass);
-    out[0] = product(run, &job);
+    residual_noise_prepare(&job, run, pass);
+    out[0] = residual_noise_product(run, &job);
     out[1] = out[2] = 0;
 }
 

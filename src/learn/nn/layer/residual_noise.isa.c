@@ -34,7 +34,7 @@ INLINE f32x16 lanes_flip(f32x16 x, u32x16 bits)
 /* Cosine and sine of 2 pi t, t = words / 2^32: the nearest quarter turn, and polynomials on the rest. Words
  * without their top two bits are four times the rest, as signed numbers; words + 2^29 have the quarter on
  * top: odd ones exchange the two, and the signs follow. */
-INLINE void turn(f32x16 *cosine, f32x16 *sine, u32x16 words)
+INLINE void residual_noise_turn(f32x16 *cosine, f32x16 *sine, u32x16 words)
 {
     u32x16 quarter = words + 0x20000000u;
     i32x16 rest = (i32x16)(words << 2);
@@ -48,7 +48,7 @@ INLINE void turn(f32x16 *cosine, f32x16 *sine, u32x16 words)
     *sine = lanes_flip(lanes_select(swap, c, s), quarter);
 }
 
-static void normals(float out[NOISE_GROUP], const uint32_t words[NOISE_GROUP])
+static void residual_noise_normals(float out[NOISE_GROUP], const uint32_t words[NOISE_GROUP])
 {
     for (size_t i = 0; i < NOISE_GROUP; i += 2 * LANES) {
         u32x16 first, second;
@@ -56,13 +56,13 @@ static void normals(float out[NOISE_GROUP], const uint32_t words[NOISE_GROUP])
         memcpy(&second, words + i + LANES, sizeof second);
         f32x16 u = (__builtin_convertvector(first, f32x16) + 0.5f) * 0x1p-32f, cosine, sine;
         f32x16 radius = lanes_root(lanes_log(u) * -2.0f);
-        turn(&cosine, &sine, second);
+        residual_noise_turn(&cosine, &sine, second);
         lanes_store(out + i, radius * cosine);
         lanes_store(out + i + LANES, radius * sine);
     }
 }
 
-INLINE f32x16 floored(f32x16 x, f32x16 floor)
+INLINE f32x16 residual_noise_discretised(f32x16 x, f32x16 floor)
 {
     f32x16 size = lanes_max(lanes_select(x < 0, -x, x), floor);
     return lanes_select(x < 0, -size, size);
@@ -79,7 +79,8 @@ INLINE f32x16 floored(f32x16 x, f32x16 floor)
         }                                                                                                    \
     } while (0)
 
-static void add(void *y, const void *x, size_t at, const float *z, float scale, size_t n, int half)
+static void residual_noise_add(void *y, const void *x, size_t at, const float *z, float scale, size_t n,
+                               int half)
 {
     if (x)
         EACH(lanes_put(y, at + i,
@@ -97,7 +98,7 @@ static void add_scaled(void *y, const void *x, size_t at, const float *z, float 
     if (floor > 0)
         EACH({
             f32x16 here = lanes_get(x, at + i, k, half);
-            f32x16 noise = scale * lanes_get(z, i, k, 0) * floored(here, least);
+            f32x16 noise = scale * lanes_get(z, i, k, 0) * residual_noise_discretised(here, least);
             lanes_put(y, at + i, lanes_get(y, at + i, k, half) + here + noise, k, half);
         });
     else
@@ -145,7 +146,7 @@ static double lanes_total(f32x16 x)
 
 /* A few numbers in f32 lanes, many in double: the error stays that of f32. Lanes beyond the end add
  * nothing. */
-static void moments(double sums[2], const void *y, size_t at, double shift, size_t n, int half)
+static void residual_noise_moments(double sums[2], const void *y, size_t at, double shift, size_t n, int half)
 {
     const f32x16 mean = (f32x16){0} + (float)shift;
     for (size_t first = 0; first < n; first += NOISE_GROUP) {
@@ -168,15 +169,15 @@ static void moments(double sums[2], const void *y, size_t at, double shift, size
     }
 }
 
-static double dot(const void *g, size_t at, const float *z, size_t n, int half)
+static double residual_noise_dot(const void *g, size_t at, const float *z, size_t n, int half)
 {
     f32x16 sum = {0};
     EACH(sum += lanes_get(g, at + i, k, half) * lanes_get(z, i, k, 0));
     return lanes_total(sum);
 }
 
-static void pull(void *to, const void *y, size_t at, const float *z, float factor, float scale, float mean,
-                 size_t n, int half)
+static void residual_noise_pull(void *to, const void *y, size_t at, const float *z, float factor, float scale,
+                                float mean, size_t n, int half)
 {
     EACH(lanes_put(to, at + i,
                    lanes_get(to, at + i, k, half) +
@@ -186,4 +187,5 @@ static void pull(void *to, const void *y, size_t at, const float *z, float facto
 
 extern const struct residual_noise_kernels ISA_NAME(residual_noise_kernels);
 const struct residual_noise_kernels ISA_NAME(residual_noise_kernels) = {
-    normals, add, add_scaled, add_scaled_back, moments, dot, pull};
+    residual_noise_normals, residual_noise_add, add_scaled,         add_scaled_back,
+    residual_noise_moments, residual_noise_dot, residual_noise_pull};

@@ -45,7 +45,7 @@ static const char *dtype_name(enum nn_dtype dtype)
 }
 
 /* Can this machine compute by it, and is it within what was asked for? */
-static bool allowed(const struct autotune_candidate *c, const struct autotune_request *r)
+static bool autotuner_allowed(const struct autotune_candidate *c, const struct autotune_request *r)
 {
     const struct nn_backend *backend;
     if ((!is_auto(r->backend) && strcmp(r->backend, c->backend) != 0) ||
@@ -63,12 +63,12 @@ static void list_candidates(struct autotune_times *out, const struct autotune_re
     for (size_t i = 0; i < CANDIDATES; i++) {
         const struct candidate *c = &candidates[i];
         bool wanted = !c->only_by_name || !is_auto(r->backend) || (out->count == 0 && i + 1 == CANDIDATES);
-        if (wanted && allowed(&c->is, r))
+        if (wanted && autotuner_allowed(&c->is, r))
             out->candidate[out->count++] = c->is;
     }
 }
 
-static void drop(struct autotune_times *t, size_t i)
+static void autotuner_drop(struct autotune_times *t, size_t i)
 {
     t->count--;
     memmove(&t->candidate[i], &t->candidate[i + 1], (t->count - i) * sizeof *t->candidate);
@@ -106,7 +106,7 @@ static double real_seconds(void *state, const struct autotune_candidate *running
 }
 static const struct autotune_clock real_clock = {real_seconds, NULL};
 
-static void fill(float *out, size_t count, double scale)
+static void autotuner_fill(float *out, size_t count, double scale)
 {
     struct rng random = rng_stream(0, RNG_PROBE, 0, 0);
     for (size_t i = 0; out && i < count; i++)
@@ -123,8 +123,8 @@ static sotto_status take_step(struct nn_plan *plan, const struct nn_model *m, do
     const struct nn_chains chains = {&examples, 1};
     size_t whole;
     TRY(nn_plan_forward(plan, 1, 0, step));
-    fill(nn_plan_diff_output(plan), r->batch * nn_model_output_width(m), 1e-3);
-    fill(nn_plan_adversary_diff(plan), r->batch * r->model->adversary.values, 1e-3);
+    autotuner_fill(nn_plan_diff_output(plan), r->batch * nn_model_output_width(m), 1e-3);
+    autotuner_fill(nn_plan_adversary_diff(plan), r->batch * r->model->adversary.values, 1e-3);
     if (r->views)
         TRY(nn_plan_clipped_sum(plan, sum, &whole, examples, &chains, &clip));
     else
@@ -171,7 +171,7 @@ static sotto_status time_candidate(double *out, struct nn_model *m, const struct
     TRY(nn_backend_find(&config.backend, c->backend));
     TRY(nn_plan_create(&plan, m, &config));
     NEW(sum, r->views ? nn_model_trained_count(m) : 1);
-    fill(nn_plan_input(plan), inputs, 1);
+    autotuner_fill(nn_plan_input(plan), inputs, 1);
     TRY(time_plan(out, plan, m, sum, c, r, ctx));
 done:
     base_free(sum);
@@ -180,8 +180,8 @@ done:
 }
 
 /* One plan at a time, each freed before the next. *whole: all of them were measured. */
-static sotto_status measure(struct autotune_times *t, bool *whole, const struct autotune_request *r,
-                            const struct sotto_context *ctx)
+static sotto_status autotuner_measure(struct autotune_times *t, bool *whole, const struct autotune_request *r,
+                                      const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct nn_model *m = NULL;
@@ -196,7 +196,7 @@ static sotto_status measure(struct autotune_times *t, bool *whole, const struct 
     }
     for (size_t i = 1; i < t->count; i++)
         if (strcmp(t->candidate[i].backend, "winograd") == 0 && !has_winograd(m, t->candidate[i].dtype))
-            drop(t, i--);
+            autotuner_drop(t, i--);
     *whole = t->count > 1;
     for (size_t i = 0; t->count > 1 && i < t->count; i++) {
         status = time_candidate(&t->seconds[i], m, &t->candidate[i], r, ctx);
@@ -226,7 +226,7 @@ static size_t best_of(const struct autotune_times *t)
 
 /* ---- the choice ---- */
 
-static void take(struct sotto_autotune *out, const struct autotune_candidate *c, const char *how)
+static void autotuner_take(struct sotto_autotune *out, const struct autotune_candidate *c, const char *how)
 {
     *out = (struct sotto_autotune){0};
     snprintf(out->backend, sizeof out->backend, "%s", c->backend);
@@ -237,7 +237,7 @@ static void take(struct sotto_autotune *out, const struct autotune_candidate *c,
 static void take_best(struct sotto_autotune *out, const struct autotune_times *t, const char *how,
                       const struct autotune_request *r)
 {
-    take(out, &t->candidate[best_of(t)], t->count > 1 ? how : "only");
+    autotuner_take(out, &t->candidate[best_of(t)], t->count > 1 ? how : "only");
     for (size_t i = 0; t->count > 1 && i < t->count; i++) {
         struct sotto_autotune_rate *rate = &out->measured[out->count];
         if (!isfinite(t->seconds[i]))
@@ -260,8 +260,8 @@ static bool take_checkpoint(struct sotto_autotune *out, const struct autotune_re
     for (size_t i = 0; i < CANDIDATES; i++) {
         const struct autotune_candidate *c = &candidates[i].is;
         if (strcmp(by.backend, c->backend) == 0 && strcmp(by.dtype, dtype_name(c->dtype)) == 0 &&
-            allowed(c, r)) {
-            take(out, c, "checkpoint");
+            autotuner_allowed(c, r)) {
+            autotuner_take(out, c, "checkpoint");
             return true;
         }
     }
@@ -288,23 +288,23 @@ done:
     return status;
 }
 
-static sotto_status resolve(struct sotto_autotune *out, const struct autotune_request *r,
-                            const struct sotto_context *ctx)
+static sotto_status autotuner_resolve(struct sotto_autotune *out, const struct autotune_request *r,
+                                      const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct autotune_times times;
     bool whole;
     list_candidates(&times, r);
     if (!is_auto(r->dtype) && !is_auto(r->backend)) {
-        take(out, &times.candidate[0], "stated");
+        autotuner_take(out, &times.candidate[0], "stated");
     } else if (take_checkpoint(out, r, ctx)) {
         /* done */
     } else if (times.count == 1 || is_short(r)) {
-        take(out, &times.candidate[0], times.count == 1 ? "only" : "short");
+        autotuner_take(out, &times.candidate[0], times.count == 1 ? "only" : "short");
     } else if (autotune_recall(&times, r)) {
         take_best(out, &times, "remembered", r);
     } else {
-        TRY(measure(&times, &whole, r, ctx));
+        TRY(autotuner_measure(&times, &whole, r, ctx));
         if (whole)
             autotune_remember(&times, r);
         take_best(out, &times, "measured", r);
@@ -322,7 +322,7 @@ sotto_status autotune(struct sotto_autotune *out, const struct autotune_request 
     TRY(check_names(request));
     par_set_threads(request->threads);
     status_get(&before);
-    TRY(resolve(&found, request, ctx));
+    TRY(autotuner_resolve(&found, request, ctx));
     status_set(&before); /* what a candidate or the cache failed at is no failure of the call */
     *out = found;
 done:

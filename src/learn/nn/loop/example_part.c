@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Gradients of an example's own loss: no count of other examples is in them. */
-static void differentiate(const struct example_part *p, const int64_t *labels, size_t examples)
+static void example_part_differentiate(const struct example_part *p, const int64_t *labels, size_t examples)
 {
     const size_t values = p->views * p->classes;
     float *diff = nn_plan_diff_output(p->plan);
@@ -23,7 +23,7 @@ sotto_status example_part_add(double *sum, size_t *below, const struct example_p
     sotto_status status = SOTTO_OK;
     nn_plan_use(p->plan, examples);
     TRY(nn_plan_forward(p->plan, 1, 0, step));
-    differentiate(p, labels, examples);
+    example_part_differentiate(p, labels, examples);
     TRY(nn_plan_clipped_sum(p->plan, sum, below, examples, chains, clip));
 done:
     return status;
@@ -142,7 +142,7 @@ done:
     return status;
 }
 
-static void hash(char out[SHA256_HEX], const struct check *c)
+static void example_part_hash(char out[SHA256_HEX], const struct check *c)
 {
     struct sha256 h;
     sha256_init(&h);
@@ -166,7 +166,7 @@ sotto_status example_part_check(const struct example_part *p, char kernels[SHA25
         values[i] += 0.1F * (rng_unit_f(&random) - 0.5F);
     status = check_counts(&c, ctx);
     if (status == SOTTO_OK && kernels)
-        hash(kernels, &c);
+        example_part_hash(kernels, &c);
     memcpy(values, weights, n * sizeof *weights);
 done:
     clear_check(&c);

@@ -70,7 +70,7 @@ static size_t round_up(double x, size_t multiple)
 }
 
 /* By public numbers alone, and not by the number of threads. */
-static void choose(struct example_sums *s, double work)
+static void example_sums_choose(struct example_sums *s, double work)
 {
     const struct example_sums_config *c = &s->config;
     const double mean = c->rate * (double)c->slots;
@@ -122,7 +122,7 @@ sotto_status example_sums_create(struct example_sums **out, struct nn_model *m,
     s->config = *config;
     s->parameters = nn_model_trained_count(m);
     count_work(&work, &s->chained, m, config->views);
-    choose(s, work);
+    example_sums_choose(s, work);
     s->worker_count = config->threads > 1 ? (size_t)config->threads : 1;
     NEW(s->workers, s->worker_count);
     for (size_t i = 0; i < s->worker_count; i++)
@@ -250,7 +250,7 @@ done:
     return status;
 }
 
-static sotto_status collect(void *arg, size_t chunk, int thread)
+static sotto_status example_sums_collect(void *arg, size_t chunk, int thread)
 {
     (void)thread;
     const struct example_sums *s = arg;
@@ -285,7 +285,7 @@ sotto_status example_sums_take(double *sum, struct example_counts *counts, struc
     const size_t end = part_of_rank(s, s->config.rank + 1), parts = end - part_of_rank(s, s->config.rank);
     s->own = end - parts;
     const sotto_status status = par_chunks(parts, parts > 1 ? threads : 1, sum_part, s);
-    (void)par_shares((s->parameters + CHUNK - 1) / CHUNK, threads, NULL, collect,
+    (void)par_shares((s->parameters + CHUNK - 1) / CHUNK, threads, NULL, example_sums_collect,
                      s); /* cannot fail; empties workers */
     *counts = (struct example_counts){.examples = s->first[end] - s->first[s->own]};
     for (size_t i = 0; i < s->worker_count; i++) {

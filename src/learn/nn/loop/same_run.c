@@ -58,8 +58,8 @@ static int look_at(struct dl_phdr_info *object, size_t size, void *state)
     return is_own;
 }
 
-static void describe(struct rank_record *r, const struct sotto_team *team, const char *recipe,
-                     const char *machine)
+static void same_run_describe(struct rank_record *r, const struct sotto_team *team, const char *recipe,
+                              const char *machine)
 {
     struct search s = {(size_t)same_run_check, r->build};
     snprintf(r->host, sizeof r->host, "%s", team_host(team));
@@ -90,7 +90,7 @@ static sotto_status compare_recipes(const struct rank_record *zero, const struct
         r->host, key, theirs, own);
 }
 
-static sotto_status compare(const struct rank_record *zero, const struct rank_record *r, size_t rank)
+static sotto_status same_run_compare(const struct rank_record *zero, const struct rank_record *r, size_t rank)
 {
     sotto_status status = SOTTO_OK;
     if (strcmp(r->version, zero->version) != 0 || strcmp(r->build, zero->build) != 0 ||
@@ -118,10 +118,10 @@ sotto_status same_run_check(const struct sotto_team *team, const char *recipe, c
     struct rank_record mine = {0}, *all = NULL;
     if (!team)
         goto done;
-    describe(&mine, team, recipe, machine);
+    same_run_describe(&mine, team, recipe, machine);
     TRY(team_gather_each(team, &all, &mine, sizeof mine));
     for (size_t r = 1; r < ranks; r++)
-        TRY(compare(&all[0], &all[r], r));
+        TRY(same_run_compare(&all[0], &all[r], r));
 done:
     base_free(all);
     return status;

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-static double cosine(const struct schedule *s, uint64_t step)
+static double schedule_cosine(const struct schedule *s, uint64_t step)
 {
     const double pi = 3.14159265358979323846;
     if (step < s->warmup_steps)
@@ -24,7 +24,7 @@ double schedule_at(const struct schedule *s, uint64_t step)
     double lr = s->lr;
     switch (s->kind) {
     case SCHEDULE_COSINE:
-        return cosine(s, step);
+        return schedule_cosine(s, step);
     case SCHEDULE_STEP:
         for (size_t i = 0; i < s->milestone_count; i++)
             if (step >= s->milestones[i])

@@ -17,7 +17,7 @@
 
 enum { CHECKPOINT_SECONDS = 60 };
 
-static double now(void)
+static double training_loop_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -26,7 +26,7 @@ static double now(void)
 
 double training_loop_seconds(const struct training_loop *l)
 {
-    return now() - l->started;
+    return training_loop_now() - l->started;
 }
 
 double training_loop_rate(const struct training_loop *l)
@@ -90,7 +90,7 @@ done:
 }
 
 /* Rank 0's state, to all. */
-static sotto_status share(struct training_loop *l)
+static sotto_status training_loop_share(struct training_loop *l)
 {
     sotto_status status = SOTTO_OK;
     TRY(team_broadcast(l->team, &l->resumed, sizeof l->resumed));
@@ -111,7 +111,7 @@ sotto_status training_loop_resume(struct training_loop *l)
 {
     sotto_status status = SOTTO_OK;
     TRY(team_agree(l->team, resume_here(l)));
-    TRY(share(l));
+    TRY(training_loop_share(l));
 done:
     return status;
 }
@@ -122,7 +122,7 @@ void training_loop_release(struct training_loop *l)
 }
 
 /* Rank 0's question. */
-static bool saves(const struct training_loop *l)
+static bool training_loop_save_due(const struct training_loop *l)
 {
     return l->checkpoint && sotto_team_rank(l->team) == 0;
 }
@@ -140,11 +140,11 @@ done:
 
 /* Ranks have just agreed on it: each has a segment of the optimizers' state, which rank 0 gathers, and within an epoch sums of
  * its leaves' moments. */
-static sotto_status save(struct training_loop *l)
+static sotto_status training_loop_save(struct training_loop *l)
 {
     sotto_status status = SOTTO_OK;
     struct nn_optimizer *second = l->origin.adversary ? l->origin.adversary->optimizer : NULL;
-    l->saved = now();
+    l->saved = training_loop_now();
     if (l->origin.moments && l->progress.step % l->steps_per_epoch != 0)
         TRY(epoch_moments_collect(l->origin.moments));
     TRY(nn_optimizer_gather(l->optimizer));
@@ -160,7 +160,7 @@ done:
     return status;
 }
 
-static sotto_status step(struct training_loop *l)
+static sotto_status training_loop_step(struct training_loop *l)
 {
     sotto_status status = SOTTO_OK;
     uint64_t at = l->progress.step;
@@ -214,14 +214,14 @@ done:
     return status;
 }
 
-static sotto_status stop(struct training_loop *l)
+static sotto_status training_loop_stop(struct training_loop *l)
 {
     sotto_status status = SOTTO_OK;
-    bool wanted = saves(l);
+    bool wanted = training_loop_save_due(l);
     team_go_on(l->team);
     TRY(team_agree_on(l->team, SOTTO_OK, &wanted));
     if (wanted)
-        TRY(save(l));
+        TRY(training_loop_save(l));
     TRY(team_agree(l->team, checkpoint_writer_wait(&l->writer)));
     status = status_fail(SOTTO_ESTOPPED, "%s: stopped after step %llu of %llu", l->stage,
                          (unsigned long long)l->progress.step, (unsigned long long)l->origin.steps);
@@ -237,20 +237,20 @@ static sotto_status step_or_stop(struct training_loop *l)
 {
     size_t bytes = l->model->statistic_count * sizeof *l->statistics;
     if (!l->team && context_stopped(l->ctx))
-        return stop(l);
+        return training_loop_stop(l);
     memcpy(l->statistics, l->model->statistics, bytes);
     const double before = team_worked(l->team);
-    sotto_status status = step(l);
+    sotto_status status = training_loop_step(l);
     l->worked += team_worked(l->team) - before;
     if (status != SOTTO_ESTOPPED)
         return status;
     memcpy(l->model->statistics, l->statistics, bytes);
-    return stop(l);
+    return training_loop_stop(l);
 }
 
 static sotto_status forget_resumes(const struct training_loop *l)
 {
-    return saves(l) ? resumes_forget(l->checkpoint) : SOTTO_OK;
+    return training_loop_save_due(l) ? resumes_forget(l->checkpoint) : SOTTO_OK;
 }
 
 /* Out: *due  is it time for a checkpoint, by this process's clock? */
@@ -262,7 +262,7 @@ static sotto_status after_step(bool *due, struct training_loop *l, struct metric
     if (l->progress.step == l->first_step + 1)
         TRY(forget_resumes(l));
     context_progress(l->ctx, l->stage, l->progress.step * l->batch, l->origin.steps * l->batch, l->unit);
-    *due = saves(l) && (epoch_done || now() - l->saved >= CHECKPOINT_SECONDS);
+    *due = training_loop_save_due(l) && (epoch_done || training_loop_now() - l->saved >= CHECKPOINT_SECONDS);
     if (epoch_done)
         TRY(end_epoch(l, log));
 done:
@@ -303,7 +303,7 @@ done:
     return status;
 }
 
-static sotto_status train(struct training_loop *l, struct metric_log *log)
+static sotto_status training_loop_train(struct training_loop *l, struct metric_log *log)
 {
     sotto_status status = SOTTO_OK;
     while (l->progress.step < l->origin.steps) {
@@ -315,7 +315,7 @@ static sotto_status train(struct training_loop *l, struct metric_log *log)
         TRY(team_agree_on(l->team, mine, &due));
         name_straggler(l);
         if (due)
-            TRY(save(l));
+            TRY(training_loop_save(l));
     }
 done:
     return status;
@@ -328,7 +328,7 @@ static sotto_status before_steps(struct metric_log **log, struct training_loop *
     if (l->metrics && sotto_team_rank(l->team) == 0)
         TRY(metric_log_open(log, l->metrics));
     /* so that a folder that cannot be written to is noticed now, not after an epoch; optimizers have no state yet */
-    if (saves(l) && !l->resumed) {
+    if (training_loop_save_due(l) && !l->resumed) {
         TRY(save_here(l));
         TRY(checkpoint_writer_wait(&l->writer));
     }
@@ -362,10 +362,10 @@ sotto_status training_loop_run(struct training_loop *l)
 {
     sotto_status status = SOTTO_OK;
     struct metric_log *log = NULL;
-    l->started = l->saved = now();
+    l->started = l->saved = training_loop_now();
     l->first_step = l->progress.step;
     TRY(team_agree(l->team, before_steps(&log, l)));
-    TRY(train(l, log));
+    TRY(training_loop_train(l, log));
     TRY(team_agree(l->team, after_steps(l)));
     struct metric_log *whole = log;
     log = NULL;

@@ -57,7 +57,7 @@ struct pass {
     float *diff_z, scale;
 };
 
-static void layout(struct arena *a, struct ntxent *w)
+static void loss_ntxent_layout(struct arena *a, struct ntxent *w)
 {
     w->p = arena_take(a, 2 * w->n * w->d, sizeof(float));      /* (2N, D) */
     w->diff_p = arena_take(a, 2 * w->n * w->d, sizeof(float)); /* (2N, D) */
@@ -91,9 +91,9 @@ sotto_status ntxent_create(struct ntxent **out, enum ntxent_form form, size_t n,
     w->leaves = (n + leaf - 1) / leaf;
     w->end_leaf = w->leaves;
     w->leaf_blocks = (leaf + BLOCK - 1) / BLOCK;
-    layout(&w->arena, w);
+    loss_ntxent_layout(&w->arena, w);
     TRY(arena_reserve(&w->arena, "contrastive loss"));
-    layout(&w->arena, w);
+    loss_ntxent_layout(&w->arena, w);
     *out = w;
 done:
     if (status != SOTTO_OK)
@@ -202,7 +202,7 @@ static struct block block_at(const struct ntxent *w, size_t number)
 }
 
 /** Column of the positive of the block's row i. */
-static size_t positive(const struct ntxent *w, const struct block *b, size_t i)
+static size_t loss_ntxent_positive(const struct ntxent *w, const struct block *b, size_t i)
 {
     return b->image + i + (w->form == NTXENT_SIMCLR && b->view == 0 ? w->n : 0);
 }
@@ -225,7 +225,7 @@ static sotto_status block_logits(void *arg, size_t number, int thread)
         if (w->form == NTXENT_SIMCLR)
             row[b.first + i] = masked;
         w->kernels->row_log_sum(&top, &b.own_log_sum[i], &ties, row, w->stride);
-        float target = row[positive(w, &b, i)];
+        float target = row[loss_ntxent_positive(w, &b, i)];
         w->row_loss[b.first + i] = (double)b.own_log_sum[i] - target;
         w->row_hit[b.first + i] = target == top && ties == 1;
     }
@@ -242,7 +242,7 @@ static sotto_status block_gradient(void *arg, size_t number, int thread)
     for (size_t i = 0; i < b.count; i++) {
         float *row = g + i * w->stride;
         w->kernels->pair_gradient(row, row, b.own_log_sum[i], b.their_log_sum, 0.5f / (float)w->n, w->stride);
-        row[positive(w, &b, i)] -= 1.0f / (float)w->n;
+        row[loss_ntxent_positive(w, &b, i)] -= 1.0f / (float)w->n;
         if (w->form == NTXENT_SIMCLR)
             row[b.first + i] = 0;
     }
@@ -255,7 +255,7 @@ static sotto_status block_gradient(void *arg, size_t number, int thread)
 /* ---- a run ---- */
 
 /* Bodies run on one thread each, their products too. */
-static void over(par_body body, size_t chunks, struct pass *pass)
+static void loss_ntxent_over(par_body body, size_t chunks, struct pass *pass)
 {
     const int threads = par_set_threads(1);
     sotto_status status = par_shares(chunks, threads, pass->w->stop, body, pass);
@@ -265,7 +265,7 @@ static void over(par_body body, size_t chunks, struct pass *pass)
 }
 
 /* A failure of the team is remembered by it, and comes to light at its next agreement. */
-static void gather(const struct ntxent *w, void *rows, size_t bytes, const size_t *borders)
+static void loss_ntxent_gather(const struct ntxent *w, void *rows, size_t bytes, const size_t *borders)
 {
     if (w->team)
         (void)team_gather(w->team, rows, bytes, borders);
@@ -280,8 +280,8 @@ static double sum_losses(double *hits, struct ntxent *w)
             w->leaf_hits[leaf] += w->row_hit[i] + w->row_hit[w->n + i]; /* whole numbers */
         }
     }
-    gather(w, w->leaf_loss, sizeof *w->leaf_loss, w->leaf_borders);
-    gather(w, w->leaf_hits, sizeof *w->leaf_hits, w->leaf_borders);
+    loss_ntxent_gather(w, w->leaf_loss, sizeof *w->leaf_loss, w->leaf_borders);
+    loss_ntxent_gather(w, w->leaf_hits, sizeof *w->leaf_hits, w->leaf_borders);
     *hits = tree_sum(w->leaf_hits, w->leaves);
     return tree_sum(w->leaf_loss, w->leaves);
 }
@@ -290,8 +290,8 @@ static double sum_losses(double *hits, struct ntxent *w)
 static void gather_log_sums(struct ntxent *w)
 {
     for (size_t view = 0; view < 2; view++)
-        gather(w, w->log_sum + view * (w->form == NTXENT_KERAS ? w->stride : w->n), sizeof *w->log_sum,
-               w->row_borders);
+        loss_ntxent_gather(w, w->log_sum + view * (w->form == NTXENT_KERAS ? w->stride : w->n),
+                           sizeof *w->log_sum, w->row_borders);
 }
 
 double ntxent_run(struct ntxent *w, float *diff_z, double *accuracy, const float *z, float temperature)
@@ -301,15 +301,15 @@ double ntxent_run(struct ntxent *w, float *diff_z, double *accuracy, const float
     const size_t chunks = (2 * w->n + ROWS_PER_CHUNK - 1) / ROWS_PER_CHUNK,
                  blocks = 2 * (w->end_leaf - w->first_leaf) * w->leaf_blocks;
     double hits;
-    over(normalize_rows, chunks, &pass);
-    over(block_logits, blocks, &pass);
+    loss_ntxent_over(normalize_rows, chunks, &pass);
+    loss_ntxent_over(block_logits, blocks, &pass);
     const double loss = sum_losses(&hits, w);
     if (accuracy)
         *accuracy = hits / (double)(2 * w->n);
     if (diff_z) {
         gather_log_sums(w);
-        over(block_gradient, blocks, &pass);
-        over(denormalize_rows, chunks, &pass);
+        loss_ntxent_over(block_gradient, blocks, &pass);
+        loss_ntxent_over(denormalize_rows, chunks, &pass);
     }
     return loss / (double)(2 * w->n);
 }

@@ -8,7 +8,7 @@ static const double MOMENTUM = 0.1; /* as of a batch norm over the batch */
 static const char name[] = "moments.sums";
 
 /* By multiplications alone, which give the same bits everywhere. */
-static double power(double x, size_t n)
+static double epoch_moments_power(double x, size_t n)
 {
     double result = 1;
     for (; n > 0; n /= 2, x *= x)
@@ -48,8 +48,8 @@ void epoch_moments_free(struct epoch_moments *e)
 
 double epoch_moments_weight(const struct epoch_moments *e, uint64_t step, size_t records, size_t of)
 {
-    return MOMENTUM * power(1 - MOMENTUM, e->steps - 1 - (size_t)(step % e->steps)) * (double)records /
-           (double)of;
+    return MOMENTUM * epoch_moments_power(1 - MOMENTUM, e->steps - 1 - (size_t)(step % e->steps)) *
+           (double)records / (double)of;
 }
 
 /* All ranks have the sums of all. */
@@ -82,7 +82,7 @@ sotto_status epoch_moments_finish(struct epoch_moments *e)
 {
     sotto_status status = SOTTO_OK;
     const struct nn_model *m = e->model;
-    const double left = power(1 - MOMENTUM, e->steps);
+    const double left = epoch_moments_power(1 - MOMENTUM, e->steps);
     TRY(add_ranks(e));
     for (size_t i = 0; i < m->parameter_count; i++) {
         const struct nn_parameter *p = &m->parameters[i];

@@ -146,7 +146,7 @@ done:
 
 /* ---- freezing ---- */
 
-static sotto_status freeze(struct nn_model *m, const struct nn_model_config *config)
+static sotto_status model_freeze(struct nn_model *m, const struct nn_model_config *config)
 {
     sotto_status status = SOTTO_OK;
     const struct nn_freeze *f = &config->freeze;
@@ -215,7 +215,7 @@ done:
 
 /* Glorot & Bengio 2010, as in Keras: uniform on +-sqrt(6 / (fan_in + fan_out)). He et al. 2015: normal, fan
  * out. Radford et al. 2016 (DCGAN): normal of deviation .02. */
-static void initialise(struct nn_parameter *p, struct rng random)
+static void model_initialise(struct nn_parameter *p, struct rng random)
 {
     float limit = sqrtf(6.0f / (float)(p->fan_in + p->fan_out));
     double deviation = sqrt(2.0 / (double)(p->fan_out ? p->fan_out : 1));
@@ -282,7 +282,7 @@ static sotto_status build_rows(struct nn_model **out, const struct nn_model_conf
     REQUIRE(m->row_count > 0,
             "model %s: has no hidden layer, no projector and no classes; expected at least one of them",
             kind->name);
-    TRY(freeze(m, config));
+    TRY(model_freeze(m, config));
     *out = m;
     m = NULL;
 done:
@@ -340,8 +340,8 @@ sotto_status nn_model_crosses(struct nn_crossing *out, const struct nn_model_con
     return status;
 }
 
-static sotto_status create(struct nn_model **out, const struct nn_model_config *config, bool blank,
-                           uint64_t seed)
+static sotto_status model_create(struct nn_model **out, const struct nn_model_config *config, bool blank,
+                                 uint64_t seed)
 {
     sotto_status status = SOTTO_OK;
     struct nn_model *m = NULL;
@@ -355,7 +355,7 @@ static sotto_status create(struct nn_model **out, const struct nn_model_config *
         TRY(context_check(config->ctx, "model %s: stopped while it was made", config->name));
         if (blank && p->init != INIT_ONE)
             p->init = INIT_ZERO;
-        initialise(p, rng_stream(seed, RNG_INIT, 0, i));
+        model_initialise(p, rng_stream(seed, RNG_INIT, 0, i));
     }
     *out = m;
     m = NULL;
@@ -366,12 +366,12 @@ done:
 
 sotto_status nn_model_create(struct nn_model **out, const struct nn_model_config *config, uint64_t seed)
 {
-    return create(out, config, false, seed);
+    return model_create(out, config, false, seed);
 }
 
 sotto_status nn_model_create_blank(struct nn_model **out, const struct nn_model_config *config)
 {
-    return create(out, config, true, 0);
+    return model_create(out, config, true, 0);
 }
 
 void nn_model_free(struct nn_model *m)

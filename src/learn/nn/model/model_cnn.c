@@ -31,7 +31,8 @@ done:
     return status;
 }
 
-static sotto_status build(int *embedding_row, struct nn_model *m, const struct nn_model_config *config)
+static sotto_status model_cnn_build(int *embedding_row, struct nn_model *m,
+                                    const struct nn_model_config *config)
 {
     sotto_status status = SOTTO_OK;
     const size_t *width = config->hidden_count ? config->hidden : usual;
@@ -54,5 +55,6 @@ done:
     return status;
 }
 
-const struct model_kind model_cnn = {
-    .name = "cnn", .title = "convolutions 3x3 with max pools, a dense layer (--hidden)", .build = build};
+const struct model_kind model_cnn = {.name = "cnn",
+                                     .title = "convolutions 3x3 with max pools, a dense layer (--hidden)",
+                                     .build = model_cnn_build};

@@ -9,7 +9,8 @@
 
 enum { WIDTH = 32 };
 
-static sotto_status add(struct nn_model *m, int *row, const struct layer *layer, size_t module)
+static sotto_status model_deep_sets_add(struct nn_model *m, int *row, const struct layer *layer,
+                                        size_t module)
 {
     struct layer_spec spec = {.layer = layer,
                               .src = *row,
@@ -23,15 +24,16 @@ static sotto_status add(struct nn_model *m, int *row, const struct layer *layer,
     return network_add(m, &spec, row);
 }
 
-static sotto_status build(int *embedding_row, struct nn_model *m, const struct nn_model_config *config)
+static sotto_status model_deep_sets_build(int *embedding_row, struct nn_model *m,
+                                          const struct nn_model_config *config)
 {
     sotto_status status = SOTTO_OK;
     int row = m->input_row;
     (void)config;
-    TRY(add(m, &row, &layer_conv, 0));
-    TRY(add(m, &row, &layer_conv, 2));
-    TRY(add(m, &row, &layer_global_pool, 4));
-    TRY(add(m, &row, &layer_dense, 6));
+    TRY(model_deep_sets_add(m, &row, &layer_conv, 0));
+    TRY(model_deep_sets_add(m, &row, &layer_conv, 2));
+    TRY(model_deep_sets_add(m, &row, &layer_global_pool, 4));
+    TRY(model_deep_sets_add(m, &row, &layer_dense, 6));
     *embedding_row = row;
 done:
     return status;
@@ -40,4 +42,4 @@ done:
 const struct model_kind model_deep_sets = {
     .name = "deep-sets",
     .title = "a set of elements in any order: dense layers on each, their mean",
-    .build = build};
+    .build = model_deep_sets_build};

@@ -36,7 +36,7 @@ static void copy_values(float *file, struct nn_parameter const *p, float *values
                 }
 }
 
-static int selected(const struct nn_model *m, const struct nn_parameter *p, int with_projector)
+static int model_files_selected(const struct nn_model *m, const struct nn_parameter *p, int with_projector)
 {
     return with_projector || p->row <= m->embedding_row;
 }
@@ -56,7 +56,7 @@ sotto_status nn_model_export(struct sotto_tensors *out, const struct nn_model *m
     float *file = NULL;
     for (size_t i = 0; i < m->parameter_count; i++) {
         const struct nn_parameter *p = &m->parameters[i];
-        if (!selected(m, p, with_projector))
+        if (!model_files_selected(m, p, with_projector))
             continue;
         TRY(full_name(name, p, prefix));
         base_free(file);
@@ -113,7 +113,7 @@ sotto_status nn_model_import(struct nn_model *m, const struct sotto_tensors *in,
     for (int copy = 0; copy <= 1; copy++) /* first look at everything, so that a bad file changes nothing */
         for (size_t i = 0; i < m->parameter_count; i++) {
             struct nn_parameter *p = &m->parameters[i];
-            if (!selected(m, p, with_projector))
+            if (!model_files_selected(m, p, with_projector))
                 continue;
             TRY(full_name(name, p, prefix));
             if (copy)

@@ -8,7 +8,8 @@
 
 enum { WIDTH = 128, CONVOLUTIONS = 4, SMALLEST = 31 };
 
-static sotto_status build(int *embedding_row, struct nn_model *m, const struct nn_model_config *config)
+static sotto_status model_keras_simclr_build(int *embedding_row, struct nn_model *m,
+                                             const struct nn_model_config *config)
 {
     sotto_status status = SOTTO_OK;
     (void)config;
@@ -45,4 +46,4 @@ done:
 const struct model_kind model_keras_simclr = {.name = "keras-simclr",
                                               .title = "4 convolutions (128, stride 2) and a dense layer",
                                               .smallest_side = SMALLEST,
-                                              .build = build};
+                                              .build = model_keras_simclr_build};

@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 
-static sotto_status build(int *embedding_row, struct nn_model *m, const struct nn_model_config *config)
+static sotto_status model_mlp_build(int *embedding_row, struct nn_model *m,
+                                    const struct nn_model_config *config)
 {
     sotto_status status = SOTTO_OK;
     int row = m->input_row;
@@ -24,4 +25,4 @@ done:
 }
 
 const struct model_kind model_mlp = {
-    .name = "mlp", .build = build, .title = "dense layers with ReLU (--hidden)"};
+    .name = "mlp", .build = model_mlp_build, .title = "dense layers with ReLU (--hidden)"};

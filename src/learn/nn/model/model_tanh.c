@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-static sotto_status add(int *row, struct nn_model *m, size_t module, struct layer_spec spec)
+static sotto_status model_tanh_add(int *row, struct nn_model *m, size_t module, struct layer_spec spec)
 {
     spec.src = *row;
     spec.residual = SOURCE_NONE;
@@ -20,11 +20,11 @@ struct tanh_convolution {
 static sotto_status tanh_convolution(int *row, struct nn_model *m, size_t module, struct tanh_convolution c)
 {
     sotto_status status = SOTTO_OK;
-    TRY(add(
+    TRY(model_tanh_add(
         row, m, module,
         (struct layer_spec){
             .layer = &layer_conv, .width = c.width, .kernel = c.kernel, .stride = c.stride, .pad = c.pad}));
-    TRY(add(row, m, module + 1, (struct layer_spec){.layer = &layer_tanh}));
+    TRY(model_tanh_add(row, m, module + 1, (struct layer_spec){.layer = &layer_tanh}));
 done:
     return status;
 }
@@ -32,15 +32,16 @@ done:
 /* A max pool over 2x2 pixels. */
 static sotto_status tanh_pool(int *row, struct nn_model *m, size_t module, size_t stride)
 {
-    return add(row, m, module, (struct layer_spec){.layer = &layer_max_pool, .kernel = 2, .stride = stride});
+    return model_tanh_add(row, m, module,
+                          (struct layer_spec){.layer = &layer_max_pool, .kernel = 2, .stride = stride});
 }
 
 /* A dense layer and tanh, after Flatten: modules module + 1 and module + 2. */
 static sotto_status tanh_dense(int *row, struct nn_model *m, size_t module, size_t width)
 {
     sotto_status status = SOTTO_OK;
-    TRY(add(row, m, module + 1, (struct layer_spec){.layer = &layer_dense, .width = width}));
-    TRY(add(row, m, module + 2, (struct layer_spec){.layer = &layer_tanh}));
+    TRY(model_tanh_add(row, m, module + 1, (struct layer_spec){.layer = &layer_dense, .width = width}));
+    TRY(model_tanh_add(row, m, module + 2, (struct layer_spec){.layer = &layer_tanh}));
 done:
     return status;
 }

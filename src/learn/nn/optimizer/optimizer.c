@@ -15,12 +15,12 @@ enum { CHUNK = 16384 }; /* elements: value, gradient and two states of a chunk f
 
 ISA_TABLE(const struct optimizer_kernels, optimizer_kernels, optimizer_kernels_best);
 
-static size_t least(size_t a, size_t b)
+static size_t optimizer_least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-static size_t most(size_t a, size_t b)
+static size_t optimizer_most(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
@@ -28,12 +28,12 @@ static size_t most(size_t a, size_t b)
 /* What this process has of tensor t: elements first .. end - 1, perhaps none. */
 static size_t own_first(const struct nn_optimizer *o, size_t t)
 {
-    return least(most(o->first, o->starts[t]) - o->starts[t], o->counts[t]);
+    return optimizer_least(optimizer_most(o->first, o->starts[t]) - o->starts[t], o->counts[t]);
 }
 
 static size_t own_end(const struct nn_optimizer *o, size_t t)
 {
-    return least(most(o->end, o->starts[t]) - o->starts[t], o->counts[t]);
+    return optimizer_least(optimizer_most(o->end, o->starts[t]) - o->starts[t], o->counts[t]);
 }
 
 /* Of the tensors. Those of a team lie in one span, as ranks tell each other parts of it. */
@@ -83,7 +83,8 @@ static void fill_chunks(struct nn_optimizer *o)
     size_t next = 0;
     for (size_t t = 0; t < o->tensor_count; t++)
         for (size_t offset = own_first(o, t); offset < own_end(o, t); offset += CHUNK)
-            o->chunks[next++] = (struct optimizer_chunk){t, offset, least(own_end(o, t) - offset, CHUNK)};
+            o->chunks[next++] =
+                (struct optimizer_chunk){t, offset, optimizer_least(own_end(o, t) - offset, CHUNK)};
 }
 
 static sotto_status find_kind(const struct optimizer **out, const char *name)

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-static sotto_status check(const struct nn_optimizer_config *c)
+static sotto_status optimizer_adam_check(const struct nn_optimizer_config *c)
 {
     if (!(c->beta1 >= 0 && c->beta1 < 1))
         return status_fail(SOTTO_EINVAL, "adam: beta1 must be in [0, 1) (got %g)", c->beta1);
@@ -21,7 +21,8 @@ static sotto_status check(const struct nn_optimizer_config *c)
     return SOTTO_OK;
 }
 
-static struct optimizer_step prepare(const struct nn_optimizer_config *c, double lr, uint64_t t)
+static struct optimizer_step optimizer_adam_prepare(const struct nn_optimizer_config *c, double lr,
+                                                    uint64_t t)
 {
     return (struct optimizer_step){.rate = (float)(lr / (1 - pow(c->beta1, (double)t))),
                                    .root_scale = (float)(1 / sqrt(1 - pow(c->beta2, (double)t))),
@@ -31,8 +32,8 @@ static struct optimizer_step prepare(const struct nn_optimizer_config *c, double
                                    .weight_decay = (float)c->weight_decay};
 }
 
-static void update(const struct optimizer_kernels *k, float *value, float *const *states, const float *grad,
-                   size_t n, const struct optimizer_step *s)
+static void optimizer_adam_update(const struct optimizer_kernels *k, float *value, float *const *states,
+                                  const float *grad, size_t n, const struct optimizer_step *s)
 {
     k->adam(value, states[0], states[1], grad, n, s);
 }
@@ -43,7 +44,7 @@ const struct optimizer optimizer_adam = {
     .source = "kingma2015adam, Algorithm 1",
     .states = 2,
     .state_names = {"exp_avg", "exp_avg_sq"},
-    .check = check,
-    .prepare = prepare,
-    .update = update,
+    .check = optimizer_adam_check,
+    .prepare = optimizer_adam_prepare,
+    .update = optimizer_adam_update,
 };

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-static void adam(float *restrict value, float *restrict m, float *restrict v, const float *restrict grad,
-                 size_t n, const struct optimizer_step *s)
+static void optimizer_kernel_adam(float *restrict value, float *restrict m, float *restrict v,
+                                  const float *restrict grad, size_t n, const struct optimizer_step *s)
 {
     const float beta1 = s->beta1, beta2 = s->beta2, rate = s->rate, root_scale = s->root_scale,
                 epsilon = s->epsilon, decay = s->weight_decay;
@@ -18,8 +18,8 @@ static void adam(float *restrict value, float *restrict m, float *restrict v, co
     }
 }
 
-static void sgd(float *restrict value, float *restrict velocity, const float *restrict grad, size_t n,
-                const struct optimizer_step *s)
+static void optimizer_kernel_sgd(float *restrict value, float *restrict velocity, const float *restrict grad,
+                                 size_t n, const struct optimizer_step *s)
 {
     const float rate = s->rate, momentum = s->momentum, decay = s->weight_decay;
     if (s->nesterov)
@@ -36,4 +36,4 @@ static void sgd(float *restrict value, float *restrict velocity, const float *re
         }
 }
 
-const struct optimizer_kernels ISA_NAME(optimizer_kernels) = {adam, sgd};
+const struct optimizer_kernels ISA_NAME(optimizer_kernels) = {optimizer_kernel_adam, optimizer_kernel_sgd};

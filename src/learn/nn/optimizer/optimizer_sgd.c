@@ -4,7 +4,7 @@
  *     Nesterov: value -= lr * (g + momentum * u) */
 #include "nn/optimizer/optimizer.h"
 
-static sotto_status check(const struct nn_optimizer_config *c)
+static sotto_status optimizer_sgd_check(const struct nn_optimizer_config *c)
 {
     if (!(c->momentum >= 0 && c->momentum < 1))
         return status_fail(SOTTO_EINVAL, "sgd: momentum must be in [0, 1) (got %g)", c->momentum);
@@ -13,7 +13,7 @@ static sotto_status check(const struct nn_optimizer_config *c)
     return SOTTO_OK;
 }
 
-static struct optimizer_step prepare(const struct nn_optimizer_config *c, double lr, uint64_t t)
+static struct optimizer_step optimizer_sgd_prepare(const struct nn_optimizer_config *c, double lr, uint64_t t)
 {
     (void)t;
     return (struct optimizer_step){.rate = (float)lr,
@@ -22,8 +22,8 @@ static struct optimizer_step prepare(const struct nn_optimizer_config *c, double
                                    .nesterov = c->nesterov};
 }
 
-static void update(const struct optimizer_kernels *k, float *value, float *const *states, const float *grad,
-                   size_t n, const struct optimizer_step *s)
+static void optimizer_sgd_update(const struct optimizer_kernels *k, float *value, float *const *states,
+                                 const float *grad, size_t n, const struct optimizer_step *s)
 {
     k->sgd(value, states[0], grad, n, s);
 }
@@ -34,7 +34,7 @@ const struct optimizer optimizer_sgd = {
     .source = "sutskever2013momentum; the form of torch.optim.SGD",
     .states = 1,
     .state_names = {"momentum_buffer"},
-    .check = check,
-    .prepare = prepare,
-    .update = update,
+    .check = optimizer_sgd_check,
+    .prepare = optimizer_sgd_prepare,
+    .update = optimizer_sgd_update,
 };

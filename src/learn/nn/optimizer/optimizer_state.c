@@ -43,8 +43,8 @@ done:
     return status;
 }
 
-static sotto_status find(const struct sotto_array **out, const struct sotto_tensors *in, const char *name,
-                         enum sotto_dtype dtype, size_t count)
+static sotto_status optimizer_state_find(const struct sotto_array **out, const struct sotto_tensors *in,
+                                         const char *name, enum sotto_dtype dtype, size_t count)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_array *a = sotto_tensors_find(in, name);
@@ -94,7 +94,7 @@ sotto_status nn_optimizer_import(struct nn_optimizer *o, const struct sotto_tens
     int64_t steps;
     REQUIRE(snprintf(name, sizeof name, "%ssteps", prefix) < (int)sizeof name,
             "optimizer: the prefix is too long");
-    TRY(find(&a, in, name, SOTTO_I8, 1));
+    TRY(optimizer_state_find(&a, in, name, SOTTO_I8, 1));
     memcpy(&steps, a->data, sizeof steps);
     if (steps < 0)
         FAIL(SOTTO_EFORMAT, "optimizer state: '%s' is %lld; expected >= 0", name, (long long)steps);
@@ -103,7 +103,7 @@ sotto_status nn_optimizer_import(struct nn_optimizer *o, const struct sotto_tens
         for (size_t t = 0; t < o->tensor_count; t++)
             for (size_t s = 0; s < o->kind->states; s++) {
                 TRY(state_name(name, o, prefix, t, s));
-                TRY(find(&a, in, name, SOTTO_F4, o->counts[t]));
+                TRY(optimizer_state_find(&a, in, name, SOTTO_F4, o->counts[t]));
                 if (copy)
                     memcpy(o->whole[s] + o->starts[t], a->data, a->count * sizeof(float));
             }

@@ -292,7 +292,7 @@ struct nn_plan *leaves_bind(struct leaves *l, const struct leaf *leaf)
 }
 
 /* Where the leaf gathers for crossing k. */
-static double *gathered(const struct leaves *l, const struct leaf *leaf, size_t k)
+static double *leaves_gathered(const struct leaves *l, const struct leaf *leaf, size_t k)
 {
     const struct crossing *c = &l->crossing[k];
     return l->gathered + leaf->number * c->cross->width(&l->plans[0]->runs[c->row]);
@@ -343,7 +343,7 @@ static sotto_status forward_leaf(struct leaves *l, const struct leaf *leaf)
     if (next && crosses_at_noise(next) && !(behind && behind->row == next->row))
         plan_forward_sum(p, next->row);
     if (next)
-        next->cross->gather_forward(&p->runs[next->row], &p->pass, gathered(l, leaf, k));
+        next->cross->gather_forward(&p->runs[next->row], &p->pass, leaves_gathered(l, leaf, k));
     else {
         plan_forward_end(p);
         move_rows(l->output, p->output, l, leaf, GATHER);
@@ -411,7 +411,7 @@ static sotto_status backward_leaf(struct leaves *l, const struct leaf *leaf)
         TRY(plan_backward_rows(p, p->first, to));
     else {
         TRY(backward_to(p, next, to));
-        next->cross->gather_backward(&p->runs[next->row], &p->pass, gathered(l, leaf, k - 1));
+        next->cross->gather_backward(&p->runs[next->row], &p->pass, leaves_gathered(l, leaf, k - 1));
         TRY(plan_go_on(p));
     }
     if (l->sums[k])

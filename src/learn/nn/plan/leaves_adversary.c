@@ -4,7 +4,8 @@
 
 #include "par/tree_ranks.h"
 
-static double ask(struct leaves *l, struct nn_plan *p, leaf_loss *of, void *state, const struct leaf *leaf)
+static double leaves_adversary_ask(struct leaves *l, struct nn_plan *p, leaf_loss *of, void *state,
+                                   const struct leaf *leaf)
 {
     float *diff = nn_plan_adversary_diff(p);
     const double found = of(diff, nn_plan_adversary_output(p), state, leaf);
@@ -20,7 +21,8 @@ struct question {
 static double ask_leaf(void *state, const struct leaf *leaf)
 {
     const struct question *q = state;
-    return ask(q->l, leaves_fast(q->l) ? q->l->plans[0] : leaves_bind(q->l, leaf), q->of, q->state, leaf);
+    return leaves_adversary_ask(q->l, leaves_fast(q->l) ? q->l->plans[0] : leaves_bind(q->l, leaf), q->of,
+                                q->state, leaf);
 }
 
 double leaves_sum_adversary(struct leaves *l, leaf_loss *of, void *state)
@@ -32,7 +34,7 @@ static sotto_status step_plan(struct leaves *l, struct nn_plan *p, const struct 
 {
     sotto_status status = SOTTO_OK;
     TRY(nn_plan_forward_adversary(p));
-    (void)ask(l, p, l->loss, l->state, leaf);
+    (void)leaves_adversary_ask(l, p, l->loss, l->state, leaf);
     TRY(nn_plan_backward_adversary(p));
 done:
     return status;

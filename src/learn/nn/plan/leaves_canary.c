@@ -41,7 +41,7 @@ done:
 }
 
 /* Noise on the weights while it runs, as zeros would hide what is below them. */
-static sotto_status canary(char out[SHA256_HEX], struct leaves *l)
+static sotto_status leaves_canary_hash(char out[SHA256_HEX], struct leaves *l)
 {
     sotto_status status = SOTTO_OK;
     struct sha256 hash;
@@ -77,7 +77,7 @@ sotto_status leaves_machine(char out[LEAVES_MACHINE], struct leaves *l)
                  cpu_isa_name(cpu_best_isa()), backend);
         goto done;
     }
-    TRY(canary(hash, l));
+    TRY(leaves_canary_hash(hash, l));
     snprintf(out, LEAVES_MACHINE, "kernels=%.16s\nbackend=%s\n", hash, backend);
 done:
     return status;

@@ -439,7 +439,7 @@ done:
     return status;
 }
 
-static sotto_status backward(struct nn_plan *p, int input_only)
+static sotto_status plan_backward(struct nn_plan *p, int input_only)
 {
     sotto_status status = SOTTO_OK;
     struct activation *input = plan_activation(p, SOURCE_INPUT);
@@ -454,13 +454,13 @@ done:
 
 sotto_status nn_plan_backward(struct nn_plan *p)
 {
-    return backward(p, 0);
+    return plan_backward(p, 0);
 }
 
 sotto_status nn_plan_backward_input(struct nn_plan *p)
 {
     assert(p->config.input_gradient);
-    return backward(p, 1);
+    return plan_backward(p, 1);
 }
 
 /* All above the reversal. */

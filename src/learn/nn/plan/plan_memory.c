@@ -1,7 +1,8 @@
 /* Memory of a plan. Tensors that are never alive together share a slot: without training a result lives until
  * its last reader has run; with training all results live until backward, and gradients share slots instead.
  *
- * place() is the one layout function: it runs on empty arenas to measure, then again to hand out pointers. */
+ * plan_memory_place() is the one layout function: it runs on empty arenas to measure, then again to hand out
+ * pointers. */
 #include "nn/plan/plan.h"
 
 #include "nn/layer/residual_noise.h"
@@ -155,7 +156,7 @@ static bool leaves_wait(const struct nn_plan *p, size_t row)
     return plan_crosses(p, row) || plan_noise_crosses(p, row);
 }
 
-static bool crosses(const struct nn_plan *p)
+static bool plan_memory_crosses(const struct nn_plan *p)
 {
     for (size_t i = 0; i < p->row_count; i++)
         if (leaves_wait(p, i))
@@ -179,10 +180,10 @@ static void place_lasting(struct nn_plan *p)
     (void)arena_take(&p->scratch, end - arena_mark(&p->scratch), 1);
 }
 
-static void place(struct nn_plan *p)
+static void plan_memory_place(struct nn_plan *p)
 {
     const struct assignment *a = p->assignment;
-    struct arena *alive = crosses(p) ? &p->keep : &p->scratch;
+    struct arena *alive = plan_memory_crosses(p) ? &p->keep : &p->scratch;
     void *slots[SLOTS_MAX];
     int last = (int)p->row_count - 1;
     struct activation *in = plan_activation(p, SOURCE_INPUT), *out = plan_output(p);
@@ -235,10 +236,10 @@ sotto_status plan_memory(struct nn_plan *p)
         assign_gradients(p->assignment, p);
     else
         assign_results(p->assignment, p);
-    place(p);
+    plan_memory_place(p);
     TRY(arena_reserve_asking(&p->keep, "training plan", p->config.ctx));
     TRY(arena_reserve_asking(&p->scratch, "training plan, scratch", p->config.ctx));
-    place(p);
+    plan_memory_place(p);
 done:
     return status;
 }
@@ -247,5 +248,5 @@ void plan_place_again(struct nn_plan *p)
 {
     arena_rewind(&p->keep, 0);
     arena_rewind(&p->scratch, 0);
-    place(p);
+    plan_memory_place(p);
 }

@@ -19,7 +19,7 @@ static bool is_plain_norm(const struct nn_plan *p, int row)
 }
 
 /* The row that reads row i, if that is one alone. */
-static int reader(const struct nn_plan *p, int i)
+static int plan_norms_reader(const struct nn_plan *p, int i)
 {
     for (int j = i + 1; j < (int)p->row_count; j++)
         if (p->model->rows[j].src == i)
@@ -69,7 +69,7 @@ void plan_share_norms(struct nn_plan *p)
         if (!spec->layer->by_rows || !spec->layer->by_rows(&p->runs[i]) ||
             spec->noise.kind != NN_NOISE_NONE || spec->relu || spec->residual != SOURCE_NONE)
             continue;
-        const int behind = reader(p, i);
+        const int behind = plan_norms_reader(p, i);
         if (spec->src >= 0)
             share_before(p, spec->src, i);
         if (behind >= 0)

@@ -159,7 +159,7 @@ done:
 }
 
 /* The values under the kernel at every output position of one image, in the order of the weights. */
-static void gather(float *patches, const struct layer_run *r, const float *image)
+static void plan_sketch_gather(float *patches, const struct layer_run *r, const float *image)
 {
     const struct nn_parameter *w = &r->parameters[0];
     struct nn_shape src = r->src->shape, dst = r->dst->shape;
@@ -196,7 +196,7 @@ static void read_layer(struct layer_sketch *out, size_t stride, struct plan_sket
                                              .positions = positions_of(r),
                                              .bias = !r->spec->no_bias,
                                              .gradient = layer->gradient};
-        gather(layer->patches, r, (const float *)r->src->data + e * in);
+        plan_sketch_gather(layer->patches, r, (const float *)r->src->data + e * in);
         sketch_gradient(&out[e * stride], &layer->matrices, &source);
         sketch_results(&out[e * stride], (const float *)r->dst->data + e * result, result);
     }

@@ -8,7 +8,7 @@ struct conv {
     struct conv_desc desc;
 };
 
-static const char *title(void)
+static const char *ref_backend_title(void)
 {
     return "reference";
 }
@@ -72,8 +72,9 @@ static void conv_free(struct conv *c)
     base_free(c);
 }
 
-static void sgemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha, const float *A,
-                  size_t lda, const float *B, size_t ldb, float beta, float *C, size_t ldc)
+static void ref_backend_sgemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha,
+                              const float *A, size_t lda, const float *B, size_t ldb, float beta, float *C,
+                              size_t ldc)
 {
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++) {
@@ -86,17 +87,17 @@ static void sgemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float 
         }
 }
 
-static const char *missing(void)
+static const char *ref_backend_missing(void)
 {
     return NULL;
 }
 
 const struct nn_backend nn_backend_ref = {.name = "ref",
-                                          .title = title,
+                                          .title = ref_backend_title,
                                           .supports_bf16 = no_bf16,
                                           .conv_create = conv_create,
                                           .conv_forward = conv_forward,
                                           .conv_backward = conv_backward,
                                           .conv_free = conv_free,
-                                          .sgemm = sgemm,
-                                          .missing = missing};
+                                          .sgemm = ref_backend_sgemm,
+                                          .missing = ref_backend_missing};

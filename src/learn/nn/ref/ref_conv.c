@@ -9,8 +9,8 @@
 
 /* Source pixel that output (p, q) reads through tap (r, s), as an index of channel vectors; false:
  * padding. */
-static bool tap(size_t *pixel, const struct ref_conv_shape *z, size_t n, size_t p, size_t q, size_t r,
-                size_t s)
+static bool ref_conv_tap(size_t *pixel, const struct ref_conv_shape *z, size_t n, size_t p, size_t q,
+                         size_t r, size_t s)
 {
     size_t h = p * z->stride + r - z->pad, w = q * z->stride + s - z->pad; /* wraps to huge when negative */
     *pixel = (n * z->H + h) * z->W + w;
@@ -28,7 +28,7 @@ void REAL_NAME(ref_conv_forward)(real *dst, const real *src, const real *weights
                     size_t pixel;
                     for (size_t r = 0; r < z->R; r++)
                         for (size_t s = 0; s < z->S; s++)
-                            if (tap(&pixel, z, n, p, q, r, s))
+                            if (ref_conv_tap(&pixel, z, n, p, q, r, s))
                                 for (size_t c = 0; c < z->C; c++)
                                     sum += src[pixel * z->C + c] *
                                            weights[((k * z->R + r) * z->S + s) * z->C + c];
@@ -48,7 +48,7 @@ void REAL_NAME(ref_conv_backward_data)(real *diff_src, const real *diff_dst, con
                     size_t pixel;
                     for (size_t r = 0; r < z->R; r++)
                         for (size_t s = 0; s < z->S; s++)
-                            if (tap(&pixel, z, n, p, q, r, s))
+                            if (ref_conv_tap(&pixel, z, n, p, q, r, s))
                                 for (size_t c = 0; c < z->C; c++)
                                     diff_src[pixel * z->C + c] +=
                                         diff * weights[((k * z->R + r) * z->S + s) * z->C + c];
@@ -71,7 +71,7 @@ void REAL_NAME(ref_conv_backward_weights)(real *diff_weights, real *diff_bias, c
                         diff_bias[k] += diff;
                     for (size_t r = 0; r < z->R; r++)
                         for (size_t s = 0; s < z->S; s++)
-                            if (tap(&pixel, z, n, p, q, r, s))
+                            if (ref_conv_tap(&pixel, z, n, p, q, r, s))
                                 for (size_t c = 0; c < z->C; c++)
                                     diff_weights[((k * z->R + r) * z->S + s) * z->C + c] +=
                                         diff * src[pixel * z->C + c];
