@@ -48,7 +48,7 @@ struct places {
     size_t first, width;
 };
 
-static size_t cells(size_t places, size_t grid)
+static size_t embed_cells(size_t places, size_t grid)
 {
     return grid && grid < places ? grid : places;
 }
@@ -56,7 +56,7 @@ static size_t cells(size_t places, size_t grid)
 static size_t block_width(const struct places *w, size_t block)
 {
     const struct nn_shape s = nn_model_block_shape(w->model, block);
-    return s.channels * cells(s.height, w->features.grid) * cells(s.width, w->features.grid);
+    return s.channels * embed_cells(s.height, w->features.grid) * embed_cells(s.width, w->features.grid);
 }
 
 static sotto_status find_places(struct places *w, const struct sotto_encoder *e,
@@ -95,7 +95,7 @@ struct reading {
     size_t count, added; /* added: passes before this one */
 };
 
-static void put(float *to, float value, const struct reading *r)
+static void embed_put(float *to, float value, const struct reading *r)
 {
     *to = (r->added ? *to : 0) + r->share * value;
 }
@@ -105,7 +105,8 @@ static void read_block(void *user, size_t block, const float *values)
     const struct reading *r = user;
     const struct places *w = r->places;
     const struct nn_shape s = nn_model_block_shape(w->model, block);
-    const size_t down = cells(s.height, w->features.grid), across = cells(s.width, w->features.grid);
+    const size_t down = embed_cells(s.height, w->features.grid),
+                 across = embed_cells(s.width, w->features.grid);
     float *out = r->out;
     for (size_t b = w->first; b < block; b++)
         out += block_width(w, b);
@@ -120,7 +121,8 @@ static void read_block(void *user, size_t block, const float *values)
                     for (size_t y = top; y < bottom; y++)
                         for (size_t x = left; x < right; x++)
                             sum += values[(y * s.width + x) * s.channels + c];
-                    put(&out[(c * down + a) * across + b], sum / (float)((bottom - top) * (right - left)), r);
+                    embed_put(&out[(c * down + a) * across + b],
+                              sum / (float)((bottom - top) * (right - left)), r);
                 }
 }
 
@@ -129,10 +131,10 @@ static void read_embedding(struct reading *r, const float *values)
     const size_t own = nn_model_embedding_width(r->places->model), width = r->places->width;
     for (size_t i = 0; i < r->count; i++)
         for (size_t c = 0; c < own; c++)
-            put(&r->out[i * width + width - own + c], values[i * own + c], r);
+            embed_put(&r->out[i * width + width - own + c], values[i * own + c], r);
 }
 
-static void mirror(float *x, struct nn_shape s)
+static void embed_mirror(float *x, struct nn_shape s)
 {
     for (size_t row = 0; row < BATCH * s.height; row++, x += s.width * s.channels)
         for (size_t a = 0, b = s.width - 1; a < b; a++, b--)
@@ -186,7 +188,7 @@ sotto_status sotto_embed_blocks(float *out, const struct sotto_encoder *e, const
         TRY(augmenter_run_plain(augmenter, nn_plan_input(plan), data->images, batch, BATCH));
         for (r.added = 0; r.added < (places.features.mirror ? 2 : 1); r.added++) {
             if (r.added)
-                mirror(nn_plan_input(plan), nn_model_input(e->model));
+                embed_mirror(nn_plan_input(plan), nn_model_input(e->model));
             TRY(nn_plan_forward_blocks(plan, &reader));
             read_embedding(&r, nn_plan_output(plan));
         }

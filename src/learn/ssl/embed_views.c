@@ -33,26 +33,26 @@ static double recipe_number(const struct sotto_encoder *e, const char *key, doub
     return value ? strtod(value, NULL) : missing;
 }
 
-static void take(double *member, const struct sotto_encoder *e, const char *key, double missing)
+static void embed_views_take(double *member, const struct sotto_encoder *e, const char *key, double missing)
 {
     if (isnan(*member))
         *member = recipe_number(e, key, missing);
 }
 
 /* Options that are not given are those of the encoder's pre-training, else the defaults of pre-training. */
-static sotto_status resolve(struct sotto_view_options *v, const struct sotto_view_options *given,
-                            const struct sotto_encoder *e)
+static sotto_status embed_views_resolve(struct sotto_view_options *v, const struct sotto_view_options *given,
+                                        const struct sotto_encoder *e)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_pretrain_options o;
     const char *name = recipe_value(e, "augmentation");
     sotto_pretrain_defaults(&o);
     TRY(sotto_options_resolve(v, given, options_view));
-    take(&v->min_area, e, "min_area", o.min_area);
-    take(&v->brightness, e, "brightness", o.brightness);
-    take(&v->jitter, e, "jitter", o.jitter);
-    take(&v->grey, e, "grey", o.grey);
-    take(&v->blur, e, "blur", o.blur);
+    embed_views_take(&v->min_area, e, "min_area", o.min_area);
+    embed_views_take(&v->brightness, e, "brightness", o.brightness);
+    embed_views_take(&v->jitter, e, "jitter", o.jitter);
+    embed_views_take(&v->grey, e, "grey", o.grey);
+    embed_views_take(&v->blur, e, "blur", o.blur);
     if (!v->augmentation) {
         v->augmentation = name && strncmp(name, "simclr\n", 7) == 0 ? "simclr" : "keras";
         v->vertical_flip = recipe_number(e, "vertical_flip", 0) > 0;
@@ -64,14 +64,14 @@ done:
 void sotto_view_defaults(struct sotto_view_options *v, const struct sotto_encoder *e)
 {
     GIVEN_OR(, v, e);
-    sotto_status status = resolve(v, NULL, e);
+    sotto_status status = embed_views_resolve(v, NULL, e);
     assert(status == SOTTO_OK);
     (void)status;
     options_state(v, options_view);
 }
 
-static sotto_status check(const struct sotto_encoder *e, const struct sotto_dataset *data,
-                          const int64_t *rows, size_t n, const struct sotto_view_options *v)
+static sotto_status embed_views_check(const struct sotto_encoder *e, const struct sotto_dataset *data,
+                                      const int64_t *rows, size_t n, const struct sotto_view_options *v)
 {
     sotto_status status = SOTTO_OK;
     TRY(encoder_check_size(e, data));
@@ -95,8 +95,8 @@ sotto_status sotto_embed_views(float *out, const struct sotto_encoder *e, const 
     size_t width = sotto_encoder_width(e);
     int threads = par_threads(ctx);
     struct sotto_view_options full, *v = &full;
-    TRY(resolve(v, options, e));
-    TRY(check(e, data, rows, n, v));
+    TRY(embed_views_resolve(v, options, e));
+    TRY(embed_views_check(e, data, rows, n, v));
     TRY(nn_backend_find(&backend, "auto"));
     par_set_threads(threads);
     struct nn_plan_config config = {

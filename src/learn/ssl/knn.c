@@ -29,7 +29,7 @@ struct knn {
     const int64_t *labels;
 };
 
-static void layout(struct knn *w, size_t n_train)
+static void knn_layout(struct knn *w, size_t n_train)
 {
     w->train = arena_take(&w->memory, n_train * w->width, sizeof(float));
     w->test = arena_take(&w->memory, TEST_BLOCK * w->width, sizeof(float));
@@ -38,7 +38,7 @@ static void layout(struct knn *w, size_t n_train)
 }
 
 /* A zero row stays zero: similarity 0 to everything. */
-static void normalise(float *dst, const float *src, size_t n, size_t width)
+static void knn_normalise(float *dst, const float *src, size_t n, size_t width)
 {
     for (size_t i = 0; i < n; i++) {
         double sum = 0;
@@ -50,7 +50,7 @@ static void normalise(float *dst, const float *src, size_t n, size_t width)
     }
 }
 
-static void insert(struct neighbour *best, size_t *found, size_t k, struct neighbour next)
+static void knn_insert(struct neighbour *best, size_t *found, size_t k, struct neighbour next)
 {
     if (*found == k && next.similarity <= best[k - 1].similarity)
         return;
@@ -67,12 +67,12 @@ static sotto_status keep_best(void *arg, size_t chunk, int thread)
     size_t end = (chunk + 1) * CHUNK < w->rows ? (chunk + 1) * CHUNK : w->rows;
     for (size_t i = chunk * CHUNK; i < end; i++)
         for (size_t j = 0; j < w->columns; j++)
-            insert(w->best + i * w->k, w->found + i, w->k,
-                   (struct neighbour){w->similarity[i * TRAIN_BLOCK + j], w->labels[j]});
+            knn_insert(w->best + i * w->k, w->found + i, w->k,
+                       (struct neighbour){w->similarity[i * TRAIN_BLOCK + j], w->labels[j]});
     return SOTTO_OK;
 }
 
-static int64_t vote(const struct neighbour *best, size_t k)
+static int64_t knn_vote(const struct neighbour *best, size_t k)
 {
     size_t most = 0;
     int64_t winner = best[0].label;
@@ -121,14 +121,14 @@ sotto_status sotto_knn_accuracy(double *accuracy, const float *train_x, const in
     NEW(w, 1);
     w->width = width;
     w->k = k;
-    layout(w, n_train);
+    knn_layout(w, n_train);
     TRY(arena_reserve(&w->memory, "k-NN"));
-    layout(w, n_train);
-    normalise(w->train, train_x, n_train, width);
+    knn_layout(w, n_train);
+    knn_normalise(w->train, train_x, n_train, width);
     for (size_t first = 0; first < n_test; first += TEST_BLOCK) {
         w->rows = n_test - first < TEST_BLOCK ? n_test - first : TEST_BLOCK;
         memset(w->found, 0, sizeof w->found);
-        normalise(w->test, test_x + first * width, w->rows, width);
+        knn_normalise(w->test, test_x + first * width, w->rows, width);
         for (size_t column = 0; column < n_train; column += TRAIN_BLOCK) {
             w->columns = n_train - column < TRAIN_BLOCK ? n_train - column : TRAIN_BLOCK;
             w->labels = train_y + column;
@@ -137,7 +137,7 @@ sotto_status sotto_knn_accuracy(double *accuracy, const float *train_x, const in
             TRY(par_each((w->rows + CHUNK - 1) / CHUNK, ctx, keep_best, w));
         }
         for (size_t i = 0; i < w->rows; i++)
-            hits += vote(w->best + i * k, k) == test_y[first + i];
+            hits += knn_vote(w->best + i * k, k) == test_y[first + i];
         context_progress(ctx, "k-NN", first + w->rows, n_test, "rows");
         if (context_stopped(ctx))
             FAIL(SOTTO_ESTOPPED, "k-NN: stopped after %zu of %zu rows", first + w->rows, n_test);

@@ -12,7 +12,7 @@ struct rotation {
     double *losses;  /* (leaves) */
 };
 
-static void release(void *state)
+static void objective_rotation_release(void *state)
 {
     struct rotation *s = state;
     if (!s)
@@ -22,7 +22,7 @@ static void release(void *state)
     base_free(s);
 }
 
-static sotto_status create(void **state, const struct objective_config *config)
+static sotto_status objective_rotation_create(void **state, const struct objective_config *config)
 {
     sotto_status status = SOTTO_OK;
     struct rotation *s = NULL;
@@ -35,11 +35,11 @@ static sotto_status create(void **state, const struct objective_config *config)
     *state = s;
     s = NULL;
 done:
-    release(s);
+    objective_rotation_release(s);
     return status;
 }
 
-static size_t right(const float *output, int64_t label, size_t count)
+static size_t objective_rotation_right(const float *output, int64_t label, size_t count)
 {
     size_t hits = 0;
     for (size_t i = 0; i < count; i++) {
@@ -60,11 +60,11 @@ static double view_loss(size_t *hits, const struct rotation *s, float *diff_outp
                  place = TURNS * (view * s->batch + first);
     for (size_t i = 0; i < count; i++)
         s->labels[i] = (int64_t)view;
-    *hits += right(output + place, (int64_t)view, count);
+    *hits += objective_rotation_right(output + place, (int64_t)view, count);
     return loss_softmax_sum(diff_output + place, output + place, s->labels, count, TURNS, TURNS * s->batch);
 }
 
-static double run(void *state, float *diff_output, double *accuracy, const float *output)
+static double objective_rotation_run(void *state, float *diff_output, double *accuracy, const float *output)
 {
     const struct rotation *s = state;
     size_t hits = 0;
@@ -86,7 +86,7 @@ const struct objective objective_rotation = {
     .projector = {TURNS},
     .projector_count = 1,
     .smallest_batch = 1,
-    .create = create,
-    .release = release,
-    .run = run,
+    .create = objective_rotation_create,
+    .release = objective_rotation_release,
+    .run = objective_rotation_run,
 };

@@ -9,7 +9,7 @@ struct simclr {
     float temperature;
 };
 
-static void release(void *state)
+static void objective_simclr_release(void *state)
 {
     struct simclr *s = state;
     if (!s)
@@ -18,7 +18,7 @@ static void release(void *state)
     base_free(s);
 }
 
-static sotto_status create(void **state, const struct objective_config *config)
+static sotto_status objective_simclr_create(void **state, const struct objective_config *config)
 {
     sotto_status status = SOTTO_OK;
     struct simclr *s = NULL;
@@ -36,11 +36,11 @@ static sotto_status create(void **state, const struct objective_config *config)
     *state = s;
     s = NULL;
 done:
-    release(s);
+    objective_simclr_release(s);
     return status;
 }
 
-static double run(void *state, float *diff_output, double *accuracy, const float *output)
+static double objective_simclr_run(void *state, float *diff_output, double *accuracy, const float *output)
 {
     struct simclr *s = state;
     return ntxent_run(s->loss, diff_output, accuracy, output, s->temperature);
@@ -55,7 +55,7 @@ const struct objective objective_simclr = {
     .projector_count = 2,
     .smallest_batch = 2,
     .why_smallest = "a contrastive loss needs at least one negative",
-    .create = create,
-    .release = release,
-    .run = run,
+    .create = objective_simclr_create,
+    .release = objective_simclr_release,
+    .run = objective_simclr_run,
 };

@@ -108,7 +108,7 @@ done:
     return status;
 }
 
-static void announce(const struct run *r)
+static void pretrain_announce(const struct run *r)
 {
     const struct pretrain_setup *s = &r->setup;
     char line[SOTTO_AUTOTUNE_LINE];
@@ -129,7 +129,7 @@ static void announce(const struct run *r)
 
 /* ---- steps ---- */
 
-static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
+static sotto_status pretrain_draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
 {
     struct run *r = state;
     *rows = epoch_order_batch(&r->order, step);
@@ -149,7 +149,7 @@ struct filling {
     uint64_t step;
 };
 /* Views, then the images themselves if a part needs them; the objective does not see those. */
-static sotto_status fill(float *input, void *state, const struct leaf *leaf)
+static sotto_status pretrain_fill(float *input, void *state, const struct leaf *leaf)
 {
     sotto_status status = SOTTO_OK;
     const struct filling *f = state;
@@ -166,15 +166,15 @@ done:
     return status;
 }
 
-static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
-                             uint64_t step)
+static sotto_status pretrain_gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
+                                      uint64_t step)
 {
     sotto_status status = SOTTO_OK;
     struct run *r = state;
     const struct pretrain_setup *s = &r->setup;
     struct filling f = {r, rows, step};
     int encoder = turn_at(r, step) & TURN_ENCODER; /* if not, it stands still: running statistics too */
-    TRY(leaves_forward(r->leaves, encoder, s->options.seed, step, fill, &f));
+    TRY(leaves_forward(r->leaves, encoder, s->options.seed, step, pretrain_fill, &f));
     float *diff = leaves_diff_output(r->leaves);
     out->loss = s->objective->run(r->objective, diff, &out->accuracy, leaves_output(r->leaves));
     TRY(team_agree(s->team, par_check(&r->stop, "stopped within a loss")));
@@ -190,7 +190,7 @@ done:
     return status;
 }
 
-static sotto_status update(void *state, double lr, uint64_t step)
+static sotto_status pretrain_update(void *state, double lr, uint64_t step)
 {
     struct run *r = state;
     if (r->part)
@@ -199,7 +199,7 @@ static sotto_status update(void *state, double lr, uint64_t step)
     return SOTTO_OK;
 }
 
-static void keep(void *state)
+static void pretrain_keep(void *state)
 {
     struct run *r = state;
     leaves_keep_moments(r->leaves);
@@ -233,11 +233,11 @@ static void make_loop(struct run *r)
                                      .model = r->model,
                                      .optimizer = s->part ? s->part->optimizer(r->part) : r->optimizer,
                                      .step = {.state = r,
-                                              .draw = draw,
-                                              .gradient = gradient,
-                                              .update = update,
+                                              .draw = pretrain_draw,
+                                              .gradient = pretrain_gradient,
+                                              .update = pretrain_update,
                                               .log = log_epoch,
-                                              .keep = r->moments ? keep : NULL},
+                                              .keep = r->moments ? pretrain_keep : NULL},
                                      .team = s->team,
                                      .share = leaves_share(r->leaves),
                                      .ctx = r->ctx};
@@ -245,7 +245,7 @@ static void make_loop(struct run *r)
 
 /* ---- after the last step ---- */
 
-static sotto_status finish(struct sotto_encoder **out, struct run *r)
+static sotto_status pretrain_finish(struct sotto_encoder **out, struct run *r)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_encoder *e = NULL;
@@ -271,7 +271,7 @@ done:
     return status;
 }
 
-static void report(struct sotto_pretrain_result *result, const struct run *r)
+static void pretrain_report(struct sotto_pretrain_result *result, const struct run *r)
 {
     *result = (struct sotto_pretrain_result){.steps = r->loop.progress.step,
                                              .loss = r->loop.progress.epoch_loss,
@@ -289,7 +289,7 @@ static void report(struct sotto_pretrain_result *result, const struct run *r)
              nn_backend_title(autotune_backend(&result->choice)));
 }
 
-static void release(struct run *r)
+static void pretrain_release(struct run *r)
 {
     training_loop_release(&r->loop);
     if (r->setup.objective && r->objective)
@@ -307,7 +307,7 @@ static void release(struct run *r)
     base_free(r->order.order);
 }
 
-static sotto_status make(struct run *r)
+static sotto_status pretrain_make(struct run *r)
 {
     sotto_status status = SOTTO_OK;
     TRY(make_model(r));
@@ -318,25 +318,26 @@ done:
     return status;
 }
 
-static sotto_status run(struct sotto_encoder **out, struct sotto_pretrain_result *result, struct run *r,
-                        const struct sotto_pretrain_options *options, size_t n, const struct sotto_team *team)
+static sotto_status pretrain_loop(struct sotto_encoder **out, struct sotto_pretrain_result *result,
+                                  struct run *r, const struct sotto_pretrain_options *options, size_t n,
+                                  const struct sotto_team *team)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_encoder *e = NULL;
     TRY(pretrain_resolve(&r->setup, r->data, r->rows, n, options, team, r->ctx));
     par_set_threads(r->setup.threads);
-    TRY(team_agree(team, make(r)));
+    TRY(team_agree(team, pretrain_make(r)));
     TRY(same_run_check(team, r->setup.recipe, r->machine));
     TRY(crowding_check(team, "pretrain", r->setup.threads, r->ctx));
     TRY(training_loop_resume(&r->loop));
-    announce(r);
+    pretrain_announce(r);
     TRY(training_loop_run(&r->loop));
-    TRY(finish(&e, r));
+    TRY(pretrain_finish(&e, r));
     if (result)
-        report(result, r);
+        pretrain_report(result, r);
     *out = e;
 done:
-    release(r);
+    pretrain_release(r);
     return status;
 }
 
@@ -363,7 +364,7 @@ sotto_status sotto_pretrain(struct sotto_encoder **out, struct sotto_pretrain_re
     struct sotto_context own = ctx ? *ctx : (struct sotto_context){0};
     own.team = NULL; /* other calls refuse one */
     struct run r = {.data = data, .rows = rows ? rows : all, .ctx = &own};
-    TRY(run(out, result, &r, options, rows ? n : data->n, ctx ? ctx->team : NULL));
+    TRY(pretrain_loop(out, result, &r, options, rows ? n : data->n, ctx ? ctx->team : NULL));
 done:
     par_set_threads(pool);
     base_free(all);
@@ -383,9 +384,9 @@ static sotto_status time_step(double *whole, double *loss, struct run *r, uint64
     TRY(context_check(r->ctx, "pretrain: stopped while steps were timed"));
     r->loop.started = 0;
     const double before = training_loop_seconds(&r->loop);
-    TRY(draw(&rows, &n, r, step));
-    TRY(gradient(&found, r, rows, n, step));
-    TRY(update(r, r->setup.options.lr, step));
+    TRY(pretrain_draw(&rows, &n, r, step));
+    TRY(pretrain_gradient(&found, r, rows, n, step));
+    TRY(pretrain_update(r, r->setup.options.lr, step));
     const double between = training_loop_seconds(&r->loop);
     r->setup.objective->run(r->objective, leaves_diff_output(r->leaves), &accuracy, leaves_output(r->leaves));
     TRY(par_check(&r->stop, "stopped within a loss"));
@@ -428,15 +429,15 @@ static size_t exchange_bytes(const struct run *r, uint64_t pass)
     return bytes;
 }
 
-static sotto_status measure(struct sotto_pretrain_plan *out, struct run *r,
-                            const struct sotto_pretrain_options *options, size_t n)
+static sotto_status pretrain_measure(struct sotto_pretrain_plan *out, struct run *r,
+                                     const struct sotto_pretrain_options *options, size_t n)
 {
     sotto_status status = SOTTO_OK;
     const struct pretrain_setup *s = &r->setup;
     double whole[2] = {0}, loss[2] = {0};
     TRY(pretrain_resolve(&r->setup, r->data, r->rows, n, options, NULL, r->ctx));
     par_set_threads(s->threads);
-    TRY(make(r));
+    TRY(pretrain_make(r));
     /* turns that alternate are as many of one kind as of the other, but in a run of one pass */
     const size_t passes =
         turn_at(r, 0) != turn_at(r, s->steps_per_pass) && s->steps > s->steps_per_pass ? 2 : 1;
@@ -457,7 +458,7 @@ static sotto_status measure(struct sotto_pretrain_plan *out, struct run *r,
     for (size_t pass = 0; pass < passes; pass++)
         out->exchange_bytes += exchange_bytes(r, pass) / passes;
 done:
-    release(r);
+    pretrain_release(r);
     return status;
 }
 
@@ -475,7 +476,7 @@ sotto_status sotto_pretrain_plan(struct sotto_pretrain_plan *out, const struct s
     if (!rows)
         TRY(all_rows(&all, data));
     struct run r = {.data = data, .rows = rows ? rows : all, .ctx = ctx};
-    TRY(measure(out, &r, &alone, rows ? n : data->n));
+    TRY(pretrain_measure(out, &r, &alone, rows ? n : data->n));
 done:
     par_set_threads(pool);
     base_free(all);

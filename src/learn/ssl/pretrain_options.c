@@ -45,7 +45,8 @@ done:
     return status;
 }
 
-static void describe(struct pretrain_setup *s, const struct sotto_dataset *data, const int64_t *rows)
+static void pretrain_options_describe(struct pretrain_setup *s, const struct sotto_dataset *data,
+                                      const int64_t *rows)
 {
     const struct sotto_pretrain_options *o = &s->options;
     char chosen[SHA256_HEX];
@@ -89,7 +90,7 @@ struct nn_model_config pretrain_model(const struct pretrain_setup *s)
     return config;
 }
 
-static sotto_status choose(struct pretrain_setup *s, const struct sotto_context *ctx)
+static sotto_status pretrain_options_choose(struct pretrain_setup *s, const struct sotto_context *ctx)
 {
     const struct nn_model_config model = pretrain_model(s);
     sotto_status status = SOTTO_OK;
@@ -138,8 +139,8 @@ sotto_status pretrain_resolve(struct pretrain_setup *out, const struct sotto_dat
     s.steps_per_epoch = s.steps_per_pass * (s.part ? s.part->passes(s.part_setup) : 1);
     s.steps = (uint64_t)s.steps_per_epoch * s.options.epochs;
     TRY(resolve_schedule(&s.schedule, &s.options, s.steps));
-    TRY(choose(&s, ctx));
-    describe(&s, data, rows);
+    TRY(pretrain_options_choose(&s, ctx));
+    pretrain_options_describe(&s, data, rows);
     *out = s;
 done:
     if (status != SOTTO_OK)

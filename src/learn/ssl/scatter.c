@@ -69,7 +69,7 @@ struct work {
 
 /* Mean over the places of each of grid x grid cells, which overlap where the sizes do not divide. Of means
  * with the mirrored image the cells of the left half are kept: the right half shows the same. */
-static void average(float *to, const float *from, const struct work *w)
+static void scatter_average(float *to, const float *from, const struct work *w)
 {
     size_t rows = w->plan->out_rows, columns = w->plan->out_columns, down = w->shape[1], across = w->across;
     for (size_t c = 0; c < w->shape[0]; c++, from += rows * columns)
@@ -87,7 +87,7 @@ static void average(float *to, const float *from, const struct work *w)
 
 /* Zero mean and unit variance within each group of neighbouring channels of one image (Wu & He 2018, without
  * weights). */
-static void normalise(float *x, size_t groups, size_t size)
+static void scatter_normalise(float *x, size_t groups, size_t size)
 {
     for (size_t g = 0; g < groups; g++, x += size) {
         double mean = 0, square = 0;
@@ -135,9 +135,9 @@ static sotto_status run_chunk(void *arg, size_t chunk, int thread)
                           w->block + (size_t)thread * w->block_size, raw);
     for (size_t i = 0; i < count; i++) {
         float *to = w->out + (first + i) * width;
-        average(to, raw + i * w->raw_size / IMAGES, w);
+        scatter_average(to, raw + i * w->raw_size / IMAGES, w);
         if (w->groups)
-            normalise(to, w->groups, width / w->groups);
+            scatter_normalise(to, w->groups, width / w->groups);
     }
     return SOTTO_OK;
 }

@@ -13,7 +13,7 @@ typedef struct {
 
 enum { LONGEST_RADIX = 67 }; /* a prime factor of (256 / 4 + 2) at most */
 
-INLINE pair times(pair a, float re, float im)
+INLINE pair scattering_kernel_times(pair a, float re, float im)
 {
     return (pair){a.re * re - a.im * im, a.re * im + a.im * re};
 }
@@ -24,7 +24,7 @@ INLINE void radix_2(pair *y, const pair *x, size_t m, size_t s, const float *w)
         for (size_t q = 0; q < s; q++) {
             pair a = x[q + s * p], b = x[q + s * (p + m)];
             y[q + s * 2 * p] = (pair){a.re + b.re, a.im + b.im};
-            y[q + s * (2 * p + 1)] = times((pair){a.re - b.re, a.im - b.im}, w[0], w[1]);
+            y[q + s * (2 * p + 1)] = scattering_kernel_times((pair){a.re - b.re, a.im - b.im}, w[0], w[1]);
         }
 }
 
@@ -37,9 +37,9 @@ INLINE void radix_4(pair *y, const pair *x, size_t m, size_t s, const float *w)
             pair ac = {a.re + c.re, a.im + c.im}, ac_ = {a.re - c.re, a.im - c.im};
             pair bd = {b.re + d.re, b.im + d.im}, bd_ = {b.re - d.re, b.im - d.im};
             out[0] = (pair){ac.re + bd.re, ac.im + bd.im};
-            out[s] = times((pair){ac_.re + bd_.im, ac_.im - bd_.re}, w[0], w[1]);
-            out[2 * s] = times((pair){ac.re - bd.re, ac.im - bd.im}, w[2], w[3]);
-            out[3 * s] = times((pair){ac_.re - bd_.im, ac_.im + bd_.re}, w[4], w[5]);
+            out[s] = scattering_kernel_times((pair){ac_.re + bd_.im, ac_.im - bd_.re}, w[0], w[1]);
+            out[2 * s] = scattering_kernel_times((pair){ac.re - bd.re, ac.im - bd.im}, w[2], w[3]);
+            out[3 * s] = scattering_kernel_times((pair){ac_.re - bd_.im, ac_.im + bd_.re}, w[4], w[5]);
         }
 }
 
@@ -69,8 +69,8 @@ INLINE void radix_odd(pair *y, const pair *x, size_t r, size_t m, size_t s, cons
                     odd.im += difference[k].im * at[1];
                 }
                 pair up = {even.re + odd.im, even.im - odd.re}, down = {even.re - odd.im, even.im + odd.re};
-                out[s * j] = times(up, w[2 * (j - 1)], w[2 * (j - 1) + 1]);
-                out[s * (r - j)] = times(down, w[2 * (r - j - 1)], w[2 * (r - j - 1) + 1]);
+                out[s * j] = scattering_kernel_times(up, w[2 * (j - 1)], w[2 * (j - 1) + 1]);
+                out[s * (r - j)] = scattering_kernel_times(down, w[2 * (r - j - 1)], w[2 * (r - j - 1) + 1]);
             }
         }
 }
@@ -128,7 +128,7 @@ INLINE vec root_of(vec x)
     return y;
 }
 
-static void modulus(pair *plane, size_t count)
+static void scattering_kernel_modulus(pair *plane, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         plane[i].re = root_of(plane[i].re * plane[i].re + plane[i].im * plane[i].im);
@@ -183,7 +183,7 @@ struct rooms {
     pair *spectrum, *plane, *half, *line;
 };
 
-static size_t place(struct rooms *rooms, const struct scatter_plan *p, float *scratch)
+static size_t scattering_kernel_place(struct rooms *rooms, const struct scatter_plan *p, float *scratch)
 {
     size_t grid = p->rows * p->columns, longest = p->rows > p->columns ? p->rows : p->columns;
     pair *at = (pair *)scratch;
@@ -194,10 +194,11 @@ static size_t place(struct rooms *rooms, const struct scatter_plan *p, float *sc
 static size_t scratch_floats(const struct scatter_plan *p)
 {
     struct rooms ignored;
-    return place(&ignored, p, NULL) * (sizeof(pair) / sizeof(float));
+    return scattering_kernel_place(&ignored, p, NULL) * (sizeof(pair) / sizeof(float));
 }
 
-static void load(pair *plane, const struct scatter_plan *p, const unsigned char *const *planes)
+static void scattering_kernel_load(pair *plane, const struct scatter_plan *p,
+                                   const unsigned char *const *planes)
 {
     for (size_t r = 0; r < p->rows; r++)
         for (size_t c = 0; c < p->columns; c++) {
@@ -216,19 +217,19 @@ static void coarse_channels(vec *out, const pair *spectrum, const struct scatter
     for (size_t t = 0; t < SCATTER_DIRECTIONS; t++, out += p->out_rows * p->out_columns) {
         filter_half(rooms->half, spectrum, p->coarse + t * grid, p);
         transform_plane(rooms->half, &p->half_down, &p->half_across, rooms->line, 1);
-        modulus(rooms->half, grid / 4);
+        scattering_kernel_modulus(rooms->half, grid / 4);
         low_pass(out, rooms->half, p, 2, (vec *)rooms->line);
     }
 }
 
-static void transform(float *to, const struct scatter_plan *p, const unsigned char *const *planes,
-                      float *scratch)
+static void scattering_kernel_transform(float *to, const struct scatter_plan *p,
+                                        const unsigned char *const *planes, float *scratch)
 {
     struct rooms rooms;
     size_t grid = p->rows * p->columns, size = p->out_rows * p->out_columns;
     vec *out = (vec *)to;
-    place(&rooms, p, scratch);
-    load(rooms.spectrum, p, planes);
+    scattering_kernel_place(&rooms, p, scratch);
+    scattering_kernel_load(rooms.spectrum, p, planes);
     low_pass(out, rooms.spectrum, p, 1, (vec *)rooms.line);
     transform_plane(rooms.spectrum, &p->down, &p->across, rooms.line, 0);
     coarse_channels(out + (1 + SCATTER_DIRECTIONS) * size, rooms.spectrum, p, &rooms);
@@ -237,7 +238,7 @@ static void transform(float *to, const struct scatter_plan *p, const unsigned ch
         for (size_t i = 0; i < grid; i++)
             rooms.plane[i] = (pair){rooms.spectrum[i].re * filter[i], rooms.spectrum[i].im * filter[i]};
         transform_plane(rooms.plane, &p->down, &p->across, rooms.line, 1);
-        modulus(rooms.plane, grid);
+        scattering_kernel_modulus(rooms.plane, grid);
         low_pass(out + (1 + t) * size, rooms.plane, p, 1, (vec *)rooms.line);
         transform_plane(rooms.plane, &p->down, &p->across, rooms.line, 0);
         coarse_channels(out + (1 + (2 + t) * SCATTER_DIRECTIONS) * size, rooms.plane, p, &rooms);
@@ -245,4 +246,4 @@ static void transform(float *to, const struct scatter_plan *p, const unsigned ch
 }
 
 extern const struct scatter_kernels ISA_NAME(scatter_kernels);
-const struct scatter_kernels ISA_NAME(scatter_kernels) = {scratch_floats, transform};
+const struct scatter_kernels ISA_NAME(scatter_kernels) = {scratch_floats, scattering_kernel_transform};

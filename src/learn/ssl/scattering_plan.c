@@ -8,7 +8,8 @@
 static const double pi = 3.14159265358979323846;
 enum { SMALLEST = 8, LARGEST = 256, ALIASES = 2 };
 
-static double gaussian(double down, double across, double sigma, double angle, double frequency, double slant)
+static double scattering_plan_gaussian(double down, double across, double sigma, double angle,
+                                       double frequency, double slant)
 {
     double along = across * cos(angle) + down * sin(angle) - frequency;
     double beside = down * cos(angle) - across * sin(angle);
@@ -16,32 +17,35 @@ static double gaussian(double down, double across, double sigma, double angle, d
 }
 
 /* At frequency (down, across) of a sampled, periodic function: all aliases. */
-static double aliased(double down, double across, double sigma, double angle, double frequency, double slant)
+static double scattering_plan_aliased(double down, double across, double sigma, double angle,
+                                      double frequency, double slant)
 {
     double sum = 0;
     for (int a = -ALIASES; a <= ALIASES; a++)
         for (int b = -ALIASES; b <= ALIASES; b++)
-            sum += gaussian(down + 2 * pi * a, across + 2 * pi * b, sigma, angle, frequency, slant);
+            sum += scattering_plan_gaussian(down + 2 * pi * a, across + 2 * pi * b, sigma, angle, frequency,
+                                            slant);
     return sum;
 }
 
-static double morlet(double down, double across, size_t j, size_t direction)
+static double scattering_plan_morlet(double down, double across, size_t j, size_t direction)
 {
     const double slant = 4.0 / SCATTER_DIRECTIONS;
     double sigma = ldexp(0.8, (int)j), frequency = ldexp(0.75 * pi, -(int)j);
     double angle = pi * (double)direction / SCATTER_DIRECTIONS;
-    double mean = aliased(0, 0, sigma, angle, frequency, slant) / aliased(0, 0, sigma, angle, 0, slant);
-    return aliased(down, across, sigma, angle, frequency, slant) -
-           mean * aliased(down, across, sigma, angle, 0, slant);
+    double mean = scattering_plan_aliased(0, 0, sigma, angle, frequency, slant) /
+                  scattering_plan_aliased(0, 0, sigma, angle, 0, slant);
+    return scattering_plan_aliased(down, across, sigma, angle, frequency, slant) -
+           mean * scattering_plan_aliased(down, across, sigma, angle, 0, slant);
 }
 
-static void fill(float *out, size_t j, size_t rows, size_t columns)
+static void scattering_plan_fill(float *out, size_t j, size_t rows, size_t columns)
 {
     for (size_t t = 0; t < SCATTER_DIRECTIONS; t++)
         for (size_t r = 0; r < rows; r++)
             for (size_t c = 0; c < columns; c++)
-                *out++ = (float)morlet(2 * pi * (double)r / (double)rows,
-                                       2 * pi * (double)c / (double)columns, j, t);
+                *out++ = (float)scattering_plan_morlet(2 * pi * (double)r / (double)rows,
+                                                       2 * pi * (double)c / (double)columns, j, t);
 }
 
 /* The largest factor squared that keeps the sum over all filters at or below 1. */
@@ -51,8 +55,8 @@ static double largest_gain(const float *fine, const float *coarse, size_t rows, 
     for (size_t r = 0; r < rows; r++)
         for (size_t c = 0; c < columns; c++) {
             size_t here = r * columns + c, there = (rows - r) % rows * columns + (columns - c) % columns;
-            double sum = 0, low = aliased(2 * pi * (double)r / (double)rows,
-                                          2 * pi * (double)c / (double)columns, 1.6, 0, 0, 1);
+            double sum = 0, low = scattering_plan_aliased(2 * pi * (double)r / (double)rows,
+                                                          2 * pi * (double)c / (double)columns, 1.6, 0, 0, 1);
             for (size_t t = 0; t < SCATTER_DIRECTIONS; t++) {
                 const float *a = fine + t * rows * columns, *b = coarse + t * rows * columns;
                 sum += 0.5 * ((double)a[here] * a[here] + (double)a[there] * a[there] +
@@ -67,8 +71,8 @@ static double largest_gain(const float *fine, const float *coarse, size_t rows, 
 void scatter_wavelets(float *fine, float *coarse, size_t rows, size_t columns)
 {
     size_t count = SCATTER_DIRECTIONS * rows * columns;
-    fill(fine, 0, rows, columns);
-    fill(coarse, 1, rows, columns);
+    scattering_plan_fill(fine, 0, rows, columns);
+    scattering_plan_fill(coarse, 1, rows, columns);
     double factor = sqrt(largest_gain(fine, coarse, rows, columns)) * (1 - 0x1p-20);
     for (size_t i = 0; i < count; i++) {
         fine[i] = (float)(fine[i] * factor);
@@ -76,7 +80,7 @@ void scatter_wavelets(float *fine, float *coarse, size_t rows, size_t columns)
     }
 }
 
-static void factorise(struct scatter_axis *axis, size_t n)
+static void scattering_plan_factorise(struct scatter_axis *axis, size_t n)
 {
     axis->n = n;
     axis->stages = 0;
@@ -149,7 +153,7 @@ static const size_t *take_places(struct arena *a, size_t grid, size_t size)
     return out;
 }
 
-static void layout(struct scatter_plan *p)
+static void scattering_plan_layout(struct scatter_plan *p)
 {
     struct arena *a = &p->memory;
     size_t count = SCATTER_DIRECTIONS * p->rows * p->columns;
@@ -186,13 +190,13 @@ sotto_status scatter_plan_make(struct scatter_plan *p, size_t height, size_t wid
     p->out_columns = (width + SCATTER_STEP - 1) / SCATTER_STEP;
     p->rows = SCATTER_STEP * (p->out_rows + 2);
     p->columns = SCATTER_STEP * (p->out_columns + 2);
-    factorise(&p->down, p->rows);
-    factorise(&p->across, p->columns);
-    factorise(&p->half_down, p->rows / 2);
-    factorise(&p->half_across, p->columns / 2);
-    layout(p);
+    scattering_plan_factorise(&p->down, p->rows);
+    scattering_plan_factorise(&p->across, p->columns);
+    scattering_plan_factorise(&p->half_down, p->rows / 2);
+    scattering_plan_factorise(&p->half_across, p->columns / 2);
+    scattering_plan_layout(p);
     TRY(arena_reserve(&p->memory, "scattering"));
-    layout(p);
+    scattering_plan_layout(p);
 done:
     return status;
 }

@@ -11,7 +11,7 @@
 /* A column that moves by less than this share of its size carries float rounding only. */
 static const double smallest_deviation = 1e-6;
 
-static void moments(double *mean, double *square, const float *x, size_t n, size_t width)
+static void standardise_moments(double *mean, double *square, const float *x, size_t n, size_t width)
 {
     memset(mean, 0, width * sizeof *mean);
     memset(square, 0, width * sizeof *square);
@@ -31,7 +31,7 @@ sotto_status standardise_find(double *mean, double *factor, const float *public_
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(n >= 2, "standardise: %zu public rows; expected at least 2", n);
-    moments(mean, factor, public_x, n, width);
+    standardise_moments(mean, factor, public_x, n, width);
     for (size_t c = 0; c < width; c++) {
         REQUIRE(isfinite(mean[c]) && isfinite(factor[c]),
                 "standardise: column %zu of the public rows is not finite", c);
