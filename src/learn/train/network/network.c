@@ -241,7 +241,7 @@ static void add_probabilities(float *sum, const float *z, size_t k, double share
 }
 
 /* Answers to the batch in the plan's input, averaged over repeats; borrowed. */
-static sotto_status ask(const float **out, struct network_query *a)
+static sotto_status network_ask(const float **out, struct network_query *a)
 {
     sotto_status status = SOTTO_OK;
     const float *answer = nn_plan_output(a->plan);
@@ -267,9 +267,9 @@ done:
 }
 
 /* Rows are where `source` says, BATCH at a time. */
-static sotto_status run(float *out, struct network_query *a, const struct record_input *source,
-                        const int64_t *rows, size_t n, const struct record_view *view,
-                        const struct sotto_context *ctx)
+static sotto_status network_run(float *out, struct network_query *a, const struct record_input *source,
+                                const int64_t *rows, size_t n, const struct record_view *view,
+                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     int pool = par_set_threads(a->threads);
@@ -287,7 +287,7 @@ static sotto_status run(float *out, struct network_query *a, const struct record
             batch[i] = rows ? rows[at] : (int64_t)at;
         }
         record_input_fill(nn_plan_input(a->plan), source, batch, BATCH, view ? views : NULL);
-        TRY(ask(&answers, a));
+        TRY(network_ask(&answers, a));
         memcpy(out + first * a->width, answers, count * a->width * sizeof *out);
     }
 done:
@@ -302,7 +302,7 @@ sotto_status network_query_run(float *out, struct network_query *a, const float 
     struct record_input source;
     struct sotto_dataset rows = {.features = x};
     record_input_make(&source, &rows, a->network->record, a->network->config.input, a->threads);
-    return run(out, a, &source, NULL, n, view, ctx);
+    return network_run(out, a, &source, NULL, n, view, ctx);
 }
 
 void network_softmax(float *z, size_t n, size_t k)
@@ -360,7 +360,7 @@ sotto_status sotto_network_predict_data(float *out, const struct sotto_network *
                 (long long)rows[i], i, data->name, data->n);
     TRY(network_query_make(&a, network, false, ctx));
     record_input_make(&source, data, r, network->config.input, a.threads);
-    TRY(run(out, &a, &source, rows, n, NULL, ctx));
+    TRY(network_run(out, &a, &source, rows, n, NULL, ctx));
     if (!logits)
         network_softmax(out, n, network->config.classes);
 done:

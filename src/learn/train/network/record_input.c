@@ -75,7 +75,7 @@ struct fill {
     const struct record_view *views;
 };
 
-static size_t reflect(long i, size_t n)
+static size_t record_input_reflect(long i, size_t n)
 {
     if ((unsigned long)i < n)
         return (size_t)i;
@@ -108,7 +108,8 @@ static sotto_status fill_one(void *arg, size_t position, int thread)
             long from_y = (long)y - v.shift_y, from_x = (long)x - v.shift_x;
             if (v.flip)
                 from_x = (long)in.width - 1 - from_x;
-            bool inside = source_of(&pixel, r, reflect(from_y, in.height), reflect(from_x, in.width));
+            bool inside = source_of(&pixel, r, record_input_reflect(from_y, in.height),
+                                    record_input_reflect(from_x, in.width));
             for (size_t c = 0; c < in.channels; c++) {
                 size_t at = first + (c < r->record.channels ? c * plane : 0) + pixel; /* grey: replicated */
                 dst[c] = !inside ? 0 : r->images ? r->level[r->images[at]] : r->features[at];

@@ -33,7 +33,7 @@ static int *flag_of(struct sotto_residual_noise *r, size_t i)
     return i == 0 ? &r->relative : i == 1 ? &r->average_softmax : &r->independent;
 }
 
-static bool plain(const struct sotto_residual_noise *r)
+static bool train_recipe_plain(const struct sotto_residual_noise *r)
 {
     return !r->kind && r->input_noise == 0 && r->radius == 0 && !r->no_skip && r->members <= 1;
 }
@@ -44,7 +44,7 @@ sotto_status train_residual_text(char out[TRAIN_RESIDUAL_TEXT], const struct sot
     char *text = NULL;
     struct json *j = json_make_object();
     out[0] = '\0';
-    if (plain(r))
+    if (train_recipe_plain(r))
         goto done;
     json_put_text(&j, "kind", r->kind ? r->kind : kinds[0]);
     json_put_real(&j, "gamma", r->gamma);

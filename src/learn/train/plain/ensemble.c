@@ -127,8 +127,8 @@ done:
 }
 
 /* Order, dtype and backend of all members: the first one's. */
-static sotto_status choose(struct sotto_train_options *all, struct sotto_autotune *choice,
-                           const struct members_run *run)
+static sotto_status ensemble_choose(struct sotto_train_options *all, struct sotto_autotune *choice,
+                                    const struct members_run *run)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_train_options one;
@@ -149,8 +149,8 @@ done:
 }
 
 /* The members' tensors under their names in the ensemble. */
-static sotto_status join(struct nn_model **out, struct sotto_network *const *members, size_t count,
-                         const struct nn_model_config *config)
+static sotto_status ensemble_join(struct nn_model **out, struct sotto_network *const *members, size_t count,
+                                  const struct nn_model_config *config)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors tensors = {0};
@@ -194,7 +194,7 @@ sotto_status members_train(struct sotto_network **out, struct sotto_train_result
     REQUIRE(!all.snapshot_every,
             "snapshot_every: members that are trained independently have no common models "
             "to keep; omit snapshot_every");
-    TRY(choose(&all, &sum.choice, run));
+    TRY(ensemble_choose(&all, &sum.choice, run));
     TRY(supervised_resolve(&t, run->data, run->rows, run->n, &all, run->ctx));
     TRY(supervised_choose(&t));
     for (size_t k = 0; k < count; k++) {
@@ -202,7 +202,7 @@ sotto_status members_train(struct sotto_network **out, struct sotto_train_result
         TRY(train_member(&members[k], &one, run, &all, k));
         add_result(&sum, &one, count);
     }
-    TRY(join(&model, members, count, &t.config));
+    TRY(ensemble_join(&model, members, count, &t.config));
     t.model = model;
     snprintf(t.machine, sizeof t.machine, "%s", network_fact(members[0], "machine"));
     status = supervised_finish(&whole, &t, sotto_network_statement(members[0]));

@@ -141,7 +141,7 @@ done:
 
 /* ---- steps ---- */
 
-static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
+static sotto_status fine_tune_draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
 {
     struct tuning *t = state;
     *rows = epoch_order_batch(&t->order, step);
@@ -149,8 +149,8 @@ static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t 
     return SOTTO_OK;
 }
 
-static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
-                             uint64_t step)
+static sotto_status fine_tune_gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
+                                       uint64_t step)
 {
     sotto_status status = SOTTO_OK;
     struct tuning *t = state;
@@ -167,7 +167,7 @@ done:
     return status;
 }
 
-static sotto_status train(struct tuning *t)
+static sotto_status fine_tune_train(struct tuning *t)
 {
     const struct sotto_fine_tune_options *o = t->options;
     size_t steps = t->n / t->batch;
@@ -182,7 +182,7 @@ static sotto_status train(struct tuning *t)
                                  .steps_per_epoch = steps,
                                  .model = t->model,
                                  .optimizer = t->optimizer,
-                                 .step = {.state = t, .draw = draw, .gradient = gradient},
+                                 .step = {.state = t, .draw = fine_tune_draw, .gradient = fine_tune_gradient},
                                  .ctx = t->ctx};
     sotto_status status = training_loop_run(&loop);
     t->loss = loop.progress.epoch_loss;
@@ -265,7 +265,7 @@ done:
     return status;
 }
 
-static void release(struct tuning *t)
+static void fine_tune_release(struct tuning *t)
 {
     nn_plan_free(t->plan);
     nn_optimizer_free(t->optimizer);
@@ -293,7 +293,7 @@ sotto_status sotto_fine_tune(struct sotto_encoder **encoder, struct sotto_head *
     TRY(check_data(&t, rows));
     TRY(make_model(&t));
     TRY(make_step(&t, rows));
-    TRY(train(&t));
+    TRY(fine_tune_train(&t));
     TRY(take_head(&h, &t));
     TRY(take_encoder(&e, &t));
     if (loss)
@@ -304,6 +304,6 @@ sotto_status sotto_fine_tune(struct sotto_encoder **encoder, struct sotto_head *
 done:
     par_set_threads(pool);
     sotto_head_free(h);
-    release(&t);
+    fine_tune_release(&t);
     return status;
 }

@@ -1,6 +1,6 @@
 /* Supervised training of a whole network. A step draws a batch, fills its leaves with the records' views, and
  * leaves the gradient of the mean cross-entropy in the model; the loop (nn/loop/training_loop.h) does the rest.
- * Another way to train replaces draw() or gradient() and keeps everything else. */
+ * Another way to train replaces supervised_draw() or supervised_gradient() and keeps everything else. */
 #include "train/plain/supervised.h"
 
 #include "base/cpu.h"
@@ -59,7 +59,7 @@ static void make_schedule(struct schedule *out, const struct sotto_train_options
 }
 
 /* What a checkpoint must agree on: the recipe and the records. */
-static sotto_status describe(struct supervised *t)
+static sotto_status supervised_describe(struct supervised *t)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_options *o = &t->options;
@@ -176,7 +176,7 @@ sotto_status supervised_choose(struct supervised *t)
     TRY(team_broadcast(t->team, &t->choice, sizeof t->choice));
     o->dtype = autotune_dtype(&t->choice) == NN_BF16 ? "bf16" : "f32";
     o->backend = nn_backend_name(autotune_backend(&t->choice));
-    TRY(describe(t));
+    TRY(supervised_describe(t));
 done:
     return status;
 }
@@ -245,7 +245,7 @@ done:
 
 /* ---- a step ---- */
 
-static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
+static sotto_status supervised_draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
 {
     struct supervised *t = state;
     *rows = epoch_order_batch(&t->order, step);
@@ -261,7 +261,7 @@ struct step {
     uint64_t step;
 };
 
-static sotto_status fill(float *input, void *state, const struct leaf *leaf)
+static sotto_status supervised_fill(float *input, void *state, const struct leaf *leaf)
 {
     const struct step *s = state;
     struct supervised *t = s->t;
@@ -323,14 +323,14 @@ static double right_of(void *state, const struct leaf *leaf)
                                     leaf->count, classes);
 }
 
-static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
-                             uint64_t step)
+static sotto_status supervised_gradient(struct training_batch *out, void *state, const int64_t *rows,
+                                        size_t n, uint64_t step)
 {
     sotto_status status = SOTTO_OK;
     struct supervised *t = state;
     struct step s = {.t = t, .rows = rows, .n = n, .step = step};
     leaves_train_top(t->leaves, supervised_warms_up(t, step));
-    TRY(leaves_forward(t->leaves, 1, t->options.seed, step, fill, &s));
+    TRY(leaves_forward(t->leaves, 1, t->options.seed, step, supervised_fill, &s));
     out->loss = leaves_sum(t->leaves, loss_of, &s) / (double)n;
     out->accuracy = leaves_sum(t->leaves, right_of, &s) / (double)n;
     TRY(leaves_backward(t->leaves));
@@ -338,7 +338,7 @@ done:
     return status;
 }
 
-static void keep(void *state)
+static void supervised_keep(void *state)
 {
     struct supervised *t = state;
     leaves_keep_moments(t->leaves);
@@ -359,7 +359,10 @@ void supervised_loop(struct training_loop *out, struct supervised *t)
         .steps_per_epoch = t->steps_per_epoch,
         .model = t->model,
         .optimizer = t->optimizer,
-        .step = {.state = t, .draw = draw, .gradient = gradient, .keep = t->running ? keep : NULL},
+        .step = {.state = t,
+                 .draw = supervised_draw,
+                 .gradient = supervised_gradient,
+                 .keep = t->running ? supervised_keep : NULL},
         .team = t->team,
         .ctx = t->ctx};
 }

@@ -76,7 +76,7 @@ static struct sotto_dpsgd_request dp_sgd_request(const struct sotto_train_privac
                                         .on_lattice = 1};
 }
 
-static sotto_status reserve(struct private_run *r, uint64_t step)
+static sotto_status dp_sgd_reserve(struct private_run *r, uint64_t step)
 {
     sotto_status status = SOTTO_OK;
     if (r->t.team) /* a stop on any rank: nothing is charged that would be drawn anew */
@@ -95,7 +95,7 @@ done:
 }
 
 /* The weights that the last step left, into their average; short runs weigh their beginning less. */
-static void average(struct private_run *r, uint64_t step)
+static void dp_sgd_average(struct private_run *r, uint64_t step)
 {
     const struct nn_model *now = r->t.model, *mean = r->state.average;
     if (!mean || step == 0)
@@ -106,7 +106,7 @@ static void average(struct private_run *r, uint64_t step)
 }
 
 /* Of several ranks the first alone adds what canaries add, and sees the steps. */
-static struct sotto_canaries *observed(const struct private_run *r)
+static struct sotto_canaries *dp_sgd_observed(const struct private_run *r)
 {
     return sotto_team_rank(r->t.team) == 0 ? r->p.canaries : NULL;
 }
@@ -123,15 +123,15 @@ static size_t keep_counted(struct private_run *r, size_t drawn)
     return kept;
 }
 
-static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
+static sotto_status dp_sgd_draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
 {
     sotto_status status = SOTTO_OK;
     struct private_run *r = state;
     if (sotto_dpsgd_session_used(r->reserved) == r->p.reserve)
-        TRY(reserve(r, step));
+        TRY(dp_sgd_reserve(r, step));
     size_t drawn;
     TRY(dpsgd_ranks_sample(r->reserved, r->sample, &drawn, r->t.n));
-    canary_note(observed(r), r->sample, drawn);
+    canary_note(dp_sgd_observed(r), r->sample, drawn);
     *rows = r->rows;
     *n = keep_counted(r, drawn);
 done:
@@ -149,7 +149,7 @@ static struct record_view view_of(const struct private_run *r, int64_t row, size
 enum { BLOCK = 64 };
 
 /* Input and labels: the views of a record lie side by side. */
-static void fill(float *input, int64_t *labels, void *state, size_t first, size_t count, uint64_t step)
+static void dp_sgd_fill(float *input, int64_t *labels, void *state, size_t first, size_t count, uint64_t step)
 {
     const struct private_run *r = state;
     const struct supervised *t = &r->t;
@@ -202,8 +202,8 @@ done:
     return status;
 }
 
-static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
-                             uint64_t step)
+static sotto_status dp_sgd_gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
+                                    uint64_t step)
 {
     sotto_status status = SOTTO_OK;
     struct private_run *r = state;
@@ -231,12 +231,12 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
         r->sum[r->parameters] = count * (2 * (double)counts.below - (double)counts.examples);
         scale *= r->state.clip / share;
     }
-    canary_add(observed(r), r->sum, floor(clip.bound));
+    canary_add(dp_sgd_observed(r), r->sum, floor(clip.bound));
     if (r->reference)
         TRY(sum_reference(r, &clip, seen.rate, step));
-    average(r, step); /* a step that was stopped is drawn again: not before */
+    dp_sgd_average(r, step); /* a step that was stopped is drawn again: not before */
     TRY(dpsgd_ranks_step(r->reserved, r->sum));
-    canary_observe(observed(r), r->sum, r->reference, &seen);
+    canary_observe(dp_sgd_observed(r), r->sum, r->reference, &seen);
     if (quantile)
         r->state.clip =
             dp_sgd_next_clip(r->state.clip, r->sum[r->parameters], count * unit, batch, r->p.quantile);
@@ -250,7 +250,7 @@ done:
 
 /* ---- a run ---- */
 
-static sotto_status plan(struct private_run *r)
+static sotto_status dp_sgd_plan(struct private_run *r)
 {
     sotto_status status = SOTTO_OK;
     struct supervised *t = &r->t;
@@ -270,7 +270,7 @@ static sotto_status plan(struct private_run *r)
                                              .ranks = sotto_team_size(t->team),
                                              .threads = t->threads,
                                              .ctx = t->ctx,
-                                             .fill = fill,
+                                             .fill = dp_sgd_fill,
                                              .state = r};
     TRY(example_sums_create(&r->sums, t->model, &sums));
     t->plan_bytes = example_sums_bytes(r->sums);
@@ -288,18 +288,18 @@ static sotto_status plan(struct private_run *r)
     NEW(r->sum, r->dimension);
     if (canary_is_gradient(r->p.canaries))
         NEW(r->reference, r->dimension);
-    if (r->reference && sotto_team_size(t->team) > 1 && observed(r))
+    if (r->reference && sotto_team_size(t->team) > 1 && dp_sgd_observed(r))
         NEW(r->others, r->dimension);
-    TRY(canary_begin(observed(r), r->parameters));
+    TRY(canary_begin(dp_sgd_observed(r), r->parameters));
 done:
     return status;
 }
 
 /* What can fail on one rank alone before anything is charged. Rank 0 writes the output. */
-static sotto_status prepare(struct private_run *r)
+static sotto_status dp_sgd_prepare(struct private_run *r)
 {
     sotto_status status = SOTTO_OK;
-    TRY(plan(r));
+    TRY(dp_sgd_plan(r));
     const size_t bytes = nn_model_parameter_count(r->t.model, 1) * sizeof(float);
     if (sotto_team_rank(r->t.team) > 0)
         goto done;
@@ -323,7 +323,7 @@ done:
     return status;
 }
 
-static void clear(struct private_run *r)
+static void dp_sgd_clear(struct private_run *r)
 {
     file_release(&r->held);
     file_release(&r->held_checkpoint);
@@ -346,19 +346,19 @@ static void keep_canaries(struct private_run *r, sotto_status ended)
 {
     struct status_record stopped;
     status_get(&stopped);
-    if (canary_keep(observed(r)) != SOTTO_OK && ended != SOTTO_OK)
+    if (canary_keep(dp_sgd_observed(r)) != SOTTO_OK && ended != SOTTO_OK)
         status_set(&stopped);
 }
 
-static sotto_status run(struct private_run *r)
+static sotto_status dp_sgd_run(struct private_run *r)
 {
     sotto_status status = SOTTO_OK;
     supervised_loop(&r->loop, &r->t);
     r->loop.origin.secret = &r->state;
-    r->loop.step = (struct training_step){.state = r, .draw = draw, .gradient = gradient};
+    r->loop.step = (struct training_step){.state = r, .draw = dp_sgd_draw, .gradient = dp_sgd_gradient};
     TRY(training_loop_resume(&r->loop));
     supervised_announce(&r->t, &r->loop);
-    TRY(reserve(r, r->loop.progress.step));
+    TRY(dp_sgd_reserve(r, r->loop.progress.step));
     file_release(&r->held_checkpoint);
     if (r->loop.resumed)
         context_log(
@@ -368,7 +368,7 @@ static sotto_status run(struct private_run *r)
     status = training_loop_run(&r->loop);
     keep_canaries(r, status);
     TRY(status);
-    average(r, r->loop.progress.step);
+    dp_sgd_average(r, r->loop.progress.step);
     if (r->state.average)
         memcpy(r->t.model->values, r->state.average->values, r->t.model->trainable * sizeof(float));
 done:
@@ -395,8 +395,8 @@ done:
     return status;
 }
 
-static sotto_status finish(struct sotto_network **out, struct sotto_certificate **certificate,
-                           struct private_run *r)
+static sotto_status dp_sgd_finish(struct sotto_network **out, struct sotto_certificate **certificate,
+                                  struct private_run *r)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_network *n = NULL;
@@ -506,13 +506,13 @@ sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate *
     TRY(dp_sgd_resolve(&r.p, &r.t.options, n, ctx));
     if (r.t.encoder)
         TRY(stand_on_encoder(&r, data, &o));
-    TRY(team_agree(team, prepare(&r)));
+    TRY(team_agree(team, dp_sgd_prepare(&r)));
     TRY(check_same_run(&r));
     TRY(crowding_check(team, "train", r.t.threads, ctx));
-    TRY(run(&r));
+    TRY(dp_sgd_run(&r));
     supervised_report(&found, &r.t, &r.loop);
     found.loss = found.accuracy = NAN;
-    TRY(finish(out, certificate, &r));
+    TRY(dp_sgd_finish(out, certificate, &r));
     if (result)
         *result = found;
 done:
@@ -521,7 +521,7 @@ done:
         dpsgd_session_settle(r.reserved, ctx);
     if (status != SOTTO_OK)
         charge_name_steps(r.reserved, charge_continues(o.checkpoint));
-    clear(&r);
+    dp_sgd_clear(&r);
     base_free(all);
     return status;
 }

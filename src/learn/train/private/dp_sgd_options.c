@@ -56,7 +56,8 @@ int dp_sgd_follows_quantile(const struct sotto_train_privacy *p)
 }
 
 /* The smallest noise for the target; sums are on the lattice, and what the account rounds is below the last 1e-9. */
-static sotto_status calibrate(struct sotto_train_privacy *p, double rate, const struct sotto_context *ctx)
+static sotto_status dp_sgd_options_calibrate(struct sotto_train_privacy *p, double rate,
+                                             const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_sampled sampled = {.mechanism = p->noise,
@@ -107,7 +108,7 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
             "reserve: a slot of a plan is a whole run, which is not reserved in blocks; omit reserve");
     TRY(risk_require_alone(&p->risk, spend_given(p->target.epsilon) || spend_given(p->noise_multiplier)));
     if (spend_given(p->target.epsilon) || risk_given(&p->risk))
-        TRY(calibrate(p, sotto_sample_rate(p->sampling, o->batch, n), ctx));
+        TRY(dp_sgd_options_calibrate(p, sotto_sample_rate(p->sampling, o->batch, n), ctx));
     TRY(sotto_options_check(p, options_train_privacy, "noise_multiplier"));
 done:
     return status;

@@ -36,7 +36,8 @@ struct lines {
     const char *text, *where;
 };
 
-static sotto_status find(const char **value, size_t *length, const struct lines *l, const char *key)
+static sotto_status dp_sgd_recipe_find(const char **value, size_t *length, const struct lines *l,
+                                       const char *key)
 {
     size_t own = strlen(key);
     for (const char *at = l->text; at && *at; at = strchr(at, '\n')) {
@@ -55,7 +56,7 @@ static sotto_status read_word(char out[WORD], const struct lines *l, const char 
 {
     const char *value;
     size_t length;
-    sotto_status status = find(&value, &length, l, key);
+    sotto_status status = dp_sgd_recipe_find(&value, &length, l, key);
     if (status == SOTTO_OK)
         snprintf(out, WORD, "%.*s", length < WORD ? (int)length : WORD - 1, value);
     return status;
@@ -66,7 +67,7 @@ static sotto_status read_real(double *out, const struct lines *l, const char *ke
     sotto_status status = SOTTO_OK;
     const char *value;
     size_t length;
-    TRY(find(&value, &length, l, key));
+    TRY(dp_sgd_recipe_find(&value, &length, l, key));
     if (!number_real(out, value, length))
         FAIL(SOTTO_EFORMAT, "%s: private_recipe: %s=%.*s is not a number", l->where, key,
              (int)fmin((double)length, 40), value);
@@ -80,7 +81,7 @@ static sotto_status read_size(size_t *out, const struct lines *l, const char *ke
     const char *value;
     size_t length;
     int64_t whole;
-    TRY(find(&value, &length, l, key));
+    TRY(dp_sgd_recipe_find(&value, &length, l, key));
     if (!number_whole(&whole, value, length))
         FAIL(SOTTO_EFORMAT, "%s: private_recipe: %s=%.*s is not a whole number", l->where, key,
              (int)fmin((double)length, 40), value);

@@ -58,7 +58,7 @@ struct noisy_run {
 
 /* ---- the release ---- */
 
-static bool charges(const struct noisy_run *r)
+static bool noisy_inputs_charges(const struct noisy_run *r)
 {
     return sotto_team_rank(r->team) == 0;
 }
@@ -125,10 +125,10 @@ done:
 }
 
 /* with_labels: these are released too, and the other ranks forget them as they were. */
-static sotto_status reserve(struct noisy_run *r, uint64_t epoch, bool with_labels)
+static sotto_status noisy_inputs_reserve(struct noisy_run *r, uint64_t epoch, bool with_labels)
 {
     sotto_status status = SOTTO_OK;
-    TRY(team_agree(r->team, charges(r) ? reserve_here(r, epoch, with_labels) : SOTTO_OK));
+    TRY(team_agree(r->team, noisy_inputs_charges(r) ? reserve_here(r, epoch, with_labels) : SOTTO_OK));
     r->used = 0;
     TRY(team_broadcast(r->team, r->state.run, sizeof r->state.run));
     if (with_labels) {
@@ -169,10 +169,10 @@ done:
     return status;
 }
 
-static sotto_status release(struct noisy_run *r, uint64_t epoch)
+static sotto_status noisy_inputs_release(struct noisy_run *r, uint64_t epoch)
 {
     sotto_status status = SOTTO_OK;
-    TRY(team_agree(r->team, charges(r) ? release_here(r) : SOTTO_OK));
+    TRY(team_agree(r->team, noisy_inputs_charges(r) ? release_here(r) : SOTTO_OK));
     TRY(share_inputs(r));
     r->used++;
     r->epoch = epoch;
@@ -180,15 +180,15 @@ done:
     return status;
 }
 
-static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
+static sotto_status noisy_inputs_draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
 {
     sotto_status status = SOTTO_OK;
     struct noisy_run *r = state;
     uint64_t epoch = step / r->t.steps_per_epoch;
     if (epoch != r->epoch) {
         if (r->used == r->p.reserve)
-            TRY(reserve(r, epoch, false));
-        TRY(release(r, epoch));
+            TRY(noisy_inputs_reserve(r, epoch, false));
+        TRY(noisy_inputs_release(r, epoch));
     }
     *rows = epoch_order_batch(&r->t.order, step);
     *n = r->t.order.batch;
@@ -234,7 +234,8 @@ done:
 }
 
 /* The noise for a target, on the safe side of what the lattice's rounding costs. */
-static sotto_status calibrate(struct noisy_run *r, size_t epochs, const struct sotto_context *ctx)
+static sotto_status noisy_inputs_calibrate(struct noisy_run *r, size_t epochs,
+                                           const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     double multiplier;
@@ -278,7 +279,7 @@ done:
     return status;
 }
 
-static sotto_status describe(struct noisy_run *r, char *with_rows, size_t capacity)
+static sotto_status noisy_inputs_describe(struct noisy_run *r, char *with_rows, size_t capacity)
 {
     sotto_status status = SOTTO_OK;
     int length = snprintf(r->text, sizeof r->text,
@@ -296,8 +297,8 @@ done:
 }
 
 /* Records and options, as far as plain training can check them; then those of the release. */
-static sotto_status resolve(struct noisy_run *r, const struct sotto_train_options *options, char *with_rows,
-                            size_t capacity, const struct sotto_context *ctx)
+static sotto_status noisy_inputs_resolve(struct noisy_run *r, const struct sotto_train_options *options,
+                                         char *with_rows, size_t capacity, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_train_options inner = *options;
@@ -313,7 +314,7 @@ static sotto_status resolve(struct noisy_run *r, const struct sotto_train_option
         r->p.reserve = options->epochs;
     r->p.target.delta = spend_delta(r->p.target.delta, sotto_default_delta(r->n));
     if (risk_or_epsilon(&r->p.risk, r->p.target.epsilon))
-        TRY(calibrate(r, options->epochs, ctx));
+        TRY(noisy_inputs_calibrate(r, options->epochs, ctx));
     r->state.clip = r->radius;
     r->asked = r->t.options.residual;
     r->asked.input_noise = r->noise;
@@ -325,7 +326,7 @@ static sotto_status resolve(struct noisy_run *r, const struct sotto_train_option
         inner.width = r->t.record.width;
     }
     TRY(supervised_resolve(&r->t, &r->released, r->all, r->n, &inner, ctx));
-    TRY(describe(r, with_rows, capacity));
+    TRY(noisy_inputs_describe(r, with_rows, capacity));
     supervised_change(&r->t, r->t.steps, r->t.plan_rows, 0, with_rows);
     r->t.team = r->team;
 done:
@@ -334,15 +335,16 @@ done:
 
 /* ---- the run ---- */
 
-static sotto_status run(struct noisy_run *r)
+static sotto_status noisy_inputs_run(struct noisy_run *r)
 {
     sotto_status status = SOTTO_OK;
     supervised_loop(&r->loop, &r->t);
     r->loop.origin.secret = &r->state;
-    r->loop.step.draw = draw;
+    r->loop.step.draw = noisy_inputs_draw;
     TRY(training_loop_resume(&r->loop));
     supervised_announce(&r->t, &r->loop);
-    TRY(reserve(r, r->loop.progress.step / r->t.steps_per_epoch, r->state.labels && !r->loop.resumed));
+    TRY(noisy_inputs_reserve(r, r->loop.progress.step / r->t.steps_per_epoch,
+                             r->state.labels && !r->loop.resumed));
     file_release(&r->held_checkpoint);
     if (r->loop.resumed)
         context_log(r->t.ctx, SOTTO_LOG_WARNING,
@@ -377,8 +379,8 @@ done:
     return status;
 }
 
-static sotto_status finish(struct sotto_network **out, struct sotto_certificate **certificate,
-                           struct noisy_run *r)
+static sotto_status noisy_inputs_finish(struct sotto_network **out, struct sotto_certificate **certificate,
+                                        struct noisy_run *r)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_network *n = NULL;
@@ -388,7 +390,7 @@ static sotto_status finish(struct sotto_network **out, struct sotto_certificate 
     TRY(network_add_fact(n, "input_release", r->text));
     if (r->p.spend.insecure)
         TRY(network_add_fact(n, "randomness", "noise was seeded: no privacy guarantee"));
-    if (charges(r)) {
+    if (noisy_inputs_charges(r)) {
         TRY(sotto_dpsgd_session_certificate(&text, r->reserved));
         certificate_add_classes(text, r->data->classes, silent_records_classes_by(&r->records, &r->p));
     }
@@ -403,12 +405,12 @@ done:
 }
 
 /* What can fail on one rank alone before anything is charged. Rank 0 writes the output. */
-static sotto_status prepare(struct noisy_run *r)
+static sotto_status noisy_inputs_prepare(struct noisy_run *r)
 {
     sotto_status status = SOTTO_OK;
     TRY(supervised_plan(&r->t));
     const size_t bytes = nn_model_parameter_count(r->t.model, 1) * sizeof(float), room = 1 << 16;
-    if (!charges(r))
+    if (!noisy_inputs_charges(r))
         goto done;
     if (r->p.output)
         TRY(file_hold(&r->held, r->p.output, bytes + room));
@@ -431,7 +433,7 @@ done:
     return status;
 }
 
-static void clear(struct noisy_run *r)
+static void noisy_inputs_clear(struct noisy_run *r)
 {
     file_release(&r->held);
     file_release(&r->held_checkpoint);
@@ -471,19 +473,19 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_c
             all[i] = (int64_t)i;
         r.rows = all;
     }
-    TRY(resolve(&r, &o, with_rows, sizeof with_rows, &own));
-    TRY(team_agree(r.team, prepare(&r)));
+    TRY(noisy_inputs_resolve(&r, &o, with_rows, sizeof with_rows, &own));
+    TRY(team_agree(r.team, noisy_inputs_prepare(&r)));
     TRY(check_same_run(&r));
-    TRY(run(&r));
+    TRY(noisy_inputs_run(&r));
     supervised_report(&found, &r.t, &r.loop);
-    TRY(finish(out, certificate, &r));
+    TRY(noisy_inputs_finish(out, certificate, &r));
     if (result)
         *result = found;
 done:
     par_set_threads(pool);
     if (status != SOTTO_OK)
         charge_name_steps(r.reserved, charge_continues(o.checkpoint));
-    clear(&r);
+    noisy_inputs_clear(&r);
     base_free(all);
     return status;
 }

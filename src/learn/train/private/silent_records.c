@@ -12,7 +12,7 @@ static bool read_off_records(const struct sotto_dataset *data)
     return data->memory && !data->classes_by[0];
 }
 
-static bool usable(const struct sotto_dataset *data, size_t i, size_t classes)
+static bool silent_records_usable(const struct sotto_dataset *data, size_t i, size_t classes)
 {
     const float *row = data->features ? data->features + i * data->columns : NULL;
     return head_record_counts(row, data->columns, data->labels[i], classes);
@@ -33,7 +33,7 @@ sotto_status silent_records_make(struct silent_records *out, const struct sotto_
     *out = (struct silent_records){.data = *data};
     NEW(out->labels, data->n);
     for (size_t i = 0; i < data->n; i++)
-        out->labels[i] = usable(data, i, classes) ? data->labels[i] : SILENT_NOTHING;
+        out->labels[i] = silent_records_usable(data, i, classes) ? data->labels[i] : SILENT_NOTHING;
     out->data.labels = out->labels;
     out->data.classes = classes;
 done:

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool near(double a, double b)
+static bool verify_file_near(double a, double b)
 {
     return fabs(a - b) <= 1e-12 * fabs(b);
 }
@@ -32,7 +32,9 @@ static void check_proof(struct verification *v, const char *recipe_hash, size_t 
     verify_check(v, "proof of the recipe", f->evidence && strcmp(f->evidence, recipe_hash) == 0,
                  "the file's recipe has hash %.16s..., the sensitivity is for %.16s...", recipe_hash,
                  f->evidence ? f->evidence : "(none)");
-    verify_check(v, "proof", near(f->sensitivity.l1, of_unit.l1) && near(f->sensitivity.l2, of_unit.l2),
+    verify_check(v, "proof",
+                 verify_file_near(f->sensitivity.l1, of_unit.l1) &&
+                     verify_file_near(f->sensitivity.l2, of_unit.l2),
                  "%zu records give l1 %.9g and l2 %.9g, the certificate says %.9g and %.9g", records,
                  of_unit.l1, of_unit.l2, f->sensitivity.l1, f->sensitivity.l2);
     verify_done(v, "sensitivity derived again from the file's recipe and %zu records", records);
@@ -78,7 +80,8 @@ static void check_moments(struct verification *v, const struct sotto_head *h, co
     check_proof(v, h->recipe_hash, f->records, bound.l1, bound.l2);
     double unit = strcmp(r->noise, "laplace") == 0 ? bound.l1 : bound.l2;
     verify_check(v, "noise",
-                 strcmp(f->mechanism, r->noise) == 0 && near(f->scale, r->noise_multiplier * unit),
+                 strcmp(f->mechanism, r->noise) == 0 &&
+                     verify_file_near(f->scale, r->noise_multiplier * unit),
                  "the recipe says %s of scale %.9g, the certificate %s of %.9g", r->noise,
                  r->noise_multiplier * unit, f->mechanism, f->scale);
 }
@@ -99,7 +102,7 @@ static void check_objective(struct verification *v, const struct sotto_head *h)
     verify_check(
         v, "noise",
         strcmp(f->mechanism, "objective-perturbation") == 0 && !f->run && strcmp(f->source, "proved") == 0 &&
-            near(f->scale, scale) && near(f->sensitivity.l1, of_unit.l1),
+            verify_file_near(f->scale, scale) && verify_file_near(f->sensitivity.l1, of_unit.l1),
         "the recipe says objective-perturbation of scale %.9g and %g, the certificate %s of %.9g and %g (%s)",
         scale, of_unit.l1, f->mechanism, f->scale, f->sensitivity.l1, f->source);
     if (!f->records) {
@@ -139,8 +142,9 @@ static void check_dp_sgd(struct verification *v, const struct dp_sgd_facts *d)
         return;
     }
     verify_check(v, "noise",
-                 strcmp(f->mechanism, d->noise) == 0 && near(r->max_grad_norm, d->max_grad_norm) &&
-                     near(f->scale, d->noise_multiplier * d->max_grad_norm) && !r->inputs_only,
+                 strcmp(f->mechanism, d->noise) == 0 &&
+                     verify_file_near(r->max_grad_norm, d->max_grad_norm) &&
+                     verify_file_near(f->scale, d->noise_multiplier * d->max_grad_norm) && !r->inputs_only,
                  "the recipe says %s of scale %.9g, clipped to %g; the certificate %s of %.9g, clipped to %g",
                  d->noise, d->noise_multiplier * d->max_grad_norm, d->max_grad_norm, f->mechanism, f->scale,
                  r->max_grad_norm);
@@ -151,7 +155,7 @@ static void check_dp_sgd(struct verification *v, const struct dp_sgd_facts *d)
     double rate = sotto_sample_rate(r->sampling, d->batch, f->records);
     if (!steps)
         steps = (size_t)ceil((double)d->epochs * (double)f->records / (double)d->batch);
-    verify_check(v, "steps in the file", near(r->sample_rate, rate) && used == (double)steps,
+    verify_check(v, "steps in the file", verify_file_near(r->sample_rate, rate) && used == (double)steps,
                  "the recipe says %zu steps of %zu out of %zu records, the certificate %.0f at rate %.9g",
                  steps, d->batch, f->records, used, r->sample_rate);
     verify_done(v, "noise, rate and steps agree with the file's recipe");
@@ -329,7 +333,8 @@ static void check_noisy_inputs(struct verification *v, const char *lines)
     double radius = line_number(lines, "radius="), noise = line_number(lines, "input_noise=");
     verify_check(v, "noise",
                  f->run && f->run_claims.facts.inputs_only &&
-                     near(f->run_claims.facts.max_grad_norm, radius) && near(f->scale, noise),
+                     verify_file_near(f->run_claims.facts.max_grad_norm, radius) &&
+                     verify_file_near(f->scale, noise),
                  "the file says inputs clipped to %.9g, noise %.9g; the certificate %.9g and %.9g", radius,
                  noise, f->run ? f->run_claims.facts.max_grad_norm : NAN, f->scale);
     verify_done(v, "noise on inputs agrees with the file's recipe");
