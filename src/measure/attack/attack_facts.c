@@ -20,7 +20,7 @@ struct fact {
 };
 
 /* NULL: nowhere to add it, or no memory. */
-static struct fact *add(struct facts *f, const char *name, enum fact_kind kind, const char *text)
+static struct fact *attack_facts_add(struct facts *f, const char *name, enum fact_kind kind, const char *text)
 {
     const size_t length = strlen(text) + 1;
     struct fact *one = f ? base_alloc(1, sizeof *one + length) : NULL;
@@ -42,33 +42,33 @@ static struct fact *add(struct facts *f, const char *name, enum fact_kind kind, 
 
 void fact_count(struct facts *f, const char *name, uint64_t x)
 {
-    struct fact *one = add(f, name, FACT_COUNT, "");
+    struct fact *one = attack_facts_add(f, name, FACT_COUNT, "");
     if (one)
         one->value.count = x;
 }
 
 void fact_real(struct facts *f, const char *name, double x)
 {
-    struct fact *one = add(f, name, FACT_REAL, "");
+    struct fact *one = attack_facts_add(f, name, FACT_REAL, "");
     if (one)
         one->value.real = x;
 }
 
 void fact_flag(struct facts *f, const char *name, bool x)
 {
-    struct fact *one = add(f, name, FACT_FLAG, "");
+    struct fact *one = attack_facts_add(f, name, FACT_FLAG, "");
     if (one)
         one->value.flag = x;
 }
 
 void fact_text(struct facts *f, const char *name, const char *text)
 {
-    add(f, name, FACT_TEXT, text);
+    attack_facts_add(f, name, FACT_TEXT, text);
 }
 
 static struct facts *add_inner(struct facts *f, const char *name, enum fact_kind kind)
 {
-    struct fact *one = add(f, name, kind, "");
+    struct fact *one = attack_facts_add(f, name, kind, "");
     return one ? &one->value.inner : NULL;
 }
 

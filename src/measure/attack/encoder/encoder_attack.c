@@ -197,7 +197,7 @@ done:
     return status;
 }
 
-static void standardise(struct encoder_attack *a)
+static void encoder_attack_standardise(struct encoder_attack *a)
 {
     double sum = 0, squares = 0, n = (double)(a->taught * a->shadow.pairs);
     for (size_t i = 0; i < a->taught; i++)
@@ -247,9 +247,9 @@ static sotto_status train_set(struct sotto_network **net, const struct head_data
 }
 
 /* Log-odds of membership of all records of one encoder. */
-static sotto_status ask(double *scores, const struct side *s, const float *rows,
-                        const struct sotto_head *head, const struct sotto_network *net,
-                        const struct encoder_attack *a)
+static sotto_status encoder_attack_ask(double *scores, const struct side *s, const float *rows,
+                                       const struct sotto_head *head, const struct sotto_network *net,
+                                       const struct encoder_attack *a)
 {
     sotto_status status = SOTTO_OK;
     float *x = NULL, *logits = NULL;
@@ -278,16 +278,16 @@ static sotto_status learn_networks(struct encoder_attack *a)
     NEW(y, a->taught);
     for (size_t i = 0; i < a->taught; i++)
         y[i] = shadow_is_member(a, a->order[i]);
-    standardise(a);
+    encoder_attack_standardise(a);
     struct head_data own = {x, y, a->taught, pairs, 2};
     put_rows(x, a->shadow.sorted, a->order, a->taught, a);
     TRY(train_vector(&head, &own, a->seed));
-    TRY(ask(a->shadow.score[VECTOR], &a->shadow, a->shadow.sorted, head, NULL, a));
-    TRY(ask(a->target.score[VECTOR], &a->target, a->target.sorted, head, NULL, a));
+    TRY(encoder_attack_ask(a->shadow.score[VECTOR], &a->shadow, a->shadow.sorted, head, NULL, a));
+    TRY(encoder_attack_ask(a->target.score[VECTOR], &a->target, a->target.sorted, head, NULL, a));
     put_rows(x, a->shadow.set, a->order, a->taught, a);
     TRY(train_set(&net, &own, a->seed, a->ctx));
-    TRY(ask(a->shadow.score[SET], &a->shadow, a->shadow.set, NULL, net, a));
-    TRY(ask(a->target.score[SET], &a->target, a->target.set, NULL, net, a));
+    TRY(encoder_attack_ask(a->shadow.score[SET], &a->shadow, a->shadow.set, NULL, net, a));
+    TRY(encoder_attack_ask(a->target.score[SET], &a->target, a->target.set, NULL, net, a));
 done:
     sotto_head_free(head);
     sotto_network_free(net);
@@ -344,8 +344,8 @@ done:
     return status;
 }
 
-static sotto_status measure(struct sotto_audit_result *out, const struct encoder_attack *a,
-                            const struct sotto_audit_options *options)
+static sotto_status encoder_attack_measure(struct sotto_audit_result *out, const struct encoder_attack *a,
+                                           const struct sotto_audit_options *options)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_audit_scores named[ATTACKS];
@@ -395,7 +395,7 @@ sotto_status sotto_encoder_attack(struct sotto_audit_result *out, double *scores
     for (int k = 0; k < ATTACKS; k++)
         if (a.has_shadow && is_run(&a, k))
             TRY(set_threshold(&a, k));
-    TRY(measure(out, &a, &o));
+    TRY(encoder_attack_measure(out, &a, &o));
     for (int k = 0; scores && k < ATTACKS; k++)
         memcpy(scores + (size_t)k * a.target.n, a.target.score[k], a.target.n * sizeof *scores);
 done:

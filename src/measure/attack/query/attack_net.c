@@ -18,8 +18,8 @@ struct sotto_head_recipe attack_net_recipe(uint64_t seed)
     return r;
 }
 
-static sotto_status judge(double *scores, const struct sotto_head *net, const float *rows, size_t n,
-                          size_t width, const struct sotto_context *ctx)
+static sotto_status attack_net_judge(double *scores, const struct sotto_head *net, const float *rows,
+                                     size_t n, size_t width, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     float *logits = NULL;
@@ -40,7 +40,7 @@ sotto_status attack_net_scores(double *scores, const struct output_table *train,
     struct sotto_head_recipe r = attack_net_recipe(seed);
     struct sotto_head *net = NULL;
     TRY(sotto_head_train(&net, train->x, train->member, train->n, train->width, 2, &r, ctx));
-    TRY(judge(scores, net, rows, n, train->width, ctx));
+    TRY(attack_net_judge(scores, net, rows, n, train->width, ctx));
 done:
     sotto_head_free(net);
     return status;
@@ -69,12 +69,12 @@ sotto_status attack_net_scores_best(double *scores, double *chosen, const struct
     for (size_t i = 0; i < rate_count; i++) {
         r.lr = rates[i];
         TRY(sotto_head_train(&net, train->x, train->member, train->n, train->width, 2, &r, ctx));
-        TRY(judge(known, net, train->x, train->n, train->width, ctx));
+        TRY(attack_net_judge(known, net, train->x, train->n, train->width, ctx));
         double loss = loss_of(known, train->member, train->n);
         if (i == 0 || loss < best) {
             best = loss;
             *chosen = rates[i];
-            TRY(judge(scores, net, rows, n, train->width, ctx));
+            TRY(attack_net_judge(scores, net, rows, n, train->width, ctx));
         }
         sotto_head_free(net);
         net = NULL;
@@ -98,8 +98,9 @@ struct bench {
 };
 
 /* The rows of one class, copied out; *where (count) their places, if wanted. */
-static sotto_status pick(float **x, int64_t **y, size_t **where, size_t *count, const float *rows,
-                         size_t width, const int64_t *labels, const int64_t *values, size_t n, size_t class)
+static sotto_status attack_net_pick(float **x, int64_t **y, size_t **where, size_t *count, const float *rows,
+                                    size_t width, const int64_t *labels, const int64_t *values, size_t n,
+                                    size_t class)
 {
     sotto_status status = SOTTO_OK;
     size_t c = 0;
@@ -132,8 +133,8 @@ static sotto_status train_class(void *arg, size_t class, int thread)
     int64_t *member = NULL, *none = NULL;
     size_t *places = NULL, *where = NULL, rows, count, in = 0;
     double *scores = NULL;
-    TRY(pick(&known, &member, &places, &rows, t->x, t->width, t->label, t->member, t->n, class));
-    TRY(pick(&asked, &none, &where, &count, b->rows, t->width, b->labels, NULL, b->n, class));
+    TRY(attack_net_pick(&known, &member, &places, &rows, t->x, t->width, t->label, t->member, t->n, class));
+    TRY(attack_net_pick(&asked, &none, &where, &count, b->rows, t->width, b->labels, NULL, b->n, class));
     for (size_t i = 0; i < rows; i++)
         in += member[i] == 1;
     bool same = true; /* a network cannot be trained on rows without any difference */

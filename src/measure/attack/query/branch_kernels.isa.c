@@ -5,8 +5,8 @@
 
 enum { LANES = 16 };
 
-static void forward(float *restrict value, const float *restrict x, const float *restrict w, size_t in,
-                    size_t out)
+static void branch_kernel_forward(float *restrict value, const float *restrict x, const float *restrict w,
+                                  size_t in, size_t out)
 {
     for (size_t i = 0; i < in; i++) {
         const float scale = x[i];
@@ -17,7 +17,7 @@ static void forward(float *restrict value, const float *restrict x, const float 
     }
 }
 
-static float product(const float *restrict a, const float *restrict b, size_t n)
+static float branch_kernel_product(const float *restrict a, const float *restrict b, size_t n)
 {
     float lanes[LANES] = {0}, sum = 0;
     size_t i = 0;
@@ -31,22 +31,22 @@ static float product(const float *restrict a, const float *restrict b, size_t n)
     return sum;
 }
 
-static void backward(float *restrict grad, float *restrict below, const float *restrict x,
-                     const float *restrict w, const float *restrict diff, size_t in, size_t out)
+static void branch_kernel_backward(float *restrict grad, float *restrict below, const float *restrict x,
+                                   const float *restrict w, const float *restrict diff, size_t in, size_t out)
 {
     for (size_t i = 0; i < in; i++) {
         const float scale = x[i];
         for (size_t o = 0; scale != 0 && o < out; o++)
             grad[i * out + o] += scale * diff[o];
         if (below)
-            below[i] = product(w + i * out, diff, out);
+            below[i] = branch_kernel_product(w + i * out, diff, out);
     }
     for (size_t o = 0; o < out; o++)
         grad[in * out + o] += diff[o];
 }
 
-static void update(float *restrict w, float *restrict grad, float *restrict mean, float *restrict square,
-                   size_t n, const struct branch_update *u)
+static void branch_kernel_update(float *restrict w, float *restrict grad, float *restrict mean,
+                                 float *restrict square, size_t n, const struct branch_update *u)
 {
     for (size_t j = 0; j < n; j++) {
         float g = grad[j] * u->share;
@@ -58,4 +58,5 @@ static void update(float *restrict w, float *restrict grad, float *restrict mean
 }
 
 extern const struct branch_kernels ISA_NAME(branch_kernels);
-const struct branch_kernels ISA_NAME(branch_kernels) = {forward, backward, update};
+const struct branch_kernels ISA_NAME(branch_kernels) = {branch_kernel_forward, branch_kernel_backward,
+                                                        branch_kernel_update};

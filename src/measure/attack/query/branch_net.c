@@ -28,7 +28,7 @@ struct branch_net {
 
 ISA_LEVELS(const struct branch_kernels, branch_kernels);
 
-static void forward(const struct branch_net *net, struct dense *l, struct rng *dropout)
+static void branch_net_forward(const struct branch_net *net, struct dense *l, struct rng *dropout)
 {
     memcpy(l->value, l->w + l->in * l->out, l->out * sizeof *l->value);
     net->kernels->forward(l->value, l->x, l->w, l->in, l->out);
@@ -38,14 +38,14 @@ static void forward(const struct branch_net *net, struct dense *l, struct rng *d
     }
 }
 
-static void backward(const struct branch_net *net, struct dense *l)
+static void branch_net_backward(const struct branch_net *net, struct dense *l)
 {
     for (size_t o = 0; l->relu && o < l->out; o++)
         l->diff[o] = l->value[o] > 0 ? l->diff[o] * (float)(1 / (1 - drop)) : 0;
     net->kernels->backward(l->grad, l->below, l->x, l->w, l->diff, l->in, l->out);
 }
 
-static void update(const struct branch_net *net, struct dense *l, size_t step)
+static void branch_net_update(const struct branch_net *net, struct dense *l, size_t step)
 {
     double t = (double)step, corrected = rate * sqrt(1 - pow(beta2, t)) / (1 - pow(beta1, t));
     const struct branch_update u = {1.0f / BATCH, (float)corrected, (float)beta1, (float)beta2, (float)tiny};
@@ -57,7 +57,7 @@ static void add_layer(struct branch_net *net, size_t in, size_t out)
     net->layer[net->layers++] = (struct dense){.in = in, .out = out, .relu = true};
 }
 
-static sotto_status make(struct branch_net *net, const struct branch_table *t, uint64_t seed)
+static sotto_status branch_net_make(struct branch_net *net, const struct branch_table *t, uint64_t seed)
 {
     sotto_status status = SOTTO_OK;
     size_t numbers = 2 * t->parts * JOINED, at = 0;
@@ -101,15 +101,15 @@ done:
     return status;
 }
 
-static double answer(struct branch_net *net, const struct branch_table *t, const float *row,
-                     struct rng *dropout)
+static double branch_net_answer(struct branch_net *net, const struct branch_table *t, const float *row,
+                                struct rng *dropout)
 {
     for (size_t k = 0; k < t->parts; k++) {
         net->layer[2 * k].x = row;
         row += t->part[k].width;
     }
     for (size_t l = 0; l < net->layers; l++)
-        forward(net, &net->layer[l], dropout);
+        branch_net_forward(net, &net->layer[l], dropout);
     return (double)net->layer[net->layers - 1].value[0];
 }
 
@@ -128,8 +128,8 @@ static size_t next_of(struct side *s, struct rng *draw)
     return (size_t)s->row[s->at++];
 }
 
-static sotto_status train(struct branch_net *net, const struct branch_table *t, size_t width, size_t epochs,
-                          uint64_t seed, const struct sotto_context *ctx)
+static sotto_status branch_net_train(struct branch_net *net, const struct branch_table *t, size_t width,
+                                     size_t epochs, uint64_t seed, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct side sides[2] = {{0}};
@@ -147,13 +147,13 @@ static sotto_status train(struct branch_net *net, const struct branch_table *t, 
         TRY(context_check(ctx, "white box: stopped in step %zu of %zu of the attack network", step, steps));
         for (size_t i = 0; i < BATCH; i++) {
             size_t record = next_of(&sides[i % 2], &draw);
-            double odds = answer(net, t, t->x + record * width, &dropout);
+            double odds = branch_net_answer(net, t, t->x + record * width, &dropout);
             net->layer[net->layers - 1].diff[0] = (float)(1 / (1 + exp(-odds)) - (double)t->member[record]);
             for (size_t l = net->layers; l-- > 0;)
-                backward(net, &net->layer[l]);
+                branch_net_backward(net, &net->layer[l]);
         }
         for (size_t l = 0; l < net->layers; l++)
-            update(net, &net->layer[l], step);
+            branch_net_update(net, &net->layer[l], step);
     }
 done:
     base_free(sides[0].row);
@@ -169,10 +169,10 @@ sotto_status branch_net_scores(double *scores, const struct branch_table *t, con
     size_t width = 0;
     for (size_t k = 0; k < t->parts; k++)
         width += t->part[k].width;
-    TRY(make(&net, t, seed));
-    TRY(train(&net, t, width, epochs, seed, ctx));
+    TRY(branch_net_make(&net, t, seed));
+    TRY(branch_net_train(&net, t, width, epochs, seed, ctx));
     for (size_t i = 0; i < n; i++)
-        scores[i] = answer(&net, t, rows + i * width, NULL);
+        scores[i] = branch_net_answer(&net, t, rows + i * width, NULL);
 done:
     base_free(net.memory);
     return status;

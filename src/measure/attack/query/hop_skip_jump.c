@@ -70,7 +70,7 @@ void hop_defaults(struct hop_settings *s)
     *s = (struct hop_settings){.queries = 2500, .seed = 1};
 }
 
-static double distance(const float *a, const float *b, size_t d)
+static double hop_skip_jump_distance(const float *a, const float *b, size_t d)
 {
     double sum = 0;
     for (size_t j = 0; j < d; j++) {
@@ -80,7 +80,7 @@ static double distance(const float *a, const float *b, size_t d)
     return sqrt(sum);
 }
 
-static float clip(double value, float low, float high)
+static float hop_skip_jump_clip(double value, float low, float high)
 {
     return value < (double)low ? low : value > (double)high ? high : (float)value;
 }
@@ -88,7 +88,7 @@ static float clip(double value, float low, float high)
 /* Sums of four uniform bytes: independent, symmetric, nearly Gaussian (excess kurtosis -0.3), and ten times
  * cheaper than normals, which would cost more than the target's answers. They are normalised afterwards,
  * so they need no scale. */
-static void scatter(float *out, size_t d, struct rng *r)
+static void hop_skip_jump_scatter(float *out, size_t d, struct rng *r)
 {
     for (size_t j = 0; j < d; j++) {
         uint32_t v = rng_u32(r), pairs = (v & 0x00ff00ff) + (v >> 8 & 0x00ff00ff);
@@ -98,7 +98,7 @@ static void scatter(float *out, size_t d, struct rng *r)
 
 /* ---- what a record asks next ---- */
 
-static void segment(float *out, const struct hop *h, double fraction)
+static void hop_skip_jump_segment(float *out, const struct hop *h, double fraction)
 {
     for (size_t j = 0; j < h->d; j++)
         out[j] = (float)((double)h->x[j] + fraction * ((double)h->anchor[j] - (double)h->x[j]));
@@ -113,8 +113,9 @@ static void start_row(float *out, const struct hop *h, const struct driver *v, s
         return;
     }
     for (size_t j = 0; j < h->d; j++)
-        out[j] = clip((double)s->low[j] + (double)rng_unit_f(&r) * ((double)s->high[j] - (double)s->low[j]),
-                      s->low[j], s->high[j]);
+        out[j] = hop_skip_jump_clip((double)s->low[j] +
+                                        (double)rng_unit_f(&r) * ((double)s->high[j] - (double)s->low[j]),
+                                    s->low[j], s->high[j]);
 }
 
 /* A unit direction away from the point; clipping may turn it, so tell_slope() reads it back from the row. */
@@ -122,44 +123,46 @@ static void probe_row(float *out, const struct hop *h, const struct driver *v, s
 {
     struct rng r = rng_stream(v->set->seed, RNG_PROBE, h->record, number);
     double norm = 0;
-    scatter(out, h->d, &r);
+    hop_skip_jump_scatter(out, h->d, &r);
     for (size_t j = 0; j < h->d; j++)
         norm += (double)out[j] * (double)out[j];
     double scale = norm > 0 ? h->delta / sqrt(norm) : 0;
     for (size_t j = 0; j < h->d; j++)
-        out[j] = clip((double)h->point[j] + scale * (double)out[j], v->set->low[j], v->set->high[j]);
+        out[j] =
+            hop_skip_jump_clip((double)h->point[j] + scale * (double)out[j], v->set->low[j], v->set->high[j]);
 }
 
 static void step_row(float *out, const struct hop *h, const struct driver *v)
 {
     for (size_t j = 0; j < h->d; j++)
-        out[j] = clip((double)h->point[j] + h->length * h->up[j], v->set->low[j], v->set->high[j]);
+        out[j] =
+            hop_skip_jump_clip((double)h->point[j] + h->length * h->up[j], v->set->low[j], v->set->high[j]);
 }
 
-static size_t smaller(size_t a, size_t b)
+static size_t hop_skip_jump_smaller(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
 /* How many rows it wants, within its budget. */
-static size_t wanted(const struct hop *h, const struct driver *v)
+static size_t hop_skip_jump_wanted(const struct hop *h, const struct driver *v)
 {
     size_t left = v->set->queries - h->used, most = STARTS + (v->set->start_count > 0 ? STARTS : 0);
     switch (h->phase) {
     case START:
-        return smaller(left, smaller(START_ROWS, most - h->tries));
+        return hop_skip_jump_smaller(left, hop_skip_jump_smaller(START_ROWS, most - h->tries));
     case SLOPE:
-        return smaller(left, h->probes - h->asked);
+        return hop_skip_jump_smaller(left, h->probes - h->asked);
     case OWN:
     case BISECT:
     case STEP:
-        return smaller(left, 1);
+        return hop_skip_jump_smaller(left, 1);
     default:
         return 0;
     }
 }
 
-static void fill(const struct hop *h, const struct driver *v)
+static void hop_skip_jump_fill(const struct hop *h, const struct driver *v)
 {
     for (size_t i = 0; i < h->count; i++) {
         float *row = v->rows + (h->first + i) * h->d;
@@ -171,7 +174,7 @@ static void fill(const struct hop *h, const struct driver *v)
             start_row(row, h, v, h->tries + i);
             break;
         case BISECT:
-            segment(row, h, (h->low + h->high) / 2);
+            hop_skip_jump_segment(row, h, (h->low + h->high) / 2);
             break;
         case SLOPE:
             probe_row(row, h, v, h->used + i + 2 * STARTS);
@@ -184,14 +187,14 @@ static void fill(const struct hop *h, const struct driver *v)
 
 /* ---- what it makes of the labels ---- */
 
-static void finish(struct hop *h)
+static void hop_skip_jump_finish(struct hop *h)
 {
     h->phase = DONE;
 }
 
 static void keep_best(struct hop *h)
 {
-    h->dist = distance(h->x, h->point, h->d);
+    h->dist = hop_skip_jump_distance(h->x, h->point, h->d);
     if (h->dist < h->best_distance) {
         h->best_distance = h->dist;
         memcpy(h->best, h->point, h->d * sizeof *h->best);
@@ -213,11 +216,11 @@ static void enter_slope(struct hop *h, const struct driver *v)
     double root = sqrt((double)h->t + 1);
     keep_best(h);
     if (h->dist == 0) { /* as near as floats get */
-        finish(h);
+        hop_skip_jump_finish(h);
         return;
     }
     h->delta = h->t == 0 ? 0.1 * v->range : STEP_WIDTH * h->dist;
-    h->probes = smaller((size_t)(PROBES * root), PROBES_MOST);
+    h->probes = hop_skip_jump_smaller((size_t)(PROBES * root), PROBES_MOST);
     h->asked = 0;
     h->signs = 0;
     memset(h->up, 0, h->d * sizeof *h->up);
@@ -248,7 +251,7 @@ static void leave_slope(struct hop *h)
     }
     norm = sqrt(norm);
     if (!(norm > 0)) {
-        finish(h);
+        hop_skip_jump_finish(h);
         return;
     }
     for (size_t j = 0; j < h->d; j++)
@@ -260,7 +263,7 @@ static void leave_slope(struct hop *h)
 
 static void leave_bisect(struct hop *h, const struct driver *v)
 {
-    segment(h->point, h, h->high);
+    hop_skip_jump_segment(h->point, h, h->high);
     enter_slope(h, v);
 }
 
@@ -280,7 +283,7 @@ static void tell_step(struct hop *h, const struct driver *v, const float *row, b
         h->t++;
         enter_slope(h, v);
     } else {
-        finish(h);
+        hop_skip_jump_finish(h);
     }
 }
 
@@ -290,7 +293,7 @@ static void tell_row(struct hop *h, const struct driver *v, const float *row, bo
     case OWN:
         if (adversarial) {
             h->best_distance = 0;
-            finish(h);
+            hop_skip_jump_finish(h);
         } else {
             h->phase = START;
         }
@@ -322,7 +325,7 @@ static void tell_row(struct hop *h, const struct driver *v, const float *row, bo
 
 /* The labels of all rows of this record; whatever phase the first ones lead to, the rest belong to the phase
  * that asked. */
-static void tell(struct hop *h, const struct driver *v)
+static void hop_skip_jump_receive(struct hop *h, const struct driver *v)
 {
     enum phase asked_in = h->phase;
     size_t tries = STARTS + (v->set->start_count > 0 ? STARTS : 0);
@@ -330,19 +333,20 @@ static void tell(struct hop *h, const struct driver *v)
     for (size_t i = 0; i < h->count && h->phase == asked_in; i++)
         tell_row(h, v, v->rows + (h->first + i) * h->d, v->labels[h->first + i] != h->y);
     if (h->phase == START && h->tries == tries)
-        finish(h);
+        hop_skip_jump_finish(h);
     if (h->phase != DONE && h->used == v->set->queries) {
         if (h->phase == BISECT) {
-            segment(h->point, h, h->high); /* adversarial: it was asked, or is the anchor */
+            hop_skip_jump_segment(h->point, h, h->high); /* adversarial: it was asked, or is the anchor */
             keep_best(h);
         }
-        finish(h);
+        hop_skip_jump_finish(h);
     }
 }
 
 /* ---- all records ---- */
 
-static void begin(struct hop *h, const struct driver *v, const float *x, const int64_t *y, size_t record)
+static void hop_skip_jump_begin(struct hop *h, const struct driver *v, const float *x, const int64_t *y,
+                                size_t record)
 {
     h->record = record;
     h->x = x + record * h->d;
@@ -356,7 +360,7 @@ static void begin(struct hop *h, const struct driver *v, const float *x, const i
 static sotto_status make_driver(struct driver *v, size_t n)
 {
     sotto_status status = SOTTO_OK;
-    size_t d = v->target->inputs, wave = smaller(n, WAVE);
+    size_t d = v->target->inputs, wave = hop_skip_jump_smaller(n, WAVE);
     v->wave = wave;
     v->capacity = BLOCK_ROWS;
     while (v->capacity > 4 * WAVE && v->capacity * d > (size_t)1 << 24)
@@ -399,7 +403,7 @@ static sotto_status fill_chunk(void *arg, size_t i, int thread)
 {
     (void)thread;
     const struct driver *v = arg;
-    fill(&v->hops[i], v);
+    hop_skip_jump_fill(&v->hops[i], v);
     return SOTTO_OK;
 }
 
@@ -408,7 +412,7 @@ static sotto_status tell_chunk(void *arg, size_t i, int thread)
     (void)thread;
     const struct driver *v = arg;
     if (v->hops[i].count > 0)
-        tell(&v->hops[i], v);
+        hop_skip_jump_receive(&v->hops[i], v);
     return SOTTO_OK;
 }
 
@@ -419,7 +423,7 @@ static sotto_status round_trip(struct driver *v, int threads)
     v->used = 0;
     for (size_t i = 0; i < v->wave; i++) {
         struct hop *h = &v->hops[i];
-        size_t rows = wanted(h, v), room = v->capacity - v->used;
+        size_t rows = hop_skip_jump_wanted(h, v), room = v->capacity - v->used;
         h->first = v->used;
         /* Only a SLOPE may be cut: a START asks all of its rows or waits, so that its cost does not depend on
          * the others. */
@@ -458,7 +462,7 @@ sotto_status hop_skip_jump(struct hop_result *out, float *nearest, struct sotto_
                 finished++;
             }
             if (next < n)
-                begin(h, &v, x, y, next++);
+                hop_skip_jump_begin(h, &v, x, y, next++);
         }
         if (context_stopped(ctx))
             FAIL(SOTTO_ESTOPPED, "hop-skip-jump: stopped after %zu of %zu records", finished, n);

@@ -125,7 +125,8 @@ static void normal_pair(float out[2], struct rng *r)
     out[1] = radius * sinf(angle);
 }
 
-static void disturb(float *out, const float *x, const struct noisy *q, size_t record, size_t copy)
+static void label_attack_disturb(float *out, const float *x, const struct noisy *q, size_t record,
+                                 size_t copy)
 {
     const struct label_setting *s = q->setting;
     struct rng r = rng_stream(s->seed, RNG_PROBE, record, copy);
@@ -155,7 +156,7 @@ static sotto_status disturb_chunk(void *arg, size_t chunk, int thread)
         if (copy == 0) /* the record itself */
             memcpy(q->rows + b * d, x, d * sizeof *x);
         else
-            disturb(q->rows + b * d, x, q, record, copy);
+            label_attack_disturb(q->rows + b * d, x, q, record, copy);
     }
     return SOTTO_OK;
 }

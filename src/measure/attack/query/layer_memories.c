@@ -100,8 +100,9 @@ static sotto_status read_batch(size_t *count, int64_t labels[BATCH], struct read
     return nn_plan_forward(r->m->plan, 0, 0, 0);
 }
 
-static sotto_status add(double *score, double *map, struct layer_memories *m, const struct sotto_network *n,
-                        size_t l, const struct head_data *records, double weight)
+static sotto_status layer_memories_add(double *score, double *map, struct layer_memories *m,
+                                       const struct sotto_network *n, size_t l,
+                                       const struct head_data *records, double weight)
 {
     sotto_status status = SOTTO_OK;
     struct reading r;
@@ -126,9 +127,10 @@ sotto_status layer_memories_score(double *score, double *map, struct layer_memor
     if (map)
         memset(map, 0, records->n * shape_count(m->shape[l]) * sizeof *map);
     nn_plan_set_context(m->plan, ctx);
-    TRY(add(score, map, m, m->network, l, records, 1));
+    TRY(layer_memories_add(score, map, m, m->network, l, records, 1));
     for (size_t p = 0; p < m->proxies; p++)
-        TRY(add(score, map, m, m->proxy[l * m->proxies + p], l, records, -1 / (double)m->proxies));
+        TRY(layer_memories_add(score, map, m, m->proxy[l * m->proxies + p], l, records,
+                               -1 / (double)m->proxies));
 done:
     nn_plan_set_context(m->plan, NULL);
     par_set_threads(pool);
@@ -164,8 +166,8 @@ done:
 /* ---- explanations ---- */
 
 /* The unit of layer l with the largest displacement, if its share is larger than that of *out. */
-static void consider(struct memory_explanation *out, const struct layer_memories *m, size_t l,
-                     const double *map)
+static void layer_memories_consider(struct memory_explanation *out, const struct layer_memories *m, size_t l,
+                                    const double *map)
 {
     const size_t channels = m->shape[l].channels, places = shape_count(m->shape[l]) / channels;
     double all = 0, largest = 0;
@@ -185,8 +187,8 @@ static void consider(struct memory_explanation *out, const struct layer_memories
 }
 
 /* The unit's places over the picture, which may have been padded; 1 is the brightest. */
-static void enlarge(float *to, const struct layer_memories *m, const struct memory_explanation *e,
-                    const double *map)
+static void layer_memories_enlarge(float *to, const struct layer_memories *m,
+                                   const struct memory_explanation *e, const double *map)
 {
     const struct nn_shape s = m->shape[e->layer], in = m->network->config.input, r = m->network->record;
     const size_t top = (in.height - r.height) / 2, left = (in.width - r.width) / 2;
@@ -216,10 +218,10 @@ sotto_status memory_explain(struct memory_explanation *out, struct layer_memorie
             continue;
         NEW(map[l], shape_count(m->shape[l]));
         TRY(layer_memories_score(&score, map[l], m, l, record, ctx));
-        consider(&e, m, l, map[l]);
+        layer_memories_consider(&e, m, l, map[l]);
     }
     if (e.share > 0)
-        enlarge(e.map, m, &e, map[e.layer]);
+        layer_memories_enlarge(e.map, m, &e, map[e.layer]);
     *out = e;
     e.map = NULL;
 done:

@@ -20,7 +20,8 @@ static size_t take_largest(double *value, size_t n)
 }
 
 /* Image x in tile number `tile`, (channels, height, width) in [0, 1]; map > 0 turns it pink. */
-static void draw(uint8_t *sheet, size_t tile, const float *x, const float *map, struct nn_shape r)
+static void memory_pictures_draw(uint8_t *sheet, size_t tile, const float *x, const float *map,
+                                 struct nn_shape r)
 {
     static const double pink[COLOURS] = {255, 20, 147};
     const size_t width = TILES * (r.width + GAP) - GAP, size = r.height * r.width;
@@ -33,8 +34,9 @@ static void draw(uint8_t *sheet, size_t tile, const float *x, const float *map, 
         }
 }
 
-static sotto_status picture(struct facts *to, struct layer_memories *m, const struct memory_explanation *e,
-                            const float *x, const struct query_input *in)
+static sotto_status memory_pictures_picture(struct facts *to, struct layer_memories *m,
+                                            const struct memory_explanation *e, const float *x,
+                                            const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     const struct nn_shape r = m->network->record;
@@ -49,12 +51,12 @@ static sotto_status picture(struct facts *to, struct layer_memories *m, const st
     NEW(active, in->attacker.n);
     memset(sheet, 255, COLOURS * r.height * width);
     TRY(layer_memories_activation(active, m, e->layer, e->unit, &in->attacker, in->ctx));
-    draw(sheet, 0, x, NULL, r);
-    draw(sheet, 1, x, e->map, r);
+    memory_pictures_draw(sheet, 0, x, NULL, r);
+    memory_pictures_draw(sheet, 1, x, e->map, r);
     for (size_t k = 0; k < BESIDE; k++) {
         size_t at = take_largest(active, in->attacker.n);
         if (at < in->attacker.n)
-            draw(sheet, 2 + k, in->attacker.x + at * in->attacker.d, NULL, r);
+            memory_pictures_draw(sheet, 2 + k, in->attacker.x + at * in->attacker.d, NULL, r);
     }
     text = bitmap_uri(sheet, COLOURS, r.height, width);
     if (!text)
@@ -91,7 +93,7 @@ sotto_status memory_pictures_add(struct facts *out, struct layer_memories *m, co
         fact_count(to, "unit", e.unit);
         fact_real(to, "displacement", e.displacement);
         fact_real(to, "share", e.share);
-        TRY(picture(to, m, &e, one.x, in));
+        TRY(memory_pictures_picture(to, m, &e, one.x, in));
     }
 done:
     base_free(e.map);

@@ -22,7 +22,7 @@ void sotto_attack_defaults(struct sotto_attack_options *o)
     sotto_options_defaults(o, options_attack);
 }
 
-static void clear(struct query_work *w)
+static void query_attack_run_clear(struct query_work *w)
 {
     base_free(w->x);
     base_free(w->answers);
@@ -85,7 +85,7 @@ done:
     return status;
 }
 
-static sotto_status shuffle(struct query_work *w, size_t n, size_t d, uint64_t seed)
+static sotto_status query_attack_run_shuffle(struct query_work *w, size_t n, size_t d, uint64_t seed)
 {
     sotto_status status = SOTTO_OK;
     TRY(record_order_draw(&w->order, n, seed));
@@ -116,8 +116,9 @@ done:
 }
 
 /* Members first, then non-members, unless they are shuffled: one table, and the target's answers on it. */
-static sotto_status gather(struct query_work *w, const struct query_attack *a,
-                           const struct sotto_attack_input *in, const struct sotto_attack_options *o)
+static sotto_status query_attack_run_gather(struct query_work *w, const struct query_attack *a,
+                                            const struct sotto_attack_input *in,
+                                            const struct sotto_attack_options *o)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_target *t = in->target;
@@ -132,7 +133,7 @@ static sotto_status gather(struct query_work *w, const struct query_attack *a,
     memcpy(w->y, in->member.y, m * sizeof *w->y);
     memcpy(w->y + m, in->nonmember.y, (n - m) * sizeof *w->y);
     if (o->shuffle)
-        TRY(shuffle(w, n, d, o->seed));
+        TRY(query_attack_run_shuffle(w, n, d, o->seed));
     if (a->needs & QUERY_POSTERIORS) {
         TRY(sotto_target_query(t, w->answers, w->x, n));
         for (size_t i = 0; i < n * k; i++)
@@ -176,7 +177,7 @@ static void take_image_shape(struct sotto_attack_options *o, const struct sotto_
     }
 }
 
-static sotto_status find(const struct query_attack **out, const char *name)
+static sotto_status query_attack_run_find(const struct query_attack **out, const char *name)
 {
     sotto_status status = SOTTO_OK;
     char known[512];
@@ -231,7 +232,7 @@ static sotto_status gather_inputs(struct query_input *in, struct query_work *w, 
     sotto_status status = SOTTO_OK;
     const size_t n = given->member.n + given->nonmember.n, d = given->target->inputs,
                  k = given->target->classes;
-    TRY(gather(w, a, given, o));
+    TRY(query_attack_run_gather(w, a, given, o));
     TRY(gather_known(in, w, given));
     in->records = (struct head_data){w->x, w->y, n, d, k};
     in->posteriors = a->needs & (QUERY_POSTERIORS | QUERY_DECISIONS) ? w->posteriors : NULL;
@@ -265,7 +266,7 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
     TRY(shadow_recipe_apply(&o, &w.recipe, &w.network, in->target));
     if (o.channels == 0)
         take_image_shape(&o, in->target->network);
-    TRY(find(&a, o.name));
+    TRY(query_attack_run_find(&a, o.name));
     TRY(check_options(a, &o));
     TRY(check_input(a, in));
     REQUIRE(!o.plain_shadows || query_shadows_are_networks(in, &o),
@@ -295,7 +296,7 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
 done:
     in->target->repeats = repeats_before;
     in->target->ctx = NULL;
-    clear(&w);
+    query_attack_run_clear(&w);
     base_free(fresh);
     facts_clear(&result.facts);
     base_free(result.signals);

@@ -7,8 +7,8 @@
 
 enum { REHEARSED = 5000 };
 
-static sotto_status learn(struct output_table *t, const struct shadow_calibration *r,
-                          const struct image_shape *shape, const struct sotto_context *ctx)
+static sotto_status query_augmentation_learn(struct output_table *t, const struct shadow_calibration *r,
+                                             const struct image_shape *shape, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     size_t n = r->records.n;
@@ -23,7 +23,8 @@ done:
     return status;
 }
 
-static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
+static sotto_status query_augmentation_run(double *scores, struct query_result *result,
+                                           const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_attack_options *o = in->options;
@@ -39,7 +40,7 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     TRY(shadow_calibration_make(&r, result, in, REHEARSED));
     if (result->pending)
         goto done;
-    TRY(learn(&known, &r, &shape, in->ctx));
+    TRY(query_augmentation_learn(&known, &r, &shape, in->ctx));
     TRY(label_moves(bits, in->target, &in->records, &shape, in->ctx));
     TRY(attack_net_scores(scores, &known, bits, n, o->seed, in->ctx));
     result->threshold = 0;
@@ -57,4 +58,4 @@ const struct query_attack query_augmentation = {
     .source = "Choquette-Choo et al. 2021",
     .needs = QUERY_DECISIONS | QUERY_LABELS | QUERY_SHADOWS | QUERY_QUERIES,
     .default_shadows = 1,
-    .run = run};
+    .run = query_augmentation_run};

@@ -8,7 +8,7 @@
 
 enum { QUERIES = 2500, REHEARSED = 200, RANDOM_INPUTS = 100, TOP = RANDOM_INPUTS / 10 };
 
-static int falling(const void *a, const void *b)
+static int query_boundary_falling(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x < y) - (x > y);
@@ -29,14 +29,15 @@ static sotto_status random_threshold(double *out, const struct query_input *in, 
     TRY(target_labels(in->target, label, x, RANDOM_INPUTS));
     struct head_data inputs = {x, label, RANDOM_INPUTS, d, in->records.classes};
     TRY(label_boundary(distance, in->target, &inputs, 0, s));
-    qsort(distance, RANDOM_INPUTS, sizeof *distance, falling);
+    qsort(distance, RANDOM_INPUTS, sizeof *distance, query_boundary_falling);
     *out = distance[TOP];
 done:
     base_free(x);
     return status;
 }
 
-static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
+static sotto_status query_boundary_run(double *scores, struct query_result *result,
+                                       const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     struct label_setting s = {0};
@@ -71,4 +72,4 @@ const struct query_attack query_boundary = {
     .source = "Choquette-Choo et al. 2021; Li and Zhang 2021",
     .needs = QUERY_DECISIONS | QUERY_LABELS | QUERY_QUERIES | QUERY_SHADOW_IF_ANY,
     .default_shadows = 1,
-    .run = run};
+    .run = query_boundary_run};

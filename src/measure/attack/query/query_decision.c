@@ -20,15 +20,15 @@ static void add_share(struct facts *out, const char *name, size_t k, size_t n, d
     fact_count(share, "n", n);
 }
 
-static int rising(const void *a, const void *b)
+static int query_decision_rising(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static double median(double *x, size_t n)
+static double query_decision_median(double *x, size_t n)
 {
-    qsort(x, n, sizeof *x, rising);
+    qsort(x, n, sizeof *x, query_decision_rising);
     return n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }
 
@@ -42,13 +42,13 @@ static void add_medians(struct facts *out, const struct tally *by_class, double 
     for (size_t k = 0; k < classes; k++)
         if (by_class[k].flagged)
             work[with++] = (double)by_class[k].right / (double)by_class[k].flagged;
-    fact_real(out, "precision_class_median", with ? median(work, with) : NAN);
+    fact_real(out, "precision_class_median", with ? query_decision_median(work, with) : NAN);
     fact_count(out, "classes_flagged", with);
     with = 0;
     for (size_t k = 0; k < classes; k++)
         if (by_class[k].members)
             work[with++] = (double)by_class[k].right / (double)by_class[k].members;
-    fact_real(out, "recall_class_median", with ? median(work, with) : NAN);
+    fact_real(out, "recall_class_median", with ? query_decision_median(work, with) : NAN);
 }
 
 sotto_status query_decision(struct facts *out, const double *scores, const int64_t *labels, size_t n_member,

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-static sotto_status score(double *scores, struct sotto_target *t, const struct head_data *records,
-                          double unused, void *arg)
+static sotto_status query_gradient_norm_score(double *scores, struct sotto_target *t,
+                                              const struct head_data *records, double unused, void *arg)
 {
     (void)unused;
     sotto_status status = SOTTO_OK;
@@ -25,7 +25,8 @@ done:
     return status;
 }
 
-static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
+static sotto_status query_gradient_norm_run(double *scores, struct query_result *result,
+                                            const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     struct shadow_calibration r = {0};
@@ -34,10 +35,11 @@ static sotto_status run(double *scores, struct query_result *result, const struc
         TRY(shadow_calibration_make(&r, result, in, SIZE_MAX));
         if (result->pending)
             goto done;
-        TRY(shadow_calibration_run(&auc, &result->threshold, &r, score, 0, (void *)in->ctx));
+        TRY(shadow_calibration_run(&auc, &result->threshold, &r, query_gradient_norm_score, 0,
+                                   (void *)in->ctx));
         fact_real(&result->facts, "shadow_auc", auc);
     }
-    TRY(score(scores, in->target, &in->records, 0, (void *)in->ctx));
+    TRY(query_gradient_norm_score(scores, in->target, &in->records, 0, (void *)in->ctx));
 done:
     shadow_calibration_clear(&r);
     return status;
@@ -49,4 +51,4 @@ const struct query_attack query_gradient_norm = {.name = "gradient-norm",
                                                  .needs = QUERY_POSTERIORS | QUERY_LABELS | QUERY_WEIGHTS |
                                                           QUERY_SHADOW_IF_ANY,
                                                  .default_shadows = 1,
-                                                 .run = run};
+                                                 .run = query_gradient_norm_run};

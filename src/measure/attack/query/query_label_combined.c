@@ -24,7 +24,8 @@ struct plan {
 
 /* Cuts the queries of one record: a quarter for noise (of an image a twentieth), one for each moved copy, the
  * rest for distances. */
-static sotto_status cut(struct plan *p, const struct query_input *in, struct label_setting *s)
+static sotto_status query_label_combined_cut(struct plan *p, const struct query_input *in,
+                                             struct label_setting *s)
 {
     sotto_status status = SOTTO_OK;
     *p = (struct plan){.image = in->options->channels > 0, .setting = s};
@@ -79,8 +80,9 @@ done:
 }
 
 /* rows (n, width): all that labels tell about the records. */
-static sotto_status ask(float *rows, struct sotto_target *t, const struct head_data *records,
-                        const struct plan *p, const struct sotto_context *ctx)
+static sotto_status query_label_combined_ask(float *rows, struct sotto_target *t,
+                                             const struct head_data *records, const struct plan *p,
+                                             const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     size_t n = records->n, first = p->distances + LABEL_LEVELS;
@@ -105,8 +107,8 @@ done:
     return status;
 }
 
-static sotto_status weigh(struct linear_model *out, const struct shadow_calibration *r, const struct plan *p,
-                          const struct sotto_context *ctx)
+static sotto_status query_label_combined_weigh(struct linear_model *out, const struct shadow_calibration *r,
+                                               const struct plan *p, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     size_t n = r->records.n;
@@ -120,7 +122,7 @@ static sotto_status weigh(struct linear_model *out, const struct shadow_calibrat
         member[i] = i < r->n_member;
         row[i] = i;
     }
-    TRY(ask(rows, r->target, &r->records, p, ctx));
+    TRY(query_label_combined_ask(rows, r->target, &r->records, p, ctx));
     TRY(linear_model_fit(out, &(struct linear_rows){rows, member, row, n, p->width}, 2, ridge, NULL));
 done:
     base_free(rows);
@@ -129,7 +131,8 @@ done:
     return status;
 }
 
-static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
+static sotto_status query_label_combined_run(double *scores, struct query_result *result,
+                                             const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     struct label_setting s = {0};
@@ -139,14 +142,14 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     size_t n = in->records.n;
     float *rows = NULL;
     TRY(label_setting_make(&s, in, QUERIES, 0));
-    TRY(cut(&p, in, &s));
+    TRY(query_label_combined_cut(&p, in, &s));
     TRY(shadow_calibration_make(&r, result, in, REHEARSED));
     if (result->pending)
         goto done;
     NEW_ROWS(rows, n, p.width);
-    TRY(weigh(&m, &r, &p, in->ctx));
+    TRY(query_label_combined_weigh(&m, &r, &p, in->ctx));
     s.unreachable = 0;
-    TRY(ask(rows, in->target, &in->records, &p, in->ctx));
+    TRY(query_label_combined_ask(rows, in->target, &in->records, &p, in->ctx));
     for (size_t i = 0; i < n; i++) {
         double logits[2];
         linear_model_logits(logits, &m, rows + i * p.width);
@@ -172,4 +175,4 @@ const struct query_attack query_label_combined = {
     .source = "Choquette-Choo et al. 2021, combined attack",
     .needs = QUERY_DECISIONS | QUERY_LABELS | QUERY_SHADOWS | QUERY_QUERIES,
     .default_shadows = 1,
-    .run = run};
+    .run = query_label_combined_run};

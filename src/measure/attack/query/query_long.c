@@ -18,8 +18,8 @@ static const double smallest = 1e-12; /* p-value that is still told apart */
 static const double abstains = -1;    /* score of a record that is not rare: below every other */
 
 /* Unit vectors (n, looker answers) of what the first references say about each record. */
-static sotto_status portraits(float *out, const struct shadow_set *a, const struct head_data *data,
-                              size_t lookers)
+static sotto_status query_long_portraits(float *out, const struct shadow_set *a, const struct head_data *data,
+                                         size_t lookers)
 {
     sotto_status status = SOTTO_OK;
     size_t n = data->n, classes = data->classes, width = lookers * classes;
@@ -70,7 +70,7 @@ static sotto_status count_near(void *arg, size_t i, int thread)
     return SOTTO_OK;
 }
 
-static int rising(const void *a, const void *b)
+static int query_long_rising(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -84,7 +84,7 @@ static double loss_of(double signal)
 /* P(reference loss <= loss): the empirical distribution, linear between the losses and from 0 at loss 0. */
 static double p_value(double *losses, size_t k, double loss)
 {
-    qsort(losses, k, sizeof *losses, rising);
+    qsort(losses, k, sizeof *losses, query_long_rising);
     size_t below = 0;
     while (below < k && losses[below] <= loss)
         below++;
@@ -94,8 +94,8 @@ static double p_value(double *losses, size_t k, double loss)
     return fmax(rank / (double)(k + 1), smallest);
 }
 
-static sotto_status test(double *scores, size_t *selected, const struct query_input *in,
-                         const struct crowd *c, const double *signals, size_t models)
+static sotto_status query_long_test(double *scores, size_t *selected, const struct query_input *in,
+                                    const struct crowd *c, const double *signals, size_t models)
 {
     sotto_status status = SOTTO_OK;
     struct attack_input target = {.outputs = in->posteriors,
@@ -122,7 +122,7 @@ done:
     return status;
 }
 
-static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
+static sotto_status query_long_run(double *scores, struct query_result *result, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     struct shadow_set shadows = {0};
@@ -142,11 +142,11 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     NEW(c.count, c.n);
     NEW_ROWS(signals, c.n, shadows.pool.models);
     c.judged = judged, c.pool = pool;
-    TRY(portraits(judged, &shadows, &in->records, lookers));
-    TRY(portraits(pool, &shadows, &shadows.data, lookers));
+    TRY(query_long_portraits(judged, &shadows, &in->records, lookers));
+    TRY(query_long_portraits(pool, &shadows, &shadows.data, lookers));
     TRY(par_each(c.n, in->ctx, count_near, &c));
     TRY(shadow_pool_signals(signals, &shadows.pool, &in->records, NULL, in->ctx));
-    TRY(test(scores, &selected, in, &c, signals, shadows.pool.models));
+    TRY(query_long_test(scores, &selected, in, &c, signals, shadows.pool.models));
     result->threshold = -log(level);
     fact_count(&result->facts, "rare_records", selected);
     fact_real(&result->facts, "neighbour_distance", near);
@@ -165,4 +165,4 @@ const struct query_attack query_long = {.name = "long",
                                         .source = "Long et al. 2018",
                                         .needs = QUERY_POSTERIORS | QUERY_LABELS | QUERY_SHADOWS,
                                         .default_shadows = REFERENCES,
-                                        .run = run};
+                                        .run = query_long_run};

@@ -1,7 +1,8 @@
 /* ML-Leaks, adversary 1: a single shadow on half of the attacker's records, which are like the target's. */
 #include "attack/query/ml_leaks.h"
 
-static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
+static sotto_status query_ml_leaks_1_run(double *scores, struct query_result *result,
+                                         const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     struct shadow_set shadows = {0};
@@ -24,4 +25,4 @@ const struct query_attack query_ml_leaks_1 = {.name = "ml-leaks-1",
                                               .source = "Salem et al. 2019, adversary 1",
                                               .needs = QUERY_POSTERIORS | QUERY_SHADOWS,
                                               .default_shadows = 1,
-                                              .run = run};
+                                              .run = query_ml_leaks_1_run};

@@ -2,7 +2,8 @@
  * transferring"). It works because sorted posteriors carry no class. */
 #include "attack/query/ml_leaks.h"
 
-static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
+static sotto_status query_ml_leaks_2_run(double *scores, struct query_result *result,
+                                         const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     struct shadow_set shadows = {0};
@@ -25,4 +26,4 @@ const struct query_attack query_ml_leaks_2 = {.name = "ml-leaks-2",
                                               .source = "Salem et al. 2019, adversary 2",
                                               .needs = QUERY_POSTERIORS | QUERY_SHADOWS | QUERY_OTHER,
                                               .default_shadows = 1,
-                                              .run = run};
+                                              .run = query_ml_leaks_2_run};

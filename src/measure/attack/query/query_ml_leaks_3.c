@@ -9,13 +9,13 @@
 
 enum { RANDOM_INPUTS = 1000, TOP = RANDOM_INPUTS / 10 };
 
-static int falling(const void *a, const void *b)
+static int query_ml_leaks_3_falling(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x < y) - (x > y);
 }
 
-static double largest(const float *p, size_t classes)
+static double query_ml_leaks_3_largest(const float *p, size_t classes)
 {
     double top = 0;
     for (size_t k = 0; k < classes; k++)
@@ -40,8 +40,8 @@ static sotto_status random_threshold(double *out, const struct query_input *in)
     }
     TRY(sotto_target_query(in->target, p, x, RANDOM_INPUTS));
     for (size_t i = 0; i < RANDOM_INPUTS; i++)
-        top[i] = largest(p + i * classes, classes);
-    qsort(top, RANDOM_INPUTS, sizeof *top, falling);
+        top[i] = query_ml_leaks_3_largest(p + i * classes, classes);
+    qsort(top, RANDOM_INPUTS, sizeof *top, query_ml_leaks_3_falling);
     *out = top[TOP];
 done:
     feature_space_clear(&space);
@@ -51,7 +51,8 @@ done:
     return status;
 }
 
-static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
+static sotto_status query_ml_leaks_3_run(double *scores, struct query_result *result,
+                                         const struct query_input *in)
 {
     for (size_t i = 0; i < in->records.n; i++) {
         scores[i] = 0;
@@ -68,4 +69,4 @@ const struct query_attack query_ml_leaks_3 = {
     .title = "Largest posterior against that of random inputs (no shadow model)",
     .source = "Salem et al. 2019, adversary 3",
     .needs = QUERY_POSTERIORS | QUERY_QUERIES,
-    .run = run};
+    .run = query_ml_leaks_3_run};

@@ -83,7 +83,8 @@ static sotto_status make_networks(struct shadow_set *a, const struct query_input
     return shadow_set_make_networks(a, in, 1, &network);
 }
 
-static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
+static sotto_status query_ml_leaks_combined_run(double *scores, struct query_result *result,
+                                                const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     struct output_table answers = {0};
@@ -119,4 +120,4 @@ const struct query_attack query_ml_leaks_combined = {
     .source = "Salem et al. 2019, combining attack",
     .needs = QUERY_POSTERIORS | QUERY_SHADOWS,
     .default_shadows = KINDS,
-    .run = run};
+    .run = query_ml_leaks_combined_run};

@@ -7,8 +7,8 @@
 enum { QUERIES = 500, REHEARSED = 300, TUNING = 100, UNTUNED = 3 };
 
 /* Tries every strength with fewer queries, then rehearses the best in full for its threshold. */
-static sotto_status tune(size_t *level, double *auc, double *threshold, const struct shadow_calibration *r,
-                         struct label_setting *s)
+static sotto_status query_noise_tune(size_t *level, double *auc, double *threshold,
+                                     const struct shadow_calibration *r, struct label_setting *s)
 {
     sotto_status status = SOTTO_OK;
     size_t full = s->queries;
@@ -28,7 +28,7 @@ done:
     return status;
 }
 
-static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
+static sotto_status query_noise_run(double *scores, struct query_result *result, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     struct label_setting s = {0};
@@ -40,7 +40,7 @@ static sotto_status run(double *scores, struct query_result *result, const struc
         TRY(shadow_calibration_make(&r, result, in, REHEARSED));
         if (result->pending)
             goto done;
-        TRY(tune(&level, &auc, &result->threshold, &r, &s));
+        TRY(query_noise_tune(&level, &auc, &result->threshold, &r, &s));
     }
     TRY(label_noise(scores, in->target, &in->records, (double)level, &s));
     fact_real(&result->facts, "flip", label_flip(level));
@@ -60,4 +60,4 @@ const struct query_attack query_noise = {.name = "noise",
                                          .needs = QUERY_DECISIONS | QUERY_LABELS | QUERY_QUERIES |
                                                   QUERY_SHADOW_IF_ANY,
                                          .default_shadows = 1,
-                                         .run = run};
+                                         .run = query_noise_run};

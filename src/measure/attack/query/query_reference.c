@@ -163,8 +163,9 @@ done:
 }
 
 /* *own: signals of the records as they are, (n, models), for the caller; NULL after several views. */
-static sotto_status judge(double *scores, double **own, const struct query_input *in, const char *name,
-                          const struct shadow_set *shadows, const uint8_t *trained, struct nn_shape shape)
+static sotto_status query_reference_judge(double *scores, double **own, const struct query_input *in,
+                                          const char *name, const struct shadow_set *shadows,
+                                          const uint8_t *trained, struct nn_shape shape)
 {
     sotto_status status = SOTTO_OK;
     struct view_table table = {.views = in->options->views, .step = step_of(in)};
@@ -223,7 +224,7 @@ static sotto_status query_reference_run(double *scores, struct query_result *res
     NEW_ROWS(trained, in->records.n, shadows.pool.models);
     if (!offline)
         mark_trained(trained, &shadows, in->records.n);
-    TRY(judge(scores, &signals, in, name, &shadows, trained, shape));
+    TRY(query_reference_judge(scores, &signals, in, name, &shadows, trained, shape));
     if (in->options->audit.memorisation && !offline && signals) {
         result->signals = signals, result->trained = trained, result->models = shadows.pool.models;
         signals = NULL, trained = NULL;

@@ -43,7 +43,8 @@ done:
     return status;
 }
 
-static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
+static sotto_status query_shokri_run(double *scores, struct query_result *result,
+                                     const struct query_input *in)
 {
     return run_on(scores, result, in, false);
 }
@@ -53,7 +54,7 @@ const struct query_attack query_shokri = {.name = "shokri",
                                           .source = "Shokri et al. 2017",
                                           .needs = QUERY_POSTERIORS | QUERY_LABELS | QUERY_SHADOWS,
                                           .default_shadows = 20,
-                                          .run = run};
+                                          .run = query_shokri_run};
 
 static sotto_status run_log(double *scores, struct query_result *result, const struct query_input *in)
 {

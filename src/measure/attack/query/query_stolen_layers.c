@@ -27,7 +27,7 @@ struct thirds {
     struct head_data part[PARTS], judged; /* judged: the first two */
 };
 
-static sotto_status split(struct thirds *t, const struct query_input *in)
+static sotto_status query_stolen_layers_split(struct thirds *t, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     const struct head_data *own = &in->attacker;
@@ -58,8 +58,8 @@ done:
 }
 
 /* table (n, layers) */
-static sotto_status fill(float *table, struct layer_memories *m, const struct head_data *records,
-                         const struct sotto_context *ctx)
+static sotto_status query_stolen_layers_fill(float *table, struct layer_memories *m,
+                                             const struct head_data *records, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     double *score = NULL;
@@ -82,7 +82,7 @@ static double log_odds(const struct linear_model *learnt, const float *row)
 }
 
 /* The lowest threshold above which the shadow's members are that share of its records; NAN: there is none. */
-static double precise(const double *score, size_t members, size_t n)
+static double query_stolen_layers_precise(const double *score, size_t members, size_t n)
 {
     double best = NAN;
     for (size_t k = 0; k < n; k++) {
@@ -97,8 +97,9 @@ static double precise(const double *score, size_t members, size_t n)
 }
 
 /* What displacements of members look like, on a shadow. */
-static sotto_status learn(struct linear_model *out, struct query_result *result, const struct thirds *t,
-                          size_t proxies, const struct query_input *in)
+static sotto_status query_stolen_layers_learn(struct linear_model *out, struct query_result *result,
+                                              const struct thirds *t, size_t proxies,
+                                              const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_train_options o = *in->network;
@@ -121,7 +122,7 @@ static sotto_status learn(struct linear_model *out, struct query_result *result,
     NEW(score, n);
     NEW(member, n);
     NEW(row, n);
-    TRY(fill(table, &m, &t->judged, in->ctx));
+    TRY(query_stolen_layers_fill(table, &m, &t->judged, in->ctx));
     for (size_t i = 0; i < n; i++)
         row[i] = i, member[i] = i < third;
     rows.x = table, rows.y = member, rows.row = row, rows.d = m.layers;
@@ -130,7 +131,7 @@ static sotto_status learn(struct linear_model *out, struct query_result *result,
         score[i] = log_odds(out, table + i * m.layers);
     TRY(sotto_auc(&area, score, third, score + third, third, 0.95));
     fact_real(&result->facts, "shadow_auc", area.estimate);
-    result->also[0] = precise(score, third, n);
+    result->also[0] = query_stolen_layers_precise(score, third, n);
     result->also_count = !isnan(result->also[0]);
 done:
     layer_memories_clear(&m);
@@ -142,7 +143,8 @@ done:
     return status;
 }
 
-static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
+static sotto_status query_stolen_layers_run(double *scores, struct query_result *result,
+                                            const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     const size_t proxies = in->options->shadows ? in->options->shadows : PROXIES;
@@ -151,8 +153,8 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     struct layer_memories m = {0};
     struct sotto_train_options o = *in->network;
     float *table = NULL;
-    TRY(split(&t, in));
-    TRY(learn(&learnt, result, &t, proxies, in));
+    TRY(query_stolen_layers_split(&t, in));
+    TRY(query_stolen_layers_learn(&learnt, result, &t, proxies, in));
     options_state(&o, options_train);
     TRY(layer_memories_make(&m, in->target->network, in->options->layers, proxies, &t.part[2], &o,
                             in->options->seed, in->ctx));
@@ -161,7 +163,7 @@ static sotto_status run(double *scores, struct query_result *result, const struc
             "they have %zu",
             m.layers, learnt.d);
     NEW_ROWS(table, in->records.n, m.layers);
-    TRY(fill(table, &m, &in->records, in->ctx));
+    TRY(query_stolen_layers_fill(table, &m, &in->records, in->ctx));
     for (size_t i = 0; i < in->records.n; i++)
         scores[i] = log_odds(&learnt, table + i * m.layers);
     result->threshold = 0;
@@ -184,4 +186,4 @@ const struct query_attack query_stolen_layers = {
     .source = "Leino and Fredrikson 2020",
     .needs = QUERY_POSTERIORS | QUERY_LABELS | QUERY_WEIGHTS | QUERY_NETWORK | QUERY_ATTACKER | QUERY_SHADOWS,
     .default_shadows = PROXIES,
-    .run = run};
+    .run = query_stolen_layers_run};

@@ -20,7 +20,7 @@
 enum { PROXIES = 10 };
 
 /* Inputs of the last layer (n, width). */
-static sotto_status features(float *out, const struct whitebox_layer *side)
+static sotto_status query_stolen_memories_features(float *out, const struct whitebox_layer *side)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_head *h = side->head;
@@ -81,7 +81,8 @@ static void proxy_recipe(struct sotto_head_recipe *out, const struct query_input
     out->hidden_count = 0;
 }
 
-static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
+static sotto_status query_stolen_memories_run(double *scores, struct query_result *result,
+                                              const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     size_t width, n = in->records.n, classes = in->records.classes;
@@ -102,8 +103,8 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     NEW_ROWS(rows, n, width);
     NEW_ROWS(known, own.n, width);
     NEW(mean, width + 1);
-    TRY(features(rows, &judged));
-    TRY(features(known, &attackers));
+    TRY(query_stolen_memories_features(rows, &judged));
+    TRY(query_stolen_memories_features(known, &attackers));
     for (size_t i = 0; i < n; i++)
         scores[i] = 0;
     for (size_t m = 0; m < proxies; m++) {
@@ -134,4 +135,4 @@ const struct query_attack query_stolen_memories = {
     .source = "Leino and Fredrikson 2020",
     .needs = QUERY_POSTERIORS | QUERY_LABELS | QUERY_WEIGHTS | QUERY_ATTACKER | QUERY_SHADOWS,
     .default_shadows = PROXIES,
-    .run = run};
+    .run = query_stolen_memories_run};

@@ -123,9 +123,9 @@ static void put_answers(float *rows, size_t width, const float *answers, const s
 }
 
 /* rows (n, width): metrics under the models before the last, then under the last, of which answers (n, classes) are given. */
-static sotto_status trajectories(float *rows, const struct head_data *data, const float *answers,
-                                 const struct course *c, const struct metrics *m,
-                                 const struct sotto_context *ctx)
+static sotto_status query_trajectory_trajectories(float *rows, const struct head_data *data,
+                                                  const float *answers, const struct course *c,
+                                                  const struct metrics *m, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const size_t width = width_of(m, c->models);
@@ -180,7 +180,7 @@ static sotto_status add_shadow(struct output_table *t, const struct shadow_set *
         REGROW(t->x, before * width, (before + n) * width);
         REGROW(t->label, before, before + n);
         REGROW(t->member, before, before + n);
-        TRY(trajectories(t->x + before * width, &side[member], p, &c, m, in->ctx));
+        TRY(query_trajectory_trajectories(t->x + before * width, &side[member], p, &c, m, in->ctx));
         for (size_t i = 0; i < n; i++)
             t->label[before + i] = y[member][i], t->member[before + i] = member;
         t->n = before + n;
@@ -193,7 +193,7 @@ done:
 }
 
 /* The attacker's records in random order. */
-static sotto_status shuffled(float **x, int64_t **y, const struct query_input *in)
+static sotto_status query_trajectory_shuffled(float **x, int64_t **y, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     const struct head_data *own = &in->attacker;
@@ -225,16 +225,17 @@ static sotto_status own_trajectories(float **rows, const struct course *c, const
     NEW_ROWS(*rows, n, width_of(m, c->models));
     for (size_t i = 0; i < n * k; i++)
         answers[i] = (float)in->posteriors[i];
-    TRY(trajectories(*rows, &in->records, answers, c, m, in->ctx));
+    TRY(query_trajectory_trajectories(*rows, &in->records, answers, c, m, in->ctx));
 done:
     base_free(answers);
     return status;
 }
 
 /* What the network learns from, and then says of the target's rows. */
-static sotto_status judge(double *scores, struct query_result *result, float *rows, const struct course *c,
-                          const struct shadow_set *shadows, const struct head_data *lesson,
-                          const struct metrics *m, const struct query_input *in)
+static sotto_status query_trajectory_judge(double *scores, struct query_result *result, float *rows,
+                                           const struct course *c, const struct shadow_set *shadows,
+                                           const struct head_data *lesson, const struct metrics *m,
+                                           const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     struct output_table table = {.width = width_of(m, c->models)};
@@ -258,7 +259,7 @@ static sotto_status watch_students(double *scores, struct query_result *result, 
     const size_t d = in->attacker.d, third = in->attacker.n / 3;
     REQUIRE(third >= 10, "attack: %s: %zu records of the attacker; expected at least 30", name,
             in->attacker.n);
-    TRY(shuffled(&x, &y, in));
+    TRY(query_trajectory_shuffled(&x, &y, in));
     const struct head_data lesson = {x, y, third, d, in->attacker.classes},
                            rest = {x + third * d, y + third, in->attacker.n - third, d, in->attacker.classes};
     TRY(shadow_set_make_on(&shadows, in, &rest, 1, NULL));
@@ -269,7 +270,7 @@ static sotto_status watch_students(double *scores, struct query_result *result, 
     TRY(sotto_target_query(in->target, answers, lesson.x, third));
     TRY(students_train(&c.students, &lesson, answers, in->options->seed, in->ctx));
     TRY(own_trajectories(&rows, &c, m, in));
-    TRY(judge(scores, result, rows, &c, &shadows, &lesson, m, in));
+    TRY(query_trajectory_judge(scores, result, rows, &c, &shadows, &lesson, m, in));
     fact_count(&result->facts, "stops", STOPS);
 done:
     students_clear(&c.students);
@@ -319,7 +320,7 @@ static sotto_status watch_snapshots(double *scores, struct query_result *result,
     shadow_set_report(result, &shadows);
     if (result->pending)
         goto done;
-    TRY(judge(scores, result, rows, &c, &shadows, NULL, m, in));
+    TRY(query_trajectory_judge(scores, result, rows, &c, &shadows, NULL, m, in));
     fact_count(&result->facts, "snapshots", c.models);
     fact_count(&result->facts, "snapshot_every", c.snapshots.every);
 done:
@@ -328,20 +329,21 @@ done:
     return status;
 }
 
-static sotto_status watch(double *scores, struct query_result *result, const struct query_input *in,
-                          const struct metrics *m, const char *name)
+static sotto_status query_trajectory_watch(double *scores, struct query_result *result,
+                                           const struct query_input *in, const struct metrics *m,
+                                           const char *name)
 {
     return (in->options->snapshots ? watch_snapshots : watch_students)(scores, result, in, m, name);
 }
 
 static sotto_status run_loss(double *scores, struct query_result *result, const struct query_input *in)
 {
-    return watch(scores, result, in, &loss_alone, "loss-trajectory");
+    return query_trajectory_watch(scores, result, in, &loss_alone, "loss-trajectory");
 }
 
 static sotto_status run_five(double *scores, struct query_result *result, const struct query_input *in)
 {
-    return watch(scores, result, in, &five, "metric-trajectory");
+    return query_trajectory_watch(scores, result, in, &five, "metric-trajectory");
 }
 
 const struct query_attack query_trajectory = {

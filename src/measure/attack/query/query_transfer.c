@@ -53,7 +53,8 @@ static void add_losses(double *scores, const float *logits, const int64_t *decis
     }
 }
 
-static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
+static sotto_status query_transfer_run(double *scores, struct query_result *result,
+                                       const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     size_t n = in->records.n, classes = in->records.classes;
@@ -92,4 +93,4 @@ const struct query_attack query_transfer = {
     .source = "Li and Zhang 2021",
     .needs = QUERY_DECISIONS | QUERY_LABELS | QUERY_ATTACKER | QUERY_SHADOWS | QUERY_QUERIES,
     .default_shadows = 4,
-    .run = run};
+    .run = query_transfer_run};

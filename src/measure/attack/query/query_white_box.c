@@ -79,9 +79,9 @@ static void put_features(float *out, const struct whitebox_features *v)
 }
 
 /* Columns of every record: of a head those of its layers; of a network those of its last layer and of the last layers. */
-static sotto_status look(float *rows, size_t width, const struct sotto_head *head,
-                         const struct sotto_network *network, const struct head_data *records,
-                         const struct query_input *in)
+static sotto_status query_white_box_look(float *rows, size_t width, const struct sotto_head *head,
+                                         const struct sotto_network *network, const struct head_data *records,
+                                         const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     struct whitebox_layer side = {0};
@@ -126,7 +126,7 @@ static sotto_status learn_from(struct output_table *t, const struct shadow_set *
     NEW_ROWS(rows, data->n, t->width);
     if (!a->pool.networks)
         TRY(shadow_pool_head(&h, &a->pool, model));
-    TRY(look(rows, t->width, h, h ? NULL : a->pool.networks[model], data, in));
+    TRY(query_white_box_look(rows, t->width, h, h ? NULL : a->pool.networks[model], data, in));
     for (size_t i = 0; i < data->n; i++) {
         enum shadow_use use = a->use[model * data->n + i];
         if (use == SHADOW_UNUSED)
@@ -140,8 +140,8 @@ done:
     return status;
 }
 
-static sotto_status learn(struct output_table *t, const struct shadow_set *a, size_t width,
-                          const struct query_input *in)
+static sotto_status query_white_box_learn(struct output_table *t, const struct shadow_set *a, size_t width,
+                                          const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     size_t most = a->pool.models * a->data.n;
@@ -154,7 +154,7 @@ done:
     return status;
 }
 
-static void standardise(float *rows, size_t n, struct output_table *t)
+static void query_white_box_standardise(float *rows, size_t n, struct output_table *t)
 {
     for (size_t j = 0; j < t->width; j++) {
         double mean = 0, squares = 0;
@@ -191,7 +191,8 @@ done:
     return status;
 }
 
-static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
+static sotto_status query_white_box_run(double *scores, struct query_result *result,
+                                        const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     struct shadow_set shadows = {0};
@@ -206,9 +207,9 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     shadow_set_report(result, &shadows);
     if (result->pending)
         goto done;
-    TRY(learn(&known, &shadows, width, in));
-    TRY(look(rows, width, in->target->head, in->target->network, &in->records, in));
-    standardise(rows, n, &known);
+    TRY(query_white_box_learn(&known, &shadows, width, in));
+    TRY(query_white_box_look(rows, width, in->target->head, in->target->network, &in->records, in));
+    query_white_box_standardise(rows, n, &known);
     TRY(attack_net_scores(scores, &known, rows, n, in->options->seed, in->ctx));
     result->threshold = 0;
     fact_text(&result->facts, "mode", "shadow");
@@ -228,4 +229,4 @@ const struct query_attack query_white_box = {.name = "white-box",
                                              .needs = QUERY_POSTERIORS | QUERY_LABELS | QUERY_WEIGHTS |
                                                       QUERY_SHADOWS | QUERY_KNOWN_IF_ANY,
                                              .default_shadows = 4,
-                                             .run = run};
+                                             .run = query_white_box_run};

@@ -16,7 +16,7 @@ done:
     return status;
 }
 
-static sotto_status copy(char **out, const void *rows, size_t n, size_t bytes)
+static sotto_status record_order_copy(char **out, const void *rows, size_t n, size_t bytes)
 {
     sotto_status status = SOTTO_OK;
     NEW_ROWS(*out, n, bytes);
@@ -29,7 +29,7 @@ sotto_status record_order_apply(void *rows, const int64_t *order, size_t n, size
 {
     sotto_status status = SOTTO_OK;
     char *from = NULL;
-    TRY(copy(&from, rows, n, bytes));
+    TRY(record_order_copy(&from, rows, n, bytes));
     for (size_t i = 0; i < n; i++)
         memcpy((char *)rows + i * bytes, from + (size_t)order[i] * bytes, bytes);
 done:
@@ -41,7 +41,7 @@ sotto_status record_order_undo(void *rows, const int64_t *order, size_t n, size_
 {
     sotto_status status = SOTTO_OK;
     char *from = NULL;
-    TRY(copy(&from, rows, n, bytes));
+    TRY(record_order_copy(&from, rows, n, bytes));
     for (size_t i = 0; i < n; i++)
         memcpy((char *)rows + (size_t)order[i] * bytes, from + i * bytes, bytes);
 done:

@@ -21,13 +21,13 @@ static uint64_t digest_of(const float *row, size_t width)
     return h;
 }
 
-static int rising(const void *a, const void *b)
+static int record_overlap_rising(const void *a, const void *b)
 {
     const struct digest *x = a, *y = b;
     return (x->value > y->value) - (x->value < y->value);
 }
 
-static bool equal(const float *a, const float *b, size_t width)
+static bool record_overlap_equal(const float *a, const float *b, size_t width)
 {
     for (size_t j = 0; j < width; j++)
         if (a[j] != b[j])
@@ -48,7 +48,7 @@ static bool is_among(const float *row, const float *among, const struct digest *
             high = middle;
     }
     for (; low < m && sorted[low].value == wanted; low++)
-        if (equal(row, among + sorted[low].row * width, width))
+        if (record_overlap_equal(row, among + sorted[low].row * width, width))
             return true;
     return false;
 }
@@ -62,7 +62,7 @@ sotto_status record_overlap(size_t *shared, const float *rows, size_t n, const f
     NEW(sorted, m);
     for (size_t i = 0; i < m; i++)
         sorted[i] = (struct digest){digest_of(among + i * width, width), i};
-    qsort(sorted, m, sizeof *sorted, rising);
+    qsort(sorted, m, sizeof *sorted, record_overlap_rising);
     for (size_t i = 0; i < n; i++)
         count += is_among(rows + i * width, among, sorted, m, width);
     *shared = count;

@@ -38,8 +38,8 @@ static bool same_fact(const struct sotto_network *a, const struct sotto_network 
     return one && two ? strcmp(one, two) == 0 : one == two;
 }
 
-static sotto_status check(const struct sotto_network *n, const struct snapshots *s, size_t epoch,
-                          const char *path)
+static sotto_status snapshots_check(const struct sotto_network *n, const struct snapshots *s, size_t epoch,
+                                    const char *path)
 {
     sotto_status status = SOTTO_OK;
     static const char *const facts[] = {"from", TRAIN_STANDARDISE_KEY, "records", "data_sha256",
@@ -77,7 +77,7 @@ sotto_status snapshots_ask(float *out, const struct snapshots *s, size_t i, cons
     if (!file_exists(path))
         FAIL(SOTTO_ENOENT, "%s: is missing; expected the model of every %zu epochs", path, s->every);
     TRY(sotto_network_load(&n, path));
-    TRY(check(n, s, epoch, path));
+    TRY(snapshots_check(n, s, epoch, path));
     TRY(sotto_network_predict(out, n, records->x, records->n, records->d, 0, ctx));
 done:
     sotto_network_free(n);

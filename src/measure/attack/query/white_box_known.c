@@ -12,7 +12,8 @@
 
 enum { OUTPUTS, LABEL, LOSS, GRADIENTS, PARTS, EACH = 1 + SKETCH };
 
-static void put(float *row, const struct whitebox_sketch *s, size_t i, size_t y, size_t classes)
+static void white_box_known_put(float *row, const struct whitebox_sketch *s, size_t i, size_t y,
+                                size_t classes)
 {
     memcpy(row, s->output + i * s->outputs, s->outputs * sizeof *row);
     row += s->outputs;
@@ -46,14 +47,14 @@ static sotto_status make_rows(float **rows, struct branch_table *t, const struct
         width += part[k].width;
     NEW_ROWS(*rows, records->n, width);
     for (size_t i = 0; i < records->n; i++)
-        put(*rows + i * width, &s, i, (size_t)records->y[i], records->classes);
+        white_box_known_put(*rows + i * width, &s, i, (size_t)records->y[i], records->classes);
 done:
     whitebox_sketch_clear(&s);
     return status;
 }
 
 /* By mean and deviation of the known rows. */
-static void standardise(float *known, size_t n, float *judged, size_t m, size_t width)
+static void white_box_known_standardise(float *known, size_t n, float *judged, size_t m, size_t width)
 {
     for (size_t j = 0; j < width; j++) {
         double mean = 0, squares = 0;
@@ -79,7 +80,7 @@ sotto_status white_box_known(double *scores, struct query_result *result, const 
     TRY(make_rows(&judged, &t, &in->records, in));
     for (size_t k = 0; k < PARTS; k++)
         width += t.part[k].width;
-    standardise(known, in->known.n, judged, in->records.n, width);
+    white_box_known_standardise(known, in->known.n, judged, in->records.n, width);
     t.x = known;
     TRY(branch_net_scores(scores, &t, judged, in->records.n, BRANCH_EPOCHS, in->options->seed, in->ctx));
     result->threshold = 0; /* it learnt from as many members as others */

@@ -38,7 +38,7 @@ void whitebox_features_clear(struct whitebox_features *v)
     *v = (struct whitebox_features){0};
 }
 
-static void forward(struct whitebox_features *v)
+static void whitebox_features_forward(struct whitebox_features *v)
 {
     const struct sotto_head *h = v->head;
     for (size_t l = 0; l < h->layers; l++) {
@@ -53,7 +53,7 @@ static void forward(struct whitebox_features *v)
     }
 }
 
-static void softmax(struct whitebox_features *v)
+static void whitebox_features_softmax(struct whitebox_features *v)
 {
     size_t layers = v->head->layers, classes = v->head->width[layers];
     const double *z = v->value[layers];
@@ -71,7 +71,7 @@ static void softmax(struct whitebox_features *v)
     v->loss = -v->log_p[v->y];
 }
 
-static void backward(struct whitebox_features *v)
+static void whitebox_features_backward(struct whitebox_features *v)
 {
     const struct sotto_head *h = v->head;
     for (size_t l = h->layers - 1; l > 0; l--) {
@@ -95,9 +95,9 @@ void whitebox_features_look(struct whitebox_features *v, const float *x, int64_t
         head_record_clip(v->record, x, h->width[0], h->recipe.clip);
     for (size_t j = 0; j < h->width[0]; j++)
         v->value[0][j] = (double)v->record[j];
-    forward(v);
-    softmax(v);
-    backward(v);
+    whitebox_features_forward(v);
+    whitebox_features_softmax(v);
+    whitebox_features_backward(v);
 }
 
 static double log_input_norm(const struct whitebox_features *v, size_t l)

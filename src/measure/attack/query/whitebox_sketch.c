@@ -15,7 +15,7 @@ void whitebox_sketch_clear(struct whitebox_sketch *s)
     *s = (struct whitebox_sketch){0};
 }
 
-static sotto_status reserve(struct whitebox_sketch *s, size_t n)
+static sotto_status whitebox_sketch_reserve(struct whitebox_sketch *s, size_t n)
 {
     sotto_status status = SOTTO_OK;
     s->n = n;
@@ -34,7 +34,7 @@ struct head_reading {
     float *diff, *input, *gradient; /* of the layer that is read */
 };
 
-static void narrow(float *to, const double *from, size_t n)
+static void whitebox_sketch_narrow(float *to, const double *from, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         to[i] = (float)from[i];
@@ -46,9 +46,9 @@ static void read_record(struct layer_sketch *layer, float *output, struct head_r
     for (size_t k = 0; k < layers; k++) {
         size_t l = h->layers - layers + k + 1, in = h->width[l - 1], out = h->width[l];
         const struct sketch_source source = {r->diff, r->input, 1, true, r->gradient};
-        narrow(r->diff, r->v.diff[l], out);
-        narrow(r->input, r->v.value[l - 1], in);
-        narrow(output, r->v.value[l], out);
+        whitebox_sketch_narrow(r->diff, r->v.diff[l], out);
+        whitebox_sketch_narrow(r->input, r->v.value[l - 1], in);
+        whitebox_sketch_narrow(output, r->v.value[l], out);
         sketch_gradient(&layer[k], &r->matrices[k], &source);
         sketch_results(&layer[k], output, out);
         output += out;
@@ -71,7 +71,7 @@ static sotto_status read_head(struct whitebox_sketch *s, const struct sotto_head
         TRY(sketch_matrices_make(&r.matrices[k], h->width[first + k + 1], h->width[first + k],
                                  s->layers - 1 - k, seed));
     }
-    TRY(reserve(s, records->n));
+    TRY(whitebox_sketch_reserve(s, records->n));
     TRY(whitebox_features_make(&r.v, h));
     NEW(r.diff, widest);
     NEW(r.input, widest);
@@ -96,8 +96,8 @@ done:
 /* ---- networks ---- */
 
 /* Losses, and each row's gradient of its own: p - e_y. */
-static void differentiate(double *loss, float *diff, const float *logits, const int64_t *y, size_t rows,
-                          size_t classes)
+static void whitebox_sketch_differentiate(double *loss, float *diff, const float *logits, const int64_t *y,
+                                          size_t rows, size_t classes)
 {
     for (size_t i = 0; i < rows; i++, logits += classes, diff += classes) {
         double top = (double)logits[0], sum = 0, others = 0;
@@ -133,7 +133,7 @@ static sotto_status read_network(struct whitebox_sketch *s, const struct sotto_n
     TRY(plan_sketch_make(&sketch, plan, layers, seed));
     s->layers = plan_sketch_layers(sketch);
     s->outputs = plan_sketch_outputs(sketch);
-    TRY(reserve(s, records->n));
+    TRY(whitebox_sketch_reserve(s, records->n));
     nn_plan_set_context(plan, ctx);
     record_input_make(&source, &rows, n->record, n->config.input, threads);
     memset(nn_plan_diff_output(plan), 0, BATCH * records->classes * sizeof(float));
@@ -147,7 +147,8 @@ static sotto_status read_network(struct whitebox_sketch *s, const struct sotto_n
         }
         record_input_fill(nn_plan_input(plan), &source, batch, BATCH, NULL);
         TRY(nn_plan_forward(plan, 0, n->noise_seed, first));
-        differentiate(loss, nn_plan_diff_output(plan), nn_plan_output(plan), labels, BATCH, records->classes);
+        whitebox_sketch_differentiate(loss, nn_plan_diff_output(plan), nn_plan_output(plan), labels, BATCH,
+                                      records->classes);
         memcpy(s->loss + first, loss, count * sizeof *loss);
         TRY(plan_sketch_run(s->layer + first * s->layers, s->output + first * s->outputs, sketch, count));
     }

@@ -74,7 +74,7 @@ static void find_same(struct work *w, size_t target)
     rng_shuffle(&r, w->same, w->same_count);
 }
 
-static const float *candidate(const struct work *w, size_t i)
+static const float *informed_reconstruction_candidate(const struct work *w, size_t i)
 {
     return w->in->attacker.x + (size_t)w->same[i] * w->d;
 }
@@ -87,14 +87,15 @@ static sotto_status train_shadows(struct work *w, size_t target, size_t first, s
         for (size_t h = 0; h < shadows; h++)
             w->member[i * shadows + h] = i < w->n ? i != target : i == w->n + h;
     for (size_t h = 0; h < shadows; h++) {
-        memcpy(w->x + (w->n + h) * w->d, candidate(w, first + h), w->d * sizeof *w->x);
+        memcpy(w->x + (w->n + h) * w->d, informed_reconstruction_candidate(w, first + h),
+               w->d * sizeof *w->x);
         w->y[w->n + h] = w->in->member.y[target];
     }
     return head_many_train(w->weights, &data, w->recipe, w->member, shadows, w->ctx);
 }
 
 /* Inner product of two rows of weights about the mean. */
-static double inner(const struct work *w, const float *a, const float *b)
+static double informed_reconstruction_inner(const struct work *w, const float *a, const float *b)
 {
     double sum = 0;
     for (size_t p = 0; p < w->parameters; p++)
@@ -103,7 +104,7 @@ static double inner(const struct work *w, const float *a, const float *b)
 }
 
 /* Mean of the shadows' features, and what they differ from it. */
-static void centre(struct work *w, size_t first, size_t shadows)
+static void informed_reconstruction_centre(struct work *w, size_t first, size_t shadows)
 {
     memset(w->mean, 0, w->parameters * sizeof *w->mean);
     memset(w->guess, 0, w->d * sizeof *w->guess);
@@ -111,11 +112,12 @@ static void centre(struct work *w, size_t first, size_t shadows)
         for (size_t p = 0; p < w->parameters; p++)
             w->mean[p] += (double)w->weights[h * w->parameters + p] / (double)shadows;
         for (size_t c = 0; c < w->d; c++)
-            w->guess[c] += (double)candidate(w, first + h)[c] / (double)shadows;
+            w->guess[c] += (double)informed_reconstruction_candidate(w, first + h)[c] / (double)shadows;
     }
     for (size_t h = 0; h < shadows; h++)
         for (size_t c = 0; c < w->d; c++)
-            w->centred[h * w->d + c] = (double)candidate(w, first + h)[c] - w->guess[c];
+            w->centred[h * w->d + c] =
+                (double)informed_reconstruction_candidate(w, first + h)[c] - w->guess[c];
 }
 
 /* Squared error of every shadow's features by the others, by the hat matrix U diag(v / (v + ridge)) U'. */
@@ -144,17 +146,17 @@ static double left_out_error(struct work *w, size_t shadows, double ridge)
 }
 
 /* w->guess (d): the record that fits the target's weights. */
-static sotto_status regress(struct work *w, size_t first, size_t shadows)
+static sotto_status informed_reconstruction_regress(struct work *w, size_t first, size_t shadows)
 {
     sotto_status status = SOTTO_OK;
     const double floor = w->in->noise * w->in->noise * (double)w->parameters;
     double u[MOST_SHADOWS], trace = 0, best = INFINITY, chosen = 0;
-    centre(w, first, shadows);
+    informed_reconstruction_centre(w, first, shadows);
     for (size_t a = 0; a < shadows; a++) {
-        u[a] = inner(w, w->weights + a * w->parameters, w->target);
+        u[a] = informed_reconstruction_inner(w, w->weights + a * w->parameters, w->target);
         for (size_t b = 0; b < shadows; b++)
-            w->kernel[a * shadows + b] =
-                inner(w, w->weights + a * w->parameters, w->weights + b * w->parameters);
+            w->kernel[a * shadows + b] = informed_reconstruction_inner(w, w->weights + a * w->parameters,
+                                                                       w->weights + b * w->parameters);
         trace += w->kernel[a * shadows + a];
     }
     if (!symmetric_eigen(w->kernel, w->values, shadows, w->scratch))
@@ -198,25 +200,26 @@ static sotto_status attack_one(bool *right, double *share, struct work *w, size_
     find_same(w, target);
     const size_t left = w->same_count - decoys, shadows = left < MOST_SHADOWS ? left : MOST_SHADOWS;
     TRY(train_shadows(w, target, decoys, shadows));
-    centre(w, decoys, shadows);
+    informed_reconstruction_centre(w, decoys, shadows);
     const double blind = squared_distance(w->guess, truth, w->d);
-    TRY(regress(w, decoys, shadows));
+    TRY(informed_reconstruction_regress(w, decoys, shadows));
     const double own = squared_distance(w->guess, truth, w->d);
     *right = true;
     for (size_t i = 0; i < decoys; i++) /* a tie counts against the attacker */
-        *right &= own < squared_distance(w->guess, candidate(w, i), w->d);
+        *right &= own < squared_distance(w->guess, informed_reconstruction_candidate(w, i), w->d);
     *share = blind > 0 ? own / blind : 1;
 done:
     return status;
 }
 
-static int rising(const void *a, const void *b)
+static int informed_reconstruction_rising(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static sotto_status check(const struct sotto_reconstruction_input *in, const struct sotto_head *head)
+static sotto_status informed_reconstruction_check(const struct sotto_reconstruction_input *in,
+                                                  const struct sotto_head *head)
 {
     sotto_status status = SOTTO_OK;
     const size_t d = head->width[0], classes = head->width[head->layers];
@@ -284,7 +287,7 @@ sotto_status sotto_reconstruct(struct sotto_reconstruction *out, const struct so
                      .d = head->width[0],
                      .classes = head->width[head->layers],
                      .parameters = head->count};
-    TRY(check(in, head));
+    TRY(informed_reconstruction_check(in, head));
     TRY(choose_targets(&target, &r.targets, in, w.classes));
     TRY(work_make(&w));
     NEW(share, r.targets);
@@ -294,7 +297,7 @@ sotto_status sotto_reconstruct(struct sotto_reconstruction *out, const struct so
         TRY(attack_one(&found, &share[t], &w, (size_t)target[t]));
         right += found;
     }
-    qsort(share, r.targets, sizeof *share, rising);
+    qsort(share, r.targets, sizeof *share, informed_reconstruction_rising);
     r.right = right;
     r.found.estimate = (double)right / (double)r.targets;
     clopper_pearson(&r.found.lower, &r.found.upper, (double)right, (double)r.targets, 0.95);

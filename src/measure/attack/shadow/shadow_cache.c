@@ -36,7 +36,7 @@ static char *keep_row(const struct shadow_identity *id)
     return row;
 }
 
-static sotto_status manifest(struct json **out, const struct shadow_identity *id)
+static sotto_status shadow_cache_manifest(struct json **out, const struct shadow_identity *id)
 {
     sotto_status status = SOTTO_OK;
     char key[SHA256_HEX];
@@ -59,8 +59,8 @@ done:
     return status;
 }
 
-static sotto_status paths(char weights[SHADOW_PATH], char facts[SHADOW_PATH], const char *folder,
-                          const struct shadow_identity *id)
+static sotto_status shadow_cache_paths(char weights[SHADOW_PATH], char facts[SHADOW_PATH], const char *folder,
+                                       const struct shadow_identity *id)
 {
     sotto_status status = SOTTO_OK;
     char key[SHA256_HEX], name[48];
@@ -97,12 +97,12 @@ sotto_status shadow_cache_find(bool *found, struct shadow_facts *facts, char wei
     const char *recorded;
     struct json *doc = NULL, *expected = NULL;
     struct shadow_facts f;
-    TRY(paths(weights, path, folder, id));
+    TRY(shadow_cache_paths(weights, path, folder, id));
     *found = file_exists(path) && file_exists(weights);
     if (!*found)
         goto done;
     TRY(json_read_file(&doc, path));
-    TRY(manifest(&expected, id));
+    TRY(shadow_cache_manifest(&expected, id));
     TRY(check_manifest(doc, expected, path));
     TRY(json_get_text(&recorded, doc, path, "weights_sha256"));
     TRY(json_get_real(&f.train_accuracy, doc, path, "train_accuracy"));
@@ -122,13 +122,14 @@ sotto_status shadow_cache_path(char weights[SHADOW_PATH], const char *folder,
                                const struct shadow_identity *id)
 {
     char facts[SHADOW_PATH];
-    return paths(weights, facts, folder, id);
+    return shadow_cache_paths(weights, facts, folder, id);
 }
 
 bool shadow_cache_has(const char *folder, const struct shadow_identity *id)
 {
     char weights[SHADOW_PATH], path[SHADOW_PATH];
-    return paths(weights, path, folder, id) == SOTTO_OK && file_exists(path) && file_exists(weights);
+    return shadow_cache_paths(weights, path, folder, id) == SOTTO_OK && file_exists(path) &&
+           file_exists(weights);
 }
 
 sotto_status shadow_cache_cost(double *seconds, double *bytes, const char *folder,
@@ -138,7 +139,7 @@ sotto_status shadow_cache_cost(double *seconds, double *bytes, const char *folde
     char weights[SHADOW_PATH], path[SHADOW_PATH];
     struct json *doc = NULL;
     struct stat one, two;
-    TRY(paths(weights, path, folder, id));
+    TRY(shadow_cache_paths(weights, path, folder, id));
     TRY(json_read_file(&doc, path));
     *seconds = json_number(json_member(doc, "seconds"));
     *bytes =
@@ -154,10 +155,10 @@ sotto_status shadow_cache_add(const char *folder, const struct shadow_identity *
     sotto_status status = SOTTO_OK;
     char weights[SHADOW_PATH], path[SHADOW_PATH], hash[SHA256_HEX];
     struct json *doc = NULL;
-    TRY(paths(weights, path, folder, id));
+    TRY(shadow_cache_paths(weights, path, folder, id));
     TRY(file_write_once(weights, bytes, size));
     TRY(sha256_file(hash, weights)); /* of the file that is there */
-    TRY(manifest(&doc, id));
+    TRY(shadow_cache_manifest(&doc, id));
     json_put_text(&doc, "weights_sha256", hash);
     json_put_real(&doc, "train_accuracy", facts->train_accuracy);
     json_put_real(&doc, "test_accuracy", facts->test_accuracy);

@@ -10,7 +10,8 @@ struct shadow_target {
     const struct sotto_context *ctx;
 };
 
-static sotto_status query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
+static sotto_status shadow_calibration_query(struct sotto_target *t, float *posteriors, const float *rows,
+                                             size_t n)
 {
     const struct shadow_target *s = (const struct shadow_target *)t;
     return sotto_head_predict(posteriors, s->head, rows, n, t->inputs, 0, s->ctx);
@@ -34,7 +35,7 @@ static sotto_status open_shadow(struct sotto_target **out, const struct shadow_s
     s->target = target_make("shadow", a->data.d, a->data.classes);
     s->target.head = s->head;
     s->ctx = a->plan.ctx;
-    s->target.query = query;
+    s->target.query = shadow_calibration_query;
     s->target.close = close_shadow;
     *out = &s->target;
     s = NULL;
@@ -43,7 +44,7 @@ done:
     return status;
 }
 
-static size_t count(const struct shadow_set *a, enum shadow_use kind)
+static size_t shadow_calibration_count(const struct shadow_set *a, enum shadow_use kind)
 {
     size_t n = 0;
     for (size_t i = 0; i < a->data.n; i++)
@@ -51,7 +52,8 @@ static size_t count(const struct shadow_set *a, enum shadow_use kind)
     return n;
 }
 
-static void gather(struct shadow_calibration *r, enum shadow_use kind, size_t first, size_t n)
+static void shadow_calibration_gather(struct shadow_calibration *r, enum shadow_use kind, size_t first,
+                                      size_t n)
 {
     const struct head_data *data = &r->shadows.data;
     for (size_t i = 0, at = 0; i < data->n && at < n; i++)
@@ -70,13 +72,14 @@ sotto_status shadow_calibration_make(struct shadow_calibration *out, struct quer
     shadow_set_report(result, &out->shadows);
     if (result->pending)
         goto done;
-    size_t n = count(&out->shadows, SHADOW_IN), n_out = count(&out->shadows, SHADOW_OUT);
+    size_t n = shadow_calibration_count(&out->shadows, SHADOW_IN),
+           n_out = shadow_calibration_count(&out->shadows, SHADOW_OUT);
     n = n_out < n ? n_out : n;
     n = most < n ? most : n;
     NEW(out->x, 2 * n * out->shadows.data.d);
     NEW(out->y, 2 * n);
-    gather(out, SHADOW_IN, 0, n);
-    gather(out, SHADOW_OUT, n, n);
+    shadow_calibration_gather(out, SHADOW_IN, 0, n);
+    shadow_calibration_gather(out, SHADOW_OUT, n, n);
     out->n_member = n;
     out->records = (struct head_data){out->x, out->y, 2 * n, out->shadows.data.d, out->shadows.data.classes};
     TRY(open_shadow(&out->target, &out->shadows));

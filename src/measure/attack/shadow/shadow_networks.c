@@ -53,7 +53,7 @@ static uint64_t noise_seed_of(const struct shadow_plan *p, size_t model)
     return rng_u64(&draw);
 }
 
-static sotto_status identify(struct shadow_identity *out, const void *arg, size_t model)
+static sotto_status shadow_networks_identify(struct shadow_identity *out, const void *arg, size_t model)
 {
     sotto_status status = SOTTO_OK;
     const struct network_trainer *t = arg;
@@ -128,8 +128,8 @@ sotto_status shadow_network_train(struct sotto_network **out, const struct head_
                    : sotto_train(out, NULL, &rows, NULL, 0, &o, &quiet);
 }
 
-static sotto_status accuracy(double *out, const struct network_trainer *t, size_t model, enum shadow_use kind,
-                             const struct sotto_network *n)
+static sotto_status shadow_networks_accuracy(double *out, const struct network_trainer *t, size_t model,
+                                             enum shadow_use kind, const struct sotto_network *n)
 {
     sotto_status status = SOTTO_OK;
     struct head_data part;
@@ -149,8 +149,8 @@ done:
     return status;
 }
 
-static void keep(struct shadow_pool *s, size_t model, struct sotto_network *n,
-                 const struct shadow_facts *facts)
+static void shadow_networks_keep(struct shadow_pool *s, size_t model, struct sotto_network *n,
+                                 const struct shadow_facts *facts)
 {
     s->networks[model] = n;
     s->train_accuracy[model] = facts->train_accuracy;
@@ -180,15 +180,15 @@ static sotto_status train_one(void *arg, size_t chunk, int thread)
         goto done;
     TRY(shadow_records(&x, &y, &own, p, model, SHADOW_IN));
     TRY(shadow_network_train(&n, &own, &o, p->privacy, noise_seed_of(p, model), &t->own));
-    TRY(accuracy(&facts.train_accuracy, t, model, SHADOW_IN, n));
-    TRY(accuracy(&facts.test_accuracy, t, model, SHADOW_OUT, n));
+    TRY(shadow_networks_accuracy(&facts.train_accuracy, t, model, SHADOW_IN, n));
+    TRY(shadow_networks_accuracy(&facts.test_accuracy, t, model, SHADOW_OUT, n));
     facts.seconds = shadow_clock() - started;
     if (p->cache) {
-        TRY(identify(&id, t, model));
+        TRY(shadow_networks_identify(&id, t, model));
         TRY(sotto_network_save_bytes(&bytes, &size, n));
         TRY(shadow_cache_add(p->cache, &id, &facts, bytes, size));
     }
-    keep(t->pool, model, n, &facts);
+    shadow_networks_keep(t->pool, model, n, &facts);
     n = NULL;
     share_drop(&t->share, model);
     size_t finished = atomic_fetch_add(&t->finished, 1) + 1;
@@ -203,7 +203,8 @@ done:
 }
 
 /* From the cache into the pool. */
-static sotto_status fetch(bool *found, void *arg, size_t model, const struct shadow_identity *id)
+static sotto_status shadow_networks_fetch(bool *found, void *arg, size_t model,
+                                          const struct shadow_identity *id)
 {
     sotto_status status = SOTTO_OK;
     struct network_trainer *t = arg;
@@ -217,7 +218,7 @@ static sotto_status fetch(bool *found, void *arg, size_t model, const struct sha
     if (sotto_network_inputs(n) != t->plan->data->d || sotto_network_classes(n) != t->plan->data->classes)
         FAIL(SOTTO_EFORMAT, "%s: the network has %zu inputs and %zu classes; expected %zu and %zu", path,
              sotto_network_inputs(n), sotto_network_classes(n), t->plan->data->d, t->plan->data->classes);
-    keep(t->pool, model, n, &facts);
+    shadow_networks_keep(t->pool, model, n, &facts);
     t->pool->reused++;
     n = NULL;
 done:
@@ -284,14 +285,14 @@ static sotto_status name_all_snapshots(struct network_trainer *t)
     sotto_status status = SOTTO_OK;
     struct shadow_identity id;
     for (size_t m = 0; t->pool->snapshots && m < t->plan->models; m++) {
-        TRY(identify(&id, t, m));
+        TRY(shadow_networks_identify(&id, t, m));
         TRY(name_snapshots(&t->pool->snapshots[m], t->plan->cache, &id));
     }
 done:
     return status;
 }
 
-static sotto_status train(void *arg, const size_t *model, size_t count)
+static sotto_status shadow_networks_train(void *arg, const size_t *model, size_t count)
 {
     struct network_trainer *t = arg;
     t->todo = model;
@@ -306,8 +307,12 @@ sotto_status shadow_networks_make(struct shadow_pool *s, const struct shadow_pla
 {
     sotto_status status = SOTTO_OK;
     struct network_trainer t = {.plan = p, .pool = s};
-    t.share = (struct shadow_share){
-        .plan = p, .pool = s, .identify = identify, .fetch = fetch, .train = train, .arg = &t};
+    t.share = (struct shadow_share){.plan = p,
+                                    .pool = s,
+                                    .identify = shadow_networks_identify,
+                                    .fetch = shadow_networks_fetch,
+                                    .train = shadow_networks_train,
+                                    .arg = &t};
     NEW(s->networks, s->models);
     if (p->network->snapshot_every)
         NEW(s->snapshots, s->models);

@@ -59,7 +59,7 @@ static struct sotto_head_recipe block_recipe(const struct shadow_plan *p)
     return r;
 }
 
-static sotto_status identify(struct shadow_identity *out, const void *arg, size_t model)
+static sotto_status shadow_pool_identify(struct shadow_identity *out, const void *arg, size_t model)
 {
     const struct trainer *t = arg;
     const struct shadow_plan *p = t->plan;
@@ -90,8 +90,8 @@ done:
     return status;
 }
 
-static sotto_status accuracy(double *out, const struct trainer *t, size_t model, enum shadow_use kind,
-                             const struct sotto_head *h)
+static sotto_status shadow_pool_accuracy(double *out, const struct trainer *t, size_t model,
+                                         enum shadow_use kind, const struct sotto_head *h)
 {
     sotto_status status = SOTTO_OK;
     struct head_part part;
@@ -106,18 +106,18 @@ done:
 }
 
 /* A trained shadow: into the pool, and into the cache. `h` has the weights. */
-static sotto_status deliver(struct trainer *t, size_t model, struct sotto_head *h, double seconds)
+static sotto_status shadow_pool_deliver(struct trainer *t, size_t model, struct sotto_head *h, double seconds)
 {
     sotto_status status = SOTTO_OK;
     struct shadow_pool *s = t->pool;
     struct shadow_facts facts = {.seconds = seconds};
     void *bytes = NULL;
     size_t size;
-    TRY(accuracy(&facts.train_accuracy, t, model, SHADOW_IN, h));
-    TRY(accuracy(&facts.test_accuracy, t, model, SHADOW_OUT, h));
+    TRY(shadow_pool_accuracy(&facts.train_accuracy, t, model, SHADOW_IN, h));
+    TRY(shadow_pool_accuracy(&facts.test_accuracy, t, model, SHADOW_OUT, h));
     if (t->plan->cache) {
         struct shadow_identity id;
-        TRY(identify(&id, t, model));
+        TRY(shadow_pool_identify(&id, t, model));
         TRY(sotto_head_save_bytes(&bytes, &size, h));
         TRY(shadow_cache_add(t->plan->cache, &id, &facts, bytes, size));
     }
@@ -157,7 +157,7 @@ static sotto_status train_one(void *arg, size_t chunk, int thread)
     head_plain_export(&trainer, h->parameters);
     head_take_recipe(h, &recipe);
     head_recipe_hash(h->recipe_hash, &recipe, p->data->d, p->data->classes);
-    TRY(deliver(t, model, h, shadow_clock() - started));
+    TRY(shadow_pool_deliver(t, model, h, shadow_clock() - started));
     size_t finished = atomic_fetch_add(&t->finished, 1) + 1;
     if (thread == 0)
         context_progress(p->ctx, "shadows", finished, t->count, "models");
@@ -187,7 +187,7 @@ static sotto_status train_block(struct trainer *t, const size_t *model, size_t c
     TRY(sotto_head_copy(&h, t->pool->shape));
     for (size_t m = 0; m < count; m++) {
         memcpy(h->parameters, weights + m * size, size * sizeof *weights);
-        TRY(deliver(t, model[m], h, (shadow_clock() - started) / (double)count));
+        TRY(shadow_pool_deliver(t, model[m], h, (shadow_clock() - started) / (double)count));
     }
     context_progress(p->ctx, "shadows", atomic_fetch_add(&t->finished, count) + count, t->count, "models");
 done:
@@ -198,7 +198,7 @@ done:
 }
 
 /* From the cache into the pool. */
-static sotto_status fetch(bool *found, void *arg, size_t model, const struct shadow_identity *id)
+static sotto_status shadow_pool_fetch(bool *found, void *arg, size_t model, const struct shadow_identity *id)
 {
     sotto_status status = SOTTO_OK;
     const struct trainer *t = arg;
@@ -241,7 +241,7 @@ done:
     return status;
 }
 
-static sotto_status train(void *arg, const size_t *model, size_t count)
+static sotto_status shadow_pool_train(void *arg, const size_t *model, size_t count)
 {
     struct trainer *t = arg;
     t->todo = model;
@@ -286,8 +286,12 @@ static sotto_status make_heads(struct shadow_pool *s, const struct shadow_plan *
 {
     sotto_status status = SOTTO_OK;
     struct trainer t = {.plan = p, .pool = s, .shape = in_blocks(p) ? "block" : "one"};
-    t.share = (struct shadow_share){
-        .plan = p, .pool = s, .identify = identify, .fetch = fetch, .train = train, .arg = &t};
+    t.share = (struct shadow_share){.plan = p,
+                                    .pool = s,
+                                    .identify = shadow_pool_identify,
+                                    .fetch = shadow_pool_fetch,
+                                    .train = shadow_pool_train,
+                                    .arg = &t};
     t.block = block_recipe(p);
     t.quiet = context_quiet(p->ctx, 0);
     TRY(head_data_check(p->data, head_recipe_convex(p->recipe), p->ctx));

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static sotto_status synthesise(struct shadow_set *a, const struct query_input *in)
+static sotto_status shadow_set_synthesise(struct shadow_set *a, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_attack_options *o = in->options;
@@ -111,7 +111,7 @@ sotto_status shadow_set_make(struct shadow_set *out, const struct query_input *i
 {
     sotto_status status = SOTTO_OK;
     *out = (struct shadow_set){0};
-    TRY(synthesise(out, in));
+    TRY(shadow_set_synthesise(out, in));
     TRY(train_shadows(out, in, how_many(in, models), default_spec(in, recipe), false));
 done:
     if (status != SOTTO_OK)
@@ -124,7 +124,7 @@ sotto_status shadow_set_make_networks(struct shadow_set *out, const struct query
 {
     sotto_status status = SOTTO_OK;
     *out = (struct shadow_set){0};
-    TRY(synthesise(out, in));
+    TRY(shadow_set_synthesise(out, in));
     TRY(train_shadows(out, in, how_many(in, models),
                       (struct shadow_spec){.network = network, .privacy = in->privacy}, false));
 done:
@@ -269,7 +269,7 @@ done:
     return status;
 }
 
-static sotto_status grow(struct output_table *t, size_t width, size_t more)
+static sotto_status shadow_set_grow(struct output_table *t, size_t width, size_t more)
 {
     sotto_status status = SOTTO_OK;
     size_t n = t->n + more, cells;
@@ -302,7 +302,7 @@ sotto_status output_table_add_of(struct output_table *t, const struct shadow_set
             start[m + 1] += a->use[m * n + i] != SHADOW_UNUSED;
     }
     size_t before = t->n, more = start[models];
-    TRY(grow(t, width ? width : a->data.classes, more));
+    TRY(shadow_set_grow(t, width ? width : a->data.classes, more));
     for (size_t m = 0; m <= models; m++)
         start[m] += before;
     q.start = start;

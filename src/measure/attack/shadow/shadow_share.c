@@ -65,7 +65,7 @@ static sotto_status add_cost(struct shadow_share *s, const struct shadow_identit
 }
 
 /* What the models in the cache took; without any, one is trained. */
-static sotto_status survey(struct shadow_share *s, size_t *model, size_t *count)
+static sotto_status shadow_share_survey(struct shadow_share *s, size_t *model, size_t *count)
 {
     sotto_status status = SOTTO_OK;
     struct shadow_identity id;
@@ -84,7 +84,7 @@ done:
 }
 
 /* *found: the cache has it; a worker loads nothing. */
-static sotto_status look(bool *found, struct shadow_share *s, size_t model)
+static sotto_status shadow_share_look(bool *found, struct shadow_share *s, size_t model)
 {
     sotto_status status = SOTTO_OK;
     struct shadow_identity id;
@@ -112,7 +112,7 @@ static sotto_status keep_open(size_t *model, size_t *count, struct shadow_share 
     for (size_t i = 0; i < *count; i++) {
         bool found = s->pool->ready[model[i]] != 0;
         if (!found)
-            TRY(look(&found, s, model[i]));
+            TRY(shadow_share_look(&found, s, model[i]));
         if (found)
             continue;
         if (!own || own[i])
@@ -138,7 +138,7 @@ static void say_who(const struct shadow_share *s, const size_t *model, size_t co
         count, owner[0] ? " (" : "", owner, owner[0] ? ")" : "");
 }
 
-static sotto_status start(size_t **model, bool **own, size_t *count, struct shadow_share *s)
+static sotto_status shadow_share_start(size_t **model, bool **own, size_t *count, struct shadow_share *s)
 {
     sotto_status status = SOTTO_OK;
     const struct shadow_plan *p = s->plan;
@@ -163,10 +163,10 @@ sotto_status shadow_share_run(struct shadow_share *s)
     size_t *model = NULL, count = 0;
     bool *own = NULL;
     REQUIRE(!p->worker || p->cache, "shadows: a worker needs the cache");
-    TRY(start(&model, &own, &count, s));
+    TRY(shadow_share_start(&model, &own, &count, s));
     TRY(keep_open(model, &count, s, own));
     if (p->survey)
-        TRY(survey(s, model, &count));
+        TRY(shadow_share_survey(s, model, &count));
     for (unsigned turn = 0; count > 0 && !p->survey; turn++) {
         TRY(s->train(s->arg, model, count));
         TRY(keep_open(model, &count, s, NULL));

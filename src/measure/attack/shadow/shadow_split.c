@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static void number(int64_t *order, size_t n)
+static void shadow_split_number(int64_t *order, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         order[i] = (int64_t)i;
@@ -28,7 +28,7 @@ sotto_status shadow_split_draw(uint8_t *use, size_t models, size_t n, size_t in,
         size_t first = disjoint ? m * 2 * in : 0;
         if (m == 0 || !disjoint) {
             struct rng r = rng_stream(seed, RNG_SPLIT, 1, m);
-            number(order, n);
+            shadow_split_number(order, n);
             rng_shuffle(&r, order, n);
         }
         for (size_t i = 0; i < 2 * in; i++)
@@ -47,7 +47,7 @@ sotto_status shadow_split_halves(uint8_t *use, size_t models, size_t n, uint64_t
     NEW(order, models);
     for (size_t i = 0; i < n; i++) {
         struct rng r = rng_stream(seed, RNG_SPLIT, 2, i);
-        number(order, models);
+        shadow_split_number(order, models);
         rng_shuffle(&r, order, models);
         for (size_t m = 0; m < models; m++)
             use[(size_t)order[m] * n + i] = m < models / 2 ? SHADOW_IN : SHADOW_OUT;

@@ -12,7 +12,7 @@ void synthetic_clear(struct synthetic *s)
     *s = (struct synthetic){0};
 }
 
-static sotto_status reserve(struct synthetic *s, size_t n, size_t d, size_t classes)
+static sotto_status synthesis_reserve(struct synthetic *s, size_t n, size_t d, size_t classes)
 {
     sotto_status status = SOTTO_OK;
     size_t cells;
@@ -57,7 +57,7 @@ sotto_status synthetic_marginals(struct synthetic *out, struct sotto_target *t, 
     size_t *order = NULL, *where = NULL, d = data->d;
     uint64_t before = t->used;
     REQUIRE(data->n > 0, "synthesis: marginals need records of the attacker; give --attacker-features");
-    TRY(reserve(&s, n, d, data->classes));
+    TRY(synthesis_reserve(&s, n, d, data->classes));
     TRY(sort_by_class(&order, &where, data));
     for (size_t i = 0; i < n; i++) {
         struct rng r = rng_stream(seed, RNG_SYNTHETIC, 1000000, i);
@@ -90,7 +90,7 @@ sotto_status synthetic_noisy(struct synthetic *out, const struct head_data *data
     REQUIRE(data->n > 0, "synthesis: noisy records need records of the attacker; give --attacker-features");
     REQUIRE(flip >= 0 && flip <= 1, "synthesis: the share of redrawn features is %g; expected 0 to 1", flip);
     TRY(feature_space_make(&space, data));
-    TRY(reserve(&s, data->n, d, data->classes));
+    TRY(synthesis_reserve(&s, data->n, d, data->classes));
     memcpy(s.x, data->x, data->n * d * sizeof *s.x);
     memcpy(s.y, data->y, data->n * sizeof *s.y);
     for (size_t i = 0; i < data->n; i++) {

@@ -55,15 +55,15 @@ done:
     return status;
 }
 
-static void start(struct walker *w, float *candidate, const struct feature_space *space,
-                  const struct climb *c, size_t class, size_t number, uint64_t seed)
+static void synthesis_climb_start(struct walker *w, float *candidate, const struct feature_space *space,
+                                  const struct climb *c, size_t class, size_t number, uint64_t seed)
 {
     *w = (struct walker){.class = class, .redraw = c->redraw_max, .walking = true};
     w->random = rng_stream(seed, RNG_SYNTHETIC, 2 + class, number);
     feature_draw_row(candidate, space, &w->random);
 }
 
-static size_t largest(const float *p, size_t classes)
+static size_t synthesis_climb_largest(const float *p, size_t classes)
 {
     size_t best = 0;
     for (size_t k = 1; k < classes; k++)
@@ -73,8 +73,8 @@ static size_t largest(const float *p, size_t classes)
 
 /* The next candidate: the best record with `redraw` of its features, chosen without repetition, drawn
  * anew. */
-static void propose(struct walker *w, float *candidate, const float *accepted,
-                    const struct feature_space *space)
+static void synthesis_climb_propose(struct walker *w, float *candidate, const float *accepted,
+                                    const struct feature_space *space)
 {
     size_t left = w->redraw;
     memcpy(candidate, accepted, space->d * sizeof *candidate);
@@ -86,12 +86,12 @@ static void propose(struct walker *w, float *candidate, const float *accepted,
 }
 
 /* One round of one climb. True: the candidate is a record of the class. */
-static bool advance(struct walker *w, float *candidate, float *accepted, const float *p, size_t classes,
-                    const struct feature_space *space, const struct climb *c)
+static bool synthesis_climb_advance(struct walker *w, float *candidate, float *accepted, const float *p,
+                                    size_t classes, const struct feature_space *space, const struct climb *c)
 {
     w->iterations++;
     if (p[w->class] >= w->best) {
-        if ((double)p[w->class] > c->confidence_min && largest(p, classes) == w->class &&
+        if ((double)p[w->class] > c->confidence_min && synthesis_climb_largest(p, classes) == w->class &&
             rng_unit(&w->random) < (double)p[w->class])
             return true;
         memcpy(accepted, candidate, space->d * sizeof *accepted);
@@ -104,13 +104,14 @@ static bool advance(struct walker *w, float *candidate, float *accepted, const f
     }
     w->walking = w->iterations < c->iterations_max;
     if (w->walking)
-        propose(w, candidate, accepted, space);
+        synthesis_climb_propose(w, candidate, accepted, space);
     return false;
 }
 
 /* Asks once for everybody who still walks, and moves them. Returns how many still walk. */
-static sotto_status walk(size_t *walking, struct party *p, struct synthetic *s, size_t count,
-                         struct sotto_target *t, const struct feature_space *space, const struct climb *c)
+static sotto_status synthesis_climb_walk(size_t *walking, struct party *p, struct synthetic *s, size_t count,
+                                         struct sotto_target *t, const struct feature_space *space,
+                                         const struct climb *c)
 {
     sotto_status status = SOTTO_OK;
     size_t d = space->d, asked = 0;
@@ -124,8 +125,8 @@ static sotto_status walk(size_t *walking, struct party *p, struct synthetic *s, 
     for (size_t a = 0; a < asked; a++) {
         size_t i = p->who[a];
         struct walker *w = &p->walkers[i];
-        if (advance(w, p->candidate + i * d, p->accepted + i * d, p->answers + a * t->classes, t->classes,
-                    space, c)) {
+        if (synthesis_climb_advance(w, p->candidate + i * d, p->accepted + i * d, p->answers + a * t->classes,
+                                    t->classes, space, c)) {
             memcpy(s->x + s->n * d, p->candidate + i * d, d * sizeof *s->x);
             s->y[s->n++] = (int64_t)w->class;
             s->made[w->class]++;
@@ -160,13 +161,13 @@ sotto_status synthetic_climb(struct synthetic *out, struct sotto_target *t, cons
     for (size_t first = 0; first < most; first += TOGETHER) {
         size_t count = most - first < TOGETHER ? most - first : TOGETHER, walking = count;
         for (size_t i = 0; i < count; i++)
-            start(&p.walkers[i], p.candidate + i * d, space, c, (first + i) / per_class,
-                  (first + i) % per_class, seed);
+            synthesis_climb_start(&p.walkers[i], p.candidate + i * d, space, c, (first + i) / per_class,
+                                  (first + i) % per_class, seed);
         while (walking > 0) {
             if (context_stopped(ctx))
                 FAIL(SOTTO_ESTOPPED, "stopped after %zu of %zu synthetic records; nothing was written", s.n,
                      most);
-            TRY(walk(&walking, &p, &s, count, t, space, c));
+            TRY(synthesis_climb_walk(&walking, &p, &s, count, t, space, c));
         }
         context_progress(ctx, "synthesis", first + count, most, "records");
     }

@@ -40,7 +40,7 @@ static sotto_status make_pipe(int ends[2])
     return status_fail(SOTTO_EIO, "pipe: %s", strerror(errno));
 }
 
-static int spawn(pid_t *pid, const char *command, int input, int output)
+static int child_process_spawn(pid_t *pid, const char *command, int input, int output)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t how;
@@ -79,7 +79,7 @@ sotto_status child_start(struct child *out, const char *command)
     TRY(make_pipe(from));
     if (fcntl(in[1], F_SETFL, O_NONBLOCK) != 0 || fcntl(from[0], F_SETFL, O_NONBLOCK) != 0)
         FAIL(SOTTO_EIO, "pipe: %s", strerror(errno));
-    failed = spawn(&pid, command, in[0], from[1]);
+    failed = child_process_spawn(&pid, command, in[0], from[1]);
     if (failed)
         FAIL(SOTTO_EIO, "/bin/sh could not be started: %s", strerror(failed));
     *out = (struct child){.pid = pid, .to = in[1], .from = from[0]};

@@ -56,7 +56,7 @@ static void start_sending(struct sending *s, const char *client, const float *ro
 }
 
 /* What became of the command, after its pipe broke. */
-static sotto_status died(const struct command_target *c, const char *doing)
+static sotto_status target_command_died(const struct command_target *c, const char *doing)
 {
     char how[128];
     bool ended = child_ended(&c->child, grace, how);
@@ -124,7 +124,7 @@ static sotto_status receive_some(struct command_target *c, struct npy_stream *in
         if (got < 0)
             FAIL(SOTTO_EIO, "%s: %s", c->title, strerror(errno));
         if (got == 0)
-            TRY(died(c, "before it had answered"));
+            TRY(target_command_died(c, "before it had answered"));
         TRY(npy_stream_advance(in, (size_t)got));
         if (!known && in->header_known)
             TRY(check_shape(c, &in->array, n));
@@ -141,13 +141,13 @@ static sotto_status hung_up(struct command_target *c, struct npy_stream *in, siz
     bool complete = false;
     (void)child_ended(&c->child, grace, how);
     TRY(receive_some(c, in, n, &complete));
-    TRY(died(c, "before it had read"));
+    TRY(target_command_died(c, "before it had read"));
 done:
     return status;
 }
 
 /* Nothing may lie in the pipe while no question is open. */
-static bool silent(const struct command_target *c)
+static bool target_command_silent(const struct command_target *c)
 {
     struct pollfd from = {.fd = c->child.from, .events = POLLIN};
     return poll(&from, 1, 0) != 1 || !(from.revents & POLLIN);
@@ -155,7 +155,7 @@ static bool silent(const struct command_target *c)
 
 static sotto_status check_unasked(const struct command_target *c, const struct npy_stream *in)
 {
-    if (npy_stream_received(in) == 0 && silent(c))
+    if (npy_stream_received(in) == 0 && target_command_silent(c))
         return SOTTO_OK;
     return status_fail(SOTTO_EFORMAT,
                        "%s: wrote more than one answer to a frame; expected one .npy frame per question",
@@ -174,13 +174,14 @@ static sotto_status timed_out(const struct command_target *c, const struct sendi
     return status;
 }
 
-static sotto_status exchange(struct command_target *c, struct npy_stream *in, const float *rows, size_t n)
+static sotto_status target_command_exchange(struct command_target *c, struct npy_stream *in,
+                                            const float *rows, size_t n)
 {
     sotto_status status = SOTTO_OK;
     struct sending out;
     bool complete = false;
     double deadline = child_clock() + c->timeout;
-    if (!silent(c)) /* if it is text, that text is the better error */
+    if (!target_command_silent(c)) /* if it is text, that text is the better error */
         TRY(receive_some(c, in, n, &complete));
     TRY(check_unasked(c, in));
     start_sending(&out, c->client, rows, n, c->target.inputs);
@@ -200,7 +201,7 @@ static sotto_status exchange(struct command_target *c, struct npy_stream *in, co
                                  {.fd = out.sent < out.bytes ? c->child.to : -1, .events = POLLOUT}};
         poll(ends, 2, left < SLICE_MS ? (int)ceil(left) : SLICE_MS);
     }
-    if (!silent(c))
+    if (!target_command_silent(c))
         TRY(check_unasked(c, in));
     c->frames++;
 done:
@@ -208,7 +209,8 @@ done:
 }
 
 /* The answer as f4, a label as a posterior of 1. */
-static sotto_status take(float *posteriors, const struct command_target *c, struct sotto_array *a)
+static sotto_status target_command_take(float *posteriors, const struct command_target *c,
+                                        struct sotto_array *a)
 {
     sotto_status status = SOTTO_OK;
     size_t n = a->shape[0], classes = c->target.classes;
@@ -240,7 +242,7 @@ sotto_status target_command_answer(struct sotto_array *answer, struct sotto_targ
     npy_stream_begin(&in, c->title);
     if (c->child.pid == 0)
         FAIL(SOTTO_EIO, "%s: the command was ended after an earlier failure", c->title);
-    TRY(exchange(c, &in, rows, n));
+    TRY(target_command_exchange(c, &in, rows, n));
     *answer = in.array;
     in.array = (struct sotto_array){0};
 done:
@@ -250,7 +252,8 @@ done:
     return status;
 }
 
-static sotto_status ask(struct command_target *c, float *posteriors, const float *rows, size_t n)
+static sotto_status target_command_ask(struct command_target *c, float *posteriors, const float *rows,
+                                       size_t n)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_array answer = {0};
@@ -258,7 +261,7 @@ static sotto_status ask(struct command_target *c, float *posteriors, const float
     if (c->target.classes == 0)
         c->target.classes = answer.shape[1];
     else
-        TRY(take(posteriors, c, &answer));
+        TRY(target_command_take(posteriors, c, &answer));
 done:
     if (status != SOTTO_OK)
         child_end(&c->child);
@@ -266,20 +269,21 @@ done:
     return status;
 }
 
-static sotto_status query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
+static sotto_status target_command_query(struct sotto_target *t, float *posteriors, const float *rows,
+                                         size_t n)
 {
     sotto_status status = SOTTO_OK;
     struct command_target *c = (struct command_target *)t;
     for (size_t start = 0; start < n; start += c->batch)
-        TRY(ask(c, posteriors + start * t->classes, rows + start * t->inputs,
-                n - start < c->batch ? n - start : c->batch));
+        TRY(target_command_ask(c, posteriors + start * t->classes, rows + start * t->inputs,
+                               n - start < c->batch ? n - start : c->batch));
 done:
     return status;
 }
 
 bool target_is_command(const struct sotto_target *t)
 {
-    return t->query == query;
+    return t->query == target_command_query;
 }
 
 void target_command_client(struct sotto_target *t, const char *name)
@@ -296,7 +300,7 @@ static void close_command(struct sotto_target *t)
     char how[128];
     if (c->child.pid != 0) {
         child_hang_up(&c->child);
-        if (!silent(c))
+        if (!target_command_silent(c))
             context_log(c->ctx, SOTTO_LOG_WARNING, "%s: wrote more than one answer to its last frame",
                         c->title);
         if (!child_ended(&c->child, context_stopped(c->ctx) ? hurried : grace, how))
@@ -348,7 +352,7 @@ static sotto_status open_command(struct command_target **out, const char *comman
     c->batch = o.batch;
     c->ctx = ctx;
     c->target = target_make(c->title, inputs, classes);
-    c->target.query = query;
+    c->target.query = target_command_query;
     c->target.close = close_command;
     TRY(child_start(&c->child, command));
     *out = c;
@@ -373,7 +377,7 @@ sotto_status sotto_target_open_command(struct sotto_target **out, const char *co
     TRY(open_command(&c, command, inputs, classes, options, ctx));
     if (classes == 0) {
         c->target.used = 1;
-        TRY(ask(c, NULL, row, 1));
+        TRY(target_command_ask(c, NULL, row, 1));
     }
     *out = &c->target;
     c = NULL;

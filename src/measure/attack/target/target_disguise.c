@@ -107,7 +107,8 @@ done:
     return status;
 }
 
-static sotto_status query(struct sotto_target *target, float *posteriors, const float *rows, size_t n)
+static sotto_status target_disguise_query(struct sotto_target *target, float *posteriors, const float *rows,
+                                          size_t n)
 {
     sotto_status status = SOTTO_OK;
     struct disguised_target *t = (struct disguised_target *)target;
@@ -128,8 +129,8 @@ static void close_disguised(struct sotto_target *target)
     base_free(t);
 }
 
-static sotto_status check(const struct sotto_disguise_options *o, const struct sotto_target *t,
-                          const float *cover, size_t cover_rows)
+static sotto_status target_disguise_check(const struct sotto_disguise_options *o,
+                                          const struct sotto_target *t, const float *cover, size_t cover_rows)
 {
     sotto_status status = SOTTO_OK;
     const bool hides = o->dilute < 1 || o->decoys > 0;
@@ -159,12 +160,12 @@ sotto_status sotto_target_disguise(struct sotto_target **target, const struct so
     NEW(t, 1);
     TRY(sotto_options_resolve(&t->o, options, options_disguise));
     TRY(sotto_options_check(&t->o, options_disguise, "spread|dilute|decoys"));
-    TRY(check(&t->o, *target, cover, cover_rows));
+    TRY(target_disguise_check(&t->o, *target, cover, cover_rows));
     t->target = target_make((*target)->name, (*target)->inputs, (*target)->classes);
     t->target.used = (*target)->used;
     t->target.budget = (*target)->budget;
     t->target.clients = t->o.spread > 1 ? t->o.spread : 0;
-    t->target.query = query;
+    t->target.query = target_disguise_query;
     t->target.close = close_disguised;
     t->places = rng_stream(seed, RNG_PROBE, UINT64_MAX, 0);
     t->cover_rows = cover_rows;

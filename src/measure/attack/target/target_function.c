@@ -13,7 +13,8 @@ struct function_target {
 
 enum { BLOCK = 1024 }; /* rows of a call */
 
-static sotto_status ask(const struct function_target *f, float *posteriors, const float *rows, size_t n)
+static sotto_status target_function_ask(const struct function_target *f, float *posteriors, const float *rows,
+                                        size_t n)
 {
     struct status_record before, after;
     status_get(&before);
@@ -27,13 +28,14 @@ static sotto_status ask(const struct function_target *f, float *posteriors, cons
     return status;
 }
 
-static sotto_status query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
+static sotto_status target_function_query(struct sotto_target *t, float *posteriors, const float *rows,
+                                          size_t n)
 {
     sotto_status status = SOTTO_OK;
     for (size_t first = 0; first < n; first += BLOCK) {
         TRY(context_check(t->ctx, "%s: stopped after %zu of %zu rows", t->name, first, n));
-        TRY(ask((const struct function_target *)t, posteriors + first * t->classes, rows + first * t->inputs,
-                n - first < BLOCK ? n - first : BLOCK));
+        TRY(target_function_ask((const struct function_target *)t, posteriors + first * t->classes,
+                                rows + first * t->inputs, n - first < BLOCK ? n - first : BLOCK));
     }
 done:
     return status;
@@ -59,7 +61,7 @@ sotto_status sotto_target_open_function(struct sotto_target **out, const char *n
     NEW(f->name, strlen(name) + 1);
     strcpy(f->name, name);
     f->target = target_make(f->name, inputs, classes);
-    f->target.query = query;
+    f->target.query = target_function_query;
     f->target.close = close_function;
     f->answer = answer;
     f->user = user;

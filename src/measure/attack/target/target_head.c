@@ -8,7 +8,7 @@ struct head_target {
     char *path;
 };
 
-static sotto_status query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
+static sotto_status target_head_query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
 {
     return sotto_head_predict(posteriors, ((struct head_target *)t)->head, rows, n, t->inputs, 0, t->ctx);
 }
@@ -31,7 +31,7 @@ sotto_status sotto_target_open_head(struct sotto_target **out, const char *path)
     TRY(sotto_head_load(&h->head, path));
     h->target = target_make(h->path, sotto_head_inputs(h->head), sotto_head_classes(h->head));
     h->target.head = h->head;
-    h->target.query = query;
+    h->target.query = target_head_query;
     h->target.close = close_head;
     *out = &h->target;
     h = NULL;

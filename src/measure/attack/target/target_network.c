@@ -10,7 +10,8 @@ struct network_target {
     char *path; /* NULL: the name is owned by the caller */
 };
 
-static sotto_status query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
+static sotto_status target_network_query(struct sotto_target *t, float *posteriors, const float *rows,
+                                         size_t n)
 {
     struct network_target *w = (struct network_target *)t;
     sotto_status status = network_query_run(posteriors, &w->query, rows, n, NULL, t->ctx);
@@ -20,7 +21,7 @@ static sotto_status query(struct sotto_target *t, float *posteriors, const float
     return SOTTO_OK;
 }
 
-static void reseed(struct sotto_target *t, uint64_t seed)
+static void target_network_reseed(struct sotto_target *t, uint64_t seed)
 {
     struct network_target *w = (struct network_target *)t;
     w->query.noise_seed = seed;
@@ -52,8 +53,8 @@ sotto_status target_network(struct sotto_target **out, const char *name, struct 
     TRY(network_query_make(&w->query, network, false, ctx));
     w->target = target_make(name, sotto_network_inputs(network), sotto_network_classes(network));
     w->target.network = network;
-    w->target.query = query;
-    w->target.reseed = reseed;
+    w->target.query = target_network_query;
+    w->target.reseed = target_network_reseed;
     w->target.close = close_network;
     *out = &w->target;
     w = NULL;
