@@ -49,7 +49,8 @@ static bool is_wanted(const struct score_attack *a, const char *const *names)
     return false;
 }
 
-static sotto_status warn(struct sotto_audit_result *r, const struct sotto_context *ctx, const char *text)
+static sotto_status audit_warn(struct sotto_audit_result *r, const struct sotto_context *ctx,
+                               const char *text)
 {
     context_log(ctx, SOTTO_LOG_WARNING, "%s", text);
     return audit_add_warning(r, text);
@@ -72,7 +73,7 @@ static sotto_status compare_with_dates(struct sotto_audit_result *r, const struc
              "no attack does better than dates alone (AUC %.3f beside %.3f): the split explains what they "
              "found, and nothing was shown of the model",
              best, dates->shift->auc.estimate);
-    return warn(r, ctx, text);
+    return audit_warn(r, ctx, text);
 }
 
 static sotto_status collect_warnings(struct sotto_audit_result *r, const struct audit_arrays *arrays,
@@ -91,7 +92,7 @@ static sotto_status collect_warnings(struct sotto_audit_result *r, const struct 
                 "%.0f non-members are too few for a lower bound on the TPR at %.3g %% FPR that holds for "
                 "all attacks: it needs %.0f",
                 n, 100 * settings->fpr[i], least);
-            TRY(warn(r, ctx, text));
+            TRY(audit_warn(r, ctx, text));
             continue;
         }
         snprintf(
@@ -99,11 +100,11 @@ static sotto_status collect_warnings(struct sotto_audit_result *r, const struct 
             "%.0f non-members: the smallest measurable FPR is %.3g %%, so TPR at %.3g %% FPR is not reported "
             "(reported from n >= 1/FPR, marked weak below 10/FPR)",
             n, 100 / n, 100 * settings->fpr[i]);
-        TRY(warn(r, ctx, text));
+        TRY(audit_warn(r, ctx, text));
     }
     if (settings->delta > 0 && settings->delta >= 1 / all) {
         snprintf(text, sizeof text, "delta %g is not smaller than 1/n = %.3g", settings->delta, 1 / all);
-        TRY(warn(r, ctx, text));
+        TRY(audit_warn(r, ctx, text));
     }
     TRY(compare_with_dates(r, ctx));
 done:

@@ -35,7 +35,7 @@ struct plan {
     struct confusion_scores depths[ATTRIBUTE_KINDS]; /* of every network, if several were asked for */
 };
 
-static struct linear_rows rows(const struct plan *p, size_t first, size_t n)
+static struct linear_rows audit_attribute_rows(const struct plan *p, size_t first, size_t n)
 {
     return (struct linear_rows){p->in->features, p->in->attribute, p->row + first, n, p->in->d};
 }
@@ -49,7 +49,7 @@ done:
     return status;
 }
 
-static sotto_status check(struct plan *p)
+static sotto_status audit_attribute_check(struct plan *p)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_attribute_input *in = p->in;
@@ -119,20 +119,21 @@ static sotto_status try_kind(void *arg, size_t kind, int thread)
 {
     (void)thread;
     struct plan *p = arg;
-    struct linear_rows known = rows(p, 0, p->known);
+    struct linear_rows known = audit_attribute_rows(p, 0, p->known);
     return attribute_try(&p->validation[kind], (enum attribute_kind)kind, &known, p->fitted, p->values,
                          p->settings->seed, p->settings->ctx);
 }
 
 /* Job s < STEPS: a tenth more of the known records each; the last is all of them. */
-static sotto_status learn(void *arg, size_t step, int thread)
+static sotto_status audit_attribute_learn(void *arg, size_t step, int thread)
 {
     (void)thread;
     sotto_status status = SOTTO_OK;
     struct plan *p = arg;
     bool whole = step == STEPS;
     size_t n = whole ? p->known : p->known * (step + 1) / 10;
-    struct linear_rows train = rows(p, 0, n), test = rows(p, p->known, p->test);
+    struct linear_rows train = audit_attribute_rows(p, 0, n),
+                       test = audit_attribute_rows(p, p->known, p->test);
     struct confusion_scores scores;
     int64_t *guess = p->guess;
     if (!whole)
@@ -159,7 +160,8 @@ static sotto_status measure_depth(void *arg, size_t k, int thread)
     (void)thread;
     sotto_status status = SOTTO_OK;
     struct plan *p = arg;
-    struct linear_rows train = rows(p, 0, p->known), test = rows(p, p->known, p->test);
+    struct linear_rows train = audit_attribute_rows(p, 0, p->known),
+                       test = audit_attribute_rows(p, p->known, p->test);
     int64_t *guess = NULL;
     NEW(guess, p->test);
     TRY(attribute_guess(guess, (enum attribute_kind)(ATTRIBUTE_MLP + k), &train, &test, p->values,
@@ -207,8 +209,8 @@ static struct sotto_attribute_scores scores_of(const char *name, const struct co
         .name = name, .accuracy = s->accuracy, .balanced_accuracy = s->balanced, .macro_f1 = s->macro_f1};
 }
 
-static sotto_status score(struct sotto_attribute_scores *out, const char *name, const struct plan *p,
-                          const int64_t *guess, uint64_t stream)
+static sotto_status audit_attribute_score(struct sotto_attribute_scores *out, const char *name,
+                                          const struct plan *p, const int64_t *guess, uint64_t stream)
 {
     sotto_status status = SOTTO_OK;
     struct confusion_scores s;
@@ -324,7 +326,8 @@ static sotto_status set_baselines(struct sotto_attribute_result *out, struct sot
         TRY(guess_baseline(&name, guess, p, (enum baseline)which));
         if (!name)
             continue;
-        TRY(score(&out->baselines[out->baseline_count++], name, p, guess, (uint64_t)(STREAM + 101 + which)));
+        TRY(audit_attribute_score(&out->baselines[out->baseline_count++], name, p, guess,
+                                  (uint64_t)(STREAM + 101 + which)));
         TRY(confusion_gain(&gain, p->truth, p->guess, guess, p->test, p->settings->draws,
                            p->settings->confidence, p->settings->seed, (uint64_t)(STREAM + 201 + which)));
         if (gain.estimate < out->gain.estimate)
@@ -341,18 +344,18 @@ sotto_status audit_attribute(struct sotto_audit_result *r, const struct sotto_at
     sotto_status status = SOTTO_OK;
     struct plan p = {.in = in, .settings = settings};
     struct sotto_attribute_result *found;
-    TRY(check(&p));
+    TRY(audit_attribute_check(&p));
     TRY(draw_plan(&p));
     TRY(par_each(p.kinds, ctx, try_kind, &p));
     p.kind = attribute_better(p.validation, p.kinds);
-    TRY(par_each(STEPS + 1, ctx, learn, &p));
+    TRY(par_each(STEPS + 1, ctx, audit_attribute_learn, &p));
     if (in->deepest)
         TRY(par_each(p.kinds - 1, ctx, measure_depth, &p));
     TAKE(&r->memory, found, 1);
     TRY(set_facts(found, &r->memory, &p));
     if (in->deepest)
         TRY(set_depths(found, &r->memory, &p));
-    TRY(score(&found->attack, attribute_kind_name(p.kind), &p, p.guess, STREAM + 100));
+    TRY(audit_attribute_score(&found->attack, attribute_kind_name(p.kind), &p, p.guess, STREAM + 100));
     TRY(set_baselines(found, &r->memory, &p));
     r->attribute = found;
 done:

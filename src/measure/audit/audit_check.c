@@ -102,7 +102,7 @@ done:
     return status;
 }
 
-static sotto_status both(const void *member, const void *nonmember, const char *what)
+static sotto_status audit_check_both(const void *member, const void *nonmember, const char *what)
 {
     if (!member == !nonmember)
         return SOTTO_OK;
@@ -111,7 +111,7 @@ static sotto_status both(const void *member, const void *nonmember, const char *
 }
 
 /* Records first .. first + n - 1 of all. */
-static struct attack_input part(const struct attack_input *all, size_t first, size_t n)
+static struct attack_input audit_check_part(const struct attack_input *all, size_t first, size_t n)
 {
     struct attack_input p = *all;
     p.n = n;
@@ -156,8 +156,8 @@ static unsigned of_generator(const struct attack_input *all)
            (all->reference_generated ? NEED_REFERENCE_GENERATED : 0u);
 }
 
-static sotto_status holdings(unsigned *out, const struct attack_input *all,
-                             const struct reference_matrix *matrix)
+static sotto_status audit_check_holdings(unsigned *out, const struct attack_input *all,
+                                         const struct reference_matrix *matrix)
 {
     sotto_status status = SOTTO_OK;
     unsigned have = 0;
@@ -318,7 +318,7 @@ static sotto_status check_generative(const struct sotto_audit_input *in)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_generative_input *g = in->generative;
-    TRY(both(g->member_discriminator, g->nonmember_discriminator, "logits of the discriminator"));
+    TRY(audit_check_both(g->member_discriminator, g->nonmember_discriminator, "logits of the discriminator"));
     if (!g->member_discriminator && !g->generated)
         FAIL(SOTTO_EUSAGE, "audit: a generative model needs its samples or its discriminator's logits");
     if (g->generated && !in->member_features)
@@ -363,17 +363,17 @@ static sotto_status check_shape(const struct sotto_audit_input *in)
 {
     sotto_status status = SOTTO_OK;
     bool outputs = in->member || in->member_f8;
-    TRY(both(in->member, in->nonmember, "logits or probabilities"));
-    TRY(both(in->member_f8, in->nonmember_f8, "logits or probabilities"));
-    TRY(both(in->member_labels, in->nonmember_labels, "labels"));
-    TRY(both(in->member_losses, in->nonmember_losses, "losses"));
-    TRY(both(in->member_scores, in->nonmember_scores, "scores"));
-    TRY(both(in->member_reference, in->nonmember_reference, "reference signals"));
-    TRY(both(in->member_trained, in->nonmember_trained, "training masks"));
-    TRY(both(in->member_reference_rows, in->nonmember_reference_rows, "reference signals"));
-    TRY(both(in->member_trained_rows, in->nonmember_trained_rows, "training masks"));
-    TRY(both(in->member_features, in->nonmember_features, "features"));
-    TRY(both(in->member_dates, in->nonmember_dates, "dates"));
+    TRY(audit_check_both(in->member, in->nonmember, "logits or probabilities"));
+    TRY(audit_check_both(in->member_f8, in->nonmember_f8, "logits or probabilities"));
+    TRY(audit_check_both(in->member_labels, in->nonmember_labels, "labels"));
+    TRY(audit_check_both(in->member_losses, in->nonmember_losses, "losses"));
+    TRY(audit_check_both(in->member_scores, in->nonmember_scores, "scores"));
+    TRY(audit_check_both(in->member_reference, in->nonmember_reference, "reference signals"));
+    TRY(audit_check_both(in->member_trained, in->nonmember_trained, "training masks"));
+    TRY(audit_check_both(in->member_reference_rows, in->nonmember_reference_rows, "reference signals"));
+    TRY(audit_check_both(in->member_trained_rows, in->nonmember_trained_rows, "training masks"));
+    TRY(audit_check_both(in->member_features, in->nonmember_features, "features"));
+    TRY(audit_check_both(in->member_dates, in->nonmember_dates, "dates"));
     if (in->member && in->member_f8)
         FAIL(SOTTO_EUSAGE, "audit: outputs were given twice, in single and in double precision");
     if (in->reference_mean && in->reference_people)
@@ -550,8 +550,8 @@ sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_inpu
     s.reference_outputs_f8 = in->reference_outputs_f8;
     s.reference_probabilities = references_are_probabilities(in);
     TRY(audit_join(&s, in));
-    s.member = part(&s.all, 0, in->n_member);
-    s.nonmember = part(&s.all, in->n_member, in->n_nonmember);
+    s.member = audit_check_part(&s.all, 0, in->n_member);
+    s.nonmember = audit_check_part(&s.all, in->n_member, in->n_nonmember);
     lend_references(&s, in);
     TRY(check_side(&s.member, "members"));
     TRY(check_side(&s.nonmember, "non-members"));
@@ -574,9 +574,9 @@ sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_inpu
     *out = s;
     if (out->population.n) /* only now is its address known */
         out->all.population = &out->population;
-    out->member = part(&out->all, 0, in->n_member);
-    out->nonmember = part(&out->all, in->n_member, in->n_nonmember);
-    TRY(holdings(&out->have, &out->all, &out->matrix));
+    out->member = audit_check_part(&out->all, 0, in->n_member);
+    out->nonmember = audit_check_part(&out->all, in->n_member, in->n_nonmember);
+    TRY(audit_check_holdings(&out->have, &out->all, &out->matrix));
 done:
     if (status != SOTTO_OK) {
         audit_arrays_clear(&s);

@@ -34,7 +34,7 @@ static size_t find_metric(const char *name)
     return i;
 }
 
-static bool take(char *out, size_t capacity, const char **at, const char *stops)
+static bool audit_gate_take(char *out, size_t capacity, const char **at, const char *stops)
 {
     size_t length = strcspn(*at, stops);
     if (length == 0 || length >= capacity)
@@ -45,16 +45,16 @@ static bool take(char *out, size_t capacity, const char **at, const char *stops)
     return true;
 }
 
-static sotto_status parse(struct rule *out, const char *text)
+static sotto_status audit_gate_parse(struct rule *out, const char *text)
 {
     struct rule r = {.end = ""};
     const char *at = text;
     char *last;
-    bool good = take(r.metric, sizeof r.metric, &at, ".@<>");
+    bool good = audit_gate_take(r.metric, sizeof r.metric, &at, ".@<>");
     if (good && *at == '.')
-        at++, good = take(r.end, sizeof r.end, &at, "@<>");
+        at++, good = audit_gate_take(r.end, sizeof r.end, &at, "@<>");
     if (good && *at == '@')
-        at++, good = take(r.rate, sizeof r.rate, &at, "<>");
+        at++, good = audit_gate_take(r.rate, sizeof r.rate, &at, "<>");
     good = good && (*at == '<' || *at == '>');
     if (good) {
         r.above = *at++ == '>';
@@ -83,7 +83,7 @@ static sotto_status parse(struct rule *out, const char *text)
     return SOTTO_OK;
 }
 
-static bool holds(const struct rule *r, double x)
+static bool audit_gate_holds(const struct rule *r, double x)
 {
     return r->above ? x > r->bound || (r->or_equal && x == r->bound)
                     : x < r->bound || (r->or_equal && x == r->bound);
@@ -167,7 +167,7 @@ sotto_status sotto_audit_gate(int *failed, char **line, const struct sotto_audit
     const char *name = NULL;
     double worst = NAN;
     char text[1024];
-    TRY(parse(&r, rule));
+    TRY(audit_gate_parse(&r, rule));
     if (!audit)
         goto done;
     TRY(require_lower(&r, audit, rule));
@@ -183,7 +183,8 @@ sotto_status sotto_audit_gate(int *failed, char **line, const struct sotto_audit
     }
     struct sotto_audit_verdict verdict;
     sotto_audit_judge(&verdict, audit);
-    const bool swapped = of_attacks && verdict.swapped, fails = isnan(worst) || swapped || holds(&r, worst);
+    const bool swapped = of_attacks && verdict.swapped,
+               fails = isnan(worst) || swapped || audit_gate_holds(&r, worst);
     if (isnan(worst))
         snprintf(text, sizeof text, "gate FAIL: %s was not measured", rule);
     else if (swapped)

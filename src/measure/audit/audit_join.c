@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-static sotto_status take(void **out, struct audit_arrays *s, enum audit_array slot, size_t rows, size_t width,
-                         size_t size)
+static sotto_status audit_join_take(void **out, struct audit_arrays *s, enum audit_array slot, size_t rows,
+                                    size_t width, size_t size)
 {
     sotto_status status = SOTTO_OK;
     if (!(s->owned[slot] = base_alloc_rows(rows, width, size)))
@@ -18,14 +18,14 @@ done:
 
 /* One array of both sides, members first: rows of `width` values of `size` bytes. Nothing given: *out stays
  * NULL. */
-static sotto_status join(const void **out, struct audit_arrays *s, enum audit_array slot, const void *member,
-                         const void *nonmember, size_t width, size_t size)
+static sotto_status audit_join_sides(const void **out, struct audit_arrays *s, enum audit_array slot,
+                                     const void *member, const void *nonmember, size_t width, size_t size)
 {
     sotto_status status = SOTTO_OK;
     void *both = NULL;
     if (!member)
         return SOTTO_OK;
-    TRY(take(&both, s, slot, s->all.n, width, size));
+    TRY(audit_join_take(&both, s, slot, s->all.n, width, size));
     memcpy(both, member, s->member.n * width * size);
     memcpy((char *)both + s->member.n * width * size, nonmember, (s->all.n - s->member.n) * width * size);
     *out = both;
@@ -39,7 +39,7 @@ static sotto_status join_narrow(struct audit_arrays *s, const struct sotto_audit
     sotto_status status = SOTTO_OK;
     size_t of_members = in->n_member * in->classes;
     void *block = NULL;
-    TRY(take(&block, s, ARRAY_OUTPUTS, s->all.n, in->classes, sizeof(double)));
+    TRY(audit_join_take(&block, s, ARRAY_OUTPUTS, s->all.n, in->classes, sizeof(double)));
     double *wide = block;
     for (size_t i = 0; i < of_members; i++)
         wide[i] = in->member[i];
@@ -96,9 +96,9 @@ static sotto_status join_references(struct audit_arrays *s, const struct sotto_a
 {
     sotto_status status = SOTTO_OK;
     void *signals = NULL, *trained = NULL;
-    TRY(take(&signals, s, ARRAY_REFERENCE, s->all.n, in->reference_models, sizeof(double)));
+    TRY(audit_join_take(&signals, s, ARRAY_REFERENCE, s->all.n, in->reference_models, sizeof(double)));
     if (in->reference_outputs_trained)
-        TRY(take(&trained, s, ARRAY_TRAINED, s->all.n, in->reference_models, 1));
+        TRY(audit_join_take(&trained, s, ARRAY_TRAINED, s->all.n, in->reference_models, 1));
     struct columns c = {
         in, s->all.labels, signals, trained, s->all.n, s->all.step, s->reference_probabilities};
     TRY(par_each((s->all.n + BLOCK - 1) / BLOCK, ctx, fill_block, &c));
@@ -126,7 +126,8 @@ static sotto_status join_population(struct audit_arrays *s, const struct sotto_a
                                           .width = in->population_features ? in->feature_count : 0};
     if (!in->population_reference || !in->reference_losses)
         return SOTTO_OK;
-    TRY(take(&copy, s, ARRAY_POPULATION_REFERENCE, in->n_population, in->reference_models, sizeof(double)));
+    TRY(audit_join_take(&copy, s, ARRAY_POPULATION_REFERENCE, in->n_population, in->reference_models,
+                        sizeof(double)));
     for (size_t i = 0; i < count; i++)
         ((double *)copy)[i] = signal_of_loss(in->population_reference[i]);
     s->population.reference = copy;
@@ -138,8 +139,8 @@ static sotto_status join_generative(struct audit_arrays *s, const struct sotto_g
 {
     sotto_status status = SOTTO_OK;
     const void *discriminator = NULL;
-    TRY(join(&discriminator, s, ARRAY_DISCRIMINATOR, in->member_discriminator, in->nonmember_discriminator, 1,
-             sizeof(double)));
+    TRY(audit_join_sides(&discriminator, s, ARRAY_DISCRIMINATOR, in->member_discriminator,
+                         in->nonmember_discriminator, 1, sizeof(double)));
     s->all.discriminator = discriminator;
     s->all.generated = in->generated;
     s->all.generated_n = in->generated_n;
@@ -161,7 +162,7 @@ static sotto_status join_reference_mean(struct audit_arrays *s, const struct sot
     s->all.reference_people = in->reference_people ? in->n_reference : 0;
     if (!in->reference_people)
         return SOTTO_OK;
-    TRY(take(&block, s, ARRAY_REFERENCE_MEAN, 1, in->feature_count, sizeof(double)));
+    TRY(audit_join_take(&block, s, ARRAY_REFERENCE_MEAN, 1, in->feature_count, sizeof(double)));
     double *mean = block;
     for (size_t i = 0; i < in->n_reference; i++)
         for (size_t j = 0; j < in->feature_count; j++)
@@ -190,19 +191,23 @@ sotto_status audit_join(struct audit_arrays *s, const struct sotto_audit_input *
     sotto_status status = SOTTO_OK;
     const void *outputs = NULL, *labels = NULL, *losses = NULL, *scores = NULL, *reference = NULL,
                *trained = NULL, *features = NULL;
-    TRY(join(&outputs, s, ARRAY_OUTPUTS, in->member_f8, in->nonmember_f8, in->classes, sizeof(double)));
-    TRY(join(&labels, s, ARRAY_LABELS, in->member_labels, in->nonmember_labels, 1, sizeof(int64_t)));
-    TRY(join(&losses, s, ARRAY_LOSSES, in->member_losses, in->nonmember_losses, 1, sizeof(double)));
-    TRY(join(&scores, s, ARRAY_SCORES, in->member_scores, in->nonmember_scores, 1, sizeof(double)));
+    TRY(audit_join_sides(&outputs, s, ARRAY_OUTPUTS, in->member_f8, in->nonmember_f8, in->classes,
+                         sizeof(double)));
+    TRY(audit_join_sides(&labels, s, ARRAY_LABELS, in->member_labels, in->nonmember_labels, 1,
+                         sizeof(int64_t)));
+    TRY(audit_join_sides(&losses, s, ARRAY_LOSSES, in->member_losses, in->nonmember_losses, 1,
+                         sizeof(double)));
+    TRY(audit_join_sides(&scores, s, ARRAY_SCORES, in->member_scores, in->nonmember_scores, 1,
+                         sizeof(double)));
     if (in->member_views) { /* which are compared with the mask of one matrix */
-        TRY(join(&reference, s, ARRAY_REFERENCE, in->member_reference, in->nonmember_reference,
-                 in->reference_models, sizeof(double)));
-        TRY(join(&trained, s, ARRAY_TRAINED, in->member_trained, in->nonmember_trained, in->reference_models,
-                 1));
+        TRY(audit_join_sides(&reference, s, ARRAY_REFERENCE, in->member_reference, in->nonmember_reference,
+                             in->reference_models, sizeof(double)));
+        TRY(audit_join_sides(&trained, s, ARRAY_TRAINED, in->member_trained, in->nonmember_trained,
+                             in->reference_models, 1));
     }
     s->matrix = matrix_of(in, s->all.step);
-    TRY(join(&features, s, ARRAY_FEATURES, in->member_features, in->nonmember_features, in->feature_count,
-             sizeof(float)));
+    TRY(audit_join_sides(&features, s, ARRAY_FEATURES, in->member_features, in->nonmember_features,
+                         in->feature_count, sizeof(float)));
     s->all.outputs = outputs;
     s->all.labels = labels;
     s->all.losses = losses;
@@ -255,8 +260,8 @@ sotto_status audit_summarise_references(struct audit_arrays *s, const struct sot
     s->references = (struct reference_source){&s->matrix, s->all.n, s->all.models, reference_matrix_read};
     if (s->all.reference)
         s->references.self = &s->all, s->references.read = read_rows;
-    TRY(take(&signals, s, ARRAY_SIGNALS, s->all.n, 1, sizeof(double)));
-    TRY(take(&summary, s, ARRAY_SUMMARY, s->all.n, 1, sizeof(struct reference_summary)));
+    TRY(audit_join_take(&signals, s, ARRAY_SIGNALS, s->all.n, 1, sizeof(double)));
+    TRY(audit_join_take(&summary, s, ARRAY_SUMMARY, s->all.n, 1, sizeof(struct reference_summary)));
     struct reference_target target = {.signals = signals, .summary = summary};
     for (size_t i = 0; i < s->all.n; i++)
         target.signals[i] = posterior_signal(&s->all, i);

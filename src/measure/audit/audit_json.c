@@ -221,12 +221,12 @@ static sotto_status take_value(char *part, const struct field *f, const struct j
                                const char *key);
 
 /* NULL for null and for what is missing. */
-static const struct json *given(const struct json *j)
+static const struct json *audit_json_given(const struct json *j)
 {
     return j && json_kind(j) != JSON_KIND_NULL ? j : NULL;
 }
 
-static struct place inside(const struct place *p, const char *key, const struct json *object)
+static struct place audit_json_inside(const struct place *p, const char *key, const struct json *object)
 {
     struct place q = {.object = object, .memory = p->memory};
     const char *dot = p->path[0] && key[0] != '[' ? "." : "";
@@ -234,9 +234,9 @@ static struct place inside(const struct place *p, const char *key, const struct 
     return q;
 }
 
-static sotto_status wrong(const struct place *p, const char *key, const char *expected)
+static sotto_status audit_json_wrong(const struct place *p, const char *key, const char *expected)
 {
-    const struct place q = inside(p, key, NULL);
+    const struct place q = audit_json_inside(p, key, NULL);
     return status_fail(SOTTO_EFORMAT, "audit: '%s' is not %s", q.path, expected);
 }
 
@@ -244,8 +244,8 @@ static sotto_status take_object(char *part, const struct field *table, const str
                                 const struct place *p, const char *key)
 {
     if (j && json_kind(j) != JSON_KIND_OBJECT)
-        return wrong(p, key, "an object");
-    const struct place q = inside(p, key, j);
+        return audit_json_wrong(p, key, "an object");
+    const struct place q = audit_json_inside(p, key, j);
     return take_fields(part, table, &q);
 }
 
@@ -257,11 +257,11 @@ static sotto_status take_pointer(char *part, const struct field *f, const struct
     /* a null of a field that may be left out is not the same as its absence */
     const unsigned both = FIELD_OPTIONAL | FIELD_NULLABLE;
     const bool null = j && json_kind(j) == JSON_KIND_NULL && (f->flags & both) == both;
-    if (given(j) || null) {
+    if (audit_json_given(j) || null) {
         made = audit_take(p->memory, 1, f->size);
         if (!made)
             FAIL(SOTTO_ENOMEM, "audit: out of memory for '%s'", f->key);
-        TRY(take_object(made, f->inner, given(j), p, key));
+        TRY(take_object(made, f->inner, audit_json_given(j), p, key));
     }
     memcpy(part + f->at, &made, sizeof made);
 done:
@@ -275,7 +275,7 @@ static sotto_status take_merged(char *part, const struct field *f, const struct 
     char *made = NULL;
     if (f->kind == FIELD_MERGED)
         return take_fields(part + f->at, f->inner, p);
-    if (given(json_member(p->object, f->inner[0].key))) {
+    if (audit_json_given(json_member(p->object, f->inner[0].key))) {
         made = audit_take(p->memory, 1, f->size);
         if (!made)
             FAIL(SOTTO_ENOMEM, "audit: out of memory for '%s'", f->inner[0].key);
@@ -298,22 +298,23 @@ static sotto_status take_entry(char *entry, const struct field *f, const struct 
     snprintf(index, sizeof index, "[%zu]", i);
     switch (f->kind) {
     case FIELD_LIST:
-        return given(j) ? take_object(entry, f->inner, j, p, index) : wrong(p, index, "an object");
+        return audit_json_given(j) ? take_object(entry, f->inner, j, p, index)
+                                   : audit_json_wrong(p, index, "an object");
     case FIELD_TEXTS:
         if (!json_text(j))
-            return wrong(p, index, "a text");
+            return audit_json_wrong(p, index, "a text");
         text = audit_keep_text(p->memory, json_text(j));
         memcpy(entry, &text, sizeof text);
         return text ? SOTTO_OK : status_fail(SOTTO_ENOMEM, "audit: out of memory for '%s'", f->key);
     case FIELD_POINTS:
         pair[0] = json_number(json_at(j, 0)), pair[1] = json_number(json_at(j, 1));
         if (json_count(j) != 2 || isnan(pair[0]) || isnan(pair[1]))
-            return wrong(p, index, "a pair of numbers");
+            return audit_json_wrong(p, index, "a pair of numbers");
         *(struct sotto_audit_point *)(void *)entry = (struct sotto_audit_point){pair[0], pair[1]};
         return SOTTO_OK;
     default:
         if (json_kind(j) != JSON_KIND_INTEGER || json_whole(j) < 0)
-            return wrong(p, index, "a whole number >= 0");
+            return audit_json_wrong(p, index, "a whole number >= 0");
         *(size_t *)(void *)entry = (size_t)json_whole(j);
         return SOTTO_OK;
     }
@@ -329,12 +330,12 @@ static sotto_status take_array(char *part, const struct field *f, const struct j
             *count = 0;
         /* two arrays share a number: without the second, there is none */
         if ((f->flags & FIELD_SAME_COUNT) && !(f->flags & FIELD_OPTIONAL) && *count > 0)
-            return wrong(p, f->key, "an array");
+            return audit_json_wrong(p, f->key, "an array");
         memcpy(part + f->at, &made, sizeof made);
         return SOTTO_OK;
     }
     if (json_kind(j) != JSON_KIND_ARRAY)
-        return wrong(p, f->key, "an array");
+        return audit_json_wrong(p, f->key, "an array");
     if (f->kind == FIELD_LIST && n > MOST_ENTRIES)
         FAIL(SOTTO_EFORMAT, "audit: '%s' has %zu entries; expected at most %d", f->key, n, MOST_ENTRIES);
     if ((f->flags & FIELD_SAME_COUNT) && *count != n)
@@ -342,7 +343,7 @@ static sotto_status take_array(char *part, const struct field *f, const struct j
     made = audit_take(p->memory, n, f->size);
     if (!made)
         FAIL(SOTTO_ENOMEM, "audit: out of memory for '%s'", f->key);
-    const struct place list = inside(p, f->key, NULL);
+    const struct place list = audit_json_inside(p, f->key, NULL);
     for (size_t i = 0; i < n; i++)
         TRY(take_entry(made + i * f->size, f, j, i, &list));
     memcpy(part + f->at, &made, sizeof made);
@@ -362,7 +363,7 @@ static sotto_status take_key(char *entry, const struct field *f, const char *key
     }
     const double rate = strtod(key, &end);
     if (end == key || *end || !(rate >= 0 && rate <= 1))
-        return wrong(p, key, "a rate between 0 and 1");
+        return audit_json_wrong(p, key, "a rate between 0 and 1");
     memcpy(entry + name->at, &rate, sizeof rate);
     return SOTTO_OK;
 }
@@ -386,14 +387,14 @@ static sotto_status take_map(char *part, const struct field *f, const struct jso
     size_t *count = (size_t *)(void *)(part + f->count_at), n = json_count(j), i = 0;
     const bool first = !(f->flags & FIELD_SAME_COUNT);
     if (j && json_kind(j) != JSON_KIND_OBJECT)
-        return wrong(p, f->key, "an object");
+        return audit_json_wrong(p, f->key, "an object");
     if (n > MOST_ENTRIES)
         FAIL(SOTTO_EFORMAT, "audit: '%s' has %zu entries; expected at most %d", f->key, n, MOST_ENTRIES);
     if (!first)
         memcpy(&entries, part + f->at, sizeof entries);
     else if (j && !(entries = audit_take(p->memory, n, f->size)))
         FAIL(SOTTO_ENOMEM, "audit: out of memory for '%s'", f->key);
-    const struct place map = inside(p, f->key, j);
+    const struct place map = audit_json_inside(p, f->key, j);
     for (size_t k = 0; !first && k < *count; k++) /* what no key says anything about */
         TRY(take_value(entries + k * f->size, &f->inner[1], NULL, &map, ""));
     for (const char *key = json_first_key(j); key; key = json_next_key(j, key), i++) {
@@ -418,7 +419,7 @@ static sotto_status take_text(char *at, const struct json *j, const struct place
 {
     const char *copy = NULL;
     if (j && !json_text(j))
-        return wrong(p, key, "a text");
+        return audit_json_wrong(p, key, "a text");
     if (j && !(copy = audit_keep_text(p->memory, json_text(j))))
         return status_fail(SOTTO_ENOMEM, "audit: out of memory for '%s'", key);
     memcpy(at, &copy, sizeof copy);
@@ -433,7 +434,7 @@ static sotto_status take_level(char *at, const struct json *j, const struct plac
             *(enum sotto_check_level *)(void *)at = (enum sotto_check_level)i;
             return SOTTO_OK;
         }
-    return wrong(p, key, "ok, warning or unknown");
+    return audit_json_wrong(p, key, "ok, warning or unknown");
 }
 
 static sotto_status take_number(char *at, const struct field *f, const struct json *j, const struct place *p,
@@ -443,12 +444,12 @@ static sotto_status take_number(char *at, const struct field *f, const struct js
     switch (f->kind) {
     case FIELD_REAL:
         if (j && !whole && json_kind(j) != JSON_KIND_REAL)
-            return wrong(p, key, "a number");
+            return audit_json_wrong(p, key, "a number");
         *(double *)(void *)at = j ? json_number(j) : f->flags & FIELD_INFINITE ? INFINITY : NAN;
         return SOTTO_OK;
     case FIELD_FLAG:
         if (j && json_kind(j) != JSON_KIND_BOOLEAN)
-            return wrong(p, key, "true or false");
+            return audit_json_wrong(p, key, "true or false");
         *(int *)(void *)at = 0;
         if (j) {
             bool flag = false;
@@ -459,12 +460,12 @@ static sotto_status take_number(char *at, const struct field *f, const struct js
         return SOTTO_OK;
     case FIELD_SEED:
         if (j && !whole)
-            return wrong(p, key, "a whole number");
+            return audit_json_wrong(p, key, "a whole number");
         *(uint64_t *)(void *)at = j ? (uint64_t)json_whole(j) : 0;
         return SOTTO_OK;
     default:
         if (j && (!whole || json_whole(j) < 0))
-            return wrong(p, key, "a whole number >= 0");
+            return audit_json_wrong(p, key, "a whole number >= 0");
         if (f->kind == FIELD_ROW)
             *(int64_t *)(void *)at = j ? json_whole(j) : -1;
         else
@@ -478,22 +479,22 @@ static sotto_status take_value(char *part, const struct field *f, const struct j
 {
     switch (f->kind) {
     case FIELD_TEXT:
-        return take_text(part + f->at, given(j), p, key);
+        return take_text(part + f->at, audit_json_given(j), p, key);
     case FIELD_LEVEL:
         return take_level(part + f->at, j, p, key);
     case FIELD_PART:
-        return take_object(part + f->at, f->inner, given(j), p, key);
+        return take_object(part + f->at, f->inner, audit_json_given(j), p, key);
     case FIELD_POINTER:
         return take_pointer(part, f, j, p, key);
     case FIELD_MAP:
-        return take_map(part, f, given(j), p);
+        return take_map(part, f, audit_json_given(j), p);
     case FIELD_LIST:
     case FIELD_TEXTS:
     case FIELD_POINTS:
     case FIELD_COUNTS:
-        return take_array(part, f, given(j), p);
+        return take_array(part, f, audit_json_given(j), p);
     default:
-        return take_number(part + f->at, f, given(j), p, key);
+        return take_number(part + f->at, f, audit_json_given(j), p, key);
     }
 }
 
@@ -506,8 +507,8 @@ static sotto_status take_fields(char *part, const struct field *table, const str
             continue;
         }
         const struct json *j = json_member(p->object, f->key);
-        if (!given(j) && (f->flags & FIELD_REQUIRED)) {
-            const struct place missing = inside(p, f->key, NULL);
+        if (!audit_json_given(j) && (f->flags & FIELD_REQUIRED)) {
+            const struct place missing = audit_json_inside(p, f->key, NULL);
             FAIL(SOTTO_EFORMAT, "audit: '%s' is missing", missing.path);
         }
         TRY(take_value(part, f, j, p, f->key));

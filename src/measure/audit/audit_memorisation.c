@@ -91,8 +91,8 @@ static sotto_status count_block(void *arg, size_t block, int thread)
                                                                            : count_signals(p, first, count);
 }
 
-static struct sotto_memorised memorised(const struct counts *c, size_t row, const struct audit_arrays *s,
-                                        double z)
+static struct sotto_memorised audit_memorisation_memorised(const struct counts *c, size_t row,
+                                                           const struct audit_arrays *s, double z)
 {
     const size_t right[2] = {c->right[0], c->right[1]}, models[2] = {c->models[0], c->models[1]};
     const bool member = row < s->member.n;
@@ -106,7 +106,7 @@ static struct sotto_memorised memorised(const struct counts *c, size_t row, cons
 }
 
 /* By value, then by the smooth one, then in the order of the records. */
-static bool before(const struct sotto_memorised *a, const struct sotto_memorised *b)
+static bool audit_memorisation_before(const struct sotto_memorised *a, const struct sotto_memorised *b)
 {
     if (a->value.estimate != b->value.estimate)
         return a->value.estimate > b->value.estimate;
@@ -116,14 +116,14 @@ static bool before(const struct sotto_memorised *a, const struct sotto_memorised
 static void keep_highest(struct sotto_audit_memorisation *m, const struct sotto_memorised *one)
 {
     size_t at = m->count < HIGHEST ? m->count++ : HIGHEST;
-    for (; at > 0 && before(one, &m->highest[at - 1]); at--)
+    for (; at > 0 && audit_memorisation_before(one, &m->highest[at - 1]); at--)
         if (at < HIGHEST)
             m->highest[at] = m->highest[at - 1];
     if (at < HIGHEST)
         m->highest[at] = *one;
 }
 
-static void judge(struct sotto_audit_memorisation *m, const struct pass *p, double z)
+static void audit_memorisation_judge(struct sotto_audit_memorisation *m, const struct pass *p, double z)
 {
     size_t above = 0;
     for (size_t i = 0; i < p->arrays->all.n; i++) {
@@ -131,7 +131,7 @@ static void judge(struct sotto_audit_memorisation *m, const struct pass *p, doub
         m->values[i] = NAN;
         if (c->models[0] < LEAST || c->models[1] < LEAST)
             continue;
-        const struct sotto_memorised one = memorised(c, i, p->arrays, z);
+        const struct sotto_memorised one = audit_memorisation_memorised(c, i, p->arrays, z);
         const double bin = floor((one.value.estimate + 1) / 2 * BINS);
         m->values[i] = one.value.estimate;
         m->judged++;
@@ -164,7 +164,7 @@ sotto_status audit_memorisation(struct sotto_audit_result *r, const struct audit
     m->right = answers ? "the true class is the most probable"
                        : "the true class has more than half of the probability";
     m->least = LEAST;
-    judge(m, &p, normal_quantile_below((1 + settings->confidence) / 2));
+    audit_memorisation_judge(m, &p, normal_quantile_below((1 + settings->confidence) / 2));
     for (size_t i = 0; !settings->include_indices && i < m->count; i++)
         m->highest[i].row = -1;
     r->memorisation = m;

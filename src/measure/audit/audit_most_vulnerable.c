@@ -9,7 +9,7 @@ struct ranked {
     size_t row;
 };
 
-static void sift(struct ranked *heap, size_t count)
+static void audit_most_vulnerable_sift(struct ranked *heap, size_t count)
 {
     for (size_t i = 0;;) { /* smallest on top */
         size_t child = 2 * i + 1;
@@ -32,18 +32,18 @@ static size_t find_best(struct ranked *best, size_t wanted, const double *scores
     for (size_t i = 0; i < n; i++)
         if (scores[i] > best[0].score) {
             best[0] = (struct ranked){scores[i], i};
-            sift(best, count);
+            audit_most_vulnerable_sift(best, count);
         }
     for (size_t left = count; left > 1; left--) {
         struct ranked swap = best[0];
         best[0] = best[left - 1], best[left - 1] = swap;
-        sift(best, left - 1);
+        audit_most_vulnerable_sift(best, left - 1);
     }
     return count;
 }
 
 /* |mean IN - mean OUT| in units of the two spreads: needs no target at all. */
-static double separation(const struct reference_stats *stats, size_t row)
+static double audit_most_vulnerable_separation(const struct reference_stats *stats, size_t row)
 {
     const struct reference_record r = reference_record_of(stats, row);
     double in = sqrt(reference_variance(&r.in, stats->in_variance, 8)),
@@ -52,8 +52,9 @@ static double separation(const struct reference_stats *stats, size_t row)
 }
 
 /* How often trainings of the reference models found the record again. */
-static sotto_status repeats(struct sotto_audit_refound **out, struct sotto_audit_memory **memory,
-                            const struct audit_support *s, size_t row)
+static sotto_status audit_most_vulnerable_repeats(struct sotto_audit_refound **out,
+                                                  struct sotto_audit_memory **memory,
+                                                  const struct audit_support *s, size_t row)
 {
     sotto_status status = SOTTO_OK;
     if (isnan(s->fpr))
@@ -90,8 +91,8 @@ sotto_status audit_most_vulnerable(struct sotto_audit_result *r, const char *att
         one->row = settings->include_indices ? (int64_t)best[i].row : -1;
         one->score = best[i].score;
         one->fallback = fallback[best[i].row] != 0;
-        one->separation = stats.summary ? separation(&stats, best[i].row) : NAN;
-        TRY(repeats(&one->repeats, &r->memory, support, best[i].row));
+        one->separation = stats.summary ? audit_most_vulnerable_separation(&stats, best[i].row) : NAN;
+        TRY(audit_most_vulnerable_repeats(&one->repeats, &r->memory, support, best[i].row));
     }
     found->attack = attack;
     found->n_nonmember = arrays->nonmember.n;

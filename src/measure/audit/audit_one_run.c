@@ -44,7 +44,7 @@ done:
 
 /* ---- the test of a curve ---- */
 
-static bool fits(const char *adjacency, enum sotto_coins coins)
+static bool audit_one_run_fits(const char *adjacency, enum sotto_coins coins)
 {
     return coins == SOTTO_COINS_INCLUSION
                ? strcmp(adjacency, "add-remove") == 0 || strcmp(adjacency, "zero-out") == 0
@@ -72,7 +72,7 @@ static const char *reason_not_to(const struct sotto_audit_result *r,
     if (attacks_with_guesses(r) == 0)
         return "no attack has guesses about single records; give --one-run, or --coins, for membership by "
                "independent fair coins";
-    if (fits(profile->adjacency, coins))
+    if (audit_one_run_fits(profile->adjacency, coins))
         return NULL;
     return coins == SOTTO_COINS_INCLUSION
                ? "the certificate is about a record that is replaced, the coins decided whether it was "

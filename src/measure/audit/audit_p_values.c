@@ -31,8 +31,9 @@ static size_t as_high(const double *rising, size_t n, double x)
 }
 
 /* A non-member does not stand against itself: the others and it make up the 1 + n of its share. */
-static sotto_status fill(struct sotto_audit_p_value **out, struct sotto_audit_memory **memory,
-                         const double *scores, size_t n, const double *rising, size_t n_out, bool outside)
+static sotto_status audit_p_values_fill(struct sotto_audit_p_value **out, struct sotto_audit_memory **memory,
+                                        const double *scores, size_t n, const double *rising, size_t n_out,
+                                        bool outside)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_audit_p_value *p;
@@ -48,8 +49,8 @@ done:
     return status;
 }
 
-static struct sotto_estimate share(const struct sotto_audit_p_value *p, size_t n, bool conformal,
-                                   double confidence)
+static struct sotto_estimate audit_p_values_share(const struct sotto_audit_p_value *p, size_t n,
+                                                  bool conformal, double confidence)
 {
     size_t low = 0;
     for (size_t i = 0; i < n; i++)
@@ -104,12 +105,13 @@ sotto_status audit_p_values(struct sotto_audit_attack *out, struct sotto_audit_m
     for (size_t i = 0; i < s->n_nonmember; i++)
         rising[i] = s->nonmember[i];
     qsort(rising, s->n_nonmember, sizeof *rising, by_value);
-    TRY(fill(&p->member, memory, s->member, s->n_member, rising, s->n_nonmember, false));
-    TRY(fill(&p->nonmember, memory, s->nonmember, s->n_nonmember, rising, s->n_nonmember, true));
+    TRY(audit_p_values_fill(&p->member, memory, s->member, s->n_member, rising, s->n_nonmember, false));
+    TRY(audit_p_values_fill(&p->nonmember, memory, s->nonmember, s->n_nonmember, rising, s->n_nonmember,
+                            true));
     p->level = level;
-    p->member_normal = share(p->member, s->n_member, false, confidence);
-    p->member_conformal = share(p->member, s->n_member, true, confidence);
-    p->nonmember_normal = share(p->nonmember, s->n_nonmember, false, confidence);
+    p->member_normal = audit_p_values_share(p->member, s->n_member, false, confidence);
+    p->member_conformal = audit_p_values_share(p->member, s->n_member, true, confidence);
+    p->nonmember_normal = audit_p_values_share(p->nonmember, s->n_nonmember, false, confidence);
     p->normal_refuted = p->nonmember_normal.lower > level;
     out->p_values = p;
 done:

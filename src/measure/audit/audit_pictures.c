@@ -33,8 +33,8 @@ done:
     return status;
 }
 
-static void draw(struct sheet *s, size_t row, size_t column, const float *image,
-                 const struct sotto_generative_input *in)
+static void audit_pictures_draw(struct sheet *s, size_t row, size_t column, const float *image,
+                                const struct sotto_generative_input *in)
 {
     const double scale = s->high > s->low ? 255 / (s->high - s->low) : 0;
     for (size_t c = 0; c < in->channels; c++)
@@ -46,7 +46,7 @@ static void draw(struct sheet *s, size_t row, size_t column, const float *image,
             }
 }
 
-static sotto_status keep(const char **out, struct sotto_audit_result *r, const struct sheet *s)
+static sotto_status audit_pictures_keep(const char **out, struct sotto_audit_result *r, const struct sheet *s)
 {
     sotto_status status = SOTTO_OK;
     char *text = bitmap_uri(s->pixels, s->channels, s->height, s->width);
@@ -66,8 +66,8 @@ static sotto_status draw_samples(struct sotto_audit_result *r, const struct sott
     struct sheet s = {0};
     TRY(make_sheet(&s, in, (n + SHEET_COLUMNS - 1) / SHEET_COLUMNS, n < SHEET_COLUMNS ? n : SHEET_COLUMNS));
     for (size_t i = 0; i < n; i++)
-        draw(&s, i / SHEET_COLUMNS, i % SHEET_COLUMNS, in->generated + i * values, in);
-    TRY(keep(&r->generator->sheet, r, &s));
+        audit_pictures_draw(&s, i / SHEET_COLUMNS, i % SHEET_COLUMNS, in->generated + i * values, in);
+    TRY(audit_pictures_keep(&r->generator->sheet, r, &s));
 done:
     base_free(s.pixels);
     return status;
@@ -103,9 +103,9 @@ static sotto_status draw_nearest(struct sotto_audit_result *r, const struct audi
         size_t row = take_nearest(distance, n);
         nearest[i].row = (int64_t)row, nearest[i].distance = distance[row];
         distance[row] = NAN;
-        draw(&s, 0, 0, arrays->all.features + row * values, in);
-        draw(&s, 0, 1, in->generated + which[row] * values, in);
-        TRY(keep(&nearest[i].picture, r, &s));
+        audit_pictures_draw(&s, 0, 0, arrays->all.features + row * values, in);
+        audit_pictures_draw(&s, 0, 1, in->generated + which[row] * values, in);
+        TRY(audit_pictures_keep(&nearest[i].picture, r, &s));
     }
     r->generator->nearest = nearest, r->generator->nearest_count = count;
 done:

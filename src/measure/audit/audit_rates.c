@@ -9,7 +9,7 @@
 
 static const double priors[] = {0.5, 0.1, 0.01}, power = 0.8;
 
-static double ppv(double prior, double tpr, double fpr)
+static double audit_rates_ppv(double prior, double tpr, double fpr)
 {
     return prior * tpr / (prior * tpr + (1 - prior) * fpr);
 }
@@ -20,9 +20,9 @@ static struct sotto_estimate ppv_at(double prior, const struct rates *r)
 {
     if (!(r->tpr.estimate > 0 || r->fpr.estimate > 0))
         return (struct sotto_estimate){NAN, NAN, NAN};
-    return (struct sotto_estimate){ppv(prior, r->tpr.estimate, r->fpr.estimate),
-                                   ppv(prior, r->tpr.lower, r->fpr.upper),
-                                   r->fpr.lower > 0 ? ppv(prior, r->tpr.upper, r->fpr.lower) : 1};
+    return (struct sotto_estimate){audit_rates_ppv(prior, r->tpr.estimate, r->fpr.estimate),
+                                   audit_rates_ppv(prior, r->tpr.lower, r->fpr.upper),
+                                   r->fpr.lower > 0 ? audit_rates_ppv(prior, r->tpr.upper, r->fpr.lower) : 1};
 }
 
 struct sotto_audit_flagged audit_flagged(const struct roc *evaluation, double threshold, double confidence)
@@ -101,8 +101,8 @@ done:
     return status;
 }
 
-static sotto_status refuse(struct sotto_audit_rate *out, struct sotto_audit_memory **memory, double needed,
-                           size_t given)
+static sotto_status audit_rates_refuse(struct sotto_audit_rate *out, struct sotto_audit_memory **memory,
+                                       double needed, size_t given)
 {
     char reason[128];
     snprintf(reason, sizeof reason, "needs at least %.0f non-members (%zu given)", needed, given);
@@ -125,7 +125,7 @@ sotto_status audit_measure_rates(struct sotto_audit_attack *out, struct sotto_au
         const double fpr = settings->fpr[i], needed = ceil(1 / fpr - 1e-9);
         r->fpr = fpr;
         if ((double)n < needed) {
-            TRY(refuse(r, memory, needed, n));
+            TRY(audit_rates_refuse(r, memory, needed, n));
             continue;
         }
         r->fixed =

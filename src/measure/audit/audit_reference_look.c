@@ -21,7 +21,7 @@ static size_t row_of(const struct look *l, size_t i)
 }
 
 /* A signal at an end may be a clamped one, which models share that have nothing else in common. */
-static bool tells(const struct look *l, double target)
+static bool audit_reference_look_informs(const struct look *l, double target)
 {
     return target > l->lowest && target < l->highest;
 }
@@ -35,7 +35,7 @@ static void take_row(struct reference_look *out, struct look *l, const double *s
                      const uint8_t *trained, size_t i)
 {
     const double target = l->arrays->all.signals[row_of(l, i)];
-    const bool counts = tells(l, target);
+    const bool counts = audit_reference_look_informs(l, target);
     l->inner += counts;
     out->target_negative |= target < 0;
     for (size_t m = 0; m < l->arrays->all.models; m++) {

@@ -125,7 +125,7 @@ done:
 }
 
 /* scores (n) in the halves' order. */
-static sotto_status reorder(double **out, const double *scores, const int64_t *order, size_t n)
+static sotto_status audit_row_reorder(double **out, const double *scores, const int64_t *order, size_t n)
 {
     sotto_status status = SOTTO_OK;
     NEW(*out, n);
@@ -141,8 +141,8 @@ static sotto_status curves_make(struct audit_curves *c, const struct audit_score
     sotto_status status = SOTTO_OK;
     size_t m = s->n_member, n = s->n_nonmember, m0 = m / 2, n0 = n / 2;
     double *member = NULL, *nonmember = NULL;
-    TRY(reorder(&member, s->member, halves->member, m));
-    TRY(reorder(&nonmember, s->nonmember, halves->nonmember, n));
+    TRY(audit_row_reorder(&member, s->member, halves->member, m));
+    TRY(audit_row_reorder(&nonmember, s->nonmember, halves->nonmember, n));
     TRY(roc_make(&c->all, s->member, m, s->nonmember, n));
     TRY(roc_make(&c->calibration, member, m0, nonmember, n0));
     TRY(roc_make(&c->evaluation, member + m0, m - m0, nonmember + n0, n - n0));

@@ -19,8 +19,8 @@ struct findings {
     size_t count;
 };
 
-static sotto_status add(struct sotto_audit_check **out, struct findings *list, const char *name,
-                        enum sotto_check_level level, const char *text)
+static sotto_status audit_sanity_add(struct sotto_audit_check **out, struct findings *list, const char *name,
+                                     enum sotto_check_level level, const char *text)
 {
     struct sotto_audit_check *c = &list->check[list->count++];
     *c =
@@ -30,9 +30,9 @@ static sotto_status add(struct sotto_audit_check **out, struct findings *list, c
     return c->text ? SOTTO_OK : status_fail(SOTTO_ENOMEM, "audit: out of memory");
 }
 
-static sotto_status unknown(struct findings *list, const char *name, const char *text)
+static sotto_status audit_sanity_unknown(struct findings *list, const char *name, const char *text)
 {
-    return add(NULL, list, name, SOTTO_CHECK_UNKNOWN, text);
+    return audit_sanity_add(NULL, list, name, SOTTO_CHECK_UNKNOWN, text);
 }
 
 static enum sotto_check_level warning_if(bool found)
@@ -47,13 +47,13 @@ static sotto_status check_sides(struct findings *list, const struct audit_arrays
     const double *values = all->scores ? all->scores : all->losses;
     const size_t n = arrays->member.n;
     if (values && n == arrays->nonmember.n && memcmp(values, values + n, n * sizeof *values) == 0)
-        return add(NULL, list, "duplicates", SOTTO_CHECK_WARNING,
-                   all->scores
-                       ? "members and non-members have the same scores, row by row: was one file given "
-                         "twice?"
-                       : "members and non-members have the same losses, row by row: was one file given "
-                         "twice?");
-    return unknown(list, "duplicates", "neither features nor outputs were given: not checked");
+        return audit_sanity_add(
+            NULL, list, "duplicates", SOTTO_CHECK_WARNING,
+            all->scores ? "members and non-members have the same scores, row by row: was one file given "
+                          "twice?"
+                        : "members and non-members have the same losses, row by row: was one file given "
+                          "twice?");
+    return audit_sanity_unknown(list, "duplicates", "neither features nor outputs were given: not checked");
 }
 
 static sotto_status check_duplicates(struct findings *list, const struct audit_arrays *arrays)
@@ -75,7 +75,7 @@ static sotto_status check_duplicates(struct findings *list, const struct audit_a
                  all->features ? ": remove them from one side" : " (copies, or answers that saturate)");
     else
         snprintf(text, sizeof text, "no %s occur on both sides", what);
-    TRY(add(&c, list, "duplicates", warning_if(d.members), text));
+    TRY(audit_sanity_add(&c, list, "duplicates", warning_if(d.members), text));
     TAKE(list->memory, c->duplicates, 1);
     *c->duplicates =
         (struct sotto_audit_duplicates){what, d.members, d.nonmembers, d.within_members, d.within_nonmembers};
@@ -91,10 +91,11 @@ static sotto_status check_distribution(struct findings *list, const struct audit
     struct sotto_audit_check *c;
     char text[256];
     if (!arrays->all.features || arrays->member.n < 10 || arrays->nonmember.n < 10)
-        return unknown(list, "distribution",
-                       arrays->all.features ? "fewer than 10 members or 10 non-members: not checked"
-                                            : "no features of the records were given: not checked whether "
-                                              "both sets come from one distribution");
+        return audit_sanity_unknown(list, "distribution",
+                                    arrays->all.features
+                                        ? "fewer than 10 members or 10 non-members: not checked"
+                                        : "no features of the records were given: not checked whether "
+                                          "both sets come from one distribution");
     TRY(distribution_shift_auc(&e, arrays->all.features, arrays->member.n, arrays->nonmember.n,
                                arrays->all.width, settings->confidence, settings->seed, ctx));
     bool differ = e.lower > 0.5;
@@ -104,7 +105,7 @@ static sotto_status check_distribution(struct findings *list, const struct audit
                  "attack below measures this difference too"
                : "a classifier on the features alone does not separate the two sets (AUC %.3f [%.3f, %.3f])",
         e.estimate, e.lower, e.upper);
-    TRY(add(&c, list, "distribution", warning_if(differ), text));
+    TRY(audit_sanity_add(&c, list, "distribution", warning_if(differ), text));
     TAKE(list->memory, c->shift, 1);
     *c->shift = (struct sotto_audit_shift){e, arrays->all.n};
 done:
@@ -129,7 +130,7 @@ static sotto_status check_dates(struct findings *list, const struct audit_arrays
                       "attack below measures this difference too"
                     : "dates alone do not separate the two sets (AUC %.3f [%.3f, %.3f])",
              e.estimate, e.lower, e.upper, later ? "later" : "earlier");
-    TRY(add(&c, list, "dates", warning_if(differ), text));
+    TRY(audit_sanity_add(&c, list, "dates", warning_if(differ), text));
     TAKE(list->memory, c->shift, 1);
     *c->shift = (struct sotto_audit_shift){e, arrays->all.n};
 done:
@@ -143,7 +144,7 @@ static sotto_status check_classes(struct findings *list, const struct audit_arra
     char text[256];
     struct sotto_audit_check *c;
     if (!arrays->all.labels || classes == 0)
-        return unknown(list, "classes", "no labels were given: class shares were not checked");
+        return audit_sanity_unknown(list, "classes", "no labels were given: class shares were not checked");
     TAKE(list->memory, count, 2 * classes);
     for (size_t i = 0; i < arrays->all.n; i++)
         count[(i < arrays->member.n ? 0 : classes) + (size_t)arrays->all.labels[i]]++;
@@ -160,7 +161,7 @@ static sotto_status check_classes(struct findings *list, const struct audit_arra
              differ ? "members and non-members have different class shares"
                     : "members and non-members have similar class shares",
              widest, 100 * (double)count[widest] / m, 100 * (double)count[classes + widest] / n, p);
-    TRY(add(&c, list, "classes", warning_if(differ), text));
+    TRY(audit_sanity_add(&c, list, "classes", warning_if(differ), text));
     TAKE(list->memory, c->classes, 1);
     *c->classes = (struct sotto_audit_classes){p, classes, count, count + classes};
 done:
@@ -175,7 +176,7 @@ static sotto_status check_gap(struct findings *list, const struct sotto_audit_ac
     struct sotto_audit_check *c;
     char text[256];
     if (!a)
-        return unknown(
+        return audit_sanity_unknown(
             list, "generalisation",
             "no outputs with labels were given: the gap between training and test accuracy is unknown");
     const struct sotto_estimate e = audit_accuracy_gap(a, confidence);
@@ -186,7 +187,7 @@ static sotto_status check_gap(struct findings *list, const struct sotto_audit_ac
              a->member.rate.estimate, a->nonmember.rate.estimate, e.estimate, e.lower, e.upper,
              swapped ? "the opposite guess" : "an attack", 0.5 + (swapped ? -e.estimate : e.estimate) / 2,
              swapped ? ": are the files swapped, or the labels wrong?" : "");
-    TRY(add(&c, list, "generalisation", warning_if(overfitted || swapped), text));
+    TRY(audit_sanity_add(&c, list, "generalisation", warning_if(overfitted || swapped), text));
     TAKE(list->memory, c->gap, 1);
     *c->gap = e;
 done:
@@ -210,7 +211,7 @@ static sotto_status check_rounding(struct findings *list, const struct audit_arr
              "on their "
              "label); they, and the references, are taken at half a step",
              r.step, saturated, arrays->all.n);
-    TRY(add(&c, list, "rounding", warning_if(saturated > 0), text));
+    TRY(audit_sanity_add(&c, list, "rounding", warning_if(saturated > 0), text));
     TAKE(list->memory, c->rounding, 1);
     *c->rounding = r;
 done:
@@ -224,7 +225,7 @@ static sotto_status check_meaning(struct findings *list, const struct audit_arra
     const struct attack_input *all = &arrays->all;
     char text[256];
     if (audit_logits_are_probabilities(all))
-        TRY(add(
+        TRY(audit_sanity_add(
             NULL, list, "logits", SOTTO_CHECK_WARNING,
             "no logit is negative and every row sums to 1: are these probabilities (--member-probabilities, "
             "--nonmember-probabilities)?"));
@@ -235,16 +236,17 @@ static sotto_status check_meaning(struct findings *list, const struct audit_arra
         "their sign) or scores (--scores)?",
         negative, all->n);
     if (negative)
-        TRY(add(NULL, list, "losses", SOTTO_CHECK_WARNING, text));
+        TRY(audit_sanity_add(NULL, list, "losses", SOTTO_CHECK_WARNING, text));
     if (audit_answers_are_constant(all))
-        TRY(add(
+        TRY(audit_sanity_add(
             NULL, list, "constant", SOTTO_CHECK_WARNING,
             "the model gives the same answer for every record: no attack can tell them apart, and that is no "
             "sign of privacy"));
     if (audit_scores_are_constant(all))
-        TRY(add(NULL, list, "constant", SOTTO_CHECK_WARNING,
-                "all scores are equal: no attack can tell records apart by them, and that is no sign of "
-                "privacy"));
+        TRY(audit_sanity_add(
+            NULL, list, "constant", SOTTO_CHECK_WARNING,
+            "all scores are equal: no attack can tell records apart by them, and that is no sign of "
+            "privacy"));
 done:
     return status;
 }
@@ -285,7 +287,7 @@ static sotto_status check_references(struct findings *list, const struct audit_a
             "theirs (AUC %.3f [%.3f, %.3f]): is the training mask in another order than the records?",
             look.target.estimate, own->estimate, own->lower, own->upper);
     if (text[0])
-        TRY(add(NULL, list, "references", SOTTO_CHECK_WARNING, text));
+        TRY(audit_sanity_add(NULL, list, "references", SOTTO_CHECK_WARNING, text));
 done:
     return status;
 }

@@ -21,7 +21,7 @@ struct half_of {
     const double *loss;
 };
 
-static bool belongs(const struct slice *s, const struct half_of *side, size_t row)
+static bool audit_slices_belongs(const struct slice *s, const struct half_of *side, size_t row)
 {
     const struct attack_input *in = side->in;
     switch (s->kind) {
@@ -35,12 +35,12 @@ static bool belongs(const struct slice *s, const struct half_of *side, size_t ro
 }
 
 /* Scores of the records order[first .. n) that belong to a slice. */
-static size_t gather(double *out, const struct slice *s, const struct half_of *side, const double *scores,
-                     const int64_t *order, size_t first)
+static size_t audit_slices_gather(double *out, const struct slice *s, const struct half_of *side,
+                                  const double *scores, const int64_t *order, size_t first)
 {
     size_t count = 0;
     for (size_t i = first; i < side->in->n; i++)
-        if (belongs(s, side, (size_t)order[i]))
+        if (audit_slices_belongs(s, side, (size_t)order[i]))
             out[count++] = scores[order[i]];
     return count;
 }
@@ -62,17 +62,17 @@ static sotto_status curve_of(struct roc *c, const struct slicer *r, const struct
     size_t of_members = r->arrays->member.n;
     struct half_of members = {&r->arrays->member, r->loss},
                    others = {&r->arrays->nonmember, r->loss + of_members};
-    size_t m =
-        gather(r->member, s, &members, r->scores, r->halves->member, evaluation_half ? of_members / 2 : 0);
-    size_t n = gather(r->nonmember, s, &others, r->scores + of_members, r->halves->nonmember,
-                      evaluation_half ? r->arrays->nonmember.n / 2 : 0);
+    size_t m = audit_slices_gather(r->member, s, &members, r->scores, r->halves->member,
+                                   evaluation_half ? of_members / 2 : 0);
+    size_t n = audit_slices_gather(r->nonmember, s, &others, r->scores + of_members, r->halves->nonmember,
+                                   evaluation_half ? r->arrays->nonmember.n / 2 : 0);
     return roc_make(c, r->member, m, r->nonmember, n);
 }
 
 /* The area of all records of the slice; the flags of those that had no part in choosing the threshold.
  * Intervals hold for all slices at once: the error is shared. */
-static sotto_status measure(struct sotto_audit_slice *out, struct sotto_audit_memory **memory,
-                            const struct slicer *r, const struct slice *s)
+static sotto_status audit_slices_measure(struct sotto_audit_slice *out, struct sotto_audit_memory **memory,
+                                         const struct slicer *r, const struct slice *s)
 {
     sotto_status status = SOTTO_OK;
     struct roc all = {0}, evaluation = {0};
@@ -189,7 +189,7 @@ sotto_status audit_slices(struct sotto_audit_result *out, const char *attack, co
     TAKE(&out->memory, found->rows, count);
     for (size_t i = 0; i < count; i++) {
         struct slice s = slice_at(&r, i);
-        TRY(measure(&found->rows[i], &out->memory, &r, &s));
+        TRY(audit_slices_measure(&found->rows[i], &out->memory, &r, &s));
     }
     found->attack = attack;
     found->threshold = r.threshold;

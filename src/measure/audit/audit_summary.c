@@ -58,7 +58,7 @@ static size_t choose_rates(size_t chosen[MAX_RATES], const struct sotto_audit_at
     return count;
 }
 
-static void add(char **text, size_t *used, const char *line)
+static void audit_summary_add(char **text, size_t *used, const char *line)
 {
     size_t length = strlen(line);
     char *grown = *text ? base_regrow(*text, *used + 1, *used + length + 1, 1) : NULL;
@@ -89,7 +89,7 @@ static void add_table(char **text, size_t *used, cell_writer write, const void *
             write(cell, of, row, k);
             const bool last = k + 1 == columns;
             snprintf(padded, sizeof padded, "%-*s%s", last ? 0 : (int)width[k], cell, last ? "\n" : "  ");
-            add(text, used, padded);
+            audit_summary_add(text, used, padded);
         }
 }
 
@@ -138,12 +138,12 @@ static void membership_cell(char out[CELL], const void *of, long row, size_t col
 static void add_checks(char **text, size_t *used, const struct sotto_audit_result *r)
 {
     if (r->check_count)
-        add(text, used, "\n");
+        audit_summary_add(text, used, "\n");
     for (size_t i = 0; i < r->check_count; i++) {
         const struct sotto_audit_check *c = &r->checks[i];
         char line[512];
         snprintf(line, sizeof line, "%-8s %.490s\n", audit_level_names[c->level], c->text ? c->text : "");
-        add(text, used, line);
+        audit_summary_add(text, used, line);
     }
 }
 
@@ -182,12 +182,12 @@ static void add_attribute(char **text, size_t *used, const struct sotto_attribut
     snprintf(line, sizeof line,
              "\nattribute inference: %zu values, %zu records known to the attacker, %zu test records\n",
              a->values, a->n_known, a->n_test);
-    add(text, used, line);
+    audit_summary_add(text, used, line);
     add_table(text, used, attribute_cell, a, 1 + a->baseline_count + a->depth_count, 4);
     percent_cell(cell, &a->gain);
     snprintf(line, sizeof line, "gain in accuracy over '%.60s': %s\n", a->gain_over ? a->gain_over : "",
              cell);
-    add(text, used, line);
+    audit_summary_add(text, used, line);
 }
 
 /* How many records a test gives away by its p-values, and whether the normal one holds. */
@@ -205,9 +205,10 @@ static void add_p_values(char **text, size_t *used, const struct sotto_audit_att
         "\n%s: p <= %g for %s of the members by the conformal p, which rests on exchangeable records "
         "alone, and %s by the normal p, for independent features only; non-members: %s by the normal p\n",
         a->name, p->level, cells[0], cells[1], cells[2]);
-    add(text, used, line);
+    audit_summary_add(text, used, line);
     if (p->normal_refuted)
-        add(text, used,
+        audit_summary_add(
+            text, used,
             "the normal p does not hold for these non-members: features are dependent, the reference is of "
             "another population, or mean and reference shift all of them alike; use the conformal p\n");
 }
@@ -221,7 +222,7 @@ static void add_claim(char **text, size_t *used, const struct sotto_audit_claim 
              "\nclaim of epsilon %g, delta %g: %s (lower bound %.3g by %.40s at %g %% over %zu attacks)\n",
              c->epsilon, c->delta, c->contradicted ? "CONTRADICTED" : "not contradicted, which is no proof",
              c->lower_bound, c->bound ? c->bound : "none", 100 * c->confidence, c->attacks);
-    add(text, used, line);
+    audit_summary_add(text, used, line);
 }
 
 /* Guesses in one run, in one line for each attack. */
@@ -242,11 +243,11 @@ static void add_one_run(char **text, size_t *used, const struct sotto_audit_resu
                  "%.3g]\n",
                  r->attacks[i].name, o->right, o->guesses, o->delta, o->lower_bound, b->epsilon, b->mu,
                  gaussian, b->bayesian.estimate, b->bayesian.lower, b->bayesian.upper);
-        add(text, used, line);
+        audit_summary_add(text, used, line);
     }
     if (r->curve) {
         audit_one_run_text(line, sizeof line, r->curve);
-        add(text, used, line);
+        audit_summary_add(text, used, line);
     }
 }
 
@@ -260,10 +261,10 @@ static void add_membership(char **text, size_t *used, const struct sotto_audit_r
     snprintf(line, sizeof line,
              "%zu members, %zu non-members; intervals at %g %% confidence; 0.5 is guessing\n\n", r->n_member,
              r->n_nonmember, 100 * r->confidence);
-    add(text, used, line);
+    audit_summary_add(text, used, line);
     sotto_audit_judge(&verdict, r);
-    add(text, used, verdict.text);
-    add(text, used, "\n\n");
+    audit_summary_add(text, used, verdict.text);
+    audit_summary_add(text, used, "\n\n");
     m.count = choose_rates(m.rates, &r->attacks[0]);
     add_table(text, used, membership_cell, &m, r->attack_count, m.count + 4);
     for (size_t i = 0; i < r->attack_count; i++)
@@ -326,7 +327,7 @@ static void add_generative(char **text, size_t *used, const struct sotto_audit_r
         "\ngenerative model: which of two sets of %zu records was trained on, over %zu overlapping random "
         "pairs of sets (intervals are for such pairs, not for models); nothing is proved\n",
         g->set_size, g->set_draws);
-    add(text, used, line);
+    audit_summary_add(text, used, line);
     add_table(text, used, generative_cell, &shown, shown.count, 6);
 }
 
@@ -338,11 +339,11 @@ static void add_memorisation(char **text, size_t *used, const struct sotto_audit
     snprintf(line, sizeof line,
              "\nmemorisation by the reference models: %zu records with %zu or more on each side", m->judged,
              m->least);
-    add(text, used, line);
+    audit_summary_add(text, used, line);
     snprintf(line, sizeof line, "; above .5: %.3g %%; highest %.3f [%.3f, %.3f]\n", 100 * m->above_half,
              m->count ? m->highest[0].value.estimate : NAN, m->count ? m->highest[0].value.lower : NAN,
              m->count ? m->highest[0].value.upper : NAN);
-    add(text, used, m->judged ? line : "\n");
+    audit_summary_add(text, used, m->judged ? line : "\n");
 }
 
 sotto_status sotto_audit_summary(char **text, const struct sotto_audit_result *r)

@@ -4,8 +4,8 @@
 
 enum { LEAST_RUNS = 4 };
 
-static double overlap(const uint8_t *a, const uint8_t *b, const uint8_t *saw_a, const uint8_t *saw_b,
-                      size_t n)
+static double audit_support_overlap(const uint8_t *a, const uint8_t *b, const uint8_t *saw_a,
+                                    const uint8_t *saw_b, size_t n)
 {
     size_t both = 0, either = 0;
     for (size_t i = 0; i < n; i++)
@@ -34,7 +34,8 @@ sotto_status audit_support_make(struct audit_support *out, const uint8_t *flags,
         }
     for (size_t a = 0; a < count; a++)
         for (size_t b = a + 1; b < count; b++) {
-            double share = overlap(flags + a * n, flags + b * n, trained + a * n, trained + b * n, n);
+            double share =
+                audit_support_overlap(flags + a * n, flags + b * n, trained + a * n, trained + b * n, n);
             if (isnan(share))
                 continue;
             sum += share;

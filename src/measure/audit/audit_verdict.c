@@ -31,7 +31,7 @@ const char *sotto_verdict_name(enum sotto_verdict v)
 /* ---- lower ends ---- */
 
 /* An end at `stretch` times its distance from the estimate, on the logit scale. */
-static double stretched(double estimate, double end, double stretch)
+static double audit_verdict_stretched(double estimate, double end, double stretch)
 {
     if (!(end > 0 && end < 1))
         return end;
@@ -55,8 +55,8 @@ struct sotto_estimate audit_area_at(const struct sotto_audit_attack *a, double c
         return e;
     }
     const double stretch = student_quantile(1 - error / 2, many) / student_quantile(1 - from / 2, many);
-    e.lower = stretched(e.estimate, e.lower, stretch);
-    e.upper = stretched(e.estimate, e.upper, stretch);
+    e.lower = audit_verdict_stretched(e.estimate, e.lower, stretch);
+    e.upper = audit_verdict_stretched(e.estimate, e.upper, stretch);
     return e;
 }
 
@@ -320,7 +320,7 @@ static void describe_claim(struct sotto_audit_verdict *v, const struct sotto_aud
              : "The proof, the claim or the attack is wrong");
 }
 
-static void describe(struct sotto_audit_verdict *v, const struct sotto_audit_result *r)
+static void audit_verdict_describe(struct sotto_audit_verdict *v, const struct sotto_audit_result *r)
 {
     char area[AUDIT_AREA_TEXT];
     switch (v->kind) {
@@ -383,5 +383,5 @@ void sotto_audit_judge(struct sotto_audit_verdict *out, const struct sotto_audit
         out->attack = attack_of_claim(r);
         out->lower = r->claim->lower_bound;
     }
-    describe(out, r);
+    audit_verdict_describe(out, r);
 }

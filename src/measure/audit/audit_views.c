@@ -57,8 +57,8 @@ static sotto_status signal_of(double *out, const struct views *s, const struct a
 }
 
 /* signals: record i, view v at (v * n + first + i) * step. */
-static sotto_status fill(double *signals, size_t n_all, size_t first, size_t step, const struct views *s,
-                         const struct answers *a)
+static sotto_status audit_views_fill(double *signals, size_t n_all, size_t first, size_t step,
+                                     const struct views *s, const struct answers *a)
 {
     sotto_status status = SOTTO_OK;
     double *row = NULL;
@@ -84,11 +84,11 @@ static sotto_status fill_model(void *arg, size_t model, int thread)
     const struct models *m = arg;
     size_t skip = model * m->views->n * m->views->in->views * m->views->in->classes;
     struct answers own = {m->all.f4 ? m->all.f4 + skip : NULL, m->all.f8 ? m->all.f8 + skip : NULL};
-    return fill(m->signals + model, m->views->n, 0, m->count, m->views, &own);
+    return audit_views_fill(m->signals + model, m->views->n, 0, m->count, m->views, &own);
 }
 
-static sotto_status take(double **out, struct audit_arrays *s, enum audit_array slot, size_t a, size_t b,
-                         size_t c)
+static sotto_status audit_views_take(double **out, struct audit_arrays *s, enum audit_array slot, size_t a,
+                                     size_t b, size_t c)
 {
     sotto_status status = SOTTO_OK;
     size_t rows;
@@ -100,7 +100,7 @@ done:
     return status;
 }
 
-static sotto_status check(const struct audit_arrays *s, const struct sotto_audit_input *in)
+static sotto_status audit_views_check(const struct audit_arrays *s, const struct sotto_audit_input *in)
 {
     sotto_status status = SOTTO_OK;
     bool references = in->reference_views || in->reference_views_f8,
@@ -130,18 +130,18 @@ sotto_status audit_join_views(struct audit_arrays *s, const struct sotto_audit_i
     sotto_status status = SOTTO_OK;
     size_t n = s->all.n, models = in->reference_models, z = in->n_population;
     double *own, *of_models;
-    TRY(check(s, in));
+    TRY(audit_views_check(s, in));
     if (!in->member_views)
         return SOTTO_OK;
-    TRY(take(&own, s, ARRAY_VIEW_SIGNALS, in->views, n, 1));
+    TRY(audit_views_take(&own, s, ARRAY_VIEW_SIGNALS, in->views, n, 1));
     struct views members = {in, s->all.labels, "views of members", in->n_member, s->all.step},
                  others = {in, s->all.labels + in->n_member, "views of non-members", in->n_nonmember,
                            s->all.step},
                  all = {in, s->all.labels, "views of reference models", n, s->all.step},
                  population = {in, s->population.labels, "views of the population", z, s->all.step};
-    TRY(fill(own, n, 0, 1, &members, &(struct answers){.f8 = in->member_views}));
-    TRY(fill(own, n, in->n_member, 1, &others, &(struct answers){.f8 = in->nonmember_views}));
-    TRY(take(&of_models, s, ARRAY_VIEW_REFERENCE, in->views, n, models));
+    TRY(audit_views_fill(own, n, 0, 1, &members, &(struct answers){.f8 = in->member_views}));
+    TRY(audit_views_fill(own, n, in->n_member, 1, &others, &(struct answers){.f8 = in->nonmember_views}));
+    TRY(audit_views_take(&of_models, s, ARRAY_VIEW_REFERENCE, in->views, n, models));
     struct models m = {&all, {in->reference_views, in->reference_views_f8}, of_models, models};
     TRY(par_each(models, ctx, fill_model, &m));
     s->all.views = in->views;
@@ -149,9 +149,9 @@ sotto_status audit_join_views(struct audit_arrays *s, const struct sotto_audit_i
     s->all.view_reference = of_models;
     if (!in->population_views)
         return SOTTO_OK;
-    TRY(take(&own, s, ARRAY_POPULATION_VIEW_SIGNALS, in->views, z, 1));
-    TRY(fill(own, z, 0, 1, &population, &(struct answers){.f8 = in->population_views}));
-    TRY(take(&of_models, s, ARRAY_POPULATION_VIEW_REFERENCE, in->views, z, models));
+    TRY(audit_views_take(&own, s, ARRAY_POPULATION_VIEW_SIGNALS, in->views, z, 1));
+    TRY(audit_views_fill(own, z, 0, 1, &population, &(struct answers){.f8 = in->population_views}));
+    TRY(audit_views_take(&of_models, s, ARRAY_POPULATION_VIEW_REFERENCE, in->views, z, models));
     m = (struct models){
         &population, {in->population_reference_views, in->population_reference_views_f8}, of_models, models};
     TRY(par_each(models, ctx, fill_model, &m));

@@ -22,7 +22,7 @@ static bool in_fold(size_t position, size_t fold)
     return position % TWO_SETS_FOLDS == fold;
 }
 
-static sotto_status score(struct folds *f, size_t fold, const struct linear_model *m)
+static sotto_status distribution_shift_test_score(struct folds *f, size_t fold, const struct linear_model *m)
 {
     sotto_status status = SOTTO_OK;
     struct roc c = {0};
@@ -59,7 +59,7 @@ static sotto_status run_fold(void *arg, size_t fold, int thread)
                 row[in.n++] = f->rows[side][i];
     in.row = row;
     TRY(linear_model_fit(&m, &in, 2, 0.01, f->ctx));
-    TRY(score(f, fold, &m));
+    TRY(distribution_shift_test_score(f, fold, &m));
 done:
     linear_model_clear(&m);
     base_free(row);

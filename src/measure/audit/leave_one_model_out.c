@@ -62,7 +62,8 @@ static void left_out_clear(struct left_out *r)
     base_free(r->of_population_views);
 }
 
-static sotto_status column(double **out, const double *reference, size_t n, size_t models, size_t t)
+static sotto_status leave_one_model_out_column(double **out, const double *reference, size_t n, size_t models,
+                                               size_t t)
 {
     sotto_status status = SOTTO_OK;
     NEW(*out, n);
@@ -72,7 +73,7 @@ done:
     return status;
 }
 
-static sotto_status widen(struct left_out *r, const struct audit_arrays *s, size_t t)
+static sotto_status leave_one_model_out_widen(struct left_out *r, const struct audit_arrays *s, size_t t)
 {
     sotto_status status = SOTTO_OK;
     size_t count = s->all.n * s->all.classes;
@@ -97,7 +98,7 @@ static sotto_status left_out_make(struct left_out *r, const struct audit_arrays 
     for (size_t i = 0; i < n; i++)
         r->losses[i] = -log_probability_of_signal(signals[i]);
     if (s->reference_outputs || s->reference_outputs_f8) {
-        TRY(widen(r, s, t));
+        TRY(leave_one_model_out_widen(r, s, t));
         r->all.probabilities = s->reference_probabilities;
     }
     r->all.signals = signals;
@@ -107,7 +108,7 @@ static sotto_status left_out_make(struct left_out *r, const struct audit_arrays 
     r->all.target_model = t + 1;
     r->all.population = NULL;
     if (s->all.view_reference) {
-        TRY(column(&r->of_views, s->all.view_reference, s->all.views * n, models, t));
+        TRY(leave_one_model_out_column(&r->of_views, s->all.view_reference, s->all.views * n, models, t));
         r->all.view_signals = r->of_views;
     }
     if (!s->population.reference && !s->population.view_reference)
@@ -115,12 +116,13 @@ static sotto_status left_out_make(struct left_out *r, const struct audit_arrays 
     r->population.outputs = r->population.losses = NULL;
     r->population.target_model = t + 1;
     if (s->population.reference) {
-        TRY(column(&r->of_population, s->population.reference, s->population.n, models, t));
+        TRY(leave_one_model_out_column(&r->of_population, s->population.reference, s->population.n, models,
+                                       t));
         r->population.signals = r->of_population;
     }
     if (s->population.view_reference) {
-        TRY(column(&r->of_population_views, s->population.view_reference,
-                   s->population.views * s->population.n, models, t));
+        TRY(leave_one_model_out_column(&r->of_population_views, s->population.view_reference,
+                                       s->population.views * s->population.n, models, t));
         r->population.view_signals = r->of_population_views;
     }
     r->all.population = &r->population;
@@ -165,9 +167,9 @@ static size_t split_scores(double *split, const double *scores, const uint8_t *t
     return members;
 }
 
-static sotto_status measure(struct outcome *out, const struct score_attack *attack,
-                            const struct attack_input *in, const struct trials *s, const uint8_t *trained,
-                            struct workplace *w)
+static sotto_status leave_one_model_out_measure(struct outcome *out, const struct score_attack *attack,
+                                                const struct attack_input *in, const struct trials *s,
+                                                const uint8_t *trained, struct workplace *w)
 {
     sotto_status status = SOTTO_OK;
     struct roc c;
@@ -192,7 +194,7 @@ done:
     return status;
 }
 
-static sotto_status play(void *arg, size_t of_pass, int thread)
+static sotto_status leave_one_model_out_play(void *arg, size_t of_pass, int thread)
 {
     (void)thread;
     sotto_status status = SOTTO_OK;
@@ -204,7 +206,7 @@ static sotto_status play(void *arg, size_t of_pass, int thread)
     TRY(left_out_make(&r, s->arrays, s->model[target], s->signals + of_pass * n, s->summary + of_pass * n));
     for (size_t k = 0; k < s->kinds; k++) {
         struct outcome *o = &s->outcome[target * s->kinds + k];
-        status = measure(o, s->kind[k], &r.all, s, s->trained + target * n, &w);
+        status = leave_one_model_out_measure(o, s->kind[k], &r.all, s, s->trained + target * n, &w);
         if (status == SOTTO_EINVAL) /* too few models are left for this attack */
             status = SOTTO_OK;
         TRY(status);
@@ -218,7 +220,7 @@ done:
     return status;
 }
 
-static struct sotto_audit_spread summary(const double *x, size_t n)
+static struct sotto_audit_spread leave_one_model_out_summary(const double *x, size_t n)
 {
     double sum = 0, squares = 0, low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < n; i++)
@@ -232,7 +234,8 @@ static struct sotto_audit_spread summary(const double *x, size_t n)
 }
 
 /* Over targets that could be attacked, and at rates that their records can measure. */
-static size_t collect(double *out, const struct trials *s, size_t kind, size_t rate, bool threshold)
+static size_t leave_one_model_out_collect(double *out, const struct trials *s, size_t kind, size_t rate,
+                                          bool threshold)
 {
     size_t n = 0;
     for (size_t t = 0; t < s->targets; t++) {
@@ -244,7 +247,7 @@ static size_t collect(double *out, const struct trials *s, size_t kind, size_t r
     return n;
 }
 
-static double median(double *x, size_t n)
+static double leave_one_model_out_median(double *x, size_t n)
 {
     double scratch[TARGETS];
     sort_rising(x, n, scratch);
@@ -261,19 +264,20 @@ static sotto_status measure_kind(struct sotto_audit_left_out *out, struct sotto_
     sotto_status status = SOTTO_OK;
     double x[TARGETS];
     struct roc c = {0};
-    size_t n = collect(x, s, kind, RATES, false), members = s->arrays->member.n;
+    size_t n = leave_one_model_out_collect(x, s, kind, RATES, false), members = s->arrays->member.n;
     const double *scores = s->scores[kind];
     TRY(roc_make(&c, scores, members, scores + members, s->arrays->nonmember.n));
-    *out = (struct sotto_audit_left_out){.name = s->kind[kind]->name, .targets = n, .auc = summary(x, n)};
+    *out = (struct sotto_audit_left_out){
+        .name = s->kind[kind]->name, .targets = n, .auc = leave_one_model_out_summary(x, n)};
     TAKE(memory, out->rates, s->rates);
     for (size_t k = 0; k < s->rates; k++) {
         struct sotto_audit_spread_rate *rate = &out->rates[out->rate_count];
-        if ((n = collect(x, s, kind, k, false)) == 0)
+        if ((n = leave_one_model_out_collect(x, s, kind, k, false)) == 0)
             continue;
         rate->fpr = s->settings->fpr[k];
-        rate->tpr = summary(x, n);
-        collect(x, s, kind, k, true);
-        rate->transferred = audit_flagged(&c, median(x, n), s->settings->confidence);
+        rate->tpr = leave_one_model_out_summary(x, n);
+        leave_one_model_out_collect(x, s, kind, k, true);
+        rate->transferred = audit_flagged(&c, leave_one_model_out_median(x, n), s->settings->confidence);
         out->rate_count++;
     }
 done:
@@ -336,7 +340,7 @@ static sotto_status play_all(struct trials *s, const struct sotto_context *ctx)
                                                   .trained = s->trained + (s->first + t) * n,
                                                   .summary = s->summary + t * n};
         TRY(audit_references_pass(target, s->pass, &s->arrays->references, ctx));
-        TRY(par_each(s->pass, ctx, play, s));
+        TRY(par_each(s->pass, ctx, leave_one_model_out_play, s));
     }
 done:
     base_free(s->summary);

@@ -34,7 +34,7 @@ static bool is_rate(double x)
     return x > 0 && x < 1;
 }
 
-static sotto_status check(double pool, double reference, double fpr)
+static sotto_status tracing_power_check(double pool, double reference, double fpr)
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(pool >= 1 && isfinite(pool), "power: a pool of %g people; expected at least 1", pool);
@@ -57,7 +57,7 @@ sotto_status sotto_tracing_power(struct sotto_tracing_power *out, double loci, d
 {
     REQUIRE_GIVEN(out);
     sotto_status status = SOTTO_OK;
-    TRY(check(pool, reference, fpr));
+    TRY(tracing_power_check(pool, reference, fpr));
     REQUIRE(loci >= 1 && isfinite(loci), "power: %g loci; expected at least 1", loci);
     const double d = sqrt(loci) * unit_separation(pool, reference);
     *out = (struct sotto_tracing_power){.separation = d,
@@ -72,7 +72,7 @@ sotto_status sotto_tracing_loci(double *loci, double pool, double reference, dou
 {
     REQUIRE_GIVEN(loci);
     sotto_status status = SOTTO_OK;
-    TRY(check(pool, reference, fpr));
+    TRY(tracing_power_check(pool, reference, fpr));
     REQUIRE(is_rate(tpr) && tpr > fpr,
             "power: a true-positive rate of %g; expected a number above the false-positive rate and below 1",
             tpr);

@@ -18,7 +18,7 @@ size_t attribute_layers(enum attribute_kind kind)
     return ATTRIBUTE_LAYERS + (size_t)kind - ATTRIBUTE_MLP;
 }
 
-static int64_t top(const double *logits, size_t values)
+static int64_t attribute_model_top(const double *logits, size_t values)
 {
     size_t best = 0;
     for (size_t k = 1; k < values; k++)
@@ -38,7 +38,7 @@ static sotto_status guess_logistic(int64_t *guess, const struct linear_rows *tra
     TRY(linear_model_fit(&m, train, values, 1e-3, ctx));
     for (size_t i = 0; i < test->n; i++) {
         linear_model_logits(logits, &m, test->x + test->row[i] * test->d);
-        guess[i] = top(logits, values);
+        guess[i] = attribute_model_top(logits, values);
     }
 done:
     linear_model_clear(&m);
@@ -47,8 +47,8 @@ done:
 }
 
 /* Mean and spread of the training rows, one column after the other. */
-static void standardise(float *known, float *asked, const struct linear_rows *train,
-                        const struct linear_rows *test)
+static void attribute_model_standardise(float *known, float *asked, const struct linear_rows *train,
+                                        const struct linear_rows *test)
 {
     for (size_t j = 0; j < train->d; j++) {
         double sum = 0, squares = 0;
@@ -83,7 +83,7 @@ static sotto_status guess_network(int64_t *guess, const struct linear_rows *trai
     NEW_ROWS(asked, test->n, d);
     NEW_ROWS(logits, test->n, values);
     NEW(y, train->n);
-    standardise(known, asked, train, test);
+    attribute_model_standardise(known, asked, train, test);
     for (size_t i = 0; i < train->n; i++)
         y[i] = train->y[train->row[i]];
     sotto_head_defaults(&recipe);

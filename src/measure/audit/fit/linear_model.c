@@ -12,7 +12,8 @@ struct problem {
     double *logits; /* (classes) */
 };
 
-static void affine(double *logits, const struct linear_model *m, const double *weight, const double *x)
+static void linear_model_affine(double *logits, const struct linear_model *m, const double *weight,
+                                const double *x)
 {
     logits[0] = 0;
     for (size_t k = 1; k < m->classes; k++) {
@@ -30,7 +31,7 @@ static void affine(double *logits, const struct linear_model *m, const double *w
 }
 
 /* Turns logits into probabilities; returns ln of their sum before. */
-static double normalise(double *logits, size_t classes)
+static double linear_model_normalise(double *logits, size_t classes)
 {
     double top = logits[0], sum = 0;
     for (size_t k = 1; k < classes; k++)
@@ -42,7 +43,7 @@ static double normalise(double *logits, size_t classes)
     return top + log(sum);
 }
 
-static double loss(double *gradient, const double *w, void *arg)
+static double linear_model_loss(double *gradient, const double *w, void *arg)
 {
     const struct problem *p = arg;
     size_t d = p->m->d, classes = p->m->classes, n = p->in->n, count = (classes - 1) * (d + 1);
@@ -54,9 +55,9 @@ static double loss(double *gradient, const double *w, void *arg)
     for (size_t i = 0; i < n; i++) {
         const double *x = p->x + i * d;
         size_t y = (size_t)p->in->y[p->in->row[i]];
-        affine(p->logits, p->m, w, x);
+        linear_model_affine(p->logits, p->m, w, x);
         double own = p->logits[y];
-        value += normalise(p->logits, classes) - own;
+        value += linear_model_normalise(p->logits, classes) - own;
         for (size_t k = 1; k < classes; k++) {
             double *g = gradient + (k - 1) * (d + 1), slope = p->logits[k] - (k == y);
             for (size_t j = 0; j < d; j++)
@@ -75,7 +76,7 @@ static double loss(double *gradient, const double *w, void *arg)
     return value;
 }
 
-static void standardise(struct linear_model *m, const struct linear_rows *in)
+static void linear_model_standardise(struct linear_model *m, const struct linear_rows *in)
 {
     for (size_t i = 0; i < in->n; i++)
         for (size_t j = 0; j < m->d; j++)
@@ -100,11 +101,11 @@ sotto_status linear_model_fit(struct linear_model *out, const struct linear_rows
     NEW_ROWS(m.weight, classes - 1, in->d + 1);
     NEW_ROWS(p.x, in->n, in->d);
     NEW(p.logits, classes);
-    standardise(&m, in);
+    linear_model_standardise(&m, in);
     for (size_t i = 0; i < in->n; i++)
         for (size_t j = 0; j < in->d; j++)
             p.x[i * in->d + j] = ((double)in->x[in->row[i] * in->d + j] - m.mean[j]) * m.scale[j];
-    TRY(minimise(m.weight, (classes - 1) * (in->d + 1), loss, &p, 1e-6, 200));
+    TRY(minimise(m.weight, (classes - 1) * (in->d + 1), linear_model_loss, &p, 1e-6, 200));
     TRY(context_check(ctx, "linear model: stopped"));
     *out = m;
 done:

@@ -15,7 +15,7 @@ const struct principal_kernels *principal_kernels_best(void)
 enum { K = PRINCIPAL_COLUMNS, ROUNDS = 8 };
 
 /* Columns become orthonormal; one that depends on earlier ones becomes 0. Returns how many are left. */
-static size_t orthonormalise(double *v, size_t width)
+static size_t principal_orthonormalise(double *v, size_t width)
 {
     size_t left = 0;
     for (size_t k = 0; k < K; k++) {
@@ -50,7 +50,7 @@ struct sweep {
 };
 
 /* next = X'X v; gram (K, K), if not NULL, = v'X'X v. */
-static sotto_status apply(double *next, double *gram, const double *v, const struct sweep *s)
+static sotto_status principal_apply(double *next, double *gram, const double *v, const struct sweep *s)
 {
     sotto_status status = SOTTO_OK;
     double y[K];
@@ -72,7 +72,7 @@ done:
 }
 
 /* The columns become v times the leading eigenvectors of gram; returns how many have some variance. */
-static size_t rotate(double *v, double *gram, size_t width, size_t components)
+static size_t principal_rotate(double *v, double *gram, size_t width, size_t components)
 {
     double values[K], scratch[K * K + 3 * K], row[K];
     size_t order[K], kept = 0;
@@ -116,15 +116,15 @@ sotto_status principal_make(struct principal *out, const float *records, size_t 
     s.mean = p.mean;
     for (size_t i = 0; i < width * K; i++)
         p.direction[i] = rng_normal(&r);
-    orthonormalise(p.direction, width);
+    principal_orthonormalise(p.direction, width);
     for (int round = 0; round < ROUNDS; round++) {
-        TRY(apply(next, NULL, p.direction, &s));
+        TRY(principal_apply(next, NULL, p.direction, &s));
         memcpy(p.direction, next, width * K * sizeof *next);
-        if (orthonormalise(p.direction, width) == 0)
+        if (principal_orthonormalise(p.direction, width) == 0)
             break;
     }
-    TRY(apply(next, gram, p.direction, &s));
-    p.components = rotate(p.direction, gram, width, components);
+    TRY(principal_apply(next, gram, p.direction, &s));
+    p.components = principal_rotate(p.direction, gram, width, components);
     *out = p;
 done:
     base_free(next);

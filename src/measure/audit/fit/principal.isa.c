@@ -1,8 +1,8 @@
 /* Both loops run over the columns, which are independent of each other. */
 #include "audit/fit/principal.h"
 
-static void onto(double *restrict y, const float *row, const double *mean, const double *restrict v,
-                 size_t width)
+static void principal_onto(double *restrict y, const float *row, const double *mean, const double *restrict v,
+                           size_t width)
 {
     double sum[PRINCIPAL_COLUMNS] = {0};
     for (size_t c = 0; c < width; c++) {
@@ -14,8 +14,8 @@ static void onto(double *restrict y, const float *row, const double *mean, const
         y[k] = sum[k];
 }
 
-static void back(double *restrict v, const float *row, const double *mean, const double *restrict y,
-                 size_t width)
+static void principal_back(double *restrict v, const float *row, const double *mean, const double *restrict y,
+                           size_t width)
 {
     for (size_t c = 0; c < width; c++) {
         double x = (double)row[c] - mean[c];
@@ -25,4 +25,4 @@ static void back(double *restrict v, const float *row, const double *mean, const
 }
 
 extern const struct principal_kernels ISA_NAME(principal_kernels);
-const struct principal_kernels ISA_NAME(principal_kernels) = {onto, back};
+const struct principal_kernels ISA_NAME(principal_kernels) = {principal_onto, principal_back};

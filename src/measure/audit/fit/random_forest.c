@@ -202,7 +202,7 @@ done:
 }
 
 /* Rows that go left first; how many do. */
-static size_t divide(struct grower *g, size_t first, size_t last, const struct split *s)
+static size_t random_forest_divide(struct grower *g, size_t first, size_t last, const struct split *s)
 {
     const struct table *t = g->table;
     size_t d = t->data->d, at = first;
@@ -234,7 +234,7 @@ static sotto_status grow_node(struct grower *g, const struct waiting *w, struct 
         TRY(make_leaf(g, w->node, w->last - w->first));
         goto done;
     }
-    size_t middle = divide(g, w->first, w->last, &s);
+    size_t middle = random_forest_divide(g, w->first, w->last, &s);
     TRY(add_node(&left, g->tree));
     TRY(add_node(&right, g->tree));
     struct node *node = &g->tree->node[w->node];
@@ -249,7 +249,7 @@ done:
     return status;
 }
 
-static sotto_status grow(struct grower *g, struct waiting *stack)
+static sotto_status random_forest_grow(struct grower *g, struct waiting *stack)
 {
     sotto_status status = SOTTO_OK;
     size_t depth = 1, more;
@@ -272,7 +272,7 @@ struct planting {
     const struct sotto_context *ctx;
 };
 
-static sotto_status plant(void *arg, size_t number, int thread)
+static sotto_status random_forest_plant(void *arg, size_t number, int thread)
 {
     (void)thread;
     sotto_status status = SOTTO_OK;
@@ -295,7 +295,7 @@ static sotto_status plant(void *arg, size_t number, int thread)
         g.row[i] = (size_t)rng_below(&g.draw, n);
     for (size_t j = 0; j < data->d; j++)
         g.columns[j] = (uint32_t)j;
-    TRY(grow(&g, stack));
+    TRY(random_forest_grow(&g, stack));
 done:
     base_free(g.row);
     base_free(g.columns);
@@ -319,7 +319,7 @@ sotto_status random_forest_fit(struct random_forest **out, const struct forest_d
     f->d = data->d, f->classes = data->classes, f->trees = trees;
     TRY(table_make(&table, data));
     struct planting p = {&table, f, seed, ctx};
-    TRY(par_chunks(trees, par_threads(ctx), plant, &p));
+    TRY(par_chunks(trees, par_threads(ctx), random_forest_plant, &p));
     *out = f;
     f = NULL;
 done:

@@ -18,7 +18,7 @@ struct posterior {
     double node[NODES], weight[NODES];
 };
 
-static void prepare(struct posterior *p, size_t errors, size_t n)
+static void bayes_interval_prepare(struct posterior *p, size_t errors, size_t n)
 {
     p->law = beta_law_make((double)errors + 0.5, (double)(n - errors) + 0.5);
     for (int i = 0; i < NODES; i++) {
@@ -29,7 +29,7 @@ static void prepare(struct posterior *p, size_t errors, size_t n)
 }
 
 /* F(x), or with `turned` that of 1 - the rate. */
-static double below(const struct posterior *p, double x, int turned)
+static double bayes_interval_below(const struct posterior *p, double x, int turned)
 {
     double clipped = fmin(fmax(x, 0), 1);
     return turned ? beta_law_cdf(&p->law, 1 - clipped).upper : beta_law_cdf(&p->law, clipped).lower;
@@ -38,33 +38,33 @@ static double below(const struct posterior *p, double x, int turned)
 static double one_side(const struct posterior *x, const struct posterior *y, double delta, double grow,
                        int turned)
 {
-    const double corner = (1 - delta) / (1 + grow), at_corner = below(y, corner, turned);
+    const double corner = (1 - delta) / (1 + grow), at_corner = bayes_interval_below(y, corner, turned);
     double sum = 0;
     for (int i = 0; i < NODES; i++) {
         const double at = turned ? 1 - x->node[i] : x->node[i], edge = (1 - delta - at) / grow;
-        sum += x->weight[i] * (edge < corner ? below(y, edge, turned) : at_corner);
+        sum += x->weight[i] * (edge < corner ? bayes_interval_below(y, edge, turned) : at_corner);
     }
     return sum;
 }
 
 /* P(epsilon <= e). */
-static double probability(const struct posterior p[2], double delta, double epsilon)
+static double bayes_interval_probability(const struct posterior p[2], double delta, double epsilon)
 {
     double inside = 1, grow = exp(epsilon), corner = (1 - delta) / (1 + grow);
     for (int turned = 0; turned < 2; turned++)
         inside -= one_side(&p[0], &p[1], delta, grow, turned) + one_side(&p[1], &p[0], delta, grow, turned) -
-                  below(&p[0], corner, turned) * below(&p[1], corner, turned);
+                  bayes_interval_below(&p[0], corner, turned) * bayes_interval_below(&p[1], corner, turned);
     return inside;
 }
 
-static double quantile(const struct posterior p[2], double delta, double share)
+static double bayes_interval_quantile(const struct posterior p[2], double delta, double share)
 {
     double low = 0, high = largest;
-    if (probability(p, delta, 0) >= share)
+    if (bayes_interval_probability(p, delta, 0) >= share)
         return 0;
     for (int i = 0; i < 40; i++) {
         double middle = low + (high - low) / 2;
-        if (probability(p, delta, middle) < share)
+        if (bayes_interval_probability(p, delta, middle) < share)
             low = middle;
         else
             high = middle;
@@ -76,8 +76,9 @@ struct sotto_estimate bayes_epsilon(size_t hits, size_t n1, size_t false_alarms,
                                     double confidence)
 {
     struct posterior p[2];
-    prepare(&p[0], false_alarms, n0);
-    prepare(&p[1], n1 - hits, n1);
-    return (struct sotto_estimate){quantile(p, delta, 0.5), quantile(p, delta, (1 - confidence) / 2),
-                                   quantile(p, delta, (1 + confidence) / 2)};
+    bayes_interval_prepare(&p[0], false_alarms, n0);
+    bayes_interval_prepare(&p[1], n1 - hits, n1);
+    return (struct sotto_estimate){bayes_interval_quantile(p, delta, 0.5),
+                                   bayes_interval_quantile(p, delta, (1 - confidence) / 2),
+                                   bayes_interval_quantile(p, delta, (1 + confidence) / 2)};
 }

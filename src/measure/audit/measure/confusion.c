@@ -43,7 +43,7 @@ static void table_clear(struct table *t)
 enum { ACCURACY, BALANCED, MACRO_F1, SCORES };
 
 /* counts (cells) in the cells' order. A class that is neither there nor guessed has no say in F1. */
-static void measure(double out[SCORES], struct table *t, const size_t *counts)
+static void confusion_table_scores(double out[SCORES], struct table *t, const size_t *counts)
 {
     double right = 0, recalls = 0, f1 = 0, present = 0, named = 0;
     for (size_t k = 0; k < t->classes; k++)
@@ -92,14 +92,14 @@ sotto_status confusion_measure(struct confusion_scores *out, const int64_t *trut
     NEW(counts, t.cells);
     for (size_t i = 0; i < t.cells; i++)
         counts[i] = t.cell[i].count;
-    measure(one, &t, counts);
+    confusion_table_scores(one, &t, counts);
     for (int k = 0; k < SCORES; k++)
         into[k]->estimate = one[k];
     const double accuracy = one[ACCURACY];
     for (size_t i = 0; i < draws; i++) {
         struct rng r = rng_stream(seed, RNG_BOOTSTRAP, stream, i);
         draw_counts(counts, &t, &r);
-        measure(one, &t, counts);
+        confusion_table_scores(one, &t, counts);
         for (size_t k = 0; k < SCORES; k++)
             x[k * draws + i] = one[k];
     }

@@ -65,7 +65,7 @@ static int by_slope(const void *a, const void *b)
 }
 
 /* The y at which the steeper line overtakes. */
-static double meet(const struct curve_line *flat, const struct curve_line *steep)
+static double curve_test_meet(const struct curve_line *flat, const struct curve_line *steep)
 {
     return (level_of(flat) - level_of(steep)) / (steep->slope - flat->slope);
 }
@@ -87,10 +87,10 @@ sotto_status profile_curve_make(struct profile_curve *out, const struct sotto_pr
     }
     qsort(lines, 2 * p->count, sizeof *lines, by_slope);
     for (size_t i = 0; i < 2 * p->count; i++) {
-        while (n > 0 &&
-               (lines[n - 1].slope == lines[i].slope || meet(&lines[n - 1], &lines[i]) <= lines[n - 1].from))
+        while (n > 0 && (lines[n - 1].slope == lines[i].slope ||
+                         curve_test_meet(&lines[n - 1], &lines[i]) <= lines[n - 1].from))
             n--;
-        lines[i].from = n > 0 ? meet(&lines[n - 1], &lines[i]) : -INFINITY;
+        lines[i].from = n > 0 ? curve_test_meet(&lines[n - 1], &lines[i]) : -INFINITY;
         lines[n++] = lines[i];
     }
     *out = (struct profile_curve){lines, n};
@@ -138,7 +138,7 @@ static double claimed_inverse(double y, const void *arg)
     return fmax(0, fmax(exp(-c->epsilon) * (y - c->delta), 1 - c->delta - exp(c->epsilon) * (1 - y)));
 }
 
-static double normal(double x)
+static double curve_test_normal(double x)
 {
     return 0.5 * erfc(-x * 0.70710678118654752440);
 }
@@ -151,7 +151,7 @@ static double normal_quantile(double p)
         (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))) - t;
     z = p < 0.5 ? z : -z;
     for (int i = 0; i < 2; i++) {
-        double step = (normal(z) - p) * 2.50662827463100050242 * exp(z * z / 2);
+        double step = (curve_test_normal(z) - p) * 2.50662827463100050242 * exp(z * z / 2);
         z -= step / (1 + z * step / 2);
     }
     return z;
@@ -159,12 +159,12 @@ static double normal_quantile(double p)
 
 static double gaussian_inverse(double y, const void *arg)
 {
-    return y <= 0 ? 0 : y >= 1 ? 1 : normal(normal_quantile(y) - *(const double *)arg);
+    return y <= 0 ? 0 : y >= 1 ? 1 : curve_test_normal(normal_quantile(y) - *(const double *)arg);
 }
 
 /* Largest parameter that is rejected, from below; `most`: far beyond any. */
-static double largest(double *parameter, const struct trade_off *f, double most, const struct guessed *g,
-                      double level)
+static double curve_test_largest(double *parameter, const struct trade_off *f, double most,
+                                 const struct guessed *g, double level)
 {
     double low = 0, high = most;
     *parameter = 0;
@@ -184,14 +184,14 @@ double curve_epsilon(const struct guessed *g, double delta, double level)
 {
     struct claimed c = {0, delta};
     const struct trade_off f = {claimed_inverse, &c};
-    return largest(&c.epsilon, &f, 64, g, level);
+    return curve_test_largest(&c.epsilon, &f, 64, g, level);
 }
 
 double curve_mu(const struct guessed *g, double level)
 {
     double mu = 0;
     const struct trade_off f = {gaussian_inverse, &mu};
-    return largest(&mu, &f, 32, g, level);
+    return curve_test_largest(&mu, &f, 32, g, level);
 }
 
 /* delta(epsilon) = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu) (Balle and Wang 2018, theorem 8). */
@@ -200,7 +200,7 @@ double gaussian_epsilon(double mu, double delta)
     double low = 0, high = mu * (mu / 2 + 40);
     for (int i = 0; i < 100; i++) {
         double e = low + (high - low) / 2;
-        if (normal(mu / 2 - e / mu) - exp(e) * normal(-mu / 2 - e / mu) > delta)
+        if (curve_test_normal(mu / 2 - e / mu) - exp(e) * curve_test_normal(-mu / 2 - e / mu) > delta)
             low = e;
         else
             high = e;

@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* e^(k e) and delta (e^(k e) - 1) / (e^e - 1) for one side of the test. */
-static bool refuted(double epsilon, double hit, double false_alarm, double delta, double k)
+static bool epsilon_bounds_refuted(double epsilon, double hit, double false_alarm, double delta, double k)
 {
     double factor = exp(k * epsilon);
     double slack = delta * (epsilon > 0 ? expm1(k * epsilon) / expm1(epsilon) : k);
@@ -17,8 +17,8 @@ double epsilon_of_group(const struct rates *r, double delta, size_t group)
     double low = 0, high = 64, k = (double)group;
     for (int i = 0; i < 100; i++) {
         double e = low + (high - low) / 2;
-        if (refuted(e, r->tpr.lower, r->fpr.upper, delta, k) ||
-            refuted(e, 1 - r->fpr.upper, 1 - r->tpr.lower, delta, k))
+        if (epsilon_bounds_refuted(e, r->tpr.lower, r->fpr.upper, delta, k) ||
+            epsilon_bounds_refuted(e, 1 - r->fpr.upper, 1 - r->tpr.lower, delta, k))
             low = e;
         else
             high = e;
@@ -27,7 +27,7 @@ double epsilon_of_group(const struct rates *r, double delta, size_t group)
 }
 
 /* Pr[Bin(r, q) >= v]. */
-static double tail(size_t r, double q, size_t v)
+static double epsilon_bounds_tail(size_t r, double q, size_t v)
 {
     if (v == 0)
         return 1;
@@ -43,7 +43,7 @@ static double log_choose(double n, double k)
 
 double one_run_p(double epsilon, double delta, size_t m, size_t r, size_t v)
 {
-    double q = 1 / (1 + exp(-epsilon)), beta = tail(r, q, v), alpha = 0;
+    double q = 1 / (1 + exp(-epsilon)), beta = epsilon_bounds_tail(r, q, v), alpha = 0;
     if (delta == 0 || v == 0)
         return beta;
     /* alpha = max over i of the mean of Pr[Bin = v - 1], ..., Pr[Bin = v - i]; the terms follow from one
@@ -106,7 +106,8 @@ static struct moments moments_at(const struct hypergeometric *h, double t, size_
 enum odds_end { ODDS_LOWER, ODDS_ESTIMATE, ODDS_UPPER };
 
 /* All three grow with t (at_most falls), so bisection finds them. */
-static double solve(const struct hypergeometric *h, size_t seen, enum odds_end end, double tail_error)
+static double epsilon_bounds_solve(const struct hypergeometric *h, size_t seen, enum odds_end end,
+                                   double tail_error)
 {
     double low = -64, high = 64;
     for (int i = 0; i < 80; i++) {
@@ -136,11 +137,11 @@ sotto_status odds_ratio_interval(struct sotto_estimate *out, size_t hits, size_t
     double error = (1 - confidence) / 2;
     *out = (struct sotto_estimate){0, -INFINITY, INFINITY};
     if (h.least < h.most) {
-        out->lower = hits > h.least ? solve(&h, hits, ODDS_LOWER, error) : -INFINITY;
-        out->upper = hits < h.most ? solve(&h, hits, ODDS_UPPER, error) : INFINITY;
+        out->lower = hits > h.least ? epsilon_bounds_solve(&h, hits, ODDS_LOWER, error) : -INFINITY;
+        out->upper = hits < h.most ? epsilon_bounds_solve(&h, hits, ODDS_UPPER, error) : INFINITY;
         out->estimate = hits == h.least  ? -INFINITY
                         : hits == h.most ? INFINITY
-                                         : solve(&h, hits, ODDS_ESTIMATE, 0);
+                                         : epsilon_bounds_solve(&h, hits, ODDS_ESTIMATE, 0);
     }
 done:
     base_free(h.log_weight);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Both sides sorted, then merged from the top. */
-static void merge(struct roc *c, const double *member, const double *nonmember)
+static void metrics_merge(struct roc *c, const double *member, const double *nonmember)
 {
     size_t m = c->n_member, n = c->n_nonmember; /* how many are left */
     while (m > 0 || n > 0) {
@@ -62,7 +62,7 @@ void roc_fill(struct roc *out, struct roc_room *room, const double *member, size
     memcpy(sorted + n_member, nonmember, n_nonmember * sizeof *sorted);
     sort_rising(sorted, n_member, room->scratch);
     sort_rising(sorted + n_member, n_nonmember, room->scratch);
-    merge(out, sorted, sorted + n_member);
+    metrics_merge(out, sorted, sorted + n_member);
 }
 
 sotto_status roc_make(struct roc *out, const double *member, size_t n_member, const double *nonmember,
@@ -128,7 +128,7 @@ double roc_area(const struct roc *c)
 
 /* Placements: for each record the share of the other side that it beats, ties counting half. DeLong's
  * variance is the variance of the mean of the members' placements plus that of the non-members'. */
-static void placements(const struct roc *c, double *area, double *of_members, double *of_nonmembers)
+static void metrics_placements(const struct roc *c, double *area, double *of_members, double *of_nonmembers)
 {
     double m = (double)c->n_member, n = (double)c->n_nonmember, a = roc_area(c), squares_m = 0, squares_n = 0;
     for (size_t i = 0; i < c->points; i++) {
@@ -146,7 +146,7 @@ static void placements(const struct roc *c, double *area, double *of_members, do
 struct sotto_estimate roc_auc(const struct roc *c, double confidence, bool *exact)
 {
     double a, vm, vn;
-    placements(c, &a, &vm, &vn);
+    metrics_placements(c, &a, &vm, &vn);
     struct sotto_estimate out = {.estimate = a};
     double variance = vm + vn;
     *exact = !(variance > 0 && isfinite(variance) && a > 0 && a < 1);
@@ -167,7 +167,7 @@ struct sotto_estimate roc_auc(const struct roc *c, double confidence, bool *exac
 double roc_auc_variance(const struct roc *c, double *area)
 {
     double vm, vn;
-    placements(c, area, &vm, &vn);
+    metrics_placements(c, area, &vm, &vn);
     return vm + vn;
 }
 
@@ -239,7 +239,7 @@ double roc_threshold_balanced(const struct roc *c)
 }
 
 /* Members and others above the threshold. */
-static void flagged(size_t *t, size_t *f, const struct roc *c, double threshold)
+static void metrics_flagged(size_t *t, size_t *f, const struct roc *c, double threshold)
 {
     size_t low = 0, high = c->points; /* points 0 .. low-1 lie above the threshold */
     while (low < high) {
@@ -270,7 +270,7 @@ double roc_threshold_epsilon(const struct roc *c, double delta, double confidenc
         if (tpr < 1 && !(rates_epsilon(&certain, delta) > best))
             continue;
         size_t found, wrong;
-        flagged(&found, &wrong, c, t);
+        metrics_flagged(&found, &wrong, c, t);
         /* A bound takes two of the four ends. */
         const struct rates ends = {
             .tpr.lower = clopper_pearson_lower((double)found, (double)c->n_member, stricter),
@@ -284,7 +284,7 @@ double roc_threshold_epsilon(const struct roc *c, double delta, double confidenc
     return threshold;
 }
 
-static struct sotto_estimate rate(size_t k, size_t n, double confidence)
+static struct sotto_estimate metrics_rate(size_t k, size_t n, double confidence)
 {
     struct sotto_estimate e = {.estimate = (double)k / (double)n};
     clopper_pearson(&e.lower, &e.upper, (double)k, (double)n, confidence);
@@ -294,9 +294,9 @@ static struct sotto_estimate rate(size_t k, size_t n, double confidence)
 struct rates roc_rates(const struct roc *c, double threshold, double confidence)
 {
     size_t t, f;
-    flagged(&t, &f, c, threshold);
-    return (struct rates){rate(t, c->n_member, confidence), rate(f, c->n_nonmember, confidence), c->n_member,
-                          c->n_nonmember};
+    metrics_flagged(&t, &f, c, threshold);
+    return (struct rates){metrics_rate(t, c->n_member, confidence),
+                          metrics_rate(f, c->n_nonmember, confidence), c->n_member, c->n_nonmember};
 }
 
 double rates_epsilon(const struct rates *r, double delta)

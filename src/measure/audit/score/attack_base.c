@@ -3,7 +3,8 @@
 #include "audit/score/posterior.h"
 #include "audit/score/reference.h"
 
-static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
+static sotto_status attack_base_run(struct attack_output *out, const struct attack_input *in,
+                                    const double *args)
 {
     (void)args;
     struct reference_summary own;
@@ -17,4 +18,4 @@ const struct score_attack attack_base = {.name = "base",
                                          .title = "BASE: probability against the mean of the references",
                                          .source = "Lassila et al. 2025",
                                          .needs = NEED_LOSSES | NEED_OUT,
-                                         .run = run};
+                                         .run = attack_base_run};

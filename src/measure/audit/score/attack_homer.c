@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
+static sotto_status attack_homer_run(struct attack_output *out, const struct attack_input *in,
+                                     const double *args)
 {
     (void)args;
     for (size_t i = 0; i < in->n; i++) {
@@ -29,4 +30,4 @@ const struct score_attack attack_homer = {.name = "homer",
                                           .source = "Homer et al. 2008",
                                           .needs = NEED_MEANS,
                                           .normal_null = true,
-                                          .run = run};
+                                          .run = attack_homer_run};

@@ -58,7 +58,8 @@ static double log_density(double signal, const struct reference_side *side, cons
            (freedom + 1) / 2 * log1p(z / freedom);
 }
 
-static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
+static sotto_status attack_lira_student_run(struct attack_output *out, const struct attack_input *in,
+                                            const double *args)
 {
     sotto_status status = SOTTO_OK;
     struct reference_stats stats = {0};
@@ -84,4 +85,4 @@ const struct score_attack attack_lira_student = {.name = "lira-student",
                                                  .source = "Carlini et al. 2022, with a conjugate prior",
                                                  .needs = NEED_LOSSES | NEED_OUT | NEED_IN | NEED_SEVERAL,
                                                  .params = params,
-                                                 .run = run};
+                                                 .run = attack_lira_student_run};

@@ -9,18 +9,20 @@ static const struct parameter params[] = {
      0.4, false},
     {0}};
 
-static double kept(double share, double clamp)
+static double attack_mean_likelihood_clamped(double share, double clamp)
 {
     return fmin(1 - clamp, fmax(clamp, share));
 }
 
-static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
+static sotto_status attack_mean_likelihood_run(struct attack_output *out, const struct attack_input *in,
+                                               const double *args)
 {
     for (size_t i = 0; i < in->n; i++) {
         const float *x = in->features + i * in->width;
         double sum = 0;
         for (size_t j = 0; j < in->width; j++) {
-            double m = kept(in->released_mean[j], args[0]), r = kept(in->reference_mean[j], args[0]);
+            double m = attack_mean_likelihood_clamped(in->released_mean[j], args[0]),
+                   r = attack_mean_likelihood_clamped(in->reference_mean[j], args[0]);
             sum += (double)x[j] * log(m / r) + (1 - (double)x[j]) * log((1 - m) / (1 - r));
         }
         out->scores[i] = sum;
@@ -33,4 +35,4 @@ const struct score_attack attack_mean_likelihood = {.name = "mean-likelihood",
                                                     .source = "Sankararaman et al. 2009",
                                                     .needs = NEED_MEANS | NEED_SHARES,
                                                     .params = params,
-                                                    .run = run};
+                                                    .run = attack_mean_likelihood_run};

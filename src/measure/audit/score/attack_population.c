@@ -3,7 +3,8 @@
 #include "audit/score/posterior.h"
 #include "audit/measure/sorted.h"
 
-static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
+static sotto_status attack_population_run(struct attack_output *out, const struct attack_input *in,
+                                          const double *args)
 {
     (void)args;
     sotto_status status = SOTTO_OK;
@@ -29,4 +30,4 @@ const struct score_attack attack_population = {.name = "population",
                                                .title = "Share of known non-members with a higher loss",
                                                .source = "Ye et al. 2022 (Attack P)",
                                                .needs = NEED_LOSSES | NEED_POPULATION,
-                                               .run = run};
+                                               .run = attack_population_run};

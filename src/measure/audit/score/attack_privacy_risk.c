@@ -20,7 +20,7 @@ struct histogram {
     size_t bins, count[2][MOST_BINS], total[2];
 };
 
-static double position(const struct attack_input *in, size_t row)
+static double attack_privacy_risk_position(const struct attack_input *in, size_t row)
 {
     return log(fmax(posterior_modified_entropy(in, row), 1e-30));
 }
@@ -32,8 +32,8 @@ static size_t bin_of(const struct histogram *h, double x)
 }
 
 /* class == classes: everybody. */
-static void fill(struct histogram *h, const struct attack_input *shadow, const uint8_t *trained, size_t class,
-                 size_t bins)
+static void attack_privacy_risk_fill(struct histogram *h, const struct attack_input *shadow,
+                                     const uint8_t *trained, size_t class, size_t bins)
 {
     double low = INFINITY, high = -INFINITY;
     *h = (struct histogram){.bins = bins};
@@ -41,7 +41,7 @@ static void fill(struct histogram *h, const struct attack_input *shadow, const u
         for (size_t i = 0; i < shadow->n; i++) {
             if (class < shadow->classes && (size_t)shadow->labels[i] != class)
                 continue;
-            double x = position(shadow, i);
+            double x = attack_privacy_risk_position(shadow, i);
             if (pass == 0) {
                 low = fmin(low, x), high = fmax(high, x);
             } else {
@@ -55,7 +55,7 @@ static void fill(struct histogram *h, const struct attack_input *shadow, const u
 }
 
 /* An empty bin asks the nearest one that is not; of two as near, the lower. */
-static double risk(const struct histogram *h, double x)
+static double attack_privacy_risk_at(const struct histogram *h, double x)
 {
     size_t bin = bin_of(h, x);
     for (size_t step = 0; step < h->bins; step++)
@@ -70,20 +70,22 @@ static double risk(const struct histogram *h, double x)
     return 0.5;
 }
 
-static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
+static sotto_status attack_privacy_risk_run(struct attack_output *out, const struct attack_input *in,
+                                            const double *args)
 {
     sotto_status status = SOTTO_OK;
     struct attack_input shadow = shadow_input(in);
     struct histogram *all = NULL;
     NEW(all, 2);
     struct histogram *own = all + 1;
-    fill(all, &shadow, in->shadow_trained, in->classes, (size_t)args[0]);
+    attack_privacy_risk_fill(all, &shadow, in->shadow_trained, in->classes, (size_t)args[0]);
     for (size_t k = 0; k < in->classes; k++) {
-        fill(own, &shadow, in->shadow_trained, k, (size_t)args[0]);
+        attack_privacy_risk_fill(own, &shadow, in->shadow_trained, k, (size_t)args[0]);
         bool enough = (double)own->total[0] >= args[1] && (double)own->total[1] >= args[1];
         for (size_t i = 0; i < in->n; i++)
             if ((size_t)in->labels[i] == k) {
-                out->scores[i] = risk(enough ? own : all, position(in, i));
+                out->scores[i] =
+                    attack_privacy_risk_at(enough ? own : all, attack_privacy_risk_position(in, i));
                 out->fallback[i] = !enough;
             }
     }
@@ -98,4 +100,4 @@ const struct score_attack attack_privacy_risk = {.name = "privacy-risk",
                                                  .source = "Song and Mittal 2021",
                                                  .needs = NEED_OUTPUTS | NEED_LABELS | NEED_SHADOW,
                                                  .params = params,
-                                                 .run = run};
+                                                 .run = attack_privacy_risk_run};

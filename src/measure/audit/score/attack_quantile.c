@@ -10,13 +10,13 @@
 
 static const double ridge = 1e-3, widest = 8; /* |ln spread| that a record may be given */
 
-static double bounded(double log_spread)
+static double attack_quantile_bounded(double log_spread)
 {
     return fmin(widest, fmax(-widest, log_spread));
 }
 
 /* w (2, d): mean, ln spread. Mean of ln spread + (y - mean)^2 / (2 spread^2), plus the ridge. */
-static double likelihood(double *gradient, const double *w, void *arg)
+static double attack_quantile_likelihood(double *gradient, const double *w, void *arg)
 {
     const struct population_table *r = arg;
     double value = 0;
@@ -27,7 +27,7 @@ static double likelihood(double *gradient, const double *w, void *arg)
         double mean = 0, log_spread = 0;
         for (size_t j = 0; j < r->d; j++)
             mean += w[j] * x[j], log_spread += w[r->d + j] * x[j];
-        double s = bounded(log_spread), z = (r->y[i] - mean) * exp(-s);
+        double s = attack_quantile_bounded(log_spread), z = (r->y[i] - mean) * exp(-s);
         value += s + z * z / 2;
         for (size_t j = 0; j < r->d; j++) {
             gradient[j] -= z * exp(-s) * x[j];
@@ -45,7 +45,8 @@ static double likelihood(double *gradient, const double *w, void *arg)
     return value;
 }
 
-static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
+static sotto_status attack_quantile_run(struct attack_output *out, const struct attack_input *in,
+                                        const double *args)
 {
     (void)args;
     sotto_status status = SOTTO_OK;
@@ -54,12 +55,12 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     TRY(population_table_make(&t, in));
     NEW_ROWS(w, t.d, 3);
     x = w + 2 * t.d;
-    TRY(minimise(w, 2 * t.d, likelihood, &t, 1e-9, 500));
+    TRY(minimise(w, 2 * t.d, attack_quantile_likelihood, &t, 1e-9, 500));
     for (size_t i = 0; i < in->n; i++) {
         double signal = population_table_row(x, &t, in, i), mean = 0, log_spread = 0;
         for (size_t j = 0; j < t.d; j++)
             mean += w[j] * x[j], log_spread += w[t.d + j] * x[j];
-        out->scores[i] = (signal - mean) * exp(-bounded(log_spread));
+        out->scores[i] = (signal - mean) * exp(-attack_quantile_bounded(log_spread));
     }
 done:
     base_free(w);
@@ -71,4 +72,4 @@ const struct score_attack attack_quantile = {.name = "quantile",
                                              .title = "Regression on known non-members",
                                              .source = "Bertran et al. 2023",
                                              .needs = NEED_LOSSES | NEED_POPULATION,
-                                             .run = run};
+                                             .run = attack_quantile_run};

@@ -117,7 +117,7 @@ struct problem {
 
 /* Mean of level u + h ln(1 + e^(-u / h)), u = y - w x: the pinball loss, rounded off near 0; plus the
  * ridge. */
-static double pinball(double *gradient, const double *w, void *arg)
+static double attack_quantile_pinball_loss(double *gradient, const double *w, void *arg)
 {
     const struct problem *p = arg;
     const struct population_table *t = p->t;
@@ -157,7 +157,7 @@ static sotto_status run_features(struct attack_output *out, const struct attack_
         struct problem p = {t, 1 - pow(10, -level_score(k))};
         for (size_t j = 0; k + 1 < LEVELS && j < d; j++)
             w[k * d + j] = w[(k + 1) * d + j];
-        TRY(minimise(w + k * d, d, pinball, &p, 1e-5, STEPS));
+        TRY(minimise(w + k * d, d, attack_quantile_pinball_loss, &p, 1e-5, STEPS));
     }
     for (size_t i = 0; i < in->n; i++) {
         double signal = population_table_row(x, t, in, i);
@@ -176,7 +176,8 @@ done:
     return status;
 }
 
-static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
+static sotto_status attack_quantile_pinball_run(struct attack_output *out, const struct attack_input *in,
+                                                const double *args)
 {
     (void)args;
     sotto_status status = SOTTO_OK;
@@ -193,4 +194,4 @@ const struct score_attack attack_quantile_pinball = {
     .title = "Quantiles of known non-members, by the pinball loss",
     .source = "Bertran et al. 2023",
     .needs = NEED_LOSSES | NEED_POPULATION,
-    .run = run};
+    .run = attack_quantile_pinball_run};

@@ -2,7 +2,8 @@
  * model. */
 #include "audit/score/reference.h"
 
-static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
+static sotto_status attack_reference_rank_run(struct attack_output *out, const struct attack_input *in,
+                                              const double *args)
 {
     (void)args;
     struct reference_summary own;
@@ -19,4 +20,4 @@ const struct score_attack attack_reference_rank = {.name = "reference-rank",
                                                    .title = "Share of OUT models that fit worse",
                                                    .source = "Ye et al. 2022 (Attack R)",
                                                    .needs = NEED_LOSSES | NEED_OUT,
-                                                   .run = run};
+                                                   .run = attack_reference_rank_run};

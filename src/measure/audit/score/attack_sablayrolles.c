@@ -2,7 +2,8 @@
 #include "audit/score/posterior.h"
 #include "audit/score/reference.h"
 
-static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
+static sotto_status attack_sablayrolles_run(struct attack_output *out, const struct attack_input *in,
+                                            const double *args)
 {
     (void)args;
     sotto_status status = SOTTO_OK;
@@ -22,4 +23,4 @@ const struct score_attack attack_sablayrolles = {.name = "sablayrolles",
                                                  .title = "Per-record threshold between IN and OUT",
                                                  .source = "Sablayrolles et al. 2019",
                                                  .needs = NEED_LOSSES | NEED_OUT | NEED_IN | NEED_SEVERAL,
-                                                 .run = run};
+                                                 .run = attack_sablayrolles_run};

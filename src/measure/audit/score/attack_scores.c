@@ -1,7 +1,8 @@
 /* Any score of any tool, already oriented: higher = more member-like. */
 #include "audit/score/score_attack.h"
 
-static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
+static sotto_status attack_scores_run(struct attack_output *out, const struct attack_input *in,
+                                      const double *args)
 {
     (void)args;
     for (size_t i = 0; i < in->n; i++)
@@ -13,4 +14,4 @@ const struct score_attack attack_scores = {.name = "scores",
                                            .title = "Scores made by another tool",
                                            .source = "caller",
                                            .needs = NEED_SCORES,
-                                           .run = run};
+                                           .run = attack_scores_run};

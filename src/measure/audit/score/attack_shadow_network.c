@@ -11,7 +11,7 @@
 enum { LAYERS = 5, WIDTH = 64, SEEDS = 3 };
 
 /* (n, 2 classes): probabilities, then the label. */
-static void features(float *out, const struct attack_input *in)
+static void attack_shadow_network_features(float *out, const struct attack_input *in)
 {
     for (size_t i = 0; i < in->n; i++) {
         float *row = out + i * 2 * in->classes;
@@ -31,7 +31,8 @@ static sotto_status add_scores(double *scores, const float *x, size_t n, size_t 
     return status;
 }
 
-static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
+static sotto_status attack_shadow_network_run(struct attack_output *out, const struct attack_input *in,
+                                              const double *args)
 {
     (void)args;
     double *scores = out->scores;
@@ -51,8 +52,8 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     NEW(known, m * d);
     NEW(logits, 2 * n);
     NEW(y, m);
-    features(x, in);
-    features(known, &shadow);
+    attack_shadow_network_features(x, in);
+    attack_shadow_network_features(known, &shadow);
     for (size_t i = 0; i < m; i++)
         y[i] = in->shadow_trained[i];
     for (size_t i = 0; i < n; i++)
@@ -83,4 +84,4 @@ const struct score_attack attack_shadow_network = {.name = "shadow-network",
                                                    .source = "Additive Logistic Mechanism, appendix",
                                                    .needs = NEED_OUTPUTS | NEED_LABELS | NEED_SHADOW,
                                                    .trains = true,
-                                                   .run = run};
+                                                   .run = attack_shadow_network_run};

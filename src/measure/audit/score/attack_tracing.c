@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
+static sotto_status attack_tracing_run(struct attack_output *out, const struct attack_input *in,
+                                       const double *args)
 {
     (void)args;
     for (size_t i = 0; i < in->n; i++) {
@@ -22,7 +23,7 @@ const struct score_attack attack_tracing = {.name = "tracing",
                                             .title = "Inner product with the released mean",
                                             .source = "Dwork et al. 2015",
                                             .needs = NEED_MEANS,
-                                            .run = run};
+                                            .run = attack_tracing_run};
 
 static const struct parameter params[] = {
     {"reference", "people behind the population's mean; 0: those that were given, else it counts as exact", 0,
@@ -31,7 +32,7 @@ static const struct parameter params[] = {
 
 /* Of a share of two alleles; a constant factor, as between shares and bits, changes no rank. A mean of n people is
  * no better known than to 1/n, so that a locus where none of them has the allele does not decide alone. */
-static double variance(double r, double people)
+static double attack_tracing_variance(double r, double people)
 {
     return fmax(r * (1 - r), people > 0 ? 1 / people : 0) / 2;
 }
@@ -44,7 +45,7 @@ static sotto_status run_standardised(struct attack_output *out, const struct att
         const float *x = in->features + i * in->width;
         double sum = 0;
         for (size_t j = 0; j < in->width; j++) {
-            const double r = in->reference_mean[j], v = variance(r, people);
+            const double r = in->reference_mean[j], v = attack_tracing_variance(r, people);
             sum += v > 0 ? ((double)x[j] - r) * (in->released_mean[j] - r) / v : 0;
         }
         out->scores[i] = sum;

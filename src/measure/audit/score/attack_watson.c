@@ -2,7 +2,8 @@
 #include "audit/score/posterior.h"
 #include "audit/score/reference.h"
 
-static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
+static sotto_status attack_watson_run(struct attack_output *out, const struct attack_input *in,
+                                      const double *args)
 {
     (void)args;
     sotto_status status = SOTTO_OK;
@@ -22,4 +23,4 @@ const struct score_attack attack_watson = {.name = "watson",
                                            .title = "Signal above the record's OUT mean",
                                            .source = "Watson et al. 2022",
                                            .needs = NEED_LOSSES | NEED_OUT | NEED_SEVERAL,
-                                           .run = run};
+                                           .run = attack_watson_run};

@@ -21,8 +21,9 @@ struct attack_input shadow_input(const struct attack_input *in)
 
 /* Scores of the shadow's records of one class (`everybody`: of all), its own first; counts[1] of those,
  * counts[0] of the others. */
-static void gather(double *own, double *others, size_t counts[2], const struct attack_input *in,
-                   const double *scores, size_t class, bool everybody)
+static void class_threshold_gather(double *own, double *others, size_t counts[2],
+                                   const struct attack_input *in, const double *scores, size_t class,
+                                   bool everybody)
 {
     counts[0] = counts[1] = 0;
     for (size_t i = 0; i < in->shadow_n; i++)
@@ -34,7 +35,8 @@ static void gather(double *own, double *others, size_t counts[2], const struct a
 
 /* Never infinite: above all scores of shadow records where no record is flagged, below all where every
  * record is. */
-static sotto_status choose(double *threshold, const double *own, const double *others, const size_t counts[2])
+static sotto_status class_threshold_choose(double *threshold, const double *own, const double *others,
+                                           const size_t counts[2])
 {
     struct roc c = {0};
     sotto_status status = roc_make(&c, own, counts[1], others, counts[0]);
@@ -59,14 +61,14 @@ sotto_status class_thresholds(double *thresholds, uint8_t *fallback, const struc
     NEW(own, in->shadow_n);
     NEW(others, in->shadow_n);
     TRY(attack_run(scores, metric, &shadow));
-    gather(own, others, counts, in, scores, 0, true);
-    TRY(choose(&thresholds[in->classes], own, others, counts));
+    class_threshold_gather(own, others, counts, in, scores, 0, true);
+    TRY(class_threshold_choose(&thresholds[in->classes], own, others, counts));
     for (size_t k = 0; k < in->classes; k++) {
-        gather(own, others, counts, in, scores, k, false);
+        class_threshold_gather(own, others, counts, in, scores, k, false);
         fallback[k] = (double)counts[0] < least || (double)counts[1] < least;
         thresholds[k] = thresholds[in->classes];
         if (!fallback[k])
-            TRY(choose(&thresholds[k], own, others, counts));
+            TRY(class_threshold_choose(&thresholds[k], own, others, counts));
     }
 done:
     base_free(scores);

@@ -10,14 +10,15 @@ static size_t width_of(const struct attack_input *in)
     return in->labels && in->population->labels ? in->classes + 1 : 1;
 }
 
-static void inputs(double *x, const struct attack_input *in, size_t row, size_t d, bool features)
+static void population_table_inputs(double *x, const struct attack_input *in, size_t row, size_t d,
+                                    bool features)
 {
     for (size_t j = 0; j + 1 < d; j++)
         x[j] = features ? (double)in->features[row * in->width + j] : (size_t)in->labels[row] == j;
     x[d - 1] = 1;
 }
 
-static void standardise(struct population_table *t)
+static void population_table_standardise(struct population_table *t)
 {
     for (size_t j = 0; j < t->d; j++) {
         double sum = 0, squares = 0;
@@ -55,10 +56,10 @@ sotto_status population_table_make(struct population_table *out, const struct at
         FAIL(SOTTO_ENOMEM, "population: out of memory for %zu x %zu values", t.n, t.d);
     t.x = t.block, t.y = t.x + values, t.mean = t.y + t.n, t.scale = t.mean + t.d;
     for (size_t i = 0; i < t.n; i++) {
-        inputs(t.x + i * t.d, z, i, t.d, t.features);
+        population_table_inputs(t.x + i * t.d, z, i, t.d, t.features);
         t.y[i] = posterior_signal(z, i);
     }
-    standardise(&t);
+    population_table_standardise(&t);
     *out = t;
 done:
     return status;
@@ -73,7 +74,7 @@ void population_table_clear(struct population_table *t)
 double population_table_row(double *x, const struct population_table *t, const struct attack_input *in,
                             size_t row)
 {
-    inputs(x, in, row, t->d, t->features);
+    population_table_inputs(x, in, row, t->d, t->features);
     for (size_t j = 0; j < t->d; j++)
         x[j] = (x[j] - t->mean[j]) * t->scale[j];
     return (posterior_signal(in, row) - t->centre) / t->spread;

@@ -9,7 +9,7 @@
 static const double smallest = 1e-30;
 
 /* Rounded probabilities: half a step, which is what a rounded 0 may have been. */
-static double clamp(const struct attack_input *in, double p)
+static double posterior_clamp(const struct attack_input *in, double p)
 {
     const double least = in->step > 0 ? in->step / 2 : smallest;
     return p > least ? p : least > smallest ? least : smallest;
@@ -52,7 +52,7 @@ static double log_others(const double *z, size_t classes, const struct tops *t)
 }
 
 /* The sum of all probabilities but one. */
-static double others(const double *p, size_t classes, size_t skip)
+static double posterior_others(const double *p, size_t classes, size_t skip)
 {
     double sum = 0;
     for (size_t k = 0; k < classes; k++)
@@ -65,7 +65,7 @@ double posterior_log(const struct attack_input *in, size_t row, size_t k)
 {
     const double *z = in->outputs + row * in->classes;
     if (in->probabilities)
-        return log(clamp(in, z[k]));
+        return log(posterior_clamp(in, z[k]));
     struct tops t = find_top(z, in->classes);
     return log_p_of(z, k, &t);
 }
@@ -81,7 +81,7 @@ double posterior_entropy(const struct attack_input *in, size_t row)
     struct tops t = find_top(z, in->classes); /* of probabilities: unused */
     double sum = 0;
     for (size_t k = 0; k < in->classes; k++) {
-        double log_p = in->probabilities ? log(clamp(in, z[k])) : log_p_of(z, k, &t);
+        double log_p = in->probabilities ? log(posterior_clamp(in, z[k])) : log_p_of(z, k, &t);
         double p = in->probabilities ? z[k] : exp(log_p);
         sum -= p * log_p;
     }
@@ -95,14 +95,14 @@ double posterior_modified_entropy(const struct attack_input *in, size_t row)
     struct tops t = find_top(z, in->classes); /* of probabilities: unused */
     double sum = 0;
     for (size_t k = 0; k < in->classes; k++) {
-        double log_p = in->probabilities ? log(clamp(in, z[k])) : log_p_of(z, k, &t);
+        double log_p = in->probabilities ? log(posterior_clamp(in, z[k])) : log_p_of(z, k, &t);
         double p = in->probabilities ? z[k] : exp(log_p), q, log_q; /* q = 1 - p */
         if (p <= 0.5) {
             q = 1 - p;
             log_q = log1p(-p);
         } else if (in->probabilities) {
-            q = others(z, in->classes, k);
-            log_q = log(clamp(in, q));
+            q = posterior_others(z, in->classes, k);
+            log_q = log(posterior_clamp(in, q));
         } else {
             log_q = log_others(z, in->classes, &t) - log1p(t.rest); /* p > 1/2: k is the top class */
             q = exp(log_q);
@@ -142,7 +142,7 @@ double posterior_signal(const struct attack_input *in, size_t row)
     const double *z = in->outputs + row * in->classes;
     size_t y = (size_t)in->labels[row];
     if (in->probabilities)
-        return log(clamp(in, z[y])) - log(clamp(in, others(z, in->classes, y)));
+        return log(posterior_clamp(in, z[y])) - log(posterior_clamp(in, posterior_others(z, in->classes, y)));
     double top = -INFINITY, sum = 0;
     for (size_t k = 0; k < in->classes; k++)
         if (k != y && z[k] > top)

@@ -76,7 +76,7 @@ static void add_mean(struct reference_mean *mean, double x)
 }
 
 /* One side's pooled variance, and what stands in for records without models there. */
-static sotto_status pool(double *variance, struct reference_stats *s, int side)
+static sotto_status reference_pool(double *variance, struct reference_stats *s, int side)
 {
     sotto_status status = SOTTO_OK;
     const struct attack_input *in = s->input;
@@ -119,9 +119,9 @@ sotto_status reference_stats_make(struct reference_stats *out, const struct atta
     sotto_status status = SOTTO_OK;
     struct reference_stats s = {.input = in};
     TRY(summaries_make(&s));
-    TRY(pool(&s.out_variance, &s, REFERENCE_OUT));
+    TRY(reference_pool(&s.out_variance, &s, REFERENCE_OUT));
     if (online)
-        TRY(pool(&s.in_variance, &s, REFERENCE_IN));
+        TRY(reference_pool(&s.in_variance, &s, REFERENCE_IN));
     *out = s;
 done:
     if (status != SOTTO_OK)

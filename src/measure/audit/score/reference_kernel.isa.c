@@ -17,7 +17,8 @@ struct column {
     size_t count;
 };
 
-INLINE void divide(struct column side[2], size_t *next, const struct reference_row *r, size_t first)
+INLINE void reference_kernel_divide(struct column side[2], size_t *next, const struct reference_row *r,
+                                    size_t first)
 {
     const size_t end = r->models - first < CHUNK ? r->models : first + CHUNK;
     side[0].count = side[1].count = 0;
@@ -42,22 +43,22 @@ INLINE u64x8 counts_for(int skip, int half)
 }
 
 /* Where the mask is 0, a: x elsewhere. */
-INLINE f64x8 choose(u64x8 mask, f64x8 x, f64x8 a)
+INLINE f64x8 reference_kernel_choose(u64x8 mask, f64x8 x, f64x8 a)
 {
     return (f64x8)(((u64x8)x & mask) | ((u64x8)a & ~mask));
 }
 
-INLINE f64x8 all(double x)
+INLINE f64x8 reference_kernel_all(double x)
 {
     return x - (f64x8){0}; /* x - 0 keeps -0 */
 }
 
-INLINE f64x8 load(const double *x, int half)
+INLINE f64x8 reference_kernel_load(const double *x, int half)
 {
     return *(const stored_f64x8 *)(x + half * HALF);
 }
 
-INLINE void store(double *x, int half, f64x8 v)
+INLINE void reference_kernel_store(double *x, int half, f64x8 v)
 {
     *(stored_f64x8 *)(x + half * HALF) = v;
 }
@@ -66,48 +67,53 @@ INLINE void store(double *x, int half, f64x8 v)
  * never -0. */
 INLINE void add_signals(struct reference_sums *s, const struct column *c, int side, int half)
 {
-    f64x8 sum = load(s->mean[side], half);
+    f64x8 sum = reference_kernel_load(s->mean[side], half);
     for (size_t i = 0; i < c->count; i++)
-        sum += choose(counts_for(c->skip[i], half), all(c->x[i]), all(0));
-    store(s->mean[side], half, sum);
+        sum += reference_kernel_choose(counts_for(c->skip[i], half), reference_kernel_all(c->x[i]),
+                                       reference_kernel_all(0));
+    reference_kernel_store(s->mean[side], half, sum);
 }
 
 INLINE void add_squares(struct reference_sums *s, const struct column *c, int side, int half)
 {
-    const f64x8 mean = load(s->mean[side], half);
-    f64x8 sum = load(s->squares[side], half);
+    const f64x8 mean = reference_kernel_load(s->mean[side], half);
+    f64x8 sum = reference_kernel_load(s->squares[side], half);
     for (size_t i = 0; i < c->count; i++) {
-        const f64x8 away = choose(counts_for(c->skip[i], half), all(c->x[i]) - mean, all(0));
+        const f64x8 away = reference_kernel_choose(
+            counts_for(c->skip[i], half), reference_kernel_all(c->x[i]) - mean, reference_kernel_all(0));
         sum += away * away;
     }
-    store(s->squares[side], half, sum);
+    reference_kernel_store(s->squares[side], half, sum);
 }
 
 INLINE void add_probabilities(struct reference_sums *s, const struct column *c, const double *p, int side,
                               int half)
 {
-    f64x8 sum = load(s->probability[side], half), top = load(s->top, half);
+    f64x8 sum = reference_kernel_load(s->probability[side], half), top = reference_kernel_load(s->top, half);
     for (size_t i = 0; i < c->count; i++) {
         const u64x8 mask = counts_for(c->skip[i], half);
-        const f64x8 x = choose(mask, all(c->x[i]), all(-INFINITY));
-        sum += choose(mask, all(p[i]), all(0));
-        top = choose((u64x8)(x > top), x, top);
+        const f64x8 x =
+            reference_kernel_choose(mask, reference_kernel_all(c->x[i]), reference_kernel_all(-INFINITY));
+        sum += reference_kernel_choose(mask, reference_kernel_all(p[i]), reference_kernel_all(0));
+        top = reference_kernel_choose((u64x8)(x > top), x, top);
     }
-    store(s->probability[side], half, sum);
-    store(s->top, half, top);
+    reference_kernel_store(s->probability[side], half, sum);
+    reference_kernel_store(s->top, half, top);
 }
 
 INLINE void add_ranks(struct reference_sums *s, const struct column *c, const double *target, int half)
 {
-    const f64x8 mine = load(target, half);
-    f64x8 below = load(s->below, half);
+    const f64x8 mine = reference_kernel_load(target, half);
+    f64x8 below = reference_kernel_load(s->below, half);
     for (size_t i = 0; i < c->count; i++) {
         const u64x8 mask = counts_for(c->skip[i], half);
-        const f64x8 x = all(c->x[i]);
-        below += choose(mask & (u64x8)(x < mine), all(0.5), all(0)) +
-                 choose(mask & (u64x8)(x <= mine), all(0.5), all(0));
+        const f64x8 x = reference_kernel_all(c->x[i]);
+        below += reference_kernel_choose(mask & (u64x8)(x < mine), reference_kernel_all(0.5),
+                                         reference_kernel_all(0)) +
+                 reference_kernel_choose(mask & (u64x8)(x <= mine), reference_kernel_all(0.5),
+                                         reference_kernel_all(0));
     }
-    store(s->below, half, below);
+    reference_kernel_store(s->below, half, below);
 }
 
 INLINE void add_counts(struct reference_sums *s, const struct column *c, int side)
@@ -144,7 +150,7 @@ void ISA_NAME(reference_kernel)(struct reference_sums *out, const struct referen
     for (int t = 0; t < LANES; t++)
         s.top[t] = r->probabilities ? -INFINITY : 0;
     for (size_t first = 0; first < r->models; first += CHUNK) {
-        divide(side, &next, r, first);
+        reference_kernel_divide(side, &next, r, first);
         for (int k = 0; k < 2; k++)
             add_side(&s, r, &side[k], k);
     }
@@ -154,7 +160,7 @@ void ISA_NAME(reference_kernel)(struct reference_sums *out, const struct referen
     next = 0;
     for (size_t first = 0; first < r->models; first += CHUNK) {
         if (r->models > CHUNK)
-            divide(side, &next, r, first);
+            reference_kernel_divide(side, &next, r, first);
         for (int k = 0; k < 2; k++)
             for (int half = 0; half < HALVES; half++)
                 add_squares(&s, &side[k], k, half);

@@ -25,7 +25,7 @@ static bool has_decimals(double p, int decimals)
     return fabs(scaled - round(scaled)) <= scaled * 0x1p-23 + 1e-9;
 }
 
-static void see(struct resolution *r, double p)
+static void resolution_note_one(struct resolution *r, double p)
 {
     if (p == 0)
         r->zeros = true;
@@ -41,13 +41,13 @@ static void see(struct resolution *r, double p)
 void resolution_see(struct resolution *r, const double *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        see(r, p[i]);
+        resolution_note_one(r, p[i]);
 }
 
 void resolution_see_single(struct resolution *r, const float *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        see(r, (double)p[i]);
+        resolution_note_one(r, (double)p[i]);
 }
 
 double resolution_step(const struct resolution *r)

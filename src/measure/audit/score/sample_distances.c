@@ -10,7 +10,7 @@ enum { BLOCK_BYTES = 256 << 10, KEPT = 8 };
 /* What is done with the distances between one record and samples first .. first + count. */
 typedef void visit(void *arg, size_t record, size_t first, const float *squared, size_t count);
 
-static sotto_status walk(const struct sample_pairs *p, visit *to, void *arg)
+static sotto_status sample_distances_walk(const struct sample_pairs *p, visit *to, void *arg)
 {
     sotto_status status = SOTTO_OK;
     sample_kernel *kernel = sample_kernel_best();
@@ -35,7 +35,7 @@ done:
     return status;
 }
 
-static double distance(const struct sample_pairs *p, size_t record, size_t sample)
+static double sample_distances_between(const struct sample_pairs *p, size_t record, size_t sample)
 {
     const float *x = p->records + record * p->width, *g = p->samples + sample * p->width;
     double sum = 0;
@@ -51,7 +51,7 @@ struct kept {
     size_t sample[KEPT], count;
 };
 
-static void keep(void *arg, size_t record, size_t first, const float *squared, size_t count)
+static void sample_distances_keep(void *arg, size_t record, size_t first, const float *squared, size_t count)
 {
     struct kept *k = (struct kept *)arg + record;
     for (size_t j = 0; j < count; j++) {
@@ -69,12 +69,12 @@ sotto_status sample_nearest(double *nearest, size_t *which, const struct sample_
     sotto_status status = SOTTO_OK;
     struct kept *kept = NULL;
     NEW(kept, p->n);
-    TRY(walk(p, keep, kept));
+    TRY(sample_distances_walk(p, sample_distances_keep, kept));
     for (size_t i = 0; i < p->n; i++) {
         size_t best = kept[i].sample[0];
-        nearest[i] = distance(p, i, best);
+        nearest[i] = sample_distances_between(p, i, best);
         for (size_t j = 1; j < kept[i].count; j++) {
-            double d = distance(p, i, kept[i].sample[j]);
+            double d = sample_distances_between(p, i, kept[i].sample[j]);
             if (d < nearest[i] || (d == nearest[i] && kept[i].sample[j] < best))
                 nearest[i] = d, best = kept[i].sample[j];
         }
@@ -104,7 +104,7 @@ static void count_within(void *arg, size_t record, size_t first, const float *sq
                 w->share[record] += squared[j] < w->inside;
             continue;
         }
-        double d = distance(w->pairs, record, first + j);
+        double d = sample_distances_between(w->pairs, record, first + j);
         if (!(d <= w->radius))
             continue;
         if (w->share)
@@ -132,7 +132,7 @@ sotto_status sample_within(double *share, double *closeness, double radius, cons
         if (closeness)
             closeness[i] = 0;
     }
-    TRY(walk(p, count_within, &w));
+    TRY(sample_distances_walk(p, count_within, &w));
     for (size_t i = 0; i < p->n; i++) {
         if (share)
             share[i] /= (double)p->k;
@@ -183,11 +183,11 @@ sotto_status sample_quantile(double *out, double q, const struct sample_pairs *p
     size_t rank = at > 0 ? (size_t)at : 0;
     NEW(r, 1);
     r->high = HIGH;
-    TRY(walk(p, count_ranks, r));
+    TRY(sample_distances_walk(p, count_ranks, r));
     uint32_t high = bucket_of(r, &rank);
     memset(r->count, 0, sizeof r->count);
     r->high = high;
-    TRY(walk(p, count_ranks, r));
+    TRY(sample_distances_walk(p, count_ranks, r));
     uint32_t bits = high << 16 | bucket_of(r, &rank);
     float squared;
     memcpy(&squared, &bits, sizeof squared);

@@ -112,13 +112,13 @@ static struct text text_of(const float *x, size_t length, size_t i)
     return t;
 }
 
-static struct text own(const struct attack_input *in, size_t i)
+static struct text tokens_own(const struct attack_input *in, size_t i)
 {
     return text_of(in->tokens->logprobs, in->tokens->length, i);
 }
 
 /* Of sums that are negative but for a text that the model is certain of. */
-static double ratio(double above, double below)
+static double tokens_ratio(double above, double below)
 {
     return above / fmin(below, -1e-12);
 }
@@ -128,7 +128,7 @@ static sotto_status run_token_loss(struct attack_output *out, const struct attac
 {
     (void)args;
     for (size_t i = 0; i < in->n; i++)
-        out->scores[i] = own(in, i).mean;
+        out->scores[i] = tokens_own(in, i).mean;
     return SOTTO_OK;
 }
 
@@ -143,7 +143,7 @@ static sotto_status run_zlib(struct attack_output *out, const struct attack_inpu
 {
     (void)args;
     for (size_t i = 0; i < in->n; i++)
-        out->scores[i] = own(in, i).sum / in->tokens->bytes[i];
+        out->scores[i] = tokens_own(in, i).sum / in->tokens->bytes[i];
     return SOTTO_OK;
 }
 
@@ -158,8 +158,8 @@ static sotto_status run_reference_ratio(struct attack_output *out, const struct 
 {
     (void)args;
     for (size_t i = 0; i < in->n; i++)
-        out->scores[i] =
-            -ratio(own(in, i).sum, text_of(in->tokens->reference, in->tokens->reference_length, i).sum);
+        out->scores[i] = -tokens_ratio(tokens_own(in, i).sum,
+                                       text_of(in->tokens->reference, in->tokens->reference_length, i).sum);
     return SOTTO_OK;
 }
 
@@ -176,7 +176,7 @@ static sotto_status run_reference_difference(struct attack_output *out, const st
     (void)args;
     for (size_t i = 0; i < in->n; i++)
         out->scores[i] =
-            own(in, i).mean - text_of(in->tokens->reference, in->tokens->reference_length, i).mean;
+            tokens_own(in, i).mean - text_of(in->tokens->reference, in->tokens->reference_length, i).mean;
     return SOTTO_OK;
 }
 
@@ -192,8 +192,8 @@ static sotto_status run_lowercase(struct attack_output *out, const struct attack
 {
     (void)args;
     for (size_t i = 0; i < in->n; i++)
-        out->scores[i] =
-            ratio(text_of(in->tokens->lowercase, in->tokens->lowercase_length, i).mean, own(in, i).mean);
+        out->scores[i] = tokens_ratio(text_of(in->tokens->lowercase, in->tokens->lowercase_length, i).mean,
+                                      tokens_own(in, i).mean);
     return SOTTO_OK;
 }
 
@@ -213,7 +213,7 @@ static sotto_status run_neighbourhood(struct attack_output *out, const struct at
         double sum = 0;
         for (size_t k = 0; k < t->neighbours; k++)
             sum += t->neighbour_losses[i * t->neighbours + k];
-        out->scores[i] = sum / (double)t->neighbours + own(in, i).mean;
+        out->scores[i] = sum / (double)t->neighbours + tokens_own(in, i).mean;
     }
     return SOTTO_OK;
 }
@@ -238,8 +238,8 @@ static size_t least_tokens(double share, size_t tokens)
 }
 
 /* The mean of the least of a text's tokens; `standard`: in deviations from what the model expects at each. */
-static sotto_status least(struct attack_output *out, const struct attack_input *in, double share,
-                          bool standard)
+static sotto_status tokens_least(struct attack_output *out, const struct attack_input *in, double share,
+                                 bool standard)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_token_input *t = in->tokens;
@@ -266,7 +266,7 @@ done:
 
 static sotto_status run_min_k(struct attack_output *out, const struct attack_input *in, const double *args)
 {
-    return least(out, in, args[0], false);
+    return tokens_least(out, in, args[0], false);
 }
 
 const struct score_attack attack_min_k = {.name = "min-k",
@@ -279,7 +279,7 @@ const struct score_attack attack_min_k = {.name = "min-k",
 static sotto_status run_min_k_plus(struct attack_output *out, const struct attack_input *in,
                                    const double *args)
 {
-    return least(out, in, args[0], true);
+    return tokens_least(out, in, args[0], true);
 }
 
 const struct score_attack attack_min_k_plus = {

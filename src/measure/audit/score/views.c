@@ -78,7 +78,7 @@ static void vote_clear(struct vote *v)
 }
 
 /* g of one view: of the records, and of the others with their order. */
-static void weigh(struct vote *v, size_t view, bool offline, double a, uint8_t *fallback)
+static void views_weigh(struct vote *v, size_t view, bool offline, double a, uint8_t *fallback)
 {
     struct attack_input own = view_input(v->in, view), other = view_input(v->others, view);
     double *gain = v->gain + view * v->in->n, *sorted = v->sorted + view * v->z, *theirs = v->work,
@@ -101,7 +101,7 @@ static void weigh(struct vote *v, size_t view, bool offline, double a, uint8_t *
 enum { BLOCK = 4096 };
 
 /* How many others record i dominates. */
-static size_t dominated(const struct vote *v, size_t i, double margin, uint8_t votes[BLOCK])
+static size_t views_dominated(const struct vote *v, size_t i, double margin, uint8_t votes[BLOCK])
 {
     size_t count = 0, own = v->same && i % v->stride == 0 ? i / v->stride : SIZE_MAX;
     uint16_t upto[VIEW_MOST];
@@ -130,14 +130,14 @@ sotto_status view_rmia(struct attack_output *out, const struct attack_input *in,
     uint8_t votes[BLOCK];
     TRY(vote_make(&v, in));
     for (size_t w = 0; w < v.views; w++)
-        weigh(&v, w, offline, a, out->fallback);
+        views_weigh(&v, w, offline, a, out->fallback);
     for (size_t i = 0; i < in->n; i++) {
         double mean = 0;
         for (size_t w = 0; w < v.views; w++)
             mean += v.gain[w * in->n + i] / (double)v.views;
         /* the last summand lies between 0 and 1: it orders ties and no others */
-        out->scores[i] =
-            ((double)dominated(&v, i, log(gamma), votes) + probability_of_signal(mean)) / ((double)v.z + 1);
+        out->scores[i] = ((double)views_dominated(&v, i, log(gamma), votes) + probability_of_signal(mean)) /
+                         ((double)v.z + 1);
     }
 done:
     vote_clear(&v);
