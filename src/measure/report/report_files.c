@@ -36,7 +36,7 @@ static void markdown_text(struct page *p, const char *text)
     }
 }
 
-static void asked(struct page *p, const struct report *r, const char *label, const char *path)
+static void report_files_asked(struct page *p, const struct report *r, const char *label, const char *path)
 {
     const char *text = part_text(r->doc, path);
     page_format(p, "- **%s:** ", label);
@@ -93,11 +93,11 @@ static void write_card(struct page *p, const struct report *r)
     markdown_text(p, r->title);
     page_html(p, "\n\nMade by sotto from report.json. It documents tests and proofs; it is not a "
                  "certification.\nBrackets hold intervals; an AUC of 0.5 is guessing.\n\n");
-    asked(p, r, "Intended use", "card.intended_use");
-    asked(p, r, "Not intended for", "card.not_intended_for");
-    asked(p, r, "Licence", "card.licence");
-    asked(p, r, "Contact", "card.contact");
-    asked(p, r, "Reviewed by, date", "card.reviewed_by");
+    report_files_asked(p, r, "Intended use", "card.intended_use");
+    report_files_asked(p, r, "Not intended for", "card.not_intended_for");
+    report_files_asked(p, r, "Licence", "card.licence");
+    report_files_asked(p, r, "Contact", "card.contact");
+    report_files_asked(p, r, "Reviewed by, date", "card.reviewed_by");
     page_html(p, "- **Limits:** tested only against the attacks listed here, on the records of one trained "
                  "model; attacks ask about single records, and a guarantee names its own unit of privacy.\n");
     for (size_t i = 0; i < r->row_count; i++)

@@ -134,7 +134,7 @@ static void put_guarantee(struct sheet *s, const struct facts *f)
 }
 
 /* How a row rests on the certificate's guarantee. */
-static const char *standing(const struct facts *f)
+static const char *certificate_page_standing(const struct facts *f)
 {
     return f->v.guarantee == SOTTO_GUARANTEE_PROVED ? "proved for this release alone"
                                                     : "under the same condition, for this release alone";
@@ -154,7 +154,7 @@ static sotto_status put_curve(struct sheet *s, const struct facts *f, const stru
     sheet_line(
         s, "Curve",
         "true-positive rate at most %s %% at 0.1 %%, %s %% at 1 %%, %s %% at 10 %% false positives; %s",
-        most[0], most[1], most[2], standing(f));
+        most[0], most[1], most[2], certificate_page_standing(f));
 done:
     return status;
 }
@@ -169,7 +169,8 @@ static sotto_status put_mu(struct sheet *s, const struct facts *f, const struct 
     if (box.failure > 0)
         snprintf(error, sizeof error, ", off by at most %s in delta", number_text_up(most, box.failure, 3));
     if (box.mu < INFINITY)
-        sheet_line(s, "mu (Gaussian DP)", "%s%s; %s", number_text_up(most, box.mu, 6), error, standing(f));
+        sheet_line(s, "mu (Gaussian DP)", "%s%s; %s", number_text_up(most, box.mu, 6), error,
+                   certificate_page_standing(f));
 done:
     return status;
 }
@@ -185,7 +186,7 @@ static sotto_status put_reconstruction(struct sheet *s, const struct facts *f, d
                "%s, all others known, is guessed from this release with probability at most %s if it is "
                "guessed with probability %.4g without; %s",
                strcmp(f->v.adjacency, "replace-input") == 0 ? "the input of one record" : f->v.unit,
-               number_text_up(most, bound, 4), prior, standing(f));
+               number_text_up(most, bound, 4), prior, certificate_page_standing(f));
 done:
     return status;
 }

@@ -61,7 +61,7 @@ void sheet_section(struct sheet *s, const char *title)
 }
 
 /* A text from a file must not steer a terminal: control characters, also those of two bytes, become '?'. */
-static void disarm(char *text)
+static void sheet_disarm(char *text)
 {
     for (unsigned char *c = (unsigned char *)text; *c; c++) {
         const bool second = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
@@ -98,7 +98,7 @@ void sheet_line(struct sheet *s, const char *label, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    disarm(text);
+    sheet_disarm(text);
     if (s->html) {
         page_format(&s->page, "<tr><th scope=\"row\">%s</th><td>", label);
         page_name(&s->page, text);

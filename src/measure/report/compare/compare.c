@@ -15,8 +15,8 @@
 #include <math.h>
 #include <string.h>
 
-static bool beats(const struct sotto_compare_row *a, const struct sotto_compare_row *b,
-                  const int shared[SOTTO_AXES])
+static bool compare_beats(const struct sotto_compare_row *a, const struct sotto_compare_row *b,
+                          const int shared[SOTTO_AXES])
 {
     bool better = false;
     for (int k = 0; k < SOTTO_AXES; k++) {
@@ -41,7 +41,7 @@ static enum sotto_compare_change change_of(const struct sotto_estimate *from, co
 }
 
 /* By estimates; the first of equals. */
-static size_t choose(const struct sotto_compare_result *c, int k)
+static size_t compare_choose(const struct sotto_compare_result *c, int k)
 {
     size_t best = 0;
     double sign = compare_axes[k].higher_is_better ? 1 : -1;
@@ -88,7 +88,7 @@ void compare_judge(struct sotto_compare_result *c)
         bool better = false;
         row->front = true, row->worse = false;
         for (size_t j = 0; j < c->row_count; j++)
-            row->front = row->front && !beats(&c->rows[j], row, c->shared);
+            row->front = row->front && !compare_beats(&c->rows[j], row, c->shared);
         for (int k = 0; k < SOTTO_AXES; k++) {
             row->change[k] =
                 i ? change_of(&c->rows[0].axis[k], &row->axis[k], compare_axes[k].higher_is_better)
@@ -102,7 +102,7 @@ void compare_judge(struct sotto_compare_result *c)
         row->wins = better && !row->worse;
     }
     for (int k = 0; k < SOTTO_AXES; k++)
-        c->choice[k] = choose(c, k);
+        c->choice[k] = compare_choose(c, k);
     c->winner = choose_winner(c);
 }
 

@@ -52,7 +52,7 @@ static void axis_cell(struct page *p, const struct sotto_compare_row *row, int k
     page_html(p, "</td>");
 }
 
-static void table(struct page *p, const struct sotto_compare_result *c)
+static void compare_page_table(struct page *p, const struct sotto_compare_result *c)
 {
     page_table(p, "All models",
                "Estimates with intervals. Better: the whole interval lies on the better side of the "
@@ -88,7 +88,7 @@ static void table(struct page *p, const struct sotto_compare_result *c)
 }
 
 /* Shown where several rows are one defence at several strengths. */
-static void choices(struct page *p, const struct sotto_compare_result *c)
+static void compare_page_choices(struct page *p, const struct sotto_compare_result *c)
 {
     page_html(p, "<p>Best improvement per metric without a significant loss elsewhere: ");
     for (int k = 0, first = 1; k < SOTTO_AXES; k++) {
@@ -124,40 +124,42 @@ static struct scale scale_of(const struct sotto_compare_result *c, int k, double
     return s;
 }
 
-static double place(const struct scale *s, double x)
+static double compare_page_place(const struct scale *s, double x)
 {
     return s->from + (x - s->low) / (s->high - s->low) * (s->to - s->from);
 }
 
-static void ticks(struct page *p, const struct scale *x, const struct scale *y)
+static void compare_page_ticks(struct page *p, const struct scale *x, const struct scale *y)
 {
     for (int i = 0; i <= 4; i++) {
         double vx = x->low + (x->high - x->low) * i / 4, vy = y->low + (y->high - y->low) * i / 4;
-        page_format(p, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.3f</text>", place(x, vx),
-                    HEIGHT - BOTTOM + 18, vx);
+        page_format(p, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.3f</text>",
+                    compare_page_place(x, vx), HEIGHT - BOTTOM + 18, vx);
         page_format(p, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.3f</text>", LEFT - 6,
-                    place(y, vy) + 4, vy);
-        page_format(p, "<path d=\"M%d %.1fH%d\" stroke=\"var(--grid)\"/>", LEFT, place(y, vy), WIDTH - RIGHT);
+                    compare_page_place(y, vy) + 4, vy);
+        page_format(p, "<path d=\"M%d %.1fH%d\" stroke=\"var(--grid)\"/>", LEFT, compare_page_place(y, vy),
+                    WIDTH - RIGHT);
     }
 }
 
 /* A cross of intervals, and the row's number in the table beside it. */
-static void mark(struct page *p, const struct sotto_compare_row *row, size_t number, int k,
-                 const struct scale *x, const struct scale *y)
+static void compare_page_mark(struct page *p, const struct sotto_compare_row *row, size_t number, int k,
+                              const struct scale *x, const struct scale *y)
 {
     const struct sotto_estimate *u = &row->axis[SOTTO_AXIS_UTILITY], *v = &row->axis[k];
     const char *colour = row->front ? "var(--proved)" : "var(--soft)";
     page_format(p, "<path d=\"M%.1f %.1fH%.1fM%.1f %.1fV%.1f\" stroke=\"%s\" fill=\"none\"/>",
-                place(x, u->lower), place(y, v->estimate), place(x, u->upper), place(x, u->estimate),
-                place(y, v->lower), place(y, v->upper), colour);
-    page_format(p, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"><title>", place(x, u->estimate),
-                place(y, v->estimate), colour);
+                compare_page_place(x, u->lower), compare_page_place(y, v->estimate),
+                compare_page_place(x, u->upper), compare_page_place(x, u->estimate),
+                compare_page_place(y, v->lower), compare_page_place(y, v->upper), colour);
+    page_format(p, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"><title>",
+                compare_page_place(x, u->estimate), compare_page_place(y, v->estimate), colour);
     page_text(p, row->name);
-    page_format(p, "</title></circle><text x=\"%.1f\" y=\"%.1f\">%zu</text>", place(x, u->estimate) + 6,
-                place(y, v->estimate) - 6, number);
+    page_format(p, "</title></circle><text x=\"%.1f\" y=\"%.1f\">%zu</text>",
+                compare_page_place(x, u->estimate) + 6, compare_page_place(y, v->estimate) - 6, number);
 }
 
-static void drawing(struct page *p, const struct sotto_compare_result *c, int k)
+static void compare_page_drawing(struct page *p, const struct sotto_compare_result *c, int k)
 {
     struct scale x = scale_of(c, SOTTO_AXIS_UTILITY, LEFT, WIDTH - RIGHT),
                  y = scale_of(c, k, HEIGHT - BOTTOM, TOP);
@@ -168,9 +170,9 @@ static void drawing(struct page *p, const struct sotto_compare_result *c, int k)
         WIDTH, HEIGHT, WIDTH);
     axis_title(p, c, k);
     page_html(p, " against utility; the numbers are in the table above\">");
-    ticks(p, &x, &y);
+    compare_page_ticks(p, &x, &y);
     for (size_t i = 0; i < c->row_count; i++)
-        mark(p, &c->rows[i], i + 1, k, &x, &y);
+        compare_page_mark(p, &c->rows[i], i + 1, k, &x, &y);
     page_format(p, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">", (LEFT + WIDTH - RIGHT) / 2,
                 HEIGHT - 10);
     page_html(p, compare_axes[SOTTO_AXIS_UTILITY].title);
@@ -189,7 +191,7 @@ static size_t count_proved(const struct sotto_compare_result *c)
     return proved;
 }
 
-static void verdict(struct page *p, const struct sotto_compare_result *c)
+static void compare_page_verdict(struct page *p, const struct sotto_compare_result *c)
 {
     size_t wins = 0;
     const size_t proved = count_proved(c);
@@ -210,7 +212,7 @@ static void verdict(struct page *p, const struct sotto_compare_result *c)
         page_html(p, ". Nothing here is proved.");
 }
 
-static void names(struct page *p, const char *const *list, size_t count)
+static void compare_page_names(struct page *p, const char *const *list, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         page_html(p, i ? ", '" : "'");
@@ -226,14 +228,14 @@ static void common_attacks(struct page *p, const struct sotto_compare_result *c)
     if (!c->attack_count)
         return;
     page_html(p, "<p>Leakage is measured by the attacks that all models have: ");
-    names(p, c->attacks, c->attack_count);
+    compare_page_names(p, c->attacks, c->attack_count);
     page_html(p, ".");
     for (size_t i = 0; i < c->row_count; i++) {
         if (!c->rows[i].left_out_count)
             continue;
         page_html(p, first ? " Left out: " : "; ");
         first = false;
-        names(p, c->rows[i].left_out, c->rows[i].left_out_count);
+        compare_page_names(p, c->rows[i].left_out, c->rows[i].left_out_count);
         page_html(p, " of ");
         page_name(p, c->rows[i].name);
     }
@@ -241,7 +243,7 @@ static void common_attacks(struct page *p, const struct sotto_compare_result *c)
 }
 
 /* Of such a model no number means what it says. */
-static void swapped(struct page *p, const struct sotto_compare_result *c)
+static void compare_page_swapped(struct page *p, const struct sotto_compare_result *c)
 {
     for (size_t i = 0; i < c->row_count; i++) {
         if (!c->rows[i].swapped)
@@ -268,7 +270,7 @@ sotto_status sotto_compare_html(char **html, const struct sotto_compare_result *
     page_html(&p, "</style></head><body><header><p class=\"kind\">sotto comparison</p>\n<p class=\"title\">");
     page_name(&p, r->title);
     page_html(&p, "</p>\n<h1 data-verdict>");
-    verdict(&p, r);
+    compare_page_verdict(&p, r);
     page_html(&p, "</h1></header><main><section><h2>All models and metrics</h2>\n<p>");
     page_html(
         &p,
@@ -280,13 +282,13 @@ sotto_status sotto_compare_html(char **html, const struct sotto_compare_result *
         &p,
         "A model wins if at least one measured metric is better than the baseline and none is worse.</p>\n");
     common_attacks(&p, r);
-    swapped(&p, r);
-    table(&p, r);
-    choices(&p, r);
+    compare_page_swapped(&p, r);
+    compare_page_table(&p, r);
+    compare_page_choices(&p, r);
     page_html(&p, "</section>\n<section><h2>Privacy against utility</h2>\n");
     for (int k = SOTTO_AXIS_LEAKAGE; k < SOTTO_AXES; k++)
         if (r->shared[k] && r->shared[SOTTO_AXIS_UTILITY])
-            drawing(&p, r, k);
+            compare_page_drawing(&p, r, k);
     page_html(&p, "</section></main></body></html>\n");
     return page_done(html, &p, "compare");
 }

@@ -121,8 +121,8 @@ static bool all_measured(const struct sotto_compare_result *c, const struct audi
 
 /* ---- the axes ---- */
 
-static sotto_status take(struct sotto_compare_result *c, struct sotto_compare_row *row, int axis,
-                         const struct sotto_estimate *e, const char *by)
+static sotto_status compare_read_take(struct sotto_compare_result *c, struct sotto_compare_row *row, int axis,
+                                      const struct sotto_estimate *e, const char *by)
 {
     row->axis[axis] = *e;
     row->by[axis] = audit_keep_text(&c->memory, by);
@@ -135,7 +135,7 @@ static sotto_status take_larger(struct sotto_compare_result *c, struct sotto_com
 {
     if (!is_finite(e) || e->estimate <= row->axis[axis].estimate) /* NAN: not measured yet */
         return SOTTO_OK;
-    return take(c, row, axis, e, by);
+    return compare_read_take(c, row, axis, e, by);
 }
 
 /* The first file that measured it. */
@@ -144,7 +144,7 @@ static sotto_status take_once(struct sotto_compare_result *c, struct sotto_compa
 {
     if (!is_finite(e) || compare_measured(&row->axis[axis]))
         return SOTTO_OK;
-    return take(c, row, axis, e, by);
+    return compare_read_take(c, row, axis, e, by);
 }
 
 /* An AUC below one half is that of the opposite guess. */
@@ -154,7 +154,7 @@ static struct sotto_estimate better_guess(const struct sotto_estimate *e)
 }
 
 /* How far an interval of a better guess, or of a rate, lies above guessing. */
-static struct sotto_estimate above(const struct sotto_estimate *e, double guessing)
+static struct sotto_estimate compare_read_above(const struct sotto_estimate *e, double guessing)
 {
     return (struct sotto_estimate){fmax(0, e->estimate - guessing), fmax(0, e->lower - guessing),
                                    fmax(0, e->upper - guessing)};
@@ -164,14 +164,15 @@ static sotto_status take_attack(struct sotto_compare_result *c, struct sotto_com
                                 const struct audits *models, const struct sotto_audit_attack *a)
 {
     sotto_status status = SOTTO_OK;
-    const struct sotto_estimate area = better_guess(&a->auc.area), beyond = above(&area, 0.5);
+    const struct sotto_estimate area = better_guess(&a->auc.area), beyond = compare_read_above(&area, 0.5);
     TRY(take_larger(c, row, SOTTO_AXIS_MEMBERSHIP, &area, a->name));
     TRY(take_larger(c, row, SOTTO_AXIS_LEAKAGE, &beyond, a->name));
     for (size_t i = 0; i < a->rate_count; i++) {
         const double fpr = a->rates[i].fpr;
         if (!all_measured(c, models, fpr))
             continue;
-        const struct sotto_estimate *rate = &rate_at(a, fpr)->tpr.rate, excess = above(rate, fpr);
+        const struct sotto_estimate *rate = &rate_at(a, fpr)->tpr.rate,
+                                    excess = compare_read_above(rate, fpr);
         TRY(take_larger(c, row, SOTTO_AXIS_LEAKAGE, &excess, a->name));
         if (fpr == c->fpr)
             TRY(take_larger(c, row, SOTTO_AXIS_TPR, rate, a->name));

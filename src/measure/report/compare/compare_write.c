@@ -110,7 +110,7 @@ static void put_field(struct page *p, const char *text)
     page_html(p, "\"");
 }
 
-static sotto_status csv(char **out, const struct sotto_compare_result *c)
+static sotto_status compare_write_csv(char **out, const struct sotto_compare_result *c)
 {
     struct page p = {0};
     page_html(&p, "model,axis,estimate,lower,upper,by,change,front,wins\n");
@@ -137,7 +137,7 @@ sotto_status sotto_compare_write(const char *folder, const struct sotto_compare_
     const char *const names[] = {"compare.json", "compare.csv", "report.html"};
     char *texts[3] = {NULL, NULL, NULL}, path[4096];
     TRY(sotto_compare_encode(&texts[0], r));
-    TRY(csv(&texts[1], r));
+    TRY(compare_write_csv(&texts[1], r));
     TRY(sotto_compare_html(&texts[2], r));
     TRY(folder_make(folder));
     for (int i = 0; i < 3; i++) {

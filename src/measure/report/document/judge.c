@@ -52,7 +52,7 @@ static void describe_nothing(struct report_row *r)
         snprintf(out, room, "%so attack run here was better than guessing (%s).", start, area);
 }
 
-static void describe(struct report_row *r, double bound)
+static void judge_describe(struct report_row *r, double bound)
 {
     char *out = r->verdict_text;
     size_t room = sizeof r->verdict_text;
@@ -102,5 +102,5 @@ void row_judge(struct report_row *r)
     }
     if (r->canaries_contradict)
         r->verdict = SOTTO_VERDICT_CONTRADICTED;
-    describe(r, bound);
+    judge_describe(r, bound);
 }

@@ -8,7 +8,7 @@
 enum { MAX_CURVES = 512, MAX_POINTS = 256, PATH = 160 };
 static const char document[] = "report";
 
-static sotto_status bad(const char *path, const char *what)
+static sotto_status sweeps_bad(const char *path, const char *what)
 {
     return status_fail(SOTTO_EFORMAT, "%s: '%s' %s", document, path, what);
 }
@@ -26,7 +26,7 @@ static sotto_status read_mean(struct mean *out, const struct json *owner, const 
     struct mean m = {json_number(json_member(j, "mean")), json_number(json_member(j, "lower")),
                      json_number(json_member(j, "upper"))};
     if (!(isfinite(m.value) && m.lower <= m.value && m.value <= m.upper))
-        return bad(at, "needs numbers lower <= mean <= upper");
+        return sweeps_bad(at, "needs numbers lower <= mean <= upper");
     *out = m;
     return SOTTO_OK;
 }
@@ -39,7 +39,7 @@ static sotto_status read_real(double *out, const struct json *owner, const char 
     if (!isnan(*out))
         return SOTTO_OK;
     snprintf(at, sizeof at, "%s.%s", path, member);
-    return bad(at, "is not a number");
+    return sweeps_bad(at, "is not a number");
 }
 
 /* The slot of an attack; new names take the next free one. SWEEP_ATTACKS: none left. */
@@ -66,7 +66,7 @@ static sotto_status read_attacks(struct sweeps *s, struct sweep_point *p, const 
         size_t slot = slot_of(s, name);
         snprintf(at, sizeof at, "%s.attacks.%.40s", path, name);
         if (slot == SWEEP_ATTACKS)
-            return bad(at, "is one attack too many");
+            return sweeps_bad(at, "is one attack too many");
         TRY(read_mean(&p->attacks[slot].auc, attack, "auc", at));
         TRY(read_mean(&p->attacks[slot].balanced, attack, "balanced_accuracy", at));
         if (rate) {
@@ -83,7 +83,7 @@ static sotto_status read_point(struct sweeps *s, struct sweep_point *p, const st
 {
     sotto_status status = SOTTO_OK;
     if (json_kind(j) != JSON_KIND_OBJECT)
-        return bad(path, "is not an object");
+        return sweeps_bad(path, "is not an object");
     p->epsilon = json_number(json_member(j, "epsilon"));
     p->implied = json_number(json_member(j, "implied_epsilon"));
     p->ceiling = json_number(json_member(j, "ceiling"));
@@ -110,17 +110,17 @@ static sotto_status read_curve(struct sweeps *s, struct sweep_curve *c, const st
     const struct json *points = json_member(j, "points");
     double draws;
     if (json_kind(j) != JSON_KIND_OBJECT)
-        return bad(path, "is not an object");
+        return sweeps_bad(path, "is not an object");
     c->name = json_text(json_member(j, "case"));
     c->title = json_text(json_member(j, "title"));
     c->mechanism = json_text(json_member(j, "mechanism"));
     c->norms = json_text(json_member(j, "norms"));
     if (!c->name || !c->mechanism || !c->norms)
-        return bad(path, "needs the texts 'case', 'mechanism' and 'norms'");
+        return sweeps_bad(path, "needs the texts 'case', 'mechanism' and 'norms'");
     TRY(read_real(&draws, j, "draws", path));
     if (!(draws >= 1 && draws <= 1e9) || !points || json_kind(points) != JSON_KIND_ARRAY ||
         json_count(points) > MAX_POINTS)
-        return bad(path, "needs 'draws' >= 1 and at most 256 'points'");
+        return sweeps_bad(path, "needs 'draws' >= 1 and at most 256 'points'");
     c->draws = (size_t)draws;
     NEW(c->points, json_count(points) + 1);
     for (; c->count < json_count(points); c->count++) {
@@ -141,7 +141,7 @@ sotto_status sweeps_read(struct sweeps *out, const struct json *doc)
     if (!list || json_kind(list) == JSON_KIND_NULL)
         return SOTTO_OK;
     if (json_kind(list) != JSON_KIND_ARRAY || json_count(list) > MAX_CURVES)
-        return bad("sweeps", "is not a list of at most 512 curves");
+        return sweeps_bad("sweeps", "is not a list of at most 512 curves");
     NEW(s.curves, json_count(list) + 1);
     while (s.count < json_count(list)) {
         char path[32];

@@ -45,7 +45,7 @@ static struct point point_at(const struct json *points, size_t i)
                           interval ? json_number(json_at(p, 3)) : NAN};
 }
 
-static void widen(struct range *r, double x)
+static void figures_page_widen(struct range *r, double x)
 {
     r->low = fmin(r->low, x);
     r->high = fmax(r->high, x);
@@ -63,9 +63,9 @@ static sotto_status read_point(struct figure *f, const struct json *p)
              "%s: a point of a line is not two or four finite numbers; expected [x, y] or [x, y, lower, "
              "upper]",
              document);
-    widen(&f->x, json_number(json_at(p, 0)));
+    figures_page_widen(&f->x, json_number(json_at(p, 0)));
     for (size_t i = 1; i < count; i++)
-        widen(&f->y, json_number(json_at(p, i)));
+        figures_page_widen(&f->y, json_number(json_at(p, i)));
 done:
     return status;
 }
@@ -108,25 +108,26 @@ done:
 
 /* ---- the drawing ---- */
 
-static double across(const struct figure *f, double x)
+static double figures_page_across(const struct figure *f, double x)
 {
     return LEFT + (x - f->x.low) / (f->x.high - f->x.low) * (WIDTH - LEFT - RIGHT);
 }
 
-static double up(const struct figure *f, double y)
+static double figures_page_up(const struct figure *f, double y)
 {
     return HEIGHT - BOTTOM - (y - f->y.low) / (f->y.high - f->y.low) * (HEIGHT - BOTTOM - TOP);
 }
 
-static void axes(struct page *p, const struct figure *f)
+static void figures_page_axes(struct page *p, const struct figure *f)
 {
     for (double x = f->x.low; x < f->x.high + f->x.step / 2; x += f->x.step)
-        page_format(p, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.4g</text>", across(f, x),
-                    HEIGHT - BOTTOM + 18, fabs(x) < f->x.step / 2 ? 0 : x);
+        page_format(p, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.4g</text>",
+                    figures_page_across(f, x), HEIGHT - BOTTOM + 18, fabs(x) < f->x.step / 2 ? 0 : x);
     for (double y = f->y.low; y < f->y.high + f->y.step / 2; y += f->y.step) {
-        page_format(p, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.4g</text>", LEFT - 6, up(f, y) + 4,
-                    fabs(y) < f->y.step / 2 ? 0 : y);
-        page_format(p, "<path d=\"M%d %.1fH%d\" stroke=\"var(--grid)\"/>", LEFT, up(f, y), WIDTH - RIGHT);
+        page_format(p, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.4g</text>", LEFT - 6,
+                    figures_page_up(f, y) + 4, fabs(y) < f->y.step / 2 ? 0 : y);
+        page_format(p, "<path d=\"M%d %.1fH%d\" stroke=\"var(--grid)\"/>", LEFT, figures_page_up(f, y),
+                    WIDTH - RIGHT);
     }
     page_format(p, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">", (LEFT + WIDTH - RIGHT) / 2,
                 HEIGHT - 10);
@@ -137,49 +138,50 @@ static void axes(struct page *p, const struct figure *f)
     page_html(p, "</text>");
 }
 
-static void stroke(struct page *p, size_t line)
+static void figures_page_stroke(struct page *p, size_t line)
 {
     page_format(p, "stroke=\"var(--c%zu)\" stroke-dasharray=\"%s\"", line % 6,
                 dashes[line % (sizeof dashes / sizeof *dashes)]);
 }
 
-static void line(struct page *p, const struct figure *f, size_t which)
+static void figures_page_line(struct page *p, const struct figure *f, size_t which)
 {
     const struct json *points = part(json_at(f->lines, which), "points");
     const size_t n = json_count(points);
     page_html(p, "<path class=\"line\" d=\"");
     for (size_t i = 0; i < n; i++) {
         const struct point at = point_at(points, i);
-        page_format(p, "%s%.1f %.1f", i ? "L" : "M", across(f, at.x), up(f, at.y));
+        page_format(p, "%s%.1f %.1f", i ? "L" : "M", figures_page_across(f, at.x), figures_page_up(f, at.y));
     }
     page_html(p, "\" fill=\"none\" stroke-width=\"2\" ");
-    stroke(p, which);
+    figures_page_stroke(p, which);
     page_html(p, "/>");
     for (size_t i = 0; n <= MARKED && i < n; i++) {
         const struct point at = point_at(points, i);
-        page_format(p, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"var(--c%zu)\"/>", across(f, at.x),
-                    up(f, at.y), which % 6);
+        page_format(p, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"var(--c%zu)\"/>",
+                    figures_page_across(f, at.x), figures_page_up(f, at.y), which % 6);
         if (!isnan(at.lower))
-            page_format(p, "<path d=\"M%.1f %.1fV%.1f\" stroke=\"var(--c%zu)\"/>", across(f, at.x),
-                        up(f, at.lower), up(f, at.upper), which % 6);
+            page_format(p, "<path d=\"M%.1f %.1fV%.1f\" stroke=\"var(--c%zu)\"/>",
+                        figures_page_across(f, at.x), figures_page_up(f, at.lower),
+                        figures_page_up(f, at.upper), which % 6);
     }
 }
 
-static void legend(struct page *p, const struct figure *f)
+static void figures_page_legend(struct page *p, const struct figure *f)
 {
     for (size_t i = 0; i < json_count(f->lines); i++) {
         page_html(
             p,
             " <span style=\"white-space:nowrap\"><svg width=\"34\" height=\"8\" aria-hidden=\"true\"><path "
             "d=\"M2 4H32\" stroke-width=\"2\" ");
-        stroke(p, i);
+        figures_page_stroke(p, i);
         page_html(p, "/></svg> ");
         page_name(p, part_text(json_at(f->lines, i), "name"));
         page_html(p, "</span>");
     }
 }
 
-static void drawing(struct page *p, const struct figure *f)
+static void figures_page_drawing(struct page *p, const struct figure *f)
 {
     page_format(p,
                 "<figure><svg viewBox=\"0 0 %d %d\" role=\"img\" width=\"%d\" "
@@ -187,18 +189,18 @@ static void drawing(struct page *p, const struct figure *f)
                 WIDTH, HEIGHT, WIDTH);
     page_text(p, part_text(f->doc, "title"));
     page_html(p, "\">");
-    axes(p, f);
+    figures_page_axes(p, f);
     for (size_t i = 0; i < json_count(f->lines); i++)
-        line(p, f, i);
+        figures_page_line(p, f, i);
     page_html(p, "</svg><figcaption>");
     page_plot(p);
-    legend(p, f);
+    figures_page_legend(p, f);
     page_html(p, "</figcaption></figure>\n");
 }
 
 /* ---- the numbers ---- */
 
-static void row(struct page *p, const char *name, const struct point *at)
+static void figures_page_row(struct page *p, const char *name, const struct point *at)
 {
     const struct estimate e = {true, at->y, at->lower, at->upper, 0};
     page_html(p, "<tr><th scope=\"row\">");
@@ -211,7 +213,7 @@ static void row(struct page *p, const char *name, const struct point *at)
 }
 
 /* Curves of many points have what can be said of them in their names. */
-static void table(struct page *p, const struct figure *f)
+static void figures_page_table(struct page *p, const struct figure *f)
 {
     bool any = false;
     for (size_t i = 0; i < json_count(f->lines); i++)
@@ -224,7 +226,7 @@ static void table(struct page *p, const struct figure *f)
         const struct json *points = part(json_at(f->lines, i), "points");
         for (size_t k = 0; json_count(points) <= MARKED && k < json_count(points); k++) {
             const struct point at = point_at(points, k);
-            row(p, part_text(json_at(f->lines, i), "name"), &at);
+            figures_page_row(p, part_text(json_at(f->lines, i), "name"), &at);
         }
     }
     page_table_end(p);
@@ -239,14 +241,14 @@ static sotto_status section_figure(struct page *p, const struct json *doc)
     page_html(p, "<section><h2>");
     page_text(p, part_text(doc, "title"));
     page_html(p, "</h2>\n");
-    drawing(p, &f);
-    table(p, &f);
+    figures_page_drawing(p, &f);
+    figures_page_table(p, &f);
     page_html(p, "</section>\n");
 done:
     return status;
 }
 
-static void head(struct page *p, const struct json *doc)
+static void figures_page_head(struct page *p, const struct json *doc)
 {
     page_html(p, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta "
                  "http-equiv=\"Content-Security-Policy\" "
@@ -273,7 +275,7 @@ static sotto_status figures_page(char **html, const struct json *doc)
     TRY(json_get_array(&figures, doc, document, "figures"));
     if (json_count(figures) == 0)
         FAIL(SOTTO_EFORMAT, "%s: 'figures' is empty; expected at least one figure", document);
-    head(&p, doc);
+    figures_page_head(&p, doc);
     for (size_t i = 0; i < json_count(figures); i++)
         TRY(section_figure(&p, json_at(figures, i)));
     page_html(&p, "</main></body></html>\n");

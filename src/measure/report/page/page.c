@@ -174,7 +174,7 @@ void page_rounded_up(struct page *p, double x)
     page_significant(p, x, 4);
 }
 
-static void interval(struct page *p, const struct estimate *e, void (*number)(struct page *, double))
+static void page_interval(struct page *p, const struct estimate *e, void (*number)(struct page *, double))
 {
     if (!e->given) {
         page_html(p, dash);
@@ -192,12 +192,12 @@ static void interval(struct page *p, const struct estimate *e, void (*number)(st
 
 void page_estimate(struct page *p, const struct estimate *e)
 {
-    interval(p, e, page_fraction);
+    page_interval(p, e, page_fraction);
 }
 
 void page_percent_estimate(struct page *p, const struct estimate *e)
 {
-    interval(p, e, page_percent);
+    page_interval(p, e, page_percent);
 }
 
 void groups_find(struct groups *g, const struct report *r)
@@ -253,7 +253,7 @@ void page_table(struct page *p, const char *label, const char *caption, const ch
 }
 
 /* One title, from `from` to before `end`. */
-static void column(struct page *p, const char *from, const char *end)
+static void page_column(struct page *p, const char *from, const char *end)
 {
     page_html(p, "<th scope=\"col\"");
     if (*from == '^') {
@@ -276,7 +276,7 @@ void page_columns(struct page *p, const char *columns)
     page_html(p, "</caption>\n<thead><tr>");
     while (*columns) {
         size_t length = strcspn(columns, "|");
-        column(p, columns, columns + length);
+        page_column(p, columns, columns + length);
         columns += length + (columns[length] == '|');
     }
     page_html(p, "</tr></thead>\n<tbody>\n");
@@ -288,17 +288,17 @@ void page_table_end(struct page *p)
 }
 
 /* A to Z, then AA. */
-static void letter(struct page *p, size_t i)
+static void page_letter(struct page *p, size_t i)
 {
     if (i >= 26)
-        letter(p, i / 26 - 1);
+        page_letter(p, i / 26 - 1);
     page_format(p, "%c", (char)('A' + i % 26));
 }
 
 void page_plot(struct page *p)
 {
     page_html(p, "Plot ");
-    letter(p, p->plots++);
+    page_letter(p, p->plots++);
     page_html(p, ": ");
 }
 
@@ -307,10 +307,10 @@ void page_plots_since(struct page *p, size_t first)
     if (p->plots == first)
         return;
     page_html(p, p->plots - first > 1 ? "Plots " : "Plot ");
-    letter(p, first);
+    page_letter(p, first);
     if (p->plots - first > 1) {
         page_html(p, " to ");
-        letter(p, p->plots - 1);
+        page_letter(p, p->plots - 1);
     }
     page_html(p, ". ");
 }

@@ -112,7 +112,7 @@ static void row_group(struct page *p, const struct report_row *row, const char *
     page_html(p, "</tbody>\n");
 }
 
-static void plots(struct page *p, const struct report *r)
+static void section_attacks_plots(struct page *p, const struct report *r)
 {
     struct groups g;
     const size_t first = p->plots;
@@ -146,7 +146,7 @@ static void plots(struct page *p, const struct report *r)
 }
 
 /* For an audit alone on its page: the scores themselves. */
-static void histogram(struct page *p, const struct report *r)
+static void section_attacks_histogram(struct page *p, const struct report *r)
 {
     const struct report_row *row = &r->rows[0];
     if (r->row_count != 1 || !row->attack_count || !row->attacks[row->closer].histogram)
@@ -164,7 +164,7 @@ static void histogram(struct page *p, const struct report *r)
            "at each score, in bars of equal width. An attacker learns something where the two differ.</p>\n");
 }
 
-static void share(struct page *p, const struct json *j)
+static void section_attacks_share(struct page *p, const struct json *j)
 {
     struct estimate e = {j != NULL, part_number(j, "estimate"), part_number(j, "lower"),
                          part_number(j, "upper"), 0};
@@ -184,11 +184,11 @@ static void p_values(struct page *p, const struct report_row *row)
         page_html(p, "' of at most ");
         page_significant(p, part_number(v, "level"), 3);
         page_html(p, ": ");
-        share(p, part(v, "member_conformal"));
+        section_attacks_share(p, part(v, "member_conformal"));
         page_html(p, " of the members by the conformal one, which rests on exchangeable records alone; ");
-        share(p, part(v, "member_normal"));
+        section_attacks_share(p, part(v, "member_normal"));
         page_html(p, " by the normal one, for independent features only (");
-        share(p, part(v, "nonmember_normal"));
+        section_attacks_share(p, part(v, "nonmember_normal"));
         page_html(p, part_flag(v, "normal_refuted") ? " of the non-members, which refutes it here).</p>\n"
                                                     : " of the non-members).</p>\n");
     }
@@ -208,8 +208,8 @@ void section_attacks(struct page *p, const struct report *r)
         page_html(p, "<p>No membership attack was run.</p></section>\n");
         return;
     }
-    plots(p, r);
-    histogram(p, r);
+    section_attacks_plots(p, r);
+    section_attacks_histogram(p, r);
     page_html(p, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All attacks\"><table "
                  "class=\"attacks\">\n<caption>");
     page_html(p, r->row_count > 1 ? "All attacks on all settings." : "All attacks.");

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static void cell(struct page *p, const struct json *j)
+static void section_attribute_cell(struct page *p, const struct json *j)
 {
     struct estimate e = {j && json_kind(j) == JSON_KIND_OBJECT, part_number(j, "estimate"),
                          part_number(j, "lower"), part_number(j, "upper"), 0};
@@ -13,19 +13,19 @@ static void cell(struct page *p, const struct json *j)
     page_html(p, "</td>");
 }
 
-static void line(struct page *p, const struct json *scores, const char *note)
+static void section_attribute_line(struct page *p, const struct json *scores, const char *note)
 {
     page_html(p, "<tr><th scope=\"row\">");
     page_name(p, part_text(scores, "name"));
     page_html(p, note);
     page_html(p, "</th>");
-    cell(p, part(scores, "accuracy"));
-    cell(p, part(scores, "balanced_accuracy"));
-    cell(p, part(scores, "macro_f1"));
+    section_attribute_cell(p, part(scores, "accuracy"));
+    section_attribute_cell(p, part(scores, "balanced_accuracy"));
+    section_attribute_cell(p, part(scores, "macro_f1"));
     page_html(p, "</tr>\n");
 }
 
-static void gain(struct page *p, const struct json *a)
+static void section_attribute_gain(struct page *p, const struct json *a)
 {
     const struct json *g = part(a, "gain");
     struct estimate e = {true, part_number(g, "estimate"), part_number(g, "lower"), part_number(g, "upper"),
@@ -42,7 +42,7 @@ static void gain(struct page *p, const struct json *a)
                : "</strong>. No gain was found; this is no proof that there is none.</p>\n");
 }
 
-static void curve(struct page *p, const struct json *list)
+static void section_attribute_curve(struct page *p, const struct json *list)
 {
     if (!json_count(list))
         return;
@@ -55,14 +55,14 @@ static void curve(struct page *p, const struct json *list)
         page_html(p, "</th><td class=\"number\">");
         page_count(p, part_number(json_at(list, i), "n"));
         page_html(p, "</td>");
-        cell(p, json_at(list, i));
+        section_attribute_cell(p, json_at(list, i));
         page_html(p, "</tr>\n");
     }
     page_table_end(p);
 }
 
 /* Only where networks of several depths were asked for. */
-static void depths(struct page *p, const struct json *list)
+static void section_attribute_depths(struct page *p, const struct json *list)
 {
     if (!json_count(list))
         return;
@@ -74,9 +74,9 @@ static void depths(struct page *p, const struct json *list)
         page_html(p, "<tr><th scope=\"row\">");
         page_count(p, part_number(one, "layers"));
         page_html(p, "</th>");
-        cell(p, part(one, "accuracy"));
-        cell(p, part(one, "balanced_accuracy"));
-        cell(p, part(one, "macro_f1"));
+        section_attribute_cell(p, part(one, "accuracy"));
+        section_attribute_cell(p, part(one, "balanced_accuracy"));
+        section_attribute_cell(p, part(one, "macro_f1"));
         page_html(p, "</tr>\n");
     }
     page_table_end(p);
@@ -106,17 +106,17 @@ void section_attribute(struct page *p, const struct report *r)
     page_percent_plain(p, part_number(a, "confidence"));
     page_html(p, " confidence, by bootstrap over the test records.");
     page_columns(p, "Method|^Accuracy|^Balanced accuracy|^Macro F1");
-    line(p, part(a, "attack"), " <span class=\"ci\">(the attack)</span>");
+    section_attribute_line(p, part(a, "attack"), " <span class=\"ci\">(the attack)</span>");
     for (size_t i = 0; i < json_count(part(a, "baselines")); i++) {
         const struct json *one = json_at(part(a, "baselines"), i);
         bool asks = part_text(one, "name") && strncmp(part_text(one, "name"), "model's", 7) == 0;
-        line(p, one,
-             asks ? " <span class=\"ci\">(sees only the label)</span>"
-                  : " <span class=\"ci\">(no model needed)</span>");
+        section_attribute_line(p, one,
+                               asks ? " <span class=\"ci\">(sees only the label)</span>"
+                                    : " <span class=\"ci\">(no model needed)</span>");
     }
     page_table_end(p);
-    gain(p, a);
-    depths(p, part(a, "depths"));
-    curve(p, part(a, "learning_curve"));
+    section_attribute_gain(p, a);
+    section_attribute_depths(p, part(a, "depths"));
+    section_attribute_curve(p, part(a, "learning_curve"));
     page_html(p, "</section>\n");
 }

@@ -1,7 +1,7 @@
 /* The model card: what the numbers say in a few lines, and lines for what only people know. */
 #include "report/page/page.h"
 
-static void known(struct page *p, const char *label, const char *text)
+static void section_card_known(struct page *p, const char *label, const char *text)
 {
     page_format(p, "<dt>%s</dt><dd>", label);
     page_name(p, text);
@@ -9,11 +9,11 @@ static void known(struct page *p, const char *label, const char *text)
 }
 
 /* What the document says, else an empty line to write on. */
-static void asked(struct page *p, const struct report *r, const char *label, const char *path)
+static void section_card_asked(struct page *p, const struct report *r, const char *label, const char *path)
 {
     const char *text = part_text(r->doc, path);
     if (text && text[0])
-        known(p, label, text);
+        section_card_known(p, label, text);
     else
         page_format(p, "<dt>%s</dt><dd class=\"blank\"><span class=\"none\">to be filled in</span></dd>\n",
                     label);
@@ -24,18 +24,19 @@ void section_card(struct page *p, const struct report *r)
     page_html(p,
               "<section id=\"card\" aria-labelledby=\"h-card\"><h2 id=\"h-card\">8 Model card</h2>\n<dl>\n");
     for (size_t i = 0; i < r->row_count && r->row_count < 4; i++)
-        known(p, "Model", r->rows[i].title);
+        section_card_known(p, "Model", r->rows[i].title);
     if (r->row_count >= 4)
         page_format(p, "<dt>Models</dt><dd>%zu settings, listed under Verdict</dd>\n", r->row_count);
     for (size_t i = 0; i < r->row_count && r->row_count < 4; i++)
-        known(p, "Finding", r->rows[i].verdict_text);
-    asked(p, r, "Intended use", "card.intended_use");
-    asked(p, r, "Not intended for", "card.not_intended_for");
-    known(p, "Limits",
-          "Tested only against the attacks listed above, on the records of one trained model. See 'What this "
-          "report does not show'.");
-    asked(p, r, "Licence", "card.licence");
-    asked(p, r, "Contact", "card.contact");
-    asked(p, r, "Reviewed by, date", "card.reviewed_by");
+        section_card_known(p, "Finding", r->rows[i].verdict_text);
+    section_card_asked(p, r, "Intended use", "card.intended_use");
+    section_card_asked(p, r, "Not intended for", "card.not_intended_for");
+    section_card_known(
+        p, "Limits",
+        "Tested only against the attacks listed above, on the records of one trained model. See 'What this "
+        "report does not show'.");
+    section_card_asked(p, r, "Licence", "card.licence");
+    section_card_asked(p, r, "Contact", "card.contact");
+    section_card_asked(p, r, "Reviewed by, date", "card.reviewed_by");
     page_html(p, "<dt>Signature</dt><dd class=\"blank\"></dd>\n</dl>\n</section>\n");
 }

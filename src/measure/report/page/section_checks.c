@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-static const struct json *finding(const struct report_row *row, size_t i)
+static const struct json *section_checks_finding(const struct report_row *row, size_t i)
 {
     return json_at(part(row->audit, "lint"), i);
 }
 
-static bool is(const struct json *finding, const char *level)
+static bool section_checks_is(const struct json *finding, const char *level)
 {
     const char *found = part_text(finding, "level");
     return strcmp(found ? found : "unknown", level) == 0;
@@ -19,8 +19,9 @@ static bool is(const struct json *finding, const char *level)
 static bool same_kind(const struct json *a, const struct json *b)
 {
     const char *name = part_text(a, "name"), *other = part_text(b, "name");
-    return a == b || (name && other && strcmp(name, other) == 0 && is(a, "warning") == is(b, "warning") &&
-                      is(a, "ok") == is(b, "ok"));
+    return a == b || (name && other && strcmp(name, other) == 0 &&
+                      section_checks_is(a, "warning") == section_checks_is(b, "warning") &&
+                      section_checks_is(a, "ok") == section_checks_is(b, "ok"));
 }
 
 static size_t count_level(const struct report *r, const char *level)
@@ -28,7 +29,7 @@ static size_t count_level(const struct report *r, const char *level)
     size_t count = 0;
     for (size_t i = 0; i < r->row_count; i++)
         for (size_t k = 0; k < json_count(part(r->rows[i].audit, "lint")); k++)
-            count += is(finding(&r->rows[i], k), level);
+            count += section_checks_is(section_checks_finding(&r->rows[i], k), level);
     return count;
 }
 
@@ -37,7 +38,7 @@ static size_t count_kind(const struct report *r, const struct json *kind)
     size_t count = 0;
     for (size_t i = 0; i < r->row_count; i++)
         for (size_t k = 0; k < json_count(part(r->rows[i].audit, "lint")); k++)
-            count += same_kind(finding(&r->rows[i], k), kind);
+            count += same_kind(section_checks_finding(&r->rows[i], k), kind);
     return count;
 }
 
@@ -46,12 +47,12 @@ static bool opens_kind(const struct report *r, const struct json *kind)
 {
     for (size_t i = 0; i < r->row_count; i++)
         for (size_t k = 0; k < json_count(part(r->rows[i].audit, "lint")); k++)
-            if (same_kind(finding(&r->rows[i], k), kind))
-                return finding(&r->rows[i], k) == kind;
+            if (same_kind(section_checks_finding(&r->rows[i], k), kind))
+                return section_checks_finding(&r->rows[i], k) == kind;
     return false;
 }
 
-static void setting(struct page *p, const struct report *r, const struct report_row *row)
+static void section_checks_setting(struct page *p, const struct report *r, const struct report_row *row)
 {
     if (r->row_count == 1)
         return;
@@ -64,38 +65,39 @@ static void kind_line(struct page *p, const struct report *r, const struct repor
                       const struct json *kind)
 {
     const size_t count = count_kind(r, kind);
-    const bool fine = is(kind, "ok"), fold = is(kind, "warning") && count > 1;
+    const bool fine = section_checks_is(kind, "ok"), fold = section_checks_is(kind, "warning") && count > 1;
     page_format(p, "<li class=\"%s\"><strong>%s</strong> ", fine ? "met" : "unmet",
-                fine                  ? "fine:"
-                : is(kind, "warning") ? "WARNING:"
-                                      : "not checked:");
+                fine                                 ? "fine:"
+                : section_checks_is(kind, "warning") ? "WARNING:"
+                                                     : "not checked:");
     if (fold) {
         page_text(p, part_text(kind, "name"));
         page_format(p, " <details><summary>%zu settings</summary><ul>", count);
         for (size_t i = 0; i < r->row_count; i++)
             for (size_t k = 0; k < json_count(part(r->rows[i].audit, "lint")); k++)
-                if (same_kind(finding(&r->rows[i], k), kind)) {
+                if (same_kind(section_checks_finding(&r->rows[i], k), kind)) {
                     page_html(p, "<li>");
-                    setting(p, r, &r->rows[i]);
-                    page_text(p, part_text(finding(&r->rows[i], k), "text"));
+                    section_checks_setting(p, r, &r->rows[i]);
+                    page_text(p, part_text(section_checks_finding(&r->rows[i], k), "text"));
                     page_html(p, "</li>");
                 }
         page_html(p, "</ul></details></li>\n");
         return;
     }
-    setting(p, r, first);
+    section_checks_setting(p, r, first);
     page_text(p, part_text(kind, "text"));
     if (count > 1)
         page_format(p, " (the same check is %s in %zu settings)", fine ? "fine" : "not made", count);
     page_html(p, "</li>\n");
 }
 
-static void lines(struct page *p, const struct report *r, const char *level)
+static void section_checks_lines(struct page *p, const struct report *r, const char *level)
 {
     for (size_t i = 0; i < r->row_count; i++)
         for (size_t k = 0; k < json_count(part(r->rows[i].audit, "lint")); k++)
-            if (is(finding(&r->rows[i], k), level) && opens_kind(r, finding(&r->rows[i], k)))
-                kind_line(p, r, &r->rows[i], finding(&r->rows[i], k));
+            if (section_checks_is(section_checks_finding(&r->rows[i], k), level) &&
+                opens_kind(r, section_checks_finding(&r->rows[i], k)))
+                kind_line(p, r, &r->rows[i], section_checks_finding(&r->rows[i], k));
 }
 
 void checks_banner(struct page *p, const struct report *r)
@@ -108,9 +110,10 @@ void checks_banner(struct page *p, const struct report *r)
                 warnings > 1 ? "s" : "");
     for (size_t i = 0; i < r->row_count; i++)
         for (size_t k = 0; k < json_count(part(r->rows[i].audit, "lint")); k++)
-            if (is(finding(&r->rows[i], k), "warning") && opens_kind(r, finding(&r->rows[i], k))) {
+            if (section_checks_is(section_checks_finding(&r->rows[i], k), "warning") &&
+                opens_kind(r, section_checks_finding(&r->rows[i], k))) {
                 page_html(p, between);
-                page_text(p, part_text(finding(&r->rows[i], k), "name"));
+                page_text(p, part_text(section_checks_finding(&r->rows[i], k), "name"));
                 between = ", ";
             }
     page_html(p, "). Read <a href=\"#checks\">the checks</a> before any claim.</p>\n");
@@ -132,8 +135,8 @@ void section_checks(struct page *p, const struct report *r)
         "%zu "
         "not made</summary>\n<ul class=\"checks\">\n",
         fine, warnings, warnings == 1 ? "" : "s", all - fine - warnings);
-    lines(p, r, "warning");
-    lines(p, r, "unknown");
-    lines(p, r, "ok");
+    section_checks_lines(p, r, "warning");
+    section_checks_lines(p, r, "unknown");
+    section_checks_lines(p, r, "ok");
     page_html(p, "</ul></details></section>\n");
 }

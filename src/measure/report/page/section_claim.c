@@ -72,7 +72,7 @@ static void row_cells(struct page *p, const struct report_row *r)
     page_html(p, "</td></tr>\n");
 }
 
-static void assumptions(struct page *p, const struct report_row *r)
+static void section_claim_assumptions(struct page *p, const struct report_row *r)
 {
     const struct guarantee *g = r->proved.given ? &r->proved : &r->conditional;
     if (!g->given)
@@ -114,7 +114,7 @@ static void assumptions(struct page *p, const struct report_row *r)
 }
 
 /* A claim made elsewhere is neither proved nor refuted where no result contradicts it. */
-static void claimed(struct page *p, const struct report_row *r)
+static void section_claim_claimed(struct page *p, const struct report_row *r)
 {
     if (!r->claimed)
         return;
@@ -158,7 +158,7 @@ void section_claim(struct page *p, const struct report *r)
         page_html(p, "<p>No setting on this page was protected with noise by sotto. <strong>Proved "
                      "guarantee: none.</strong></p>\n");
         for (size_t i = 0; i < r->row_count; i++)
-            claimed(p, &r->rows[i]);
+            section_claim_claimed(p, &r->rows[i]);
         page_html(p, "</section>\n");
         return;
     }
@@ -188,9 +188,9 @@ void section_claim(struct page *p, const struct report *r)
     page_html(p, "<h3>Assumptions</h3>\n<div class=\"pairs\">\n");
     for (size_t i = 0; i < r->row_count; i++)
         if (r->rows[i].is_protected)
-            assumptions(p, &r->rows[i]);
+            section_claim_assumptions(p, &r->rows[i]);
     page_html(p, "</div>\n");
     for (size_t i = 0; i < r->row_count; i++)
-        claimed(p, &r->rows[i]);
+        section_claim_claimed(p, &r->rows[i]);
     page_html(p, "</section>\n");
 }

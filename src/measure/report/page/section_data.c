@@ -9,7 +9,7 @@
 
 enum { CURVE_POINTS = 120 };
 
-static double rounded(double x)
+static double section_data_rounded(double x)
 {
     char text[32];
     snprintf(text, sizeof text, "%.5g", x);
@@ -17,7 +17,7 @@ static double rounded(double x)
 }
 
 /* Every k-th point and always the last, as "x y;x y": a third of the bytes of JSON numbers with 17 digits. */
-static struct json *thinned(const struct json *points)
+static struct json *section_data_thinned(const struct json *points)
 {
     struct page text = {0};
     size_t n = json_count(points), step = n / CURVE_POINTS + 1;
@@ -36,8 +36,9 @@ static struct json *estimate_json(const struct estimate *e)
 {
     if (!e->given)
         return json_make_null();
-    double values[] = {rounded(e->value), rounded(isnan(e->lower) ? e->value : e->lower),
-                       rounded(isnan(e->upper) ? e->value : e->upper)};
+    double values[] = {section_data_rounded(e->value),
+                       section_data_rounded(isnan(e->lower) ? e->value : e->lower),
+                       section_data_rounded(isnan(e->upper) ? e->value : e->upper)};
     return json_make_reals(values, 3);
 }
 
@@ -63,8 +64,8 @@ static struct json *curves_json(const struct report_row *row)
         shown[best] = true;
         struct json *one = json_make_object();
         json_put_text(&one, "label", row->attacks[best].name);
-        json_put_real(&one, "auc", rounded(row->attacks[best].auc.value));
-        json_put(&one, "roc", thinned(row->attacks[best].roc));
+        json_put_real(&one, "auc", section_data_rounded(row->attacks[best].auc.value));
+        json_put(&one, "roc", section_data_thinned(row->attacks[best].roc));
         json_push(&list, one);
     }
     base_free(shown);
@@ -93,7 +94,7 @@ static struct json *row_json(const struct report_row *row, size_t group)
         json_put(&j, "auc", estimate_json(&a->auc));
         json_put_integer(&j, "members", (int64_t)a->n_member);
         json_put_integer(&j, "nonmembers", (int64_t)a->n_nonmember);
-        json_put(&j, "roc", thinned(a->roc));
+        json_put(&j, "roc", section_data_thinned(a->roc));
     }
     if (row->claimed) {
         json_put_real(&j, "claimed_epsilon", row->claim_epsilon);
@@ -112,7 +113,7 @@ static struct json *training_json(const struct json *training)
         for (size_t k = 0; k < json_count(series); k++) {
             struct json *one = json_make_object();
             json_put_text(&one, "name", part_text(json_at(series, k), "name"));
-            json_put(&one, "points", thinned(json_member(json_at(series, k), "points")));
+            json_put(&one, "points", section_data_thinned(json_member(json_at(series, k), "points")));
             json_push(&list, one);
         }
         json_put(&j, "series", list);
@@ -124,7 +125,8 @@ static struct json *training_json(const struct json *training)
 /* One mean as [value, lower, upper]. */
 static struct json *mean_json(const struct mean *m)
 {
-    double values[] = {rounded(m->value), rounded(m->lower), rounded(m->upper)};
+    double values[] = {section_data_rounded(m->value), section_data_rounded(m->lower),
+                       section_data_rounded(m->upper)};
     return isnan(m->value) ? json_make_null() : json_make_reals(values, 3);
 }
 
@@ -156,7 +158,7 @@ static struct json *sweeps_json(const struct sweeps *s)
                 json_free(rates);
                 continue;
             }
-            json_put_real(&point, "x", rounded(epsilon));
+            json_put_real(&point, "x", section_data_rounded(epsilon));
             json_put(&point, "loss", mean_json(&c->points[k].loss));
             for (size_t a = 0; a < s->attack_count; a++) {
                 json_push(&attacks, mean_json(&c->points[k].attacks[a].balanced));
@@ -164,8 +166,8 @@ static struct json *sweeps_json(const struct sweeps *s)
             }
             json_put(&point, "attacks", attacks);
             json_put(&point, "rates", rates);
-            json_put_real(&point, "ceiling", rounded(c->points[k].ceiling));
-            json_put_real(&point, "top", rounded(c->points[k].tpr_ceiling));
+            json_put_real(&point, "ceiling", section_data_rounded(c->points[k].ceiling));
+            json_put_real(&point, "top", section_data_rounded(c->points[k].tpr_ceiling));
             json_push(&points, point);
         }
         json_put(&j, "points", points);

@@ -21,12 +21,12 @@ static void estimate_cell(struct page *p, const struct json *j)
     page_html(p, "</td>");
 }
 
-static void radius(struct page *p, double x)
+static void section_generative_radius(struct page *p, double x)
 {
     page_significant(p, x, 4);
 }
 
-static void line(struct page *p, const struct json *attack)
+static void section_generative_line(struct page *p, const struct json *attack)
 {
     const struct json *g = part(attack, "generative");
     if (!g)
@@ -39,7 +39,7 @@ static void line(struct page *p, const struct json *attack)
     estimate_cell(p, part(attack, "auc"));
     estimate_cell(p, part(g, "set_accuracy"));
     number_cell(p, part_number(g, "top_share"), page_fraction);
-    number_cell(p, part_number(g, "radius"), radius);
+    number_cell(p, part_number(g, "radius"), section_generative_radius);
     number_cell(p, part_number(g, "lowest_tied"), page_count);
     page_html(p, "</tr>\n");
 }
@@ -52,7 +52,7 @@ static const struct json *first_facts(const struct json *attacks)
     return NULL;
 }
 
-static void samples(struct page *p, const struct json *generator)
+static void section_generative_samples(struct page *p, const struct json *generator)
 {
     if (!(part_number(generator, "samples") > 0))
         return;
@@ -65,7 +65,7 @@ static void samples(struct page *p, const struct json *generator)
     page_html(p, ". More samples can only sharpen these attacks.</p>\n");
 }
 
-static void pictures(struct page *p, const struct json *generator)
+static void section_generative_pictures(struct page *p, const struct json *generator)
 {
     const struct json *list = part(generator, "nearest");
     if (part(generator, "sheet")) {
@@ -85,7 +85,7 @@ static void pictures(struct page *p, const struct json *generator)
         page_html(p, "<tr><th scope=\"row\">");
         page_count(p, part_number(one, "row"));
         page_html(p, "</th>");
-        number_cell(p, part_number(one, "distance"), radius);
+        number_cell(p, part_number(one, "distance"), section_generative_radius);
         page_html(p, "<td>");
         page_picture(p, part_text(one, "picture"), "A member and the sample nearest to it");
         page_html(p, "</td></tr>\n");
@@ -93,12 +93,12 @@ static void pictures(struct page *p, const struct json *generator)
     page_table_end(p);
 }
 
-static void row(struct page *p, const struct report_row *r)
+static void section_generative_row(struct page *p, const struct report_row *r)
 {
     const struct json *attacks = part(r->audit, "attacks"), *g = first_facts(attacks);
     if (!g)
         return;
-    samples(p, part(r->audit, "generator"));
+    section_generative_samples(p, part(r->audit, "generator"));
     page_table(p, "Generative model", "Attacks by what they see of the model. Sets: which of two sets of ",
                NULL);
     page_count(p, part_number(g, "set_size"));
@@ -113,9 +113,9 @@ static void row(struct page *p, const struct report_row *r)
            "lowest score.");
     page_columns(p, "Attack|Sees|^AUC|^Sets|^Top|^Radius|^Lowest");
     for (size_t i = 0; i < json_count(attacks); i++)
-        line(p, json_at(attacks, i));
+        section_generative_line(p, json_at(attacks, i));
     page_table_end(p);
-    pictures(p, part(r->audit, "generator"));
+    section_generative_pictures(p, part(r->audit, "generator"));
 }
 
 void section_generative(struct page *p, const struct report *r)
@@ -131,6 +131,6 @@ void section_generative(struct page *p, const struct report *r)
            "there "
            "is none.</p>\n");
     for (size_t i = 0; i < r->row_count; i++)
-        row(p, &r->rows[i]);
+        section_generative_row(p, &r->rows[i]);
     page_html(p, "</section>\n");
 }

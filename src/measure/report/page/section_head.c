@@ -12,7 +12,7 @@ void section_title(struct page *p, const struct report *r)
     page_html(p, " - sotto privacy report");
 }
 
-static void fact(struct page *p, const char *label, const char *text)
+static void section_head_fact(struct page *p, const char *label, const char *text)
 {
     if (!text || !text[0])
         return;
@@ -28,11 +28,12 @@ void section_facts(struct page *p, const struct report *r)
     page_html(p, "</p>\n<h1 data-verdict>");
     verdict_sentences(p, r);
     page_html(p, "</h1>\n<p class=\"facts\">");
-    fact(p, "run", part_text(r->doc, "run.name"));
-    fact(p, "data",
-         part_text(r->doc, "data.title") ? part_text(r->doc, "data.title") : part_text(r->doc, "data.name"));
-    fact(p, "made", part_text(r->doc, "run.created"));
-    fact(p, "sotto", part_text(r->doc, "run.version"));
+    section_head_fact(p, "run", part_text(r->doc, "run.name"));
+    section_head_fact(p, "data",
+                      part_text(r->doc, "data.title") ? part_text(r->doc, "data.title")
+                                                      : part_text(r->doc, "data.name"));
+    section_head_fact(p, "made", part_text(r->doc, "run.created"));
+    section_head_fact(p, "sotto", part_text(r->doc, "run.version"));
     page_html(p, "</p>\n<p class=\"tools\" hidden><button type=\"button\" id=\"print\">Print</button></p>\n");
     if (r->synthetic)
         page_html(p,

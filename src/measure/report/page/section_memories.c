@@ -1,12 +1,12 @@
 /* Explanations of what a network remembers: the records that the attack is surest of, and the unit that gives each away. */
 #include "report/page/page.h"
 
-static const struct json *explained(const struct report_row *r)
+static const struct json *section_memories_explained(const struct report_row *r)
 {
     return part(r->audit, "model_attack.explained");
 }
 
-static void line(struct page *p, const struct json *one, double members)
+static void section_memories_line(struct page *p, const struct json *one, double members)
 {
     page_html(p, "<tr><th scope=\"row\">");
     page_count(p, part_number(one, "row"));
@@ -29,7 +29,7 @@ static void line(struct page *p, const struct json *one, double members)
 void section_memories(struct page *p, const struct report *r)
 {
     for (size_t i = 0; i < r->row_count; i++) {
-        const struct json *list = explained(&r->rows[i]);
+        const struct json *list = section_memories_explained(&r->rows[i]);
         if (!json_count(list))
             continue;
         page_html(
@@ -46,7 +46,7 @@ void section_memories(struct page *p, const struct report *r)
             "training set: handle this page as you handle them.",
             "Row|Is a|^Score|^Layer|^Unit|^Share|Pictures");
         for (size_t k = 0; k < json_count(list); k++)
-            line(p, json_at(list, k), part_number(r->rows[i].audit, "n_member"));
+            section_memories_line(p, json_at(list, k), part_number(r->rows[i].audit, "n_member"));
         page_table_end(p);
         page_html(p, "</section>\n");
     }

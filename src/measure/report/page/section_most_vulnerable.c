@@ -55,7 +55,7 @@ static const struct json *find_attack(const struct json *audit, const char *name
 
 /* For one attack chosen beforehand: at each threshold, how often a flag is right, and what could have been
  * seen at all. */
-static void flags(struct page *p, const struct json *audit, const char *name)
+static void section_most_vulnerable_flags(struct page *p, const struct json *audit, const char *name)
 {
     static const char *const priors[] = {"0.5", "0.1", "0.01"};
     const struct json *attack = find_attack(audit, name), *rates = part(attack, "tpr_at_threshold");
@@ -89,7 +89,7 @@ static void flags(struct page *p, const struct json *audit, const char *name)
     page_table_end(p);
 }
 
-static void slices(struct page *p, const struct json *s)
+static void section_most_vulnerable_slices(struct page *p, const struct json *s)
 {
     const struct json *list = part(s, "rows");
     if (!json_count(list))
@@ -129,7 +129,7 @@ static void found_again(struct page *p, const struct json *r)
     page_html(p, "</span>");
 }
 
-static void members(struct page *p, const struct json *e)
+static void section_most_vulnerable_members(struct page *p, const struct json *e)
 {
     const struct json *list = part(e, "members");
     if (!json_count(list))
@@ -167,7 +167,7 @@ static void members(struct page *p, const struct json *e)
 }
 
 /* What models of this recipe remember, whether or not they are the target. */
-static void memorisation(struct page *p, const struct json *m)
+static void section_most_vulnerable_memorisation(struct page *p, const struct json *m)
 {
     const struct json *list = part(m, "highest");
     if (!json_count(list))
@@ -204,7 +204,7 @@ static void memorisation(struct page *p, const struct json *m)
     page_table_end(p);
 }
 
-static void spread(struct page *p, const struct json *list)
+static void section_most_vulnerable_spread(struct page *p, const struct json *list)
 {
     if (!json_count(list))
         return;
@@ -230,7 +230,7 @@ static void spread(struct page *p, const struct json *list)
 }
 
 /* Whether an attack flags the same people when the model is trained again. */
-static void stability(struct page *p, const struct json *list)
+static void section_most_vulnerable_stability(struct page *p, const struct json *list)
 {
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *one = json_at(list, i), *s = part(one, "stability");
@@ -255,7 +255,7 @@ static void stability(struct page *p, const struct json *list)
 }
 
 /* Thresholds that the reference models agreed on, tried on the real target. */
-static void transferred(struct page *p, const struct json *list)
+static void section_most_vulnerable_transferred(struct page *p, const struct json *list)
 {
     bool any = false;
     for (size_t i = 0; i < json_count(list); i++) {
@@ -284,7 +284,7 @@ static void transferred(struct page *p, const struct json *list)
 
 /* Decisions that the attacker reached without the target's members: no half of the records was needed to
  * choose. */
-static void decisions(struct page *p, const struct json *audit)
+static void section_most_vulnerable_decisions(struct page *p, const struct json *audit)
 {
     const struct json *list = part(audit, "attacks");
     bool any = false;
@@ -352,13 +352,13 @@ void section_most_vulnerable(struct page *p, const struct report *r)
         page_name(p, row->title);
         page_html(p, ".</p>\n");
     }
-    flags(p, row->audit, name);
-    decisions(p, row->audit);
-    slices(p, part(row->audit, "slices"));
-    members(p, part(row->audit, "exposed"));
-    memorisation(p, part(row->audit, "memorisation"));
+    section_most_vulnerable_flags(p, row->audit, name);
+    section_most_vulnerable_decisions(p, row->audit);
+    section_most_vulnerable_slices(p, part(row->audit, "slices"));
+    section_most_vulnerable_members(p, part(row->audit, "exposed"));
+    section_most_vulnerable_memorisation(p, part(row->audit, "memorisation"));
     stand_ins(p, row->audit);
-    spread(p, part(row->audit, "between_models"));
-    stability(p, part(row->audit, "between_models"));
-    transferred(p, part(row->audit, "between_models"));
+    section_most_vulnerable_spread(p, part(row->audit, "between_models"));
+    section_most_vulnerable_stability(p, part(row->audit, "between_models"));
+    section_most_vulnerable_transferred(p, part(row->audit, "between_models"));
 }

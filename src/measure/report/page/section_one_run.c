@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static void verdict(struct page *p, const struct json *curve)
+static void section_one_run_verdict(struct page *p, const struct json *curve)
 {
     bool contradicted = false;
     const char *refused = part_text(curve, "refused");
@@ -36,7 +36,7 @@ static void verdict(struct page *p, const struct json *curve)
     page_html(p, ".</p>\n");
 }
 
-static void lower(struct page *p, double x)
+static void section_one_run_lower(struct page *p, double x)
 {
     page_html(p, "</td><td class=\"number\">");
     page_significant(p, x, 3);
@@ -58,11 +58,11 @@ static void bounds_cells(struct page *p, const struct json *attack)
     page_count(p, part_number(run, "right"));
     page_html(p, " of ");
     page_count(p, part_number(run, "guesses"));
-    lower(p, part_number(run, "epsilon_lower_bound"));
-    lower(p, part_number(bounds, "epsilon_lower_bound"));
-    lower(p, part_number(bounds, "mu_lower_bound_if_gaussian"));
-    lower(p, part_number(bounds, "epsilon_if_gaussian"));
-    lower(p, part_number(bounds, "bayesian_epsilon.estimate"));
+    section_one_run_lower(p, part_number(run, "epsilon_lower_bound"));
+    section_one_run_lower(p, part_number(bounds, "epsilon_lower_bound"));
+    section_one_run_lower(p, part_number(bounds, "mu_lower_bound_if_gaussian"));
+    section_one_run_lower(p, part_number(bounds, "epsilon_if_gaussian"));
+    section_one_run_lower(p, part_number(bounds, "bayesian_epsilon.estimate"));
     page_html(p, " <span class=\"ci\">[");
     page_significant(p, part_number(bounds, "bayesian_epsilon.lower"), 3);
     page_html(p, ", ");
@@ -70,7 +70,7 @@ static void bounds_cells(struct page *p, const struct json *attack)
     page_html(p, "]</span></td></tr>\n");
 }
 
-static void line(struct page *p, const struct json *attack)
+static void section_one_run_line(struct page *p, const struct json *attack)
 {
     page_html(p, "<tr><th scope=\"row\">");
     page_name(p, part_text(attack, "name"));
@@ -155,7 +155,7 @@ void section_one_run(struct page *p, const struct report *r)
             continue;
         page_html(
             p, "<section id=\"one-run\" aria-labelledby=\"h-one-run\"><h2 id=\"h-one-run\">One run</h2>\n");
-        verdict(p, curve);
+        section_one_run_verdict(p, curve);
         if (count_bounds(attacks) > 0) {
             page_table(
                 p, "Guesses in one run",
@@ -170,7 +170,7 @@ void section_one_run(struct page *p, const struct report *r)
                 "Gaussian)|^&epsilon; &ge; (if Gaussian)|^&epsilon; (Bayesian)");
             for (size_t k = 0; k < json_count(attacks); k++)
                 if (part(json_at(attacks, k), "one_run_bounds"))
-                    line(p, json_at(attacks, k));
+                    section_one_run_line(p, json_at(attacks, k));
             page_table_end(p);
         }
         page_html(p, "</section>\n");

@@ -57,8 +57,8 @@ static void point_line(struct page *p, const struct sweeps *s, const struct swee
     page_html(p, "</tr>\n");
 }
 
-static void figure(struct page *p, const char *kind, size_t curve, size_t attack, const char *caption,
-                   const char *name)
+static void section_sweeps_figure(struct page *p, const char *kind, size_t curve, size_t attack,
+                                  const char *caption, const char *name)
 {
     page_format(
         p,
@@ -78,13 +78,15 @@ static void figure(struct page *p, const char *kind, size_t curve, size_t attack
 static void case_figures(struct page *p, const struct sweeps *s, size_t first)
 {
     page_html(p, "<div class=\"charts\">\n");
-    figure(p, "sweep-loss", first, 0, "Utility loss against epsilon", NULL);
+    section_sweeps_figure(p, "sweep-loss", first, 0, "Utility loss against epsilon", NULL);
     for (size_t k = 0; k < s->attack_count; k++) {
-        figure(p, "sweep-attack", first, k, "Attack accuracy against epsilon", s->attacks[k]);
-        figure(p, "sweep-trade", first, k, "Attack accuracy against utility loss", s->attacks[k]);
+        section_sweeps_figure(p, "sweep-attack", first, k, "Attack accuracy against epsilon", s->attacks[k]);
+        section_sweeps_figure(p, "sweep-trade", first, k, "Attack accuracy against utility loss",
+                              s->attacks[k]);
         if (!isnan(s->rate))
-            figure(p, "sweep-rate", first, k, "True positives at a low false-positive rate against epsilon",
-                   s->attacks[k]);
+            section_sweeps_figure(p, "sweep-rate", first, k,
+                                  "True positives at a low false-positive rate against epsilon",
+                                  s->attacks[k]);
     }
     page_html(p, "</div>\n");
 }

@@ -39,7 +39,7 @@ static void class_line(struct page *p, const struct json *one)
 }
 
 /* Noise seldom costs all classes alike; an average hides it. */
-static void classes(struct page *p, const struct report_row *row)
+static void section_utility_classes(struct page *p, const struct report_row *row)
 {
     const struct json *lowest = json_at(row->classes, 0);
     for (size_t i = 0; i < json_count(row->classes); i++)
@@ -73,7 +73,7 @@ static void by_class(struct page *p, const struct report *r)
             continue;
         page_html(p, any ? "" : "<h3>Accuracy by class</h3>\n");
         any = true;
-        classes(p, &r->rows[i]);
+        section_utility_classes(p, &r->rows[i]);
     }
 }
 

@@ -17,13 +17,13 @@ struct findings {
     const struct report_row *contradicted; /* NULL: none */
 };
 
-static bool leaks(const struct report_row *row)
+static bool section_verdict_leaks(const struct report_row *row)
 {
     return row->verdict == SOTTO_VERDICT_LEAKS || row->verdict == SOTTO_VERDICT_LEAKS_LITTLE ||
            row->verdict == SOTTO_VERDICT_CONTRADICTED;
 }
 
-static const struct attack_result *largest(const struct report_row *row)
+static const struct attack_result *section_verdict_largest(const struct report_row *row)
 {
     return &row->attacks[row->strongest];
 }
@@ -37,7 +37,8 @@ static bool leaks_by_area(const struct report_row *row)
 /* Of the better guess. */
 static double better_area(const struct report_row *row)
 {
-    return row->leak.opposite ? 1 - largest(row)->auc.value : largest(row)->auc.value;
+    return row->leak.opposite ? 1 - section_verdict_largest(row)->auc.value
+                              : section_verdict_largest(row)->auc.value;
 }
 
 /* Attacks on a destroyed model mean nothing, so it tells most only where there is no other. A leak tells more than none. */
@@ -51,14 +52,14 @@ static bool tells_more(const struct report_row *row, const struct report_row *th
     return better_area(row) > better_area(than);
 }
 
-static struct findings find(const struct report *r)
+static struct findings section_verdict_find(const struct report *r)
 {
     struct findings f = {0};
     for (size_t i = 0; i < r->row_count; i++) {
         const struct report_row *row = &r->rows[i];
         f.proved += row->proof_means;
         f.destroyed += row->verdict == SOTTO_VERDICT_DESTROYED;
-        f.leaking += row->attack_count && leaks(row);
+        f.leaking += row->attack_count && section_verdict_leaks(row);
         f.swapped += row->leak.swapped != 0;
         f.attacked += row->attack_count > 0;
         f.attacks += row->attack_count;
@@ -87,9 +88,9 @@ static void epsilon_delta(struct page *p, const struct report_row *r)
 /* No AUC up to one half is the strongest of anything. */
 static void largest_area(struct page *p, const struct report_row *row)
 {
-    const bool above = largest(row)->auc.value > 0.5;
+    const bool above = section_verdict_largest(row)->auc.value > 0.5;
     page_html(p, above ? "largest AUC " : "none above chance: largest AUC ");
-    page_estimate(p, &largest(row)->auc);
+    page_estimate(p, &section_verdict_largest(row)->auc);
 }
 
 /* --- the sentences --- */
@@ -149,13 +150,13 @@ static void measured_sentence(struct page *p, const struct report *r, const stru
     page_html(p, ", with AUC ");
     if (r->row_count > 1)
         page_html(p, "up to ");
-    page_estimate(p, &largest(f->most)->auc);
+    page_estimate(p, &section_verdict_largest(f->most)->auc);
     page_html(p, " (0.5 is guessing).");
 }
 
 void verdict_sentences(struct page *p, const struct report *r)
 {
-    const struct findings f = find(r);
+    const struct findings f = section_verdict_find(r);
     if (f.contradicted) {
         page_text(p, f.contradicted->verdict_text);
         return;
@@ -174,7 +175,7 @@ static const char *verdict_label(enum sotto_verdict v)
     return labels[v];
 }
 
-static void badge(struct page *p, enum sotto_verdict v)
+static void section_verdict_badge(struct page *p, enum sotto_verdict v)
 {
     page_format(p, "<span class=\"badge %s\">%s</span>", sotto_verdict_name(v), verdict_label(v));
 }
@@ -203,9 +204,9 @@ static void auc_cell(struct page *p, const struct report_row *r)
         return;
     }
     page_estimate(p, &r->attacks[r->headline].auc);
-    if (r->strongest != r->headline && largest(r)->auc.value > 0.5) {
+    if (r->strongest != r->headline && section_verdict_largest(r)->auc.value > 0.5) {
         page_html(p, " <span class=\"ci\">largest ");
-        page_fraction(p, largest(r)->auc.value);
+        page_fraction(p, section_verdict_largest(r)->auc.value);
         page_html(p, "</span>");
     }
 }
@@ -238,13 +239,13 @@ static void glance_row(struct page *p, const struct report_row *row, bool condit
     page_html(p, "</td><td data-label=\"Accuracy\">");
     page_estimate(p, &row->accuracy);
     page_html(p, "</td><td>");
-    badge(p, row->verdict);
+    section_verdict_badge(p, row->verdict);
     page_html(p, "<span class=\"why\">");
     page_text(p, row->verdict_text);
     page_html(p, "</span></td></tr>\n");
 }
 
-static void glance(struct page *p, const struct report *r)
+static void section_verdict_glance(struct page *p, const struct report *r)
 {
     bool conditional = false;
     for (size_t i = 0; i < r->row_count; i++)
@@ -304,7 +305,7 @@ static void proved_card(struct page *p, const struct report *r, const struct fin
  * measured. */
 static void strongest_attack(struct page *p, const struct report_row *row)
 {
-    const struct attack_result *a = largest(row);
+    const struct attack_result *a = section_verdict_largest(row);
     const struct json *rate = NULL;
     double lowest = 1;
     for (const char *key = json_first_key(a->rates); key; key = json_next_key(a->rates, key))
@@ -350,7 +351,7 @@ static void measured_card(struct page *p, const struct report *r, const struct f
         page_html(p, "</p></div>\n");
         return;
     }
-    if (largest(f->most)->auc.value > 0.5) {
+    if (section_verdict_largest(f->most)->auc.value > 0.5) {
         page_html(p, f->leaking ? "Worst: " : "Furthest above chance: ");
         if (r->row_count > 1) {
             page_name(p, f->most->title);
@@ -362,7 +363,7 @@ static void measured_card(struct page *p, const struct report *r, const struct f
         return;
     }
     page_html(p, "No attack is above chance: largest AUC ");
-    page_estimate(p, &largest(f->most)->auc);
+    page_estimate(p, &section_verdict_largest(f->most)->auc);
     page_html(p, ".</p></div>\n");
 }
 
@@ -413,7 +414,7 @@ static void cost_line(struct page *p, const struct report_row *row)
                 fabs(cost), row->verdict == SOTTO_VERDICT_DESTROYED ? " (destroyed)" : "");
 }
 
-static void costs(struct page *p, const struct report *r)
+static void section_verdict_costs(struct page *p, const struct report *r)
 {
     bool any = false;
     for (size_t i = 0; i < r->row_count; i++) {
@@ -435,7 +436,7 @@ static void costs(struct page *p, const struct report *r)
 /* --- what to do next --- */
 
 /* A setting that may be given away: proved, useful, and no attack contradicts it. */
-static const struct report_row *releasable(const struct report *r)
+static const struct report_row *section_verdict_releasable(const struct report *r)
 {
     for (size_t i = 0; i < r->row_count; i++)
         if (r->rows[i].proof_means && r->rows[i].verdict == SOTTO_VERDICT_NOT_DETECTED)
@@ -504,8 +505,8 @@ static const char *next_words(const struct report *r, const struct findings *f,
 
 static void next_step(struct page *p, const struct report *r)
 {
-    const struct findings f = find(r);
-    const struct report_row *ready = releasable(r);
+    const struct findings f = section_verdict_find(r);
+    const struct report_row *ready = section_verdict_releasable(r);
     page_html(p, "<h3 id=\"next\">What you can do now</h3>\n<p>");
     page_html(p, next_words(r, &f, ready));
     page_html(p, "</p>\n<pre class=\"command\" tabindex=\"0\"><code>");
@@ -524,7 +525,7 @@ static void next_step(struct page *p, const struct report *r)
 
 void section_verdict(struct page *p, const struct report *r)
 {
-    const struct findings f = find(r);
+    const struct findings f = section_verdict_find(r);
     page_html(p,
               "<section id=\"verdict\" aria-labelledby=\"h-verdict\"><h2 id=\"h-verdict\">Overview</h2>\n");
     page_html(p, "<div class=\"cards\">\n");
@@ -534,8 +535,8 @@ void section_verdict(struct page *p, const struct report *r)
     page_html(p, "</div>\n");
     checks_banner(p, r);
     next_step(p, r);
-    glance(p, r);
-    costs(p, r);
+    section_verdict_glance(p, r);
+    section_verdict_costs(p, r);
     page_html(
         p, "<nav aria-label=\"Sections\"><a href=\"#words\">In plain words</a> <a href=\"#claim\">Claim</a> "
            "<a href=\"#attacks\">Attacks</a> <a href=\"#utility\">Utility</a> <a "
