@@ -8,7 +8,7 @@
 
 enum { HIDDEN = 64 }; /* as the adversary of Talos: two layers below the logits */
 
-static sotto_status train(struct attriguard *a, const struct defence_fit *in)
+static sotto_status attriguard_train(struct attriguard *a, const struct defence_fit *in)
 {
     struct sotto_head_recipe recipe;
     struct head_data data = {in->known->x, in->known->protected_label, in->known->n, in->known->d,
@@ -36,7 +36,7 @@ sotto_status attriguard_fit(void **model, const struct defence_fit *in, attrigua
         a->prior[in->known->protected_label[i]] += 1 / (double)in->known->n;
     for (size_t v = 0; in->args[ATTRIGUARD_PRIOR] == 0 && v < a->values; v++)
         a->prior[v] = 1 / (double)a->values;
-    TRY(train(a, in));
+    TRY(attriguard_train(a, in));
 done:
     return status;
 }
@@ -124,7 +124,7 @@ static void spread_prior(struct attriguard_look *look)
     }
 }
 
-static void defend(float *out, double *cost, struct attriguard_look *look)
+static void attriguard_defend(float *out, double *cost, struct attriguard_look *look)
 {
     const struct attriguard *a = look->a;
     double coin = defence_coin(a->key, look->row, look->d), passed = 0, expected = 0;
@@ -153,7 +153,7 @@ sotto_status attriguard_apply(float *out, double *cost, const void *model, const
     TRY(look_make(&look, model, d));
     for (size_t i = 0; i < n; i++) {
         look.row = x + i * d;
-        defend(out + i * d, cost + i, &look);
+        attriguard_defend(out + i * d, cost + i, &look);
     }
 done:
     look_clear(&look);

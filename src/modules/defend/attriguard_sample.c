@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-static double total(const double *prior, const double *cost, size_t n, double budget, double mu)
+static double attriguard_sample_total(const double *prior, const double *cost, size_t n, double budget,
+                                      double mu)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -11,7 +12,8 @@ static double total(const double *prior, const double *cost, size_t n, double bu
 }
 
 /* All mass on the values of least cost: the only solution when the budget allows no more. */
-static void cheapest(double *q, const double *prior, const double *cost, size_t n, double least)
+static void attriguard_sample_cheapest(double *q, const double *prior, const double *cost, size_t n,
+                                       double least)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -36,7 +38,7 @@ bool attriguard_sample(double *q, const double *prior, const double *cost, size_
         return true;
     }
     if (least == budget) {
-        cheapest(q, prior, cost, n, least);
+        attriguard_sample_cheapest(q, prior, cost, n, least);
         return true;
     }
     double low = 0, high = 1 / (budget - least);
@@ -44,7 +46,7 @@ bool attriguard_sample(double *q, const double *prior, const double *cost, size_
         double middle = low + (high - low) / 2;
         if (middle <= low || middle >= high)
             break;
-        if (total(prior, cost, n, budget, middle) > 1)
+        if (attriguard_sample_total(prior, cost, n, budget, middle) > 1)
             high = middle;
         else
             low = middle;

@@ -22,7 +22,7 @@ static const struct parameter params[] = {
 static const double margin = 1e-3, first_c = 1, most_c = 64;
 
 /* x = the row with `change`, rounded as it would be shown; returns the largest |u_j| that came of it. */
-static double move(struct attriguard_look *look, float *moved)
+static double defence_attriguard_move(struct attriguard_look *look, float *moved)
 {
     const double *scale = look->a->net.scale;
     double largest = 0;
@@ -35,7 +35,8 @@ static double move(struct attriguard_look *look, float *moved)
     return largest;
 }
 
-static void adam(struct attriguard_look *look, const double *pull, double c, double tau, size_t step)
+static void defence_attriguard_adam(struct attriguard_look *look, const double *pull, double c, double tau,
+                                    size_t step)
 {
     const double *scale = look->a->net.scale;
     double rate = look->a->args[STEP] * sqrt(1 - pow(0.999, (double)step)) / (1 - pow(0.9, (double)step));
@@ -55,7 +56,7 @@ static double try_once(struct attriguard_look *look, float *moved, size_t value,
     memset(look->mean, 0, look->d * sizeof *look->mean);
     memset(look->square, 0, look->d * sizeof *look->square);
     for (size_t step = 1; step <= (size_t)look->a->args[ATTRIGUARD_STEPS]; step++) {
-        double size = move(look, moved), rival = -INFINITY;
+        double size = defence_attriguard_move(look, moved), rival = -INFINITY;
         bool there = attriguard_answer(look) == value;
         const double *logits = look->net.value[look->a->net.layers];
         if (there && size < tau && size < least) {
@@ -65,12 +66,12 @@ static double try_once(struct attriguard_look *look, float *moved, size_t value,
         for (size_t v = 0; v < look->a->values; v++)
             rival = v != value ? fmax(rival, logits[v]) : rival;
         bool far = rival - logits[value] > -margin; /* past the margin the first term is constant */
-        adam(look, attriguard_pull(look, value), far ? c : 0, tau, step);
+        defence_attriguard_adam(look, attriguard_pull(look, value), far ? c : 0, tau, step);
     }
     return least;
 }
 
-static double search(float *moved, struct attriguard_look *look, size_t value)
+static double defence_attriguard_search(float *moved, struct attriguard_look *look, size_t value)
 {
     double tau = look->a->args[LARGEST], least = INFINITY, c = first_c;
     memset(look->change, 0, look->d * sizeof *look->change);
@@ -86,13 +87,13 @@ static double search(float *moved, struct attriguard_look *look, size_t value)
             memcpy(look->change, look->best, look->d * sizeof *look->change);
     }
     if (isfinite(least))
-        least = move(look, moved);
+        least = defence_attriguard_move(look, moved);
     return least;
 }
 
-static sotto_status fit(void **model, const struct defence_fit *in)
+static sotto_status defence_attriguard_fit(void **model, const struct defence_fit *in)
 {
-    return attriguard_fit(model, in, search);
+    return attriguard_fit(model, in, defence_attriguard_search);
 }
 
 const struct defence defence_attriguard = {
@@ -103,6 +104,6 @@ const struct defence defence_attriguard = {
     .usual_budget = 0.5,
     .needs = DEFENCE_SECRETS,
     .params = params,
-    .fit = fit,
+    .fit = defence_attriguard_fit,
     .apply = attriguard_apply,
     .release = attriguard_release};

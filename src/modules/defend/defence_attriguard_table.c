@@ -16,19 +16,21 @@ static const struct parameter params[] = {ATTRIGUARD_PARAMS(100),
                                            MODIFY_ADD, MODIFY_EXIST, MODIFY_ADD, true},
                                           {0}};
 
-static bool allowed(double original, int policy)
+static bool defence_attriguard_table_allowed(double original, int policy)
 {
     return policy == MODIFY_ADD || (policy == ADD_NEW) == (original == 0);
 }
 
 /* The entry with the best move up or down, and its new value; false: no move helps. */
-static bool choose(size_t *entry, double *value, const struct attriguard_look *look, const double *pull)
+static bool defence_attriguard_table_choose(size_t *entry, double *value, const struct attriguard_look *look,
+                                            const double *pull)
 {
     double step = look->a->args[STEP], most = 0;
     for (size_t j = 0; j < look->d; j++) {
         double to = pull[j] < 0 ? fmin(1, look->x[j] + step) : fmax(0, look->x[j] - step);
         double gain = -pull[j] * (to - look->x[j]);
-        if (gain > most && allowed((double)look->row[j], (int)look->a->args[POLICY])) {
+        if (gain > most &&
+            defence_attriguard_table_allowed((double)look->row[j], (int)look->a->args[POLICY])) {
             most = gain;
             *entry = j, *value = (double)(float)to;
         }
@@ -36,7 +38,7 @@ static bool choose(size_t *entry, double *value, const struct attriguard_look *l
     return most > 0;
 }
 
-static double search(float *moved, struct attriguard_look *look, size_t value)
+static double defence_attriguard_table_search(float *moved, struct attriguard_look *look, size_t value)
 {
     size_t entry = 0, changed = 0;
     double to = 0;
@@ -44,7 +46,7 @@ static double search(float *moved, struct attriguard_look *look, size_t value)
         look->x[j] = (double)look->row[j];
     size_t answered = attriguard_answer(look);
     for (size_t i = 0; answered != value && i < (size_t)look->a->args[ATTRIGUARD_STEPS]; i++) {
-        if (!choose(&entry, &to, look, attriguard_pull(look, value)))
+        if (!defence_attriguard_table_choose(&entry, &to, look, attriguard_pull(look, value)))
             return INFINITY;
         look->x[entry] = to;
         answered = attriguard_answer(look);
@@ -56,9 +58,9 @@ static double search(float *moved, struct attriguard_look *look, size_t value)
     return answered == value ? (double)changed : INFINITY;
 }
 
-static sotto_status fit(void **model, const struct defence_fit *in)
+static sotto_status defence_attriguard_table_fit(void **model, const struct defence_fit *in)
 {
-    return attriguard_fit(model, in, search);
+    return attriguard_fit(model, in, defence_attriguard_table_search);
 }
 
 const struct defence defence_attriguard_table = {
@@ -69,6 +71,6 @@ const struct defence defence_attriguard_table = {
     .usual_budget = 5,
     .needs = DEFENCE_SECRETS | DEFENCE_SHARES,
     .params = params,
-    .fit = fit,
+    .fit = defence_attriguard_table_fit,
     .apply = attriguard_apply,
     .release = attriguard_release};

@@ -89,14 +89,14 @@ static void sort_falling(double *sorted, size_t *place, const double *s, size_t 
 }
 
 /* h of posteriors s: the logit of membership. */
-static double judge(struct search *q, const double *s)
+static double defence_memguard_judge(struct search *q, const double *s)
 {
     sort_falling(q->sorted, q->place, s, q->k);
     const double *logits = defence_net_forward(&q->m->net, &q->look, q->sorted);
     return logits[1] - logits[0];
 }
 
-static void softmax(double *s, const double *z, size_t k)
+static void defence_memguard_softmax(double *s, const double *z, size_t k)
 {
     double top = z[0], sum = 0;
     for (size_t i = 1; i < k; i++)
@@ -108,30 +108,30 @@ static void softmax(double *s, const double *z, size_t k)
 }
 
 /* s, shown and h of the logits z. */
-static double look(struct search *q)
+static double defence_memguard_look(struct search *q)
 {
-    softmax(q->s, q->z, q->k);
+    defence_memguard_softmax(q->s, q->z, q->k);
     for (size_t i = 0; i < q->k; i++)
         q->shown[i] = (float)q->s[i];
-    return judge(q, q->s);
+    return defence_memguard_judge(q, q->s);
 }
 
-static double sign(double x)
+static double defence_memguard_sign(double x)
 {
     return x > 0 ? 1 : x < 0 ? -1 : 0;
 }
 
 /* diff_z: gradient of the loss at z; h was just computed there. */
-static void gradient(struct search *q, double h, double c3)
+static void defence_memguard_gradient(struct search *q, double h, double c3)
 {
-    const double weight[2] = {-sign(h), sign(h)};
+    const double weight[2] = {-defence_memguard_sign(h), defence_memguard_sign(h)};
     const double *by_sorted = defence_net_backward(&q->m->net, &q->look, weight);
     size_t rival = q->label == 0 ? 1 : 0;
     double mean = 0;
     for (size_t i = 0; i < q->k; i++)
         q->diff_s[q->place[i]] = by_sorted[i];
     for (size_t i = 0; i < q->k; i++) {
-        q->diff_s[i] += c3 * sign(q->s[i] - (double)q->p[i]);
+        q->diff_s[i] += c3 * defence_memguard_sign(q->s[i] - (double)q->p[i]);
         mean += q->s[i] * q->diff_s[i];
         rival = i != q->label && q->z[i] > q->z[rival] ? i : rival;
     }
@@ -144,7 +144,7 @@ static void gradient(struct search *q, double h, double c3)
 }
 
 /* False: there is no way down. */
-static bool step(struct search *q)
+static bool defence_memguard_step(struct search *q)
 {
     double norm = 0;
     for (size_t i = 0; i < q->k; i++)
@@ -162,25 +162,25 @@ static bool search_once(struct search *q, double h0, double c3)
 {
     double h = h0;
     memcpy(q->z, q->start, q->k * sizeof *q->z);
-    look(q);
+    defence_memguard_look(q);
     for (size_t i = 0; i < (size_t)q->m->args[STEPS]; i++) {
-        gradient(q, h, c3);
-        if (!step(q))
+        defence_memguard_gradient(q, h, c3);
+        if (!defence_memguard_step(q))
             return false;
-        h = look(q);
+        h = defence_memguard_look(q);
         if (h * h0 <= 0 && defence_top(q->shown, q->k) == q->label)
             return true;
     }
     return false;
 }
 
-static double certainty(double h)
+static double defence_memguard_certainty(double h)
 {
     return fabs(1 / (1 + exp(-h)) - 0.5);
 }
 
 /* What the row would be replaced by goes to `best`. False: it should stay as it is. */
-static bool find(struct search *q, const float *row)
+static bool defence_memguard_find(struct search *q, const float *row)
 {
     bool found = false;
     q->p = row;
@@ -190,8 +190,8 @@ static bool find(struct search *q, const float *row)
         q->s[i] = (double)row[i];
         q->start[i] = log(fmax((double)row[i], 1e-30));
     }
-    double h0 = judge(q, q->s);
-    if (certainty(h0) <= 1e-5)
+    double h0 = defence_memguard_judge(q, q->s);
+    if (defence_memguard_certainty(h0) <= 1e-5)
         return false;
     for (double c3 = q->m->args[C3]; c3 <= q->m->args[MOST_C3] && search_once(q, h0, c3); c3 *= 10) {
         memcpy(q->best, q->shown, q->k * sizeof *q->best);
@@ -201,28 +201,29 @@ static bool find(struct search *q, const float *row)
         return false;
     for (size_t i = 0; i < q->k; i++)
         q->s[i] = (double)q->best[i];
-    return certainty(judge(q, q->s)) < certainty(h0);
+    return defence_memguard_certainty(defence_memguard_judge(q, q->s)) < defence_memguard_certainty(h0);
 }
 
-static void defend(float *out, double *cost, struct search *q, const float *row)
+static void defence_memguard_defend(float *out, double *cost, struct search *q, const float *row)
 {
-    memcpy(out, find(q, row) ? q->best : row, q->k * sizeof *out);
+    memcpy(out, defence_memguard_find(q, row) ? q->best : row, q->k * sizeof *out);
     *cost = budget_mix(out, row, q->k, q->m->budget, q->m->key);
 }
 
-static sotto_status apply(float *out, double *cost, const void *model, const float *x, size_t n, size_t d)
+static sotto_status defence_memguard_apply(float *out, double *cost, const void *model, const float *x,
+                                           size_t n, size_t d)
 {
     sotto_status status = SOTTO_OK;
     struct search q = {0};
     TRY(search_make(&q, model, d));
     for (size_t i = 0; i < n; i++)
-        defend(out + i * d, cost + i, &q, x + i * d);
+        defence_memguard_defend(out + i * d, cost + i, &q, x + i * d);
 done:
     search_clear(&q);
     return status;
 }
 
-static sotto_status train(struct model *m, const struct defence_fit *in)
+static sotto_status defence_memguard_train(struct model *m, const struct defence_fit *in)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_known *known = in->known;
@@ -257,7 +258,7 @@ done:
     return status;
 }
 
-static sotto_status fit(void **model, const struct defence_fit *in)
+static sotto_status defence_memguard_fit(void **model, const struct defence_fit *in)
 {
     sotto_status status = SOTTO_OK;
     struct model *m = NULL;
@@ -265,12 +266,12 @@ static sotto_status fit(void **model, const struct defence_fit *in)
     *m = (struct model){.budget = in->budget, .key = in->key};
     memcpy(m->args, in->args, sizeof m->args);
     *model = m;
-    TRY(train(m, in));
+    TRY(defence_memguard_train(m, in));
 done:
     return status;
 }
 
-static void release(void *model)
+static void defence_memguard_release(void *model)
 {
     struct model *m = model;
     defence_net_clear(&m->net);
@@ -286,6 +287,6 @@ const struct defence defence_memguard = {.name = "memguard",
                                          .usual_budget = 1,
                                          .needs = DEFENCE_POSTERIORS | DEFENCE_SECRETS | DEFENCE_MEMBERSHIP,
                                          .params = params,
-                                         .fit = fit,
-                                         .apply = apply,
-                                         .release = release};
+                                         .fit = defence_memguard_fit,
+                                         .apply = defence_memguard_apply,
+                                         .release = defence_memguard_release};

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static sotto_status layout(struct defence_net *out, const struct sotto_head *h)
+static sotto_status defence_net_layout(struct defence_net *out, const struct sotto_head *h)
 {
     sotto_status status = SOTTO_OK;
     struct defence_net n = {.layers = h->layers, .product = defence_product_best()};
@@ -30,7 +30,7 @@ done:
 sotto_status defence_net_of(struct defence_net *out, const struct sotto_head *h)
 {
     sotto_status status = SOTTO_OK;
-    TRY(layout(out, h));
+    TRY(defence_net_layout(out, h));
     double *next = out->memory;
     for (size_t i = 0; i < out->width[0]; i++)
         next[out->width[0] + i] = 1;

@@ -58,7 +58,7 @@ struct training {
     size_t batch, batches, served;
 };
 
-static void standardise(const struct model *m, float *out, const float *x, size_t n)
+static void defence_olympus_standardise(const struct model *m, float *out, const float *x, size_t n)
 {
     for (size_t i = 0; i < n * m->d; i++) {
         size_t j = i % m->d;
@@ -118,15 +118,16 @@ static void player_clear(struct player *p)
 }
 
 /* Outputs of x (batch, inputs), borrowed. */
-static const float *ask(struct player *p, const float *x)
+static const float *defence_olympus_ask(struct player *p, const float *x)
 {
     memcpy(nn_plan_input(p->plan), x, p->batch * p->inputs * sizeof *x);
     nn_plan_forward(p->plan, 1, 0, 0);
     return nn_plan_output(p->plan);
 }
 
-/* From the gradient by the outputs of the last ask(): that of all weights, and by the input, borrowed. */
-static const float *blame(struct player *p, const float *diff)
+/* From the gradient by the outputs of the last defence_olympus_ask(): that of all weights, and by the input,
+ * borrowed. */
+static const float *defence_olympus_blame(struct player *p, const float *diff)
 {
     memcpy(nn_plan_diff_output(p->plan), diff, p->batch * p->outputs * sizeof *diff);
     nn_plan_backward(p->plan);
@@ -165,7 +166,7 @@ static sotto_status training_make(struct training *t)
     NEW(t->prior, in->values);
     NEW(t->order, n);
     NEW(t->y, t->batch);
-    standardise(t->m, t->rows, in->known->x, n);
+    defence_olympus_standardise(t->m, t->rows, in->known->x, n);
     for (size_t i = 0; i < n; i++) {
         t->prior[in->known->protected_label[i]] += 1 / (double)n;
         t->order[i] = (int64_t)i;
@@ -191,7 +192,7 @@ static void training_clear(struct training *t)
 }
 
 /* The next batch's rows and, as y, the given labels. A new order when all were served. */
-static void serve(struct training *t, const int64_t *labels)
+static void defence_olympus_serve(struct training *t, const int64_t *labels)
 {
     size_t place = t->served % t->batches, n = t->in->known->n;
     if (place == 0) {
@@ -208,11 +209,11 @@ static void serve(struct training *t, const int64_t *labels)
 
 static double turn_of_adversary(struct training *t)
 {
-    serve(t, t->in->known->protected_label);
-    const float *shown = ask(&t->coder, t->x);
-    const float *answer = ask(&t->adversary, shown);
+    defence_olympus_serve(t, t->in->known->protected_label);
+    const float *shown = defence_olympus_ask(&t->coder, t->x);
+    const float *answer = defence_olympus_ask(&t->adversary, shown);
     double loss = loss_softmax_cross_entropy(t->diff_answer, answer, t->y, t->batch, t->in->values);
-    blame(&t->adversary, t->diff_answer);
+    defence_olympus_blame(&t->adversary, t->diff_answer);
     nn_optimizer_step(t->adversary.adam, t->adversary.model, t->in->args[RATE]);
     return loss;
 }
@@ -241,24 +242,24 @@ static double turn_of_coder(struct training *t)
 {
     const double alpha = t->in->args[ALPHA], near = t->in->args[RECONSTRUCTION];
     size_t cells = t->batch * t->m->d;
-    serve(t, t->in->known->label);
-    const float *shown = ask(&t->coder, t->x);
-    const float *answer = ask(&t->task, shown);
+    defence_olympus_serve(t, t->in->known->label);
+    const float *shown = defence_olympus_ask(&t->coder, t->x);
+    const float *answer = defence_olympus_ask(&t->task, shown);
     double loss = loss_softmax_cross_entropy(t->diff_answer, answer, t->y, t->batch, t->in->classes);
-    const float *by_task = blame(&t->task, t->diff_answer);
-    answer = ask(&t->adversary, shown);
+    const float *by_task = defence_olympus_blame(&t->task, t->diff_answer);
+    answer = defence_olympus_ask(&t->adversary, shown);
     push_to_prior(t->diff_answer, answer, t->prior, t->batch, t->in->values);
-    const float *by_adversary = blame(&t->adversary, t->diff_answer);
+    const float *by_adversary = defence_olympus_blame(&t->adversary, t->diff_answer);
     for (size_t i = 0; i < cells; i++)
         t->diff[i] = (float)((1 - alpha) * (double)by_task[i] + alpha * (double)by_adversary[i] +
                              2 * near * ((double)shown[i] - (double)t->x[i]) / (double)cells);
-    blame(&t->coder, t->diff);
+    defence_olympus_blame(&t->coder, t->diff);
     nn_optimizer_step(t->coder.adam, t->coder.model, t->in->args[RATE]);
     nn_optimizer_step(t->task.adam, t->task.model, t->in->args[RATE]);
     return loss;
 }
 
-static sotto_status train(struct training *t)
+static sotto_status defence_olympus_train(struct training *t)
 {
     sotto_status status = SOTTO_OK;
     size_t epochs = (size_t)t->in->args[EPOCHS], turns = (size_t)t->in->args[TURNS];
@@ -279,7 +280,7 @@ done:
     return status;
 }
 
-static sotto_status fit(void **model, const struct defence_fit *in)
+static sotto_status defence_olympus_fit(void **model, const struct defence_fit *in)
 {
     sotto_status status = SOTTO_OK;
     int pool = par_pool_threads();
@@ -293,7 +294,7 @@ static sotto_status fit(void **model, const struct defence_fit *in)
     measure_columns(m, in->known);
     par_set_threads(1); /* so that the bits do not depend on their number; the products are small anyway */
     TRY(training_make(&t));
-    TRY(train(&t));
+    TRY(defence_olympus_train(&t));
     m->coder = t.coder.model;
     t.coder.model = NULL;
 done:
@@ -303,7 +304,7 @@ done:
     return status;
 }
 
-static void release(void *model)
+static void defence_olympus_release(void *model)
 {
     struct model *m = model;
     nn_model_free(m->coder);
@@ -313,7 +314,7 @@ static void release(void *model)
 
 /* Layer by layer without the training's memory, so that several threads can do it. value, next: (256 or
  * d). */
-static void encode(float *out, const struct model *m, float *value, float *next)
+static void defence_olympus_encode(float *out, const struct model *m, float *value, float *next)
 {
     const struct tensor_list *tensors = nn_model_tensors(m->coder);
     for (size_t t = 0; t < tensors->count; t += 2) {
@@ -331,7 +332,8 @@ static void encode(float *out, const struct model *m, float *value, float *next)
     }
 }
 
-static sotto_status apply(float *out, double *cost, const void *model, const float *x, size_t n, size_t d)
+static sotto_status defence_olympus_apply(float *out, double *cost, const void *model, const float *x,
+                                          size_t n, size_t d)
 {
     sotto_status status = SOTTO_OK;
     const struct model *m = model;
@@ -341,9 +343,9 @@ static sotto_status apply(float *out, double *cost, const void *model, const flo
     float *value = memory, *row = memory + 2 * room, *shown = row + d;
     for (size_t i = 0; i < n; i++, x += d, out += d) {
         double squares = 0;
-        standardise(m, row, x, 1);
+        defence_olympus_standardise(m, row, x, 1);
         memcpy(value, row, d * sizeof *row);
-        encode(shown, m, value, memory + room);
+        defence_olympus_encode(shown, m, value, memory + room);
         for (size_t j = 0; j < d; j++)
             squares += pow((double)shown[j] - (double)row[j], 2);
         double far = sqrt(squares / (double)d), share = far > m->budget ? m->budget / far : 1;
@@ -365,6 +367,6 @@ const struct defence defence_olympus = {
     .usual_budget = 10,
     .needs = DEFENCE_SECRETS | DEFENCE_LABELS,
     .params = params,
-    .fit = fit,
-    .apply = apply,
-    .release = release};
+    .fit = defence_olympus_fit,
+    .apply = defence_olympus_apply,
+    .release = defence_olympus_release};

@@ -63,7 +63,7 @@ static struct sotto_defence_distortion measure_distortion(const struct sotto_def
     return d;
 }
 
-static struct sotto_estimate share(size_t k, size_t n)
+static struct sotto_estimate defence_record_share(size_t k, size_t n)
 {
     struct sotto_estimate e = {.estimate = (double)k / (double)n};
     clopper_pearson(&e.lower, &e.upper, (double)k, (double)n, confidence);
@@ -83,8 +83,8 @@ static struct sotto_defence_utility compare_answers(const struct sotto_defence_o
         right_after += o->label && (int64_t)now == o->label[i];
     }
     return (struct sotto_defence_utility){(double)kept / (double)o->n,
-                                          o->label ? share(right_before, o->n) : none,
-                                          o->label ? share(right_after, o->n) : none};
+                                          o->label ? defence_record_share(right_before, o->n) : none,
+                                          o->label ? defence_record_share(right_after, o->n) : none};
 }
 
 /* By the task's answers, or by the rows themselves where these are posteriors. */

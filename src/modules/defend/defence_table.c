@@ -69,7 +69,8 @@ int sotto_defence_of_posteriors(const char *name)
     return d ? (d->needs & DEFENCE_POSTERIORS) != 0 : -1;
 }
 
-static sotto_status set(double args[DEFENCE_PARAMS], const struct defence *d, const char *setting)
+static sotto_status defence_table_set(double args[DEFENCE_PARAMS], const struct defence *d,
+                                      const char *setting)
 {
     sotto_status status = SOTTO_OK;
     char names[256];
@@ -93,12 +94,12 @@ sotto_status defence_arguments(double args[DEFENCE_PARAMS], const struct defence
     sotto_status status = SOTTO_OK;
     parameters_usual(args, DEFENCE_PARAMS, d->params);
     for (; settings && *settings; settings++)
-        TRY(set(args, d, *settings));
+        TRY(defence_table_set(args, d, *settings));
 done:
     return status;
 }
 
-static void describe(FILE *out, const struct defence *d)
+static void defence_table_describe(FILE *out, const struct defence *d)
 {
     fprintf(out, "%-20s %s (%s)\n%21sdefends %s; budget: %s [%g]\n", d->name, d->title, d->source, "",
             d->needs & DEFENCE_POSTERIORS ? "posteriors" : "embeddings", d->unit, d->usual_budget);
@@ -116,7 +117,7 @@ sotto_status sotto_defence_list(char **text)
     if (!out)
         FAIL(SOTTO_ENOMEM, "defend: out of memory for the list of defences");
     for (size_t i = 0; i < COUNT; i++)
-        describe(out, defence_table[i]);
+        defence_table_describe(out, defence_table[i]);
     if (fclose(out) != 0 || !(kept = base_strdup(buffer)))
         FAIL(SOTTO_ENOMEM, "defend: out of memory for the list of defences");
     *text = kept;

@@ -15,7 +15,7 @@ struct model {
     uint64_t key;
 };
 
-static sotto_status fit(void **model, const struct defence_fit *in)
+static sotto_status defence_temperature_fit(void **model, const struct defence_fit *in)
 {
     struct model *m = base_alloc(1, sizeof *m);
     if (!m)
@@ -26,7 +26,7 @@ static sotto_status fit(void **model, const struct defence_fit *in)
 }
 
 /* In log space, shifted by the largest, so that small posteriors survive. */
-static void flatten(float *out, const float *p, size_t d, double temperature)
+static void defence_temperature_flatten(float *out, const float *p, size_t d, double temperature)
 {
     double top = log((double)p[defence_top(p, d)]), sum = 0;
     for (size_t k = 0; k < d; k++)
@@ -35,11 +35,12 @@ static void flatten(float *out, const float *p, size_t d, double temperature)
         out[k] = p[k] > 0 ? (float)(exp((log((double)p[k]) - top) / temperature) / sum) : 0;
 }
 
-static sotto_status apply(float *out, double *cost, const void *model, const float *x, size_t n, size_t d)
+static sotto_status defence_temperature_apply(float *out, double *cost, const void *model, const float *x,
+                                              size_t n, size_t d)
 {
     const struct model *m = model;
     for (size_t i = 0; i < n; i++, x += d, out += d) {
-        flatten(out, x, d, m->temperature);
+        defence_temperature_flatten(out, x, d, m->temperature);
         if (defence_top(out, d) != defence_top(x, d)) /* two that became equal in single precision */
             memcpy(out, x, d * sizeof *out);
         cost[i] = budget_mix(out, x, d, m->budget, m->key);
@@ -47,7 +48,7 @@ static sotto_status apply(float *out, double *cost, const void *model, const flo
     return SOTTO_OK;
 }
 
-static void release(void *model)
+static void defence_temperature_release(void *model)
 {
     base_free(model);
 }
@@ -61,6 +62,6 @@ const struct defence defence_temperature = {
     .usual_budget = 2,
     .needs = DEFENCE_POSTERIORS,
     .params = params,
-    .fit = fit,
-    .apply = apply,
-    .release = release};
+    .fit = defence_temperature_fit,
+    .apply = defence_temperature_apply,
+    .release = defence_temperature_release};

@@ -17,7 +17,7 @@ struct model {
     uint64_t key;
 };
 
-static sotto_status fit(void **model, const struct defence_fit *in)
+static sotto_status defence_uniform_confidence_fit(void **model, const struct defence_fit *in)
 {
     struct model *m = base_alloc(1, sizeof *m);
     if (!m)
@@ -27,7 +27,8 @@ static sotto_status fit(void **model, const struct defence_fit *in)
     return SOTTO_OK;
 }
 
-static sotto_status apply(float *out, double *cost, const void *model, const float *x, size_t n, size_t d)
+static sotto_status defence_uniform_confidence_apply(float *out, double *cost, const void *model,
+                                                     const float *x, size_t n, size_t d)
 {
     const struct model *m = model;
     double gap = fmin(m->gap, 1 - 1 / (double)d); /* the others stay >= 0 */
@@ -41,7 +42,7 @@ static sotto_status apply(float *out, double *cost, const void *model, const flo
     return SOTTO_OK;
 }
 
-static void release(void *model)
+static void defence_uniform_confidence_release(void *model)
 {
     base_free(model);
 }
@@ -54,6 +55,6 @@ const struct defence defence_uniform_confidence = {
     .usual_budget = 2,
     .needs = DEFENCE_POSTERIORS,
     .params = params,
-    .fit = fit,
-    .apply = apply,
-    .release = release};
+    .fit = defence_uniform_confidence_fit,
+    .apply = defence_uniform_confidence_apply,
+    .release = defence_uniform_confidence_release};

@@ -41,7 +41,7 @@ static struct sotto_defence_attacker *add_attacker(struct sotto_defence_leakage 
     return one;
 }
 
-static struct sotto_estimate share(size_t k, size_t n)
+static struct sotto_estimate defended_share(size_t k, size_t n)
 {
     struct sotto_estimate e = {.estimate = (double)k / (double)n};
     clopper_pearson(&e.lower, &e.upper, (double)k, (double)n, confidence);
@@ -69,14 +69,14 @@ static sotto_status judge_scores(struct sotto_defence_leakage *leakage, const ch
     }
     TRY(sotto_auc(&auc, split, in, split + in, out, confidence));
     struct sotto_defence_attacker *one = add_attacker(leakage, name);
-    one->accuracy = share(right, rows->n);
+    one->accuracy = defended_share(right, rows->n);
     one->auc = auc;
 done:
     base_free(split);
     return status;
 }
 
-static int falling(const void *a, const void *b)
+static int defended_falling(const void *a, const void *b)
 {
     float x = *(const float *)a, y = *(const float *)b;
     return (x < y) - (x > y);
@@ -88,14 +88,14 @@ static bool sort_rows(float *out, const float *x, size_t n, size_t d)
     bool differ = false;
     memcpy(out, x, n * d * sizeof *out);
     for (size_t i = 0; i < n; i++) {
-        qsort(out + i * d, d, sizeof *out, falling);
+        qsort(out + i * d, d, sizeof *out, defended_falling);
         differ |= memcmp(out + i * d, out, d * sizeof *out) != 0;
     }
     return differ;
 }
 
 /* The network on sorted rows of the attacker; stays NULL where these are all the same. */
-static sotto_status teach(struct defence_trial *s)
+static sotto_status defended_teach(struct defence_trial *s)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_known *own = s->trial->attacker;
@@ -126,7 +126,7 @@ static sotto_status by_network(double *scores, struct defence_trial *s)
     NEW_ROWS(asked, rows->n, rows->d);
     NEW_ROWS(logits, rows->n, 2);
     if (s->learned != s->train)
-        TRY(teach(s));
+        TRY(defended_teach(s));
     sort_rows(asked, s->test, rows->n, rows->d);
     if (s->net)
         TRY(sotto_head_predict(logits, s->net, asked, rows->n, rows->d, 1, s->ctx));
@@ -138,7 +138,7 @@ done:
     return status;
 }
 
-static double largest(const float *p, size_t d)
+static double defended_largest(const float *p, size_t d)
 {
     double top = 0;
     for (size_t k = 0; k < d; k++)
@@ -186,7 +186,7 @@ static sotto_status seek_members(struct sotto_defence_leakage *leakage, struct d
     NEW(scores, s->trial->rows.n);
     TRY(by_network(scores, s));
     TRY(judge_scores(leakage, "network", scores, 0, &s->trial->rows));
-    TRY(by_threshold(leakage, "confidence", s, largest, scores));
+    TRY(by_threshold(leakage, "confidence", s, defended_largest, scores));
     TRY(by_threshold(leakage, "entropy", s, minus_entropy, scores));
 done:
     base_free(scores);
@@ -236,7 +236,7 @@ done:
     return status;
 }
 
-static sotto_status check(struct defence_trial *s)
+static sotto_status defended_check(struct defence_trial *s)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_known *sides[2] = {&s->trial->rows, s->trial->attacker};
@@ -275,7 +275,7 @@ static sotto_status add_baselines(struct sotto_defence_leakage *leakage, struct 
     for (size_t i = 0; i < rows->n; i++)
         most = ++count[rows->protected_label[i]] > most ? count[rows->protected_label[i]] : most;
     TAKE(&s->memory, leakage->attackers, MOST_ATTACKERS);
-    add_attacker(leakage, "commonest")->accuracy = share(most, rows->n);
+    add_attacker(leakage, "commonest")->accuracy = defended_share(most, rows->n);
     if (s->trial->posteriors && rows->label) {
         size_t right = 0;
         for (size_t i = 0; i < rows->n; i++) {
@@ -285,7 +285,7 @@ static sotto_status add_baselines(struct sotto_defence_leakage *leakage, struct 
                 top = p[k] > p[top] ? k : top;
             right += ((int64_t)top == rows->label[i]) == (rows->protected_label[i] == 1);
         }
-        add_attacker(leakage, "label only")->accuracy = share(right, rows->n);
+        add_attacker(leakage, "label only")->accuracy = defended_share(right, rows->n);
     }
 done:
     base_free(count);
@@ -304,7 +304,7 @@ sotto_status sotto_defence_measure(struct sotto_defence_result *out, const struc
     struct sotto_defence_result r = {.protected_label = trial->posteriors ? "membership" : "attribute",
                                      .attacker_rows = trial->attacker->n};
     TRY(require_reserved(trial->reserved, "defend"));
-    TRY(check(&s));
+    TRY(defended_check(&s));
     s.train = trial->attacker->x, s.test = trial->rows.x;
     TRY(run_trial(&r.before, &s));
     s.test = trial->after;
