@@ -39,7 +39,8 @@ done:
     return status;
 }
 
-static sotto_status check(const struct sotto_federated_options *o, const struct sotto_federated_input *in)
+static sotto_status federated_check(const struct sotto_federated_options *o,
+                                    const struct sotto_federated_input *in)
 {
     sotto_status status = SOTTO_OK;
     TRY(require_reserved(in->reserved, "federated"));
@@ -92,8 +93,8 @@ done:
     return status;
 }
 
-static sotto_status accuracy(double *out, struct federation *f, const float *weights, size_t from, size_t to,
-                             const struct sotto_context *ctx)
+static sotto_status federated_accuracy(double *out, struct federation *f, const float *weights, size_t from,
+                                       size_t to, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_head *h = NULL;
@@ -114,8 +115,8 @@ static sotto_status describe_run(struct facts *list, struct federation *f, const
     double train, test;
     size_t rest = f->first[f->participants];
     struct facts *one = fact_group(list, NULL);
-    TRY(accuracy(&train, f, r->last, 0, rest, ctx));
-    TRY(accuracy(&test, f, r->last, rest, f->first[f->participants + 1], ctx));
+    TRY(federated_accuracy(&train, f, r->last, 0, rest, ctx));
+    TRY(federated_accuracy(&test, f, r->last, rest, f->first[f->participants + 1], ctx));
     fact_text(one, "attacker", a->ascend || a->isolate ? a->name : "none");
     fact_real(one, "train_accuracy", train);
     fact_real(one, "test_accuracy", test);
@@ -147,9 +148,9 @@ done:
 }
 
 /* Candidates that are judged (all, or the half that taught nothing), members first, as the audit wants them. */
-static sotto_status measure(struct sotto_audit_result *out, const double *scores,
-                            const struct head_data *data, const struct federated_plan *plan,
-                            const struct sotto_context *ctx)
+static sotto_status federated_measure(struct sotto_audit_result *out, const double *scores,
+                                      const struct head_data *data, const struct federated_plan *plan,
+                                      const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const struct federated_candidates *c = plan->candidates;
@@ -222,8 +223,9 @@ done:
     return status;
 }
 
-static sotto_status describe(struct sotto_audit_result *out, struct facts *facts, const struct federation *f,
-                             const struct sotto_federated_options *o, const struct sotto_context *ctx)
+static sotto_status federated_describe(struct sotto_audit_result *out, struct facts *facts,
+                                       const struct federation *f, const struct sotto_federated_options *o,
+                                       const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     char recipe[HEAD_RECIPE_TEXT];
@@ -264,7 +266,7 @@ sotto_status sotto_federated(struct sotto_audit_result *out, const struct sotto_
     double *scores = NULL;
     TRY(sotto_options_resolve(&o, options, options_federated));
     TRY(sotto_options_resolve(&o.audit, &o.audit, options_audit));
-    TRY(check(&o, in));
+    TRY(federated_check(&o, in));
     TRY(resolve_recipe(&recipe, o.recipe));
     REQUIRE(o.noise_multiplier == 0 || strcmp(recipe.trainer, "sgd") == 0,
             "federated: noise_multiplier with trainer %s; expected trainer sgd", recipe.trainer);
@@ -284,8 +286,8 @@ sotto_status sotto_federated(struct sotto_audit_result *out, const struct sotto_
     plan.folder = o.folder;
     NEW_ROWS(scores, ATTACKERS, candidates.n);
     TRY(run_all(scores, &facts, &f, &plan, ctx));
-    TRY(measure(&r, scores, &data, &plan, ctx));
-    TRY(describe(&r, &facts, &f, &o, ctx));
+    TRY(federated_measure(&r, scores, &data, &plan, ctx));
+    TRY(federated_describe(&r, &facts, &f, &o, ctx));
     *out = r;
     r = (struct sotto_audit_result){0};
 done:

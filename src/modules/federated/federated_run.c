@@ -29,7 +29,7 @@ void federated_run_clear(struct federated_run *r)
 
 /* weights += a step, `strength` times as long as the last change of the model, along the sum of the gradients of the round's
  * candidates, each at length 1: the loss of members is near 0, and so is its gradient, which the others' would drown. */
-static void ascend(float *weights, struct rounds *r, size_t first, size_t count)
+static void federated_run_ascend(float *weights, struct rounds *r, size_t first, size_t count)
 {
     const struct head_data *data = r->f->data;
     double squares = 0, change = 0;
@@ -50,7 +50,8 @@ static void ascend(float *weights, struct rounds *r, size_t first, size_t count)
         weights[j] = (float)((double)weights[j] + rate * r->step[j]);
 }
 
-static sotto_status save(const struct rounds *r, const float *weights, size_t round, const char *who)
+static sotto_status federated_run_save(const struct rounds *r, const float *weights, size_t round,
+                                       const char *who)
 {
     sotto_status status = SOTTO_OK;
     char name[64], path[4096];
@@ -70,24 +71,26 @@ static sotto_status save_uploads(const struct rounds *r, size_t round)
     char who[48];
     for (size_t p = 0; r->plan->options->keep_uploads && p < r->f->participants; p++) {
         snprintf(who, sizeof who, "-participant-%zu", p);
-        TRY(save(r, r->f->upload + p * r->f->parameters, round, who));
+        TRY(federated_run_save(r, r->f->upload + p * r->f->parameters, round, who));
     }
 done:
     return status;
 }
 
 /* Rounds that give every candidate a turn; the last ones are the turns'. */
-static size_t turns(const struct federated_plan *plan)
+static size_t federated_run_turns(const struct federated_plan *plan)
 {
     return (plan->candidates->n + plan->options->ascend - 1) / plan->options->ascend;
 }
 
 /* Candidates of a round: how many, and the first of them. */
-static size_t turn(size_t *first, const struct rounds *r, size_t round)
+static size_t federated_run_turn(size_t *first, const struct rounds *r, size_t round)
 {
     size_t most = r->plan->options->ascend, n = r->plan->candidates->n;
     size_t left = r->plan->options->rounds - round; /* rounds behind this one */
-    *first = r->a->ascend && left < turns(r->plan) ? (turns(r->plan) - 1 - left) * most : n;
+    *first = r->a->ascend && left < federated_run_turns(r->plan)
+                 ? (federated_run_turns(r->plan) - 1 - left) * most
+                 : n;
     return n - *first < most ? n - *first : most;
 }
 
@@ -97,19 +100,19 @@ static sotto_status one_round(struct federated_run *out, struct rounds *r, size_
     sotto_status status = SOTTO_OK;
     const struct sotto_federated_options *o = r->plan->options;
     struct federation *f = r->f;
-    size_t first, count = turn(&first, r, round), bytes = f->parameters * sizeof *r->now;
+    size_t first, count = federated_run_turn(&first, r, round), bytes = f->parameters * sizeof *r->now;
     size_t attacker = (o->target + 1) % o->participants;
     bool seen = round + o->observed > o->rounds;
-    bool alone = r->a->isolate && (seen || round + turns(r->plan) > o->rounds);
+    bool alone = r->a->isolate && (seen || round + federated_run_turns(r->plan) > o->rounds);
     float *target = f->upload + o->target * f->parameters;
     memcpy(r->sent, r->now, bytes);
     if (count && r->a->server)
-        ascend(r->sent, r, first, count);
+        federated_run_ascend(r->sent, r, first, count);
     TRY(federation_round(f, alone ? o->target : 0, alone ? o->target + 1 : f->participants, r->sent, round,
                          ctx));
     if (count && !r->a->server) {
         memcpy(f->upload + attacker * f->parameters, r->now, bytes);
-        ascend(f->upload + attacker * f->parameters, r, first, count);
+        federated_run_ascend(f->upload + attacker * f->parameters, r, first, count);
     }
     memcpy(r->before, r->now, bytes);
     if (alone)
@@ -121,7 +124,7 @@ static sotto_status one_round(struct federated_run *out, struct rounds *r, size_
         memcpy(out->common + t * f->parameters, r->now, bytes);
         memcpy(out->upload + t * f->parameters, target, bytes);
     }
-    TRY(save(r, r->now, round, ""));
+    TRY(federated_run_save(r, r->now, round, ""));
     TRY(save_uploads(r, round));
 done:
     return status;

@@ -27,7 +27,7 @@ double federated_log_gradient(const struct whitebox_features *v)
 }
 
 /* One observed round. */
-static sotto_status look(void *arg, size_t t, int thread)
+static sotto_status federated_score_look(void *arg, size_t t, int thread)
 {
     (void)thread;
     sotto_status status = SOTTO_OK;
@@ -53,7 +53,7 @@ done:
 }
 
 /* Columns by mean and deviation of the rows that are known. */
-static void standardise(float *table, size_t n, size_t known, size_t width)
+static void federated_score_standardise(float *table, size_t n, size_t known, size_t width)
 {
     for (size_t j = 0; j < width; j++) {
         double sum = 0, squares = 0;
@@ -68,14 +68,14 @@ static void standardise(float *table, size_t n, size_t known, size_t width)
 }
 
 /* A network that knows of the first half of the candidates who is a member, asked about all. */
-static sotto_status learn(double *scores, float *table, const struct federated_plan *plan,
-                          const struct sotto_context *ctx)
+static sotto_status federated_score_learn(double *scores, float *table, const struct federated_plan *plan,
+                                          const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const struct federated_candidates *c = plan->candidates;
     struct output_table known = {.n = c->n / 2, .width = plan->options->observed * FEATURES, .x = table};
     NEW(known.member, known.n);
-    standardise(table, c->n, known.n, known.width);
+    federated_score_standardise(table, c->n, known.n, known.width);
     for (size_t i = 0; i < known.n; i++)
         known.member[i] = c->member[i];
     TRY(attack_net_scores(scores, &known, table, c->n, plan->options->seed, ctx));
@@ -92,9 +92,9 @@ sotto_status federated_score(double *scores, const struct federation *f, const s
     size_t observed = plan->options->observed, n = plan->candidates->n;
     struct looking k = {.f = f, .seen = a->server ? run->upload : run->common, .plan = plan};
     NEW_ROWS(k.table, n, observed * FEATURES);
-    TRY(par_each(observed, ctx, look, &k));
+    TRY(par_each(observed, ctx, federated_score_look, &k));
     if (plan->options->learnt) {
-        TRY(learn(scores, k.table, plan, ctx));
+        TRY(federated_score_learn(scores, k.table, plan, ctx));
         goto done;
     }
     for (size_t i = 0; i < n; i++) {
