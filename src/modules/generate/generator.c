@@ -3,8 +3,8 @@
 
 #include "rng/rng.h"
 
-static void configure(struct nn_model_config *maker, struct nn_model_config *reader,
-                      const struct generator_kind *kind, size_t channels, size_t width)
+static void generator_configure(struct nn_model_config *maker, struct nn_model_config *reader,
+                                const struct generator_kind *kind, size_t channels, size_t width)
 {
     *maker = (struct nn_model_config){
         .name = kind->name, .kind = kind->maker, .input = {kind->latent, 1, 1}, .hidden_count = 2};
@@ -20,7 +20,7 @@ sotto_status generator_size(size_t *values, const struct generator_kind *kind, s
     sotto_status status = SOTTO_OK;
     struct nn_model_config maker, reader;
     size_t of_maker, of_reader;
-    configure(&maker, &reader, kind, channels, width);
+    generator_configure(&maker, &reader, kind, channels, width);
     TRY(nn_model_size(&of_maker, NULL, &maker));
     TRY(nn_model_size(&of_reader, NULL, &reader));
     *values = of_maker + of_reader;
@@ -34,7 +34,7 @@ sotto_status generator_make(struct sotto_generator **out, const struct generator
     sotto_status status = SOTTO_OK;
     struct sotto_generator *g = NULL;
     struct nn_model_config maker, reader;
-    configure(&maker, &reader, kind, channels, width);
+    generator_configure(&maker, &reader, kind, channels, width);
     NEW(g, 1);
     g->kind = kind, g->channels = channels, g->width = width;
     TRY(nn_model_create(&g->maker, &maker, seed));

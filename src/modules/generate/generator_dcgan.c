@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static void widths(size_t maker[2], size_t reader[2], size_t width, size_t channels)
+static void generator_dcgan_widths(size_t maker[2], size_t reader[2], size_t width, size_t channels)
 {
     maker[0] = reader[0] = width;
     maker[1] = channels;
@@ -14,7 +14,7 @@ static void widths(size_t maker[2], size_t reader[2], size_t width, size_t chann
 }
 
 /* targets, and the discriminator's gradient on the records */
-static size_t work(const struct generator_step *s)
+static size_t generator_dcgan_work(const struct generator_step *s)
 {
     return s->batch + s->g->reader->trainable;
 }
@@ -38,7 +38,7 @@ double adversarial_mean(const float *logits, size_t n, double *positive)
 }
 
 /* Cross-entropy of the discriminator's answers with one target for all, and its gradient. */
-static double answer(struct generator_step *s, float target)
+static double generator_dcgan_answer(struct generator_step *s, float target)
 {
     for (size_t i = 0; i < s->batch; i++)
         s->work[i] = target;
@@ -47,7 +47,7 @@ static double answer(struct generator_step *s, float target)
            (double)s->batch;
 }
 
-static void gradient(struct training_batch *out, struct generator_step *s, uint64_t step)
+static void generator_dcgan_gradient(struct training_batch *out, struct generator_step *s, uint64_t step)
 {
     struct nn_model *d = s->g->reader;
     float *kept = s->work + s->batch, *input = nn_plan_input(s->reader);
@@ -56,7 +56,7 @@ static void gradient(struct training_batch *out, struct generator_step *s, uint6
     double right[2];
     memcpy(input, s->images, bytes);
     passed(nn_plan_forward(s->reader, 1, s->seed, step));
-    s->numbers[0] = answer(s, (float)records);
+    s->numbers[0] = generator_dcgan_answer(s, (float)records);
     s->numbers[1] = adversarial_mean(nn_plan_output(s->reader), s->batch, &right[0]);
     passed(nn_plan_backward(s->reader));
     memcpy(kept, d->diffs, d->trainable * sizeof *kept);
@@ -65,7 +65,7 @@ static void gradient(struct training_batch *out, struct generator_step *s, uint6
         adversarial_samples(s, step, 0);
     memcpy(input, s->others ? s->others : nn_plan_output(s->maker), bytes);
     passed(nn_plan_forward(s->reader, 1, s->seed, step));
-    s->numbers[0] += answer(s, (float)!records);
+    s->numbers[0] += generator_dcgan_answer(s, (float)!records);
     s->numbers[2] = adversarial_mean(nn_plan_output(s->reader), s->batch, &right[1]);
     passed(nn_plan_backward(s->reader));
     tensor_add(kernels_best(), NN_F32, d->diffs, kept, d->trainable, 1, NULL);
@@ -78,21 +78,21 @@ static void gradient(struct training_batch *out, struct generator_step *s, uint6
     }
 
     passed(nn_plan_forward(s->reader, 1, s->seed, step)); /* the same samples, judged again */
-    out->loss = answer(s, 1);
+    out->loss = generator_dcgan_answer(s, 1);
     passed(nn_plan_backward_input(s->reader));
     memcpy(nn_plan_diff_output(s->maker), nn_plan_input_gradient(s->reader), bytes);
     passed(nn_plan_backward(s->maker));
 }
 
 /* tanh ends the generator. */
-static void finish(float *x, size_t n, const struct sotto_generator *g)
+static void generator_dcgan_finish(float *x, size_t n, const struct sotto_generator *g)
 {
     (void)x;
     (void)n;
     (void)g;
 }
 
-static float slope(float x, const struct sotto_generator *g)
+static float generator_dcgan_slope(float x, const struct sotto_generator *g)
 {
     (void)x;
     (void)g;
@@ -109,10 +109,10 @@ const struct generator_kind generator_dcgan = {
     .batches = 1,
     .maker = &model_dcgan_generator,
     .reader = &model_dcgan_discriminator,
-    .widths = widths,
+    .widths = generator_dcgan_widths,
     .reader_gradient = true,
     .numbers = {"discriminator_loss", "mean_logit_real", "mean_logit_fake"},
-    .work = work,
-    .gradient = gradient,
-    .finish = finish,
-    .slope = slope};
+    .work = generator_dcgan_work,
+    .gradient = generator_dcgan_gradient,
+    .finish = generator_dcgan_finish,
+    .slope = generator_dcgan_slope};

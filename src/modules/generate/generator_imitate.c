@@ -58,9 +58,10 @@ done:
     return status;
 }
 
-static sotto_status gather(struct imitation *im, const struct sotto_generator *target,
-                           const struct sotto_known_records *known,
-                           const struct sotto_imitation_options *options, const struct sotto_context *ctx)
+static sotto_status generator_imitate_gather(struct imitation *im, const struct sotto_generator *target,
+                                             const struct sotto_known_records *known,
+                                             const struct sotto_imitation_options *options,
+                                             const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(
@@ -119,7 +120,7 @@ sotto_status sotto_generator_imitate(struct sotto_generator **out, const struct 
     struct sotto_imitation_options o;
     struct sotto_generator_options training = {.model = "dcgan"};
     TRY(sotto_options_resolve(&o, options, options_imitation));
-    TRY(gather(&im, target, known, &o, ctx));
+    TRY(generator_imitate_gather(&im, target, known, &o, ctx));
     if (!target->kind->encodes) {
         training.model = known ? "dcgan" : target->kind->name;
         training.steps = recipe_count(target, "steps"), training.batch = recipe_count(target, "batch");

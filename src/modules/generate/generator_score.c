@@ -11,7 +11,7 @@
 enum { BATCH = 64 };
 
 /* Answers of the reader for a batch of records from `first` on; images in [low, 1]. Returns how many. */
-static size_t fill(float *input, const struct scoring *s, size_t first, float low)
+static size_t generator_score_fill(float *input, const struct scoring *s, size_t first, float low)
 {
     size_t count = s->n - first < BATCH ? s->n - first : BATCH;
     for (size_t i = 0; i < count; i++)
@@ -29,7 +29,7 @@ static sotto_status score_logan(double *scores, const struct scoring *s)
     struct nn_plan *plan = NULL;
     TRY(scoring_plan(&plan, s->g->reader, BATCH, false, s));
     for (size_t first = 0; first < s->n; first += BATCH) {
-        size_t count = fill(nn_plan_input(plan), s, first, -1);
+        size_t count = generator_score_fill(nn_plan_input(plan), s, first, -1);
         TRY(nn_plan_forward(plan, 0, 0, 0));
         for (size_t i = 0; i < count; i++)
             scores[first + i] = (double)nn_plan_output(plan)[i];
@@ -103,7 +103,7 @@ static sotto_status by_draws(double *scores, draw_score *one, const struct scori
     NEW_ROWS(d.decoded, BATCH, s->pixels);
     NEW(d.weight, BATCH);
     for (size_t first = 0; first < s->n; first += BATCH) {
-        size_t count = fill(nn_plan_input(d.reader), s, first, 0);
+        size_t count = generator_score_fill(nn_plan_input(d.reader), s, first, 0);
         TRY(nn_plan_forward(d.reader, 0, 0, 0));
         for (size_t i = 0; i < count; i++)
             TRY(score_draws(&scores[first + i], &d, i, first + i, one, s));

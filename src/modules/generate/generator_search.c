@@ -27,7 +27,7 @@ struct search {
 };
 
 /* The plan's images, in [-1, 1]. */
-static void make(struct search *s)
+static void generator_search_make(struct search *s)
 {
     const struct scoring *on = s->scoring;
     size_t count = s->rows * on->pixels;
@@ -37,7 +37,7 @@ static void make(struct search *s)
     on->g->kind->finish(s->made, count, on->g);
 }
 
-static double distance(const float *a, const float *b, size_t n)
+static double generator_search_distance(const float *a, const float *b, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -67,8 +67,8 @@ static double white_value(double *gradient, const double *z, void *arg)
     float *input = nn_plan_input(s->plan), *back = nn_plan_diff_output(s->plan);
     for (size_t k = 0; k < latent; k++)
         input[k] = input[latent + k] = (float)z[k];
-    make(s);
-    double value = value_at(gradient, distance(s->made, s->x, pixels), z, s);
+    generator_search_make(s);
+    double value = value_at(gradient, generator_search_distance(s->made, s->x, pixels), z, s);
     for (size_t i = 0; i < pixels; i++)
         back[i] = (float)(2 * ((double)s->made[i] - (double)s->x[i]) / (double)pixels) *
                   on->g->kind->slope(s->made[i], on->g);
@@ -96,11 +96,11 @@ static double partial_value(double *gradient, const double *z, void *arg)
         for (size_t k = 0; k < latent; k++)
             input[row * latent + k] = (float)(z[k] + by * along[k]);
     }
-    make(s);
-    double value = value_at(gradient, distance(s->made, s->x, pixels), z, s);
+    generator_search_make(s);
+    double value = value_at(gradient, generator_search_distance(s->made, s->x, pixels), z, s);
     for (size_t d = 0; d < latent; d++) {
-        double slope = (distance(s->made + (2 * d + 1) * pixels, s->x, pixels) -
-                        distance(s->made + (2 * d + 2) * pixels, s->x, pixels)) /
+        double slope = (generator_search_distance(s->made + (2 * d + 1) * pixels, s->x, pixels) -
+                        generator_search_distance(s->made + (2 * d + 2) * pixels, s->x, pixels)) /
                        (2 * reach * (double)pixels);
         for (size_t k = 0; k < latent; k++)
             gradient[k] += slope * s->base[d * latent + k];
@@ -109,13 +109,13 @@ static double partial_value(double *gradient, const double *z, void *arg)
 }
 
 /* The rows of the three samples that are nearest to x. */
-static void nearest(size_t out[STARTS], const float *x, const float *samples, size_t pixels)
+static void generator_search_nearest(size_t out[STARTS], const float *x, const float *samples, size_t pixels)
 {
     double best[STARTS];
     for (size_t k = 0; k < STARTS; k++)
         best[k] = INFINITY, out[k] = 0;
     for (size_t j = 0; j < START_SAMPLES; j++) {
-        double d = distance(x, samples + j * pixels, pixels);
+        double d = generator_search_distance(x, samples + j * pixels, pixels);
         size_t at = STARTS;
         for (; at > 0 && d < best[at - 1]; at--)
             if (at < STARTS)
@@ -142,7 +142,7 @@ static sotto_status search_all(double *scores, struct search *search)
         size_t start[STARTS];
         generator_image(image, s->data, s->rows[i]);
         generator_to_planes(image + s->pixels, image, s->g->channels); /* as samples lie */
-        nearest(start, image + s->pixels, samples, s->pixels);
+        generator_search_nearest(start, image + s->pixels, samples, s->pixels);
         search->x = image, search->best = INFINITY;
         for (size_t k = 0; k < STARTS; k++) {
             search->left = s->options.queries / STARTS;

@@ -42,7 +42,7 @@ struct run {
     char recipe[1024], machine[160];
 };
 
-static void describe(struct run *r)
+static void generator_train_describe(struct run *r)
 {
     const struct sotto_generator_options *o = &r->options;
     char chosen[SHA256_HEX];
@@ -56,7 +56,7 @@ static void describe(struct run *r)
              cpu_isa_name(cpu_best_isa()), nn_backend_title(r->backend));
 }
 
-static sotto_status resolve(struct run *r, const struct sotto_generator_options *options)
+static sotto_status generator_train_resolve(struct run *r, const struct sotto_generator_options *options)
 {
     sotto_status status = SOTTO_OK;
     const struct generator_kind *kind = NULL;
@@ -70,7 +70,7 @@ static sotto_status resolve(struct run *r, const struct sotto_generator_options 
     REQUIRE(o->batch <= r->n, "batch %zu is larger than the %zu images to train on", o->batch, r->n);
     TRY(nn_backend_find(&r->backend, o->backend));
     TRY(generator_make(&r->g, kind, r->data->channels, o->width, o->seed));
-    describe(r);
+    generator_train_describe(r);
 done:
     return status;
 }
@@ -115,7 +115,7 @@ done:
     return status;
 }
 
-static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
+static sotto_status generator_train_draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
 {
     struct run *r = state;
     size_t batches = r->g->kind->batches, batch = r->order.batch;
@@ -139,7 +139,7 @@ static void draw_others(struct run *r, uint64_t step)
 }
 
 /* The reader moves within a step: what it was before a stopped one. */
-static void keep(struct run *r)
+static void generator_train_keep(struct run *r)
 {
     const struct nn_model *reader = r->g->reader;
     memcpy(r->before.values, reader->values, reader->trainable * sizeof *reader->values);
@@ -155,7 +155,7 @@ static void put_back(struct run *r)
     optimizer_copy(r->step.reader_optimizer, r->before.optimizer);
 }
 
-static void ask(struct run *r, const struct sotto_context *ctx)
+static void generator_train_ask(struct run *r, const struct sotto_context *ctx)
 {
     nn_plan_set_context(r->step.maker, ctx);
     nn_plan_set_context(r->step.reader, ctx);
@@ -164,20 +164,20 @@ static void ask(struct run *r, const struct sotto_context *ctx)
 }
 
 /* Stopped passes leave numbers that mean nothing, which are dropped with all that was made of them. */
-static sotto_status stoppable(struct training_batch *out, struct run *r, uint64_t step)
+static sotto_status generator_train_stoppable(struct training_batch *out, struct run *r, uint64_t step)
 {
-    keep(r);
-    ask(r, r->ctx);
+    generator_train_keep(r);
+    generator_train_ask(r, r->ctx);
     r->g->kind->gradient(out, &r->step, step);
-    ask(r, NULL);
+    generator_train_ask(r, NULL);
     if (!context_stopped(r->ctx))
         return SOTTO_OK;
     put_back(r);
     return status_fail(SOTTO_ESTOPPED, "generate: stopped within a step");
 }
 
-static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
-                             uint64_t step)
+static sotto_status generator_train_gradient(struct training_batch *out, void *state, const int64_t *rows,
+                                             size_t n, uint64_t step)
 {
     struct run *r = state;
     for (size_t i = 0; i < n; i++)
@@ -185,7 +185,7 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
     if (r->others)
         draw_others(r, step);
     if (r->before.values)
-        return stoppable(out, r, step);
+        return generator_train_stoppable(out, r, step);
     r->g->kind->gradient(out, &r->step, step);
     return SOTTO_OK;
 }
@@ -217,7 +217,7 @@ static void make_loop(struct run *r)
         .steps_per_epoch = (REPORT_STEPS + pass - 1) / pass * pass,
         .model = r->g->maker,
         .optimizer = r->optimizer,
-        .step = {r, draw, gradient, NULL, log_numbers},
+        .step = {r, generator_train_draw, generator_train_gradient, NULL, log_numbers},
         .ctx = r->ctx};
 }
 
@@ -234,7 +234,7 @@ done:
     return status;
 }
 
-static void report(struct sotto_generator_result *out, const struct run *r)
+static void generator_train_report(struct sotto_generator_result *out, const struct run *r)
 {
     const struct training_progress *p = &r->loop.progress;
     uint64_t open = p->step % r->loop.steps_per_epoch;
@@ -245,11 +245,11 @@ static void report(struct sotto_generator_result *out, const struct run *r)
     snprintf(out->backend, sizeof out->backend, "%s", nn_backend_title(r->backend));
 }
 
-static sotto_status train(struct run *r, struct sotto_generator_result *result,
-                          const struct sotto_generator_options *options)
+static sotto_status generator_train_loop(struct run *r, struct sotto_generator_result *result,
+                                         const struct sotto_generator_options *options)
 {
     sotto_status status = SOTTO_OK;
-    TRY(resolve(r, options));
+    TRY(generator_train_resolve(r, options));
     TRY(make_step(r));
     make_loop(r);
     TRY(training_loop_resume(&r->loop));
@@ -260,7 +260,7 @@ static sotto_status train(struct run *r, struct sotto_generator_result *result,
     TRY(training_loop_run(&r->loop));
     TRY(add_facts(r));
     if (result)
-        report(result, r);
+        generator_train_report(result, r);
 done:
     return status;
 }
@@ -281,7 +281,7 @@ sotto_status generator_train(struct sotto_generator **out, struct sotto_generato
     }
     struct run r = {.data = data, .rows = rows ? rows : all, .n = n, .others = others, .ctx = ctx};
     par_set_threads(par_threads(ctx));
-    status = train(&r, result, options);
+    status = generator_train_loop(&r, result, options);
     training_loop_release(&r.loop);
     nn_plan_free(r.step.maker);
     nn_plan_free(r.step.reader);

@@ -50,14 +50,14 @@ double vae_log_likelihood(float *gradient, const float *decoded, const float *x,
     return -sum - (double)n * log(deviation * sqrt(2 * acos(-1.0)));
 }
 
-static void widths(size_t maker[2], size_t reader[2], size_t width, size_t channels)
+static void generator_vae_widths(size_t maker[2], size_t reader[2], size_t width, size_t channels)
 {
     maker[0] = reader[0] = width * 25 / 2;
     maker[1] = GENERATOR_SIDE * GENERATOR_SIDE * channels;
     reader[1] = 2 * generator_vae.latent;
 }
 
-static size_t work(const struct generator_step *s)
+static size_t generator_vae_work(const struct generator_step *s)
 {
     return s->batch * generator_vae.latent;
 }
@@ -97,7 +97,7 @@ static double share_right(const float *decoded, const float *x, size_t n, size_t
     return (double)right / (double)n;
 }
 
-static void gradient(struct training_batch *out, struct generator_step *s, uint64_t step)
+static void generator_vae_gradient(struct training_batch *out, struct generator_step *s, uint64_t step)
 {
     size_t count = s->batch * s->pixels, latent = generator_vae.latent;
     float *x = nn_plan_input(s->reader);
@@ -126,7 +126,7 @@ static void gradient(struct training_batch *out, struct generator_step *s, uint6
     nn_optimizer_step(s->reader_optimizer, s->g->reader, s->lr);
 }
 
-static void finish(float *x, size_t n, const struct sotto_generator *g)
+static void generator_vae_finish(float *x, size_t n, const struct sotto_generator *g)
 {
     for (size_t i = 0; i < n; i++) {
         float p = g->channels == 1 ? 1 / (1 + expf(-x[i])) : x[i];
@@ -135,7 +135,7 @@ static void finish(float *x, size_t n, const struct sotto_generator *g)
     }
 }
 
-static float slope(float x, const struct sotto_generator *g)
+static float generator_vae_slope(float x, const struct sotto_generator *g)
 {
     return g->channels == 1 ? 0.5F * (1 - x * x) : x > -1 && x < 1 ? 2 : 0;
 }
@@ -149,11 +149,11 @@ const struct generator_kind generator_vae = {.name = "vae",
                                              .batches = 1,
                                              .maker = &model_vae_half,
                                              .reader = &model_vae_half,
-                                             .widths = widths,
+                                             .widths = generator_vae_widths,
                                              .maker_gradient = true,
                                              .encodes = true,
                                              .numbers = {"reconstruction", "divergence"},
-                                             .work = work,
-                                             .gradient = gradient,
-                                             .finish = finish,
-                                             .slope = slope};
+                                             .work = generator_vae_work,
+                                             .gradient = generator_vae_gradient,
+                                             .finish = generator_vae_finish,
+                                             .slope = generator_vae_slope};

@@ -12,13 +12,13 @@
 enum { CRITIC_STEPS = 5 };
 static const double lambda = 10;
 
-static void widths(size_t maker[2], size_t reader[2], size_t width, size_t channels)
+static void generator_wgan_gp_widths(size_t maker[2], size_t reader[2], size_t width, size_t channels)
 {
     generator_dcgan.widths(maker, reader, width, channels);
 }
 
 /* the critic's gradient so far */
-static size_t work(const struct generator_step *s)
+static size_t generator_wgan_gp_work(const struct generator_step *s)
 {
     return s->g->reader->trainable;
 }
@@ -94,7 +94,7 @@ static void critic_step(struct generator_step *s, uint64_t step, size_t turn)
     nn_optimizer_step(s->reader_optimizer, critic, s->lr);
 }
 
-static void gradient(struct training_batch *out, struct generator_step *s, uint64_t step)
+static void generator_wgan_gp_gradient(struct training_batch *out, struct generator_step *s, uint64_t step)
 {
     size_t above = 0;
     size_t bytes = s->batch * s->pixels * sizeof(float);
@@ -113,12 +113,12 @@ static void gradient(struct training_batch *out, struct generator_step *s, uint6
     passed(nn_plan_backward(s->maker));
 }
 
-static void finish(float *x, size_t n, const struct sotto_generator *g)
+static void generator_wgan_gp_finish(float *x, size_t n, const struct sotto_generator *g)
 {
     generator_dcgan.finish(x, n, g);
 }
 
-static float slope(float x, const struct sotto_generator *g)
+static float generator_wgan_gp_slope(float x, const struct sotto_generator *g)
 {
     return generator_dcgan.slope(x, g);
 }
@@ -133,11 +133,11 @@ const struct generator_kind generator_wgan_gp = {
     .batches = CRITIC_STEPS,
     .maker = &model_dcgan_generator,
     .reader = &model_wgan_critic,
-    .widths = widths,
+    .widths = generator_wgan_gp_widths,
     .reader_gradient = true,
     .reader_tangent = true,
     .numbers = {"critic_loss", "mean_logit_real", "mean_logit_fake", "gradient_penalty"},
-    .work = work,
-    .gradient = gradient,
-    .finish = finish,
-    .slope = slope};
+    .work = generator_wgan_gp_work,
+    .gradient = generator_wgan_gp_gradient,
+    .finish = generator_wgan_gp_finish,
+    .slope = generator_wgan_gp_slope};

@@ -12,7 +12,8 @@ struct transposed {
     float *partial; /* of the bias gradient */
 };
 
-static sotto_status shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
+static sotto_status layer_transposed_conv_shape(struct nn_shape *dst, const struct layer_spec *spec,
+                                                struct nn_shape src)
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(spec->kernel > 0 && spec->stride > 0 && spec->width > 0,
@@ -26,8 +27,8 @@ done:
     return status;
 }
 
-static size_t parameters(struct nn_parameter out[LAYER_PARAMETERS_MAX], const struct layer_spec *spec,
-                         struct nn_shape src)
+static size_t layer_transposed_conv_parameters(struct nn_parameter out[LAYER_PARAMETERS_MAX],
+                                               const struct layer_spec *spec, struct nn_shape src)
 {
     size_t area = spec->kernel * spec->kernel;
     out[0] = (struct nn_parameter){.name = "weight",
@@ -49,7 +50,7 @@ static size_t parameters(struct nn_parameter out[LAYER_PARAMETERS_MAX], const st
     return spec->no_bias ? 1 : 2;
 }
 
-static sotto_status plan(struct layer_run *run)
+static sotto_status layer_transposed_conv_plan(struct layer_run *run)
 {
     sotto_status status = SOTTO_OK;
     const struct layer_spec *spec = run->spec;
@@ -74,18 +75,19 @@ done:
     return status;
 }
 
-static size_t pixels(const struct layer_run *run)
+static size_t layer_transposed_conv_pixels(const struct layer_run *run)
 {
     return run->dst->count / run->dst->shape.channels;
 }
 
-static void layout(struct layer_run *run, struct arena *keep, struct arena *scratch)
+static void layer_transposed_conv_layout(struct layer_run *run, struct arena *keep, struct arena *scratch)
 {
     struct transposed *t = run->state;
     if (run->backend->conv_layout)
         run->backend->conv_layout(t->conv, keep, scratch);
-    t->partial = arena_take(scratch, tensor_row_sums_partial(pixels(run), run->dst->shape.channels),
-                            sizeof *t->partial);
+    t->partial = arena_take(
+        scratch, tensor_row_sums_partial(layer_transposed_conv_pixels(run), run->dst->shape.channels),
+        sizeof *t->partial);
 }
 
 /* Only the last layer of a generator has one, with as many values as an image has colours. */
@@ -94,12 +96,12 @@ static void add_bias(struct layer_run *run)
     const float *bias = run->parameters[1].value;
     size_t channels = run->dst->shape.channels;
     float *y = run->dst->data;
-    for (size_t i = 0; i < pixels(run); i++)
+    for (size_t i = 0; i < layer_transposed_conv_pixels(run); i++)
         for (size_t c = 0; c < channels; c++)
             y[i * channels + c] += bias[c];
 }
 
-static void forward(struct layer_run *run, const struct pass *pass)
+static void layer_transposed_conv_forward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     const struct transposed *t = run->state;
@@ -109,7 +111,7 @@ static void forward(struct layer_run *run, const struct pass *pass)
         add_bias(run);
 }
 
-static void backward(struct layer_run *run, const struct pass *pass)
+static void layer_transposed_conv_backward(struct layer_run *run, const struct pass *pass)
 {
     const struct transposed *t = run->state;
     const struct activation *dst = run->dst;
@@ -117,14 +119,15 @@ static void backward(struct layer_run *run, const struct pass *pass)
         run->backend->conv_backward(t->conv, NULL, run->parameters[0].diff, NULL, run->src->data, dst->diff,
                                     run->parameters[0].value);
         if (!run->spec->no_bias)
-            tensor_row_sums(run->kernels, dst->dtype, run->parameters[1].diff, dst->diff, pixels(run),
-                            dst->shape.channels, t->partial, run->threads, run->stop);
+            tensor_row_sums(run->kernels, dst->dtype, run->parameters[1].diff, dst->diff,
+                            layer_transposed_conv_pixels(run), dst->shape.channels, t->partial, run->threads,
+                            run->stop);
     }
     if (run->need_diff_src)
         run->backend->conv_forward(t->conv, run->src->diff, dst->diff, run->parameters[0].value, NULL);
 }
 
-static void release(struct layer_run *run)
+static void layer_transposed_conv_release(struct layer_run *run)
 {
     struct transposed *t = run->state;
     if (t && t->conv)
@@ -134,10 +137,10 @@ static void release(struct layer_run *run)
 }
 
 const struct layer layer_transposed_conv = {.name = "transposed conv",
-                                            .shape = shape,
-                                            .parameters = parameters,
-                                            .plan = plan,
-                                            .layout = layout,
-                                            .forward = forward,
-                                            .backward = backward,
-                                            .release = release};
+                                            .shape = layer_transposed_conv_shape,
+                                            .parameters = layer_transposed_conv_parameters,
+                                            .plan = layer_transposed_conv_plan,
+                                            .layout = layer_transposed_conv_layout,
+                                            .forward = layer_transposed_conv_forward,
+                                            .backward = layer_transposed_conv_backward,
+                                            .release = layer_transposed_conv_release};

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 /* Module `module` reads *row, which becomes it. */
-static sotto_status add(int *row, struct nn_model *m, size_t module, struct layer_spec spec)
+static sotto_status model_generative_add(int *row, struct nn_model *m, size_t module, struct layer_spec spec)
 {
     spec.src = *row;
     spec.residual = SOURCE_NONE;
@@ -23,18 +23,19 @@ static sotto_status build_generator(int *embedding_row, struct nn_model *m,
     const size_t w = config->hidden[0], widths[] = {4 * w, 2 * w, w, config->hidden[1]};
     int row = SOURCE_INPUT;
     for (size_t i = 0; i < 4; i++) {
-        TRY(add(&row, m, 3 * i,
-                (struct layer_spec){.layer = &layer_transposed_conv,
-                                    .width = widths[i],
-                                    .kernel = 4,
-                                    .stride = i ? 2 : 1,
-                                    .pad = i ? 1 : 0,
-                                    .no_bias = i < 3,
-                                    .init = INIT_NORMAL_002}));
+        TRY(model_generative_add(&row, m, 3 * i,
+                                 (struct layer_spec){.layer = &layer_transposed_conv,
+                                                     .width = widths[i],
+                                                     .kernel = 4,
+                                                     .stride = i ? 2 : 1,
+                                                     .pad = i ? 1 : 0,
+                                                     .no_bias = i < 3,
+                                                     .init = INIT_NORMAL_002}));
         if (i < 3)
-            TRY(add(&row, m, 3 * i + 1, (struct layer_spec){.layer = &layer_batch_norm, .relu = 1}));
+            TRY(model_generative_add(&row, m, 3 * i + 1,
+                                     (struct layer_spec){.layer = &layer_batch_norm, .relu = 1}));
     }
-    TRY(add(&row, m, 10, (struct layer_spec){.layer = &layer_tanh}));
+    TRY(model_generative_add(&row, m, 10, (struct layer_spec){.layer = &layer_tanh}));
     *embedding_row = row;
 done:
     return status;
@@ -50,18 +51,19 @@ static sotto_status build_reader(int *embedding_row, struct nn_model *m, const s
     size_t w = config->hidden[0], module = 0;
     int row = SOURCE_INPUT;
     for (size_t i = 0; i < 4; i++) {
-        TRY(add(&row, m, module++,
-                (struct layer_spec){.layer = &layer_conv,
-                                    .width = i < 3 ? w << i : 1,
-                                    .kernel = 4,
-                                    .stride = i < 3 ? 2 : 1,
-                                    .pad = i < 3 ? 1 : 0,
-                                    .no_bias = norms,
-                                    .init = INIT_NORMAL_002}));
+        TRY(model_generative_add(&row, m, module++,
+                                 (struct layer_spec){.layer = &layer_conv,
+                                                     .width = i < 3 ? w << i : 1,
+                                                     .kernel = 4,
+                                                     .stride = i < 3 ? 2 : 1,
+                                                     .pad = i < 3 ? 1 : 0,
+                                                     .no_bias = norms,
+                                                     .init = INIT_NORMAL_002}));
         if (norms && (i == 1 || i == 2))
-            TRY(add(&row, m, module++, (struct layer_spec){.layer = &layer_batch_norm}));
+            TRY(model_generative_add(&row, m, module++, (struct layer_spec){.layer = &layer_batch_norm}));
         if (i < 3)
-            TRY(add(&row, m, module++, (struct layer_spec){.layer = &layer_leaky, .rate = slope}));
+            TRY(model_generative_add(&row, m, module++,
+                                     (struct layer_spec){.layer = &layer_leaky, .rate = slope}));
     }
     *embedding_row = row;
 done:
@@ -93,10 +95,11 @@ static sotto_status build_vae_half(int *embedding_row, struct nn_model *m,
 {
     sotto_status status = SOTTO_OK;
     int row = SOURCE_INPUT;
-    TRY(add(&row, m, 0,
-            (struct layer_spec){
-                .layer = &layer_dense, .width = config->hidden[0], .relu = 1, .init = INIT_GLOROT_UNIFORM}));
-    TRY(add(
+    TRY(model_generative_add(
+        &row, m, 0,
+        (struct layer_spec){
+            .layer = &layer_dense, .width = config->hidden[0], .relu = 1, .init = INIT_GLOROT_UNIFORM}));
+    TRY(model_generative_add(
         &row, m, 2,
         (struct layer_spec){.layer = &layer_dense, .width = config->hidden[1], .init = INIT_GLOROT_UNIFORM}));
     *embedding_row = row;

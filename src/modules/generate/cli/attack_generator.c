@@ -20,7 +20,7 @@ struct work {
     const char *access;
 };
 
-static int blackbox(const char *attack)
+static int attack_generator_blackbox(const char *attack)
 {
     return strcmp(attack, "logan-blackbox") == 0;
 }
@@ -29,7 +29,7 @@ static sotto_status check_known(const char *attack, const struct options *o)
 {
     int members = option_given(o, row_options[KNOWN_MEMBER]),
         nonmembers = option_given(o, row_options[KNOWN_NONMEMBER]);
-    if ((members || nonmembers) && !blackbox(attack))
+    if ((members || nonmembers) && !attack_generator_blackbox(attack))
         return cli_fail(SOTTO_EUSAGE, "attack '%s' uses no known records; remove --%s and --%s", attack,
                         row_options[KNOWN_MEMBER], row_options[KNOWN_NONMEMBER]);
     if (members != nonmembers)
@@ -83,7 +83,8 @@ static sotto_status check_disjoint(const struct work *w)
     return status;
 }
 
-static sotto_status imitate(struct work *w, const struct options *o, const struct sotto_context *ctx)
+static sotto_status attack_generator_imitate(struct work *w, const struct options *o,
+                                             const struct sotto_context *ctx)
 {
     struct sotto_imitation_options options = {0};
     struct sotto_known_records known = {.data = w->data,
@@ -100,13 +101,13 @@ static sotto_status imitate(struct work *w, const struct options *o, const struc
     return status;
 }
 
-static sotto_status score(struct work *w, const char *attack, const struct options *o,
-                          const struct sotto_context *ctx)
+static sotto_status attack_generator_score(struct work *w, const char *attack, const struct options *o,
+                                           const struct sotto_context *ctx)
 {
     struct sotto_generator_score_options options = {0};
     sotto_status status = option_members(&options, sotto_option_table("generator_score"), o);
-    if (status == SOTTO_OK && blackbox(attack))
-        status = imitate(w, o, ctx);
+    if (status == SOTTO_OK && attack_generator_blackbox(attack))
+        status = attack_generator_imitate(w, o, ctx);
     for (int k = 0; status == SOTTO_OK && k < SIDES; k++) {
         if (!(w->scores[k] = calloc(w->rows[k].count, sizeof(double))))
             return cli_fail(SOTTO_ENOMEM, "attack: out of memory for %zu scores", w->rows[k].count);
@@ -117,7 +118,8 @@ static sotto_status score(struct work *w, const char *attack, const struct optio
     return status;
 }
 
-static sotto_status report(const struct sotto_audit_result *result, const struct options *o, int json)
+static sotto_status attack_generator_report(const struct sotto_audit_result *result, const struct options *o,
+                                            int json)
 {
     const char *folder = option_text(o, "output");
     struct sotto_report_input files[] = {{"generator", option_text(o, "generator")},
@@ -154,7 +156,7 @@ static sotto_status attack_generator(const struct options *o, const struct sotto
     if (status == SOTTO_OK)
         status = check_disjoint(&w);
     if (status == SOTTO_OK)
-        status = score(&w, attack, o, ctx);
+        status = attack_generator_score(&w, attack, o, ctx);
     struct sotto_audit_scores named = {
         .name = attack, .member = w.scores[MEMBER], .nonmember = w.scores[NONMEMBER], .access = w.access};
     struct sotto_audit_input in = {.n_member = w.rows[MEMBER].count,
@@ -164,7 +166,7 @@ static sotto_status attack_generator(const struct options *o, const struct sotto
     if (status == SOTTO_OK)
         status = sotto_audit(&result, &in, &audit, ctx);
     if (status == SOTTO_OK)
-        status = report(&result, o, json);
+        status = attack_generator_report(&result, o, json);
     sotto_audit_result_free(&result);
     for (int k = 0; k < LISTS; k++)
         sotto_array_clear(&w.rows[k]);

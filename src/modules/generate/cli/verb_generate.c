@@ -24,8 +24,8 @@ static const struct option_row rows[] = {
      "file to write: model.safetensors (train), or .npy of samples, scores or records"},
     OPTION_END};
 
-static sotto_status train(const struct options *o, const struct sotto_dataset *data, const char *checkpoint,
-                          const struct sotto_context *ctx, int json)
+static sotto_status verb_generate_train(const struct options *o, const struct sotto_dataset *data,
+                                        const char *checkpoint, const struct sotto_context *ctx, int json)
 {
     struct sotto_generator_options options = {0};
     struct sotto_generator_result r;
@@ -62,7 +62,7 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
     return status;
 }
 
-static sotto_status load(struct sotto_generator **out, const struct options *o)
+static sotto_status verb_generate_load(struct sotto_generator **out, const struct options *o)
 {
     sotto_status status = option_require(o, "generator");
     if (status == SOTTO_OK)
@@ -70,7 +70,7 @@ static sotto_status load(struct sotto_generator **out, const struct options *o)
     return status == SOTTO_OK ? sotto_generator_load(out, option_text(o, "generator")) : status;
 }
 
-static void say(const char *path, size_t n, const char *what, int json)
+static void verb_generate_say(const char *path, size_t n, const char *what, int json)
 {
     if (json)
         printf("{\"schema\": \"sotto.generate/1\", \"%s\": %zu}\n", what, n);
@@ -78,14 +78,14 @@ static void say(const char *path, size_t n, const char *what, int json)
         printf("%s: %zu %s\n", path, n, what);
 }
 
-static sotto_status sample(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_generate_sample(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct sotto_generator *g = NULL;
     struct sotto_array x = {0}, z = {0};
     size_t shape[4] = {option_count(o, "count")}, latent = 0;
     const char *latents = option_text(o, "latents");
     struct sotto_generator_options options = {0};
-    sotto_status status = load(&g, o);
+    sotto_status status = verb_generate_load(&g, o);
     if (status == SOTTO_OK && shape[0] == 0)
         status = cli_fail(SOTTO_EINVAL, "count: 0 samples; expected at least 1");
     if (status == SOTTO_OK)
@@ -103,7 +103,7 @@ static sotto_status sample(const struct options *o, const struct sotto_context *
     if (status == SOTTO_OK && latents)
         status = sotto_npy_save(latents, &z);
     if (status == SOTTO_OK)
-        say(option_text(o, "output"), shape[0], "samples", json);
+        verb_generate_say(option_text(o, "output"), shape[0], "samples", json);
     sotto_generator_free(g);
     sotto_array_clear(&x);
     sotto_array_clear(&z);
@@ -119,7 +119,7 @@ static sotto_status of_records(const struct options *o, const struct sotto_conte
     size_t shape[4] = {0};
     sotto_status status = option_require(o, "data");
     if (status == SOTTO_OK)
-        status = load(&g, o);
+        status = verb_generate_load(&g, o);
     if (status == SOTTO_OK)
         status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
     if (status == SOTTO_OK)
@@ -137,7 +137,8 @@ static sotto_status of_records(const struct options *o, const struct sotto_conte
     if (status == SOTTO_OK)
         status = sotto_npy_save(option_text(o, "output"), &out);
     if (status == SOTTO_OK)
-        say(option_text(o, "output"), shape[0], scores ? "logits of the discriminator" : "records", json);
+        verb_generate_say(option_text(o, "output"), shape[0],
+                          scores ? "logits of the discriminator" : "records", json);
     sotto_generator_free(g);
     sotto_dataset_free(data);
     sotto_array_clear(&chosen);
@@ -145,7 +146,7 @@ static sotto_status of_records(const struct options *o, const struct sotto_conte
     return status;
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_generate_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     const char *action = option_argument(o, 0);
     if (option_flag(o, "dp-sgd"))
@@ -153,9 +154,9 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
                         "generate: --dp-sgd is not supported: losses and metrics of this training would be "
                         "releases that nothing pays for; expected training without privacy");
     if (strcmp(action, "train") == 0)
-        return image_training(o, NULL, ctx, json, train);
+        return image_training(o, NULL, ctx, json, verb_generate_train);
     if (strcmp(action, "sample") == 0)
-        return sample(o, ctx, json);
+        return verb_generate_sample(o, ctx, json);
     if (strcmp(action, "score") == 0 || strcmp(action, "records") == 0)
         return of_records(o, ctx, action[0] == 's', json);
     return cli_fail(SOTTO_EUSAGE, "generate: unknown action '%s'; expected train, sample, score or records",
@@ -190,4 +191,4 @@ const struct verb verb_generate = {
     .own = "generator|count|latents|dp-sgd",
     .options = rows,
     .subcommands = subcommands,
-    .run = run};
+    .run = verb_generate_run};
