@@ -10,7 +10,7 @@ enum {
 };
 
 /* The columns behind the last sixteen, and the sixteen sums to one. */
-static float finish(const vf32 *sum, const float *a, const float *b, size_t from, size_t d)
+static float distances_finish(const vf32 *sum, const float *a, const float *b, size_t from, size_t d)
 {
     float lanes[16];
     for (size_t v = 0; v < VECTORS; v++)
@@ -37,7 +37,7 @@ INLINE void distances_to(float *out, const float *a, const float *b, size_t rows
                 sum[i][v] += gap * gap;
             }
     for (size_t i = 0; i < rows; i++)
-        out[i] = finish(sum[i], a, b + i * d, j, d);
+        out[i] = distances_finish(sum[i], a, b + i * d, j, d);
 }
 
 monitor_distances ISA_NAME(monitor_distances_of);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int rising(const void *a, const void *b)
+static int monitor_calibrate_rising(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -153,7 +153,7 @@ static sotto_status blocks_of(struct calibration *out, struct sotto_monitor *m,
     }
     for (int k = 0; k < SOTTO_MONITOR_STATISTICS && out->blocks; k++)
         if (m->shape.used[k])
-            qsort(out->value[k], out->blocks, sizeof *out->value[k], rising);
+            qsort(out->value[k], out->blocks, sizeof *out->value[k], monitor_calibrate_rising);
     REQUIRE(out->blocks > 0,
             "monitor: no block of %zu calibration rows is complete; expected more rows, or a smaller --block",
             m->shape.rows);

@@ -2,7 +2,7 @@
 #include "io/json/json.h"
 #include "monitor/monitor_words.h"
 
-static bool used(const struct sotto_monitor_result *r, int k)
+static bool monitor_json_used(const struct sotto_monitor_result *r, int k)
 {
     return k != SOTTO_MARGIN || r->classes > 0;
 }
@@ -35,7 +35,7 @@ static struct json *stream_json(const struct sotto_monitor_stream *s, const stru
         json_put(&one, "value", column_json(s, offsetof(struct sotto_monitor_block, value) + at));
         json_put(&one, "p", column_json(s, offsetof(struct sotto_monitor_block, p) + at));
         json_put(&one, "log_wealth", column_json(s, offsetof(struct sotto_monitor_block, log_wealth) + at));
-        if (used(r, k))
+        if (monitor_json_used(r, k))
             json_put(&statistics, sotto_monitor_statistic_name((enum sotto_monitor_statistic)k), one);
         else
             json_free(one);

@@ -11,7 +11,7 @@ static void number_cell(struct page *p, double x)
     page_html(p, "</td>");
 }
 
-static void line(struct page *p, const struct json *stream)
+static void section_monitor_line(struct page *p, const struct json *stream)
 {
     page_html(p, "<tr><th scope=\"row\">");
     if (part_text(stream, "name"))
@@ -27,14 +27,14 @@ static void line(struct page *p, const struct json *stream)
     page_html(p, "</tr>\n");
 }
 
-static void sentence(struct page *p, const struct json *monitor, const char *member)
+static void section_monitor_sentence(struct page *p, const struct json *monitor, const char *member)
 {
     page_html(p, "<p class=\"note\">");
     page_text(p, part_text(monitor, member));
     page_html(p, "</p>\n");
 }
 
-static void table(struct page *p, const struct json *monitor)
+static void section_monitor_table(struct page *p, const struct json *monitor)
 {
     const struct json *clients = part(monitor, "clients"), *service = part(monitor, "service");
     page_table(p, "Alarms",
@@ -46,9 +46,9 @@ static void table(struct page *p, const struct json *monitor)
     page_columns(p, "Client|^Queries|^Alarm|^Near|^Off|^Margin");
     for (size_t i = 0; i < json_count(clients); i++)
         if (!isnan(part_number(json_at(clients, i), "alarm")))
-            line(p, json_at(clients, i));
+            section_monitor_line(p, json_at(clients, i));
     if (service)
-        line(p, service);
+        section_monitor_line(p, service);
     page_table_end(p);
 }
 
@@ -63,10 +63,10 @@ static void write_section(struct page *p, const struct report *r)
     page_count(p, part_number(monitor, "alarms"));
     page_html(p, ".</p>\n");
     if (part_number(monitor, "alarms") > 0)
-        table(p, monitor);
-    sentence(p, monitor, "guarantee");
-    sentence(p, monitor, "limit");
-    sentence(p, monitor, "condition");
+        section_monitor_table(p, monitor);
+    section_monitor_sentence(p, monitor, "guarantee");
+    section_monitor_sentence(p, monitor, "limit");
+    section_monitor_sentence(p, monitor, "condition");
     page_html(p, "</section>\n");
 }
 

@@ -37,7 +37,7 @@ done:
 }
 
 /* One message. m->complete stays false at the end of the input. */
-static sotto_status receive(struct message *m, const struct service *v)
+static sotto_status serve_receive(struct message *m, const struct service *v)
 {
     sotto_status status = SOTTO_OK;
     void *to;
@@ -102,7 +102,8 @@ done:
 }
 
 /* The alarm of a stream, if it is new (before: 0). EGATE with --on-alarm stop. */
-static sotto_status tell(const struct service *v, const struct sotto_monitor_stream *s, uint64_t before)
+static sotto_status serve_alarm(const struct service *v, const struct sotto_monitor_stream *s,
+                                uint64_t before)
 {
     if (s->alarm == 0 || before != 0)
         return SOTTO_OK;
@@ -148,21 +149,21 @@ done:
     return status;
 }
 
-static sotto_status withhold(struct exchange *x, const struct service *v)
+static sotto_status serve_withhold(struct exchange *x, const struct service *v)
 {
     const struct sotto_monitor_result *r = sotto_monitor_result(v->monitor);
     const bool found = r->service.alarm != 0 || stream_of(r, x->client)->alarm != 0;
     return found && v->s->on_alarm == SOTTO_ALARM_WITHHOLD ? empty_answer(&x->answers) : SOTTO_OK;
 }
 
-static sotto_status judge(const struct service *v, struct exchange *x)
+static sotto_status serve_judge(const struct service *v, struct exchange *x)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_monitor_result *r = sotto_monitor_result(v->monitor);
     uint64_t client = stream_of(r, x->client)->alarm, service = r->service.alarm;
     TRY(exchange_feed(v->monitor, x));
-    TRY(tell(v, stream_of(r, x->client), client));
-    TRY(tell(v, &r->service, service));
+    TRY(serve_alarm(v, stream_of(r, x->client), client));
+    TRY(serve_alarm(v, &r->service, service));
 done:
     return status;
 }
@@ -182,22 +183,22 @@ static sotto_status serve_frame(bool *gone, struct service *v, struct sotto_arra
     if (r->classes)
         TRY(sotto_array_require_finite(&x.answers, v->target->name, "answers"));
     TRY(query_log_append(&v->log, &x));
-    TRY(judge(v, &x));
-    TRY(withhold(&x, v));
+    TRY(serve_judge(v, &x));
+    TRY(serve_withhold(&x, v));
     TRY(send_answer(gone, v, &x.answers));
 done:
     exchange_clear(&x);
     return status;
 }
 
-static sotto_status serve(struct service *v)
+static sotto_status serve_messages(struct service *v)
 {
     sotto_status status = SOTTO_OK;
     struct message m;
     bool gone = false;
     message_begin(&m, "the client");
     while (!gone) {
-        TRY(receive(&m, v));
+        TRY(serve_receive(&m, v));
         if (!m.complete)
             break;
         if (m.kind == MESSAGE_CLIENT && v->s->client && strcmp(v->s->client, message_client(&m)) != 0)
@@ -228,8 +229,8 @@ static sotto_status go_on(struct service *v)
                     v->s->log);
     TRY(query_log_cut(&v->log, v->log.size - (size_t)torn));
     for (size_t i = 0; i < r->clients; i++)
-        TRY(tell(v, &r->client[i], 0));
-    TRY(tell(v, &r->service, 0));
+        TRY(serve_alarm(v, &r->client[i], 0));
+    TRY(serve_alarm(v, &r->service, 0));
 done:
     return status;
 }
@@ -252,7 +253,7 @@ sotto_status sotto_monitor_serve(struct sotto_monitor *m, const struct sotto_mon
     snprintf(v.name, sizeof v.name, "%s", s->client ? s->client : "");
     TRY(go_on(&v));
     TRY(target_command_open(&v.target, s->command, sotto_monitor_result(m)->columns, &how, ctx));
-    TRY(serve(&v));
+    TRY(serve_messages(&v));
 done:
     sotto_target_close(v.target);
     query_log_close(&v.log);

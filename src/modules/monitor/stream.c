@@ -45,7 +45,7 @@ done:
 }
 
 /* Values below v: rising x (n). */
-static size_t below(const double *x, size_t n, double v)
+static size_t stream_below(const double *x, size_t n, double v)
 {
     size_t low = 0, high = n;
     while (low < high) {
@@ -58,9 +58,9 @@ static size_t below(const double *x, size_t n, double v)
     return low;
 }
 
-static void insert(double *x, size_t n, double v)
+static void stream_insert(double *x, size_t n, double v)
 {
-    size_t at = below(x, n, v);
+    size_t at = stream_below(x, n, v);
     memmove(x + at + 1, x + at, (n - at) * sizeof *x);
     x[at] = v;
 }
@@ -68,13 +68,13 @@ static void insert(double *x, size_t n, double v)
 /* The values that are as extreme or more; equal ones count against an alarm. */
 static double p_value(const struct stream *s, const struct calibration *c, int k, double v)
 {
-    size_t n = s->seen.blocks,
-           larger = c->blocks - below(c->value[k], c->blocks, v) + n - below(s->history[k], n, v);
+    size_t n = s->seen.blocks, larger = c->blocks - stream_below(c->value[k], c->blocks, v) + n -
+                                        stream_below(s->history[k], n, v);
     return (1 + (double)larger) / (1 + (double)c->blocks + (double)n);
 }
 
-static void bet(struct stream *s, struct sotto_monitor_block *b, int k, const struct calibration *c,
-                double log_threshold)
+static void stream_bet(struct stream *s, struct sotto_monitor_block *b, int k, const struct calibration *c,
+                       double log_threshold)
 {
     b->p[k] = p_value(s, c, k, b->value[k]);
     b->log_wealth[k] = wealth_bet(&s->wealth[k], b->p[k]);
@@ -95,9 +95,9 @@ static void close_block(struct stream *s, const struct block_shape *shape, const
         b->p[k] = b->log_wealth[k] = NAN;
         s->sum[k] = 0;
         if (shape->used[k] && c)
-            bet(s, b, k, c, log_threshold);
+            stream_bet(s, b, k, c, log_threshold);
         if (shape->used[k])
-            insert(s->history[k], s->seen.blocks, b->value[k]);
+            stream_insert(s->history[k], s->seen.blocks, b->value[k]);
     }
     s->seen.blocks++;
     s->filled = 0;

@@ -23,7 +23,7 @@ struct monitor_inputs {
     struct sotto_encoder *encoder;
 };
 
-static void clear(struct monitor_inputs *in)
+static void verb_monitor_clear(struct monitor_inputs *in)
 {
     sotto_array_clear(&in->calibration);
     sotto_array_clear(&in->clients);
@@ -36,8 +36,8 @@ static void clear(struct monitor_inputs *in)
 }
 
 /* Rows of a file, if the option was given; NULL: any number of columns or records. */
-static sotto_status load(struct sotto_array *x, const struct options *o, const char *option,
-                         const size_t *records, const size_t *columns)
+static sotto_status verb_monitor_load(struct sotto_array *x, const struct options *o, const char *option,
+                                      const size_t *records, const size_t *columns)
 {
     const char *path = option_text(o, option), *first = option_text(o, "calibration");
     if (!path)
@@ -86,13 +86,13 @@ static sotto_status load_inputs(struct monitor_inputs *in, const struct options 
     if (status == SOTTO_OK)
         status = option_require(o, "bank");
     if (status == SOTTO_OK)
-        status = load(&in->calibration, o, "calibration", NULL, NULL);
+        status = verb_monitor_load(&in->calibration, o, "calibration", NULL, NULL);
     if (status == SOTTO_OK)
-        status = load(&in->bank, o, "bank", NULL, columns);
+        status = verb_monitor_load(&in->bank, o, "bank", NULL, columns);
     if (status == SOTTO_OK)
-        status = load(&in->training, o, "training", NULL, columns);
+        status = verb_monitor_load(&in->training, o, "training", NULL, columns);
     if (status == SOTTO_OK)
-        status = load(&in->answers, o, "calibration-answers", &in->calibration.shape[0], NULL);
+        status = verb_monitor_load(&in->answers, o, "calibration-answers", &in->calibration.shape[0], NULL);
     if (status == SOTTO_OK)
         status = load_clients(in, o);
     for (int i = 0; i < 3 && status == SOTTO_OK; i++)
@@ -133,7 +133,8 @@ static char *command_of(const struct options *o)
     return line;
 }
 
-static sotto_status serve(struct sotto_monitor *m, const struct options *o, const struct sotto_context *ctx)
+static sotto_status verb_monitor_serve(struct sotto_monitor *m, const struct options *o,
+                                       const struct sotto_context *ctx)
 {
     char *command = command_of(o);
     struct sotto_monitor_service s = {.command = command};
@@ -149,15 +150,15 @@ static sotto_status serve(struct sotto_monitor *m, const struct options *o, cons
 }
 
 /* What stands on the terminal is of a log only: standard output belongs to the client of a service. */
-static sotto_status judge(struct sotto_monitor *m, const struct options *o, const struct sotto_context *ctx,
-                          int json)
+static sotto_status verb_monitor_judge(struct sotto_monitor *m, const struct options *o,
+                                       const struct sotto_context *ctx, int json)
 {
     const struct sotto_monitor_result *r = sotto_monitor_result(m);
     int service = option_command(o) < option_argument_count(o);
     uint64_t torn = 0;
     char *text = NULL;
     sotto_status found =
-        service ? serve(m, o, ctx) : sotto_monitor_replay(m, option_argument(o, 0), &torn, ctx);
+        service ? verb_monitor_serve(m, o, ctx) : sotto_monitor_replay(m, option_argument(o, 0), &torn, ctx);
     sotto_status status = found == SOTTO_EGATE ? SOTTO_OK : found;
     if (status == SOTTO_OK && torn > 0)
         cli_warn("%s: its last exchange is not complete (%llu bytes) and is left out", option_argument(o, 0),
@@ -188,7 +189,7 @@ static sotto_status check_arguments(const struct options *o, int json)
     return words ? option_require(o, "log") : SOTTO_OK;
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status verb_monitor_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct monitor_inputs in = {0};
     struct sotto_monitor_options options = {0};
@@ -201,9 +202,9 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK)
         status = sotto_monitor_make(&m, &in.input, &options, ctx);
     if (status == SOTTO_OK)
-        status = judge(m, o, ctx, json);
+        status = verb_monitor_judge(m, o, ctx, json);
     sotto_monitor_free(m);
-    clear(&in);
+    verb_monitor_clear(&in);
     return status;
 }
 
@@ -224,4 +225,4 @@ const struct verb verb_monitor = {
     .most_used =
         "calibration|calibration-clients|calibration-answers|bank|encoder|image|alpha|block|log|on-alarm|"
         "timeout|output|json",
-    .run = run};
+    .run = verb_monitor_run};
