@@ -15,8 +15,8 @@
 static const double thresholds[] = {0.5, 0.6, 0.7, 0.8};
 static const double rates[] = {0.1, 0.01, 0.001};
 
-static sotto_status judge(double *scores, double *rate, const struct output_table *answers,
-                          const struct query_input *in)
+static sotto_status query_residual_mia_judge(double *scores, double *rate, const struct output_table *answers,
+                                             const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     size_t n = in->records.n, classes = in->records.classes;
@@ -36,7 +36,8 @@ done:
     return status;
 }
 
-static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
+static sotto_status query_residual_mia_run(double *scores, struct query_result *result,
+                                           const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     struct shadow_set shadows = {0};
@@ -48,7 +49,7 @@ static sotto_status run(double *scores, struct query_result *result, const struc
         goto done;
     TRY(output_table_add(&answers, &shadows, ml_leaks_width(in->records.classes, in->records.classes),
                          in->ctx));
-    TRY(judge(scores, &rate, &answers, in));
+    TRY(query_residual_mia_judge(scores, &rate, &answers, in));
     result->threshold = 0;
     result->also_count = sizeof thresholds / sizeof *thresholds;
     for (size_t t = 0; t < result->also_count; t++)
@@ -67,4 +68,4 @@ const struct query_attack query_residual_mia = {
     .source = "Residual perturbation, section IV",
     .needs = QUERY_POSTERIORS | QUERY_SHADOWS,
     .default_shadows = 1,
-    .run = run};
+    .run = query_residual_mia_run};

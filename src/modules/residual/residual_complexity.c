@@ -34,7 +34,7 @@ static double signed_power(double x, double p)
 }
 
 /* |sum_i sigma_i (e^(UT) x_i)^p|_2 */
-static double correlation(const struct search *s, const double complex *eigenvalue)
+static double residual_complexity_correlation(const struct search *s, const double complex *eigenvalue)
 {
     double sum[MOST] = {0};
     double complex gain[MOST];
@@ -54,7 +54,8 @@ static double correlation(const struct search *s, const double complex *eigenval
 }
 
 /* A new value for frequency k and its mirror image. */
-static void propose(double complex *eigenvalue, const struct search *s, struct rng *r, size_t k)
+static void residual_complexity_propose(double complex *eigenvalue, const struct search *s, struct rng *r,
+                                        size_t k)
 {
     size_t mirror = (s->d - k) % s->d;
     double radius = s->bound * sqrt(rng_unit(r)), angle = 2 * M_PI * rng_unit(r);
@@ -70,13 +71,13 @@ static double best_correlation(const struct search *s, struct rng *r)
     for (int start = 0; start < STARTS; start++) {
         double complex at[MOST], next[MOST];
         for (size_t k = 0; k <= s->d / 2; k++)
-            propose(at, s, r, k);
-        double here = correlation(s, at);
+            residual_complexity_propose(at, s, r, k);
+        double here = residual_complexity_correlation(s, at);
         for (size_t trial = 0; trial < SWEEPS * (s->d / 2 + 1); trial++) {
             for (size_t k = 0; k < s->d; k++)
                 next[k] = at[k];
-            propose(next, s, r, trial % (s->d / 2 + 1));
-            double there = correlation(s, next);
+            residual_complexity_propose(next, s, r, trial % (s->d / 2 + 1));
+            double there = residual_complexity_correlation(s, next);
             if (there > here) {
                 here = there;
                 for (size_t k = 0; k < s->d; k++)

@@ -31,7 +31,7 @@ static const struct {
                           {"multiplicative-0.1", .1, true, false},
                           {"multiplicative-1", 1, true, false}};
 
-static size_t numbers(const struct field *f)
+static size_t residual_sde_numbers(const struct field *f)
 {
     return f->height * f->width * CHANNELS;
 }
@@ -52,7 +52,7 @@ static void draw_kernels(struct field *f, uint64_t seed)
 }
 
 /* out = F(u, step / STEPS); u is (H, W, 3). */
-static void velocity(double *out, const struct field *f, const double *u, size_t step)
+static void residual_sde_velocity(double *out, const struct field *f, const double *u, size_t step)
 {
     size_t j = step * KERNELS / STEPS, h = f->height, w = f->width;
     j = j < KERNELS ? j : KERNELS - 1;
@@ -72,7 +72,7 @@ static void velocity(double *out, const struct field *f, const double *u, size_t
 }
 
 /* u += noise of one step; direction 0 forward, 1 back. */
-static void shake(double *u, size_t n, size_t way, size_t step, size_t direction, uint64_t seed)
+static void residual_sde_shake(double *u, size_t n, size_t way, size_t step, size_t direction, uint64_t seed)
 {
     double scale = ways[way].gamma * sqrt(step_length);
     struct rng r = rng_stream(seed, RNG_RESIDUAL, 2 + way, 2 * step + direction);
@@ -80,23 +80,23 @@ static void shake(double *u, size_t n, size_t way, size_t step, size_t direction
         u[i] += scale * (ways[way].multiplicative ? u[i] : 1) * rng_normal(&r);
 }
 
-static void forward(double *u, double *v, const struct field *f, size_t way, uint64_t seed)
+static void residual_sde_forward(double *u, double *v, const struct field *f, size_t way, uint64_t seed)
 {
-    size_t n = numbers(f);
+    size_t n = residual_sde_numbers(f);
     for (size_t step = 0; step < STEPS; step++) {
-        velocity(v, f, u, step);
-        shake(u, n, way, step, 0, seed);
+        residual_sde_velocity(v, f, u, step);
+        residual_sde_shake(u, n, way, step, 0, seed);
         for (size_t i = 0; i < n; i++)
             u[i] += step_length * v[i];
     }
 }
 
-static void backward(double *u, double *v, const struct field *f, size_t way, uint64_t seed)
+static void residual_sde_backward(double *u, double *v, const struct field *f, size_t way, uint64_t seed)
 {
-    size_t n = numbers(f);
+    size_t n = residual_sde_numbers(f);
     for (size_t step = STEPS; step > 0; step--) {
-        velocity(v, f, u, step);
-        shake(u, n, way, step, 1, seed);
+        residual_sde_velocity(v, f, u, step);
+        residual_sde_shake(u, n, way, step, 1, seed);
         for (size_t i = 0; i < n; i++)
             u[i] -= step_length * v[i];
     }
@@ -106,11 +106,11 @@ static void backward(double *u, double *v, const struct field *f, size_t way, ui
  * below .1. */
 static void solve_back(double *u, double *v, double *end, const struct field *f)
 {
-    size_t n = numbers(f);
+    size_t n = residual_sde_numbers(f);
     for (size_t step = STEPS; step > 0; step--) {
         memcpy(end, u, n * sizeof *u);
         for (size_t k = 0; k < ITERATIONS; k++) {
-            velocity(v, f, u, step - 1);
+            residual_sde_velocity(v, f, u, step - 1);
             for (size_t i = 0; i < n; i++)
                 u[i] = end[i] - step_length * v[i];
         }
@@ -124,7 +124,7 @@ static sotto_status write_image(const char *folder, const char *name, const char
     char file[64], path[PATH];
     snprintf(file, sizeof file, "%s%s.png", name, what);
     TRY(path_join(path, sizeof path, folder, file));
-    for (size_t i = 0; i < numbers(f); i++)
+    for (size_t i = 0; i < residual_sde_numbers(f); i++)
         bytes[i] = (uint8_t)(255 * fmin(fmax(u[i], 0), 1) + .5);
     TRY(image_write_png(path, bytes, f->height, f->width));
 done:
@@ -159,7 +159,7 @@ done:
     return status;
 }
 
-static double rmse(const double *a, const double *b, size_t n)
+static double residual_sde_rmse(const double *a, const double *b, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -179,7 +179,7 @@ sotto_status sotto_sde_demo(struct sotto_sde_run runs[SOTTO_SDE_RUNS], const cha
     REQUIRE(row >= 0 && (uint64_t)row < data->n, "row %lld; data set '%s' has rows 0 to %zu", (long long)row,
             data->name, data->n - 1);
     struct field f = {.height = data->height, .width = data->width};
-    size_t n = numbers(&f), plane = f.height * f.width;
+    size_t n = residual_sde_numbers(&f), plane = f.height * f.width;
     draw_kernels(&f, seed);
     NEW(image, 4 * n);
     NEW(bytes, n);
@@ -199,17 +199,18 @@ sotto_status sotto_sde_demo(struct sotto_sde_run runs[SOTTO_SDE_RUNS], const cha
         *run = (struct sotto_sde_run){.gamma = gamma, .multiplicative = ways[way].multiplicative};
         snprintf(run->name, sizeof run->name, "%s", ways[way].name);
         memcpy(u, image, n * sizeof *u);
-        forward(u, v, &f, way, seed);
+        residual_sde_forward(u, v, &f, way, seed);
         TRY(write_image(folder, run->name, "-features", u, &f, bytes));
         if (ways[way].solved)
             solve_back(u, v, end, &f);
         else
-            backward(u, v, &f, way, seed);
+            residual_sde_backward(u, v, &f, way, seed);
         TRY(write_image(folder, run->name, "-recovered", u, &f, bytes));
-        run->rmse = rmse(u, image, n);
-        run->predicted = gamma == 0            ? NAN
-                         : run->multiplicative ? rmse(image, NULL, n) * sqrt(exp(2 * gamma * gamma) - 1)
-                                               : gamma * sqrt(2);
+        run->rmse = residual_sde_rmse(u, image, n);
+        run->predicted = gamma == 0 ? NAN
+                         : run->multiplicative
+                             ? residual_sde_rmse(image, NULL, n) * sqrt(exp(2 * gamma * gamma) - 1)
+                             : gamma * sqrt(2);
     }
     TRY(write_results(folder, runs, data, row, seed));
 done:
