@@ -69,7 +69,7 @@ static uint64_t row_key(const float *row, size_t inputs)
 }
 
 /* s->votes: of n copies, which come from streams of this purpose alone. */
-static sotto_status vote(struct smoother *s, const float *row, size_t n, enum rng_purpose purpose)
+static sotto_status smoothing_vote(struct smoother *s, const float *row, size_t n, enum rng_purpose purpose)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_target *t = s->target;
@@ -101,11 +101,11 @@ static size_t most_votes(const size_t *votes, size_t classes, size_t except)
     return best;
 }
 
-static sotto_status predict(struct sotto_smoothing_row *out, struct smoother *s, const float *row)
+static sotto_status smoothing_predict(struct sotto_smoothing_row *out, struct smoother *s, const float *row)
 {
     sotto_status status = SOTTO_OK;
     size_t classes = s->target->classes, first, second;
-    TRY(vote(s, row, s->o->n, RNG_SMOOTHING_PREDICT));
+    TRY(smoothing_vote(s, row, s->o->n, RNG_SMOOTHING_PREDICT));
     first = most_votes(s->votes, classes, SIZE_MAX);
     second = most_votes(s->votes, classes, first);
     out->answer = (int64_t)first;
@@ -116,13 +116,13 @@ done:
     return status;
 }
 
-static sotto_status certify(struct sotto_smoothing_row *out, struct smoother *s, const float *row)
+static sotto_status smoothing_certify(struct sotto_smoothing_row *out, struct smoother *s, const float *row)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_smoothing_options *o = s->o;
-    TRY(vote(s, row, o->n0, RNG_SMOOTHING_SELECT));
+    TRY(smoothing_vote(s, row, o->n0, RNG_SMOOTHING_SELECT));
     out->answer = (int64_t)most_votes(s->votes, s->target->classes, SIZE_MAX);
-    TRY(vote(s, row, o->n, RNG_SMOOTHING_ESTIMATE));
+    TRY(smoothing_vote(s, row, o->n, RNG_SMOOTHING_ESTIMATE));
     out->votes = s->votes[out->answer];
     out->p_lower = binomial_lower_limit(out->votes, o->n, o->alpha);
     out->abstained = !(out->p_lower > 0.5);
@@ -144,8 +144,9 @@ done:
 }
 
 /* The options in full. */
-static sotto_status check(struct sotto_smoothing_options *o, const struct sotto_target *t,
-                          const struct sotto_records *records, const struct sotto_smoothing_options *given)
+static sotto_status smoothing_check(struct sotto_smoothing_options *o, const struct sotto_target *t,
+                                    const struct sotto_records *records,
+                                    const struct sotto_smoothing_options *given)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_option *table = options_smoothing;
@@ -173,7 +174,7 @@ done:
     return status;
 }
 
-static sotto_status make(struct smoother *s)
+static sotto_status smoothing_make(struct smoother *s)
 {
     sotto_status status = SOTTO_OK;
     size_t fit = BLOCK_NUMBERS / s->target->inputs, most = s->o->n > s->o->n0 ? s->o->n : s->o->n0;
@@ -186,13 +187,14 @@ done:
     return status;
 }
 
-static sotto_status run(struct sotto_smoothing_result *r, struct smoother *s, const struct sotto_records *in)
+static sotto_status smoothing_run(struct sotto_smoothing_result *r, struct smoother *s,
+                                  const struct sotto_records *in)
 {
     sotto_status status = SOTTO_OK;
     for (size_t i = 0; i < in->n; i++) {
         struct sotto_smoothing_row *row = &r->rows[i];
         row->label = in->y ? in->y[i] : -1;
-        TRY((s->o->certify ? certify : predict)(row, s, in->x + i * s->target->inputs));
+        TRY((s->o->certify ? smoothing_certify : smoothing_predict)(row, s, in->x + i * s->target->inputs));
         context_progress(s->ctx, "smoothing", i + 1, in->n, "rows");
     }
 done:
@@ -208,14 +210,14 @@ sotto_status sotto_smoothing(struct sotto_smoothing_result *out, struct sotto_ta
     struct sotto_smoothing_options o;
     struct sotto_smoothing_result r = {0};
     struct smoother s = {.target = target, .o = &o, .ctx = ctx};
-    TRY(check(&o, target, records, options));
+    TRY(smoothing_check(&o, target, records, options));
     target->ctx = ctx;
-    TRY(make(&s));
+    TRY(smoothing_make(&s));
     r.inputs = target->inputs;
     r.classes = target->classes;
     r.row_count = records->n;
     NEW(r.rows, r.row_count);
-    TRY(run(&r, &s, records));
+    TRY(smoothing_run(&r, &s, records));
     r.seeded = options->seed != 0;
     TRY(smoothing_summarise(&r, &o, records->y != NULL));
     smoothing_state(&r, target->head != NULL);

@@ -24,7 +24,7 @@ struct smooth {
 
 /* ---- reading ---- */
 
-static int ascending(const void *a, const void *b)
+static int smoothing_page_ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -66,9 +66,9 @@ static sotto_status read_rows(struct smooth *s)
         NEW(s->pixeldp, s->rows);
     for (size_t i = 0; i < s->rows; i++)
         TRY(read_row(s, json_at(rows, i), compared));
-    qsort(s->own, s->count, sizeof *s->own, ascending);
+    qsort(s->own, s->count, sizeof *s->own, smoothing_page_ascending);
     if (compared)
-        qsort(s->pixeldp, s->count, sizeof *s->pixeldp, ascending);
+        qsort(s->pixeldp, s->count, sizeof *s->pixeldp, smoothing_page_ascending);
 done:
     return status;
 }
@@ -97,37 +97,41 @@ done:
 
 /* ---- the drawing ---- */
 
-static double across(const struct smooth *s, double radius)
+static double smoothing_page_across(const struct smooth *s, double radius)
 {
     return LEFT + radius / s->end * (WIDTH - LEFT - RIGHT);
 }
 
-static double up(double share)
+static double smoothing_page_up(double share)
 {
     return HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP);
 }
 
-static void axes(struct page *p, const struct smooth *s)
+static void smoothing_page_axes(struct page *p, const struct smooth *s)
 {
     for (int i = 0; i <= 5; i++) {
         double radius = s->end * i / 5, share = i / 5.0;
-        page_format(p, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.3g</text>", across(s, radius),
-                    HEIGHT - BOTTOM + 18, radius);
-        page_format(p, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.1f</text>", LEFT - 6, up(share) + 4,
-                    share);
-        page_format(p, "<path d=\"M%d %.1fH%d\" stroke=\"var(--grid)\"/>", LEFT, up(share), WIDTH - RIGHT);
+        page_format(p, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.3g</text>",
+                    smoothing_page_across(s, radius), HEIGHT - BOTTOM + 18, radius);
+        page_format(p, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.1f</text>", LEFT - 6,
+                    smoothing_page_up(share) + 4, share);
+        page_format(p, "<path d=\"M%d %.1fH%d\" stroke=\"var(--grid)\"/>", LEFT, smoothing_page_up(share),
+                    WIDTH - RIGHT);
     }
 }
 
 /* The share of rows with at least a radius falls by one row behind each of theirs. */
-static void steps(struct page *p, const struct smooth *s, const double *radii, const char *line)
+static void smoothing_page_steps(struct page *p, const struct smooth *s, const double *radii,
+                                 const char *line)
 {
-    page_format(p, "<path class=\"steps\" d=\"M%d %.1f", LEFT, up((double)s->count / (double)s->rows));
+    page_format(p, "<path class=\"steps\" d=\"M%d %.1f", LEFT,
+                smoothing_page_up((double)s->count / (double)s->rows));
     for (size_t i = 0; i < s->count;) {
         size_t next = i;
         while (next < s->count && radii[next] == radii[i])
             next++;
-        page_format(p, "H%.1fV%.1f", across(s, radii[i]), up((double)(s->count - next) / (double)s->rows));
+        page_format(p, "H%.1fV%.1f", smoothing_page_across(s, radii[i]),
+                    smoothing_page_up((double)(s->count - next) / (double)s->rows));
         i = next;
     }
     page_format(p, "H%d\" fill=\"none\" stroke-width=\"2\" ", WIDTH - RIGHT);
@@ -135,15 +139,15 @@ static void steps(struct page *p, const struct smooth *s, const double *radii, c
     page_html(p, "/>");
 }
 
-static void intervals(struct page *p, const struct smooth *s)
+static void smoothing_page_intervals(struct page *p, const struct smooth *s)
 {
     for (size_t i = 0; i < json_count(s->points); i++) {
         const struct json *point = json_at(s->points, i);
         double radius = part_number(point, "radius"), low = part_number(point, "accuracy.lower"),
                high = part_number(point, "accuracy.upper");
         if (radius >= 0 && radius <= s->end && low >= 0 && high <= 1)
-            page_format(p, "<path d=\"M%.1f %.1fV%.1f\" stroke=\"var(--c0)\"/>", across(s, radius), up(low),
-                        up(high));
+            page_format(p, "<path d=\"M%.1f %.1fV%.1f\" stroke=\"var(--c0)\"/>",
+                        smoothing_page_across(s, radius), smoothing_page_up(low), smoothing_page_up(high));
     }
 }
 
@@ -153,7 +157,7 @@ static const char *norm_of(const struct smooth *s)
     return norm && strcmp(norm, "l1") == 0 ? "L1" : "L2";
 }
 
-static void drawing(struct page *p, const struct smooth *s)
+static void smoothing_page_drawing(struct page *p, const struct smooth *s)
 {
     page_format(p,
                 "<figure><svg viewBox=\"0 0 %d %d\" role=\"img\" width=\"%d\" "
@@ -161,11 +165,11 @@ static void drawing(struct page *p, const struct smooth *s)
                 WIDTH, HEIGHT, WIDTH);
     page_html(p, s->points ? "Certified accuracy" : "Certified share");
     page_html(p, " as a function of the radius\">");
-    axes(p, s);
+    smoothing_page_axes(p, s);
     if (s->pixeldp)
-        steps(p, s, s->pixeldp, "stroke=\"var(--c1)\" stroke-dasharray=\"6 3\"");
-    steps(p, s, s->own, "stroke=\"var(--c0)\"");
-    intervals(p, s);
+        smoothing_page_steps(p, s, s->pixeldp, "stroke=\"var(--c1)\" stroke-dasharray=\"6 3\"");
+    smoothing_page_steps(p, s, s->own, "stroke=\"var(--c0)\"");
+    smoothing_page_intervals(p, s);
     page_format(p, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">", (LEFT + WIDTH - RIGHT) / 2,
                 HEIGHT - 10);
     page_html(p, norm_of(s));
@@ -181,7 +185,7 @@ static void drawing(struct page *p, const struct smooth *s)
 
 /* ---- the texts ---- */
 
-static void fact(struct page *p, const struct smooth *s, const char *name, const char *member)
+static void smoothing_page_fact(struct page *p, const struct smooth *s, const char *name, const char *member)
 {
     page_html(p, "<span>");
     page_html(p, name);
@@ -191,7 +195,7 @@ static void fact(struct page *p, const struct smooth *s, const char *name, const
 }
 
 /* The first radius above 0 stands for the curve. */
-static void verdict(struct page *p, const struct smooth *s)
+static void smoothing_page_verdict(struct page *p, const struct smooth *s)
 {
     size_t i = 0;
     while (i + 1 < json_count(s->points) && !(part_number(json_at(s->points, i), "radius") > 0))
@@ -210,7 +214,7 @@ static void verdict(struct page *p, const struct smooth *s)
     page_html(p, " of the answers is right and certified.");
 }
 
-static void head(struct page *p, const struct smooth *s)
+static void smoothing_page_head(struct page *p, const struct smooth *s)
 {
     page_html(p, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta "
                  "http-equiv=\"Content-Security-Policy\" "
@@ -220,27 +224,27 @@ static void head(struct page *p, const struct smooth *s)
     page_html(
         p, "</style></head><body><header><p class=\"title\">Randomised smoothing: certified radii</p>\n<h1 "
            "data-verdict>");
-    verdict(p, s);
+    smoothing_page_verdict(p, s);
     page_html(p, "</h1>\n<p class=\"facts\"><span>");
     page_text(p, part_text(s->doc, "noise"));
     page_html(p, " noise</span>");
-    fact(p, s, "scale", "scale");
-    fact(p, s, "rows", "records");
-    fact(p, s, "copies of each", "n");
-    fact(p, s, "alpha", "alpha");
-    fact(p, s, "share abstained", "abstained");
+    smoothing_page_fact(p, s, "scale", "scale");
+    smoothing_page_fact(p, s, "rows", "records");
+    smoothing_page_fact(p, s, "copies of each", "n");
+    smoothing_page_fact(p, s, "alpha", "alpha");
+    smoothing_page_fact(p, s, "share abstained", "abstained");
     page_html(p, "</p></header><main>\n");
 }
 
-static void number(struct page *p, double x)
+static void smoothing_page_number(struct page *p, double x)
 {
     page_html(p, "<tr><th scope=\"row\">");
     page_significant(p, x, 4);
     page_html(p, "</th>");
 }
 
-static void estimate(struct page *p, const struct json *point, const char *lower, const char *middle,
-                     const char *upper)
+static void smoothing_page_estimate(struct page *p, const struct json *point, const char *lower,
+                                    const char *middle, const char *upper)
 {
     const struct estimate e = {true, part_number(point, middle), part_number(point, lower),
                                part_number(point, upper), 0};
@@ -249,7 +253,7 @@ static void estimate(struct page *p, const struct json *point, const char *lower
     page_html(p, "</td>");
 }
 
-static void table(struct page *p, const struct smooth *s)
+static void smoothing_page_table(struct page *p, const struct smooth *s)
 {
     if (!s->points)
         return;
@@ -258,10 +262,10 @@ static void table(struct page *p, const struct smooth *s)
                s->pixeldp ? "Radius|^Certified accuracy|^PixelDP" : "Radius|^Certified accuracy");
     for (size_t i = 0; i < json_count(s->points); i++) {
         const struct json *point = json_at(s->points, i);
-        number(p, part_number(point, "radius"));
-        estimate(p, point, "accuracy.lower", "accuracy.estimate", "accuracy.upper");
+        smoothing_page_number(p, part_number(point, "radius"));
+        smoothing_page_estimate(p, point, "accuracy.lower", "accuracy.estimate", "accuracy.upper");
         if (s->pixeldp)
-            estimate(p, point, "pixeldp.lower", "pixeldp.estimate", "pixeldp.upper");
+            smoothing_page_estimate(p, point, "pixeldp.lower", "pixeldp.estimate", "pixeldp.upper");
         page_html(p, "</tr>\n");
     }
     page_table_end(p);
@@ -273,10 +277,10 @@ static sotto_status smoothing_page(char **html, const struct json *doc)
     struct page p = {0};
     struct smooth s;
     TRY(read_document(&s, doc));
-    head(&p, &s);
+    smoothing_page_head(&p, &s);
     page_html(&p, "<section id=\"curve\"><h2>Certified accuracy by radius</h2>\n");
-    drawing(&p, &s);
-    table(&p, &s);
+    smoothing_page_drawing(&p, &s);
+    smoothing_page_table(&p, &s);
     page_html(&p, "</section>\n<section><h2>What this promises</h2>\n<p>");
     page_text(&p, part_text(doc, "statement"));
     page_html(

@@ -33,7 +33,8 @@ struct lines {
     size_t size, used;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct lines *out, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void smoothing_text_add(struct lines *out, const char *format,
+                                                                     ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -50,14 +51,16 @@ static void add_curve(struct lines *out, const struct sotto_smoothing_result *r)
         if (isnan(p->accuracy.estimate))
             return;
         if (r->options.certify)
-            add(out, "certified accuracy at %s radius %.4g: ",
-                r->options.noise == SOTTO_SMOOTHING_GAUSSIAN ? "L2" : "L1", p->radius);
+            smoothing_text_add(out, "certified accuracy at %s radius %.4g: ",
+                               r->options.noise == SOTTO_SMOOTHING_GAUSSIAN ? "L2" : "L1", p->radius);
         else
-            add(out, "accuracy, abstentions as errors: ");
-        add(out, "%.4f [%.4f, %.4f]", p->accuracy.estimate, p->accuracy.lower, p->accuracy.upper);
+            smoothing_text_add(out, "accuracy, abstentions as errors: ");
+        smoothing_text_add(out, "%.4f [%.4f, %.4f]", p->accuracy.estimate, p->accuracy.lower,
+                           p->accuracy.upper);
         if (!isnan(p->pixeldp.estimate))
-            add(out, "  PixelDP %.4f [%.4f, %.4f]", p->pixeldp.estimate, p->pixeldp.lower, p->pixeldp.upper);
-        add(out, "\n");
+            smoothing_text_add(out, "  PixelDP %.4f [%.4f, %.4f]", p->pixeldp.estimate, p->pixeldp.lower,
+                               p->pixeldp.upper);
+        smoothing_text_add(out, "\n");
     }
 }
 
@@ -68,14 +71,14 @@ sotto_status sotto_smoothing_summary(char **text, const struct sotto_smoothing_r
     const struct sotto_smoothing_options *o = &r->options;
     struct lines out = {.size = 2048 + 256 * r->curve_count};
     NEW(out.text, out.size);
-    add(&out, "%zu rows, %s noise of scale %g, %zu copies", r->row_count, smoothing_noise_name(o->noise),
-        o->sigma, o->n);
+    smoothing_text_add(&out, "%zu rows, %s noise of scale %g, %zu copies", r->row_count,
+                       smoothing_noise_name(o->noise), o->sigma, o->n);
     if (o->certify)
-        add(&out, " after %zu that chose the class; largest possible %s radius %.4f", o->n0,
-            o->noise == SOTTO_SMOOTHING_GAUSSIAN ? "L2" : "L1", r->largest_radius);
-    add(&out, "\nabstained: %.4f of the rows\n", (double)r->abstained / (double)r->row_count);
+        smoothing_text_add(&out, " after %zu that chose the class; largest possible %s radius %.4f", o->n0,
+                           o->noise == SOTTO_SMOOTHING_GAUSSIAN ? "L2" : "L1", r->largest_radius);
+    smoothing_text_add(&out, "\nabstained: %.4f of the rows\n", (double)r->abstained / (double)r->row_count);
     add_curve(&out, r);
-    add(&out, "%s\n", r->statement);
+    smoothing_text_add(&out, "%s\n", r->statement);
     *text = out.text;
 done:
     return status;
