@@ -55,3 +55,17 @@ object: %s is not %zu; expected 1" ]
   [ "$status" -eq 1 ]
   [[ "$output" == *'CHANGELOG.md states version'* && "$output" == *'CITATION.cff states version'* ]]
 }
+
+@test "check-results finds a page that is old, and a row without a section of the lab book" {
+  cp -r "$tools/../docs" "$tools/../notes" "$tools/../results" "$dir/"
+  run "$tools/check-results" "$dir"
+  [ "$status" -eq 0 ]
+  sed -i '0,/does not hold/s//holds/' "$dir/results/claims.csv"
+  run "$tools/check-results" "$dir"
+  [ "$status" -eq 1 ]
+  [ "$output" = 'check-results: docs/CLAIMS.md is old: tools/results-pages' ]
+  sed -i 's/^## Start-up$/## Start/' "$dir/notes/speed.md"
+  run "$tools/check-results" "$dir"
+  [ "$status" -eq 1 ]
+  [[ "$output" == *"section 'Start-up' is not in notes/"* ]]
+}
