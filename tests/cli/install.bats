@@ -35,7 +35,8 @@ teardown() { rm -rf "$root"; }
   diff <({ ls "$BATS_TEST_DIRNAME/../../schemas"; for name in $modules; do ls "$BATS_TEST_DIRNAME/../../src/modules/$name/schema" 2> /dev/null || :; done; } | sort) \
     <(ls "$root/usr/share/sotto/schemas" | sort)
   "$BATS_TEST_DIRNAME/../../tools/check-symbols" "$library" "$(find "$root" -name libsotto.a)"
-  [ -e "$root/usr/include/sotto/lab/data.h" ] && [ ! -e "$root/usr/include/sotto/private" ]
+  [ -e "$root/usr/include/sotto/lab/data.h" ]
+  [ ! -e "$root/usr/include/sotto/private" ]
   gcc -fsyntax-only -I"$root/usr/include" -x c - <<< '#include <sotto/lab.h>'
   readelf -d "$root/usr/bin/sotto" > "$root/dynamic"
   run -1 grep -F "$SOTTO_BUILD" "$root/dynamic"
