@@ -46,11 +46,11 @@ blocks() { mkdir work && (cd work && "$root/tools/run-blocks" "$@"); }
   rm -r work
   printf '```sh\nsotto nothing\n```\n' > page
   run -1 blocks "$PWD/page"
-  [[ $output == *"page:2: exit code 64"* ]]
+  [[ $output == *"page:1: exit code 64"* ]]
   rm -r work
   printf '```python\nimport sotto\n```\n' > page
   run -1 blocks "$PWD/page"
-  [[ $output == *"page:2: python is not run here; expected <!-- no-run: REASON --> above it"* ]]
+  [[ $output == *"page:1: python is not run here; expected <!-- no-run: REASON --> above it"* ]]
   rm -r work
   printf '```\ntrue\n```\n' > page
   echo 'false' > preamble
