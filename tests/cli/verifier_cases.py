@@ -1,6 +1,7 @@
 """What tests/cli/verifier*.bats ask of the stand-alone verifier, which is called within this process: a start
-takes longer than a check.  verifier_cases.py VERIFIER forgeries FOLDER | offers SOTTO LEDGER... | settlements SOTTO LEDGER | alike SOTTO COUNT FILE... | members SOTTO NAME... | proofs HEAD... | signatures SOTTO FILE KEY"""
-import contextlib, copy, functools, hashlib, importlib.util, io, json, os, random, subprocess, sys
+takes longer than a check.  verifier_cases.py VERIFIER forgeries FOLDER | offers SOTTO LEDGER... | settlements SOTTO LEDGER | curves | steps SOTTO EFFORT | runs SOTTO FILE... | alike SOTTO COUNT FILE... | members SOTTO NAME... | proofs HEAD... | signatures SOTTO FILE KEY"""
+import contextlib, copy, decimal, functools, hashlib, importlib.util, io, json, math, os, random, subprocess, sys
+from fractions import Fraction
 
 spec = importlib.util.spec_from_file_location("verifier", sys.argv[1])
 verifier = importlib.util.module_from_spec(spec)
@@ -280,6 +281,101 @@ def alike(sotto, count, *files):
     print(f"{sum(answers.values())} mutants, of which both took {answers[True]}")
 
 
+def curves():
+    """exp, ln, Phi and the hockey stick in whole numbers, against 60 digits and more; T = 1 against the curve itself; no finer grid is above."""
+    draw, one, Decimal = random.Random(1), verifier.ONE, decimal.Decimal
+    guard, worst = Decimal(verifier.GUARD) / one, Decimal(0)
+    for _ in range(30):
+        t, x = draw.uniform(0.02, 4), math.exp(draw.uniform(-8, 20))
+        if abs(math.log(x) / t) + t > 20:
+            continue
+        fixed_t, fixed_x = int(t * 2**60) << verifier.BITS - 60, int(x * 2**60) << verifier.BITS - 60
+        with decimal.localcontext() as context:
+            context.prec = 110
+            t, x = Decimal(fixed_t) / one, Decimal(fixed_x) / one
+            ln = x.ln()
+            expect(abs(Decimal(verifier.fixed_ln(fixed_x)) / one - ln) < guard / 2**100, f"ln {x}")
+            expect(abs(Decimal(verifier.fixed_exp(verifier.fixed_ln(fixed_x))) / one / x - 1) < guard / 2**100, f"exp of ln {x}")
+            true = verifier.normal_cdf(t / 2 - ln / t) - x * verifier.normal_cdf(-t / 2 - ln / t)
+            worst = max(worst, true - Decimal(verifier.hockey_stick(fixed_t, fixed_x)) / one)
+    expect(worst < guard / 4, f"a curve is too low by {worst / guard} of what is added to it")
+    for q, t in ((0.2, 0.5), (0.5, 0.125)):
+        exact = [int(x * 2**60) << verifier.BITS - 60 for x in (q, t)]
+        for (adjacency, sampling), of in verifier.STEPS_OF.items():
+            found = [verifier.epsilon_of_run(adjacency, sampling, Fraction(q), Fraction(t), 1, 1e-4, 1, finer) for finer in range(3)]
+            x = int(found[2].exp() * one)
+            delta = max(curve(*exact, x) for curve in of) / one
+            expect(0.985e-4 < delta <= 1e-4, f"one step, {adjacency}, {sampling}, {q}, {t}: delta is {delta}")
+            expect(found[0] >= found[1] >= found[2], f"{adjacency}, {sampling}: a finer grid is above: {found}")
+    for rows in (1, 3):  # a rate next to 1 against the closed form
+        near, exact = (verifier.epsilon_of_unit("replace-one", "poisson", q, Fraction(1, 10), 20, 1e-6, rows) for q in (1 - Fraction(1, 2**30), 1))
+        expect(exact <= near <= exact * Decimal("1.01"), f"rate next to 1, {rows} rows: {near} but {exact}")
+
+
+STEPS = ((0.0341, 6.98, 586, 1e-6), (0.0341, 2.551, 586, 1e-6), (0.1, 1.5, 100, 1e-5), (0.05, 1, 20, 1e-5), (0.2, 2, 1, 1e-5), (0.5, 8, 100, 1e-5),
+         (0.1, 4, 500, 1e-5), (0.25, 10, 2000, 1e-8), (0.004, 0.4, 500, 1e-5), (0.02, 20, 5000, 1e-5), (0.03, 0.7, 3000, 1e-5), (1, 10, 50, 1e-6),
+         (0.01, 0.8, 1000, 1e-5), (0.00427, 0.5, 1172, 1e-6), (0.00427, 1, 1172, 1e-6), (0.01, 1.1, 10000, 1e-5),
+         (0.0001, 0.5, 50000, 1e-9), (0.002, 2, 500000, 1e-8), (0.001, 1, 100000, 1e-6), (0.001, 0.6, 20000, 1e-6))
+
+
+def steps(sotto, count):
+    """The verifier's own epsilon beside that of sotto: never below the lower end, at most 1 % above the upper one. An epsilon that belongs to
+    more noise, a smaller rate, fewer steps or a larger delta is refused."""
+    def account(q, sigma, steps, delta, *options):
+        command = [sotto, "account", "--mechanism", "gaussian", "--adjacency", "replace-one", "--noise-multiplier", repr(sigma), "--sample-rate", repr(q),
+                   "--steps", str(steps), "--delta", repr(delta), "--json", *options]
+        return json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+
+    def ask_of(adjacency, sampling, q, sigma, steps, delta, rows, stated):
+        return verifier.confirm(adjacency, sampling, Fraction(q), 1 / Fraction(sigma), steps, delta, rows, decimal.Decimal(stated))
+    for q, sigma, steps, delta in STEPS[:int(count)]:
+        theirs = account(q, sigma, steps, delta)
+        lesser = [account(q, 1.1 * sigma, steps, delta), account(0.8 * q, sigma, steps, delta), account(q, sigma, steps, min(10 * delta, 0.5))]
+        lesser += [account(q, sigma, int(0.7 * steps), delta)] if steps > 1 else []
+        for adjacency, of in (("replace-one", lambda a: a["epsilon"]), ("zero-out", lambda a: a["other"]["epsilon"])):
+            what, stated = f"{adjacency}, {q}, {sigma}, {steps}, {delta}", of(theirs)
+            ok, e = ask_of(adjacency, "poisson", q, sigma, steps, delta, 1, stated["upper"])
+            expect(ok and stated["lower"] <= e <= decimal.Decimal(stated["upper"]) * decimal.Decimal("1.01"), f"{what}: {e}, sotto says {stated}")
+            for less in lesser:
+                if of(less)["upper"] < 0.98 * stated["upper"]:  # of a smaller part nothing is said
+                    ok, e = ask_of(adjacency, "poisson", q, sigma, steps, delta, 1, of(less)["upper"])
+                    expect(ok is False, f"{what}: {of(less)['upper']} passes: {ok}, {e}")
+    for rows, sampling, q, sigma, steps in ((1, "fixed", 0.1, 8.0, 50), (3, "poisson", 0.1, 8.0, 50), (4, "poisson", 0.01, 1.5, 60)):
+        theirs = account(q, sigma, steps, 1e-5, *(["--sampling", sampling] if sampling == "fixed" else ["--rows-per-person", str(rows)]))["epsilon"]
+        for by in (1, 0.97):
+            ok, e = ask_of("replace-one", sampling, q, sigma, steps, 1e-5, rows, theirs["upper"] * by)
+            expect(ok == (by == 1) and e >= theirs["lower"], f"{rows} rows, {sampling}, {by}: {ok}, {e}, sotto says {theirs}")
+
+
+def runs(sotto, *files):
+    """Certificates of runs with a smaller epsilon in every place where one stands: refused. Beyond the limits: not decided."""
+    for file in files:
+        with open(file + ".certificate.json") as f:
+            honest = json.load(f)
+        code, text = ask(file)
+        expect(code == 0 and "re-derived here; the certificate says" in text and "account of sampled steps: NOT" not in text, f"{file}: {code} {text}")
+        for by in (0.98, 0.9, 0.5):
+            for other in (False, True):
+                c = copy.deepcopy(honest)
+                claim = c["guarantee"]["proved"] if isinstance(c["guarantee"]["proved"], dict) else c["guarantee"]["conditional"]
+                if other and not claim.get("other"):
+                    continue
+                some = claim["other"] if other else claim
+                some["epsilon"] = {end: value and value * by for end, value in some["epsilon"].items()}
+                claim["bounds"] = claim["bounds"] if other else {name: e and e * by for name, e in claim["bounds"].items()}
+                person = "; unit of privacy: " + verifier.unit_of(c) if "person" in c else ""
+                c["guarantee"]["statement"] = verifier.statement(claim, claim.get("condition") or "", person, verifier.up)
+                with open("forged.certificate.json", "w") as f:
+                    json.dump(c, f)
+                code, text = ask("forged.certificate.json")
+                theirs = subprocess.run([sotto, "verify", "forged.certificate.json"], capture_output=True, check=False).returncode
+                expect(code == theirs == 1 and "is not confirmed; this program finds at most" in text, f"{file}, {by}, other {other}: {code} {theirs} {text}")
+        checks, c = verifier.Checks(), copy.deepcopy(honest)
+        c["run"]["steps"]["charged"] = 2**41
+        claim = c["guarantee"]["proved"] if isinstance(c["guarantee"]["proved"], dict) else c["guarantee"]["conditional"]
+        expect(c["run"]["sample_rate"] == 1 or not verifier.check_account_of_run(checks, c, claim) and checks.undecided, f"{file}: 2^41 steps are decided")
+
+
 def signatures(sotto, released, key):
     """Signatures that follow no rule of RFC 8032, or that libsodium refuses: both verifiers do."""
     beside = released + ".certificate.json.signature.json"
@@ -300,5 +396,5 @@ def signatures(sotto, released, key):
 
 
 command, arguments = sys.argv[2], sys.argv[3:]
-{"forgeries": forgeries, "alike": alike, "offers": offers, "settlements": settlements, "members": members, "proofs": proofs, "signatures": signatures}[command](*arguments)
+{"forgeries": forgeries, "alike": alike, "offers": offers, "settlements": settlements, "members": members, "curves": curves, "steps": steps, "runs": runs, "proofs": proofs, "signatures": signatures}[command](*arguments)
 sys.exit(1 if wrong else 0)
