@@ -3,6 +3,7 @@
 #include "options/option_tables.h"
 #include "ssl/encoder.h"
 
+#include "base/memory.h"
 #include "data/augment/augment.h"
 #include "par/par.h"
 #include "sotto/option.h"
@@ -145,61 +146,108 @@ static void embed_mirror(float *x, struct nn_shape s)
             }
 }
 
+/* A thread has a plan and batches of its own: products of a batch on several threads may be cut, and so added up, by their number. */
+struct embed_worker {
+    struct nn_plan *plan;
+    struct augmenter *augmenter;
+};
+struct embed_run {
+    const struct places *places;
+    const struct sotto_dataset *data;
+    const int64_t *rows;
+    float *out;
+    size_t n, done; /* batches before this round */
+    struct embed_worker *workers;
+};
+
+static sotto_status embed_batch(void *user, size_t chunk, int thread)
+{
+    sotto_status status = SOTTO_OK;
+    const struct embed_run *run = user;
+    const struct embed_worker *w = &run->workers[thread];
+    const size_t first = (run->done + chunk) * BATCH, left = run->n - first;
+    struct reading r = {.places = run->places,
+                        .share = run->places->features.mirror ? 0.5f : 1,
+                        .count = left < BATCH ? left : BATCH,
+                        .out = run->out + first * run->places->width};
+    const struct nn_block_reader reader = {run->places->first, read_block, &r};
+    int64_t batch[BATCH];
+    for (size_t i = 0; i < BATCH; i++) {
+        const size_t at = first + (i < r.count ? i : r.count - 1);
+        batch[i] = run->rows ? run->rows[at] : (int64_t)at;
+    }
+    TRY(augmenter_run_plain(w->augmenter, nn_plan_input(w->plan), run->data->images, batch, BATCH));
+    for (r.added = 0; r.added < (run->places->features.mirror ? 2 : 1); r.added++) {
+        if (r.added)
+            embed_mirror(nn_plan_input(w->plan), nn_model_input(run->places->model));
+        TRY(nn_plan_forward_blocks(w->plan, &reader));
+        read_embedding(&r, nn_plan_output(w->plan));
+    }
+done:
+    return status;
+}
+
+static sotto_status embed_worker_make(struct embed_worker *w, const struct sotto_encoder *e,
+                                      const struct sotto_dataset *data, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct nn_backend *backend;
+    struct augment_config augment = {.strength = {.min_area = 1},
+                                     .channels = data->channels,
+                                     .height = data->height,
+                                     .width = data->width,
+                                     .views = 1,
+                                     .threads = 1,
+                                     .ctx = ctx};
+    TRY(nn_backend_find(&backend, "auto"));
+    const struct nn_plan_config config = {
+        .batch = BATCH, .dtype = NN_F32, .backend = backend, .embedding_only = 1, .ctx = ctx};
+    TRY(nn_plan_create(&w->plan, e->model, &config));
+    TRY(augmenter_create(&w->augmenter, &augment));
+done:
+    return status;
+}
+
+static void embed_workers_free(struct embed_worker *workers, size_t count)
+{
+    for (size_t i = 0; workers && i < count; i++) {
+        augmenter_free(workers[i].augmenter);
+        nn_plan_free(workers[i].plan);
+    }
+    base_free(workers);
+}
+
 sotto_status sotto_embed_blocks(float *out, const struct sotto_encoder *e, const struct sotto_dataset *data,
                                 const int64_t *rows, size_t n, const struct sotto_block_features *f,
                                 const struct sotto_context *ctx)
 {
     REQUIRE_GIVEN(!n || out, e, data);
     sotto_status status = SOTTO_OK;
-    int pool = par_pool_threads();
-    struct nn_plan *plan = NULL;
-    struct augmenter *augmenter = NULL;
-    const struct nn_backend *backend;
+    const int pool = par_pool_threads();
+    const size_t batches = (n + BATCH - 1) / BATCH, threads = (size_t)par_threads(ctx),
+                 count = batches < threads ? batches : threads;
     struct places places;
-    int threads = par_threads(ctx);
+    struct embed_run run = {&places, data, rows, out, n, 0, NULL};
     TRY(encoder_check_size(e, data));
     REQUIRE(rows || n <= data->n, "data set '%s' has %zu records; expected %zu", data->name, data->n, n);
     if (rows)
         TRY(encoder_check_rows(data, rows, n));
     TRY(find_places(&places, e, f));
-    TRY(nn_backend_find(&backend, "auto"));
-    par_set_threads(threads);
-    struct nn_plan_config config = {
-        .batch = BATCH, .dtype = NN_F32, .backend = backend, .embedding_only = 1, .ctx = ctx};
-    struct augment_config augment = {.strength = {.min_area = 1},
-                                     .channels = data->channels,
-                                     .height = data->height,
-                                     .width = data->width,
-                                     .views = 1,
-                                     .threads = threads,
-                                     .ctx = ctx};
-    TRY(nn_plan_create(&plan, e->model, &config));
-    TRY(augmenter_create(&augmenter, &augment));
-    struct reading r = {.places = &places, .share = places.features.mirror ? 0.5f : 1};
-    const struct nn_block_reader reader = {places.first, read_block, &r};
-    for (size_t first = 0; first < n; first += BATCH) {
-        r.count = n - first < BATCH ? n - first : BATCH;
-        r.out = out + first * places.width;
-        int64_t batch[BATCH];
-        for (size_t i = 0; i < BATCH; i++) {
-            size_t at = first + (i < r.count ? i : r.count - 1);
-            batch[i] = rows ? rows[at] : (int64_t)at;
-        }
-        TRY(augmenter_run_plain(augmenter, nn_plan_input(plan), data->images, batch, BATCH));
-        for (r.added = 0; r.added < (places.features.mirror ? 2 : 1); r.added++) {
-            if (r.added)
-                embed_mirror(nn_plan_input(plan), nn_model_input(e->model));
-            TRY(nn_plan_forward_blocks(plan, &reader));
-            read_embedding(&r, nn_plan_output(plan));
-        }
-        context_progress(ctx, "embed", first + r.count, n, "images");
+    par_set_threads(1);
+    NEW(run.workers, count + !count);
+    for (size_t i = 0; i < count; i++)
+        TRY(embed_worker_make(&run.workers[i], e, data, ctx));
+    for (; run.done < batches; run.done += count) {
+        const size_t round = batches - run.done < count ? batches - run.done : count,
+                     made = (run.done + round) * BATCH;
+        TRY(par_chunks(round, (int)count, embed_batch, &run));
+        context_progress(ctx, "embed", made < n ? made : n, n, "images");
         if (context_stopped(ctx))
-            FAIL(SOTTO_ESTOPPED, "embed: stopped after %zu of %zu images", first + r.count, n);
+            FAIL(SOTTO_ESTOPPED, "embed: stopped after %zu of %zu images", made < n ? made : n, n);
     }
 done:
     par_set_threads(pool);
-    augmenter_free(augmenter);
-    nn_plan_free(plan);
+    embed_workers_free(run.workers, count);
     return status;
 }
 

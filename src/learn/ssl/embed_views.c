@@ -1,5 +1,6 @@
 /* Embeddings of random views. The views of an image are drawn with its row as the step, so they depend on
  * seed and row alone, whatever else is embedded beside it. */
+#include "base/memory.h"
 #include "data/augment/augment.h"
 #include "options/option_tables.h"
 #include "options/option_values.h"
@@ -82,25 +83,46 @@ done:
     return status;
 }
 
-sotto_status sotto_embed_views(float *out, const struct sotto_encoder *e, const struct sotto_dataset *data,
-                               const int64_t *rows, size_t n, const struct sotto_view_options *options,
-                               const struct sotto_context *ctx)
+/* As in embed.c: a thread has a plan of its own, and so many images at a time. */
+enum { VIEWS_PIECE = 16 };
+struct views_worker {
+    struct nn_plan *plan;
+    struct augmenter *augmenter;
+};
+struct views_run {
+    const struct sotto_dataset *data;
+    const int64_t *rows;
+    const struct sotto_view_options *options;
+    float *out;
+    size_t n, width, done; /* width: of the views of an image; done: pieces before this round */
+    struct views_worker *workers;
+};
+
+static sotto_status embed_views_piece(void *user, size_t chunk, int thread)
 {
-    REQUIRE_GIVEN(!n || out, e, data);
     sotto_status status = SOTTO_OK;
-    int pool = par_pool_threads();
-    struct nn_plan *plan = NULL;
-    struct augmenter *augmenter = NULL;
+    const struct views_run *run = user;
+    const struct views_worker *w = &run->workers[thread];
+    const size_t first = (run->done + chunk) * VIEWS_PIECE,
+                 end = run->n - first < VIEWS_PIECE ? run->n : first + VIEWS_PIECE;
+    for (size_t i = first; i < end; i++) {
+        const int64_t row = run->rows ? run->rows[i] : (int64_t)i;
+        TRY(augmenter_run(w->augmenter, nn_plan_input(w->plan), run->data->images,
+                          &(struct augment_part){.rows = &row, .n = 1, .room = 1}, run->options->seed,
+                          (uint64_t)row));
+        TRY(nn_plan_forward(w->plan, 0, 0, 0));
+        memcpy(run->out + i * run->width, nn_plan_output(w->plan), run->width * sizeof *run->out);
+    }
+done:
+    return status;
+}
+
+static sotto_status views_worker_make(struct views_worker *w, const struct sotto_encoder *e,
+                                      const struct views_run *run, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_view_options *v = run->options;
     const struct nn_backend *backend;
-    size_t width = sotto_encoder_width(e);
-    int threads = par_threads(ctx);
-    struct sotto_view_options full, *v = &full;
-    TRY(embed_views_resolve(v, options, e));
-    TRY(embed_views_check(e, data, rows, n, v));
-    TRY(nn_backend_find(&backend, "auto"));
-    par_set_threads(threads);
-    struct nn_plan_config config = {
-        .batch = v->views, .dtype = NN_F32, .backend = backend, .embedding_only = 1, .ctx = ctx};
     struct augment_config augment = {.strength = {.min_area = v->min_area,
                                                   .brightness = v->brightness,
                                                   .jitter = v->jitter,
@@ -108,29 +130,54 @@ sotto_status sotto_embed_views(float *out, const struct sotto_encoder *e, const 
                                                   .vertical_flip = v->vertical_flip,
                                                   .grey = v->grey,
                                                   .blur = v->blur},
-                                     .channels = data->channels,
-                                     .height = data->height,
-                                     .width = data->width,
+                                     .channels = run->data->channels,
+                                     .height = run->data->height,
+                                     .width = run->data->width,
                                      .views = v->views,
-                                     .threads = threads,
+                                     .threads = 1,
                                      .ctx = ctx};
+    TRY(nn_backend_find(&backend, "auto"));
+    const struct nn_plan_config config = {
+        .batch = v->views, .dtype = NN_F32, .backend = backend, .embedding_only = 1, .ctx = ctx};
     TRY(augment_recipe_find(&augment.strength.recipe, v->augmentation));
-    TRY(augmenter_create(&augmenter, &augment));
-    TRY(nn_plan_create(&plan, e->model, &config));
-    for (size_t i = 0; i < n; i++) {
-        const int64_t row = rows ? rows[i] : (int64_t)i;
-        TRY(augmenter_run(augmenter, nn_plan_input(plan), data->images,
-                          &(struct augment_part){.rows = &row, .n = 1, .room = 1}, v->seed, (uint64_t)row));
-        TRY(nn_plan_forward(plan, 0, 0, 0));
-        memcpy(out + i * v->views * width, nn_plan_output(plan), v->views * width * sizeof *out);
-        if (i % 64 == 0 || i + 1 == n)
-            context_progress(ctx, "embed views", i + 1, n, "images");
+    TRY(augmenter_create(&w->augmenter, &augment));
+    TRY(nn_plan_create(&w->plan, e->model, &config));
+done:
+    return status;
+}
+
+sotto_status sotto_embed_views(float *out, const struct sotto_encoder *e, const struct sotto_dataset *data,
+                               const int64_t *rows, size_t n, const struct sotto_view_options *options,
+                               const struct sotto_context *ctx)
+{
+    REQUIRE_GIVEN(!n || out, e, data);
+    sotto_status status = SOTTO_OK;
+    const int pool = par_pool_threads();
+    const size_t pieces = (n + VIEWS_PIECE - 1) / VIEWS_PIECE, threads = (size_t)par_threads(ctx),
+                 count = pieces < threads ? pieces : threads;
+    struct sotto_view_options v;
+    struct views_run run = {data, rows, &v, out, n, 0, 0, NULL};
+    TRY(embed_views_resolve(&v, options, e));
+    TRY(embed_views_check(e, data, rows, n, &v));
+    run.width = v.views * sotto_encoder_width(e);
+    par_set_threads(1);
+    NEW(run.workers, count + !count);
+    for (size_t i = 0; i < count; i++)
+        TRY(views_worker_make(&run.workers[i], e, &run, ctx));
+    for (; run.done < pieces; run.done += count) {
+        const size_t round = pieces - run.done < count ? pieces - run.done : count,
+                     made = (run.done + round) * VIEWS_PIECE;
+        TRY(par_chunks(round, (int)count, embed_views_piece, &run));
+        context_progress(ctx, "embed views", made < n ? made : n, n, "images");
         if (context_stopped(ctx))
-            FAIL(SOTTO_ESTOPPED, "embed: stopped after %zu of %zu images", i + 1, n);
+            FAIL(SOTTO_ESTOPPED, "embed: stopped after %zu of %zu images", made < n ? made : n, n);
     }
 done:
     par_set_threads(pool);
-    augmenter_free(augmenter);
-    nn_plan_free(plan);
+    for (size_t i = 0; run.workers && i < count; i++) {
+        augmenter_free(run.workers[i].augmenter);
+        nn_plan_free(run.workers[i].plan);
+    }
+    base_free(run.workers);
     return status;
 }
