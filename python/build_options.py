@@ -32,7 +32,7 @@ TYPES = {
     "AnswerOptions": (sotto.Network.predict, "answer"),
     "ReleaseOptions": (sotto.release, "release", "spend"),
     "ChoiceOptions": (None, "release:records|scale|epsilon|max_tpr|max_advantage|delta", "spend"),
-    "ProtectOptions": (sotto.protect_head, "release", "spend"),
+    "ProtectOptions": (sotto.protect_head, "protect:mechanism", "release", "spend"),
     "StatisticOptions": (sotto.release_statistic, "protect", "release", "spend"),
     "SpendOptions": (sotto.release_records, "spend"),
 }
@@ -81,4 +81,5 @@ def main():
             print(f"    {member}: {kind}{'' if kind == 'Any' else ' | None'}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -219,7 +219,8 @@ void attack_inputs_clear(struct attack_inputs *in)
 sotto_status attack_statistics(struct sotto_audit_options *out, double rates[ATTACK_RATES],
                                const struct options *o)
 {
-    *out = (struct sotto_audit_options){.fpr = rates, .seed = option_count(o, "seed")};
+    *out = (struct sotto_audit_options){
+        .fpr = rates, .seed = sotto_given_seed(option_count(o, "seed")), .most_vulnerable = SOTTO_NONE};
     sotto_status status = option_members_checked(out, sotto_option_table("audit"), "confidence|delta", o);
     return status == SOTTO_OK ? option_reals(rates, ATTACK_RATES, &out->fpr_count, o, "fpr") : status;
 }

@@ -80,15 +80,6 @@ static void option_rows_add(struct option_rows *out, struct option_row row)
         out->row[out->count++] = row;
 }
 
-static void set_default(struct option_rows *out, const struct option_row *row)
-{
-    size_t i = 0;
-    while (i < out->count && strcmp(out->row[i].name, row->name) != 0)
-        i++;
-    assert(i < out->count && "a default stands below its option");
-    out->row[i].fallback = row->fallback;
-}
-
 /* A verb with an option of its own by that name has no such alias. */
 static void drop_taken_alias(struct option_rows *rows, struct option_row *row)
 {
@@ -111,8 +102,6 @@ static const char *add_all(struct option_rows *out, const struct option_row *row
             for (const struct sotto_option *m = sotto_option_table(row.table); m->name; m++)
                 if (!row.only || option_listed(row.only, m->name, strlen(m->name)))
                     option_rows_add(out, of_member(m, group, part));
-        } else if (row.kind == OPTION_DEFAULT) {
-            set_default(out, &row);
         } else {
             row.group = group;
             row.part = part;

@@ -447,14 +447,12 @@ sotto_status option_require(const struct options *o, const char *name)
                     o->verb->name);
 }
 
-/* What the command line says of a member, or this verb's own default; NULL: neither. */
+/* What the command line says of a member; NULL: nothing. */
 static const char *member_text(const struct options *o, const struct sotto_option *member)
 {
     const struct option_row *row = find_row(o, member->name, strlen(member->name));
-    if (!row || row->member != member)
-        return NULL;
-    return option_given(o, member->name) || row->fallback != member->value ? option_text(o, member->name)
-                                                                           : NULL;
+    return row && row->member == member && option_given(o, member->name) ? option_text(o, member->name)
+                                                                         : NULL;
 }
 
 /* EINVAL for a given 0 which the library would take for "not given". */

@@ -17,8 +17,7 @@ enum option_kind {
     OPTION_LIST, /* repeatable text */
     OPTION_GROUP,
     OPTION_ROWS,
-    OPTION_TABLE,
-    OPTION_DEFAULT
+    OPTION_TABLE
 };
 struct option_row {
     const char *name; /* long name without dashes; "" of the first three below; NULL ends the table */
@@ -73,11 +72,6 @@ struct option_row {
     {                                                                                                        \
         "title", OPTION_TEXT, "TEXT", NULL, "headline of the report"                                         \
     }
-/* Where this verb has another default than the table above, or one where the table has none. */
-#define OPTION_DEFAULT(of, text)                                                                             \
-    {                                                                                                        \
-        (of), OPTION_DEFAULT, .fallback = (text)                                                             \
-    }
 /* Options whose value reads ARRAY may be given together, as members of one file (option_arrays.c). */
 #define OPTION_ARRAYS_ROW                                                                                    \
     {                                                                                                        \
@@ -114,7 +108,7 @@ sotto_status option_reals(double *out, size_t capacity, size_t *count, const str
  * records are accounted. */
 sotto_status option_adjacency(enum sotto_adjacency *adjacency, const struct options *o, int replace_only);
 
-/* Sets those members of *out that were given or have an OPTION_DEFAULT, but no reals and inputs. EUSAGE; EINVAL: 0 for a number above 0. */
+/* Sets those members of *out that were given, but no reals and inputs: the call itself has the defaults. EUSAGE; EINVAL: 0 for a number above 0. */
 sotto_status option_members(void *out, const struct sotto_option *table, const struct options *o);
 /* The same; EUSAGE also for one of the keys ("confidence|delta") outside of its range. */
 sotto_status option_members_checked(void *out, const struct sotto_option *table, const char *keys,

@@ -72,7 +72,7 @@ static sotto_status protect_every_record_fill(struct sotto_protect_records *p, c
     p->classes = other.classes;
     p->labels_from = other.labels_from;
     p->classes_by = "--classes";
-    p->mechanism = option_given(o, "mechanism") ? r.mechanism : NULL;
+    p->mechanism = option_given(o, "mechanism") ? other.release.mechanism : NULL;
     p->scale = r.scale;
     p->target.epsilon = r.target.epsilon;
     p->risk = r.risk;

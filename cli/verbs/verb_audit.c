@@ -25,7 +25,6 @@ static const struct option_row rows[] = {
     {"candidate-scores", OPTION_TEXT, "ARRAY", NULL,
      "scores of others of their kind that could as well have been inserted, and were not (r)"},
     OPTION_TABLE("audit", "fpr|confidence|delta|seed|bootstrap|one-run|group-size|odds-ratio|claim"),
-    OPTION_DEFAULT("seed", "1"),
     OPTION_GROUP("Verdict"),
     {"coin-file", OPTION_TEXT, "FILE", NULL,
      "sealed coins of --canaries, OUTPUT.coins.json, instead of --membership: opened once, for these "
@@ -45,7 +44,6 @@ static const struct option_row rows[] = {
      "'auc.lower>0.55'"},
     OPTION_GROUP("Output"),
     OPTION_TABLE("audit", "most-vulnerable|memorisation|include-indices"),
-    OPTION_DEFAULT("most-vulnerable", "10"),
     TITLE_ROW,
     {"p-values", OPTION_TEXT, "FILE", NULL,
      "CSV file for the p-values of every record (homer: normal and conformal)"},

@@ -49,8 +49,7 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
 {
     if (private_set_noise_once(o, "head", "noise-multiplier") != SOTTO_OK)
         return SOTTO_EUSAGE;
-    const bool once = sotto_head_trainer_private(r->trainer) == 2,
-               pure = strcmp(r->trainer, "objective") == 0;
+    const bool once = sotto_head_trainer_private(r->trainer) == 2;
     if (option_given(o, "sampling") && !sotto_head_trainer_reads(r->trainer, "batch"))
         return cli_fail(
             SOTTO_EUSAGE,
@@ -59,8 +58,6 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
     if (once && !option_given(o, "noise"))
         r->noise = NULL; /* the trainer's own */
     *p = (struct sotto_head_privacy){.classes_by = in->classes_by};
-    if (once && !pure) /* also where noise has a pure epsilon */
-        p->target.delta = sotto_default_delta(in->n);
     sotto_status status = option_members(p, sotto_option_table("head_privacy"), o);
     if (status == SOTTO_OK)
         status = option_adjacency(&p->adjacency, o, once || p->sampling == SOTTO_SAMPLING_FIXED);

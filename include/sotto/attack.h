@@ -155,7 +155,7 @@ struct sotto_attack_options {
     size_t poison;
     /** [1] */
     uint64_t seed;
-    /** fpr, confidence, delta; names and seed are not used. */
+    /** fpr, confidence, delta, and most_vulnerable [none]; names and seed are not used. */
     struct sotto_audit_options audit;
     /** loss-trajectory, metric-trajectory: folder of the target's own intermediate models (sotto_train_options.snapshots), as those
      *  have them who trained it or were sent every epoch. Shadows then keep theirs, in `cache`, and no student is

@@ -629,7 +629,7 @@ struct sotto_audit_options {
     double confidence;
     /** Of the lower bounds on epsilon [0]. */
     double delta;
-    /** [0] of the half split for thresholds, and of the bootstrap. */
+    /** [1] of the half split for thresholds, and of the bootstrap. */
     uint64_t seed;
     /** "attack.parameter=value", NULL-terminated; NULL: the usual values. */
     const char *const *settings;
@@ -648,7 +648,7 @@ struct sotto_audit_options {
     int odds_ratio;
     /** 1: memorisation of single records by the reference models [0]. */
     int memorisation;
-    /** Number of the most vulnerable members that are listed [0]. */
+    /** Number of the most vulnerable members that are listed [10]; attacks on models list none unless asked for. */
     size_t most_vulnerable;
     /** 1: with their row numbers. */
     int include_indices;

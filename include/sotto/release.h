@@ -199,8 +199,8 @@ struct sotto_protect {
     /** randomised response, most-frequent: [0] the number of the first class, 0 or 1; a label that is no class counts as class 0, or
      * is not counted; released labels count from 0 */
     size_t labels_from;
-    struct sotto_release release;
-    uint64_t reserved[4]; /**< zeros: room for later members */
+    struct sotto_release release; /**< mechanism: ["logistic"] */
+    uint64_t reserved[4];         /**< zeros: room for later members */
 };
 /** Writes `output` and `output`.certificate.json. Of text metadata recipe, shape and classes are kept and nothing else
  * (docs/FORMATS.md).

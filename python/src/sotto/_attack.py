@@ -327,8 +327,8 @@ def attack_encoder(encoder: Encoder | None = None, shadow_encoder: Encoder | Non
     shadow_bank_plain (n, d). Without a shadow only the mean similarity of views and the contrastive loss are run.
     temperature [.1]; fpr, confidence, delta, seed [1; of the views as well]: as of audit(). Returns an AuditResult; its scores (5, n_member + n_nonmember) are in
     the order of the attacks."""
-    given: dict[str, Any] = {"seed": 1, **{k: v for k, v in more.items() if v is not None}}
     options, audit = table("encoder_attack"), table("audit")
+    given: dict[str, Any] = {"seed": int(audit.by_name["seed"].default), **{k: v for k, v in more.items() if v is not None}}
     names = [f"{side}_{what}" for side in _SIDES for what in ("views", "plain")] + ["bank_plain", "shadow_bank_plain"]
     arrays = {k: given.pop(k) for k in list(given) if k in names}
     images = {"member": member, "nonmember": nonmember, "shadow_member": shadow_member, "shadow_nonmember": shadow_nonmember, "bank": bank}

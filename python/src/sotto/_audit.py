@@ -65,7 +65,6 @@ _TOKENS = {
     "compressed_bytes": "bytes texts", "neighbour_losses": "neighbour_losses texts neighbours",
 }
 _TESTED = {"features": "attribute_test_features", "attribute": "attribute_test", "attribute_labels": "attribute_test_labels"}
-_DEFAULTS = {"seed": 1, "most_vulnerable": 10}  # of `sotto audit`, where zeros in the struct mean others
 
 
 class Sizes:
@@ -250,7 +249,7 @@ def _options(given: dict[str, Any], claim: Any, coins: str | None, records: int)
     chosen = {k: v for k, v in options.take(given).items() if v is not None}
     if coins is not None and "one_run" not in chosen:
         chosen["one_run"] = records // 20
-    c = options.set(struct("audit_options"), {**_DEFAULTS, **chosen})
+    c = options.set(struct("audit_options"), chosen)
     if claim is not None:
         if getattr(claim, "epsilon", 0) is None:
             raise invalid("claim: this certificate has no epsilon, as its noise was seeded")

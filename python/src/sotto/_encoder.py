@@ -110,7 +110,7 @@ class Encoder:
         return cls(out[0], path=path)
 
     @classmethod
-    def random(cls, images: Any, encoder: str = "keras-simclr", seed: int = 1) -> Encoder:
+    def random(cls, images: Any, encoder: str = "keras-simclr", seed: int = 0) -> Encoder:
         """An untrained encoder for images of this shape: the baseline of random features."""
         out = ffi.new("struct sotto_encoder **")
         run(lib.sotto_encoder_random, out, _dataset(images), encoder.encode(), _call.whole(seed, "seed", 0))

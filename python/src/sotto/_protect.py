@@ -117,7 +117,7 @@ def _saved(folder: str, name: str, x: Any) -> str:
     return path
 
 
-def release_statistic(records: Any, statistic: str, *, mechanism: str, ledger: Ledger, range: Sequence[float] | None = None, cases: Any = None,
+def release_statistic(records: Any, statistic: str, *, ledger: Ledger, mechanism: str = "logistic", range: Sequence[float] | None = None, cases: Any = None,
                       source: Dataset | None = None, threads: int | None = None, progress: Progress = None,
                       **more: Unpack[StatisticOptions]) -> tuple[Array, Certificate]:
     """Releases a statistic of each column of private records, with a proved sensitivity. The number of records is public.

@@ -54,7 +54,8 @@ static sotto_status set_sizes(void *out, const struct sotto_option *row, const c
     sotto_status status = SOTTO_OK;
     size_t sizes[32], n = 0;
     const struct interval range = interval_read(row->range);
-    const bool none = row->range && interval_holds(&range, 0) && strcmp(text, "0") == 0;
+    const bool none =
+        row->range && interval_holds(&range, 0) && (strcmp(text, "0") == 0 || !option_words_of(text).more);
     for (struct option_words l = option_words_of(text); l.more && !none;) {
         int64_t x;
         size_t length;

@@ -21,7 +21,7 @@ struct option_words {
 struct option_words option_words_of(const char *text);
 /** Returns the word, which is empty behind a comma that ends the list. */
 const char *option_words_next(struct option_words *l, size_t *length);
-/** sotto_option_set(), but 0 is written as 0, and a list "0" whose range holds 0 has SOTTO_NONE entries. */
+/** sotto_option_set(), but 0 is written as 0, and a list "0" or "[]" whose range holds 0 has SOTTO_NONE entries. */
 sotto_status option_put(void *out, const struct sotto_option *row, const char *text);
 /** Does SOTTO_ZERO, SOTTO_NONE or SOTTO_SEED_ZERO stand there? */
 bool option_is_marked(const void *options, const struct sotto_option *row);

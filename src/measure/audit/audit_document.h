@@ -5,6 +5,11 @@
 #include "sotto/audit.h"
 
 struct json;
+struct sotto_audit_options;
+
+/* Out: *out  what an attack hands on to its audit, resolved: it lists no most vulnerable members unless asked for them.
+ *            options_state() makes it options of sotto_audit() again. */
+sotto_status audit_of_attack(struct sotto_audit_options *out, const struct sotto_audit_options *given);
 
 /* The object of a result, NULL without memory (which json_dump() reports). */
 struct json *audit_encode(const struct sotto_audit_result *r);

@@ -15,7 +15,7 @@ const struct sotto_option options_audit[] = {
      .help = "confidence of every interval, a fraction"},
     {"delta", REAL(delta, "D"), .value = "0", .range = "[0,1)", .group = "Statistics",
      .help = "delta of the lower bound on epsilon"},
-    {"seed", ANY_SEED(seed), .value = "0", .group = "Statistics",
+    {"seed", ANY_SEED(seed), .value = "1", .group = "Statistics",
      .help = "seed of the split into calibration and evaluation halves, and of all draws"},
     {"bootstrap", COUNT(draws, "N"), .value = "2000", .range = "[100,1000000]", .group = "Statistics",
      .help = "bootstrap draws for the interval of the TPR at a fixed FPR"},
@@ -35,7 +35,7 @@ const struct sotto_option options_audit[] = {
      .help = "delta of --claim"},
     {"claim", INPUT(claim_epsilon, "CLAIM"), .group = "Verdict",
      .help = "claim to test, such as eps=3,delta=1e-5 (exit 1 if contradicted)"},
-    {"most-vulnerable", COUNT(most_vulnerable, "N"), .value = "0", .group = "Output",
+    {"most-vulnerable", COUNT(most_vulnerable, "N"), .value = "10", .group = "Output",
      .help = "number of most vulnerable members to list", .old_names = "exposed"},
     {"memorisation", FLAG(memorisation), .value = "0", .group = "Output",
      .help = "memorisation of single records by the reference models (8 or more on each side); with "

@@ -1,4 +1,5 @@
 /* Options of an audit with their defaults. */
+#include "audit/audit_document.h"
 #include "audit/audit_private.h"
 #include "options/option_tables.h"
 #include "sotto/option.h"
@@ -15,6 +16,13 @@ static sotto_status check_ranges(const struct sotto_audit_options *o)
     TRY(attack_settings_check(o->settings));
 done:
     return status;
+}
+
+sotto_status audit_of_attack(struct sotto_audit_options *out, const struct sotto_audit_options *given)
+{
+    struct sotto_audit_options o = given ? *given : (struct sotto_audit_options){0};
+    o.most_vulnerable = o.most_vulnerable ? o.most_vulnerable : SOTTO_NONE;
+    return sotto_options_resolve(out, &o, options_audit);
 }
 
 sotto_status audit_settings_resolve(struct audit_settings *out, const struct sotto_audit_options *options)

@@ -29,12 +29,18 @@ static const struct federated_attacker attackers[ATTACKERS] = {
 static sotto_status resolve_recipe(struct sotto_head_recipe *out, const struct sotto_head_recipe *given)
 {
     sotto_status status = SOTTO_OK;
-    static const struct sotto_head_recipe usual = {
-        .trainer = "sgd", .hidden_count = 1, .hidden = {128}, .epochs = 1, .batch = 32, .lr = 0.1};
-    TRY(head_recipe_resolve(out, given ? given : &usual));
-    TRY(head_recipe_check(out));
+    struct sotto_head_recipe own; /* their own defaults, and what was given */
+    TRY(sotto_options_resolve(&own, given, options_federated_recipe));
+    TRY(head_recipe_resolve(out, given));
+    out->trainer = own.trainer;
+    out->epochs = own.epochs;
+    out->batch = own.batch;
+    out->lr = own.lr;
+    out->hidden_count = own.hidden_count == SOTTO_NONE ? 0 : own.hidden_count;
+    memcpy(out->hidden, own.hidden, sizeof own.hidden);
     REQUIRE(strcmp(out->trainer, "sgd") == 0 || strcmp(out->trainer, "adam") == 0,
             "federated: trainer %s; expected sgd or adam", out->trainer);
+    TRY(head_recipe_check(out));
 done:
     return status;
 }
@@ -184,6 +190,7 @@ static sotto_status federated_measure(struct sotto_audit_result *out, const doub
         for (size_t i = from; i < c->n; i++)
             *(c->member[i] ? member++ : other++) = scores[k * c->n + i];
     }
+    options_state(&audit, options_audit);
     audit.seed = sotto_given_seed(o->seed);
     TRY(sotto_audit(out, &in, &audit, ctx));
 done:
@@ -265,7 +272,7 @@ sotto_status sotto_federated(struct sotto_audit_result *out, const struct sotto_
     int64_t *owner = NULL;
     double *scores = NULL;
     TRY(sotto_options_resolve(&o, options, options_federated));
-    TRY(sotto_options_resolve(&o.audit, &o.audit, options_audit));
+    TRY(audit_of_attack(&o.audit, &o.audit));
     TRY(federated_check(&o, in));
     TRY(resolve_recipe(&recipe, o.recipe));
     REQUIRE(o.noise_multiplier == 0 || strcmp(recipe.trainer, "sgd") == 0,

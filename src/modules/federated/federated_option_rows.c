@@ -35,3 +35,19 @@ const struct sotto_option options_federated[] = {
     {"keep-uploads", FLAG(keep_uploads), .value = "0", .group = "Files",
      .help = "each participant's upload in that folder too"},
     OPTIONS_END};
+
+#undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_head_recipe
+
+/* The recipe of a participant, where it differs from that of a head: the other members keep those defaults. */
+const struct sotto_option options_federated_recipe[] = {
+    {"local-epochs", COUNT(epochs, "N"), .value = "1", .range = "[1,4294967295]", .group = "Federation",
+     .help = "passes over its records that a participant makes in a round"},
+    {"trainer", TEXT(trainer, "NAME"), .value = "sgd", .group = "Head", .help = "trainer: sgd or adam"},
+    {"hidden", SIZES(hidden, hidden_count, SOTTO_MAX_HIDDEN), .value = "128", .range = "[0,1048576]",
+     .group = "Head",
+     .help = "widths of the hidden ReLU layers, such as 512 or 512,128; 0: none, a linear head"},
+    {"batch", COUNT(batch, "N"), .value = "32", .range = "[1,inf)", .group = "Head",
+     .help = "records per step"},
+    {"lr", REAL(lr, "RATE"), .value = "0.1", .range = "(0,1000]", .group = "Head", .help = "learning rate"},
+    OPTIONS_END};

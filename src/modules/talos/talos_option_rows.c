@@ -6,7 +6,7 @@
 #define TALOS "Talos: training against a classifier of an attribute (no guarantee)"
 
 const struct sotto_option options_talos[] = {
-    {"lambda", REAL(lambda, "L"), .value = "0", .range = "[0,inf)", .group = TALOS,
+    {"lambda", REAL(lambda, "L"), .value = "1", .range = "[0,inf)", .group = TALOS,
      .help = "weight of the classifier's loss, which is subtracted from the encoder's loss, >= 0"},
     {"attribute", INPUT(attribute, "a.npy"), .group = TALOS,
      .help = "attribute of each row of the set, whole numbers (default: the one stored with the set)"},

@@ -69,7 +69,8 @@ static sotto_status stage_canaries_audit(struct sotto_audit_result *out, const d
     const struct sotto_audit_options options = {.confidence = r->config.confidence,
                                                 .delta = sotto_certificate_account(certificate)->delta,
                                                 .one_run_guesses = p->canaries.guesses,
-                                                .seed = sotto_given_seed(r->config.seed)};
+                                                .seed = sotto_given_seed(r->config.seed),
+                                                .most_vulnerable = SOTTO_NONE};
     TRY(sotto_certificate_profile(&profile, certificate, r->ctx));
     TRY(sotto_audit(out, &in, &options, &quiet));
     TRY(sotto_audit_test_curve(

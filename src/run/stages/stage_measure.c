@@ -142,7 +142,8 @@ static sotto_status stage_measure_audit(struct json **out, const struct run *r, 
                                           .fpr = r->config.rates,
                                           .fpr_count = r->config.rate_count,
                                           .confidence = r->config.confidence,
-                                          .seed = r->config.seed};
+                                          .seed = sotto_given_seed(r->config.seed),
+                                          .most_vulnerable = SOTTO_NONE};
     TRY(sotto_audit(&found, &in, &options, r->ctx));
     *out = audit_encode(&found);
     if (!*out)

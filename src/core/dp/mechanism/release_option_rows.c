@@ -1,17 +1,20 @@
+#include "dp/mechanism/require.h"
 #include "options/option_row.h"
 #include "options/option_tables.h"
 #include "sotto/release.h"
 
 #define OPTIONS_OF struct sotto_release
 
+const char mechanism_help[] =
+    "mechanism: logistic, laplace, gaussian, knorm and others; discrete-laplace or discrete-gaussian for "
+    "whole numbers; exponential or permute-and-flip choose indices by their scores (--choices); "
+    "randomised-response for labels; smooth-median for one median; only in 'sotto account': "
+    "gaussian-classical";
+
 const struct sotto_option options_release[] = {
     {"records", COUNT(records, "N"), .group = "What is released",
      .help = "number of records in the private data set; a warning is printed if delta >= 1/N"},
-    {"mechanism", TEXT(mechanism, "NAME"), .group = "Mechanism",
-     .help = "mechanism: logistic, laplace, gaussian, knorm and others; discrete-laplace or "
-             "discrete-gaussian for whole numbers; exponential or permute-and-flip choose indices by their "
-             "scores (--choices); randomised-response for labels; smooth-median for one median; only in "
-             "'sotto account': gaussian-classical"},
+    {"mechanism", TEXT(mechanism, "NAME"), .group = "Mechanism", .help = mechanism_help},
     {"scale", REAL(scale, "S"), .range = POSITIVE, .group = "Mechanism",
      .help = "noise scale (s, b or sigma), in units of the values", .aliases = "sigma"},
     {"epsilon", REAL(target.epsilon, "E"), .range = POSITIVE, .group = "Mechanism",

@@ -5,6 +5,8 @@
 #include "base/reserved.h"
 #include "base/status.h"
 
+/** Help of the option of that name, a row of two tables. */
+extern const char mechanism_help[];
 /** EINVAL unless `x` is in the range of a release's scale (sotto/option.h); `what` opens the message. */
 sotto_status require_positive(double x, const char *what);
 /** EINVAL unless delta is in the range of a release's, and 0 or normal. */

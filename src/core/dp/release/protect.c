@@ -14,6 +14,7 @@
 #include "io/array/safetensors.h"
 #include "io/provenance/statement.h"
 #include "base/memory.h"
+#include "options/option_tables.h"
 #include "sotto/private/io.h"
 
 #include <float.h>
@@ -384,13 +385,17 @@ sotto_status sotto_protect_file(struct sotto_certificate **certificate, const st
     REQUIRE_GIVEN(protect->input, protect->output);
     sotto_status status = SOTTO_OK;
     struct sotto_tensors tensors = {0};
-    struct sotto_release release = protect->release;
+    struct sotto_protect p;
+    struct sotto_release release;
     struct sotto_provenance whose = {0};
     char input[SHA256_HEX], *beside = NULL;
     struct sotto_certificate *made = NULL;
     struct held_file held = {0};
     size_t room = 1 << 16 /* of metadata and certificate */;
     TRY(require_reserved(protect->reserved, "protect"));
+    TRY(sotto_options_resolve(&p, protect, options_protect));
+    protect = &p;
+    release = p.release;
     REQUIRE(protect->labels_from <= 1,
             "protect: labels from %zu; expected the number of the first class, 0 or 1", protect->labels_from);
     TRY(check_names(protect));

@@ -1,3 +1,4 @@
+#include "dp/mechanism/require.h"
 #include "options/option_row.h"
 #include "options/option_tables.h"
 #include "sotto/release.h"
@@ -54,6 +55,8 @@ const struct sotto_option options_protect[] = {
     {"blocks", COUNT(blocks, "K"), .value = "0", .group = "What is released",
      .help = "number of disjoint blocks of records; the median is that of their means; 0: of the records "
              "(median)"},
+    {"mechanism", TEXT(release.mechanism, "NAME"), .value = "logistic", .group = "Mechanism",
+     .help = mechanism_help},
     {"choices", COUNT(choices, "K"), .value = "1", .range = "[1,512]", .group = "What is released",
      .help = "number of indices to choose, of columns of --table or of scores (permute-and-flip)"},
     {"cases", TEXT(cases, "FILE"), .group = "What is released",

@@ -16,7 +16,7 @@ const struct sotto_option options_head_privacy[] = {
              "false-positive rate; the smallest noise for it is found"},
     {"delta", REAL(target.delta, "D"), .value = "auto", .range = "[0,1)", .group = "Noise and guarantee",
      .help = "delta of (epsilon, delta)-DP (default: 1 / (10 x records), rounded down to a power of ten; "
-             "objective: 0)"},
+             "objective, and laplace noise on second moments: 0)"},
     {"adjacency", CHOICE(adjacency, "NAME", "replace-one|add-remove|zero-out"), .value = "replace-one",
      .group = "Noise and guarantee",
      .help =

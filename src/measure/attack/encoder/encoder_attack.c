@@ -2,11 +2,13 @@
  * A fresh half of the shadow's records teaches what is learnt, the other half sets every threshold, so that
  * nothing is judged on what taught it; the target's records are only scored. */
 #include "options/option_tables.h"
+#include "options/option_values.h"
 #include "sotto/lab/audit.h"
 #include "sotto/lab/head.h"
 #include "sotto/option.h"
 #include "attack/encoder/encoder_scores.h"
 
+#include "audit/audit_document.h"
 #include "audit/audit_private.h"
 #include "audit/measure/metrics.h"
 #include "attack/shadow/shadow_pool.h"
@@ -380,7 +382,7 @@ sotto_status sotto_encoder_attack(struct sotto_audit_result *out, double *scores
     struct encoder_attack a = {.ctx = ctx};
     struct sotto_encoder_attack_input full;
     struct sotto_audit_options o;
-    TRY(sotto_options_resolve(&o, options, options_audit));
+    TRY(audit_of_attack(&o, options));
     TRY(sotto_options_resolve(&full, in, options_encoder_attack));
     a.in = &full;
     a.seed = o.seed & 0xffffffff;
@@ -395,6 +397,7 @@ sotto_status sotto_encoder_attack(struct sotto_audit_result *out, double *scores
     for (int k = 0; k < ATTACKS; k++)
         if (a.has_shadow && is_run(&a, k))
             TRY(set_threshold(&a, k));
+    options_state(&o, options_audit);
     TRY(encoder_attack_measure(out, &a, &o));
     for (int k = 0; scores && k < ATTACKS; k++)
         memcpy(scores + (size_t)k * a.target.n, a.target.score[k], a.target.n * sizeof *scores);

@@ -4,6 +4,7 @@
 
 #include "attack/query/record_order.h"
 #include "attack/query/shadow_recipe.h"
+#include "audit/audit_document.h"
 #include "base/reserved.h"
 #include "options/option_tables.h"
 #include "sotto/lab/query.h"
@@ -260,7 +261,7 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
     struct sotto_attack_options o;
     struct query_input query = {.target = in->target, .options = &o, .ctx = ctx};
     TRY(sotto_options_resolve(&o, options, options_attack));
-    TRY(sotto_options_resolve(&o.audit, &o.audit, options_audit));
+    TRY(audit_of_attack(&o.audit, &o.audit));
     TRY(sotto_options_check(&o, options_attack, "layers|explain"));
     TRY(require_reserved(in->reserved, "attack"));
     TRY(shadow_recipe_apply(&o, &w.recipe, &w.network, in->target));

@@ -5,6 +5,8 @@
 #include "attack/query/record_overlap.h"
 #include "audit/audit_document.h"
 #include "audit/audit_memory.h"
+#include "options/option_tables.h"
+#include "options/option_values.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -64,7 +66,8 @@ sotto_status query_measure(struct sotto_audit_result *out, const double *scores,
         arrays.nonmember_trained = result->trained + m * result->models;
         arrays.reference_models = result->models;
     }
-    options.seed = in->options->seed;
+    options_state(&options, options_audit);
+    options.seed = sotto_given_seed(in->options->seed);
     TRY(sotto_audit(out, &arrays, &options, in->ctx));
     ours_first(out);
 done:

@@ -10,16 +10,11 @@ static const struct option_row rows[] = {
     {"owners", OPTION_TEXT, "FILE.npy", NULL,
      "participant of each record (N), from 0; -1: none (default: drawn, see --records)"},
     OPTION_TABLE("federated", "participants|rounds|records"),
-    OPTION_GROUP("Federation"),
-    {"local-epochs", OPTION_COUNT, "N", "1", "passes over its records that a participant makes in a round"},
+    OPTION_TABLE("federated_recipe", "local-epochs"),
     OPTION_TABLE(
         "federated",
         "noise-multiplier|max-grad-norm|seed|target|outsiders|observed|ascend|strength|learnt|control"),
-    OPTION_TABLE("head_recipe", "trainer|hidden|batch|lr"),
-    OPTION_DEFAULT("trainer", "sgd"),
-    OPTION_DEFAULT("hidden", "128"),
-    OPTION_DEFAULT("batch", "32"),
-    OPTION_DEFAULT("lr", "0.1"),
+    OPTION_TABLE("federated_recipe", "trainer|hidden|batch|lr"),
     OPTION_GROUP("Statistics"),
     OPTION_TABLE("audit", "fpr|confidence|delta"),
     OPTION_TABLE("federated", "rounds-folder|keep-uploads"),
@@ -53,14 +48,11 @@ static sotto_status read_options(struct sotto_federated_options *out, struct sot
     out->audit.fpr = rates;
     sotto_status status = option_members(out, sotto_option_table("federated"), o);
     if (status == SOTTO_OK)
-        status = option_members(recipe, sotto_option_table("head_recipe"), o);
+        status = option_members_checked(recipe, sotto_option_table("federated_recipe"), "epochs", o);
     if (status == SOTTO_OK)
         status = option_members_checked(&out->audit, sotto_option_table("audit"), "confidence|delta", o);
     if (status == SOTTO_OK)
         status = option_reals(rates, MAX_RATES, &out->audit.fpr_count, o, "fpr");
-    if (status == SOTTO_OK && option_count(o, "local-epochs") == 0)
-        status = cli_fail(SOTTO_EUSAGE, "--local-epochs must be at least 1 (got 0)");
-    recipe->epochs = option_count(o, "local-epochs");
     out->recipe = recipe;
     return status;
 }
@@ -131,7 +123,7 @@ const struct verb verb_federated = {
                 "--rounds-folder rounds",
     .floor = FLOOR_MODULES,
     .ranks = REFUSED,
-    .own = "features|labels|classes|owners|local-epochs",
+    .own = "features|labels|classes|owners",
     .options = rows,
     .most_used = "features|labels|owners|participants|rounds|records|trainer|hidden|target|observed|learnt|"
                  "control|fpr|seed|output",

@@ -51,7 +51,6 @@ static const struct option_row rows[] = {
     OPTION_GROUP("Talos: training against a classifier of an attribute (no guarantee)"),
     {"talos", OPTION_FLAG, NULL, NULL, "adversarial training against a classifier of the images' attribute"},
     OPTION_TABLE("talos", NULL),
-    OPTION_DEFAULT("lambda", "1"),
     OPTION_END};
 
 const struct verb_part verb_part_pretrain_talos = {

@@ -30,7 +30,7 @@ class Talos:
     """
 
     def __init__(self, attribute: Any, **more: Unpack[TalosOptions]) -> None:
-        given: dict[str, Any] = {"lambda_": 1, **more}
+        given: dict[str, Any] = dict(more)
         options = table("talos")
         self._c = fill(options.set(struct("talos"), options.take(given)), attribute=array(attribute, "Talos: attribute", np.int64, 1))
         unknown("Talos", given, [options])

@@ -212,7 +212,7 @@ TEST(the_control_covers)
                                         .ascend = 200,
                                         .audit = {.draws = 100}};
     const struct sotto_federated_input in = {x, y, N, D, K, NULL, {0}};
-    quick.hidden_count = 0;
+    quick.hidden_count = SOTTO_NONE;
     quick.hidden[0] = 0;
     for (uint64_t seed = 1; seed <= draws; seed++)
         for (int control = seed > members; control < 2; control++) { /* members: a tenth as often */

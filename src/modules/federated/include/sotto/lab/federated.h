@@ -25,7 +25,8 @@ struct sotto_federated_input {
 /** {0} or NULL: the defaults in brackets. */
 struct sotto_federated_options {
     /** What a participant does in a round: trainer "adam" or "sgd", its epochs are those of one round; the seed is not used.
-     *  Adam's moments begin anew in each round. NULL: "sgd", one epoch, batches of 32, learning rate .1, one hidden layer of 128. */
+     *  Adam's moments begin anew in each round. What is 0, or all where it is NULL: "sgd", one epoch, batches of 32, learning
+     *  rate .1, one hidden layer of 128 (hidden_count SOTTO_NONE: none); others as of sotto_head_train(). */
     const struct sotto_head_recipe *recipe;
     size_t participants; /**< [4], at least 2 */
     size_t rounds;       /**< [100] */
@@ -46,8 +47,9 @@ struct sotto_federated_options {
         *folder;      /**< for the models of all rounds without an active attacker [NULL: none are written] */
     int keep_uploads; /**< 1: the uploads too */
     uint64_t seed;    /**< [1] of weights, orders, draws */
-    struct sotto_audit_options audit; /**< fpr, confidence, delta; names and seed are not used */
-    uint64_t reserved[4];             /**< zeros: room for later members */
+    struct sotto_audit_options
+        audit; /**< fpr, confidence, delta, and most_vulnerable [none]; names and seed are not used */
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Trains once without and four times with an active attacker, and measures six of them:
  *

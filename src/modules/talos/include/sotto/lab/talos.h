@@ -20,7 +20,7 @@ extern "C" {
  *  Talos censors what this classifier finds and proves nothing. Measure with an attacker that is trained separately
  *  (sotto_audit() with features and attribute), also to choose lambda. */
 struct sotto_talos { /* part_options of sotto_pretrain_options, with part "talos" and method "simclr" */
-    /** [0: no censoring] >= 0. */
+    /** [1] >= 0; SOTTO_ZERO: no censoring. */
     double lambda;
     /** ["odd-even"] as published; "two-pass": every epoch teaches the encoder, then the classifier, as in the authors' code;
      *  "joint": every step teaches both, so the classifier keeps up and a run costs no more than a plain one. */
