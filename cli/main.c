@@ -311,6 +311,7 @@ static int run_verb(const char *name, int argc, char **argv)
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
+    sotto_error_style(SOTTO_STYLE_OPTION);
     if (argc < 2) {
         if (launcher_rank() > 0)
             launcher_wait();

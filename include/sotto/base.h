@@ -70,6 +70,13 @@ static inline uint64_t sotto_given_seed(uint64_t x)
 SOTTO_API const char *sotto_error_text(void);
 /** Returns: one line about what to do, or "". Valid as long as sotto_error_text(). */
 SOTTO_API const char *sotto_error_hint(void);
+/** Which member of the caller's struct to change, so that a form can mark its field.
+ *
+ *  In:      nothing: this thread's last failure
+ *  Out:     nothing
+ *  Returns: the member that text or hint name first, "dataset_id" or "target.epsilon"; NULL: they name none, or nothing has failed.
+ *           Valid as long as sotto_error_text() */
+SOTTO_API const char *sotto_error_key(void);
 /** Returns: the short stable name of a status, "EFORMAT" for instance; "unknown" for other numbers. */
 SOTTO_API const char *sotto_status_name(sotto_status status);
 

@@ -26,6 +26,7 @@
 #include "sotto/lab/ssl.h"
 #include "sotto/lab/train.h"
 #include "sotto/lab/verify.h"
+#include "sotto/private/error.h"
 #include "sotto/private/io.h"
 #include "sotto/private/option.h"
 #include "sotto/private/print.h"

@@ -66,6 +66,9 @@ def threads_of(threads: int | None) -> int:
 
 
 # ---- errors ----------------------------------------------------------------------------------------------------------------
+lib.sotto_error_style(lib.SOTTO_STYLE_KEYWORD)
+
+
 def text_of(c: Any) -> str:
     """A borrowed C text."""
     return "" if c == ffi.NULL else ffi.string(c).decode("utf-8", "replace")
@@ -89,7 +92,8 @@ def whole(x: Any, name: str, least: int) -> int:
 
 def _failure(status: int) -> errors.SottoError:
     """What the library says of this thread's last failure."""
-    return errors.make(text_of(lib.sotto_status_name(status)), text_of(lib.sotto_error_text()), text_of(lib.sotto_error_hint()))
+    return errors.make(text_of(lib.sotto_status_name(status)), text_of(lib.sotto_error_text()), text_of(lib.sotto_error_hint()),
+                       text_of(lib.sotto_error_key()) or None)
 
 
 # ---- calls -----------------------------------------------------------------------------------------------------------------

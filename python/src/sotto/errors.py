@@ -4,10 +4,12 @@ from __future__ import annotations
 
 
 class SottoError(Exception):
-    """A call failed. `status` is the library's name of the kind ("EINVAL"), `hint` one line about what to do, or ""."""
+    """A call failed. `status` is the library's name of the kind ("EINVAL"), `hint` one line about what to do, or "". `key` is the member of
+    the library's struct that the error is about ("dataset_id", "target.epsilon"), or None."""
 
     status: str = ""
     hint: str = ""
+    key: str | None = None
 
 
 class InvalidArgument(SottoError, ValueError):
@@ -68,8 +70,8 @@ CLASSES: dict[str, type[SottoError]] = {
 }
 
 
-def make(status: str, text: str, hint: str = "") -> SottoError:
+def make(status: str, text: str, hint: str = "", key: str | None = None) -> SottoError:
     """The exception of a status."""
     error = CLASSES.get(status, SottoError)(f"{text}\n{hint}" if hint else text)
-    error.status, error.hint = status, hint
+    error.status, error.hint, error.key = status, hint, key
     return error

@@ -1,51 +1,32 @@
-/* The last failure of each thread is one record: code, text, hint. Nothing else in the library is global. */
+/* The last failure of each thread is one record: code, text, hint, key. Nothing else in the library is global but the style of texts
+ * (error_format.c). */
 #include "base/status.h"
+
+#include "base/error_format.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 static _Thread_local struct status_record last;
-
-/* Bytes of the character at p, 0: it is none of UTF-8, or steers a terminal (control characters of one byte or two). The lowest
- * folder has no io/text/utf8.h, which also knows overlong forms. */
-static size_t status_shown(const unsigned char *p)
+void status_format(char *out, size_t capacity, const char *format, ...)
 {
-    const size_t length = p[0] < 0x80   ? 1
-                          : p[0] < 0xc2 ? 0
-                          : p[0] < 0xe0 ? 2
-                          : p[0] < 0xf0 ? 3
-                          : p[0] < 0xf5 ? 4
-                                        : 0;
-    for (size_t i = 1; i < length; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    return p[0] < ' ' || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0) ? 0 : length;
-}
-
-/* Texts quote names and cells of files: what is no character of one line becomes '?'. */
-static void status_disarm(char *text)
-{
-    for (unsigned char *p = (unsigned char *)text; *p;) {
-        const size_t length = status_shown(p);
-        if (length == 0)
-            *p = '?';
-        p += length ? length : 1;
-    }
+    char key[STATUS_KEY] = "";
+    va_list args;
+    va_start(args, format);
+    error_format(out, capacity, key, format, args);
+    va_end(args);
 }
 
 sotto_status status_fail(sotto_status code, const char *format, ...)
 {
     /* Arguments may point into the old text (a caller re-wording it), so format aside first. */
-    char text[sizeof last.text];
+    struct status_record made = {.code = code};
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    error_format(made.text, sizeof made.text, made.key, format, args);
     va_end(args);
-    status_disarm(text);
-    last.code = code;
-    memcpy(last.text, text, sizeof text);
-    last.hint[0] = '\0';
+    last = made;
     return code;
 }
 
@@ -64,9 +45,13 @@ void status_hint(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(last.hint, sizeof last.hint, format, args);
+    error_format(last.hint, sizeof last.hint, last.key, format, args);
     va_end(args);
-    status_disarm(last.hint);
+}
+
+void status_key(const char *key)
+{
+    snprintf(last.key, sizeof last.key, "%s", key);
 }
 
 void status_prefix(const char *where)
@@ -96,6 +81,11 @@ const char *sotto_error_hint(void)
     return last.hint;
 }
 
+const char *sotto_error_key(void)
+{
+    return last.key[0] ? last.key : NULL;
+}
+
 const char *sotto_status_name(sotto_status status)
 {
     static const char *const names[] = {"OK",        "EUSAGE",  "EINVAL",    "EFORMAT",  "ENOENT", "ENOTSUP",
@@ -109,12 +99,11 @@ void context_log(const struct sotto_context *ctx, enum sotto_log_level level, co
 {
     if (!ctx || !ctx->log)
         return;
-    char text[1024];
+    char text[1024], key[STATUS_KEY] = "";
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    error_format(text, sizeof text, key, format, args);
     va_end(args);
-    status_disarm(text);
     ctx->log(ctx->user, level, text);
 }
 

@@ -5,19 +5,34 @@
 
 #include "sotto/base.h"
 
+/* Every format below may mark a member of the struct that the user fills in: "{dataset_id}" is shown as dataset_id to a caller of C, as
+ * --dataset-id by the program, and as dataset_id= by Python (sotto_error_style()). The first mark is sotto_error_key().
+ *
+ *     {KEY=VALUE}            with a value: "give {statistic=median}" is --statistic median, statistic=median
+ *     {KEY|OPTION|KEYWORD}   where the option, or the keyword, has another name: "{channels|image}", "{dataset_id||dataset}"
+ *
+ * All parts may be conversions: "{%s|%s}". Braces around anything else are braces, and so are those of arguments. */
+
 /** Records the text of a failure and returns `code`. Use through FAIL. */
 sotto_status status_fail(sotto_status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Adds a hint to the failure just recorded. Call right before `goto done`, or after a TRY'd call came
  * back. */
 void status_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** Names the member that the failure just recorded is about, where the text has no mark: "lr must be > 0" is said of options and of files. */
+void status_key(const char *key);
+/** A text with marks that is no failure, such as an argument of another one. Texts of documents name arrays and members without marks: a
+ * document does not depend on who made it. */
+void status_format(char *out, size_t capacity, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /** Puts "where: " in front of the recorded text (a reader that only knows bytes, called by one that knows the
  * file). */
 void status_prefix(const char *where);
 /** Saves and restores the recorded failure, so that clean-up or worker threads cannot clobber it. */
+enum { STATUS_KEY = 64 };
 struct status_record {
     sotto_status code;
     char text[1024];
     char hint[512];
+    char key[STATUS_KEY];
 };
 void status_get(struct status_record *out);
 void status_set(const struct status_record *in);

@@ -39,7 +39,9 @@ sotto_status sotto_option_check_number(const struct sotto_option *row, double x)
     if (isfinite(x) && interval_holds(&r, x))
         return SOTTO_OK;
     option_range_describe(expected, &r, whole, x);
-    return status_fail(SOTTO_EINVAL, "%s must be %s (got %.*g)", row->key, expected, whole ? 20 : 6, x);
+    status_fail(SOTTO_EINVAL, "%s must be %s (got %.*g)", row->key, expected, whole ? 20 : 6, x);
+    status_key(row->key);
+    return SOTTO_EINVAL;
 }
 
 /* The number that stands there, a stated zero as 0. */
@@ -74,6 +76,8 @@ sotto_status sotto_option_reals(double *out, size_t capacity, size_t *count, con
     }
     *count = n;
 done:
+    if (status != SOTTO_OK)
+        status_key(row->key);
     return status;
 }
 
@@ -97,8 +101,10 @@ static sotto_status check_seed(const void *options, const struct sotto_option *r
     memcpy(&seed, (const char *)options + row->offset, sizeof seed);
     if (seed <= INT64_MAX || option_is_marked(options, row))
         return SOTTO_OK;
-    return status_fail(SOTTO_EINVAL, "%s %llu is too large; expected less than 2^63", row->key,
-                       (unsigned long long)seed);
+    status_fail(SOTTO_EINVAL, "%s %llu is too large; expected less than 2^63", row->key,
+                (unsigned long long)seed);
+    status_key(row->key);
+    return SOTTO_EINVAL;
 }
 
 sotto_status sotto_options_check(const void *options, const struct sotto_option *table, const char *keys)

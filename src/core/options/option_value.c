@@ -154,5 +154,7 @@ sotto_status option_put(void *out, const struct sotto_option *row, const char *t
             memcpy(to, &(size_t){(size_t)whole}, sizeof(size_t));
     }
 done:
+    if (status != SOTTO_OK)
+        status_key(row->key);
     return status;
 }

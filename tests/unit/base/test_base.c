@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "par/par.h"
 #include "rng/rng.h"
+#include "sotto/private/error.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -121,6 +122,56 @@ TEST(texts_are_one_line_of_utf8)
     assert_string_equal(sotto_error_hint(), wanted);
     context_log(&ctx, SOTTO_LOG_WARNING, "%s", given);
     assert_string_equal(logged, wanted);
+}
+
+static void renders(enum sotto_error_style style, const char *expected)
+{
+    sotto_error_style(style);
+    status_fail(SOTTO_EINVAL, "%s: give {dataset_id||dataset}, {channels|image=C,H,W} or {target.%s}",
+                "x{y}z", "epsilon");
+    assert_string_equal(sotto_error_text(), expected);
+    assert_string_equal(sotto_error_key(), "dataset_id");
+}
+
+/* One text for C, the program and Python. Braces of an argument, and braces around more than a name, mark nothing. */
+TEST(members_are_shown_in_the_style_of_the_caller)
+{
+    const struct sotto_context ctx = {.log = keep_log};
+    char text[32];
+    renders(SOTTO_STYLE_MEMBER, "x{y}z: give dataset_id, channels=C,H,W or target.epsilon");
+    renders(SOTTO_STYLE_KEYWORD, "x{y}z: give dataset=, image=C,H,W or epsilon=");
+    renders(SOTTO_STYLE_OPTION, "x{y}z: give --dataset-id, --image C,H,W or --epsilon");
+    status_hint("with {fresh}");
+    assert_string_equal(sotto_error_hint(), "with --fresh");
+    context_log(&ctx, SOTTO_LOG_WARNING, "{no_header} {%s='%s'}", "drop", "a b");
+    assert_string_equal(logged, "--no-header --drop 'a b'");
+    assert_string_equal(sotto_error_key(), "dataset_id");
+    for (size_t n = 8; n <= sizeof text; n++) { /* what does not fit is cut */
+        memset(text, 'x', sizeof text);
+        status_format(text, n, "{rows_per_person=%s} {seed}", "12345678901234567890");
+        assert_true(memchr(text, '\0', n) && (n == sizeof text || text[n] == 'x'));
+    }
+    sotto_error_style(SOTTO_STYLE_KEYWORD);
+    status_fail(SOTTO_EINVAL, "{level, box}: {types}: no {kind");
+    assert_string_equal(sotto_error_text(), "{level, box}: types: no {kind");
+    assert_string_equal(sotto_error_key(), "types");
+    sotto_error_style(SOTTO_STYLE_MEMBER);
+}
+
+TEST(the_key_is_that_of_the_last_failure)
+{
+    status_fail(SOTTO_EINVAL, "nothing is named");
+    assert_null(sotto_error_key());
+    status_hint("give another {checkpoint}");
+    assert_string_equal(sotto_error_key(), "checkpoint");
+    status_hint("or {fresh}");
+    assert_string_equal(sotto_error_key(), "checkpoint");
+    status_prefix("x");
+    assert_string_equal(sotto_error_key(), "checkpoint");
+    status_fail(SOTTO_EINVAL, "lr must be > 0");
+    assert_null(sotto_error_key());
+    status_key("lr");
+    assert_string_equal(sotto_error_key(), "lr");
 }
 
 /* A process that is killed while it holds room leaves no file: there is no name at all, so the folder can be removed. */

@@ -1,0 +1,23 @@
+/* error.h - how texts of errors show members of structs. For the program and the Python package: not installed. */
+#ifndef SOTTO_PRIVATE_ERROR_H
+#define SOTTO_PRIVATE_ERROR_H
+
+#include "sotto/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How texts show a member of a struct. */
+enum sotto_error_style {
+    SOTTO_STYLE_MEMBER, /**< dataset_id, of C */
+    SOTTO_STYLE_OPTION, /**< --dataset-id, of the program */
+    SOTTO_STYLE_KEYWORD /**< dataset=, of the Python package */
+};
+/** Sets the style of all later texts of the process. The program and the package call it once, at their start. */
+SOTTO_API void sotto_error_style(enum sotto_error_style style);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
