@@ -250,8 +250,9 @@ def test_intermediate_models(tmp_path):
     assert sorted(p.name for p in (tmp_path / "all").iterdir()) == [f"epoch-{e:06}.safetensors" for e in (1, 2, 3)]
     r = sotto.attack(net, "loss-trajectory", **given, cache=tmp_path / "c")
     assert r.scores.shape == (200,) and "by its own intermediate models" in r["loss-trajectory"].title
-    with pytest.raises(ValueError, match="needs --cache"):
+    with pytest.raises(ValueError, match="snapshots= needs cache=") as error:
         sotto.attack(net, "loss-trajectory", **given)
+    assert error.value.key == "snapshots"
 
 
 def test_models_of_sotto(tmp_path):

@@ -32,7 +32,7 @@ static sotto_status check_config(const struct run *r, const char *resolved)
         FAIL(SOTTO_ECONFIG,
              "%s: states another experiment than this configuration; give all workers the same file and "
              "options, "
-             "or another --output",
+             "or another {output}",
              path);
 done:
     base_free(there);
@@ -301,7 +301,7 @@ static sotto_status run_execute(char **folder, char **plan_json, char **plan_tex
     REQUIRE(options->shards == 0 || options->shard < options->shards,
             "run: shard %zu of %zu; expected 0 .. shards - 1", options->shard, options->shards);
     if (worker && options->fresh)
-        FAIL(SOTTO_EUSAGE, "run: workers share one folder; omit --fresh");
+        FAIL(SOTTO_EUSAGE, "run: workers share one folder; omit {fresh}");
     TRY(run_config_read(&r.config, &resolved, config_path, config_text, config_name, options->overrides));
     TRY(choose_folder(path, &r.config, options));
     TRY(worker ? run_folder_join(&r.folder, path, ctx) : run_folder_open(&r.folder, path, ctx));

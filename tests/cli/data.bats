@@ -155,6 +155,13 @@ sotto: error: missing.tar: No such file or directory" ]
   [ "$status" -eq 0 ]
 }
 
+@test "errors of the library name options, and leave the braces in the name of a file" {
+  printf 'a,b\n1,2\n3,4\n' > '{drop}.csv'
+  run "$SOTTO" data import '{drop}.csv' --name t --quiet
+  [ "$status" -eq 65 ]
+  [[ $output == *"{drop}.csv: the label among 2 columns is unknown"*"hint: give --label first, --label last or --label COLUMN" ]]
+}
+
 @test "a killed import leaves no set behind" {
   mkdir many
   printf '1,0\n2,1\n%.0s' $(seq 1 200000) > many/big.csv

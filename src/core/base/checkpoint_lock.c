@@ -38,7 +38,7 @@ static sotto_status checkpoint_lock_busy(int fd, const char *checkpoint)
             *c = '?';
     sotto_status status = status_fail(SOTTO_EAGAIN, "%s: another run (%s) continues this checkpoint",
                                       checkpoint, *holder ? holder : "unknown");
-    status_hint("wait for it to end, or give this run another --checkpoint");
+    status_hint("wait for it to end, or give this run another {checkpoint}");
     return status;
 }
 

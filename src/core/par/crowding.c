@@ -54,10 +54,10 @@ void crowd_text(char out[CROWD_TEXT], const struct crowd *c)
     char *rest = out + used;
     const size_t left = CROWD_TEXT - (size_t)used;
     if (!each)
-        snprintf(rest, left, "--threads 1 and at most %zu %s on this machine", c->installed,
-                 c->installed == 1 ? "rank" : "ranks");
+        status_format(rest, left, "{threads=1} and at most %zu %s on this machine", c->installed,
+                      c->installed == 1 ? "rank" : "ranks");
     else if (each < wanted)
-        snprintf(rest, left, "mpirun --map-by slot:PE=%zu --bind-to core and --threads %zu", each, each);
+        status_format(rest, left, "mpirun --map-by slot:PE=%zu --bind-to core and {threads=%zu}", each, each);
     else
         snprintf(rest, left, "mpirun --map-by slot:PE=%zu --bind-to core", each);
 }

@@ -25,7 +25,7 @@ sotto_status sotto_team_common_isa(const struct sotto_team *team, int common)
             FAIL(SOTTO_EUSAGE,
                  "rank %zu %s the lowest instruction set of all ranks, but rank 0 %s; start all ranks with "
                  "the "
-                 "same --isa",
+                 "same {isa}",
                  r, all[r].common ? "uses" : "does not use", all[0].common ? "does" : "does not");
     }
     if (common && setenv("SOTTO_ISA", cpu_isa_name((enum cpu_isa)lowest), 1) != 0)

@@ -164,7 +164,7 @@ static sotto_status check_commitment(const struct sotto_coins_request *r, const 
     TRY(canary_path(records, output, CANARY_RECORDS));
     if (!r->certificate && !file_exists(records))
         FAIL(SOTTO_ENOENT,
-             "%s: nothing holds a commitment to these coins; give --certificate, or restore %s of the "
+             "%s: nothing holds a commitment to these coins; give {certificate}, or restore %s of the "
              "training",
              r->coins, records);
     if (file_exists(records)) {

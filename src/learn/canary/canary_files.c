@@ -21,8 +21,10 @@ sotto_status canary_commitment_of(char out[SHA256_HEX], const char *path)
     TRY(sotto_npz_load(&t, path));
     const struct sotto_array *a = sotto_tensors_find(&t, "commitment");
     if (!a || a->dtype != SOTTO_U1 || a->count != CANARY_COMMITMENT)
-        FAIL(SOTTO_EFORMAT,
-             "%s: holds no commitment; expected the file that a training with --canaries wrote", path);
+        FAIL(
+            SOTTO_EFORMAT,
+            "%s: holds no commitment; expected the file that a training with {canaries.count|canaries} wrote",
+            path);
     for (size_t i = 0; i < CANARY_COMMITMENT; i++)
         snprintf(out + 2 * i, 3, "%02x", ((const unsigned char *)a->data)[i]);
 done:

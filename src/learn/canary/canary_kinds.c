@@ -136,7 +136,8 @@ sotto_status canary_directions(float **directions, size_t count, const float *ro
     sotto_status status = SOTTO_OK;
     double *a = NULL, *values = NULL, *scratch = NULL, *mean = NULL;
     float *out = NULL;
-    REQUIRE(rows && n >= 2, "canaries of kind clipbkd need public rows; give --canary-public FILE");
+    REQUIRE(rows && n >= 2,
+            "canaries of kind clipbkd need public rows; give {public_rows|canary-public=FILE}");
     REQUIRE(count <= d, "%zu canaries of kind clipbkd; expected at most %zu, the values of a record", count,
             d);
     REQUIRE(d <= LARGEST_WIDTH,

@@ -22,19 +22,20 @@ static sotto_status canary_make_check(const struct sotto_canary_request *r)
     REQUIRE(count >= 1 && count <= 1000000, "canaries: %zu; expected 1 to 1000000", count);
     REQUIRE(r->data->labels, "canaries need a set with labels; '%s' has none", r->data->name);
     REQUIRE(displaced < r->n,
-            "%zu canaries of kind %s take the place of %zu records, and there are %zu; give fewer --canaries",
+            "%zu canaries of kind %s take the place of %zu records, and there are %zu; give fewer "
+            "{canaries.count|canaries}",
             count, kind, displaced, r->n);
     REQUIRE(r->classes >= 2, "canaries need at least 2 classes (got %zu)", r->classes);
     REQUIRE(r->classes >= 3 || r->options.kind != SOTTO_CANARY_MISLABELLED ||
                 r->relation != SOTTO_CANARY_ONE_OF_TWO,
             "mislabelled canaries under replace-one need two wrong labels, and there are %zu classes; give "
-            "--canary-kind random, or --adjacency zero-out",
+            "{canaries.kind|canary-kind=random}, or {adjacency=zero-out}",
             r->classes);
     REQUIRE(r->options.kind != SOTTO_CANARY_DIRAC || r->relation != SOTTO_CANARY_IN_OR_OUT,
             "canaries of kind dirac are clipped gradients, which plain training does not have; give another "
-            "--canary-kind, or train by DP-SGD");
+            "{canaries.kind|canary-kind}, or train by DP-SGD");
     REQUIRE(!r->public_rows || r->options.kind == SOTTO_CANARY_CLIPBKD,
-            "--canary-public is for --canary-kind clipbkd; omit it");
+            "{public_rows|canary-public} is for {canaries.kind|canary-kind=clipbkd}; omit it");
 done:
     return status;
 }
@@ -164,8 +165,8 @@ static sotto_status find_coins(struct sotto_canaries *c, const struct sotto_cana
     if (file_exists(finished))
         FAIL(SOTTO_ECREATE,
              "%s: these coins were tossed for a training that has finished, and coins are used once; give "
-             "--fresh "
-             "to train again with new ones, or another --output",
+             "{fresh} "
+             "to train again with new ones, or another {output}",
              path);
     TRY(canary_coins_load(&before, path));
     REQUIRE(
@@ -173,7 +174,7 @@ static sotto_status find_coins(struct sotto_canaries *c, const struct sotto_cana
             strcmp(before.relation, c->coins.relation) == 0 &&
             strcmp(before.records, c->coins.records) == 0 && before.seeded == (r->insecure != 0),
         "%s: belongs to a training with other canaries or records; give the options of the interrupted run, "
-        "or --fresh",
+        "or {fresh}",
         path);
     c->coins = before;
     before = (struct canary_coins){0};

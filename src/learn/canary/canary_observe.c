@@ -32,7 +32,7 @@ sotto_status canary_require_records(const struct sotto_canaries *c, const char *
                ? status_fail(
                      SOTTO_EINVAL,
                      "canaries of kind dirac are gradients, and %s has no steps that clip them; give another "
-                     "--canary-kind, or train by DP-SGD",
+                     "{canaries.kind|canary-kind}, or train by DP-SGD",
                      what)
                : SOTTO_OK;
 }
@@ -70,7 +70,7 @@ static sotto_status load_state(struct sotto_canaries *c)
     const struct sotto_array *a = sotto_tensors_find(&t, "white_box");
     if (!commitment || strcmp(commitment, c->commitment) != 0 || !a || a->dtype != SOTTO_F8 ||
         a->count != c->coins.count)
-        FAIL(SOTTO_EFORMAT, "%s: is not what was seen of these canaries; give --fresh to start again", path);
+        FAIL(SOTTO_EFORMAT, "%s: is not what was seen of these canaries; give {fresh} to start again", path);
     memcpy(c->white_box, a->data, a->count * sizeof *c->white_box);
 done:
     sotto_tensors_clear(&t);

@@ -90,7 +90,7 @@ sotto_status dataset_take_labels(struct dataset *d, const struct sotto_array *a,
     if (first == 0)
         goto done;
     if (least < (int64_t)first)
-        FAIL(SOTTO_EFORMAT, "labels begin at %lld; --labels-from %zu allows %zu and above", (long long)least,
+        FAIL(SOTTO_EFORMAT, "labels begin at %lld; {labels_from=%zu} allows %zu and above", (long long)least,
              first, first);
     for (size_t i = 0; i < d->set.n; i++)
         y[i] -= (int64_t)first;

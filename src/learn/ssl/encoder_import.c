@@ -264,7 +264,7 @@ static sotto_status take_tensor(const struct foreign *f, struct sotto_tensor *ow
         status = status_fail(SOTTO_EFORMAT, "%s: tensor '%s' has shape (%s); expected (%s) for %s", f->path,
                              name, found, expected, model);
         if (ends_with(name, "conv1.weight"))
-            status_hint("the first convolution is 7x7 in networks for large images (--model NAME-imagenet) "
+            status_hint("the first convolution is 7x7 in networks for large images ({model=NAME-imagenet}) "
                         "and 3x3 in those for small ones");
         goto done;
     }

@@ -76,7 +76,7 @@ static sotto_status audit_gate_parse(struct rule *out, const char *text)
     if (!good)
         return status_fail(
             SOTTO_EUSAGE,
-            "--fail-if: '%s' is not a rule; expected auc, tpr@RATE, balanced_accuracy, advantage, epsilon, "
+            "{fail_if}: '%s' is not a rule; expected auc, tpr@RATE, balanced_accuracy, advantage, epsilon, "
             "claim or lint, optionally with .lower or .upper, then > or < and a number",
             text);
     *out = r;
@@ -141,8 +141,8 @@ static sotto_status require_lower(const struct rule *r, const struct sotto_audit
         if (rate && rate->simultaneous.no_lower)
             return status_fail(
                 SOTTO_EDOMAIN,
-                "--fail-if: '%s' cannot be decided: attack '%s': %s; give more non-members, a larger "
-                "rate or fewer attacks (--attack)",
+                "{fail_if}: '%s' cannot be decided: attack '%s': %s; give more non-members, a larger "
+                "rate or fewer attacks ({names|attack})",
                 text, audit->attacks[i].name, rate->simultaneous.no_lower);
     }
     return SOTTO_OK;

@@ -70,15 +70,15 @@ static const char *reason_not_to(const struct sotto_audit_result *r,
                                  const struct sotto_privacy_profile *profile, enum sotto_coins coins)
 {
     if (attacks_with_guesses(r) == 0)
-        return "no attack has guesses about single records; give --one-run, or --coins, for membership by "
-               "independent fair coins";
+        return "no attack has guesses about single records; a test needs one-run guesses, for "
+               "membership by independent fair coins";
     if (audit_one_run_fits(profile->adjacency, coins))
         return NULL;
     return coins == SOTTO_COINS_INCLUSION
                ? "the certificate is about a record that is replaced, the coins decided whether it was "
-                 "there; a test needs coins between two records (--coins replacement)"
+                 "there; a test needs coins between two records"
                : "the certificate is about a record that is there or not, the coins chose between two "
-                 "records; a test needs coins of inclusion (--coins inclusion)";
+                 "records; a test needs coins of inclusion";
 }
 
 static sotto_status test_attacks(struct sotto_audit_result *r, struct sotto_audit_curve *c,

@@ -227,13 +227,13 @@ static sotto_status check_meaning(struct findings *list, const struct audit_arra
     if (audit_logits_are_probabilities(all))
         TRY(audit_sanity_add(
             NULL, list, "logits", SOTTO_CHECK_WARNING,
-            "no logit is negative and every row sums to 1: are these probabilities (--member-probabilities, "
-            "--nonmember-probabilities)?"));
+            "no logit is negative and every row sums to 1: are these probabilities (member_probabilities, "
+            "nonmember_probabilities)?"));
     const size_t negative = audit_count_negative(all);
     snprintf(
         text, sizeof text,
         "%zu of %zu losses are negative, which a cross-entropy never is: are these log-likelihoods (change "
-        "their sign) or scores (--scores)?",
+        "their sign) or scores?",
         negative, all->n);
     if (negative)
         TRY(audit_sanity_add(NULL, list, "losses", SOTTO_CHECK_WARNING, text));
@@ -267,7 +267,7 @@ static sotto_status check_references(struct findings *list, const struct audit_a
     if (given_as_signals && look.none_negative && look.target_negative)
         snprintf(text, sizeof text,
                  "no reference signal is negative, but signals of the target are: are these losses "
-                 "(--member-reference-losses, --nonmember-reference-losses)?");
+                 "(member_reference_losses, nonmember_reference_losses)?");
     else if (look.same)
         snprintf(
             text, sizeof text,

@@ -70,7 +70,7 @@ sotto_status defence_check_rows(const float *x, size_t n, size_t d, unsigned nee
                 status = status_fail(SOTTO_EINVAL,
                                      "%s: row %zu, column %zu is %g; expected probabilities from 0 to 1",
                                      what, i, k, p);
-                status_hint("if these are logits: 'sotto predict' without --logits writes probabilities");
+                status_hint("if these are logits: 'sotto predict' writes probabilities");
                 goto done;
             }
             sum += p;
@@ -118,7 +118,7 @@ static sotto_status check_known(struct defence_fit *fit, const struct defence *k
     if (kind->needs & DEFENCE_SECRETS) {
         if (known->n == 0 || !known->protected_label)
             FAIL(SOTTO_EUSAGE,
-                 "defend: %s needs rows with known protected labels; give --known ROWS.npy:SECRET",
+                 "defend: %s needs rows with known protected labels; give {known=ROWS.npy:SECRET}",
                  kind->name);
         TRY(count_values(&fit->values, known->protected_label, known->n, "protected label"));
         REQUIRE(!(kind->needs & DEFENCE_MEMBERSHIP) || fit->values == 2,
@@ -127,7 +127,8 @@ static sotto_status check_known(struct defence_fit *fit, const struct defence *k
     }
     if (kind->needs & DEFENCE_LABELS) {
         if (!known->label)
-            FAIL(SOTTO_EUSAGE, "defend: %s also needs the classes of the known rows; give --known-labels",
+            FAIL(SOTTO_EUSAGE,
+                 "defend: %s also needs the classes of the known rows; give {known.label|known-labels}",
                  kind->name);
         TRY(count_values(&fit->classes, known->label, known->n, "class"));
     }

@@ -55,7 +55,8 @@ static sotto_status federated_check(const struct sotto_federated_options *o,
             o->participants - 1);
     REQUIRE(o->observed <= o->rounds, "federated: %zu observed rounds of %zu; expected at most all",
             o->observed, o->rounds);
-    REQUIRE(!o->keep_uploads || o->folder, "federated: keep_uploads needs a folder; give --rounds-folder");
+    REQUIRE(!o->keep_uploads || o->folder,
+            "federated: keep_uploads needs a folder; give {folder|rounds-folder}");
 done:
     return status;
 }

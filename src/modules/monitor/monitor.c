@@ -87,7 +87,7 @@ static sotto_status find_client(size_t *out, struct sotto_monitor *m, const char
     for (i = 0; i < count && strcmp(m->clients[i].seen.name, name) != 0;)
         i++;
     if (i == count && count == m->result.options.clients)
-        FAIL(SOTTO_EBUDGET, "monitor: more than %zu clients; expected at most --clients", count);
+        FAIL(SOTTO_EBUDGET, "monitor: more than %zu clients; expected at most {clients}", count);
     if (i == m->room) {
         size_t room = m->room ? 2 * m->room : 4;
         REGROW(m->seen, m->room, room);

@@ -155,7 +155,7 @@ static sotto_status blocks_of(struct calibration *out, struct sotto_monitor *m,
         if (m->shape.used[k])
             qsort(out->value[k], out->blocks, sizeof *out->value[k], monitor_calibrate_rising);
     REQUIRE(out->blocks > 0,
-            "monitor: no block of %zu calibration rows is complete; expected more rows, or a smaller --block",
+            "monitor: no block of %zu calibration rows is complete; expected more rows, or a smaller {block}",
             m->shape.rows);
 done:
     stream_clear(&s);

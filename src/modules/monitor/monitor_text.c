@@ -31,7 +31,7 @@ const char *monitor_condition(const struct sotto_monitor_result *r)
                ? "No row of calibration and bank is one of the training records that were given."
                : "Not checked: whether rows of calibration and bank are training records of the model, which "
                  "would raise "
-                 "false alarms and make the bank a leak (--training).";
+                 "false alarms and make the bank a leak (training).";
 }
 
 static void print_row(FILE *out, uint64_t row)

@@ -64,8 +64,9 @@ static sotto_status serve_receive(struct message *m, const struct service *v)
             continue;
         TRY(check_rows_frame(a, sotto_monitor_result(v->monitor)->columns, "the client"));
         if (a->shape[0] > v->most)
-            FAIL(SOTTO_EFORMAT, "the client: a frame has %zu rows; expected at most %zu (--query-batch)",
-                 a->shape[0], v->most);
+            FAIL(SOTTO_EFORMAT,
+                 "the client: a frame has %zu rows; expected at most %zu ({batch|query-batch})", a->shape[0],
+                 v->most);
     }
 done:
     return status;
@@ -202,7 +203,7 @@ static sotto_status serve_messages(struct service *v)
         if (!m.complete)
             break;
         if (m.kind == MESSAGE_CLIENT && v->s->client && strcmp(v->s->client, message_client(&m)) != 0)
-            FAIL(SOTTO_EFORMAT, "the client: it calls itself '%s'; expected '%s' (--client)",
+            FAIL(SOTTO_EFORMAT, "the client: it calls itself '%s'; expected '%s' ({client})",
                  message_client(&m), v->s->client);
         if (m.kind == MESSAGE_CLIENT)
             snprintf(v->name, sizeof v->name, "%s", message_client(&m));
@@ -248,7 +249,7 @@ sotto_status sotto_monitor_serve(struct sotto_monitor *m, const struct sotto_mon
         REQUIRE(s->reserved[i] == 0, "monitor: a reserved member of the service is not 0");
     REQUIRE(s->command && s->log, "monitor: the command or the log is missing; expected both");
     REQUIRE(!s->client || client_name_good(s->client),
-            "monitor: --client is no name; expected 1 to 64 bytes of text");
+            "monitor: {client} is no name; expected 1 to 64 bytes of text");
     v.most = how.batch;
     snprintf(v.name, sizeof v.name, "%s", s->client ? s->client : "");
     TRY(go_on(&v));

@@ -81,8 +81,8 @@ static sotto_status read_document(struct smooth *s, const struct json *doc)
     TRY(json_get_text(&method, doc, document, "method"));
     if (strcmp(method, "certify") != 0)
         FAIL(SOTTO_EFORMAT,
-             "%s: 'method' is '%.40s', which has no radii; expected certify (predict --smooth SIGMA "
-             "--certify)",
+             "%s: 'method' is '%.40s', which has no radii; expected certify (predict {sigma|smooth=SIGMA} "
+             "{certify})",
              document, method);
     s->points = part(doc, "certified_accuracy");
     TRY(json_get_real(&s->end, doc, document, "largest_radius"));

@@ -32,7 +32,7 @@ static sotto_status run_folder_lock(int *fd, const char *path)
         close(*fd);
         *fd = -1;
         FAIL(SOTTO_EAGAIN,
-             "%s: another 'sotto run' is using this folder; wait for it, or give another --output", path);
+             "%s: another 'sotto run' is using this folder; wait for it, or give another {output}", path);
     }
 done:
     return status;

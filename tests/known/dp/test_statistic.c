@@ -208,42 +208,43 @@ TEST(options_are_checked)
                 0,
                 0,
                 SOTTO_EUSAGE,
-                "protect: the mean of records needs --range LOW,HIGH with LOW below HIGH"},
+                "protect: the mean of records needs range=LOW,HIGH with LOW below HIGH"},
                {{.statistic = "mean", .range = {0, INFINITY}},
                 0,
                 0,
                 SOTTO_EUSAGE,
-                "protect: the mean of records needs --range LOW,HIGH with LOW below HIGH"},
+                "protect: the mean of records needs range=LOW,HIGH with LOW below HIGH"},
                {{.statistic = "mean", .range = {0, 1}},
                 1,
                 0,
                 SOTTO_EUSAGE,
-                "protect: the sensitivity of a statistic is proved; omit --l1, --l2 and --sensitivity"},
+                "protect: the sensitivity of a statistic is proved; omit sensitivity.l1, sensitivity.l2 and "
+                "sensitivity_file"},
                {{.statistic = "mean", .range = {0, 1}},
                 0,
                 3,
                 SOTTO_EINVAL,
-                "protect: x.npy holds 2 records, not 3; omit --records"},
+                "protect: x.npy holds 2 records, not 3; omit records"},
                {{.statistic = "mean", .range = {0, 1}, .cases = "c.npy"},
                 0,
                 0,
                 SOTTO_EUSAGE,
-                "protect: --cases belongs to a chi-square statistic, not to the mean"},
+                "protect: cases belongs to a chi-square statistic, not to the mean"},
                {{.statistic = "mean", .range = {0, 1}, .blocks = 2},
                 0,
                 0,
                 SOTTO_EUSAGE,
-                "protect: --blocks belongs to the median"},
+                "protect: blocks belongs to the median"},
                {{.statistic = "chi-square-alleles", .range = {0, 1}},
                 0,
                 0,
                 SOTTO_EUSAGE,
-                "protect: --range belongs to the mean, not to a chi-square statistic"},
+                "protect: range belongs to the mean, not to a chi-square statistic"},
                {{.statistic = "chi-square-alleles"},
                 0,
                 0,
                 SOTTO_EUSAGE,
-                "protect: a chi-square statistic compares cases with controls; give --cases"}};
+                "protect: a chi-square statistic compares cases with controls; give cases"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct sotto_release r = {.records = bad[i].records, .sensitivity.l1 = bad[i].l1};
         bad[i].p.input = "x.npy";
@@ -253,7 +254,7 @@ TEST(options_are_checked)
     const struct sotto_protect median = {.input = "x.npy", .statistic = "median"};
     struct sotto_release r = {0};
     assert_int_equal(statistic(out, &r, &median, x, 4, 1), SOTTO_EUSAGE);
-    assert_non_null(strstr(sotto_error_text(), "needs --range LOW,HIGH, and takes no --cases"));
+    assert_non_null(strstr(sotto_error_text(), "needs range=LOW,HIGH, and takes no cases"));
 }
 
 TEST(cases_are_checked)

@@ -242,7 +242,7 @@ TEST(other_weights_are_refused_by_name)
     expect_refused(
         &t, &o, SOTTO_EFORMAT,
         "tensor 'conv1.weight' has shape (64, 3, 3, 3); expected (64, 3, 7, 7) for resnet18-imagenet");
-    assert_non_null(strstr(sotto_error_hint(), "--model NAME-imagenet"));
+    assert_non_null(strstr(sotto_error_hint(), "model=NAME-imagenet"));
     o.model = "resnet50";
     expect_refused(
         &t, &o, SOTTO_EFORMAT,

@@ -350,18 +350,18 @@ TEST(images_must_be_said_to_be_images)
     o.name = "augmentation";
     o.recipe = &r;
     assert_int_equal(attack_text(&json, scores, &finished, &in, &o, NULL), SOTTO_EUSAGE);
-    assert_string_equal(sotto_error_text(), "attack: augmentation needs image shapes; give --image C,H,W");
+    assert_string_equal(sotto_error_text(), "attack: augmentation needs image shapes; give channels=C,H,W");
     o.channels = 3;
     o.height = o.width = 4;
     assert_int_equal(attack_text(&json, scores, &finished, &in, &o, NULL), SOTTO_EINVAL);
     assert_string_equal(
         sotto_error_text(),
-        "attack: images of 3x4x4 do not match rows of 16 numbers; give the right --image C,H,W");
+        "attack: images of 3x4x4 do not match rows of 16 numbers; give the right channels=C,H,W");
     o.name = "label-combined";
     assert_int_equal(attack_text(&json, scores, &finished, &in, &o, NULL), SOTTO_EINVAL);
     assert_string_equal(
         sotto_error_text(),
-        "attack: images of 3x4x4 do not match rows of 16 numbers; give the right --image C,H,W");
+        "attack: images of 3x4x4 do not match rows of 16 numbers; give the right channels=C,H,W");
 }
 
 /* What is asked for is what is asked: a twentieth for noise, a label for each move, the rest for

@@ -203,7 +203,7 @@ TEST(poison_is_for_online_attacks)
     struct sotto_audit_result r = {0};
     o.poison = 1;
     assert_int_equal(sotto_attack(&r, scores, &finished, &in, &o, NULL), SOTTO_EUSAGE);
-    assert_string_equal(sotto_error_text(), "attack: shokri poisons nothing; --poison is for lira and rmia");
+    assert_string_equal(sotto_error_text(), "attack: shokri poisons nothing; poison is for lira and rmia");
     size_t count[K] = {0};
     for (size_t i = 0; i < 1000; i++)
         count[sotto_poison_label(2, i, K)]++;
@@ -267,15 +267,14 @@ TEST(what_is_missing_is_named)
     o = options("ml-leaks-2");
     in.other.n = 0;
     assert_int_equal(attempt(&in, &o), SOTTO_EUSAGE);
-    assert_string_equal(
-        sotto_error_text(),
-        "attack: ml-leaks-2 needs records of another data set; give --other-features and --other-labels");
+    assert_string_equal(sotto_error_text(),
+                        "attack: ml-leaks-2 needs records of another data set; give other.x and other.y");
     o = options("shokri");
     struct sotto_head_recipe r;
     sotto_head_defaults(&r);
     o.recipe = &r;
     assert_int_equal(attempt(&in, &o), SOTTO_EUSAGE);
-    assert_non_null(strstr(sotto_error_text(), "give --mismatch to allow this"));
+    assert_non_null(strstr(sotto_error_text(), "give mismatch to allow this"));
     o.mismatch = 1;
     assert_int_equal(attempt(&in, &o), SOTTO_OK);
     o = options("shokri");

@@ -214,7 +214,7 @@ TEST(what_does_not_fit_is_named)
     struct sotto_head_recipe r;
     n.lr = 1e-3;
     o.network = &n;
-    assert_int_equal(refused(&in, &o, "give --mismatch to allow this"), SOTTO_EUSAGE);
+    assert_int_equal(refused(&in, &o, "give mismatch to allow this"), SOTTO_EUSAGE);
     n = small_cnn();
     n.model = "vgg";
     assert_int_equal(refused(&in, &o, "model 'vgg' is unknown"), SOTTO_EINVAL);
@@ -233,8 +233,7 @@ TEST(what_does_not_fit_is_named)
     o = options("lira-offline");
     in.attacker.n = 0;
     assert_int_equal(
-        refused(&in, &o,
-                "lira-offline needs records of the attacker; give --attacker-features and --attacker-labels"),
+        refused(&in, &o, "lira-offline needs records of the attacker; give attacker.x and attacker.y"),
         SOTTO_EUSAGE);
     in.attacker = attacker;
     sotto_target_close(in.target);

@@ -68,7 +68,7 @@ TEST(splits_are_what_they_say)
     assert_string_equal(
         sotto_error_text(),
         "shadows: 11 records per shadow are needed to train 6 disjoint shadows, and as many again for "
-        "comparison; the attacker has 120; give fewer shadows or records, or omit --disjoint");
+        "comparison; the attacker has 120; give fewer shadows or records, or omit disjoint");
     assert_int_equal(shadow_split_draw(u, 1, N, 61, false, 1), SOTTO_EINVAL);
     assert_int_equal(shadow_split_draw(u, 1, N, 0, false, 1), SOTTO_EINVAL);
     assert_int_equal(shadow_split_draw(u, 1, N, SIZE_MAX / 2 + 1, false, 1), SOTTO_EINVAL);

@@ -314,10 +314,10 @@ TEST(what_does_not_belong_is_named)
     struct sotto_head *h = NULL;
     char unused[SHA256_HEX];
     ATTACK_REFUSES(SOTTO_EUSAGE, o.name = "shokri",
-                   "attack: shokri reads no intermediate models; --snapshots is for loss-trajectory and "
+                   "attack: shokri reads no intermediate models; snapshots is for loss-trajectory and "
                    "metric-trajectory");
     ATTACK_REFUSES(SOTTO_EUSAGE, o.cache = NULL,
-                   "attack: --snapshots needs --cache, the folder in which shadows keep their intermediate");
+                   "attack: snapshots needs cache, the folder in which shadows keep their intermediate");
     ATTACK_REFUSES(SOTTO_EUSAGE, o.snapshots = path_of("cache"),
                    "cache: holds no intermediate model of 60 epochs");
     ATTACK_REFUSES(SOTTO_EINVAL, (o.shadow.epochs = 40, o.mismatch = 1),
@@ -330,7 +330,7 @@ TEST(what_does_not_belong_is_named)
         SOTTO_EUSAGE,
         (sotto_target_close(in.target),
          assert_int_equal(sotto_target_open(&in.target, path_of("head.safetensors"), NULL), SOTTO_OK)),
-        "needs a network of 'sotto train' as --target");
+        "needs a network of 'sotto train' as target=FILE");
     ATTACK_REFUSES(
         SOTTO_EUSAGE,
         (sotto_target_close(in.target),

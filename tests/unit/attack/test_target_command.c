@@ -191,7 +191,7 @@ TEST(silence_runs_out_of_time)
         reason(), "no complete answer to frame 1 within 0.05 s (it read 576 of 576 bytes and answered 0)");
     assert_string_equal(
         sotto_error_hint(),
-        "check that the command flushes stdout after every answer; --timeout SECONDS allows more time");
+        "check that the command flushes stdout after every answer; timeout=SECONDS allows more time");
     sotto_target_close(t);
     assert_int_equal(start(&t, "deaf", K, 0.05, NULL), SOTTO_OK);
     assert_int_equal(sotto_target_query(t, p, x, 16), SOTTO_EIO); /* too slow or a broken pipe */

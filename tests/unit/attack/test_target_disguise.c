@@ -142,9 +142,9 @@ static void refuse(sotto_status expected, const struct sotto_disguise_options *o
 TEST(what_makes_no_sense_is_refused)
 {
     refuse(SOTTO_EUSAGE, &(struct sotto_disguise_options){.spread = 2}, 0,
-           "2 clients of a target that is no command; expected --target-command with --spread");
-    refuse(SOTTO_EUSAGE, &(struct sotto_disguise_options){.dilute = .5}, 0, "give them by --cover");
-    refuse(SOTTO_EUSAGE, &(struct sotto_disguise_options){.decoys = 1}, 0, "give them by --cover");
+           "2 clients of a target that is no command; expected target with spread");
+    refuse(SOTTO_EUSAGE, &(struct sotto_disguise_options){.dilute = .5}, 0, "give them by cover");
+    refuse(SOTTO_EUSAGE, &(struct sotto_disguise_options){.decoys = 1}, 0, "give them by cover");
     refuse(SOTTO_EUSAGE, &(struct sotto_disguise_options){.dilute = 1}, COVER, "give one of them");
     refuse(SOTTO_EINVAL, &(struct sotto_disguise_options){.dilute = SOTTO_ZERO}, COVER, "dilute");
     refuse(SOTTO_EINVAL, &(struct sotto_disguise_options){.dilute = 1.5}, COVER, "dilute");

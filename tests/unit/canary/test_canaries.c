@@ -339,14 +339,15 @@ TEST(what_cannot_be_is_refused)
         enum sotto_canary_relation relation;
         size_t count, classes;
         const char *text;
-    } cases[] = {{SOTTO_CANARY_RANDOM, SOTTO_CANARY_OR_NOTHING, 0, 4, "expected 1 to 1000000"},
-                 {SOTTO_CANARY_RANDOM, SOTTO_CANARY_OR_NOTHING, 1000001, 4, "expected 1 to 1000000"},
-                 {SOTTO_CANARY_MISLABELLED, SOTTO_CANARY_OR_NOTHING, N, 4, "give fewer --canaries"},
-                 {SOTTO_CANARY_IN_DISTRIBUTION, SOTTO_CANARY_ONE_OF_TWO, N / 2, 4, "give fewer --canaries"},
-                 {SOTTO_CANARY_MISLABELLED, SOTTO_CANARY_ONE_OF_TWO, K, 2, "two wrong labels"},
-                 {SOTTO_CANARY_RANDOM, SOTTO_CANARY_OR_NOTHING, K, 1, "at least 2 classes"},
-                 {SOTTO_CANARY_DIRAC, SOTTO_CANARY_IN_OR_OUT, K, 4, "clipped gradients"},
-                 {SOTTO_CANARY_CLIPBKD, SOTTO_CANARY_OR_NOTHING, 2, 4, "need public rows"}};
+    } cases[] = {
+        {SOTTO_CANARY_RANDOM, SOTTO_CANARY_OR_NOTHING, 0, 4, "expected 1 to 1000000"},
+        {SOTTO_CANARY_RANDOM, SOTTO_CANARY_OR_NOTHING, 1000001, 4, "expected 1 to 1000000"},
+        {SOTTO_CANARY_MISLABELLED, SOTTO_CANARY_OR_NOTHING, N, 4, "give fewer canaries.count"},
+        {SOTTO_CANARY_IN_DISTRIBUTION, SOTTO_CANARY_ONE_OF_TWO, N / 2, 4, "give fewer canaries.count"},
+        {SOTTO_CANARY_MISLABELLED, SOTTO_CANARY_ONE_OF_TWO, K, 2, "two wrong labels"},
+        {SOTTO_CANARY_RANDOM, SOTTO_CANARY_OR_NOTHING, K, 1, "at least 2 classes"},
+        {SOTTO_CANARY_DIRAC, SOTTO_CANARY_IN_OR_OUT, K, 4, "clipped gradients"},
+        {SOTTO_CANARY_CLIPBKD, SOTTO_CANARY_OR_NOTHING, 2, 4, "need public rows"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sotto_canary_request r = request_of(cases[i].kind, cases[i].relation);
         struct sotto_canaries *c = NULL;

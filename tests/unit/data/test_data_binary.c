@@ -222,7 +222,7 @@ TEST(stl_unlabelled_is_a_set_of_its_own)
     sotto_text_free(json);
     expect_error(
         import("stl10_binary", "stl10", (struct sotto_import_options){.part = "unlabelled"}), SOTTO_EUSAGE,
-        "data set name 'stl10' is the name of the labelled part (got 'unlabelled'); choose another --name");
+        "data set name 'stl10' is the name of the labelled part (got 'unlabelled'); choose another name");
     expect_error(import("stl10_binary", "x", (struct sotto_import_options){.part = "folds"}), SOTTO_EUSAGE,
                  "part 'folds' of STL-10 is unknown; expected labelled (train and test) or unlabelled");
 }
@@ -232,10 +232,10 @@ TEST(names_of_other_sets_are_refused)
     write_stl(2, 1, 1);
     expect_error(
         import("stl10_binary", "cifar10", (struct sotto_import_options){0}), SOTTO_EUSAGE,
-        "stl10_binary: contains stl10, but 'cifar10' is the name of another set; choose another --name");
+        "stl10_binary: contains stl10, but 'cifar10' is the name of another set; choose another name");
     write_cifar100();
     expect_error(import("cifar-100-binary", "cifar10", (struct sotto_import_options){0}), SOTTO_EUSAGE,
-                 "contains cifar100, but 'cifar10' is the name of another set; choose another --name");
+                 "contains cifar100, but 'cifar10' is the name of another set; choose another name");
     assert_int_equal(import("cifar-100-binary", "my-cifar", (struct sotto_import_options){0}), SOTTO_OK);
 }
 
@@ -297,7 +297,7 @@ TEST(stl_refuses_damage)
     write_stl(0, 0, 1);
     expect_error(sotto_dataset_open(&d, in_folder("stl10_binary"), NULL), SOTTO_EFORMAT,
                  "holds no labelled images");
-    assert_string_equal(sotto_error_hint(), "give --part unlabelled for the unlabelled images");
+    assert_string_equal(sotto_error_hint(), "give part=unlabelled for the unlabelled images");
     write_stl(2, 1, 0);
     files_write(folder, "stl10_binary/train_y.bin", labels, 2);
     expect_error(sotto_dataset_open(&d, in_folder("stl10_binary"), NULL), SOTTO_EFORMAT,

@@ -413,9 +413,9 @@ TEST(fetch_refuses)
                  "its SHA-256 is unknown, so a download could not be checked");
     expect_error(sotto_data_fetch("fashion-mnist", &options, NULL), SOTTO_EUSAGE, "has several files");
     options.sha256 = "123";
-    expect_error(sotto_data_fetch("x", &options, NULL), SOTTO_EUSAGE, "--sha256 '123': expected 64 digits");
+    expect_error(sotto_data_fetch("x", &options, NULL), SOTTO_EUSAGE, "sha256='123': expected 64 digits");
     options = (struct sotto_fetch_options){.sha256 = body_sha256};
-    expect_error(sotto_data_fetch("cifar10", &options, NULL), SOTTO_EUSAGE, "--sha256 needs --url URL");
+    expect_error(sotto_data_fetch("cifar10", &options, NULL), SOTTO_EUSAGE, "sha256 needs url=URL");
     options.url = "http://example.org/f.bin";
     expect_error(sotto_data_fetch("x", &options, NULL), SOTTO_EUSAGE, "use https://");
     char path[300];

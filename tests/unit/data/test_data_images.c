@@ -214,7 +214,7 @@ TEST(odd_sizes_and_colours_are_evened_out)
     put_png(folder, "b/6.png", 6, 6, 1, 0);
     put_png(folder, "b/7.png", 7, 7, 1, 0);
     refuse_path(folder, SOTTO_EINVAL, "the images have several sizes (2x3 to 7x7); expected one size");
-    assert_string_equal(sotto_error_hint(), "give --size HEIGHTxWIDTH to resize all of them");
+    assert_string_equal(sotto_error_hint(), "give height=HEIGHTxWIDTH to resize all of them");
     files_remove(folder);
 }
 

@@ -119,7 +119,7 @@ TEST(labels_can_be_named)
     struct sotto_dataset *d = NULL;
     expect_error(sotto_dataset_open(&d, in_folder("t.csv"), NULL), SOTTO_EINVAL,
                  "the label among 3 columns is unknown");
-    assert_string_equal(sotto_error_hint(), "give --label first, --label last or --label COLUMN");
+    assert_string_equal(sotto_error_hint(), "give label=first, label=last or label=COLUMN");
     expect_error(import("t.csv", "t", "colour"), SOTTO_EINVAL, "has no column 'colour'");
     assert_int_equal(import("t.csv", "t", "kind"), SOTTO_OK);
     d = open_set("t");

@@ -173,7 +173,7 @@ TEST(an_import_of_arrays_keeps_source_and_stamp)
     named.dataset_id = "another";
     assert_int_equal(sotto_data_import(pair, "part", &named, NULL), SOTTO_EUSAGE);
     assert_non_null(strstr(sotto_error_text(),
-                           "import: these records already have the identity 'survey'; omit --dataset-id"));
+                           "import: these records already have the identity 'survey'; omit dataset_id"));
     assert_int_equal(sotto_data_import(pair, "part", NULL, NULL), SOTTO_OK);
     assert_int_equal(sotto_dataset_open(&d, "part", NULL), SOTTO_OK);
     assert_string_equal(d->dataset_id, "survey");

@@ -131,7 +131,7 @@ TEST(a_ledger_stays_where_it_was_first)
     assert_int_equal(charge("a", own, NULL), SOTTO_OK);
     assert_int_equal(charge("a", NULL, NULL), SOTTO_OK); /* finds it */
     assert_int_equal(counted(own), 2);
-    REFUSED(charge("a", other, NULL), SOTTO_EUSAGE, "omit --ledger, or move the ledger with --ledger-move");
+    REFUSED(charge("a", other, NULL), SOTTO_EUSAGE, "omit ledger, or move the ledger with move_ledger");
     assert_int_equal(counted(other), -1);
     assert_int_equal(counted(default_of("a")), -1);
     assert_int_equal(charge("b", NULL, NULL), SOTTO_OK); /* by default, and then elsewhere */
@@ -179,7 +179,7 @@ TEST(a_move_keeps_the_chain_and_closes_the_old_file)
     assert_int_equal(ledger_open(&old, default_of("a"), NULL), SOTTO_OK);
     assert_string_equal(old.moved, to);
     REFUSED(ledger_append(&old, "{}"), SOTTO_EBUDGET,
-            "and cannot be charged any more; give that file by --ledger, or omit --ledger");
+            "and cannot be charged any more; give that file by ledger, or omit ledger");
     ledger_close(&old);
     char *table;
     assert_int_equal(sotto_ledger_table(&table, default_of("a"), NULL), SOTTO_OK);

@@ -126,18 +126,18 @@ TEST(what_is_no_statistic)
     p = request("propose-test-release", array("labels.npy", SOTTO_I8, 3), npy);
     expect(&p, SOTTO_EUSAGE, "releases the most frequent of labels");
     p.statistic = "most-frequent";
-    expect(&p, SOTTO_EUSAGE, "omit --l1, --l2 and --sensitivity");
+    expect(&p, SOTTO_EUSAGE, "omit sensitivity.l1, sensitivity.l2 and sensitivity_file");
     p.release.sensitivity = (struct sotto_sensitivity){0};
     p.blocks = 2;
-    expect(&p, SOTTO_EUSAGE, "takes none of --range, --cases, --blocks and --choices");
+    expect(&p, SOTTO_EUSAGE, "takes none of range, cases, blocks and choices");
     p.blocks = 0, p.choices = 2;
-    expect(&p, SOTTO_EUSAGE, "takes none of --range, --cases, --blocks and --choices");
+    expect(&p, SOTTO_EUSAGE, "takes none of range, cases, blocks and choices");
     p.choices = 0, p.cases = "c.npy";
-    expect(&p, SOTTO_EUSAGE, "takes none of --range, --cases, --blocks and --choices");
+    expect(&p, SOTTO_EUSAGE, "takes none of range, cases, blocks and choices");
     p.cases = NULL, p.range[1] = 1;
-    expect(&p, SOTTO_EUSAGE, "takes none of --range, --cases, --blocks and --choices");
+    expect(&p, SOTTO_EUSAGE, "takes none of range, cases, blocks and choices");
     p.range[1] = 0, p.classes = 1;
-    expect(&p, SOTTO_EUSAGE, "and --classes");
+    expect(&p, SOTTO_EUSAGE, "and classes");
     p.classes = 3;
     struct sotto_array wide;
     assert_int_equal(sotto_array_make(&wide, SOTTO_I8, 2, (const size_t[]){3, 2}), SOTTO_OK);
@@ -168,7 +168,7 @@ TEST(where_heads_come_from)
     const char *const unnamed[] = {"data_fingerprint", "", NULL};
     struct sotto_protect p = request("laplace", tensors("named.safetensors", 3, 2, named), safe);
     p.release.spend.dataset_id = NULL; /* a hash of the data in the metadata is no identity */
-    expect(&p, SOTTO_EUSAGE, "--dataset-id");
+    expect(&p, SOTTO_EUSAGE, "give dataset_id");
     p.release.spend.dataset_id = "toy";
     expect(&p, SOTTO_OK, "");
     struct sotto_tensors t = {0};
@@ -197,9 +197,9 @@ TEST(where_heads_come_from)
         p.sensitivity_data = "this";
         expect(&p, SOTTO_OK, "");
         p.release.spend.dataset_id = NULL;
-        expect(&p, SOTTO_EUSAGE, "--dataset-id");
+        expect(&p, SOTTO_EUSAGE, "give dataset_id");
         p.release.spend.dataset_id = "";
-        expect(&p, SOTTO_EUSAGE, "--dataset-id");
+        expect(&p, SOTTO_EUSAGE, "give dataset_id");
     }
 }
 
@@ -209,7 +209,7 @@ TEST(a_file_says_whose_records_it_holds)
     struct sotto_provenance whose = {.dataset_id = "people"};
     struct sotto_protect p = request("laplace", array("theirs.npy", SOTTO_F4, 3), npy);
     assert_int_equal(sotto_provenance_save(p.input, &whose), SOTTO_OK);
-    expect(&p, SOTTO_EUSAGE, "was made from data set 'people', not from 'toy'; omit --dataset-id");
+    expect(&p, SOTTO_EUSAGE, "was made from data set 'people', not from 'toy'; omit dataset_id");
     p.release.spend.dataset_id = NULL;
     p.release.spend.ledger = path_of("people.jsonl");
     expect(&p, SOTTO_OK, "");
@@ -254,7 +254,7 @@ TEST(releases_without_facts)
     for (int i = 0; i < 2; i++) {
         r.spend.dataset_id = names[i];
         assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EINVAL);
-        assert_non_null(strstr(sotto_error_text(), "--dataset-id"));
+        assert_non_null(strstr(sotto_error_text(), "give dataset_id"));
     }
     r.spend.dataset_id = "toy";
     r.mechanism = "nothing";

@@ -89,7 +89,7 @@ TEST(every_cut_is_refused)
     for (size_t kept = 0; kept < size; kept++) {
         put(path, bytes, kept);
         refused(path, SOTTO_EFORMAT, "");
-        assert_non_null(strstr(sotto_error_hint(), "--fresh"));
+        assert_non_null(strstr(sotto_error_hint(), "fresh"));
     }
     base_free(bytes);
 }
@@ -143,7 +143,7 @@ TEST(another_recipe_shape_or_set_is_refused)
     strcpy(c.data, "bb23");
     assert_int_equal(head_checkpoint_save(path, &c), SOTTO_OK);
     refused(path, SOTTO_EINVAL, "other records");
-    assert_non_null(strstr(sotto_error_text(), "--fresh"));
+    assert_non_null(strstr(sotto_error_text(), "fresh"));
 }
 
 /* ---- by the trainer ---- */

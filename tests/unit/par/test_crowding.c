@@ -36,10 +36,10 @@ TEST(machines_with_too_few_cores_are_found)
          2,
          "16 threads of 2 ranks on a have 8 cores, so they wait for each other; start them with mpirun "
          "--map-by "
-         "slot:PE=4 --bind-to core and --threads 4"},
+         "slot:PE=4 --bind-to core and threads=4"},
         {{{"a", 2, 2, 3, 0}, {"b", 1, 1, 1, 0}, {"b", 1, 1, 1, 0}},
          3,
-         "2 threads of 2 ranks on b have 1 core, so they wait for each other; start them with --threads 1 "
+         "2 threads of 2 ranks on b have 1 core, so they wait for each other; start them with threads=1 "
          "and at "
          "most 1 rank on this machine"},
     };

@@ -282,10 +282,10 @@ TEST(tables_are_checked)
         x[i * 12 + 3] = (float)y[i];
     }
     refused(
-        "model cnn needs images, but the records are rows of 12 numbers; give --image C,H,W, or model mlp",
+        "model cnn needs images, but the records are rows of 12 numbers; give channels=C,H,W, or model mlp",
         &table, NULL, 0, &o);
     o.channels = 3, o.height = 2, o.width = 3;
-    refused("has rows of 12 numbers, which images of 3x2x3 do not match; give the right --image C,H,W",
+    refused("has rows of 12 numbers, which images of 3x2x3 do not match; give the right channels=C,H,W",
             &table, NULL, 0, &o);
     o.width = 2;
     assert_int_equal(sotto_train(&n, NULL, &table, NULL, 0, &o, &single), SOTTO_OK);

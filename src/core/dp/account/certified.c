@@ -93,7 +93,7 @@ sotto_status sotto_account_sampled_certified(struct sotto_account *out, const st
     sotto_status status = SOTTO_OK;
     struct sampled_task task = {.sampled = sampled};
     if (sampled->rows_per_person > 1)
-        FAIL(SOTTO_ENOTSUP, "sampled iterations have no certified account of persons; omit --certified");
+        FAIL(SOTTO_ENOTSUP, "sampled iterations have no certified account of persons; omit {certified}");
     if (sampled->adjacency == SOTTO_REPLACE_ONE)
         FAIL(SOTTO_ENOTSUP, "sampled iterations have no certified account under replace-one adjacency; "
                             "expected add-remove adjacency");

@@ -17,10 +17,11 @@ sotto_status charge_identity(const char **dataset_id, const char *given, const s
     sotto_status status = SOTTO_OK;
     const char *carried = p ? p->dataset_id : "";
     bool named = given && given[0];
-    REQUIRE(named || carried[0],
-            "the private data set has no identity; give --dataset-id, or import it with 'sotto data import'");
+    REQUIRE(named || carried[0], "the private data set has no identity; give {dataset_id||dataset}, or "
+                                 "import it with 'sotto data import'");
     REQUIRE(!named || !carried[0] || strcmp(given, carried) == 0,
-            "the records belong to data set '%.80s', not to '%.80s'; omit --dataset-id", carried, given);
+            "the records belong to data set '%.80s', not to '%.80s'; omit {dataset_id||dataset}", carried,
+            given);
     TRY(dataset_id_check(named ? given : carried));
     *dataset_id = named ? given : carried;
 done:
@@ -68,8 +69,8 @@ static sotto_status open_known(struct charge *c, const char *known, const char *
         goto done;
     if (!c->source || !c->source->move_ledger)
         FAIL(SOTTO_EUSAGE,
-             "the ledger of data set '%.80s' is %s, not %s; omit --ledger, or move the ledger with "
-             "--ledger-move",
+             "the ledger of data set '%.80s' is %s, not %s; omit {ledger}, or move the ledger with "
+             "{move_ledger|ledger-move}",
              c->dataset_id, own->path, ledger);
     TRY(registry_move(own, c->dataset_id, ledger, ctx));
 done:
@@ -90,7 +91,7 @@ static sotto_status open_same_people(struct charge *c, const struct sotto_contex
         if (!path)
             FAIL(SOTTO_EUSAGE,
                  "no ledger is known for data set '%.80s'; give a data set with a charged ledger by "
-                 "--same-people-as",
+                 "{same_people|same-people-as}",
                  *id);
         for (size_t i = 0; i < c->count; i++)
             if (c->ledgers[i].path && registry_same_file(path, c->ledgers[i].path))

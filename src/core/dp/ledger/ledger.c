@@ -658,8 +658,8 @@ static sotto_status ledger_append_line(struct ledger *l, const char *entry, bool
     char *line = NULL, hash[SHA256_HEX];
     if (l->moved)
         FAIL(SOTTO_EBUDGET,
-             "%s: was moved to %s and cannot be charged any more; give that file by --ledger, or omit "
-             "--ledger",
+             "%s: was moved to %s and cannot be charged any more; give that file by {ledger}, or omit "
+             "{ledger}",
              l->path, l->moved);
     TRY(ledger_complete(&line, hash, l, entry, charge));
     TRY(ledger_line_parse(&read_back, line, strlen(line), l->path));

@@ -52,8 +52,9 @@ static sotto_status path_of(char **out, const char *dataset_id, const char *endi
 {
     sotto_status status = SOTTO_OK;
     char hashed[SHA256_HEX], *folder = NULL;
-    REQUIRE(dataset_id && dataset_id[0], "ledger: the private data set has no identity; give --dataset-id, "
-                                         "or import it with 'sotto data import'");
+    REQUIRE(dataset_id && dataset_id[0],
+            "ledger: the private data set has no identity; give {dataset_id||dataset}, "
+            "or import it with 'sotto data import'");
     TRY(dataset_id_check(dataset_id));
     TRY(find_folder(&folder));
     if (!plain_name(dataset_id)) {

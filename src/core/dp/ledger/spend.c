@@ -65,7 +65,7 @@ static sotto_status find_unit(struct privacy_unit *out, char condition[CONDITION
     *out = (struct privacy_unit){.rows = spend_rows(s)};
     REQUIRE(out->rows <= UNIT_ROWS, "%zu rows per person; expected at most %d", out->rows, UNIT_ROWS);
     REQUIRE(!is_capped(s) || s->rows_per_person == 0 || s->rows_per_person == out->rows,
-            "the records hold at most %zu rows of a person (column %s), not %zu; omit --rows-per-person",
+            "the records hold at most %zu rows of a person (column %s), not %zu; omit {rows_per_person}",
             out->rows, s->provenance->person, s->rows_per_person);
     if (is_capped(s))
         snprintf(out->person, sizeof out->person, "%s", s->provenance->person);

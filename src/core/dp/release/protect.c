@@ -154,10 +154,12 @@ static sotto_status protect_identify(struct sotto_release *r, const struct sotto
     sotto_status status = SOTTO_OK;
     bool given = r->spend.dataset_id && r->spend.dataset_id[0];
     if (!given && !whose->dataset_id[0])
-        FAIL(SOTTO_EUSAGE, "protect: %s does not state its private data set; give --dataset-id", p->input);
+        FAIL(SOTTO_EUSAGE, "protect: %s does not state its private data set; give {dataset_id||dataset}",
+             p->input);
     if (given && whose->dataset_id[0] && strcmp(r->spend.dataset_id, whose->dataset_id) != 0)
-        FAIL(SOTTO_EUSAGE, "protect: %s was made from data set '%s', not from '%s'; omit --dataset-id",
-             p->input, whose->dataset_id, r->spend.dataset_id);
+        FAIL(SOTTO_EUSAGE,
+             "protect: %s was made from data set '%s', not from '%s'; omit {dataset_id||dataset}", p->input,
+             whose->dataset_id, r->spend.dataset_id);
     if (!given)
         r->spend.dataset_id = whose->dataset_id;
     r->spend.provenance = whose;
@@ -287,8 +289,8 @@ static sotto_status protect_median(struct sotto_certificate **certificate, struc
     struct sotto_array made = {0};
     if (!p->statistic)
         FAIL(SOTTO_EUSAGE,
-             "protect: mechanism smooth-median releases the median of records; give --table, --statistic "
-             "median and --range");
+             "protect: mechanism smooth-median releases the median of records; give {input|table|records}, "
+             "{statistic=median} and {range}");
     TRY(sotto_array_make(&made, SOTTO_F8, 1, &(size_t){1}));
     TRY(sotto_dp_median(made.data, certificate, a->data, a->count, p->range[0], p->range[1], release, ctx));
     base_wipe(a->data, a->count * sizeof(double));
@@ -310,7 +312,7 @@ static sotto_status protect_by_kind(struct sotto_certificate **certificate, stru
         return protect_most_frequent(certificate, &t->items[0].array, p, release, ctx);
     TRY(mechanism_require(&m, release->mechanism));
     if (p->choices > 1 && m->kind != RELEASE_CHOICE)
-        FAIL(SOTTO_EUSAGE, "protect: --choices belongs to permute-and-flip, not to %s", m->name);
+        FAIL(SOTTO_EUSAGE, "protect: {choices} belongs to permute-and-flip, not to %s", m->name);
     bool choice = m->kind == RELEASE_CHOICE, labels = m->kind == RELEASE_LABELS;
     if ((choice || labels) && !is_array(p))
         FAIL(SOTTO_EUSAGE, "protect: mechanism %s needs one array of %s (got %s)", m->name,

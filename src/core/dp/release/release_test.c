@@ -96,15 +96,15 @@ sotto_status protect_most_frequent(struct sotto_certificate **certificate, struc
     struct sotto_release r = *release;
     if (!p->statistic || strcmp(p->statistic, "most-frequent") != 0 || p->classes < 2)
         FAIL(SOTTO_EUSAGE,
-             "protect: %s releases the most frequent of labels; give --table, --statistic most-frequent "
-             "and --classes",
+             "protect: %s releases the most frequent of labels; give {input|table|records}, "
+             "{statistic=most-frequent} and {classes}",
              TEST_MECHANISM);
     if (p->cases || p->blocks || p->choices > 1 || p->range[0] != p->range[1])
         FAIL(SOTTO_EUSAGE,
-             "protect: the most frequent label takes none of --range, --cases, --blocks and --choices");
+             "protect: the most frequent label takes none of {range}, {cases}, {blocks} and {choices}");
     if (release->sensitivity.l1 > 0 || release->sensitivity.l2 > 0)
-        FAIL(SOTTO_EUSAGE,
-             "protect: the sensitivity of a statistic is proved; omit --l1, --l2 and --sensitivity");
+        FAIL(SOTTO_EUSAGE, "protect: the sensitivity of a statistic is proved; omit {sensitivity.l1}, "
+                           "{sensitivity.l2} and {sensitivity_file|sensitivity}");
     if (a->ndim < 1 || a->ndim > 2 || (a->ndim == 2 && a->shape[1] != 1))
         FAIL(SOTTO_EINVAL, "%s: has %d dimensions; expected labels (n) or (n, 1)", p->input, a->ndim);
     TRY(class_labels_check(a, p->input));

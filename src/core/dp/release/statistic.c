@@ -87,7 +87,7 @@ static sotto_status load_cases(uint8_t **out, const char *path, size_t n)
     struct sotto_array a = {0};
     size_t cases = 0;
     if (!path)
-        FAIL(SOTTO_EUSAGE, "protect: a chi-square statistic compares cases with controls; give --cases");
+        FAIL(SOTTO_EUSAGE, "protect: a chi-square statistic compares cases with controls; give {cases}");
     TRY(sotto_array_load(&a, path, 0, NULL));
     TRY(sotto_array_convert(&a, SOTTO_U1));
     if (a.count != n)
@@ -145,16 +145,16 @@ static sotto_status statistic_compute(double *out, struct sotto_release *r, cons
     const double low = p->range[0], high = p->range[1];
     const bool alleles = strcmp(p->statistic, "chi-square-alleles") == 0;
     if (p->blocks)
-        FAIL(SOTTO_EUSAGE, "protect: --blocks belongs to the median");
+        FAIL(SOTTO_EUSAGE, "protect: {blocks} belongs to the median");
     if (strcmp(p->statistic, "mean") == 0) {
         if (p->cases)
-            FAIL(SOTTO_EUSAGE, "protect: --cases belongs to a chi-square statistic, not to the mean");
+            FAIL(SOTTO_EUSAGE, "protect: {cases} belongs to a chi-square statistic, not to the mean");
         if (!(low < high) || !isfinite(high - low))
-            FAIL(SOTTO_EUSAGE, "protect: the mean of records needs --range LOW,HIGH with LOW below HIGH");
+            FAIL(SOTTO_EUSAGE, "protect: the mean of records needs {range=LOW,HIGH} with LOW below HIGH");
         statistic_means(out, records, low, high);
     } else if (alleles || strcmp(p->statistic, "chi-square-genotypes") == 0) {
         if (low != 0 || high != 0)
-            FAIL(SOTTO_EUSAGE, "protect: --range belongs to the mean, not to a chi-square statistic");
+            FAIL(SOTTO_EUSAGE, "protect: {range} belongs to the mean, not to a chi-square statistic");
         TRY(load_cases(&is_case, p->cases, records->n));
         chi_squares(out, records, is_case, alleles);
     } else {
@@ -184,7 +184,7 @@ static sotto_status make_values(struct sotto_array *out, struct sotto_release *r
         FAIL(SOTTO_EINVAL, "%s: has %zu columns; expected one for a median, as each is a release of its own",
              p->input, records->columns);
     if (!(p->range[0] < p->range[1]) || p->cases)
-        FAIL(SOTTO_EUSAGE, "protect: the median of records needs --range LOW,HIGH, and takes no --cases");
+        FAIL(SOTTO_EUSAGE, "protect: the median of records needs {range=LOW,HIGH}, and takes no {cases}");
     if (values > records->n)
         FAIL(SOTTO_EUSAGE, "protect: %zu blocks of %zu records; expected at most one for each record", values,
              records->n);
@@ -204,13 +204,13 @@ sotto_status statistic_replace(struct sotto_tensors *t, struct sotto_release *r,
     sotto_status status = SOTTO_OK;
     struct sotto_array *a = &t->items[0].array, made = {0};
     if (r->sensitivity.l1 > 0 || r->sensitivity.l2 > 0)
-        FAIL(SOTTO_EUSAGE,
-             "protect: the sensitivity of a statistic is proved; omit --l1, --l2 and --sensitivity");
+        FAIL(SOTTO_EUSAGE, "protect: the sensitivity of a statistic is proved; omit {sensitivity.l1}, "
+                           "{sensitivity.l2} and {sensitivity_file|sensitivity}");
     if (a->ndim != 2 || a->shape[0] > (size_t)1 << 32)
         FAIL(SOTTO_EINVAL, "%s: has %d dimensions; expected 2 (records, columns), at most 2^32 records",
              p->input, a->ndim);
     if (r->records && r->records != a->shape[0])
-        FAIL(SOTTO_EINVAL, "protect: %s holds %zu records, not %zu; omit --records", p->input, a->shape[0],
+        FAIL(SOTTO_EINVAL, "protect: %s holds %zu records, not %zu; omit {records}", p->input, a->shape[0],
              r->records);
     TRY(sotto_array_convert(a, SOTTO_F8));
     const struct records records = {a->data, a->shape[0], a->shape[1]};

@@ -268,7 +268,7 @@ static sotto_status read_document(struct sotto_provenance *p, const struct json 
     if (strcmp(text, sha256) != 0)
         FAIL(SOTTO_EFORMAT,
              "%s: does not match %s, which was overwritten; make the array again, or remove the side file "
-             "and give --dataset-id",
+             "and give {dataset_id||dataset}",
              side, path);
     TRY(json_get_text_into(p->dataset_id, sizeof p->dataset_id, doc, side, "dataset_id"));
     TRY(json_get_text_into(p->set, sizeof p->set, doc, side, "set"));

@@ -59,7 +59,7 @@ static sotto_status not_fetchable(const char *name, const struct dataset_source 
     if (source && source->obtain)
         status_hint("%s", source->obtain);
     else
-        status_hint("known sets are %s; for other sets give --url URL --sha256 HEX", list);
+        status_hint("known sets are %s; for other sets give {url=URL} {sha256=HEX}", list);
     return status;
 }
 
@@ -69,19 +69,19 @@ static sotto_status plan_own_url(struct plan *p, const char *name, const struct 
     const char *sha256 = options->sha256;
     bool known = p->source && p->source->remote && p->source->remote->count == 1;
     if (p->source && p->source->remote && !known)
-        FAIL(SOTTO_EUSAGE, "data set '%s' has several files, so --url cannot be used for it", name);
+        FAIL(SOTTO_EUSAGE, "data set '%s' has several files, so {url} cannot be used for it", name);
     if (known)
         p->own = p->source->remote->files[0];
     if (sha256) {
         if (strspn(sha256, "0123456789abcdef") != HEX_DIGITS || sha256[HEX_DIGITS])
-            FAIL(SOTTO_EUSAGE, "--sha256 '%.80s': expected 64 digits 0-9 a-f", sha256);
+            FAIL(SOTTO_EUSAGE, "{sha256='%.80s'}: expected 64 digits 0-9 a-f", sha256);
         p->own = (struct remote_file){.sha256 = sha256};
     }
     if (!p->own.sha256) {
         status =
             status_fail(SOTTO_EUSAGE,
                         "data set '%.80s': its SHA-256 is unknown, so a download could not be checked", name);
-        status_hint("give the SHA-256 of the publisher by --sha256 HEX");
+        status_hint("give the SHA-256 of the publisher by {sha256=HEX}");
         goto done;
     }
     TRY(download_check_url(options->url, false));
@@ -126,7 +126,7 @@ static sotto_status make_plan(struct plan *p, const char *name, const struct sot
         TRY(plan_own_url(p, name, options));
     } else {
         if (options->sha256)
-            FAIL(SOTTO_EUSAGE, "--sha256 needs --url URL");
+            FAIL(SOTTO_EUSAGE, "{sha256} needs {url=URL}");
         if (!p->source || !p->source->remote)
             return not_fetchable(name, p->source);
         p->base = p->source->remote->folder;

@@ -223,7 +223,7 @@ done:
 const struct dataset_format format_celeba = {
     .name = "celeba",
     .layout =
-        "list_attr_celeba.txt with pictures: label Male, attribute Attractive+Smiling (--label, --attribute)",
+        "list_attr_celeba.txt with pictures: label Male, attribute Attractive+Smiling (label, attribute)",
     .takes_size = true,
     .takes_label = true,
     .takes_attribute = true,

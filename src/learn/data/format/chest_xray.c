@@ -114,7 +114,7 @@ const struct dataset_format format_chest_xray = {
     .name = "chest-xray",
     .layout = "ChestX-ray8: Data_Entry_2017.csv with pictures, perhaps test_list.txt: label the first "
               "finding, attribute "
-              "Patient Gender (--label, --attribute)",
+              "Patient Gender (label, attribute)",
     .takes_size = true,
     .takes_label = true,
     .takes_attribute = true,

@@ -74,7 +74,7 @@ static sotto_status read_files(struct dataset *d, const struct bundle *b,
 const struct dataset_format format_cifar100 = {
     .name = "cifar100",
     .set = "cifar100",
-    .layout = "CIFAR-100 binary: train.bin and test.bin; fine labels, or --label coarse",
+    .layout = "CIFAR-100 binary: train.bin and test.bin; fine labels, or label coarse",
     .takes_label = true,
     .recognise = cifar100_recognise,
     .read = read_files};

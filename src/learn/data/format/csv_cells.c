@@ -137,7 +137,7 @@ static sotto_status read_types(struct table *t, const char *list)
         bool number = sign && strcmp(sign, "=number") == 0;
         if (!number && !(sign && strcmp(sign, "=category") == 0))
             FAIL(SOTTO_EUSAGE,
-                 "--types: '%.80s' is not a column's type; expected COLUMN=number or "
+                 "{types}: '%.80s' is not a column's type; expected COLUMN=number or "
                  "COLUMN=category",
                  word);
         *sign = '\0';
@@ -202,8 +202,8 @@ static sotto_status csv_cells_refuse(const struct table *t, const struct table_l
     sotto_status status = status_fail(SOTTO_EFORMAT, "%s: column '%s' has no %s in %zu %s: %s", t->where[0],
                                       name, label ? "label" : "number", count, count == 1 ? "row" : "rows",
                                       table_lines_text(shown, t, lines));
-    status_hint(label ? "--drop-bad-rows leaves these rows out"
-                      : "--missing names the cells that stand for no value, and --drop-bad-rows leaves these "
+    status_hint(label ? "{drop_bad_rows} leaves these rows out"
+                      : "{missing} names the cells that stand for no value, and {drop_bad_rows} leaves these "
                         "rows out");
     return status;
 }

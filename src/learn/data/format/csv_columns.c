@@ -68,8 +68,8 @@ static sotto_status csv_columns_distinct(const char ***values, size_t *count, co
             status = status_fail(SOTTO_EFORMAT,
                                  "%s: column '%s' has more than %d different values; expected categories",
                                  t->where[0], name, VALUE_LIMIT);
-            status_hint("--drop '%s' leaves the column out; if it names persons, give --person '%s' "
-                        "--rows-per-person M",
+            status_hint("{drop='%s'} leaves the column out; if it names persons, give {person='%s'} "
+                        "{rows_per_person=M}",
                         name, name);
             goto done;
         }
@@ -135,7 +135,7 @@ sotto_status table_choose_label(size_t *column, const struct table *t, const cha
     } else {
         status =
             status_fail(SOTTO_EINVAL, "%s: the label among %zu columns is unknown", t->where[0], t->columns);
-        status_hint("give --label first, --label last or --label COLUMN");
+        status_hint("give {label=first}, {label=last} or {label=COLUMN}");
     }
 done:
     return status;
@@ -196,14 +196,14 @@ static sotto_status judge_texts(const struct table *t, const char *name, const s
             status_fail(SOTTO_EFORMAT,
                         "%s: column '%s' has decimal commas, such as '%.20s'; expected decimal points (%s)",
                         t->where[0], name, f->example, table_lines_text(lines, t, &f->others));
-        status_hint("write 12.5 instead of 12,5, or give --types '%s=category'", name);
+        status_hint("write 12.5 instead of 12,5, or give {types='%s=category'}", name);
         return status;
     }
     if ((double)f->numbers > 0.95 * (double)(f->numbers + others))
         context_log(t->ctx, SOTTO_LOG_WARNING,
                     "%s: column '%s' becomes categories because %zu of its %zu values %s no number, such as "
-                    "'%.20s': %s; give --missing for texts that stand for no value, '--types %s=number "
-                    "--drop-bad-rows' to leave these rows out, or '--types %s=category'",
+                    "'%.20s': %s; give {missing} for texts that stand for no value, '{types=%s=number} "
+                    "{drop_bad_rows}' to leave these rows out, or '{types=%s=category}'",
                     t->where[0], name, others, f->numbers + others, others == 1 ? "is" : "are", f->example,
                     table_lines_text(lines, t, &f->others), name, name);
     return SOTTO_OK;
@@ -272,7 +272,7 @@ sotto_status table_fill_features(struct dataset *d, const struct table *t, size_
     for (size_t j = 0; j < t->columns; j++)
         used += j != label && t->kinds[j] != TABLE_DROPPED;
     if (used == 0 || t->kinds[label] == TABLE_DROPPED)
-        FAIL(SOTTO_EINVAL, "%s: --drop leaves no label or no feature; expected one of each", t->where[0]);
+        FAIL(SOTTO_EINVAL, "%s: {drop} leaves no label or no feature; expected one of each", t->where[0]);
     TRY(dataset_reserve_features(d, t->rows, used, true));
     TRY(dataset_reserve_columns(d, used));
     for (size_t j = 0; j < t->columns; j++)

@@ -151,7 +151,7 @@ sotto_status sotto_data_schema(const char *path, const char *table,
     struct bundle b = {0};
     size_t label;
     if (t.options->schema)
-        FAIL(SOTTO_EUSAGE, "data schema: a schema is what it drafts; omit --schema");
+        FAIL(SOTTO_EUSAGE, "data schema: a schema is what it drafts; omit {schema}");
     TRY(dataset_create(&d));
     TRY(format_open_bundle(&b, table, ctx));
     if (!format_csv.recognise(&b))

@@ -206,8 +206,8 @@ static sotto_status csv_persons_ask(const struct table *t)
         context_log(t->ctx, SOTTO_LOG_WARNING,
                     "%s: column '%s' looks as if it named persons with several rows each, and the unit of "
                     "privacy is one "
-                    "record; import it with --person COLUMN --rows-per-person M to protect persons, or state "
-                    "--person none",
+                    "record; import it with {person=COLUMN} {rows_per_person=M} to protect persons, or state "
+                    "{person=none}",
                     t->where[0], name);
 done:
     return status;
@@ -221,8 +221,8 @@ sotto_status table_cap_persons(struct dataset *d, struct table *t, const struct 
     if (!o->person && declared)
         FAIL(SOTTO_EUSAGE,
              "%s: the schema declares the persons of column '%s', but not their unit of privacy; give "
-             "--person %s "
-             "--rows-per-person M, or --person none",
+             "{person=%s} "
+             "{rows_per_person=M}, or {person=none}",
              t->where[0], declared, declared);
     if (!o->person) {
         if (d->asks_persons && t->rows > 0)

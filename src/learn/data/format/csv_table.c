@@ -82,7 +82,7 @@ static sotto_status read_separator(struct csv_style *style, const char *asked, c
         if (strcmp(asked, known[i].name) == 0)
             style->separator = known[i].separator;
     if (asked && !style->separator)
-        return status_fail(SOTTO_EUSAGE, "--separator: '%.20s'; expected comma, semicolon, tab or pipe",
+        return status_fail(SOTTO_EUSAGE, "{separator}: '%.20s'; expected comma, semicolon, tab or pipe",
                            asked);
     if (!asked && name_ends(name, ".tsv"))
         style->separator = '\t';
@@ -114,7 +114,7 @@ static sotto_status parse_part(struct table *t, const struct bundle *b, size_t e
     if ((status = csv_parse(&t->parts[p], (const char *)bytes.data, bytes.size, t->where[p], &style)) ==
             SOTTO_EFORMAT &&
         !style.drop)
-        status_hint("--drop-bad-rows leaves rows of another form out");
+        status_hint("{drop_bad_rows} leaves rows of another form out");
     TRY(status);
     t->skip[p] = t->schema ? t->schema->header : !t->options->no_header && table_has_header(t, p);
     t->adult = t->adult || strncmp(path_base(name), "adult.", 6) == 0;
@@ -166,12 +166,12 @@ static sotto_status read_schema(struct sotto_table_encoding **out, struct datase
 {
     sotto_status status = SOTTO_OK;
     if (options->schema && options->label)
-        FAIL(SOTTO_EUSAGE, "%s already names the label column; omit --label", options->schema);
+        FAIL(SOTTO_EUSAGE, "%s already names the label column; omit {label}", options->schema);
     if (options->schema && (options->missing || options->types || options->drop || options->no_header))
         FAIL(SOTTO_EUSAGE,
-             "%s already states missing cells, types, ignored columns and header; omit --missing, --types, "
-             "--drop "
-             "and --no-header",
+             "%s already states missing cells, types, ignored columns and header; omit {missing}, {types}, "
+             "{drop} "
+             "and {no_header}",
              options->schema);
     if (options->schema)
         TRY(encoding_read_schema(out, options->schema));
@@ -241,7 +241,7 @@ done:
 const struct dataset_format format_csv = {
     .name = "csv",
     .layout = "FILE.csv, .tsv or .data: the label first, last or named by "
-              "--label; texts become category codes ('?' is one), or as --schema says; "
+              "label; texts become category codes ('?' is one), or as a schema says; "
               "with a test table test*.csv or .test beside it",
     .takes_label = true,
     .takes_schema = true,

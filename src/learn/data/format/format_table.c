@@ -45,7 +45,7 @@ sotto_status format_read(struct dataset *d, const struct dataset_format **used, 
                                b->origin, (*f)->name);
         if (options && describes_table(options) && !(*f)->takes_schema)
             return status_fail(SOTTO_EUSAGE,
-                               "%s: --separator, --missing, --types, --drop, --no-header and --drop-bad-rows "
+                               "%s: {separator}, {missing}, {types}, {drop}, {no_header} and {drop_bad_rows} "
                                "cannot be given for the layout '%s'; they describe tables",
                                b->origin, (*f)->name);
         if (options && options->schema && !(*f)->takes_schema)

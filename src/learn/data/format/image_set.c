@@ -106,7 +106,7 @@ static sotto_status choose_size(size_t *height, size_t *width, const struct fold
                              "%s: the images have several sizes (%zux%zu to %zux%zu); expected one size",
                              job->b->origin, sizes[0].height, sizes[0].width, sizes[job->list->n - 1].height,
                              sizes[job->list->n - 1].width);
-        status_hint("give --size HEIGHTxWIDTH to resize all of them");
+        status_hint("give {height|size=HEIGHTxWIDTH} to resize all of them");
         goto done;
     } else if (best < job->list->n) {
         context_log(job->ctx, SOTTO_LOG_WARNING,

@@ -81,7 +81,7 @@ done:
 
 const struct dataset_format format_image_table = {
     .name = "picture-table",
-    .layout = "labels.csv (path,label,attribute[,split]) with pictures (--label, --attribute: other columns)",
+    .layout = "labels.csv (path,label,attribute[,split]) with pictures (label, attribute: other columns)",
     .takes_size = true,
     .takes_label = true,
     .takes_attribute = true,

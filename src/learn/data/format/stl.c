@@ -166,8 +166,8 @@ static sotto_status open_part(struct stl_stream *s, bool labelled, const struct 
     if (s->left[TRAIN] + s->left[TEST] + s->left[UNLABELLED] == 0) {
         status = status_fail(SOTTO_EFORMAT, "%s: holds no %s images", b->origin,
                              labelled ? "labelled" : "unlabelled");
-        status_hint(labelled ? "give --part unlabelled for the unlabelled images"
-                             : "give --part labelled for the labelled images");
+        status_hint(labelled ? "give {part=unlabelled} for the unlabelled images"
+                             : "give {part=labelled} for the labelled images");
     }
 done:
     return status;
@@ -241,7 +241,7 @@ done:
 const struct dataset_format format_stl10 = {
     .name = "stl10",
     .set = "stl10",
-    .layout = "STL-10 binary: {train,test}_{X,y}.bin; with --part unlabelled: unlabeled_X.bin",
+    .layout = "STL-10 binary: {train,test}_{X,y}.bin; with part unlabelled: unlabeled_X.bin",
     .takes_size = true,
     .takes_part = true,
     .recognise = stl_recognise,

@@ -96,7 +96,7 @@ done:
 const struct dataset_format format_utkface = {
     .name = "utkface",
     .layout =
-        "pictures named age_gender_race_time.jpg: label gender, attribute race (--label, --attribute choose)",
+        "pictures named age_gender_race_time.jpg: label gender, attribute race (label, attribute choose)",
     .takes_size = true,
     .takes_label = true,
     .takes_attribute = true,

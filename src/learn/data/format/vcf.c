@@ -330,9 +330,9 @@ static sotto_status fill_absent(struct dataset *d, const uint8_t *fits, struct v
     if (counts->absent && absent == VCF_ABSENT_REFUSED) {
         status = status_fail(SOTTO_EFORMAT, "%s: has no line for %zu of %zu loci of the list", where,
                              counts->absent, loci->count);
-        status_hint("--absent none: no person carries the listed allele there (files that list only what "
+        status_hint("{absent=none}: no person carries the listed allele there (files that list only what "
                     "varies among "
-                    "their people); --absent frequency: unknown for all people");
+                    "their people); {absent=frequency}: unknown for all people");
         goto done;
     }
     for (size_t j = 0; j < loci->count; j++)
@@ -413,9 +413,9 @@ static sotto_status read_absent(enum vcf_absent *out, const struct sotto_import_
     if (!text)
         goto done;
     if (!options->loci)
-        FAIL(SOTTO_EUSAGE, "import: --absent speaks of the loci of a list; give --loci too");
+        FAIL(SOTTO_EUSAGE, "import: {absent} speaks of the loci of a list; give {loci} too");
     if (strcmp(text, "none") != 0 && strcmp(text, "frequency") != 0)
-        FAIL(SOTTO_EUSAGE, "import: --absent '%.40s' is unknown; expected none or frequency", text);
+        FAIL(SOTTO_EUSAGE, "import: {absent='%.40s'} is unknown; expected none or frequency", text);
     *out = strcmp(text, "none") == 0 ? VCF_ABSENT_NONE : VCF_ABSENT_FREQUENCY;
 done:
     return status;
@@ -472,7 +472,7 @@ done:
 
 const struct dataset_format format_vcf = {.name = "vcf",
                                           .layout = "FILE.vcf, plain or gzip: genotypes as shares 0, 1/2, 1 "
-                                                    "of an allele at the loci of --loci (public; id, "
+                                                    "of an allele at the loci of a list (public; id, "
                                                     "allele, frequency), else of every line with two alleles",
                                           .takes_loci = true,
                                           .recognise = vcf_recognise,

@@ -133,20 +133,22 @@ sotto_status encoding_release_check(const struct sotto_table_encoding *e, const 
                                     const struct encoding_release *request)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(e && e->how == SOTTO_ENCODING_DECLARED, "split: --private-fit finds bounds within declared ones; "
-                                                    "give --schema with wide bounds, categories and "
-                                                    "classes (categories cannot be found privately)");
+    REQUIRE(e && e->how == SOTTO_ENCODING_DECLARED,
+            "split: {private_epsilon|private-fit} finds bounds within declared ones; "
+            "give {schema} with wide bounds, categories and "
+            "classes (categories cannot be found privately)");
     REQUIRE(isfinite(request->epsilon) && request->epsilon > 0,
-            "split: --private-fit %.9g; expected more than 0", request->epsilon);
+            "split: {private_epsilon|private-fit=%.9g}; expected more than 0", request->epsilon);
     REQUIRE(request->dataset_id && request->dataset_id[0],
-            "split: --private-fit charges a ledger; give the private data set's name by --dataset-id");
+            "split: {private_epsilon|private-fit} charges a ledger; give the private data set's name by "
+            "{dataset_id||dataset}");
     REQUIRE(!s->dataset_id[0] || strcmp(request->dataset_id, s->dataset_id) == 0,
-            "split: %s belongs to data set '%s', not to '%s'; omit --dataset-id", s->name, s->dataset_id,
-            request->dataset_id);
-    REQUIRE(count_numbers(e) > 0, "split: --private-fit: %s has no number column; expected at least one",
-            e->by);
-    REQUIRE(s->n < most_records, "split: --private-fit: %zu records; expected fewer than %zu", s->n,
-            most_records);
+            "split: %s belongs to data set '%s', not to '%s'; omit {dataset_id||dataset}", s->name,
+            s->dataset_id, request->dataset_id);
+    REQUIRE(count_numbers(e) > 0,
+            "split: {private_epsilon|private-fit}: %s has no number column; expected at least one", e->by);
+    REQUIRE(s->n < most_records, "split: {private_epsilon|private-fit}: %zu records; expected fewer than %zu",
+            s->n, most_records);
     TRY(check_budget(request));
 done:
     return status;
@@ -161,9 +163,9 @@ static double encoding_private_share(const struct sotto_table_encoding *e,
 
 void encoding_name_charge(double epsilon)
 {
-    status_hint(
-        "epsilon %.6g of --private-fit was charged, and its bounds are lost; another split is charged again",
-        epsilon);
+    status_hint("epsilon %.6g of {private_epsilon|private-fit} was charged, and its bounds are lost; another "
+                "split is charged again",
+                epsilon);
 }
 
 sotto_status encoding_release(struct sotto_table_encoding *e, const struct sotto_dataset *s,

@@ -121,7 +121,7 @@ static sotto_status check_parts(const struct sotto_data_part *parts, size_t coun
                     parts[i].name);
         REQUIRE(size_add(&total, total, parts[i].n), "split: the sum of the part sizes is too large");
     }
-    REQUIRE(count > 0, "split: no part was given; expected at least one by --parts");
+    REQUIRE(count > 0, "split: no part was given; expected at least one by {parts}");
     REQUIRE(total <= s->n, "split: the parts need %zu records; %s has %zu", total, s->name, s->n);
 done:
     return status;
@@ -149,8 +149,8 @@ static sotto_status find_public(struct split_rows *out, const struct sotto_data_
         if (strcmp(parts[i].name, name) == 0)
             *out = (struct split_rows){name, order, parts[i].n};
     return name && !out->rows
-               ? status_fail(SOTTO_EINVAL, "split: --fit-on '%.80s' is not a part; expected one of --parts",
-                             name)
+               ? status_fail(SOTTO_EINVAL,
+                             "split: {fit_part|fit-on='%.80s'} is not a part; expected one of {parts}", name)
                : SOTTO_OK;
 }
 

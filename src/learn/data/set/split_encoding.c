@@ -12,11 +12,13 @@ sotto_status split_check_options(const struct sotto_split_options *o)
     bool private_fit = o->private_epsilon != 0;
     int ways = (o->fit_part != NULL) + (o->fit_table != NULL) + private_fit;
     if (ways > 1)
-        FAIL(SOTTO_EUSAGE, "split: give at most one of --fit-on, --fit-table and --private-fit");
+        FAIL(SOTTO_EUSAGE,
+             "split: give at most one of {fit_part|fit-on}, {fit_table} and {private_epsilon|private-fit}");
     if (!o->one_hot && (ways > 0 || o->schema))
-        FAIL(SOTTO_EUSAGE, "split: --schema, --fit-on, --fit-table and --private-fit need --one-hot");
+        FAIL(SOTTO_EUSAGE, "split: {schema}, {fit_part|fit-on}, {fit_table} and "
+                           "{private_epsilon|private-fit} need {one_hot}");
     if (!private_fit && (o->dataset_id || o->ledger))
-        FAIL(SOTTO_EUSAGE, "split: --dataset-id and --ledger need --private-fit");
+        FAIL(SOTTO_EUSAGE, "split: {dataset_id||dataset} and {ledger} need {private_epsilon|private-fit}");
 done:
     return status;
 }
@@ -33,7 +35,7 @@ static sotto_status read_declared(struct sotto_table_encoding **out, const struc
             FAIL(SOTTO_EUSAGE,
                  "split: %s declares the persons of column '%s', but %s was imported without them; import it "
                  "again with "
-                 "--person",
+                 "{person}",
                  schema, (*out)->person, s->name);
     }
     if (!schema && d->encoding)
@@ -191,7 +193,7 @@ void split_warn(const struct sotto_dataset *s, const struct sotto_table_encoding
         context_log(
             ctx, SOTTO_LOG_WARNING,
             "%s: the encoding was fitted on these rows, so every epsilon on them is conditional; to avoid "
-            "this, give --schema (tables) or --loci (genotypes) at the import, or --one-hot with --schema, "
-            "--fit-on or --fit-table",
+            "this, give {schema} (tables) or {loci} (genotypes) at the import, or {one_hot} with {schema}, "
+            "{fit_part|fit-on} or {fit_table}",
             s->name);
 }

@@ -93,7 +93,7 @@ sotto_status import_check(char *folder, size_t capacity, const char *name)
     TRY(path_join(folder, capacity, root, name));
     if (file_exists(folder)) {
         status = status_fail(SOTTO_ECREATE, "data set '%s' exists already in %s", name, folder);
-        status_hint("remove that folder, or choose another --name");
+        status_hint("remove that folder, or choose another {name}");
     }
 done:
     return status;
@@ -108,7 +108,7 @@ static sotto_status choose_part(struct sotto_import_options *options, const char
         goto done;
     if (options->part && strcmp(options->part, source->part) != 0)
         FAIL(SOTTO_EUSAGE,
-             "data set name '%s' is the name of the %s part (got '%.40s'); choose another --name", name,
+             "data set name '%s' is the name of the %s part (got '%.40s'); choose another {name}", name,
              source->part, options->part);
     options->part = source->part;
 done:
@@ -123,7 +123,7 @@ static sotto_status check_layout(const struct dataset_format *format, const char
         (source->part && strncmp(name, format->set, strlen(format->set)) == 0))
         return SOTTO_OK;
     return status_fail(SOTTO_EUSAGE,
-                       "%s: contains %s, but '%s' is the name of another set; choose another --name", path,
+                       "%s: contains %s, but '%s' is the name of another set; choose another {name}", path,
                        format->set, name);
 }
 
@@ -136,7 +136,7 @@ static sotto_status import_identify(struct sotto_dataset *s, const char *name, c
     if (given)
         TRY(identity_check(given));
     if (given && s->dataset_id[0] && strcmp(given, s->dataset_id) != 0)
-        FAIL(SOTTO_EUSAGE, "import: these records already have the identity '%s'; omit --dataset-id",
+        FAIL(SOTTO_EUSAGE, "import: these records already have the identity '%s'; omit {dataset_id||dataset}",
              s->dataset_id);
     if (given)
         snprintf(s->dataset_id, sizeof s->dataset_id, "%s", given);
@@ -180,11 +180,11 @@ static sotto_status import_check_person(const struct sotto_import_options *o)
     const bool none = o->person && strcmp(o->person, "none") == 0;
     if (o->rows_per_person > 0 && (!o->person || none))
         FAIL(SOTTO_EUSAGE,
-             "import: rows per person need a column that names the person; give --person COLUMN");
+             "import: rows per person need a column that names the person; give {person=COLUMN}");
     if (o->person && !none && o->rows_per_person == 0)
         FAIL(SOTTO_EUSAGE,
              "import: the unit of privacy is a person, but not how many rows of each are kept; give "
-             "--rows-per-person M");
+             "{rows_per_person=M}");
     if (o->person && strlen(o->person) >= SOTTO_PERSON)
         FAIL(SOTTO_EUSAGE, "import: the name of the person column '%.40s...' is longer than %d bytes",
              o->person, SOTTO_PERSON - 1);

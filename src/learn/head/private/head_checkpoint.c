@@ -53,7 +53,7 @@ done:
 static sotto_status head_checkpoint_damaged(const char *path)
 {
     return status_fail(SOTTO_EFORMAT,
-                       "%s: is damaged; restore the checkpoint of the interrupted run, or give --fresh",
+                       "%s: is damaged; restore the checkpoint of the interrupted run, or give {fresh}",
                        path);
 }
 
@@ -92,7 +92,7 @@ static sotto_status head_checkpoint_require(bool same, const char *path, const c
     return same ? SOTTO_OK
                 : status_fail(
                       SOTTO_EINVAL,
-                      "%s: was made with %s; give the options and records of the interrupted run, or --fresh",
+                      "%s: was made with %s; give the options and records of the interrupted run, or {fresh}",
                       path, differs);
 }
 
@@ -105,7 +105,7 @@ sotto_status head_checkpoint_load(struct head_checkpoint *c, const char *path)
     const char *found = sotto_tensors_metadata(&t, "schema");
     if (!found || strcmp(found, schema) != 0)
         FAIL(SOTTO_EFORMAT,
-             "%s: is not a checkpoint of a head; expected schema %s (give --fresh to start again)", path,
+             "%s: is not a checkpoint of a head; expected schema %s (give {fresh} to start again)", path,
              schema);
     TRY(read_state(&saved, &t, path));
     TRY(head_checkpoint_require(strcmp(saved.recipe, c->recipe) == 0 && saved.count == c->count, path,
@@ -117,7 +117,7 @@ sotto_status head_checkpoint_load(struct head_checkpoint *c, const char *path)
     c->step = saved.step;
 done:
     if (status == SOTTO_EFORMAT)
-        status_hint("--fresh starts again from step 0; what was charged stays charged");
+        status_hint("{fresh} starts again from step 0; what was charged stays charged");
     sotto_tensors_clear(&t);
     return status;
 }

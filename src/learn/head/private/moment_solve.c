@@ -67,7 +67,7 @@ sotto_status moment_solve_trimmed(struct noisy_moments *m, double lambda, double
     if (!symmetric_eigen(m->products, values, q, scratch) ||
         !solve_in_space(m, values, m->products, least, scratch + q * q + 3 * q))
         FAIL(SOTTO_EDIVERGED,
-             "head: the %zu x %zu noisy products have no positive eigenvalue; give a larger --lambda or "
+             "head: the %zu x %zu noisy products have no positive eigenvalue; give a larger {lambda} or "
              "epsilon (the release is charged)",
              q, q);
 done:

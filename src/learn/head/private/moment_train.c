@@ -91,7 +91,7 @@ static sotto_status write_head(struct sotto_head *h, const struct noisy_moments 
     }
     for (size_t i = 0; i < h->count; i++)
         if (!isfinite(h->parameters[i]))
-            return status_fail(SOTTO_EDIVERGED, "head: a weight is infinite; give a larger --lambda");
+            return status_fail(SOTTO_EDIVERGED, "head: a weight is infinite; give a larger {lambda}");
     return SOTTO_OK;
 }
 

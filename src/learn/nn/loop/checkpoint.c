@@ -253,7 +253,7 @@ sotto_status checkpoint_load(const char *path, const struct checkpoint_origin *o
 done:
     if (status == SOTTO_EFORMAT)
         status_hint(
-            "put an undamaged copy back, or give --fresh to start again at step 0; what was charged stays "
+            "put an undamaged copy back, or give {fresh} to start again at step 0; what was charged stays "
             "charged");
     sotto_tensors_clear(&t);
     return status;

@@ -51,7 +51,7 @@ sotto_status resumes_count(const char *checkpoint)
             checkpoint, RESUMES_MOST);
         status_hint(
             "find out what ends them (too little memory, or a time limit that no step fits in), then remove "
-            "%s to continue, or give --fresh to start again at step 0",
+            "%s to continue, or give {fresh} to start again at step 0",
             path);
         goto done;
     }

@@ -104,7 +104,7 @@ static sotto_status same_run_compare(const struct rank_record *zero, const struc
         status =
             status_fail(SOTTO_ENOTSUP, "rank %zu (%s) computes other bits than rank 0 (%s): %s against %s",
                         rank, r->host, zero->host, r->isa, zero->isa);
-        status_hint("give --isa common, the lowest level of all, or the same SOTTO_ISA to all ranks; or use "
+        status_hint("give {isa=common}, the lowest level of all, or the same SOTTO_ISA to all ranks; or use "
                     "machines of one kind");
     }
 done:

@@ -56,5 +56,5 @@ done:
 }
 
 const struct model_kind model_cnn = {.name = "cnn",
-                                     .title = "convolutions 3x3 with max pools, a dense layer (--hidden)",
+                                     .title = "convolutions 3x3 with max pools, a dense layer (hidden)",
                                      .build = model_cnn_build};

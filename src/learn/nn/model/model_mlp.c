@@ -25,4 +25,4 @@ done:
 }
 
 const struct model_kind model_mlp = {
-    .name = "mlp", .build = model_mlp_build, .title = "dense layers with ReLU (--hidden)"};
+    .name = "mlp", .build = model_mlp_build, .title = "dense layers with ReLU (hidden)"};

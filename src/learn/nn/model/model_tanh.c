@@ -103,5 +103,5 @@ done:
 
 const struct model_kind model_tanh_cnn = {
     .name = "tanh-cnn",
-    .title = "pairs of convolutions 3x3 with tanh and max pools, a dense layer (--hidden)",
+    .title = "pairs of convolutions 3x3 with tanh and max pools, a dense layer (hidden)",
     .build = build_cnn};

@@ -18,7 +18,7 @@ sotto_status leaves_deal(struct leaves *l)
             SOTTO_EINVAL,
             "a batch of %zu in leaves of %zu makes %zu %s; %zu ranks were started, but at most %zu can work",
             c->records, c->order.leaf, l->count, l->count == 1 ? "leaf" : "leaves", ranks, l->count);
-        status_hint("give a larger --batch, a smaller --leaf or fewer ranks");
+        status_hint("give a larger {batch}, a smaller {leaf} or fewer ranks");
         goto done;
     }
     NEW(l->leaf_borders, ranks + 1);

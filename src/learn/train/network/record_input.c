@@ -24,7 +24,7 @@ sotto_status record_shape(struct nn_shape *out, const struct sotto_dataset *data
     REQUIRE(!given || (size_multiply(&count, image.channels, image.height) &&
                        size_multiply(&count, count, image.width) && count == data->columns),
             "data set '%s' has rows of %zu numbers, which images of %zux%zux%zu do not match; give the right "
-            "--image C,H,W",
+            "{channels|image=C,H,W}",
             data->name, data->columns, image.channels, image.height, image.width);
     *out = given ? image : (struct nn_shape){data->columns, 1, 1};
 done:

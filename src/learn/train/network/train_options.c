@@ -150,10 +150,10 @@ sotto_status train_model_config(struct nn_model_config *out, const struct sotto_
     c.input_noise = r->input_noise, c.radius = r->radius, c.no_skip = r->no_skip;
     c.members = r->members, c.separate_inputs = r->separate_inputs;
     c.average_softmax = r->average_softmax;
-    REQUIRE(
-        strcmp(o->model, "mlp") == 0 || record.height > 1 || record.width > 1,
-        "model %s needs images, but the records are rows of %zu numbers; give --image C,H,W, or model mlp",
-        o->model, record.channels * record.height * record.width);
+    REQUIRE(strcmp(o->model, "mlp") == 0 || record.height > 1 || record.width > 1,
+            "model %s needs images, but the records are rows of %zu numbers; give {channels|image=C,H,W}, or "
+            "model mlp",
+            o->model, record.channels * record.height * record.width);
     TRY(record_padding(&c.input, o->model, record));
     *out = c;
 done:

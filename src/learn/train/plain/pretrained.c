@@ -44,7 +44,8 @@ sotto_status pretrained_open(struct sotto_encoder **out, struct sotto_train_opti
         goto done;
     TRY(sotto_encoder_load(&e, o->from));
     REQUIRE(record.height > 1,
-            "data set '%s' contains rows of numbers, but an encoder needs images; give their shape (--image)",
+            "data set '%s' contains rows of numbers, but an encoder needs images; give their shape "
+            "({channels|image})",
             data->name);
     TRY(encoder_check_image(e, data->name, record));
     TRY(nn_model_find(&model, NULL, e->name));

@@ -31,7 +31,7 @@ static sotto_status check_public(char statement[PUBLIC_ENCODER_TEXT], const char
     const bool known = encoder.rows && encoder.n > 0;
     REQUIRE(known || given_by,
             "%s does not say which records %s, so it cannot be compared with the private ones; state who "
-            "says that it is public (--encoder-by)",
+            "says that it is public ({encoder_by})",
             path, trained ? "trained it" : "its rows are of");
     TRY(sotto_provenance_of_rows(&own, data, rows, n));
     const int what = !known ? 0 : of_one_set(&encoder, &own) ? 1 : 2;

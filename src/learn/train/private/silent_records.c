@@ -26,7 +26,7 @@ sotto_status silent_records_make(struct silent_records *out, const struct sotto_
     if (!p->classes && read_off_records(data))
         FAIL(SOTTO_EUSAGE,
              "data set '%s': its classes were derived from its records, so they are not public; give "
-             "--classes K, or --classes FILE with one name a line",
+             "{classes=K}, or {classes=FILE} with one name a line",
              data->name);
     REQUIRE(data->labels && classes >= 2,
             "data set '%s' has no labels, or fewer than 2 classes; expected at least 2", data->name);

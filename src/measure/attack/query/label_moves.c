@@ -9,7 +9,8 @@ sotto_status label_shape(struct image_shape *out, const struct query_input *in)
     size_t pixels;
     REQUIRE(size_multiply(&pixels, o->height, o->width) && size_multiply(&pixels, pixels, o->channels) &&
                 pixels == in->records.d,
-            "attack: images of %zux%zux%zu do not match rows of %zu numbers; give the right --image C,H,W",
+            "attack: images of %zux%zux%zu do not match rows of %zu numbers; give the right "
+            "{channels|image=C,H,W}",
             o->channels, o->height, o->width, in->records.d);
     *out = (struct image_shape){o->channels, o->height, o->width};
 done:

@@ -54,19 +54,21 @@ static sotto_status check_input(const struct query_attack *a, const struct sotto
         FAIL(SOTTO_EUSAGE, "attack: %s does not learn from known members; expected white-box", a->name);
     if ((a->needs & QUERY_WEIGHTS) && !in->target->head && !in->target->network)
         FAIL(SOTTO_EUSAGE,
-             "attack: %s needs the weights of the model, but this target only answers queries; give --target "
-             "FILE",
+             "attack: %s needs the weights of the model, but this target only answers queries; give "
+             "{target=FILE}",
              a->name);
     if ((a->needs & QUERY_NETWORK) && !in->target->network)
         FAIL(SOTTO_EUSAGE, "attack: %s reads layers of a whole network (sotto train); this target has none",
              a->name);
     if ((a->needs & QUERY_ATTACKER) && in->attacker.n == 0)
         FAIL(SOTTO_EUSAGE,
-             "attack: %s needs records of the attacker; give --attacker-features and --attacker-labels",
+             "attack: %s needs records of the attacker; give {attacker.x|attacker-features|attacker} and "
+             "{attacker.y|attacker-labels|attacker}",
              a->name);
     if ((a->needs & QUERY_OTHER) && in->other.n == 0)
         FAIL(SOTTO_EUSAGE,
-             "attack: %s needs records of another data set; give --other-features and --other-labels",
+             "attack: %s needs records of another data set; give {other.x|other-features|other} and "
+             "{other.y|other-labels|other}",
              a->name);
 done:
     return status;
@@ -198,20 +200,20 @@ static sotto_status check_options(const struct query_attack *a, const struct sot
     sotto_status status = SOTTO_OK;
     if (o->snapshots && !a->snapshots)
         FAIL(SOTTO_EUSAGE,
-             "attack: %s reads no intermediate models; --snapshots is for loss-trajectory and "
+             "attack: %s reads no intermediate models; {snapshots} is for loss-trajectory and "
              "metric-trajectory",
              a->name);
     if (o->explain && !(a->needs & QUERY_NETWORK))
-        FAIL(SOTTO_EUSAGE, "attack: %s explains nothing; --explain is for stolen-memories-layers", a->name);
+        FAIL(SOTTO_EUSAGE, "attack: %s explains nothing; {explain} is for stolen-memories-layers", a->name);
     if (o->shuffle && (a->needs & QUERY_WEIGHTS))
-        FAIL(SOTTO_EUSAGE, "attack: %s reads weights and hides no queries; omit --shuffle", a->name);
+        FAIL(SOTTO_EUSAGE, "attack: %s reads weights and hides no queries; omit {shuffle}", a->name);
     if (o->poison && !(a->needs & QUERY_HALVES))
-        FAIL(SOTTO_EUSAGE, "attack: %s poisons nothing; --poison is for lira and rmia", a->name);
+        FAIL(SOTTO_EUSAGE, "attack: %s poisons nothing; {poison} is for lira and rmia", a->name);
     if (o->audit.memorisation && (!(a->needs & QUERY_HALVES) || o->views > 1))
         FAIL(SOTTO_EUSAGE, "attack: memorisation is measured by the shadow models of lira and rmia, of one "
                            "view of each record");
     if (o->poison && o->shuffle)
-        FAIL(SOTTO_EUSAGE, "attack: the labels of --poison go by the order of the records; omit --shuffle");
+        FAIL(SOTTO_EUSAGE, "attack: the labels of {poison} go by the order of the records; omit {shuffle}");
     if ((o->worker || o->plan) && !o->cache)
         FAIL(SOTTO_EUSAGE,
              "attack: a worker needs the folder of finished shadow models that all share (cache)");

@@ -35,7 +35,7 @@ static sotto_status query_augmentation_run(double *scores, struct query_result *
     float *bits = NULL;
     NEW(bits, n * PICTURE_MOVES);
     if (o->channels == 0)
-        FAIL(SOTTO_EUSAGE, "attack: augmentation needs image shapes; give --image C,H,W");
+        FAIL(SOTTO_EUSAGE, "attack: augmentation needs image shapes; give {channels|image=C,H,W}");
     TRY(label_shape(&shape, in));
     TRY(shadow_calibration_make(&r, result, in, REHEARSED));
     if (result->pending)

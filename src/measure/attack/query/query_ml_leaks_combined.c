@@ -66,7 +66,8 @@ static sotto_status make_heads(struct shadow_set *a, const struct query_input *i
 {
     struct sotto_head_recipe recipe = *in->recipe;
     if (head_recipe_convex(&recipe))
-        return status_fail(SOTTO_EUSAGE, "ml-leaks-combined: shadows need --trainer adam or sgd, not %s",
+        return status_fail(SOTTO_EUSAGE,
+                           "ml-leaks-combined: shadows need {recipe.trainer=adam} or sgd, not %s",
                            recipe.trainer);
     recipe.hidden_count = linear ? 0 : recipe.hidden_count;
     return shadow_set_make(a, in, 1, &recipe);

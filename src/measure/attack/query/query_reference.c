@@ -44,10 +44,11 @@ static sotto_status check_views(struct nn_shape *shape, const struct query_input
             "attack: %zu views; expected 1, %d (mirrored) or %d (mirrored and shifted)", views, MIRRORED,
             SHIFTED);
     if (views > 1 && o->channels == 0)
-        FAIL(SOTTO_EUSAGE, "attack: several views need image shapes; give --image C,H,W");
+        FAIL(SOTTO_EUSAGE, "attack: several views need image shapes; give {channels|image=C,H,W}");
     REQUIRE(views <= 1 || (size_multiply(&count, o->channels, o->height) &&
                            size_multiply(&count, count, o->width) && count == in->records.d),
-            "attack: images of %zux%zux%zu do not match rows of %zu numbers; give the right --image C,H,W",
+            "attack: images of %zux%zux%zu do not match rows of %zu numbers; give the right "
+            "{channels|image=C,H,W}",
             o->channels, o->height, o->width, in->records.d);
 done:
     return status;

@@ -30,7 +30,7 @@ static sotto_status choose_recipe(struct sotto_head_recipe *out, const struct qu
     if (!o->recipe && !own)
         FAIL(SOTTO_EUSAGE,
              "attack: %s trains shadow models, but the recipe of the target is unknown; give theirs by "
-             "--hidden, --epochs, --batch and --lr",
+             "{recipe.hidden}, {recipe.epochs}, {recipe.batch} and {recipe.lr}",
              a->name);
     if (o->recipe)
         TRY(head_recipe_resolve(out, o->recipe));
@@ -42,7 +42,7 @@ static sotto_status choose_recipe(struct sotto_head_recipe *out, const struct qu
         head_recipe_text(theirs, own, in->target->inputs, in->target->classes);
         head_recipe_text(ours, out, in->target->inputs, in->target->classes);
         FAIL(SOTTO_EUSAGE,
-             "attack: the recipe of the shadows is %.200s but that of the target is %.200s; give --mismatch "
+             "attack: the recipe of the shadows is %.200s but that of the target is %.200s; give {mismatch} "
              "to allow this",
              ours, theirs);
     }
@@ -95,18 +95,18 @@ static sotto_status check_encoder(const struct sotto_train_options *n, const str
         FAIL(SOTTO_EUSAGE,
              "attack: the target was fine-tuned from encoder %.16s..., from which its shadows must start "
              "too; give its file "
-             "by --from",
+             "by {network.from}",
              from);
     TRY(sotto_encoder_load(&e, n->from));
     if (strcmp(sotto_encoder_sha256(e), from) != 0)
         FAIL(SOTTO_EUSAGE,
              "attack: %s is encoder %.16s..., but the target was fine-tuned from %.16s...; give that one, or "
-             "--mismatch to "
+             "{mismatch} to "
              "allow this",
              n->from, sotto_encoder_sha256(e), from);
     if (!n->standardise && network_fact(target, TRAIN_STANDARDISE_KEY))
         FAIL(SOTTO_EUSAGE,
-             "attack: the target standardises embeddings by public ones; give them by --standardise");
+             "attack: the target standardises embeddings by public ones; give them by {network.standardise}");
 done:
     sotto_encoder_free(e);
     return status;
@@ -144,7 +144,7 @@ static sotto_status choose_network(struct sotto_train_options *out, const struct
         if (strcmp(theirs, ours) != 0)
             FAIL(SOTTO_EUSAGE,
                  "attack: the recipe of the shadows is %.300s but that of the target is %.300s; give "
-                 "--mismatch to allow this",
+                 "{mismatch} to allow this",
                  ours, theirs);
     }
     *out = n;

@@ -285,21 +285,21 @@ static sotto_status check_snapshots(const struct query_input *in, const char *na
     sotto_status status = SOTTO_OK;
     const struct sotto_network *n = in->target->network;
     if (!n || !n->has_recipe)
-        FAIL(
-            SOTTO_EUSAGE,
-            "attack: %s with --snapshots needs a network of 'sotto train' as --target FILE ('--model mlp' is "
-            "the network of a head with hidden layers)",
-            name);
+        FAIL(SOTTO_EUSAGE,
+             "attack: %s with {snapshots} needs a network of 'sotto train' as {target=FILE} "
+             "('{shadow.model=mlp}' is "
+             "the network of a head with hidden layers)",
+             name);
     if (!in->network || in->privacy)
-        FAIL(SOTTO_EUSAGE, "attack: --snapshots needs shadows that are networks of plain training");
+        FAIL(SOTTO_EUSAGE, "attack: {snapshots} needs shadows that are networks of plain training");
     REQUIRE(
         in->network->epochs == n->recipe.epochs,
-        "attack: shadows of %zu epochs, but the target was trained for %zu; trajectories over --snapshots "
+        "attack: shadows of %zu epochs, but the target was trained for %zu; trajectories over {snapshots} "
         "need as many",
         in->network->epochs, n->recipe.epochs);
     if (!in->options->cache)
         FAIL(SOTTO_EUSAGE,
-             "attack: --snapshots needs --cache, the folder in which shadows keep their intermediate models");
+             "attack: {snapshots} needs {cache}, the folder in which shadows keep their intermediate models");
 done:
     return status;
 }

@@ -38,8 +38,8 @@ sotto_status shadow_recipe_apply(struct sotto_attack_options *o, struct sotto_he
     if (!options_given(s, options_shadow))
         goto done;
     if (s->model && s->trainer)
-        FAIL(SOTTO_EUSAGE,
-             "attack: give either --model (shadow networks) or --trainer (shadow heads), not both");
+        FAIL(SOTTO_EUSAGE, "attack: give either {shadow.model} (shadow networks) or {shadow.trainer} (shadow "
+                           "heads), not both");
     if (s->model || (sotto_target_network(t) && !s->trainer)) {
         TRY(change_network(network, o, t));
         o->network = network;

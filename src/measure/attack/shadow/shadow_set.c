@@ -14,8 +14,9 @@ static sotto_status shadow_set_synthesise(struct shadow_set *a, const struct que
     size_t classes = in->target->classes;
     struct climb climb = climb_defaults(in->target->inputs);
     if (o->data != SOTTO_SHADOW_SYNTHESIS && in->attacker.n == 0)
-        FAIL(SOTTO_EUSAGE, "attack: shadow models need records; give --attacker-features and "
-                           "--attacker-labels, or --shadow-data synthesis");
+        FAIL(SOTTO_EUSAGE,
+             "attack: shadow models need records; give {attacker.x|attacker-features|attacker} and "
+             "{attacker.y|attacker-labels|attacker}, or {data|shadow-data=synthesis}");
     switch (o->data) {
     case SOTTO_SHADOW_REAL:
         a->data = in->attacker;

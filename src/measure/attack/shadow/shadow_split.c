@@ -16,12 +16,14 @@ sotto_status shadow_split_draw(uint8_t *use, size_t models, size_t n, size_t in,
     int64_t *order = NULL;
     size_t needed;
     REQUIRE(models > 0 && in > 0, "shadows: %zu models of %zu records; both must be > 0", models, in);
-    REQUIRE(size_multiply(&needed, disjoint ? models : 1, 2) && size_multiply(&needed, needed, in) &&
-                needed <= n,
-            "shadows: %zu records per shadow are needed to train %zu%s, and as many again for comparison; "
-            "the attacker has %zu%s",
-            in, disjoint ? models : (size_t)1, disjoint ? " disjoint shadows" : " shadow", n,
-            disjoint ? "; give fewer shadows or records, or omit --disjoint" : "");
+    REQUIRE(
+        size_multiply(&needed, disjoint ? models : 1, 2) && size_multiply(&needed, needed, in) && needed <= n,
+        disjoint ? "shadows: %zu records per shadow are needed to train %zu disjoint shadows, and as many "
+                   "again for comparison; the attacker has %zu; give fewer shadows or records, or omit "
+                   "{disjoint}"
+                 : "shadows: %zu records per shadow are needed to train %zu shadow, and as many again for "
+                   "comparison; the attacker has %zu",
+        in, disjoint ? models : (size_t)1, n);
     NEW(order, n);
     memset(use, SHADOW_UNUSED, models * n);
     for (size_t m = 0; m < models; m++) {

@@ -56,7 +56,9 @@ sotto_status synthetic_marginals(struct synthetic *out, struct sotto_target *t, 
     struct synthetic s = {.kind = by_class ? "class-marginals" : "marginals"};
     size_t *order = NULL, *where = NULL, d = data->d;
     uint64_t before = t->used;
-    REQUIRE(data->n > 0, "synthesis: marginals need records of the attacker; give --attacker-features");
+    REQUIRE(
+        data->n > 0,
+        "synthesis: marginals need records of the attacker; give {attacker.x|attacker-features|attacker}");
     TRY(synthesis_reserve(&s, n, d, data->classes));
     TRY(sort_by_class(&order, &where, data));
     for (size_t i = 0; i < n; i++) {
@@ -87,7 +89,8 @@ sotto_status synthetic_noisy(struct synthetic *out, const struct head_data *data
     struct synthetic s = {.kind = "noisy"};
     struct feature_space space = {0};
     size_t d = data->d;
-    REQUIRE(data->n > 0, "synthesis: noisy records need records of the attacker; give --attacker-features");
+    REQUIRE(data->n > 0, "synthesis: noisy records need records of the attacker; give "
+                         "{attacker.x|attacker-features|attacker}");
     REQUIRE(flip >= 0 && flip <= 1, "synthesis: the share of redrawn features is %g; expected 0 to 1", flip);
     TRY(feature_space_make(&space, data));
     TRY(synthesis_reserve(&s, data->n, d, data->classes));

@@ -170,7 +170,7 @@ static sotto_status timed_out(const struct command_target *c, const struct sendi
         "%s: no complete answer to frame %llu within %g s (it read %zu of %zu bytes and answered %zu)",
         c->title, (unsigned long long)c->frames + 1, c->timeout, s->sent, s->bytes, npy_stream_received(in));
     status_hint(
-        "check that the command flushes stdout after every answer; --timeout SECONDS allows more time");
+        "check that the command flushes stdout after every answer; {timeout=SECONDS} allows more time");
     return status;
 }
 

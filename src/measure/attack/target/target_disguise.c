@@ -136,13 +136,14 @@ static sotto_status target_disguise_check(const struct sotto_disguise_options *o
     const bool hides = o->dilute < 1 || o->decoys > 0;
     if (o->spread > 1 && !target_is_command(t))
         FAIL(SOTTO_EUSAGE,
-             "attack: %zu clients of a target that is no command; expected --target-command with --spread",
+             "attack: %zu clients of a target that is no command; expected {target|target-command} with "
+             "{spread}",
              o->spread);
     if (hides && cover_rows == 0)
-        FAIL(SOTTO_EUSAGE, "attack: --dilute and --decoys need benign rows to send; give them by --cover");
+        FAIL(SOTTO_EUSAGE, "attack: {dilute} and {decoys} need benign rows to send; give them by {cover}");
     if (!hides && cover_rows > 0)
         FAIL(SOTTO_EUSAGE,
-             "attack: rows of --cover are sent by --dilute and --decoys only; give one of them");
+             "attack: rows of {cover} are sent by {dilute} and {decoys} only; give one of them");
     for (size_t i = 0; i < cover_rows * t->inputs; i++)
         REQUIRE(isfinite(cover[i]), "attack: row %zu of the cover is not finite; features must be finite",
                 i / t->inputs);

@@ -96,7 +96,7 @@ static sotto_status find_common(struct sotto_compare_result *c, const struct aud
     }
     REQUIRE(!attacked || c->attack_count,
             "compare: the models have no attack in common; expected audits with one attack that all share "
-            "(--attack)");
+            "({attack})");
 done:
     return status;
 }

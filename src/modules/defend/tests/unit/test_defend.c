@@ -384,8 +384,7 @@ TEST(bad_input_is_refused_by_name)
     refused(&k, other, SOTTO_EUSAGE, "a whole number");
     other.settings = bare;
     refused(&k, other, SOTTO_EUSAGE, "'epochs' is not a parameter of");
-    refused(&nothing, o, SOTTO_EUSAGE,
-            "needs rows with known protected labels; give --known ROWS.npy:SECRET");
+    refused(&nothing, o, SOTTO_EUSAGE, "needs rows with known protected labels; give known=ROWS.npy:SECRET");
     k.protected_label = all;
     refused(&k, o, SOTTO_EINVAL, "every known row has the protected label 0");
     all[3] = 2;

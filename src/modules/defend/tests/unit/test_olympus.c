@@ -121,7 +121,7 @@ TEST(labels_are_needed)
     sotto_defence_defaults(&o);
     o.name = "olympus";
     assert_int_equal(sotto_defence_fit(&d, &known, &o, NULL), SOTTO_EUSAGE);
-    assert_non_null(strstr(sotto_error_text(), "--known-labels"));
+    assert_non_null(strstr(sotto_error_text(), "give known.label"));
     known.label = one;
     assert_int_equal(sotto_defence_fit(&d, &known, &o, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "every known row has the class 0"));

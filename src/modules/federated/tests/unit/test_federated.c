@@ -331,7 +331,7 @@ TEST(bad_input_is_refused)
     o = options(), o.observed = 61;
     refuse(o, "federated: 61 observed rounds of 60; expected at most all");
     o = options(), o.keep_uploads = 1;
-    refuse(o, "federated: keep_uploads needs a folder; give --rounds-folder");
+    refuse(o, "federated: keep_uploads needs a folder; give folder");
     o = options(), o.recipe = &convex;
     refuse(o, "federated: trainer convex; expected sgd or adam");
     o = options(), o.recipe = &adam, o.noise_multiplier = 1;
