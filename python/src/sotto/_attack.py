@@ -269,14 +269,16 @@ def attack(model: Any, name: str, *, member: Records, nonmember: Records, attack
 
 
 def _spelled(text: str) -> str:
-    """The parameters of attack() for options that an error names."""
-    shadow = [o.name for o in table("shadow")]
+    """The parameters of attack() for members that an error names."""
+    shadow = {o.name.replace("-", "_") for o in table("shadow")}
     found: dict[str, None] = {}
-    for option in re.findall(r"--([a-z-]+)", text):
-        name = option.replace("-", "_")
-        records = re.fullmatch("(.*)_(features|labels)", name)
-        other = f"shadow={{{name!r}: ...}}" if name in shadow else f"{name}="
-        found["a Head, a Network or a path as model" if name == "target" else f"{records[1]}=(x, y)" if records else other] = None
+    for name in re.findall(r"\b([a-z_]+)=", text):
+        if name == "target":
+            found["a Head, a Network or a path as model"] = None
+        elif name in ("member", "nonmember", "attacker", "other"):
+            found[f"{name}=(x, y)"] = None
+        elif name in shadow:
+            found[f"shadow={{{name!r}: ...}}"] = None
     return f"in Python: {', '.join(found)}" if found else ""
 
 
@@ -287,8 +289,8 @@ def _run(whole: Any, c: Any, title: str | None, command: str, threads: int | Non
     try:
         run(lib.sotto_attack, out, ffi.from_buffer("double[]", scores), finished, whole, c, threads=threads, progress=progress)
     except InvalidArgument as e:
-        if _spelled(str(e)):
-            raise make(e.status, str(e), _spelled(str(e))) from None
+        if hint := _spelled(str(e)):  # features and labels are one parameter
+            raise make(e.status, re.sub(r"(\b\w+=) and \1", r"\1", str(e)), hint, e.key) from None
         raise
     return AuditResult(out, title, scores if finished[0] else None, command)
 

@@ -54,7 +54,7 @@ TEST(lambda_zero_is_plain_simclr)
     for (size_t epochs = 1; epochs <= 2; epochs++) { /* joint: all epochs are */
         struct sotto_pretrain_options o = with(epochs == 1 ? "two-pass" : "joint");
         o.epochs = epochs;
-        talos.lambda = 0;
+        talos.lambda = SOTTO_ZERO;
         train(zero, NULL, &o);
         talos.lambda = 2;
         train(censored, NULL, &o);
@@ -105,7 +105,7 @@ TEST(images_go_along)
         for (int i = 0; i < 2; i++) {
             o = with("joint");
             o.seed = seed;
-            talos.reads = reads[i], talos.lambda = 0;
+            talos.reads = reads[i], talos.lambda = SOTTO_ZERO;
             train_and_embed(beside, &o);
             talos.lambda = 50;
             train_and_embed(censored, &o);
@@ -241,7 +241,7 @@ static struct sotto_pretrain_result train_on_tones(double lambda, int bounded, s
     struct sotto_pretrain_result result;
     struct sotto_encoder *e = NULL;
     talos.attribute = attribute;
-    talos.lambda = lambda, talos.bounded = bounded;
+    talos.lambda = sotto_given_real(lambda), talos.bounded = bounded;
     o.epochs = epochs, o.batch = 16, o.brightness = 0.05, o.jitter = SOTTO_ZERO;
     assert_int_equal(sotto_pretrain(&e, &result, &set, NULL, 0, &o, &machine.context), SOTTO_OK);
     sotto_encoder_free(e);
