@@ -124,7 +124,9 @@ static sotto_status side_measure(struct side *s, const struct encoder_attack *a)
     for (int k = 0; k < ATTACKS; k++)
         NEW(s->score[k], s->n);
     encoder_similarities(s->set, &zero[0], &s->member);
+    TRY(context_check(a->ctx, "attack: stopped while views were compared"));
     encoder_similarities(s->set + m * s->pairs, &zero[1], &s->nonmember);
+    TRY(context_check(a->ctx, "attack: stopped while views were compared"));
     s->zero = zero[0] + zero[1];
     memcpy(s->sorted, s->set, s->n * s->pairs * sizeof *s->set);
     encoder_sort(s->sorted, s->n, s->pairs);
@@ -221,8 +223,10 @@ static void put_rows(float *out, const float *rows, const size_t *order, size_t 
 }
 
 /* Two hidden layers of 256 on the sorted similarities; Adam at 1e-3. */
-static sotto_status train_vector(struct sotto_head **head, const struct head_data *own, uint64_t seed)
+static sotto_status train_vector(struct sotto_head **head, const struct head_data *own, uint64_t seed,
+                                 const struct sotto_context *ctx)
 {
+    const struct sotto_context quiet = context_quiet(ctx, 0);
     struct sotto_head_recipe recipe;
     sotto_head_defaults(&recipe);
     recipe.hidden_count = 2;
@@ -230,7 +234,7 @@ static sotto_status train_vector(struct sotto_head **head, const struct head_dat
     recipe.epochs = 30;
     recipe.batch = 64;
     recipe.seed = sotto_given_seed(seed);
-    return sotto_head_train(head, own->x, own->y, own->n, own->d, own->classes, &recipe, NULL);
+    return sotto_head_train(head, own->x, own->y, own->n, own->d, own->classes, &recipe, &quiet);
 }
 
 static sotto_status train_set(struct sotto_network **net, const struct head_data *own, uint64_t seed,
@@ -283,7 +287,7 @@ static sotto_status learn_networks(struct encoder_attack *a)
     encoder_attack_standardise(a);
     struct head_data own = {x, y, a->taught, pairs, 2};
     put_rows(x, a->shadow.sorted, a->order, a->taught, a);
-    TRY(train_vector(&head, &own, a->seed));
+    TRY(train_vector(&head, &own, a->seed, a->ctx));
     TRY(encoder_attack_ask(a->shadow.score[VECTOR], &a->shadow, a->shadow.sorted, head, NULL, a));
     TRY(encoder_attack_ask(a->target.score[VECTOR], &a->target, a->target.sorted, head, NULL, a));
     put_rows(x, a->shadow.set, a->order, a->taught, a);
