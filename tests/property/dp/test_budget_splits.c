@@ -20,11 +20,8 @@ static struct ledger spent(double budget, double delta, double part, double part
     ledger_columns_start(&l, &opened);
     for (int i = 0; i < n; i++) {
         assert_true(ledger_columns_count(&l, &taken));
-        items[l.charges++] = (struct ledger_item){.proved = true,
-                                                  .pure = delta > 0 ? NAN : part,
-                                                  .rho = NAN,
-                                                  .epsilon = part,
-                                                  .delta = part_delta};
+        items[l.charges++] = (struct ledger_item){
+            .proved = true, .pure = delta > 0 ? NAN : part, .rho = NAN, .epsilon = part, .delta = part_delta};
     }
     return l;
 }

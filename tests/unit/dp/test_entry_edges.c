@@ -245,11 +245,8 @@ static sotto_status use_budget(void)
     static const char text[] =
         "{\"mechanism\":\"gaussian\",\"noise_multiplier\":4,\"sample_rate\":0.01,\"steps\":2,\"sensitivity\":"
         "{\"l1\":null,\"l2\":1}}";
-    const struct ledger l = {.path = ledger,
-                             .items = &before,
-                             .charges = 1,
-                             .budget = {1.5, 1e-5},
-                             .recorded = {1.5, 1e-5}};
+    const struct ledger l = {
+        .path = ledger, .items = &before, .charges = 1, .budget = {1.5, 1e-5}, .recorded = {1.5, 1e-5}};
     sotto_status status = ledger_line_parse(&entry, text, sizeof text - 1, "entry");
     const struct ledger_charge charge = ledger_line_charge(&entry);
     if (status == SOTTO_OK)
