@@ -230,23 +230,13 @@ TEST(a_run_is_read_without_memory, .before = set_up, .after = remove_folder)
 /* A budget with a column that a curve has to fit into. */
 static sotto_status use_budget(void)
 {
-    struct ledger_item before = {.pure = 0.5,
-                                 .rho = 0.125,
-                                 .epsilon = 0.5,
-                                 .charged.event = {.mechanism = "laplace",
-                                                   .count = 1,
-                                                   .scale = 2,
-                                                   .l1 = 1,
-                                                   .l2 = NAN,
-                                                   .adjacency = SOTTO_REPLACE_ONE}};
     const struct sotto_account a = {
         .adjacency = "replace-one", .epsilon = {0, 1.3}, .pure_epsilon = 1.3, .zcdp_rho = 1};
     struct ledger_line entry = {0};
     static const char text[] =
         "{\"mechanism\":\"gaussian\",\"noise_multiplier\":4,\"sample_rate\":0.01,\"steps\":2,\"sensitivity\":"
         "{\"l1\":null,\"l2\":1}}";
-    const struct ledger l = {
-        .path = ledger, .items = &before, .charges = 1, .budget = {1.5, 1e-5}, .recorded = {1.5, 1e-5}};
+    const struct ledger l = {.path = ledger, .budget = {1.5, 1e-5}, .recorded = {1.5, 1e-5}};
     sotto_status status = ledger_line_parse(&entry, text, sizeof text - 1, "entry");
     const struct ledger_charge charge = ledger_line_charge(&entry);
     if (status == SOTTO_OK)
