@@ -6,11 +6,11 @@
     sotto-verify.py --self-test
 
 FILE: a certificate, or a released file with FILE.certificate.json beside it. KEY: a key file, or 64 digits.
-Exit code: 0 consistent, 1 a check failed, 2 not decided, 64 usage, 65 not a certificate, 66 a file is missing.
+Exit code: 0 consistent, 1 a check failed, 2 not decided (of a ledger: its total), 64 usage, 65 not a certificate, 66 a file is missing.
 
 From top to bottom: signatures, accounts, the certificate, the released file, the ledger, the report. What is not checked is
 listed in the report: above all the sensitivity of a trained file, which 'sotto verify' derives from the file's recipe, the
-boxes of sampled steps (DP-SGD), and their account where the noise is not Gaussian. Formats: docs/FORMATS.md. Formulas: docs/derivations.
+boxes of sampled steps (DP-SGD), and their account in a certificate where the noise is not Gaussian. Formats: docs/FORMATS.md. Formulas: docs/derivations.
 """
 import argparse, ast, calendar, decimal, functools, hashlib, json, math, os, re, struct, sys, time
 from decimal import Decimal
@@ -231,7 +231,7 @@ def derive(c, delta):
     return {name: max(e + MARGIN, Decimal(0)) for name, e in bounds.items()}, rho
 
 
-# ---- sampled steps (DP-SGD with Gaussian noise): a privacy-loss distribution in whole numbers, always rounded so that epsilon
+# ---- sampled steps (DP-SGD), and ledgers: a privacy-loss distribution in whole numbers, always rounded so that epsilon
 # grows. Formulas and proofs: docs/derivations/pld.md, sections 1 to 3 and 7. Numbers are integers over 2^BITS, masses over 2^MASS.
 # Why GUARD is enough: an operation rounds down by less than 1. exp and ln are right to 2^-260 of themselves, so is the series of
 # Phi, whose sum is at most e^72 = 2^104; its terms stop below 2^-120, and what follows the last one is smaller than it. Beyond 12 deviations Phi counts
@@ -297,30 +297,77 @@ def hockey_stick(t, x):
     return fixed_phi(t // 2 - far) - (x * fixed_phi(-(t // 2) - far) >> BITS)
 
 
-def step_removed(q, t, x):
+def laplace_stick(t, x):
+    near = fixed_exp(-t)
+    return ONE - x if x <= near else max(0, ONE - math.isqrt(x * near))
+
+
+def logistic_stick(t, x):  # of the exponential mechanism too: docs/derivations/mechanisms.md, section 5
+    near = fixed_exp(-t)
+    miss = ONE - math.isqrt(x * near)
+    return ONE - x if x <= near else (miss * miss // (ONE - near) if miss > 0 else 0)
+
+
+def pure_stick(t, x):
+    """Randomised response of two labels, which no pure mechanism exceeds."""
+    far = fixed_exp(t)
+    return ONE - x if x * far <= ONE << BITS else max(0, (far - x << BITS) // (ONE + far))
+
+
+STICKS = {"gaussian": hockey_stick, "laplace": laplace_stick, "logistic": logistic_stick, "exponential": logistic_stick}  # else: pure_stick
+
+
+def discrete_laplace_stick(steps, h, x):
+    """For x >= 1: the best event is that the noise is at most m steps. Rounding leaves two m open."""
+    m = (steps - fixed_ln(x) // h) // 2
+    return max(ONE - (fixed_exp(-h * (m + 1)) + (x * fixed_exp(-h * (steps - m)) >> BITS) << BITS) // (ONE + fixed_exp(-h))
+               if 0 <= m < steps else 0 for m in (m, m - 1))
+
+
+def stated_stick(t, failure, x):
+    return failure + ((ONE - failure) * pure_stick(t, x) >> BITS) + 1
+
+
+# A step takes a record with probability q; g is the hockey stick of its noise.
+def step_removed(g, q, t, x):
     inner = ONE + ((x - ONE) << BITS) // q
-    return q * hockey_stick(t, inner) >> BITS if inner > 0 else ONE - x
+    return q * g(t, inner) >> BITS if inner > 0 else ONE - x
 
 
-def step_added(q, t, x):
+def step_added(g, q, t, x):
     w = ONE - ((ONE - q) * x >> BITS)
-    return w * hockey_stick(t, q * x // w) >> BITS if w > 0 else 0
+    return w * g(t, q * x // w) >> BITS if w > 0 else 0
 
 
-def step_replaced(q, t, x):
-    """For x >= 1. Every s is a bound; this one is the best, where the likelihood ratio of the two data sets is x."""
+def best_share(g, a, x, t):
+    """Where the likelihood ratio of the two data sets is x: the part that the others' law has in it."""
+    if g is hockey_stick:
+        b = a * fixed_exp(t * t >> (BITS + 1)) >> BITS
+        u = (2 << 2 * BITS) // (b + math.isqrt(b * b + (x << BITS + 2)))
+        return min(b * u >> BITS, ONE)
+    share = (a << BITS) // (a + (x * fixed_exp(-t) >> BITS))
+    if g is laplace_stick:
+        return share
+    a, x, near, low, high = a / ONE, x / ONE, math.exp(t / ONE), 0.0, 1.0  # logistic: floats find it, and prove nothing
+    for _ in range(60):  # low, high: u/(1 + u) for u = e^c at the threshold c
+        u = (low + high) / (2 - low - high)
+        more = 1 / (1 + u) ** 2 > a * near / (u + near) ** 2 + x * near**2 / (u + near**2) ** 2
+        low, high = (u / (1 + u), high) if more else (low, u / (1 + u))
+    return min(ONE, int(a * near * ((1 + u) / (u + near)) ** 2 * 2**53) << BITS - 53) if low > 0 else share
+
+
+def step_replaced(g, q, t, x):
+    """For x >= 1. Every share s is a bound; the best one is where the likelihood ratio of the two data sets is x."""
     a = (ONE - q) * (x - ONE) // q
-    b = a * fixed_exp(t * t >> (BITS + 1)) >> BITS
-    u = (2 << 2 * BITS) // (b + math.isqrt(b * b + (x << BITS + 2)))
-    s = min(b * u >> BITS, ONE)
-    first = s * hockey_stick(t, (a << BITS) // s) if s else 0
-    second = (ONE - s) * hockey_stick(2 * t, (x << BITS) // (ONE - s)) if s < ONE else 0
+    s = best_share(g, a, x, t)
+    first = s * g(t, (a << BITS) // s) if s else 0
+    second = (ONE - s) * g(2 * t, (x << BITS) // (ONE - s)) if s < ONE else 0
     return q * (first + second) >> 2 * BITS
 
 
-def step_fixed(q, t, x):
+def step_fixed(g, q, t, x):
     """For x >= 1: samples of a fixed size, a record replaced."""
-    return step_removed(q, 2 * t, x)
+    return step_removed(g, q, 2 * t, x)
 
 
 STEPS_OF = {("zero-out", "poisson"): (step_removed, step_added), ("replace-one", "poisson"): (step_replaced,),
@@ -346,16 +393,16 @@ def up_shift(x, bits):
     return -(-x >> bits)
 
 
-def law_of_step(curve, q, t, j, low, high):
+def law_of_step(curve, mirrored, j, low, high):
     """The curve's chords: a convex function that is nowhere below it, hence the curve of a law of these atoms."""
     r, xs, vs = rung(j, 0)[0], {0: ONE}, []
     for i in range(max(high, -low)):
         xs[i + 1], xs[-i - 1] = xs[i] * r >> BITS, (xs[-i] << BITS) // r
-    if curve in (step_replaced, step_fixed):  # below 1 the mirror image
-        right = [curve(q, t, xs[i]) + GUARD for i in range(high + 1)]
+    if mirrored:  # the curve is of x >= 1, and below 1 its mirror image
+        right = [curve(xs[i]) + GUARD for i in range(high + 1)]
         vs = [ONE - xs[i] + (xs[i] * right[-i] >> BITS) + GUARD if i < 0 else right[i] for i in range(low, high + 1)]
     else:
-        vs = [curve(q, t, xs[i]) + GUARD for i in range(low, high + 1)]
+        vs = [curve(xs[i]) + GUARD for i in range(low, high + 1)]
     # (v[i+1] - v[i])/(r - 1) - (v[i] - v[i-1])/(1 - 1/r); on the left a chord to (0, 1), on the right the last value stays
     rise = [v - u << BITS for u, v in zip(vs, vs[1:])] + [0]
     fall = [(vs[0] - ONE) * (r - ONE)] + [(v - u) * r for u, v in zip(vs, vs[1:])]
@@ -409,16 +456,19 @@ def both(a, b, j):
     return Law(a.steps + b.steps, a.level, a.low + b.low, masses, up_shift(infinite, MASS))
 
 
+def narrow(law, delta, j):
+    law = cut(law, int(Decimal(delta) * 2**MASS / (24 * 1024)))
+    while len(law.masses) > MOST_ATOMS:
+        law = coarser(law, j)
+    return law
+
+
 def law_of_steps(one, steps, delta, j):
-    def narrow(law):
-        law = cut(law, int(Decimal(delta) * law.steps / steps * 2**MASS / (24 * 1024)))
-        while len(law.masses) > MOST_ATOMS:
-            law = coarser(law, j)
-        return law
-    law = one = narrow(one)
+    law = one = narrow(one, Decimal(delta) / steps, j)
     for bit in bin(steps)[3:]:
-        law = narrow(both(law, law, j))
-        law = narrow(both(law, one, j)) if bit == "1" else law
+        law = both(law, law, j)
+        law = narrow(law, Decimal(delta) * law.steps / steps, j)
+        law = narrow(both(law, one, j), Decimal(delta) * (law.steps + 1) / steps, j) if bit == "1" else law
     return law
 
 
@@ -454,32 +504,77 @@ def epsilon_of_law(law, j, delta, rows):
     return Decimal(high) * rows
 
 
-def epsilon_of_run(adjacency, sampling, q, t, steps, delta, rows=1, finer=0):
-    """Epsilon of steps that take each record with probability q, or samples of that part, whose noise a record shifts by at most t deviations;
-    never below the truth. None: outside of what this program decides. finer: how often the grid is halved. q, t: fractions."""
-    q, t = (-(-x.numerator * ONE // x.denominator) for x in (q, t))  # from above: both only raise the curve
-    rate, shift = q / ONE, t / ONE
+class Part:
+    """Equal steps: their curves, one for each direction or one that is its own mirror image, and, as floats, where their losses lie: those
+    choose the grid and prove nothing."""
+    def __init__(self, steps, curves, mirrored, top, bottom, spread):
+        self.steps, self.curves, self.mirrored, self.top, self.bottom, self.spread = steps, curves, mirrored, min(LARGEST_LOSS, top), max(-LARGEST_LOSS, bottom), spread
+
+
+def from_above(x):
+    return -(-x.numerator * ONE // x.denominator)
+
+
+def sampled_part(mechanism, adjacency, sampling, q, t, steps, delta):
+    """Steps that take each record with probability q, or samples of that part, whose noise a record shifts by at most t scales. None: outside
+    of what this program decides. q, t: fractions."""
+    q, t = from_above(q), from_above(t)  # both only raise the curve
+    rate, shift, of = q / ONE, t / ONE, STEPS_OF[adjacency, sampling]
     if not (2.0**-40 <= rate <= 1 and 2.0**-20 <= shift <= 8 and 0 < steps <= MOST_STEPS and 1e-15 <= delta < 1):
         return None
-    replaced, fixed = adjacency == "replace-one", sampling == "fixed"
-    far = min(11.0, math.sqrt(2 * math.log(max(2.0, steps * rate * 2e4 / delta))))  # deviations; floats choose the grid and prove nothing
-    wide = (2 if fixed else 1) * shift
-    top = math.log1p(rate * math.expm1(wide * (far + wide) - wide * wide / 2))
-    bottom = math.log1p(rate * math.expm1(-wide * (far + wide) - wide * wide / 2))
-    spread = rate * math.sqrt(2 * (math.exp(shift**2) - math.exp(-shift**2)) if replaced and not fixed else math.expm1(wide**2))
-    top = min(LARGEST_LOSS, top - (bottom if replaced and not fixed else 0))
-    h = max(0.12 * spread, top / 6000) / 2**finer
+    chain, wide = of == (step_replaced,), (2 if of == (step_fixed,) else 1) * shift
+    far = min(11.0, math.sqrt(2 * math.log(max(2.0, steps * rate * 2e4 / delta))))  # deviations
+    most = wide * (far + wide) - wide * wide / 2 if mechanism == "gaussian" else wide
+    top, bottom = math.log1p(rate * math.expm1(most)), math.log1p(rate * math.expm1(-most))
+    moment = (lambda u: math.exp(u * u)) if mechanism == "gaussian" else (lambda u: 1 + (math.exp(u) - 1) * u / 2)
+    spread = rate * math.sqrt(2 * (moment(shift) - (math.exp(-shift**2) if mechanism == "gaussian" else 1)) if chain else moment(wide) - 1)
+    curves = [functools.partial(curve, STICKS[mechanism], q, t) for curve in of]
+    top -= bottom if chain else 0
+    return Part(steps, curves, len(of) == 1, top, -top if len(of) == 1 else bottom, spread)
+
+
+def single_part(kind, t, other, count, delta):
+    """So many releases of that shift, or pure epsilon, t; other: the step of discrete noise, or the failure of a stated pair."""
+    if not 2.0**-40 <= t <= LARGEST_LOSS or not 1e-15 <= delta < 1:
+        return None
+    fixed = from_above(Fraction(t))
+    curve = functools.partial(discrete_laplace_stick, round(t / other), from_above(Fraction(other))) if kind == "discrete-laplace" else \
+        functools.partial(stated_stick, fixed, from_above(Fraction(other))) if kind == "stated" else functools.partial(STICKS.get(kind, pure_stick), fixed)
+    t = float(t)
+    top = t * (min(11.0, math.sqrt(2 * math.log(2e4 * count / delta))) + t / 2) if kind == "gaussian" else t
+    return Part(count, [curve], True, top, -top, min(t, 2 * math.sqrt(t)) if kind != "gaussian" else t)
+
+
+def laws_of_parts(parts, delta, finer):
+    """The law of all these steps together, for each direction, and its grid; None: it has too many points. finer: how often the step is halved."""
+    total = sum(part.steps for part in parts)
+    spread = math.sqrt(sum(part.steps * part.spread**2 for part in parts) / total)
+    h = max(0.12 * spread, max(part.top for part in parts) / 6000) / 2.0**finer
     j = max(1, round(math.expm1(h) * 2**40))
     h = math.log1p(j / 2**40)
-    up_to, down_to = math.ceil(top / h) + 1, math.ceil(-bottom / h) + 1
-    if up_to + down_to > 2**15:
+    if max(part.top - part.bottom for part in parts) / h > 2**15 - 4:
         return None
-    found = Decimal(0)
-    for curve in STEPS_OF[adjacency, sampling]:
-        high, low = {step_removed: (up_to, down_to), step_added: (down_to, up_to)}.get(curve, (up_to, up_to))
-        law = law_of_steps(law_of_step(curve, q, t, j, -low, high), steps, delta, j)
-        found = max(found, epsilon_of_law(law, j, delta, rows))
-    return found
+    laws = []
+    for direction in range(len(parts[0].curves)):
+        law = None
+        for part in sorted(parts, key=lambda part: part.steps):
+            up_to, down_to = math.ceil(part.top / h) + 1, math.ceil(-part.bottom / h) + 1
+            low, high = (-up_to, down_to) if direction else (-down_to, up_to)
+            more = law_of_steps(law_of_step(part.curves[direction], part.mirrored, j, low, high), part.steps, delta / len(parts), j)
+            law = more if law is None else narrow(both(law, more, j), delta / len(parts), j)
+        laws.append(law)
+    return laws, j
+
+
+def epsilon_of_parts(parts, delta, rows, finer):
+    """Epsilon of all these steps together, never below the truth; None: not decided."""
+    laws, j = laws_of_parts(parts, delta, finer) or ([], 0)
+    return max((epsilon_of_law(law, j, delta, rows) for law in laws), default=None)
+
+
+def epsilon_of_run(adjacency, sampling, q, t, steps, delta, rows=1, finer=0):
+    part = sampled_part("gaussian", adjacency, sampling, q, t, steps, delta)
+    return part and epsilon_of_parts([part], delta, rows, finer)
 
 
 def epsilon_of_unit(adjacency, sampling, q, t, steps, delta, rows=1, finer=0):
@@ -496,19 +591,50 @@ def epsilon_of_unit(adjacency, sampling, q, t, steps, delta, rows=1, finer=0):
     return min((e for e in bounds if e is not None and e < NEVER), default=None)
 
 
-@functools.lru_cache(maxsize=None)
-def confirm(adjacency, sampling, q, t, steps, delta, rows, stated):
+def compared(epsilon_at, stated):
     """True: a bound is at most 1 % above what is stated. False: it is not, and its grid is not the reason: what halving the grid won, it
-    cannot win once more. None: not decided. With the bound."""
+    cannot win once more. None: not decided. With the bound. The first grids are coarse: what is far too small is refused at once."""
     before = None
-    for finer in range(3):
-        e = epsilon_of_unit(adjacency, sampling, q, t, steps, delta, rows, finer)
+    for finer in range(-2, 3):
+        e = epsilon_at(finer)
+        if e is None and finer < 0:
+            continue
         if e is None or e <= stated * Decimal("1.01"):
             return (None, before) if e is None else (True, e)
-        if q == 1 or before is not None and 2 * e - before > stated * Decimal("1.01"):
+        if e == before or before is not None and 2 * e - before > stated * Decimal("1.01"):
             return False, e
         before = e
     return None, before
+
+
+@functools.lru_cache(maxsize=None)
+def confirm(adjacency, sampling, q, t, steps, delta, rows, stated):
+    return compared(lambda finer: epsilon_of_unit(adjacency, sampling, q, t, steps, delta, rows, finer), stated)
+
+
+def parts_of(needs, delta):
+    """The parts of what specs_of() lists; Gaussian releases are one, whose shift is the root of the sum of squares. None: one is beyond the limits."""
+    parts, square = [], sum((t * t * count for kind, t, _, count in needs if kind == "gaussian"), Decimal(0))
+    singles = [need for need in needs if need[0] not in ("gaussian", "steps")] + ([("gaussian", square.sqrt() * (1 + MARGIN), None, 1)] if square else [])
+    for kind, t, other, count in singles:
+        parts.append(single_part(kind, t, other, count, delta))
+    for _, (mechanism, sampling), (q, t), count in (need for need in needs if need[0] == "steps"):
+        parts.append(sampled_part(mechanism, "replace-one", sampling, q, t, count, delta))
+    return None if None in parts or len(parts) > 32 else parts
+
+
+@functools.lru_cache(maxsize=None)
+def epsilon_together(needs, delta, finer, rows=1):
+    """Epsilon of all that specs_of() lists, if it was fixed beforehand, for a record that is replaced, or so many one by one; None: not decided."""
+    pure = sum((NEVER if kind in ("gaussian", "stated", "steps") else t * count for kind, t, _, count in needs), Decimal(0))
+    if delta == 0 or not needs:
+        return pure if pure < NEVER else None
+    if {need[0] for need in needs} == {"gaussian"} and rows == 1:
+        e = gaussian(sum(t * t * count for _, t, _, count in needs).sqrt() * (1 + MARGIN), Decimal(delta)) + MARGIN
+        return e if e < NEVER else None
+    parts = parts_of(needs, delta)
+    e = epsilon_of_parts(parts, delta, rows, finer) if parts else None
+    return min((e for e in (e, pure * rows) if e is not None and e < NEVER), default=None)
 
 
 # ---- documents ----
@@ -1378,6 +1504,8 @@ def check_recorded(line, where):
                 t = Decimal(2 if replaced else 1) / Decimal(line["noise_multiplier"]) * Decimal(line["steps"]).sqrt()
                 ok = gaussian_reaches(t, delta, enough * (1 + HAIR))
                 told = ok is not None
+            elif line["delta"] > 0:
+                told = check_composed(line, enough, where)
         elif mechanism == "propose-test-release":
             ok = not is_less(epsilon, 1 / Decimal(line["scale"]))
         elif mechanism in MECHANISMS and (not mechanism.startswith("discrete-") or line.get("value_step")):
@@ -1392,7 +1520,7 @@ def check_recorded(line, where):
 
 
 def check_recorded_plan(line, where):
-    """No release of a plan is by itself above what was recorded for all, and sums hold."""
+    """No release of a plan is by itself above what was recorded for all, and sums hold. The rest is check_composed()'s."""
     sums, enough, runs = [Decimal(0), Decimal(0)], NEVER if line["epsilon"]["upper"] is None else written(line["epsilon"]["upper"]), False
     for event in line["events"]:
         if "steps" in event:
@@ -1406,7 +1534,17 @@ def check_recorded_plan(line, where):
             raise Refused(1, f"{where}: records less than one of its releases gives")
     if is_less(line["pure_epsilon"], sums[0]) or not runs and is_less(line["zcdp_rho"], sums[1]):
         raise Refused(1, f"{where}: records less than its releases give together")
-    return False
+    return check_composed(line, enough, where)
+
+
+def check_composed(line, enough, where):
+    """True: what a plan, or a run of sampled steps, recorded is at most 1 % below this program's own bound."""
+    if line.get("adjacency") == "add-remove" or enough == NEVER:
+        return False
+    ok, e = compared(lambda finer: epsilon_of_charges([line], line["delta"], finer), enough)
+    if ok is False:
+        raise Refused(1, f"{where}: records epsilon {up(float(enough))}, which is not confirmed; this program finds at most {up(float(e))}")
+    return ok is True
 
 
 # ---- any order of choices: columns, which are fixed beforehand and add up what each charge takes of them ----
@@ -1837,25 +1975,92 @@ def replace_one(line):
     return pure, rho, epsilon, delta
 
 
+def rows_of(line):
+    return (line.get("person") or {"rows": 1})["rows"]
+
+
+def specs_of(line, by_row=False):
+    """What a charge releases, as epsilon_together() takes it: [(kind, shift or pure epsilon, step or failure, count)], of sampled steps [("steps",
+    (mechanism, sampling), (rate, shift), count)]. None: this program has no curve of it."""
+    if line["event"] == "plan":
+        found = []
+        for event in line["events"]:
+            one = specs_of(event | {"event": "reserve"}) if "steps" in event else specs_of(
+                {"event": "release", **json.loads(facts_of(event, sampler="", sensitivity={"l1": event.get("l1"), "l2": event.get("l2")}))})
+            if one is None:
+                return None
+            found += one if "steps" in event else [(*one[0][:3], event["count"])]
+        return found
+    mechanism = line.get("mechanism")
+    if "noise_multiplier" in line:
+        sampling, rows = line.get("sampling", "poisson"), 1 if by_row else rows_of(line)
+        if mechanism != "gaussian" and pure_of_step(line) is None or rows > 1 and sampling != "poisson":
+            return None
+        shift = shift_of_run(line) if "lattice_exponent" in line else 1 / Fraction(line["noise_multiplier"])
+        q, shift = 1 - (1 - Fraction(line["sample_rate"])) ** rows, shift * rows  # docs/derivations/person.md
+        if mechanism == "gaussian" and q == 1:
+            return [("gaussian", 2 * Decimal(shift.numerator) / shift.denominator, None, line["steps"])]
+        return [("steps", (mechanism, sampling), (q, shift), line["steps"])]
+    if mechanism not in MECHANISMS or mechanism == "propose-test-release" or line["sampler"].startswith(("fixed number", "exact, doubts flat")) or \
+            mechanism.startswith("discrete-") and not line.get("value_step", line.get("lattice_exponent")):
+        if line.get("adjacency") == "add-remove" or line["epsilon"]["upper"] is None:
+            return None
+        stated = (line["epsilon"]["upper"], line["delta"]) if line["pure_epsilon"] is None else (line["pure_epsilon"], 0)
+        return [("stated", written(stated[0]), written(stated[1]), 1)]
+    if mechanism == "discrete-gaussian":
+        return None
+    facts = json.loads(facts_of(line))
+    t1, t2, _, h = shifts(facts, mechanism, Decimal(line["scale"]), bits_of(line["sampler"]))
+    return [(mechanism, t2 if mechanism in ("gaussian", "knorm") else t1, h or None, 1)]
+
+
+def merged(needs):
+    """Equal ones counted together."""
+    counts = {}
+    for *need, count in needs:
+        counts[tuple(need)] = counts.get(tuple(need), 0) + count
+    return tuple((*need, count) for need, count in counts.items())
+
+
+def epsilon_of_charges(charges, delta, finer):
+    """Epsilon of all that these charges release; None: not decided."""
+    needs, rows = [specs_of(line) for line in charges], max(map(rows_of, charges), default=1)
+    if None in needs:
+        return None
+    bounds = [epsilon_together(merged([one for need in needs for one in need]), delta, finer)]
+    if rows > 1 and all("noise_multiplier" in line for line in charges):  # rows of a person one by one, in all runs at once
+        bounds.append(epsilon_together(merged([one for line in charges for one in specs_of(line, True)]), delta, finer, rows))
+    return min((e for e in bounds if e is not None), default=None)
+
+
+def named(line):
+    return "line %d (%s)" % (line["index"] + 1, line.get("purpose") or line.get("mechanism") or line["event"])
+
+
 def total(path):
-    """What all charges of a ledger add up to, in one line."""
+    """What all charges of a ledger add up to, in one line; and whether that was decided."""
     lines = read_ledger(path)
-    settled = {line["entry"]: {name: line[name] for name in ("pure_epsilon", "zcdp_rho", "epsilon", "delta")} for line in lines if line["event"] == "settled"}
-    own = f"; the epsilon of {len(lines.not_derived)} of them is NOT checked against its own facts (curves, as of sampled steps)" if lines.not_derived else ""
+    settled = {line["entry"]: {name: line[name] for name in ("pure_epsilon", "zcdp_rho", "epsilon", "delta", "steps")} for line in lines if line["event"] == "settled"}
     charges, budget = [line | settled.get(line["hash"], {}) for line in lines if line["event"] in CHARGES], [line for line in lines if line["event"] == "budget"]
     delta = budget[-1]["delta"] if budget else max((line["delta"] for line in charges), default=0)
     if lines.cut:
         print(printable(f"sotto-verify.py: {path}: {CUT}"), file=sys.stderr)
     if any("randomness" in line and line["randomness"] != "os" for line in charges):
-        return "none: an entry used seeded noise"
+        return "none: an entry used seeded noise", True
+    unknown = [named(line) for line in charges if specs_of(line) is None]
+    both = f"at delta {delta:g} (replace-one), proved and conditional together"
+    if not unknown:
+        e = epsilon_of_charges(charges, delta, 2)
+        if e is not None:
+            return f"epsilon at most {up(float(e))} {both}: composed here from the mechanism, noise and sensitivity of what {len(charges)} charges recorded", True
     pure, rho, epsilon, spent = (sum((replace_one(line)[i] for line in charges), Decimal(0)) for i in range(4))
     bounds = [pure] + ([epsilon] if spent <= written(delta) else [])
     if delta > 0 and 0 < rho < NEVER:
         bounds.append(renyi(lambda alpha: rho * alpha, Decimal(delta)) + MARGIN)
-    best = min(bounds)
-    said = "no finite epsilon" if best == NEVER else "epsilon at most %.6g" % best
-    return f"{said} at delta {delta:g} (replace-one), proved and conditional together: sums of what {len(charges)} charges recorded{own}. " \
-        "'sotto ledger show' composes their mechanisms, which this program does NOT: it may prove less"
+    best, own = min(bounds), f", of {len(lines.not_derived)} of which the epsilon is NOT checked against its own facts" if lines.not_derived else ""
+    said = "no finite epsilon" if best == NEVER else "epsilon at most " + up(float(best))
+    return f"NOT decided: this program has no curve of {', '.join(unknown[:4]) + (' ...' if len(unknown) > 4 else '') or 'so large or so many losses'}; sums of what " \
+        f"{len(charges)} charges recorded{own} give {said} {both}", False
 
 
 # ---- the report ----
@@ -1889,7 +2094,7 @@ def report(v, c, claim, path, derived, key, ledger):
     row("not checked", "; ".join(v.left))
     if ledger is not None:
         try:
-            row("together", total(ledger) + "; it holds if all parameters had been fixed beforehand")
+            row("together", total(ledger)[0] + "; it holds if all parameters had been fixed beforehand")
             row("any order", any_order_said(ledger))
         except Refused:
             row("together", "not known: the ledger cannot be read")
@@ -1994,9 +2199,10 @@ def main():
         if options.self_test + (options.file is not None) + (options.total is not None) != 1:
             usage("expected one FILE, or --self-test, or --total LEDGER")
         if options.total is not None:
-            print(printable(f"{options.total}: together {total(options.total)}; it holds if all parameters had been fixed beforehand"))
+            said, decided = total(options.total)
+            print(printable(f"{options.total}: together {said}; it holds if all parameters had been fixed beforehand"))
             print(printable(f"{options.total}: any order of choices: {any_order_said(options.total)}"))
-            return 0
+            return 0 if decided else 2
         return self_test() if options.self_test else verify(options)
     except Refused as error:
         print("sotto-verify.py: " + printable(str(error)), file=sys.stderr)

@@ -108,9 +108,9 @@ both() {
   "$python" -c 'import json, re
 mine = float(re.search("epsilon at most ([0-9.]+) at delta 1e-05", open("total.txt").read())[1])
 theirs = json.load(open("show.json"))["total"]
-assert theirs - 1e-5 <= mine <= 1.7500001, (theirs, mine)'
+assert theirs - 1e-5 <= mine <= 1.005 * theirs, (theirs, mine)'
   "$python" "$verifier" many.npy --ledger many.jsonl > python.txt
-  grep -q "^  together     epsilon at most 1.75 at delta 1e-05 (replace-one), proved and conditional together: sums" python.txt
+  grep -q "^  together     epsilon at most 1.6[0-9]* at delta 1e-05 (replace-one), proved and conditional together: composed here" python.txt
   protect many --vector v.npy --mechanism laplace --epsilon 1 --l1 0.01 --insecure-noise-seed 3 2> /dev/null
   "$python" "$verifier" --total many.jsonl > total.txt
   grep -q "together none: an entry used seeded noise" total.txt

@@ -1,5 +1,5 @@
 """What tests/cli/verifier*.bats ask of the stand-alone verifier, which is called within this process: a start
-takes longer than a check.  verifier_cases.py VERIFIER forgeries FOLDER | offers SOTTO LEDGER... | settlements SOTTO LEDGER | curves | steps SOTTO EFFORT | runs SOTTO FILE... | alike SOTTO COUNT FILE... | members SOTTO NAME... | proofs HEAD... | signatures SOTTO FILE KEY"""
+takes longer than a check.  verifier_cases.py VERIFIER forgeries FOLDER | offers SOTTO LEDGER... | settlements SOTTO LEDGER | curves | steps SOTTO EFFORT | runs SOTTO FILE... | totals SOTTO LEDGER... | alike SOTTO COUNT FILE... | members SOTTO NAME... | proofs HEAD... | signatures SOTTO FILE KEY"""
 import contextlib, copy, decimal, functools, hashlib, importlib.util, io, json, math, os, random, subprocess, sys
 from fractions import Fraction
 
@@ -304,7 +304,7 @@ def curves():
         for (adjacency, sampling), of in verifier.STEPS_OF.items():
             found = [verifier.epsilon_of_run(adjacency, sampling, Fraction(q), Fraction(t), 1, 1e-4, 1, finer) for finer in range(3)]
             x = int(found[2].exp() * one)
-            delta = max(curve(*exact, x) for curve in of) / one
+            delta = max(curve(verifier.hockey_stick, *exact, x) for curve in of) / one
             expect(0.985e-4 < delta <= 1e-4, f"one step, {adjacency}, {sampling}, {q}, {t}: delta is {delta}")
             expect(found[0] >= found[1] >= found[2], f"{adjacency}, {sampling}: a finer grid is above: {found}")
     for rows in (1, 3):  # a rate next to 1 against the closed form
@@ -376,6 +376,25 @@ def runs(sotto, *files):
         expect(c["run"]["sample_rate"] == 1 or not verifier.check_account_of_run(checks, c, claim) and checks.undecided, f"{file}: 2^41 steps are decided")
 
 
+def totals(sotto, *ledgers):
+    """The total of each ledger beside that of the program. A run's line, or a plan's, that records 2 % less than what it says is refused."""
+    for ledger in ledgers:
+        with open(ledger) as f:
+            honest = [json.loads(text) for text in f]
+        code, text = ask("--total", ledger)
+        mine = float(text.split("together epsilon at most ")[1].split()[0])
+        theirs = json.loads(subprocess.run([sotto, "account", "--ledger", ledger, "--json"] + ([] if ledger == "pure.jsonl" else ["--delta", "1e-6"]),
+                                           capture_output=True, check=True).stdout)["together"]
+        expect(code == 0 and theirs["epsilon_lower"] <= mine <= theirs["epsilon"] * 1.01, f"{ledger}: {text}, sotto says {theirs}")
+        for number, line in enumerate(honest):
+            for by in (0.98, 0.5, 0.999) if line["event"] in ("reserve", "plan") else ():
+                lines = copy.deepcopy(honest)
+                lines[number]["epsilon"] = {end: e * by for end, e in line["epsilon"].items()}
+                chained(lines, "forged.jsonl")
+                code, text = ask("--total", "forged.jsonl")
+                expect(code == (0 if by == 0.999 else 1) and ("is not confirmed; this program finds at most" in text) == (by != 0.999), f"{ledger}, {by}: {code} {text}")
+
+
 def signatures(sotto, released, key):
     """Signatures that follow no rule of RFC 8032, or that libsodium refuses: both verifiers do."""
     beside = released + ".certificate.json.signature.json"
@@ -396,5 +415,5 @@ def signatures(sotto, released, key):
 
 
 command, arguments = sys.argv[2], sys.argv[3:]
-{"forgeries": forgeries, "alike": alike, "offers": offers, "settlements": settlements, "members": members, "curves": curves, "steps": steps, "runs": runs, "proofs": proofs, "signatures": signatures}[command](*arguments)
+{"forgeries": forgeries, "alike": alike, "offers": offers, "settlements": settlements, "members": members, "curves": curves, "steps": steps, "runs": runs, "proofs": proofs, "totals": totals, "signatures": signatures}[command](*arguments)
 sys.exit(1 if wrong else 0)
