@@ -1,5 +1,6 @@
 /* Train a classifier on private records by DP-SGD, in one call: epsilon is charged to the ledger before the first step, and
  * the saved head has its certificate beside it. */
+#include <sotto/lab/data.h>
 #include <sotto/sotto.h>
 
 #include "records.h"
@@ -10,7 +11,11 @@ int main(void)
 {
     static float x[RECORDS * COLUMNS];
     static int64_t y[RECORDS];
+    static unsigned char digests[RECORDS][SOTTO_DIGEST];
     make_records(x, y, 1);
+    sotto_array_digests(digests, x, y, RECORDS, COLUMNS); /* other ledgers find the same records by these */
+    const struct sotto_source_records source = {.digests = (const unsigned char(*)[SOTTO_DIGEST])digests,
+                                                .n = RECORDS};
     const struct sotto_head_recipe recipe = {.trainer = "dp-sgd", .batch = 100, .lr = 1};
     const struct sotto_head_release_request request = {
         .x = x,
@@ -22,7 +27,8 @@ int main(void)
         .privacy = {.target = {.epsilon = 2}, /* its delta: below 1 / records */
                     .spend = {.dataset_id = "clinic-2026",
                               .ledger = "clinic-2026.ledger.jsonl",
-                              .purpose = "diagnosis"},
+                              .purpose = "diagnosis",
+                              .source = &source},
                     .output = "private.safetensors"}};
     struct sotto_head_release_result made = {0};
     char *line = NULL;

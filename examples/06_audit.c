@@ -1,4 +1,5 @@
 /* Does a model leak its members? The losses of members and non-members under the model are all that this needs. */
+#include <sotto/lab/audit.h>
 #include <sotto/sotto.h>
 
 #include <math.h>
@@ -28,6 +29,9 @@ int main(void)
     for (size_t i = 0; i < result.attack_count; i++) /* the same as plain values */
         printf("%s: AUC %.3f, epsilon at least %.2f\n", result.attacks[i].name,
                result.attacks[i].auc.area.estimate, result.attacks[i].epsilon.lower_bound);
+    struct sotto_audit_verdict verdict;
+    sotto_audit_judge(&verdict, &result);
+    printf("verdict: %s: %s\n", sotto_verdict_name(verdict.kind), verdict.text);
     sotto_text_free(summary);
     sotto_audit_result_free(&result);
     return 0;

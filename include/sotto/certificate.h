@@ -53,7 +53,7 @@ sotto_certificate_summary(char **line, const struct sotto_certificate *certifica
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_encode(char **json,
                                                                  const struct sotto_certificate *certificate);
 /** Reads that document, or one of version 1. Refuses what is out of range, and a guarantee that does not follow from
- * the document's other members. Nothing else is checked: sotto_verify() derives the account
+ * the document's other members. Nothing else is checked: sotto_verify() (verify.h) derives the account
  * again and compares file and ledger.
  *
  *  In:      json          the document

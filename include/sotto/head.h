@@ -144,11 +144,11 @@ SOTTO_API size_t sotto_head_inputs(const struct sotto_head *h);
 SOTTO_API size_t sotto_head_classes(const struct sotto_head *h);
 /** The files that made a head's inputs. {0}: none is known. */
 struct sotto_head_files {
-    /** Of the encoder that made X. The head keeps its SHA-256. An encoder that private records trained (sotto/lab/fine_tune.h)
+    /** Of the encoder that made X. The head keeps its SHA-256. An encoder that private records trained (sotto/fine_tune.h)
      *  passes its stamp "no privacy statement" on to the head. */
     const char *encoder;
-    /** That X was read from. The head keeps the encoding beside it (sotto_table_encoding_beside()), if that is of its shape,
-     *  and what the file's certificate says (sotto_released_inputs()). */
+    /** That X was read from. The head keeps the encoding.json beside it, if that is of its shape and depends on no private row, and
+     *  what the file's certificate says (sotto_released_inputs()). */
     const char *features;
     const char *labels; /**< that y was read from; used with features only */
 };

@@ -256,7 +256,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_protect_records(struct sotto_certi
 /** One private release of the median of n values: ledger entry first, then exact Cauchy noise of the smooth sensitivity, which
  * is never told. Its running time depends on the values.
  *
- *  In:      x              (n) as for sotto_smooth_median(); one record is one value, or one block's statistic
+ *  In:      x              (n) in any order; a value outside [low, high] counts as its nearer end, NaN as low. One record is one
+ *                          value, or one block's statistic
  *           release        mechanism "smooth-median"; scale 1 / epsilon or a target, delta 0 or not; its sensitivity is
  *                          not read
  *  Out:     *median        within [low, high]
@@ -268,6 +269,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_median(double *median,
                                                         const double *x, size_t n, double low, double high,
                                                         const struct sotto_release *release,
                                                         const struct sotto_context *ctx);
+
 /** One private release of the most frequent label, or of nothing: ledger entry first, then an exact test.
  *
  *  In:      labels         (n); one that is not in 0 .. classes - 1 counts for none

@@ -49,6 +49,7 @@ struct sotto_verification {
     size_t checked_count;
     struct sotto_verification_memory *memory; /**< internal: holds all of the above */
 };
+
 /** Re-derives everything that a certificate says from its own facts, and what the released file's own recipe says: can its sensitivity
  * be proved, how large is it for so many records, which noise trained it.
  *

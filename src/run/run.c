@@ -1,6 +1,7 @@
 /* An experiment is a list of stages. Each one looks for its own finished work first, so running again
  * continues. */
 #include "base/reserved.h"
+#include "data/set/split.h"
 #include "par/par.h"
 #include "run/stages/run_canaries.h"
 #include "run/stages/run_protect.h"
@@ -330,7 +331,7 @@ done:
     sotto_array_clear(&r.heldout_y);
     sotto_array_clear(&r.shadow_x);
     sotto_array_clear(&r.shadow_y);
-    sotto_split_clear(&r.split);
+    split_clear(&r.split);
     if (r.public_data != r.data)
         sotto_dataset_free(r.public_data);
     sotto_dataset_free(r.data);

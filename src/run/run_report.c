@@ -1,4 +1,5 @@
 /* report.json from the stages' results (docs/FORMATS.md, sotto.report/1), then the page. */
+#include "data/set/split.h"
 #include "run/stages/run_canaries.h"
 
 #include "base/cpu.h"
@@ -59,21 +60,21 @@ static struct json *data_facts(const struct run *r)
 
 static struct json *split_facts(const struct run *r)
 {
-    static const char *const uses[SOTTO_PARTS] = {
+    static const char *const uses[SPLIT_PARTS] = {
         "pre-trains the encoder; treated as public",
         "trains the heads, each on a disjoint slice; serves as members in attacks",
         "never used in training; measures accuracy, and serves as non-members in attacks",
         "kept for shadow models"};
     struct json *list = json_make_array();
     char text[160];
-    for (int part = 0; part < SOTTO_PARTS; part++) {
+    for (int part = 0; part < SPLIT_PARTS; part++) {
         if (r->split.n[part] == 0)
             continue;
         struct json *j = json_make_object();
-        json_put_text(&j, "name", sotto_part_name((enum sotto_part)part));
+        json_put_text(&j, "name", part_name((enum split_part)part));
         json_put_integer(&j, "records", (int64_t)r->split.n[part]);
         snprintf(text, sizeof text, "%s; images of %s", uses[part], r->public_data->name);
-        json_put_text(&j, "use", part == SOTTO_PART_PUBLIC && r->public_data != r->data ? text : uses[part]);
+        json_put_text(&j, "use", part == SPLIT_PUBLIC && r->public_data != r->data ? text : uses[part]);
         json_push(&list, j);
     }
     return list;
@@ -83,7 +84,7 @@ static struct json *encoder_facts(const struct run *r)
 {
     struct json *j = json_make_object();
     char text[64];
-    snprintf(text, sizeof text, "%zu public images, %zu epochs", r->split.n[SOTTO_PART_PUBLIC],
+    snprintf(text, sizeof text, "%zu public images, %zu epochs", r->split.n[SPLIT_PUBLIC],
              r->config.pretrain.epochs);
     json_put_text(&j, "name", r->config.pretrain.encoder);
     json_put_text(&j, "method", r->config.pretrain.method);

@@ -1,6 +1,5 @@
 /* Any bytes as a certificate: refused, does not verify, or verifies; and read, it is written and read as the same. */
 #include "base/memory.h"
-#include "sotto/lab/verify.h"
 #include "sotto/verify.h"
 
 #include <stdio.h>
@@ -19,7 +18,7 @@ static void verify(const char *path)
 {
     struct sotto_verification v = {0};
     char *json = NULL, *text = NULL;
-    sotto_status status = sotto_certificate_verify(&v, path, NULL, NULL, NULL);
+    sotto_status status = sotto_verify(&v, path, NULL, NULL, NULL);
     demand((v.check_count > 0) == (status == SOTTO_OK || status == SOTTO_EGATE));
     if (v.check_count > 0) {
         demand((v.failed != NULL) == (status == SOTTO_EGATE));

@@ -31,9 +31,8 @@ static void round_trip(struct sotto_table_encoding *e)
     char *text = NULL, *again = NULL;
     struct sotto_table_encoding *copy = NULL;
     encode_cells(e);
-    if (sotto_table_encoding_text(&text, e) == SOTTO_OK &&
-        sotto_table_encoding_parse(&copy, text, "again") == SOTTO_OK &&
-        sotto_table_encoding_text(&again, copy) == SOTTO_OK)
+    if (encoding_text(&text, e) == SOTTO_OK && sotto_table_encoding_parse(&copy, text, "again") == SOTTO_OK &&
+        encoding_text(&again, copy) == SOTTO_OK)
         assert(strcmp(text, again) == 0);
     sotto_text_free(text);
     sotto_text_free(again);

@@ -1,6 +1,6 @@
 /* Any bytes as a "sotto.report/1" document: a page or an error, and a page never lets a text out of its
  * place. */
-#include "sotto/lab/report.h"
+#include "report/page/page.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -12,10 +12,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *json = calloc(size + 1, 1), *html = NULL;
-    if (size)
-        memcpy(json, data, size);
-    if (sotto_report_html(&html, json) == SOTTO_OK) {
+    char *html = NULL;
+    struct report r = {0};
+    if (report_read(&r, (const char *)data, size) == SOTTO_OK && report_html(&html, &r) == SOTTO_OK) {
         size_t scripts = 0;
         for (const char *at = html; (at = strstr(at, "</script")) != NULL; at++)
             scripts++;
@@ -23,6 +22,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(!strstr(html, "<!--"));
     }
     sotto_text_free(html);
-    free(json);
+    report_clear(&r);
     return 0;
 }

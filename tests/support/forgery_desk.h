@@ -8,6 +8,8 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "head/model/head_model.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "io/json/json.h"
 #include "sotto/private/all.h"
 
@@ -233,20 +235,18 @@ static inline void match_output(void)
 static inline void set_metadata(const char *path, const char *key, const char *value)
 {
     struct sotto_tensors t = {0}, out = {0};
-    assert_int_equal(sotto_safetensors_load(&t, path), SOTTO_OK);
+    assert_int_equal(safetensors_load(&t, path), SOTTO_OK);
     for (size_t i = 0; i < t.count; i++) {
         struct sotto_array *a = &t.items[i].array;
-        assert_int_equal(sotto_tensors_add(&out, t.items[i].name, a->dtype, a->ndim, a->shape, a->data),
-                         SOTTO_OK);
+        assert_int_equal(tensors_add(&out, t.items[i].name, a->dtype, a->ndim, a->shape, a->data), SOTTO_OK);
     }
     for (size_t i = 0; i < t.metadata_count; i++)
         if (strcmp(t.metadata[2 * i], key) != 0)
-            assert_int_equal(sotto_tensors_set_metadata(&out, t.metadata[2 * i], t.metadata[2 * i + 1]),
-                             SOTTO_OK);
+            assert_int_equal(tensors_set_metadata(&out, t.metadata[2 * i], t.metadata[2 * i + 1]), SOTTO_OK);
     if (value)
-        assert_int_equal(sotto_tensors_set_metadata(&out, key, value), SOTTO_OK);
+        assert_int_equal(tensors_set_metadata(&out, key, value), SOTTO_OK);
     const char *forged_file = path_of("forged.tmp"); /* a forger leaves the certificate where it is */
-    assert_int_equal(sotto_safetensors_save(forged_file, &out), SOTTO_OK);
+    assert_int_equal(safetensors_save(forged_file, &out), SOTTO_OK);
     assert_int_equal(rename(forged_file, path), 0);
     sotto_tensors_clear(&t);
     sotto_tensors_clear(&out);

@@ -3,6 +3,7 @@
 #ifndef TESTS_GOLDEN_H
 #define TESTS_GOLDEN_H
 
+#include "io/array/tensors.h"
 #include "nn/model/model.h"
 
 #include <math.h>
@@ -68,7 +69,7 @@ static inline const struct sotto_array *golden_find(const struct sotto_tensors *
 {
     char full[160];
     snprintf(full, sizeof full, "%s%s", kind, name);
-    return sotto_tensors_find(file, full);
+    return tensors_find(file, full);
 }
 
 /** Products of a recorded sample and ours: |ours - recorded|^2, |recorded|^2, |ours|^2, <ours, recorded>. */

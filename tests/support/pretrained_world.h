@@ -3,7 +3,6 @@
 #define TESTS_PRETRAINED_WORLD_H
 
 #include "io/provenance/statement.h"
-#include "sotto/lab/provenance.h"
 #include "ssl/encoder.h"
 #include "support/exercise.h"
 #include "support/machine.h"

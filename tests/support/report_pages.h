@@ -29,10 +29,20 @@ static inline int free_example(void **state)
     return 0;
 }
 
+static inline sotto_status html_of(char **html, const char *json)
+{
+    struct report r = {0};
+    sotto_status status = report_read(&r, json, strlen(json));
+    if (status == SOTTO_OK)
+        status = report_html(html, &r);
+    report_clear(&r);
+    return status;
+}
+
 static inline char *page_of(const char *json)
 {
     static char *html; /* static: gcc 12 takes the text for the pointer and warns that it dangles */
-    if (sotto_report_html(&html, json) != SOTTO_OK)
+    if (html_of(&html, json) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
     return html;
 }

@@ -4,10 +4,10 @@
 #define TESTS_TABLE_FILES_H
 
 #include "support/data_files.h"
+#include "io/array/npy.h"
 #include "io/json/json.h"
 #include "sotto/lab/data.h"
 #include "sotto/lab/provenance.h"
-#include "sotto/private/io.h"
 
 static char folder[64];
 
@@ -81,7 +81,7 @@ static inline void import_people(const char *name, size_t at, const char *other,
 static inline struct sotto_array load_array(const char *name)
 {
     struct sotto_array a = {0};
-    succeed(sotto_npy_load(&a, in_folder(name)));
+    succeed(npy_load(&a, in_folder(name)));
     return a;
 }
 

@@ -2,7 +2,6 @@
 #ifndef TESTS_VERIFY_JSON_H
 #define TESTS_VERIFY_JSON_H
 
-#include "sotto/lab/verify.h"
 #include "sotto/verify.h"
 
 /* *report: also on EGATE; free with sotto_text_free(). */
@@ -13,14 +12,6 @@ static inline sotto_status verification_json(char **report, struct sotto_verific
         encoded = sotto_verification_encode(report, v);
     sotto_verification_clear(v);
     return encoded == SOTTO_OK ? status : encoded;
-}
-
-static inline sotto_status certificate_verify_json(char **report, const char *certificate, const char *output,
-                                                   const char *ledger, const struct sotto_context *ctx)
-{
-    struct sotto_verification v = {0};
-    sotto_status status = sotto_certificate_verify(&v, certificate, output, ledger, ctx);
-    return verification_json(report, &v, status);
 }
 
 static inline sotto_status verify_json(char **report, const char *file, const char *released,

@@ -63,9 +63,6 @@ SOTTO_API const char *sotto_sampling_name(enum sotto_sampling sampling);
  *
  *  Returns: EINVAL  names the known ones */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sampling_find(enum sotto_sampling *sampling, const char *name);
-/** Returns: the rate of samples of `sample` records out of `records` > 0; of a fixed size: rounded up, so that the
- *           account holds. */
-SOTTO_API double sotto_sample_rate(enum sotto_sampling sampling, size_t sample, size_t records);
 /** sotto_account_sampled(), also under the other adjacency.
  *
  *  Out: *out  other_adjacency, other_epsilon: what it is under the other one, add-remove or replace-one, at the same
@@ -96,23 +93,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled_certified(struct
                                                                           const struct sotto_sampled *sampled,
                                                                           double target_epsilon,
                                                                           const struct sotto_context *ctx);
-/** The smallest scale with which no test does better, within a part in 1,000 where the curve is the mechanism's own. It is found along the points
- * (epsilon, delta) that imply the risk, by sotto_calibrate(), in the adjacency of the sensitivity and in both directions; what
- * the release costs at a delta is sotto_account_release() of the scale.
- *
- *  Returns: EINVAL   the risk is none, or what guessing reaches; names the parameter
- *           EDOMAIN  no scale was found: no noise of that mechanism reaches the risk, or hardly any is needed */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_risk(double *scale, const char *mechanism,
-                                                             const struct sotto_sensitivity *sensitivity,
-                                                             const struct sotto_risk *risk,
-                                                             const struct sotto_context *ctx);
-/** The same for sampled steps, by sotto_calibrate_sampled(). Takes seconds.
- *
- *  In:      sampled->noise_multiplier, sampled->delta  are not read */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled_risk(double *noise_multiplier,
-                                                                     const struct sotto_sampled *sampled,
-                                                                     const struct sotto_risk *risk,
-                                                                     const struct sotto_context *ctx);
 
 #ifdef __cplusplus
 }

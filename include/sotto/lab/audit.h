@@ -139,14 +139,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_attack(struct sotto_audit_
                                                              const struct sotto_audit_options *options,
                                                              const struct sotto_context *ctx);
 
-/** Out: *out: area under the ROC curve (ties count half), with DeLong's interval. Returns: EINVAL, ENOMEM. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_auc(struct sotto_estimate *out, const double *member,
-                                                  size_t n_member, const double *nonmember,
-                                                  size_t n_nonmember, double confidence);
-/** Out: *out: k / n and its Clopper-Pearson interval. Returns: EINVAL. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_clopper_pearson(struct sotto_estimate *out, size_t k, size_t n,
-                                                              double confidence);
-
 #ifdef __cplusplus
 }
 #endif

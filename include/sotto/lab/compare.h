@@ -86,11 +86,6 @@ SOTTO_API void sotto_compare_result_free(struct sotto_compare_result *r);
  *  Returns: ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare_encode(char **json,
                                                              const struct sotto_compare_result *r);
-/** In:      json: a "sotto.compare/1" object
- *  Out:     *out: the comparison that it holds
- *  Returns: EFORMAT, ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare_decode(struct sotto_compare_result *out,
-                                                             const char *json);
 /** Out:     *text: a table for the terminal
  *  Returns: ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare_summary(char **text,

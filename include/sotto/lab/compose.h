@@ -1,5 +1,4 @@
-/* compose.h - what guarantees add up to: composition rules for stated (epsilon, delta), and a checker that computes the
- * exact answer for mechanisms with finitely many outputs.
+/* compose.h - what guarantees add up to: composition rules for stated (epsilon, delta).
  *
  * Every number is an interval that holds the exact value of the rule; its upper end is the guarantee. A rule only knows
  * (epsilon, delta): mechanisms with known noise compose tighter (sotto_account_release() with `compose`,
@@ -48,12 +47,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_advanced(struct sotto_comp
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_optimal(struct sotto_composed *out,
                                                               struct sotto_dp each, size_t k, double delta,
                                                               enum sotto_adjacency adjacency);
-/** The simple upper bound of sotto_compose_optimal(): the smallest of three closed forms.
- *
- *  Source: Kairouz, Oh, Viswanath 2015, theorem 3.4 */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_simple(struct sotto_composed *out, struct sotto_dp each,
-                                                             size_t k, double delta,
-                                                             enum sotto_adjacency adjacency);
 /** One mechanism for each part of a partition by a function of the record.
  *
  *  add-remove   the largest counts
@@ -84,9 +77,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_parallel_rows(struct sotto
  *  In: g  records, at least 1 */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_group(struct sotto_composed *out, struct sotto_dp each,
                                                             size_t g, enum sotto_adjacency adjacency);
-/** Replace-one from add-remove: a replacement removes one record and adds one, a group of two. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_replace_one(struct sotto_composed *out,
-                                                                  struct sotto_dp each);
 /** One of n mechanisms, drawn at random: (largest epsilon, sum of probability times delta).
  *
  *  In: parts          (n)
@@ -117,30 +107,6 @@ struct sotto_adaptive {
     double failure; /**< probability that everything is told, at most 1 */
 };
 enum { SOTTO_MAX_OFFERS = 8 };
-/** The triples on offer for an event: each of them covers all its releases by itself. The caller takes one before the release, for
- * good. The choice may depend on everything that was seen before.
- *
- *  In:      event  under add-remove: as in sotto_account_events() with target replace-one
- *           left   what the box has left. A run, or noise with a curve, is offered with a quarter, a sixteenth and a
- *                  sixty-fourth of left->failure; and, where left->pure is finite and above 0, with parts of that
- *  Out:     out    (SOTTO_MAX_OFFERS) whether an offer fits into `left` is for the caller to see
- *           count  0: no triple is known to cover the event
- *  Returns: EINVAL  names the parameter
- *           ENOTSUP  a mechanism or a sampling without a bound
- *           ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_adaptive(struct sotto_adaptive out[SOTTO_MAX_OFFERS],
-                                                               size_t *count, const struct sotto_event *event,
-                                                               const struct sotto_adaptive *left);
-/** Adds a triple, rounded up: pure epsilons add up, shifts in squares; one of the failures happens, or both.
- *
- *  In/out:  total  untouched on failure
- *  Returns: EINVAL  names the member that is out of its range */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_adaptive_add(struct sotto_adaptive *total,
-                                                           const struct sotto_adaptive *entry);
-/** Epsilon of a triple at delta in [0, 1), by its exact curve.
- *
- *  Returns: upper end INFINITY: none holds. Both ends NAN: the triple or delta is out of its range, or NULL */
-SOTTO_API struct sotto_interval sotto_adaptive_epsilon(const struct sotto_adaptive *box, double delta);
 
 /** Two figures for a list of events. */
 struct sotto_any_order {
@@ -150,16 +116,6 @@ struct sotto_any_order {
     char reason[192];                /**< why the upper end is INFINITY; else "" */
     struct sotto_account beforehand; /**< if all parameters had been fixed before the first event */
 };
-/** Which box would hold these events. Of the triples on offer for each, those are taken that give the least epsilon in all, as far as
- * exchanging one at a time finds them. What is left of a pure part, as sotto_account_adaptive() asks, is the epsilon of all beforehand.
- *
- *  In:      as sotto_account_events()
- *  Out:     *out  untouched on failure
- *  Returns: those of sotto_account_events() */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_any_order(struct sotto_any_order *out,
-                                                                const struct sotto_event *events, size_t n,
-                                                                double delta, enum sotto_adjacency target,
-                                                                const struct sotto_context *ctx);
 /** The same for a file of schema sotto.events/1.
  *
  *  In, Returns: as sotto_account_events_file() */
@@ -167,21 +123,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_any_order_file(struct sott
                                                                      const char *path, double delta,
                                                                      enum sotto_adjacency target,
                                                                      const struct sotto_context *ctx);
-
-/** The definition itself, for two output distributions, in both directions: the smallest delta at epsilon.
- *
- *  In:      p, q     (n) taken as they stand; each should add up to 1
- *  Returns: EINVAL  a negative or infinite probability */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_finite_delta(struct sotto_interval *delta, const double *p,
-                                                           const double *q, size_t n, double epsilon);
-/** The same: the smallest epsilon at delta.
- *
- *  In:      p, q      (n)
- *  Out:     *epsilon  INFINITY where none holds
- *  Returns: EINVAL  a negative or infinite probability */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_finite_epsilon(struct sotto_interval *epsilon, const double *p,
-                                                             const double *q, size_t n, double delta,
-                                                             const struct sotto_context *ctx);
 
 #ifdef __cplusplus
 }

@@ -215,10 +215,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_verify(char **json, const cha
  *  Out:     *text: for the terminal, long lists cut; "" for sets of another kind
  *  Returns: ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_summary(char **text, const struct sotto_dataset *d);
-/** Whether rows of features can be trained on as they are: no column holds category codes, the order of which has no
- *  meaning, or lacks values. Of a table with a schema this depends on the schema only.
- *  Returns: EINVAL: names the columns, and 'sotto data split --one-hot' */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_check_encoded(const struct sotto_dataset *d);
 /** Returns: 1: a registered name, which stands for a set that sotto generates or knows as a public benchmark. */
 SOTTO_API int sotto_dataset_is_public(const char *dataset_id);
 /** The source of rows of a set: what the arrays it was read from say of themselves, else the rows of this set.
@@ -308,23 +304,11 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_encoding_load(struct sotto_t
  *  Returns: EFORMAT, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_encoding_parse(struct sotto_table_encoding **out,
                                                                    const char *text, const char *name);
-/** Reads encoding.json in the folder of a features file, if the file's provenance says that the encoding depends on no private
- *  row; only such an encoding may go into what is released.
- *  Out:     *out: unchanged where there is no such encoding
- *  Returns: as sotto_table_encoding_load() and sotto_provenance_load() */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_encoding_beside(struct sotto_table_encoding **out,
-                                                                    const char *features);
 SOTTO_API void sotto_table_encoding_free(struct sotto_table_encoding *e);
-/** Out:     *json: one line
- *  Returns: ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_encoding_text(char **json,
-                                                                  const struct sotto_table_encoding *e);
 SOTTO_API enum sotto_encoding sotto_table_encoding_how(const struct sotto_table_encoding *e);
 /** Numbers of an encoded row. */
 SOTTO_API size_t sotto_table_encoding_width(const struct sotto_table_encoding *e);
 SOTTO_API size_t sotto_table_encoding_classes(const struct sotto_table_encoding *e);
-/** Name of class k, borrowed. Returns: NULL: there is no such class. */
-SOTTO_API const char *sotto_table_encoding_class(const struct sotto_table_encoding *e, size_t k);
 /** Encodes the rows of a CSV or TSV file. Columns are found by name, in any order; the label column may be there. Unknown
  *  categories are counted in a warning.
  *  Out:     *x: (n, width) f4
@@ -341,19 +325,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_encode(struct sotto_array *x
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_answers(const char *path,
                                                             const struct sotto_table_encoding *e,
                                                             const struct sotto_array *probabilities);
-
-enum sotto_part { SOTTO_PART_PUBLIC, SOTTO_PART_PRIVATE, SOTTO_PART_HELDOUT, SOTTO_PART_SHADOW, SOTTO_PARTS };
-/** Disjoint uniformly random parts of one pool, as row numbers in random order. Free with sotto_split_clear(). */
-struct sotto_split {
-    size_t n[SOTTO_PARTS];
-    int64_t *rows[SOTTO_PARTS]; /**< (n[part]), owned */
-};
-/** Returns: EINVAL  the sizes add up to more than `pool`
- *           ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_split_make(struct sotto_split *out, size_t pool,
-                                                         const size_t sizes[SOTTO_PARTS], uint64_t seed);
-SOTTO_API void sotto_split_clear(struct sotto_split *s);
-SOTTO_API const char *sotto_part_name(enum sotto_part part);
 
 #ifdef __cplusplus
 }

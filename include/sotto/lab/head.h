@@ -22,10 +22,6 @@ SOTTO_API int sotto_head_trainer_private(const char *trainer);
 /** Returns: 1: a private or a convex trainer: its heads are certified or lead to a certificate. It refuses, logs and
  *           counts nothing that depends on what the records hold, and its number of classes must be public. 0: another. */
 SOTTO_API int sotto_head_trainer_silent(const char *trainer);
-/** Name of the i-th trainer on second moments. Returns: NULL after the last. */
-SOTTO_API const char *sotto_head_moment_trainer(size_t i);
-/** One line about the i-th trainer on second moments. Returns: NULL after the last. */
-SOTTO_API const char *sotto_head_moment_title(size_t i);
 /** Out: *r: the values in brackets of trainer "adam"; a member that is then set to 0 has its default again (sotto/base.h). */
 SOTTO_API void sotto_head_defaults(struct sotto_head_recipe *r);
 /** Trains with noise: the whole run is charged to the ledger before its first step, and stays charged if it is stopped.
@@ -45,7 +41,7 @@ SOTTO_API void sotto_head_defaults(struct sotto_head_recipe *r);
  *  records, clipped to `clip`; noise enters a convex objective, and its minimum is blurred by exact noise. noise_multiplier is
  *  1 / epsilon; everything else follows public rules. Linear; replace-one; pure unless a delta is given.
  *
- *  Second moments (the trainers of sotto_head_moment_trainer()): sums over the records of x x' and of x by class go through
+ *  Second moments (trainers "moments-..."): sums over the records of x x' and of x by class go through
  *  sotto_dp_release() once, with a proved replace-one sensitivity (rounding included), and the head is computed from what
  *  comes out. Any mechanism that adds noise to vectors will do.
  *
@@ -111,23 +107,15 @@ SOTTO_API size_t sotto_head_records(const struct sotto_head *h);
 SOTTO_API const struct sotto_head_recipe *sotto_head_get_recipe(const struct sotto_head *h);
 /** Returns: sotto.encoding/1 of the table that made X, as the file's metadata says it; NULL: none is known. */
 SOTTO_API const char *sotto_head_encoding(const struct sotto_head *h);
-/** Notes it.
- *
- *  In:      json  is released with the head, so it must not depend on private rows (sotto_table_encoding_beside())
- *  Returns: ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoding(struct sotto_head *h, const char *json);
 /** Returns: SHA-256 of the encoder that made X, 64 lower-case hexadecimal digits; "" (the default): none. */
 SOTTO_API const char *sotto_head_encoder(const struct sotto_head *h);
-/** In:      sha256  64 lower-case hexadecimal digits, or ""
- *  Returns: EINVAL  another text */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoder(struct sotto_head *h, const char *sha256);
 /** Notes what a reader of the head has to know of them; kept in its file.
  *
  *  Returns: ENOENT, EIO, EFORMAT, ENOMEM  names the file */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_note_files(struct sotto_head *h,
                                                               const struct sotto_head_files *files,
                                                               const struct sotto_context *ctx);
-/** The same from the encoder's file. An encoder that private records trained (sotto/lab/fine_tune.h) passes its stamp "no
+/** The same from the encoder's file. An encoder that private records trained (sotto/fine_tune.h) passes its stamp "no
  *  privacy statement" on to the head.
  *
  *  Returns: ENOENT, EIO */
@@ -138,9 +126,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoder_file(struct sotto
  *  Returns: EINVAL      it is longer */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_classes_by(struct sotto_head *h,
                                                                   const char *classes_by);
-/** Notes what a certificate says of the files that trained it (sotto_released_inputs()); kept in its file. */
-SOTTO_API void sotto_head_set_released_inputs(struct sotto_head *h,
-                                              const struct sotto_released_inputs *released);
 /** Out: *out: a copy; free with sotto_head_free() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_copy(struct sotto_head **out, const struct sotto_head *h);
 

@@ -102,10 +102,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_rows_once(const int64_t *rows, siz
 /** The same of the source rows of an array.
  *  In:      p: NULL or without rows: nothing is checked */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_once(const struct sotto_provenance *p);
-/** What an epsilon about these records rests on besides the mechanism. Every private verb passes it on as `condition`.
- *  In:      p: may be NULL
- *  Returns: one sentence for the conditional part of the certificate; NULL: nothing */
-SOTTO_API const char *sotto_provenance_condition(const struct sotto_provenance *p);
 
 #ifdef __cplusplus
 }

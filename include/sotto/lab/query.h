@@ -9,11 +9,6 @@
 extern "C" {
 #endif
 
-/** In:  path  a head or MLP, of sotto or PyTorch
- *  Out: *out  free with sotto_target_close()
- *  Returns: those of sotto_head_load() */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_open_head(struct sotto_target **out, const char *path);
-
 /** {0} or NULL: all defaults. */
 struct sotto_command_options {
     /** [60] seconds to read one frame and to answer it; for the first frame, the start of the command included. */
@@ -23,7 +18,6 @@ struct sotto_command_options {
     /** Zeros: room for later members. */
     uint64_t reserved[4];
 };
-SOTTO_API void sotto_command_defaults(struct sotto_command_options *o);
 /** A model behind `/bin/sh -c COMMAND` (docs/FORMATS.md, "Target commands"). The command reads rows from stdin and writes
  *  posteriors to stdout, one .npy frame each way for each batch. Its stderr is that of this process. It runs in a process
  *  group of its own, which is killed on any failure and at the latest when the target is closed.
@@ -70,23 +64,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_disguise(struct sotto_targe
                                                               const struct sotto_disguise_options *options,
                                                               const float *cover, size_t cover_rows,
                                                               uint64_t seed);
-/** In:  rows        (n, inputs)
- *  Out: posteriors  (n, classes)
- *
- *  Returns: EBUDGET  more rows than the budget still allows; no row is asked
- *           EINVAL   a row that is not finite
- *           EFORMAT  an answer that is not finite, is negative, or does not sum to 1 within 1e-3
- *           those of the model */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_query(struct sotto_target *t, float *posteriors,
-                                                           const float *rows, size_t n);
 SOTTO_API size_t sotto_target_inputs(const struct sotto_target *t);
 SOTTO_API size_t sotto_target_classes(const struct sotto_target *t);
-/** Returns: rows asked so far. */
-SOTTO_API uint64_t sotto_target_used(const struct sotto_target *t);
-/** Returns: the weights, for attacks that look inside; NULL if the target only answers. Borrowed. */
-SOTTO_API const struct sotto_head *sotto_target_head(const struct sotto_target *t);
-/** Returns: the same of a whole network. */
-SOTTO_API const struct sotto_network *sotto_target_network(const struct sotto_target *t);
 /** Returns: the label of the copies that options.poison counts, of record `row` (members first, then non-members): another
  *  class, spread over the rows so that no general rule is taught. */
 SOTTO_API int64_t sotto_poison_label(int64_t label, size_t row, size_t classes);

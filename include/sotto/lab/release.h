@@ -13,10 +13,6 @@ extern "C" {
  *           (clipping by L1 in many dimensions: down to 2^-40), and coarse enough that `records` contributions of
  *           max_grad_norm are at most 2^50 steps. */
 SOTTO_API double sotto_dpsgd_session_lattice(const struct sotto_dpsgd_session *steps);
-/** sotto_dp_step() for a sum of floats. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step_float(struct sotto_dpsgd_session *steps, float *sum);
-/** Returns: the hash of the run's entry in the ledger. */
-SOTTO_API const char *sotto_dpsgd_session_entry(const struct sotto_dpsgd_session *steps);
 
 /** What the certificate of sotto_protect_records() says of files that a trainer reads. Start from {0}. */
 struct sotto_released_inputs {
@@ -33,11 +29,6 @@ struct sotto_released_inputs {
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_released_inputs(struct sotto_released_inputs *out,
                                                               const char *features, const char *labels,
                                                               const struct sotto_context *ctx);
-
-/** For MEASURING only: the same noise law by a fast double sampler from a seeded stream. No ledger is charged, so what
- * comes out must never be released. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_noise_simulate(float *vector, size_t n, const char *mechanism,
-                                                             double scale, uint64_t seed, uint64_t draw);
 
 #ifdef __cplusplus
 }

@@ -22,8 +22,6 @@ struct sotto_norm_pair {
     double one, two;
 };
 /** Returns: "induced", ... */
-/** Returns: one line of description. */
-SOTTO_API const char *sotto_paper_norm_name(enum sotto_paper_norm norm);
 SOTTO_API const char *sotto_paper_norm_title(enum sotto_paper_norm norm);
 
 /** Largest observed change of the weights over random replace-one pairs (Algorithm 2): EVIDENCE, not a bound.

@@ -273,8 +273,6 @@ struct sotto_block_features {
     /** Zeros: room for later members. */
     uint64_t reserved[4];
 };
-/** Out: every member of *f gets the default in brackets. */
-SOTTO_API void sotto_block_defaults(struct sotto_block_features *f);
 /** Out:     *width: columns of sotto_embed_blocks()
  *  Returns: EINVAL  the encoder has fewer blocks */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_block_width(size_t *width, const struct sotto_encoder *e,
@@ -307,8 +305,6 @@ struct sotto_scattering {
     /** Zeros: room for later members. */
     uint64_t reserved[4];
 };
-/** Out: every member of *s gets the default in brackets. */
-SOTTO_API void sotto_scattering_defaults(struct sotto_scattering *s);
 /** Out:     shape: channels, rows, columns of the features of an image
  *  Returns: EINVAL  the data are not images, or an option does not fit */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_scattering_shape(size_t shape[3],

@@ -336,8 +336,6 @@ SOTTO_API const char *sotto_network_sha256(const struct sotto_network *n);
 /** Returns: how it was trained (checkpoint and metrics are not kept; backend NULL: not known); NULL: made elsewhere. A seed 0
  *           stands there as SOTTO_SEED_ZERO, so that the recipe may be given to a call again. */
 SOTTO_API const struct sotto_train_options *sotto_network_recipe(const struct sotto_network *n);
-/** Returns: "none: ..." if private records trained it without protection, else "". */
-SOTTO_API const char *sotto_network_statement(const struct sotto_network *n);
 
 /** What of several answers is averaged. */
 enum sotto_average {

@@ -33,11 +33,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_array_require_exact(const struct s
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_array_require_finite(const struct sotto_array *a,
                                                                    const char *name, const char *what);
 
-/** Reads .npy versions 1 to 3. Big-endian numbers and Fortran order become this machine's and row-major.
- *  Returns: ENOENT, EIO
- *           EFORMAT  another layout, or sizes that do not match the file exactly
- *           ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_npy_load(struct sotto_array *out, const char *path);
 /** Writes version 1.0.
  *  Returns: ECREATE, EIO, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_npy_save(const char *path, const struct sotto_array *a);
@@ -55,43 +50,9 @@ struct sotto_tensors {
     char **metadata; /**< (2 metadata_count) key, value, key, value, ... */
 };
 SOTTO_API void sotto_tensors_clear(struct sotto_tensors *t);
-/** In:      data: copied; NULL: zeros
- *  Returns: EINVAL  the name is taken
- *           ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_tensors_add(struct sotto_tensors *t, const char *name,
-                                                          enum sotto_dtype dtype, int ndim,
-                                                          const size_t *shape, const void *data);
-/** Borrowed. Returns: NULL: there is no such tensor. */
-SOTTO_API struct sotto_array *sotto_tensors_find(const struct sotto_tensors *t, const char *name);
-/** Sets or replaces one text.
- *  Returns: ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_tensors_set_metadata(struct sotto_tensors *t, const char *key,
-                                                                   const char *value);
-/** Borrowed. Returns: NULL: there is no such key. */
-SOTTO_API const char *sotto_tensors_metadata(const struct sotto_tensors *t, const char *key);
-/** Reads .safetensors. Numbers of type BF16 are widened to F4.
- *  Returns: ENOENT, EIO
- *           EFORMAT  lengths that do not match the file, duplicate keys, bytes of no tensor or of two
- *           ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_safetensors_load(struct sotto_tensors *out, const char *path);
-/** Writes tensors in the order given and metadata sorted by key: same contents, same bytes.
- *  Returns: ECREATE, EIO, ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_safetensors_save(const char *path,
-                                                               const struct sotto_tensors *t);
-/** The bytes of such a file, from memory and to memory.
- *  In:      bytes (size): borrowed during the call
- *           name: stands in error texts where a file's path would
- *  Out:     *bytes (*size): free with sotto_bytes_free()
- *  Returns: EFORMAT, ENOMEM  as above */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_safetensors_load_bytes(struct sotto_tensors *out,
-                                                                     const void *bytes, size_t size,
-                                                                     const char *name);
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_safetensors_save_bytes(void **bytes, size_t *size,
-                                                                     const struct sotto_tensors *t);
 /** .npz: a zip of .npy files, stored or deflated. There is no metadata.
  *  Returns: as of .safetensors */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_npz_load(struct sotto_tensors *out, const char *path);
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_npz_save(const char *path, const struct sotto_tensors *t);
 
 /** Reads one array of any of these kinds, or of a CSV table of numbers, with or without a line of column names, which becomes
  *  (rows, columns) f8.
@@ -114,15 +75,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_rows_open(struct sotto_rows **out,
 SOTTO_API void sotto_rows_close(struct sotto_rows *r);
 SOTTO_API void sotto_rows_shape(size_t *rows, size_t *columns, enum sotto_dtype *dtype,
                                 const struct sotto_rows *r);
-/** The path, borrowed. */
-SOTTO_API const char *sotto_rows_name(const struct sotto_rows *r);
-/** From any thread.
- *  Out:     out (count, columns): rows first .. first + count - 1
- *  Returns: EINVAL  rows that the matrix does not have
- *           EIO     among others: the file became shorter while it was read
- *           EFORMAT booleans other than 0 and 1 */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_rows_read(double *out, const struct sotto_rows *r, size_t first,
-                                                        size_t count);
 
 /** What a file is and holds. Kinds: npy, npz, safetensors, json, csv, yaml, idx (plain or gzip), ledger.
  *  Out:     *json: one "sotto.inspect/1" object (docs/FORMATS.md); *text: lines for the terminal. Free with

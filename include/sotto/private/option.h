@@ -14,8 +14,6 @@ extern "C" {
  *  In:      name  its name, key, alias or old name
  *  Returns: the row; NULL: there is none */
 SOTTO_API const struct sotto_option *sotto_option_find(const struct sotto_option *table, const char *name);
-/** Out: *out: every member of the table gets its default ("auto": 0, as in {0}); other members stay as they are. */
-SOTTO_API void sotto_options_defaults(void *out, const struct sotto_option *table);
 /** Numbers of a REALS member from text.
  *
  *  In:      text    "0.01,0.001" or "[0.01, 0.001]"

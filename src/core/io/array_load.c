@@ -2,6 +2,7 @@
 #include "io/array/npy.h"
 #include "io/array/npz.h"
 #include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "io/table/csv.h"
 #include "io/text/number.h"
 
@@ -86,7 +87,7 @@ static sotto_status read_safetensors(struct sotto_array *out, const struct sourc
     struct sotto_array *found = NULL;
     TRY(safetensors_read(&all, s));
     if (name)
-        found = sotto_tensors_find(&all, name);
+        found = tensors_find(&all, name);
     else if (all.count == 1)
         found = &all.items[0].array;
     if (!found && name)

@@ -101,7 +101,7 @@ static void put_default(void *out, const struct sotto_option *row)
     (void)status;
 }
 
-void sotto_options_defaults(void *out, const struct sotto_option *table)
+void options_defaults(void *out, const struct sotto_option *table)
 {
     GIVEN_OR(, out, table);
     for (; table->name; table++)

@@ -34,5 +34,7 @@ sotto_status options_change(void *out, const struct sotto_option *table, const v
                             const struct sotto_option *changes_table);
 /** The inverse of sotto_options_resolve(): a resolved struct becomes one which a public call resolves to the same. */
 void options_state(void *resolved, const struct sotto_option *table);
+/** Out: *out: every member of the table gets its default ("auto": 0, as in {0}); other members stay as they are. */
+void options_defaults(void *out, const struct sotto_option *table);
 
 #endif

@@ -1,5 +1,6 @@
 /* The files of canaries beside the output of a training: their names, and the commitment that the one of records holds. */
 #include "canary/canaries.h"
+#include "io/array/tensors.h"
 #include "sotto/private/io.h"
 
 #include <stdio.h>
@@ -19,7 +20,7 @@ sotto_status canary_commitment_of(char out[SHA256_HEX], const char *path)
     sotto_status status = SOTTO_OK;
     struct sotto_tensors t = {0};
     TRY(sotto_npz_load(&t, path));
-    const struct sotto_array *a = sotto_tensors_find(&t, "commitment");
+    const struct sotto_array *a = tensors_find(&t, "commitment");
     if (!a || a->dtype != SOTTO_U1 || a->count != CANARY_COMMITMENT)
         FAIL(
             SOTTO_EFORMAT,

@@ -11,6 +11,8 @@
  * weight is that of the last steps there, and never below the noise's. */
 #include "base/file.h"
 #include "canary/canaries.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "rng/rng.h"
 #include "sotto/private/io.h"
 
@@ -65,9 +67,9 @@ static sotto_status load_state(struct sotto_canaries *c)
     TRY(canary_path(path, c->output, CANARY_STATE));
     if (!file_exists(path))
         goto done;
-    TRY(sotto_safetensors_load(&t, path));
-    const char *commitment = sotto_tensors_metadata(&t, "commitment");
-    const struct sotto_array *a = sotto_tensors_find(&t, "white_box");
+    TRY(safetensors_load(&t, path));
+    const char *commitment = tensors_metadata(&t, "commitment");
+    const struct sotto_array *a = tensors_find(&t, "white_box");
     if (!commitment || strcmp(commitment, c->commitment) != 0 || !a || a->dtype != SOTTO_F8 ||
         a->count != c->coins.count)
         FAIL(SOTTO_EFORMAT, "%s: is not what was seen of these canaries; give {fresh} to start again", path);
@@ -85,9 +87,9 @@ sotto_status canary_keep(const struct sotto_canaries *c)
     if (!c || !c->white_box)
         return SOTTO_OK;
     TRY(canary_path(path, c->output, CANARY_STATE));
-    TRY(sotto_tensors_set_metadata(&t, "commitment", c->commitment));
-    TRY(sotto_tensors_add(&t, "white_box", SOTTO_F8, 1, &c->coins.count, c->white_box));
-    TRY(sotto_safetensors_save(path, &t));
+    TRY(tensors_set_metadata(&t, "commitment", c->commitment));
+    TRY(tensors_add(&t, "white_box", SOTTO_F8, 1, &c->coins.count, c->white_box));
+    TRY(safetensors_save(path, &t));
 done:
     sotto_tensors_clear(&t);
     return status;

@@ -1,6 +1,8 @@
 /* What is known of the coins from outside: scores of the answers of the trained model, and their file. */
 #include "base/file.h"
 #include "canary/canaries.h"
+#include "io/array/npz.h"
+#include "io/array/tensors.h"
 #include "sotto/private/io.h"
 
 #include <math.h>
@@ -41,11 +43,11 @@ static sotto_status add_records(struct sotto_tensors *t, const struct sotto_data
 {
     sotto_status status = SOTTO_OK;
     if (d->images)
-        TRY(sotto_tensors_add(t, values, SOTTO_U1, 4, (size_t[]){d->n, d->channels, d->height, d->width},
-                              d->images));
+        TRY(tensors_add(t, values, SOTTO_U1, 4, (size_t[]){d->n, d->channels, d->height, d->width},
+                        d->images));
     else
-        TRY(sotto_tensors_add(t, values, SOTTO_F4, 2, (size_t[]){d->n, d->columns}, d->features));
-    TRY(sotto_tensors_add(t, labels, SOTTO_I8, 1, &d->n, d->labels));
+        TRY(tensors_add(t, values, SOTTO_F4, 2, (size_t[]){d->n, d->columns}, d->features));
+    TRY(tensors_add(t, labels, SOTTO_I8, 1, &d->n, d->labels));
 done:
     return status;
 }
@@ -58,7 +60,7 @@ static sotto_status add_commitment(struct sotto_tensors *t, const char *digits)
         const char pair[] = {digits[2 * i], digits[2 * i + 1], 0};
         bytes[i] = (unsigned char)strtoul(pair, NULL, 16);
     }
-    return sotto_tensors_add(t, "commitment", SOTTO_U1, 1, (size_t[]){sizeof bytes}, bytes);
+    return tensors_add(t, "commitment", SOTTO_U1, 1, (size_t[]){sizeof bytes}, bytes);
 }
 
 sotto_status sotto_canaries_save(const struct sotto_canaries *c)
@@ -74,11 +76,11 @@ sotto_status sotto_canaries_save(const struct sotto_canaries *c)
     if (c->record[0].n)
         TRY(add_records(&t, &c->record[0], "tails", "tails_labels"));
     if (c->answered)
-        TRY(sotto_tensors_add(&t, "black_box", SOTTO_F8, 1, &c->coins.count, c->black_box));
+        TRY(tensors_add(&t, "black_box", SOTTO_F8, 1, &c->coins.count, c->black_box));
     if (c->white_box)
-        TRY(sotto_tensors_add(&t, "white_box", SOTTO_F8, 1, &c->coins.count, c->white_box));
+        TRY(tensors_add(&t, "white_box", SOTTO_F8, 1, &c->coins.count, c->white_box));
     file_release(c->held);
-    TRY(sotto_npz_save(path, &t));
+    TRY(npz_save(path, &t));
     TRY(canary_path(path, c->output, CANARY_STATE));
     unlink(path);
 done:

@@ -269,7 +269,7 @@ done:
     return status;
 }
 
-sotto_status sotto_dataset_check_encoded(const struct sotto_dataset *d)
+sotto_status dataset_check_encoded(const struct sotto_dataset *d)
 {
     REQUIRE_GIVEN(d);
     const struct dataset *behind = dataset_behind(d);

@@ -173,5 +173,9 @@ sotto_status identity_of_arrays(struct dataset *d, const char *values, const cha
 enum sotto_encoding dataset_stored_encoding(const struct sotto_dataset *s);
 /** [a-z0-9][a-z0-9._-]*, at most 63 bytes. */
 bool dataset_name_is_valid(const char *name);
+/** Whether rows of features can be trained on as they are: no column holds category codes, the order of which has no
+ *  meaning, or lacks values. Of a table with a schema this depends on the schema only.
+ *  Returns: EINVAL: names the columns, and 'sotto data split --one-hot' */
+sotto_status dataset_check_encoded(const struct sotto_dataset *d);
 
 #endif

@@ -7,7 +7,6 @@
 #include "data/augment/augment.h"
 #include "par/par.h"
 #include "sotto/option.h"
-#include "sotto/private/option.h"
 
 #include <string.h>
 
@@ -33,13 +32,6 @@ sotto_status encoder_check_size(const struct sotto_encoder *e, const struct sott
     TRY(encoder_check_image(e, data->name, (struct nn_shape){data->channels, data->height, data->width}));
 done:
     return status;
-}
-
-void sotto_block_defaults(struct sotto_block_features *f)
-{
-    GIVEN_OR(, f);
-    *f = (struct sotto_block_features){0};
-    sotto_options_defaults(f, options_block);
 }
 
 /* Where the features of an image stand: those of the blocks from `first` on, then the embedding. */

@@ -4,6 +4,8 @@
 #include "ssl/encoder.h"
 
 #include "data/augment/augment.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "io/provenance/statement.h"
 
 #include <stdio.h>
@@ -146,12 +148,12 @@ static sotto_status encoder_tensors(struct sotto_tensors *tensors, const struct 
     char input[80];
     snprintf(input, sizeof input, "%zux%zux%zu", in.channels, in.height, in.width);
     TRY(nn_model_export(tensors, e->model, "", 0));
-    TRY(sotto_tensors_set_metadata(tensors, "schema", schema));
-    TRY(sotto_tensors_set_metadata(tensors, "encoder", e->name));
-    TRY(sotto_tensors_set_metadata(tensors, "input", input));
-    TRY(sotto_tensors_set_metadata(tensors, "weights_sha256", e->weights_sha256));
+    TRY(tensors_set_metadata(tensors, "schema", schema));
+    TRY(tensors_set_metadata(tensors, "encoder", e->name));
+    TRY(tensors_set_metadata(tensors, "input", input));
+    TRY(tensors_set_metadata(tensors, "weights_sha256", e->weights_sha256));
     for (size_t i = 0; i < e->fact_count; i++)
-        TRY(sotto_tensors_set_metadata(tensors, e->facts[2 * i], e->facts[2 * i + 1]));
+        TRY(tensors_set_metadata(tensors, e->facts[2 * i], e->facts[2 * i + 1]));
 done:
     return status;
 }
@@ -162,7 +164,7 @@ sotto_status sotto_encoder_save(const char *path, const struct sotto_encoder *e)
     struct sotto_tensors t = {0};
     sotto_status status = encoder_tensors(&t, e);
     if (status == SOTTO_OK)
-        status = sotto_safetensors_save(path, &t);
+        status = safetensors_save(path, &t);
     sotto_tensors_clear(&t);
     return status;
 }
@@ -173,7 +175,7 @@ sotto_status sotto_encoder_save_bytes(void **bytes, size_t *size, const struct s
     struct sotto_tensors t = {0};
     sotto_status status = encoder_tensors(&t, e);
     if (status == SOTTO_OK)
-        status = sotto_safetensors_save_bytes(bytes, size, &t);
+        status = safetensors_save_bytes(bytes, size, &t);
     sotto_tensors_clear(&t);
     return status;
 }
@@ -204,7 +206,7 @@ done:
 static sotto_status require_metadata(const char **out, const struct sotto_tensors *tensors, const char *key,
                                      const char *path)
 {
-    *out = sotto_tensors_metadata(tensors, key);
+    *out = tensors_metadata(tensors, key);
     if (*out)
         return SOTTO_OK;
     sotto_status status =
@@ -243,16 +245,15 @@ static sotto_status read_kind(struct nn_model_config *config, bool *network,
     if (!*network && strcmp(found, schema) != 0)
         FAIL(SOTTO_EFORMAT, "%s: schema is '%s'; expected '%s'", path, found, schema);
     TRY(require_metadata(&config->name, tensors, *network ? "model" : "encoder", path));
-    if (*network &&
-        (sotto_tensors_metadata(tensors, "residual") || sotto_tensors_metadata(tensors, "hidden")))
+    if (*network && (tensors_metadata(tensors, "residual") || tensors_metadata(tensors, "hidden")))
         FAIL(SOTTO_EFORMAT,
              "%s: network '%s' has noise, ensemble members or its own widths; expected an encoder", path,
              config->name);
     config->normalised = nn_tensors_normalised(tensors);
-    config->norm = *network ? sotto_tensors_metadata(tensors, "norm") : NULL;
+    config->norm = *network ? tensors_metadata(tensors, "norm") : NULL;
     TRY(require_metadata(&input, tensors, "input", path));
-    if (*network && sotto_tensors_metadata(tensors, "network_input")) /* of one that began as an encoder */
-        input = sotto_tensors_metadata(tensors, "network_input");
+    if (*network && tensors_metadata(tensors, "network_input")) /* of one that began as an encoder */
+        input = tensors_metadata(tensors, "network_input");
     TRY(read_input(&config->input, input, path));
 done:
     return status;
@@ -263,7 +264,7 @@ static sotto_status check_weights(const struct sotto_encoder *e, bool network,
                                   const struct sotto_tensors *tensors, const char *path)
 {
     sotto_status status = SOTTO_OK;
-    const char *recorded = sotto_tensors_metadata(tensors, "weights_sha256"), *found = e->weights_sha256;
+    const char *recorded = tensors_metadata(tensors, "weights_sha256"), *found = e->weights_sha256;
     char whole[SHA256_HEX];
     if (network) {
         TRY(nn_tensors_sha256(whole, tensors, path));
@@ -327,7 +328,7 @@ sotto_status sotto_encoder_load(struct sotto_encoder **out, const char *path)
 {
     REQUIRE_GIVEN(out, path);
     struct sotto_tensors t = {0};
-    sotto_status status = sotto_safetensors_load(&t, path);
+    sotto_status status = safetensors_load(&t, path);
     if (status == SOTTO_OK)
         status = encoder_from_tensors(out, &t, path);
     sotto_tensors_clear(&t);
@@ -339,7 +340,7 @@ sotto_status sotto_encoder_load_bytes(struct sotto_encoder **out, const void *by
     REQUIRE_GIVEN(out, !size || bytes);
     static const char name[] = "encoder in memory";
     struct sotto_tensors t = {0};
-    sotto_status status = sotto_safetensors_load_bytes(&t, bytes, size, name);
+    sotto_status status = safetensors_load_bytes(&t, bytes, size, name);
     if (status == SOTTO_OK)
         status = encoder_from_tensors(out, &t, name);
     sotto_tensors_clear(&t);

@@ -1,5 +1,7 @@
 /* Weights of a network that another program trained, under that program's names, become an encoder. The file says nothing of
  * the records behind them: that they are public is the user's statement, which the encoder keeps. */
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "options/option_tables.h"
 #include "ssl/encoder.h"
 
@@ -172,7 +174,7 @@ static void find_names(struct foreign *f)
     f->names = &known_names[0];
     for (size_t i = 0; i < NAMES; i++) {
         full_name(name, &known_names[i], f->own.items[first].name);
-        if (sotto_tensors_find(f->file, name)) {
+        if (tensors_find(f->file, name)) {
             f->names = &known_names[i];
             return;
         }
@@ -186,7 +188,7 @@ static sotto_status find_missing(const struct foreign *f, const char *model)
     char name[160];
     for (size_t i = 0; i < f->own.count; i++) {
         full_name(name, f->names, f->own.items[i].name);
-        if (!of_input(f->own.items[i].name) && !sotto_tensors_find(f->file, name))
+        if (!of_input(f->own.items[i].name) && !tensors_find(f->file, name))
             name_list_add(&missing, name);
     }
     if (missing.count > 0)
@@ -215,7 +217,7 @@ static bool is_own(const struct foreign *f, const char *name)
     char own[256];
     size_t prefix = strlen(f->names->prefix);
     snprintf(own, sizeof own, "%s%.200s", own_prefix, name + prefix);
-    return strncmp(name, f->names->prefix, prefix) == 0 && !of_input(own) && sotto_tensors_find(&f->own, own);
+    return strncmp(name, f->names->prefix, prefix) == 0 && !of_input(own) && tensors_find(&f->own, own);
 }
 
 /* What the network has no place for: said where it is known to be above or beside it, else refused. */
@@ -257,7 +259,7 @@ static sotto_status take_tensor(const struct foreign *f, struct sotto_tensor *ow
     sotto_status status = SOTTO_OK;
     char name[160], found[96], expected[96];
     full_name(name, f->names, own->name);
-    struct sotto_array *a = sotto_tensors_find(f->file, name), *to = &own->array;
+    struct sotto_array *a = tensors_find(f->file, name), *to = &own->array;
     if (a->ndim != to->ndim || memcmp(a->shape, to->shape, (size_t)a->ndim * sizeof *a->shape) != 0) {
         shape_text(found, a->ndim, a->shape);
         shape_text(expected, to->ndim, to->shape);
@@ -284,8 +286,8 @@ done:
 
 static void take_moments(struct sotto_tensors *own, const double moments[6])
 {
-    float *mean = sotto_tensors_find(own, NN_INPUT_NORM ".running_mean")->data,
-          *variance = sotto_tensors_find(own, NN_INPUT_NORM ".running_var")->data;
+    float *mean = tensors_find(own, NN_INPUT_NORM ".running_mean")->data,
+          *variance = tensors_find(own, NN_INPUT_NORM ".running_var")->data;
     for (size_t c = 0; c < 3; c++) {
         mean[c] = (float)moments[c];
         variance[c] = (float)(moments[3 + c] * moments[3 + c] - NN_NORM_EPSILON);
@@ -335,7 +337,7 @@ done:
 static sotto_status check_origin(const struct sotto_tensors *file, const char *path)
 {
     sotto_status status = SOTTO_OK;
-    const char *schema = sotto_tensors_metadata(file, "schema");
+    const char *schema = tensors_metadata(file, "schema");
     REQUIRE(!schema || strncmp(schema, "sotto.", strlen("sotto.")) != 0,
             "%s: is a file of sotto (%.40s), which says itself what its records are; use it as it is", path,
             schema);
@@ -394,7 +396,7 @@ sotto_status sotto_encoder_import(struct sotto_encoder **out, struct sotto_encod
             most_pixels);
     TRY(file_read_asking(&bytes, &size, path, import_bytes, ctx));
     TRY(check_kind(bytes, size, path));
-    TRY(sotto_safetensors_load_bytes(&file, bytes, size, path));
+    TRY(safetensors_load_bytes(&file, bytes, size, path));
     sha256_init(&hash);
     TRY(sha256_update_asking(&hash, bytes, size, ctx));
     sha256_hex(&hash, sha256);

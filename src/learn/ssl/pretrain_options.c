@@ -1,12 +1,12 @@
 /* Defaults and checks of pre-training options, and the text that identifies a run. */
 #include "base/memory.h"
 #include "options/option_tables.h"
+#include "options/option_values.h"
 #include "ssl/pretrain.h"
 
 #include "par/par.h"
 #include "par/ranks.h"
 #include "sotto/option.h"
-#include "sotto/private/option.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ void sotto_pretrain_defaults(struct sotto_pretrain_options *o)
 {
     GIVEN_OR(, o);
     *o = (struct sotto_pretrain_options){0};
-    sotto_options_defaults(o, options_pretrain);
+    options_defaults(o, options_pretrain);
 }
 
 static sotto_status resolve_schedule(struct schedule *out, const struct sotto_pretrain_options *o,

@@ -5,7 +5,6 @@
 #include "options/option_tables.h"
 #include "par/par.h"
 #include "sotto/option.h"
-#include "sotto/private/option.h"
 #include "ssl/encoder.h"
 #include "ssl/scattering.h"
 
@@ -14,13 +13,6 @@
 enum { IMAGES = SCATTER_LANES }; /* of a chunk: each channel of them fills the lanes once */
 
 ISA_TABLE(const struct scatter_kernels, scatter_kernels, scatter_kernels_find);
-
-void sotto_scattering_defaults(struct sotto_scattering *s)
-{
-    GIVEN_OR(, s);
-    *s = (struct sotto_scattering){0};
-    sotto_options_defaults(s, options_scattering);
-}
 
 /* The shape of the features; settings are resolved. */
 static sotto_status find_shape(size_t shape[3], const struct sotto_dataset *data,

@@ -6,7 +6,7 @@
 #include "audit/audit_sanity_values.h"
 #include "audit/audit_verdict.h"
 #include "audit/distribution_shift_test.h"
-#include "sotto/lab/audit.h"
+#include "audit/measure/metrics.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -121,7 +121,8 @@ static sotto_status check_dates(struct findings *list, const struct audit_arrays
     char text[256];
     if (!arrays->dates[0])
         return SOTTO_OK;
-    TRY(sotto_auc(&e, arrays->dates[0], arrays->member.n, arrays->dates[1], arrays->nonmember.n, confidence));
+    TRY(estimate_auc(&e, arrays->dates[0], arrays->member.n, arrays->dates[1], arrays->nonmember.n,
+                     confidence));
     const bool later = e.estimate > 0.5, differ = e.lower > 0.5 || e.upper < 0.5;
     if (!later)
         e = (struct sotto_estimate){1 - e.estimate, 1 - e.upper, 1 - e.lower};

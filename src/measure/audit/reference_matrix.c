@@ -1,5 +1,6 @@
 #include "audit/audit_references.h"
 #include "audit/score/posterior.h"
+#include "io/array/npy_rows.h"
 #include "par/par.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@ static sotto_status read_mask(const struct matrix_part *p, size_t models, double
     else if (!p->trained_rows)
         memset(trained, 0, count * models);
     else {
-        TRY(sotto_rows_read(room, p->trained_rows, first, count));
+        TRY(npy_rows_read(room, p->trained_rows, first, count));
         for (size_t i = 0; i < count * models; i++)
             trained[i] = room[i] != 0;
     }
@@ -36,7 +37,7 @@ static sotto_status read_part(const struct reference_matrix *m, const struct mat
     sotto_status status = SOTTO_OK;
     TRY(read_mask(p, m->models, signals, trained, first, count));
     if (p->signal_rows)
-        TRY(sotto_rows_read(signals, p->signal_rows, first, count));
+        TRY(npy_rows_read(signals, p->signal_rows, first, count));
     else
         memcpy(signals, p->signals + first * m->models, count * m->models * sizeof *signals);
     for (size_t i = 0; m->losses && i < count * m->models; i++)
@@ -75,7 +76,7 @@ static sotto_status check_shape(const struct sotto_rows *r, size_t n, size_t mod
     if (rows == n && columns == models)
         return SOTTO_OK;
     return status_fail(SOTTO_EINVAL, "%s is (%zu, %zu); expected (%zu, %zu): records by reference models",
-                       sotto_rows_name(r), rows, columns, n, models);
+                       npy_rows_name(r), rows, columns, n, models);
 }
 
 struct scan {
@@ -95,9 +96,9 @@ static sotto_status bad_value(const struct scan *s, const double *x, size_t firs
     const size_t row = first + at / s->models, column = at % s->models;
     if (s->mask)
         return status_fail(SOTTO_EINVAL, "%s: row %zu, column %zu is %g; a training mask holds 0 and 1",
-                           sotto_rows_name(s->rows), row, column, x[at]);
+                           npy_rows_name(s->rows), row, column, x[at]);
     return status_fail(SOTTO_EINVAL, "%s: row %zu, column %zu is %s; reference signals must be finite",
-                       sotto_rows_name(s->rows), row, column, isnan(x[at]) ? "NaN" : "an infinity");
+                       npy_rows_name(s->rows), row, column, isnan(x[at]) ? "NaN" : "an infinity");
 }
 
 static sotto_status scan_block(void *arg, size_t block, int thread)
@@ -108,7 +109,7 @@ static sotto_status scan_block(void *arg, size_t block, int thread)
     const size_t first = block * s->block, count = s->n - first < s->block ? s->n - first : s->block;
     double *x = NULL;
     NEW_ROWS(x, count, s->models);
-    TRY(sotto_rows_read(x, s->rows, first, count));
+    TRY(npy_rows_read(x, s->rows, first, count));
     for (size_t i = 0; i < count * s->models; i++)
         if (is_bad(x[i], s->mask))
             TRY(bad_value(s, x, first, i));

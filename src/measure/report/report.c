@@ -86,30 +86,6 @@ done:
     return status;
 }
 
-sotto_status sotto_report_html(char **html, const char *report_json)
-{
-    REQUIRE_GIVEN(html, report_json);
-    sotto_status status = SOTTO_OK;
-    struct report r = {0};
-    TRY(report_read(&r, report_json, strlen(report_json)));
-    TRY(report_html(html, &r));
-done:
-    report_clear(&r);
-    return status;
-}
-
-sotto_status sotto_report_render(const char *html_path, const char *report_json)
-{
-    REQUIRE_GIVEN(html_path, report_json);
-    sotto_status status = SOTTO_OK;
-    char *html = NULL;
-    TRY(sotto_report_html(&html, report_json));
-    TRY(file_write(html_path, html, strlen(html)));
-done:
-    sotto_text_free(html);
-    return status;
-}
-
 /* A document beside a report becomes a member of it, by its schema. */
 static sotto_status take_beside(struct json **report, const char *path)
 {

@@ -1,7 +1,7 @@
 /* Files written beside the page: the model card as Markdown, and the table of attacks as CSV. */
 #include "base/file.h"
 #include "report/page/page.h"
-#include "sotto/lab/report.h"
+#include "sotto/lab/audit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -190,17 +190,5 @@ sotto_status report_write_files(const char *folder, const struct report *r)
 done:
     base_free(card.text);
     base_free(table.text);
-    return status;
-}
-
-sotto_status sotto_report_files(const char *folder, const char *report_json)
-{
-    REQUIRE_GIVEN(folder, report_json);
-    sotto_status status = SOTTO_OK;
-    struct report r = {0};
-    TRY(report_read(&r, report_json, strlen(report_json)));
-    TRY(report_write_files(folder, &r));
-done:
-    report_clear(&r);
     return status;
 }

@@ -2,8 +2,8 @@
 #include "defend/defence.h"
 
 #include "options/module_tables.h"
+#include "options/option_values.h"
 #include "sotto/option.h"
-#include "sotto/private/option.h"
 #include "base/sha256.h"
 #include "par/par.h"
 
@@ -17,7 +17,7 @@ void sotto_defence_defaults(struct sotto_defence_options *o)
 {
     GIVEN_OR(, o);
     *o = (struct sotto_defence_options){0};
-    sotto_options_defaults(o, options_defence);
+    options_defaults(o, options_defence);
 }
 
 size_t defence_top(const float *row, size_t d)

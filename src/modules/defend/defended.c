@@ -9,7 +9,6 @@
 #include "audit/measure/metrics.h"
 #include "base/reserved.h"
 #include "num/beta.h"
-#include "sotto/lab/audit.h"
 #include "sotto/lab/defend.h"
 #include "sotto/head.h"
 #include "sotto/lab/head.h"
@@ -67,7 +66,7 @@ static sotto_status judge_scores(struct sotto_defence_leakage *leakage, const ch
         split[rows->protected_label[i] == 1 ? first++ : in + out++] = scores[i];
         right += (scores[i] > threshold) == (rows->protected_label[i] == 1);
     }
-    TRY(sotto_auc(&auc, split, in, split + in, out, confidence));
+    TRY(estimate_auc(&auc, split, in, split + in, out, confidence));
     struct sotto_defence_attacker *one = add_attacker(leakage, name);
     one->accuracy = defended_share(right, rows->n);
     one->auc = auc;

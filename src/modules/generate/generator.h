@@ -131,5 +131,16 @@ double vae_draw(float *z, const struct vae_law *law, const float *e, size_t late
  * it times scale; or NULL. */
 double vae_log_likelihood(float *gradient, const float *decoded, const float *x, float scale, size_t n,
                           size_t channels, const struct loss_kernels *losses);
+/** A model from the bytes of such a file.
+ *
+ *  In:      bytes (size): borrowed during the call
+ *  Out:     *out: free with sotto_generator_free()
+ *  Returns: EFORMAT, ENOMEM; errors speak of "generator in memory" */
+sotto_status generator_load_bytes(struct sotto_generator **out, const void *bytes, size_t size);
+/** The bytes of that file, to memory.
+ *
+ *  Out:     *bytes (*size): free with sotto_bytes_free()
+ *  Returns: ENOMEM */
+sotto_status generator_save_bytes(void **bytes, size_t *size, const struct sotto_generator *g);
 
 #endif

@@ -2,6 +2,8 @@
  * which they are and how they were made. Nothing in it depends on the clock. */
 #include "generate/generator.h"
 
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "io/provenance/statement.h"
 
 #include <stdio.h>
@@ -28,14 +30,14 @@ static sotto_status to_tensors(struct sotto_tensors *t, const struct sotto_gener
     snprintf(width, sizeof width, "%zu", g->width);
     TRY(export_networks(t, g));
     TRY(nn_tensors_sha256(hash, t, "generator"));
-    TRY(sotto_tensors_set_metadata(t, "schema", schema));
-    TRY(sotto_tensors_set_metadata(t, "model", g->kind->name));
-    TRY(sotto_tensors_set_metadata(t, "channels", channels));
-    TRY(sotto_tensors_set_metadata(t, "width", width));
-    TRY(sotto_tensors_set_metadata(t, "weights_sha256", hash));
-    TRY(sotto_tensors_set_metadata(t, STATEMENT_KEY, STATEMENT_NONE_GENERATOR));
+    TRY(tensors_set_metadata(t, "schema", schema));
+    TRY(tensors_set_metadata(t, "model", g->kind->name));
+    TRY(tensors_set_metadata(t, "channels", channels));
+    TRY(tensors_set_metadata(t, "width", width));
+    TRY(tensors_set_metadata(t, "weights_sha256", hash));
+    TRY(tensors_set_metadata(t, STATEMENT_KEY, STATEMENT_NONE_GENERATOR));
     for (size_t i = 0; i < g->fact_count; i++)
-        TRY(sotto_tensors_set_metadata(t, g->facts[2 * i], g->facts[2 * i + 1]));
+        TRY(tensors_set_metadata(t, g->facts[2 * i], g->facts[2 * i + 1]));
 done:
     return status;
 }
@@ -46,18 +48,18 @@ sotto_status sotto_generator_save(const char *path, const struct sotto_generator
     struct sotto_tensors t = {0};
     sotto_status status = to_tensors(&t, g);
     if (status == SOTTO_OK)
-        status = sotto_safetensors_save(path, &t);
+        status = safetensors_save(path, &t);
     sotto_tensors_clear(&t);
     return status;
 }
 
-sotto_status sotto_generator_save_bytes(void **bytes, size_t *size, const struct sotto_generator *g)
+sotto_status generator_save_bytes(void **bytes, size_t *size, const struct sotto_generator *g)
 {
     REQUIRE_GIVEN(bytes, size, g);
     struct sotto_tensors t = {0};
     sotto_status status = to_tensors(&t, g);
     if (status == SOTTO_OK)
-        status = sotto_safetensors_save_bytes(bytes, size, &t);
+        status = safetensors_save_bytes(bytes, size, &t);
     sotto_tensors_clear(&t);
     return status;
 }
@@ -66,7 +68,7 @@ sotto_status sotto_generator_save_bytes(void **bytes, size_t *size, const struct
 static sotto_status read_count(size_t *out, const struct sotto_tensors *t, const char *key, size_t most,
                                const char *path)
 {
-    const char *text = sotto_tensors_metadata(t, key);
+    const char *text = tensors_metadata(t, key);
     char *end = NULL;
     unsigned long value = text && *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
     if (value < 1 || value > most || *end)
@@ -116,8 +118,8 @@ static sotto_status from_tensors(struct sotto_generator **out, const struct sott
     const struct generator_kind *kind = NULL;
     size_t channels, width;
     char hash[SHA256_HEX];
-    const char *said = sotto_tensors_metadata(t, "schema"), *model = sotto_tensors_metadata(t, "model"),
-               *recorded = sotto_tensors_metadata(t, "weights_sha256");
+    const char *said = tensors_metadata(t, "schema"), *model = tensors_metadata(t, "model"),
+               *recorded = tensors_metadata(t, "weights_sha256");
     if (!said || strcmp(said, schema) != 0 || !model)
         FAIL(SOTTO_EFORMAT, "%s: not a generative model of 'sotto generate train'; expected schema %s", path,
              schema);
@@ -152,19 +154,19 @@ sotto_status sotto_generator_load(struct sotto_generator **out, const char *path
 {
     REQUIRE_GIVEN(out, path);
     struct sotto_tensors t = {0};
-    sotto_status status = sotto_safetensors_load(&t, path);
+    sotto_status status = safetensors_load(&t, path);
     if (status == SOTTO_OK)
         status = from_tensors(out, &t, path);
     sotto_tensors_clear(&t);
     return status;
 }
 
-sotto_status sotto_generator_load_bytes(struct sotto_generator **out, const void *bytes, size_t size)
+sotto_status generator_load_bytes(struct sotto_generator **out, const void *bytes, size_t size)
 {
     REQUIRE_GIVEN(out, !size || bytes);
     static const char name[] = "generator in memory";
     struct sotto_tensors t = {0};
-    sotto_status status = sotto_safetensors_load_bytes(&t, bytes, size, name);
+    sotto_status status = safetensors_load_bytes(&t, bytes, size, name);
     if (status == SOTTO_OK)
         status = from_tensors(out, &t, name);
     sotto_tensors_clear(&t);

@@ -2,25 +2,18 @@
 #include "monitor/bet.h"
 #include "monitor/message.h"
 #include "monitor/monitor_state.h"
+#include "monitor/monitor_words.h"
 #include "options/module_tables.h"
 #include "sotto/lab/ssl.h"
 #include "sotto/option.h"
-#include "sotto/private/option.h"
 
 #include <math.h>
 #include <string.h>
 
-const char *sotto_monitor_statistic_name(enum sotto_monitor_statistic s)
+const char *monitor_statistic_name(enum sotto_monitor_statistic s)
 {
     static const char *const names[] = {"near", "off", "margin"};
     return s < SOTTO_MONITOR_STATISTICS ? names[s] : "";
-}
-
-void sotto_monitor_defaults(struct sotto_monitor_options *o)
-{
-    GIVEN_OR(, o);
-    *o = (struct sotto_monitor_options){0};
-    sotto_options_defaults(o, options_monitor);
 }
 
 sotto_status sotto_monitor_make(struct sotto_monitor **out, const struct sotto_monitor_input *in,
@@ -116,8 +109,8 @@ done:
     return status;
 }
 
-sotto_status sotto_monitor_feed(struct sotto_monitor *m, const char *client, const float *rows,
-                                const float *answers, size_t n)
+sotto_status monitor_feed(struct sotto_monitor *m, const char *client, const float *rows,
+                          const float *answers, size_t n)
 {
     REQUIRE_GIVEN(m, !n || rows);
     sotto_status status = SOTTO_OK;

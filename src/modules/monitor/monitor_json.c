@@ -36,7 +36,7 @@ static struct json *stream_json(const struct sotto_monitor_stream *s, const stru
         json_put(&one, "p", column_json(s, offsetof(struct sotto_monitor_block, p) + at));
         json_put(&one, "log_wealth", column_json(s, offsetof(struct sotto_monitor_block, log_wealth) + at));
         if (monitor_json_used(r, k))
-            json_put(&statistics, sotto_monitor_statistic_name((enum sotto_monitor_statistic)k), one);
+            json_put(&statistics, monitor_statistic_name((enum sotto_monitor_statistic)k), one);
         else
             json_free(one);
     }

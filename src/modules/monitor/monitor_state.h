@@ -31,5 +31,16 @@ sotto_status monitor_finite(const float *x, size_t rows, size_t columns, const c
 /* monitor_calibrate.c: checks the input and fills in the calibration. Of m: shape, bank and result.options. */
 sotto_status monitor_calibrate(struct sotto_monitor *m, const struct sotto_monitor_input *in,
                                const struct sotto_context *ctx);
+/** Judges queries, once they are answered.
+ *
+ *  In:      client   its name, 1 to 64 bytes of UTF-8 without control characters; NULL: "anonymous". The monitor believes
+ *                    it: names must come from a gateway that knows who asks.
+ *           rows     (n, columns)
+ *           answers  (n, classes) as they leave; NULL if the monitor has no margin statistic
+ *  Returns: EINVAL   a value that is not finite, or a bad name; nothing was counted
+ *           EBUDGET  more clients than options.clients
+ *           ENOMEM */
+sotto_status monitor_feed(struct sotto_monitor *m, const char *client, const float *rows,
+                          const float *answers, size_t n);
 
 #endif

@@ -12,5 +12,7 @@ const char *monitor_guarantee(char out[MONITOR_WORDS], const struct sotto_monito
 const char *monitor_limit(void);
 /* What was not checked, or checked. */
 const char *monitor_condition(const struct sotto_monitor_result *r);
+/** "near", "off", "margin". */
+const char *monitor_statistic_name(enum sotto_monitor_statistic s);
 
 #endif

@@ -127,7 +127,7 @@ sotto_status exchange_feed(struct sotto_monitor *m, struct exchange *x)
         memcpy(answers.data, x->answers.data, bytes);
         TRY(sotto_array_convert(&answers, SOTTO_F4));
     }
-    TRY(sotto_monitor_feed(m, x->client[0] ? x->client : NULL, x->rows.data, answers.data, x->rows.shape[0]));
+    TRY(monitor_feed(m, x->client[0] ? x->client : NULL, x->rows.data, answers.data, x->rows.shape[0]));
 done:
     sotto_array_clear(&answers);
     return status;

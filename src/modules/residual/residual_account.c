@@ -100,11 +100,6 @@ done:
     return status;
 }
 
-double sotto_label_keep_probability(double epsilon, size_t classes)
-{
-    return 1 / (1 + (double)(classes - 1) * exp(-epsilon));
-}
-
 /* ---- Theorem 1, as published ---- */
 
 static sotto_status check_theorem1(const struct sotto_residual_theorem1 *t)

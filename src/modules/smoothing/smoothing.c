@@ -9,7 +9,6 @@
 #include "rng/input_noise.h"
 #include "rng/noise.h"
 #include "sotto/option.h"
-#include "sotto/private/option.h"
 #include "train/network/network.h"
 
 #include <math.h>
@@ -36,13 +35,6 @@ struct draw {
     enum rng_purpose purpose;
     const struct sotto_smoothing_options *o;
 };
-
-void sotto_smoothing_defaults(struct sotto_smoothing_options *o)
-{
-    GIVEN_OR(, o);
-    *o = (struct sotto_smoothing_options){0};
-    sotto_options_defaults(o, options_smoothing);
-}
 
 static sotto_status draw_chunk(void *arg, size_t chunk, int thread)
 {
@@ -126,8 +118,8 @@ static sotto_status smoothing_certify(struct sotto_smoothing_row *out, struct sm
     out->votes = s->votes[out->answer];
     out->p_lower = binomial_lower_limit(out->votes, o->n, o->alpha);
     out->abstained = !(out->p_lower > 0.5);
-    out->radius = sotto_smoothing_radius(o->noise, o->sigma, out->p_lower);
-    out->pixeldp = o->compare ? sotto_smoothing_pixeldp(o->noise, o->sigma, out->p_lower) : NAN;
+    out->radius = smoothing_radius(o->noise, o->sigma, out->p_lower);
+    out->pixeldp = o->compare ? smoothing_pixeldp(o->noise, o->sigma, out->p_lower) : NAN;
 done:
     return status;
 }

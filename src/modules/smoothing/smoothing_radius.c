@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-double sotto_smoothing_radius(enum sotto_smoothing_noise noise, double sigma, double p)
+double smoothing_radius(enum sotto_smoothing_noise noise, double sigma, double p)
 {
     double z = noise == SOTTO_SMOOTHING_GAUSSIAN  ? normal_quantile_below(p)
                : noise == SOTTO_SMOOTHING_LAPLACE ? laplace_quantile_below(p)
@@ -23,7 +23,7 @@ static double negative_radius(double epsilon, const void *arg)
     return delta > 0 ? -epsilon / sqrt(2 * log(1.25 / delta)) : 0;
 }
 
-double sotto_smoothing_pixeldp(enum sotto_smoothing_noise noise, double sigma, double p)
+double smoothing_pixeldp(enum sotto_smoothing_noise noise, double sigma, double p)
 {
     if (!(p > 0.5))
         return 0;

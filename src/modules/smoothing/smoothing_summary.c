@@ -45,8 +45,7 @@ sotto_status smoothing_summarise(struct sotto_smoothing_result *r, const struct 
     double all = o->alpha * (double)r->row_count;
     r->alpha_all = all < 1 ? all : 1;
     r->largest_radius =
-        o->certify ? sotto_smoothing_radius(o->noise, o->sigma, binomial_lower_limit(o->n, o->n, o->alpha))
-                   : NAN;
+        o->certify ? smoothing_radius(o->noise, o->sigma, binomial_lower_limit(o->n, o->n, o->alpha)) : NAN;
     r->curve_count = !o->certify ? 1 : o->radius_count ? o->radius_count : STEPS + 1;
     NEW(r->curve, r->curve_count);
     for (size_t i = 0; i < r->row_count; i++)

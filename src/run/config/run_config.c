@@ -1,13 +1,13 @@
 /* The experiment file, read. A single head may be written as top-level `head`, `sensitivity`, `protect`; several heads, each on
  * its own slice of the private part, as a list `cases` of the same three sections. */
 #include "run/config/run_config.h"
+#include "sotto/lab/head.h"
+#include "sotto/release.h"
 
 #include "run/config/config_members.h"
 #include "run/config/config_network.h"
 #include "run/config/config_sections.h"
-#include "sotto/lab/fine_tune.h"
-#include "sotto/lab/head.h"
-#include "sotto/release.h"
+#include "train/plain/fine_tune.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,9 +39,9 @@ static sotto_status read_pretrain(struct run_config *out, const struct config *c
     TRY(run_config_copy(out->backend, sizeof out->backend, c, "pretrain.backend"));
     p->dtype = out->dtype, p->backend = out->backend;
     p->seed = out->seed;
-    if (p->batch > out->sizes[SOTTO_PART_PUBLIC])
+    if (p->batch > out->sizes[SPLIT_PUBLIC])
         TRY(config_fail(c, "pretrain.batch", "pretrain.batch is %zu but data.public has only %zu images",
-                        p->batch, out->sizes[SOTTO_PART_PUBLIC]));
+                        p->batch, out->sizes[SPLIT_PUBLIC]));
 done:
     return status;
 }
@@ -319,9 +319,9 @@ static sotto_status check_fine_tune(const struct run_case *k, const struct confi
     sotto_status status = SOTTO_OK;
     char path[128];
     snprintf(path, sizeof path, "%shead.fine_tune", prefix);
-    if (strcmp(k->recipe.trainer, "adam") != 0 || k->recipe.hidden_count > SOTTO_FINE_TUNE_HIDDEN)
+    if (strcmp(k->recipe.trainer, "adam") != 0 || k->recipe.hidden_count > FINE_TUNE_HIDDEN)
         TRY(config_fail(c, path, "%s needs trainer adam, with at most %d hidden layers", path,
-                        SOTTO_FINE_TUNE_HIDDEN));
+                        FINE_TUNE_HIDDEN));
     if (k->pairs > 0 || k->protection_count > 0 || k->references > 0 ||
         k->sweep.epsilon_count + k->sweep.scale_count > 0)
         TRY(config_fail(c, path,
@@ -423,7 +423,7 @@ static sotto_status read_cases(struct run_config *out, const struct config *c, c
                         "give either cases, or head, sensitivity, protect, shadow and sweep, but not both"));
     if (count == 0) {
         strcpy(out->cases[0].name, "head");
-        out->cases[0].records = out->sizes[SOTTO_PART_PRIVATE];
+        out->cases[0].records = out->sizes[SPLIT_PRIVATE];
         out->case_count = 1;
         TRY(read_case(&out->cases[0], out, c, ""));
         goto done;
@@ -446,13 +446,12 @@ static sotto_status read_cases(struct run_config *out, const struct config *c, c
         k->records = config_whole(c, "%srecords", prefix);
         TRY(read_case(k, out, c, prefix));
         size_t taken = k->protection_count > 0 ? used : 0; /* without a release no slice is needed */
-        if (k->records > out->sizes[SOTTO_PART_PRIVATE] - taken) {
+        if (k->records > out->sizes[SPLIT_PRIVATE] - taken) {
             snprintf(path, sizeof path, "%srecords", prefix);
             TRY(config_fail(c, path,
                             "%s is %zu, but only %zu of data.private = %zu records are left, as cases with "
                             "releases use disjoint records",
-                            path, k->records, out->sizes[SOTTO_PART_PRIVATE] - taken,
-                            out->sizes[SOTTO_PART_PRIVATE]));
+                            path, k->records, out->sizes[SPLIT_PRIVATE] - taken, out->sizes[SPLIT_PRIVATE]));
         }
         used += k->protection_count > 0 ? k->records : 0;
     }
@@ -491,7 +490,7 @@ sotto_status run_config_read(struct run_config *out, char **resolved, const char
     sotto_status status = SOTTO_OK;
     struct config *c = NULL;
     struct config_rows rows;
-    static const char *const parts[SOTTO_PARTS] = {"data.public", "data.private", "data.heldout",
+    static const char *const parts[SPLIT_PARTS] = {"data.public", "data.private", "data.heldout",
                                                    "data.shadow"};
     run_config_rows(&rows);
     if (path)
@@ -507,7 +506,7 @@ sotto_status run_config_read(struct run_config *out, char **resolved, const char
     TRY(run_config_copy(out->data_set, sizeof out->data_set, c, "data.set"));
     if (config_text(c, "data.public_set"))
         TRY(run_config_copy(out->public_set, sizeof out->public_set, c, "data.public_set"));
-    for (int part = 0; part < SOTTO_PARTS; part++)
+    for (int part = 0; part < SPLIT_PARTS; part++)
         out->sizes[part] = config_whole(c, "%s", parts[part]);
     out->classes = config_whole(c, "data.classes");
     TRY(read_pretrain(out, c));

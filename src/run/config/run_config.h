@@ -2,9 +2,9 @@
 #ifndef RUN_CONFIG_RUN_CONFIG_H
 #define RUN_CONFIG_RUN_CONFIG_H
 
+#include "data/set/split.h"
 #include "io/json/json.h"
 #include "sotto/head.h"
-#include "sotto/lab/data.h"
 #include "sotto/lab/ssl.h"
 #include "sotto/lab/train.h"
 #include "sotto/release.h"
@@ -77,7 +77,7 @@ struct run_config {
     char name[RUN_NAME], title[128];
     uint64_t seed;
     char data_set[512], public_set[512]; /* the latter "" for a part of the former */
-    size_t sizes[SOTTO_PARTS];
+    size_t sizes[SPLIT_PARTS];
     size_t classes;                         /* 0: those of the data set's description */
     struct sotto_pretrain_options pretrain; /* texts point into the arrays below */
     char pretrain_texts[8][32];

@@ -1,6 +1,9 @@
 /* Files written and read back: bits must survive, and a cut file must be refused. */
 #include "base/file.h"
 #include "base/sha256.h"
+#include "io/array/npy.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "selftest/checks.h"
 #include "sotto/private/io.h"
 
@@ -36,14 +39,14 @@ static void check_npy(struct checks *c, const char *folder, const struct sotto_a
     snprintf(path, sizeof path, "%s/a.npy", folder);
     sotto_status status = sotto_npy_save(path, a);
     if (status == SOTTO_OK)
-        status = sotto_npy_load(&back, path);
+        status = npy_load(&back, path);
     checks_note(c, ".npy written and read back", status == SOTTO_OK && files_same(a, &back), "%s",
                 status == SOTTO_OK ? "same bits expected" : sotto_error_text());
     if (status == SOTTO_OK)
         status = file_read(&data, &size, path, 1 << 20);
     if (status == SOTTO_OK)
         status = file_write(path, data, size - 1);
-    bool refused = status == SOTTO_OK && sotto_npy_load(&cut, path) == SOTTO_EFORMAT;
+    bool refused = status == SOTTO_OK && npy_load(&cut, path) == SOTTO_EFORMAT;
     checks_note(c, ".npy cut by one byte is refused", refused, "%s",
                 refused ? "refused" : sotto_error_text());
     base_free(data);
@@ -57,16 +60,16 @@ static void check_safetensors(struct checks *c, const char *folder, const struct
     struct sotto_tensors t = {0}, back = {0};
     char path[512];
     snprintf(path, sizeof path, "%s/a.safetensors", folder);
-    sotto_status status = sotto_tensors_add(&t, "0.weight", a->dtype, a->ndim, a->shape, a->data);
+    sotto_status status = tensors_add(&t, "0.weight", a->dtype, a->ndim, a->shape, a->data);
     if (status == SOTTO_OK)
-        status = sotto_tensors_set_metadata(&t, "recipe", "selftest");
+        status = tensors_set_metadata(&t, "recipe", "selftest");
     if (status == SOTTO_OK)
-        status = sotto_safetensors_save(path, &t);
+        status = safetensors_save(path, &t);
     if (status == SOTTO_OK)
-        status = sotto_safetensors_load(&back, path);
-    const char *recipe = sotto_tensors_metadata(&back, "recipe");
+        status = safetensors_load(&back, path);
+    const char *recipe = tensors_metadata(&back, "recipe");
     checks_note(c, ".safetensors written and read back",
-                status == SOTTO_OK && files_same(a, sotto_tensors_find(&back, "0.weight")) && recipe &&
+                status == SOTTO_OK && files_same(a, tensors_find(&back, "0.weight")) && recipe &&
                     strcmp(recipe, "selftest") == 0,
                 "%s", status == SOTTO_OK ? "same bits and metadata expected" : sotto_error_text());
     sotto_tensors_clear(&t);

@@ -1,5 +1,7 @@
 /* What one run left behind: facts that must not depend on a record, and values that may, within epsilon. */
 #include "base/file.h"
+#include "io/array/npy.h"
+#include "io/array/safetensors.h"
 #include "selftest/program.h"
 #include "sotto/private/io.h"
 
@@ -112,7 +114,7 @@ static sotto_status put_array(struct outcome *o, struct sotto_array *a)
 static sotto_status put_npy(struct outcome *o, const char *path)
 {
     struct sotto_array a = {0};
-    sotto_status status = sotto_npy_load(&a, path);
+    sotto_status status = npy_load(&a, path);
     if (status == SOTTO_OK)
         status = put_array(o, &a);
     sotto_array_clear(&a);
@@ -122,7 +124,7 @@ static sotto_status put_npy(struct outcome *o, const char *path)
 static sotto_status put_tensors(struct outcome *o, const char *path)
 {
     struct sotto_tensors t = {0};
-    sotto_status status = sotto_safetensors_load(&t, path);
+    sotto_status status = safetensors_load(&t, path);
     for (size_t i = 0; status == SOTTO_OK && i < t.count; i++)
         status = put_array(o, &t.items[i].array);
     sotto_tensors_clear(&t);

@@ -41,9 +41,9 @@ sotto_status run_answers_ask_network(struct run_answers *a, const struct run *r,
                                      const struct sotto_network *network)
 {
     sotto_status status = SOTTO_OK;
-    const int64_t *private = r->split.rows[SOTTO_PART_PRIVATE] + run_case_first(r, index);
+    const int64_t *private = r->split.rows[SPLIT_PRIVATE] + run_case_first(r, index);
     TRY(sotto_network_predict_data(a->member, network, r->data, private, a->n_member, 1, a->ctx));
-    TRY(sotto_network_predict_data(a->nonmember, network, r->data, r->split.rows[SOTTO_PART_HELDOUT],
+    TRY(sotto_network_predict_data(a->nonmember, network, r->data, r->split.rows[SPLIT_HELDOUT],
                                    a->n_nonmember, 1, a->ctx));
 done:
     return status;

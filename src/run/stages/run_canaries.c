@@ -66,7 +66,7 @@ static struct sotto_canary_request request_of(const struct run *r, const struct 
     const struct run_protection *p = protection_of(r, m);
     struct sotto_canary_request request = {
         .data = data,
-        .rows = run_network_of(r, m) ? r->split.rows[SOTTO_PART_PRIVATE] + run_case_first(r, m->index) : NULL,
+        .rows = run_network_of(r, m) ? r->split.rows[SPLIT_PRIVATE] + run_case_first(r, m->index) : NULL,
         .n = r->config.cases[m->index].records,
         .classes = r->classes,
         .options = p->canaries.options,
@@ -82,9 +82,8 @@ static sotto_status public_rows(float **out, size_t *n, const struct run *r, con
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_dataset *d = r->public_data;
-    const int64_t *rows = r->split.rows[SOTTO_PART_PUBLIC];
-    const size_t count = r->split.n[SOTTO_PART_PUBLIC] < PUBLIC_ROWS ? r->split.n[SOTTO_PART_PUBLIC]
-                                                                     : PUBLIC_ROWS,
+    const int64_t *rows = r->split.rows[SPLIT_PUBLIC];
+    const size_t count = r->split.n[SPLIT_PUBLIC] < PUBLIC_ROWS ? r->split.n[SPLIT_PUBLIC] : PUBLIC_ROWS,
                  pixels = d->channels * d->height * d->width;
     struct sotto_encoder *encoder = NULL;
     float *x = NULL;

@@ -67,8 +67,8 @@ sotto_status run_source_make(struct run_source *out, struct run *r, size_t index
         TRY(run_folder_path(s.ledger, &r->folder, ledger_name));
     } else {
         NEW(s.digests, n);
-        TRY(sotto_dataset_digests(s.digests, r->data,
-                                  r->split.rows[SOTTO_PART_PRIVATE] + run_case_first(r, index), n, r->ctx));
+        TRY(sotto_dataset_digests(s.digests, r->data, r->split.rows[SPLIT_PRIVATE] + run_case_first(r, index),
+                                  n, r->ctx));
         s.records.digests = (const unsigned char(*)[SOTTO_DIGEST])s.digests;
         s.records.n = n;
     }

@@ -121,7 +121,7 @@ sotto_status run_network_train(struct sotto_certificate **out, size_t *parameter
     struct sotto_train_release_result made = {0};
     char encoder[RUN_PATH];
     struct sotto_train_release_request request = {.data = r->data,
-                                                  .rows = r->split.rows[SOTTO_PART_PRIVATE] +
+                                                  .rows = r->split.rows[SPLIT_PRIVATE] +
                                                           run_case_first(r, m->index),
                                                   .n = c->records,
                                                   .options = &training,

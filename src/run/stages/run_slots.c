@@ -312,8 +312,7 @@ static sotto_status run_slots_charge(struct json **plan, const struct run *r, co
                                 .ledger = source->ledger[0] ? source->ledger : NULL,
                                 .source = &source->records,
                                 .purpose = f->purpose};
-    TRY(sotto_provenance_of_rows(&whose, r->data, r->split.rows[SOTTO_PART_PRIVATE],
-                                 r->config.cases[0].records));
+    TRY(sotto_provenance_of_rows(&whose, r->data, r->split.rows[SPLIT_PRIVATE], r->config.cases[0].records));
     TRY(run_folder_path(path, &r->folder, events_name));
     TRY(sotto_ledger_plan(&json, NULL, path, f->delta > 0 ? f->delta : SOTTO_DELTA_PURE, &spend, r->ctx));
     TRY(json_parse(plan, json, strlen(json), "plan"));

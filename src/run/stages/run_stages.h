@@ -23,7 +23,7 @@ struct run {
     const struct sotto_context *ctx;
     struct sotto_dataset *data;
     struct sotto_dataset *public_data; /* what the public rows count; often the same as data */
-    struct sotto_split split;
+    struct data_split split;
     size_t width, classes;                   /* of embeddings; labels */
     struct sotto_array private_x, private_y; /* (N, D) f4; (N) i8 */
     struct sotto_array heldout_x, heldout_y;

@@ -30,8 +30,7 @@ sotto_status run_spend_of(struct sotto_spend *out, struct sotto_provenance *whos
 {
     sotto_status status = SOTTO_OK;
     const struct run_protection *p = run_training_row(r, m);
-    TRY(sotto_provenance_of_rows(whose, r->data,
-                                 r->split.rows[SOTTO_PART_PRIVATE] + run_case_first(r, m->index),
+    TRY(sotto_provenance_of_rows(whose, r->data, r->split.rows[SPLIT_PRIVATE] + run_case_first(r, m->index),
                                  r->config.cases[m->index].records));
     /* a network says itself what it begins with; its canaries lie along rows of the public part */
     if (!p->network || (run_has_canaries(r, m) && p->canaries.options.kind == SOTTO_CANARY_CLIPBKD))

@@ -1,5 +1,6 @@
 /* The audit by a model's canaries: their coins are opened once, for scores and a number of guesses that were fixed before
  * the training. */
+#include "io/array/tensors.h"
 #include "run/stages/run_canaries.h"
 
 #include "audit/audit_document.h"
@@ -120,7 +121,7 @@ sotto_status run_stage_canaries(struct run *r, const struct run_model *m)
     run_canaries_file(file, m);
     TRY(run_folder_path(path, &r->folder, file));
     TRY(sotto_npz_load(&t, path));
-    const struct sotto_array *seen = sotto_tensors_find(&t, a->white_box ? "white_box" : "black_box");
+    const struct sotto_array *seen = tensors_find(&t, a->white_box ? "white_box" : "black_box");
     if (!seen || seen->dtype != SOTTO_F8 || seen->count != a->options.count)
         FAIL(SOTTO_EFORMAT, "%s: holds no scores of %zu canaries", path, a->options.count);
     NEW(scores, seen->count);

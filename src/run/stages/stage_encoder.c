@@ -52,8 +52,8 @@ static sotto_status resolve_auto(struct run *r)
     if (!stage.reused) {
         struct sotto_pretrain_options stated = c->pretrain;
         options_state(&stated, options_pretrain);
-        TRY(pretrain_resolve(&setup, r->public_data, r->split.rows[SOTTO_PART_PUBLIC],
-                             r->split.n[SOTTO_PART_PUBLIC], &stated, NULL, r->ctx));
+        TRY(pretrain_resolve(&setup, r->public_data, r->split.rows[SPLIT_PUBLIC], r->split.n[SPLIT_PUBLIC],
+                             &stated, NULL, r->ctx));
         struct json *result = json_make_object();
         json_put_text(&result, "backend", setup.choice.backend);
         json_put_text(&result, "dtype", setup.choice.dtype);
@@ -129,11 +129,11 @@ sotto_status run_stage_pretrain(struct run *r)
     options_state(&options, options_pretrain);
     options.checkpoint = checkpoint;
     options.metrics = metrics;
-    TRY(sotto_pretrain(&encoder, &done_so_far, r->public_data, r->split.rows[SOTTO_PART_PUBLIC],
-                       r->split.n[SOTTO_PART_PUBLIC], &options, r->ctx));
+    TRY(sotto_pretrain(&encoder, &done_so_far, r->public_data, r->split.rows[SPLIT_PUBLIC],
+                       r->split.n[SPLIT_PUBLIC], &options, r->ctx));
     TRY(sotto_encoder_save(path, encoder));
-    TRY(sotto_provenance_of_rows(&whose, r->public_data, r->split.rows[SOTTO_PART_PUBLIC],
-                                 r->split.n[SOTTO_PART_PUBLIC]));
+    TRY(sotto_provenance_of_rows(&whose, r->public_data, r->split.rows[SPLIT_PUBLIC],
+                                 r->split.n[SPLIT_PUBLIC]));
     TRY(sotto_provenance_save(path, &whose));
     struct json *result = json_make_object();
     json_put_integer(&result, "steps", (int64_t)done_so_far.steps);
@@ -168,7 +168,7 @@ done:
 }
 
 /* Embeddings and labels of one part, to two files. */
-static sotto_status embed_part(const struct run *r, const struct sotto_encoder *encoder, enum sotto_part part,
+static sotto_status embed_part(const struct run *r, const struct sotto_encoder *encoder, enum split_part part,
                                const char *x_name, const char *y_name)
 {
     sotto_status status = SOTTO_OK;
@@ -212,7 +212,7 @@ sotto_status run_stage_embed(struct run *r)
                                           "embeddings/shadow.npy",
                                           "embeddings/shadow-labels.npy",
                                           NULL};
-    bool shadow = r->split.n[SOTTO_PART_SHADOW] > 0;
+    bool shadow = r->split.n[SPLIT_SHADOW] > 0;
     const char *made[7] = {NULL};
     memcpy(made, outputs, (shadow ? 6 : 4) * sizeof *made);
     struct json *key = run_key(r);
@@ -224,10 +224,10 @@ sotto_status run_stage_embed(struct run *r)
         char path[RUN_PATH];
         TRY(run_folder_path(path, &r->folder, "models/encoder.safetensors"));
         TRY(sotto_encoder_load(&encoder, path));
-        TRY(embed_part(r, encoder, SOTTO_PART_PRIVATE, outputs[0], outputs[1]));
-        TRY(embed_part(r, encoder, SOTTO_PART_HELDOUT, outputs[2], outputs[3]));
+        TRY(embed_part(r, encoder, SPLIT_PRIVATE, outputs[0], outputs[1]));
+        TRY(embed_part(r, encoder, SPLIT_HELDOUT, outputs[2], outputs[3]));
         if (shadow)
-            TRY(embed_part(r, encoder, SOTTO_PART_SHADOW, outputs[4], outputs[5]));
+            TRY(embed_part(r, encoder, SPLIT_SHADOW, outputs[4], outputs[5]));
         TRY(run_stage_end(&stage, &r->folder, made, NULL));
     }
     TRY(stage_encoder_load(&r->private_x, r, outputs[0]));

@@ -1,11 +1,11 @@
 /* A case with an encoder that is trained on the private records too. Its embeddings are its own, so they lie
  * beside those of the frozen encoder, and queries to the case's head use them (run_answers.c). */
 #include "run/stages/run_stages.h"
+#include "sotto/lab/head.h"
 
 #include "io/array/npy.h"
 #include "io/provenance/statement.h"
-#include "sotto/lab/fine_tune.h"
-#include "sotto/lab/head.h"
+#include "train/plain/fine_tune.h"
 #include "ssl/encoder.h"
 
 #include <stdio.h>
@@ -45,22 +45,21 @@ static sotto_status stage_fine_tune_head(struct sotto_encoder **encoder, struct 
     sotto_status status = SOTTO_OK;
     const struct run_case *c = &r->config.cases[index];
     struct sotto_encoder *from = NULL;
-    struct sotto_fine_tune_options o;
+    struct fine_tune_options o;
     char path[RUN_PATH];
-    sotto_fine_tune_defaults(&o);
+    fine_tune_defaults(&o);
     o.backend = r->config.backend;
     o.seed = sotto_given_seed(r->config.seed);
     o.epochs = c->recipe.epochs;
     o.batch = c->recipe.batch;
     o.lr = c->recipe.lr;
-    o.hidden_count = c->recipe.hidden_count; /* at most SOTTO_FINE_TUNE_HIDDEN: run_config.c */
+    o.hidden_count = c->recipe.hidden_count; /* at most FINE_TUNE_HIDDEN: run_config.c */
     for (size_t i = 0; i < o.hidden_count; i++)
         o.hidden[i] = c->recipe.hidden[i];
     TRY(run_folder_path(path, &r->folder, "models/encoder.safetensors"));
     TRY(sotto_encoder_load(&from, path));
-    TRY(sotto_fine_tune(encoder, head, loss, from, r->data,
-                        r->split.rows[SOTTO_PART_PRIVATE] + run_case_first(r, index), c->records, &o,
-                        r->ctx));
+    TRY(fine_tune_encoder(encoder, head, loss, from, r->data,
+                          r->split.rows[SPLIT_PRIVATE] + run_case_first(r, index), c->records, &o, r->ctx));
 done:
     sotto_encoder_free(from);
     return status;
@@ -104,9 +103,9 @@ sotto_status run_stage_fine_tune(struct run *r, size_t index)
     TRY(run_folder_path(path, &r->folder, files.head));
     TRY(sotto_head_save(path, head));
     TRY(stage_fine_tune_embed(files.member, r, encoder,
-                              r->split.rows[SOTTO_PART_PRIVATE] + run_case_first(r, index), c->records));
-    TRY(stage_fine_tune_embed(files.nonmember, r, encoder, r->split.rows[SOTTO_PART_HELDOUT],
-                              r->split.n[SOTTO_PART_HELDOUT]));
+                              r->split.rows[SPLIT_PRIVATE] + run_case_first(r, index), c->records));
+    TRY(stage_fine_tune_embed(files.nonmember, r, encoder, r->split.rows[SPLIT_HELDOUT],
+                              r->split.n[SPLIT_HELDOUT]));
     (void)sotto_head_parameters(head, &parameters);
     struct json *result = json_make_object();
     json_put_real(&result, "loss", loss);

@@ -1,12 +1,13 @@
 /* Heads on slices of the private part, and their sampled sensitivity. Slices are disjoint, so that releases
  * of different cases concern different people. */
 #include "base/cpu.h"
+#include "head/model/head_model.h"
+#include "head/sensitivity/paper_norms.h"
 #include "options/option_tables.h"
 #include "options/option_values.h"
 #include "run/stages/run_stages.h"
 #include "sotto/lab/head.h"
 #include "sotto/lab/provenance.h"
-#include "sotto/lab/sensitivity.h"
 
 #include <stdio.h>
 
@@ -113,11 +114,11 @@ sotto_status run_stage_head(struct run *r, size_t index)
                          &recipe, c->protection_count > 0 ? &quiet : r->ctx));
     TRY(run_folder_path(path, &r->folder, "models/encoder.safetensors"));
     TRY(sha256_file_asking(hash, path, r->ctx));
-    TRY(sotto_head_set_encoder(head, hash));
+    TRY(head_set_encoder(head, hash));
     TRY(run_folder_path(path, &r->folder, name));
     TRY(sotto_head_save(path, head));
-    TRY(sotto_provenance_of_rows(&whose, r->data,
-                                 r->split.rows[SOTTO_PART_PRIVATE] + run_case_first(r, index), c->records));
+    TRY(sotto_provenance_of_rows(&whose, r->data, r->split.rows[SPLIT_PRIVATE] + run_case_first(r, index),
+                                 c->records));
     TRY(run_encoder_shape(&whose, r));
     TRY(sotto_provenance_save(path, &whose));
     double train, held;
@@ -273,7 +274,7 @@ sotto_status run_stage_sensitivity(struct run *r, size_t index)
     TRY(sotto_sensitivity_save(path, &found));
     struct json *paper = json_make_object();
     for (size_t i = 0; !found.proved && i < SOTTO_PAPER_NORMS; i++)
-        json_put(&paper, sotto_paper_norm_name((enum sotto_paper_norm)i),
+        json_put(&paper, paper_norm_name((enum sotto_paper_norm)i),
                  json_make_reals((double[]){found.paper[i].one, found.paper[i].two}, 2));
     json_put(&result, "paper_norms", paper);
     json_put_real(&result, "mean_l1", found.mean_l1);

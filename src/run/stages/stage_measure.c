@@ -1,10 +1,10 @@
 /* What one head gives away and how useful it is: membership attacks on its answers, accuracy with an
  * interval, and for a noise setting the spread over many draws (drawn to measure, never released). */
+#include "audit/measure/metrics.h"
+#include "dp/release/noise_simulate.h"
 #include "run/stages/run_canaries.h"
 #include "run/stages/run_shadow.h"
-#include "sotto/lab/audit.h"
 #include "sotto/lab/head.h"
-#include "sotto/lab/release.h"
 
 #include "audit/audit_document.h"
 
@@ -77,11 +77,11 @@ static sotto_status measure_draws(struct spread *accuracy, struct spread *auc, s
         noisy = NULL;
         TRY(sotto_head_copy(&noisy, head));
         float *parameters = sotto_head_parameters(noisy, &count);
-        TRY(sotto_noise_simulate(parameters, count, mechanism, scale, r->config.seed, draw));
+        TRY(noise_simulate(parameters, count, mechanism, scale, r->config.seed, draw));
         TRY(run_answers_ask(a, noisy));
         loss_scores(member, a->member, a->member_y, a->n_member, a->classes);
         loss_scores(nonmember, a->nonmember, a->nonmember_y, a->n_nonmember, a->classes);
-        TRY(sotto_auc(&estimate, member, a->n_member, nonmember, a->n_nonmember, r->config.confidence));
+        TRY(estimate_auc(&estimate, member, a->n_member, nonmember, a->n_nonmember, r->config.confidence));
         spread_add(auc, estimate.estimate);
         spread_add(accuracy,
                    (double)run_count_right(a->nonmember, a->nonmember_y, a->n_nonmember, a->classes) /
@@ -218,7 +218,7 @@ static sotto_status class_accuracies(struct json **out, const struct run_answers
             }
         if (n == 0)
             continue;
-        TRY(sotto_clopper_pearson(&accuracy, right, n, confidence));
+        TRY(estimate_proportion(&accuracy, right, n, confidence));
         struct json *one = estimate_json(&accuracy, n);
         json_put_integer(&one, "class", (int64_t)c);
         json_push(&list, one);
@@ -302,7 +302,7 @@ sotto_status run_stage_measure(struct run *r, const struct run_model *m)
     size_t right = run_count_right(a.nonmember, a.nonmember_y, a.n_nonmember, a.classes);
     size_t right_member = run_count_right(a.member, a.member_y, a.n_member, a.classes);
     struct sotto_estimate accuracy;
-    TRY(sotto_clopper_pearson(&accuracy, right, a.n_nonmember, r->config.confidence));
+    TRY(estimate_proportion(&accuracy, right, a.n_nonmember, r->config.confidence));
     result = json_make_object();
     struct json *classes = NULL;
     TRY(class_accuracies(&classes, &a, r->config.confidence));

@@ -1,10 +1,12 @@
 /* The attacker's models of one case. They are trained once; noise is added when they are asked, so that the
  * same models serve every protection setting. */
+#include "dp/release/noise_simulate.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "run/stages/run_shadow.h"
 
 #include "base/cpu.h"
 #include "sotto/lab/head.h"
-#include "sotto/lab/release.h"
 #include "sotto/private/io.h"
 
 #include <stdio.h>
@@ -62,9 +64,9 @@ static sotto_status save_heads(const char *path, const struct run_shadow *s)
     sotto_status status = SOTTO_OK;
     const struct shadow_pool *h = &s->heads;
     struct sotto_tensors t = {0};
-    TRY(sotto_tensors_add(&t, "weights", SOTTO_F4, 2, (size_t[]){h->models, h->parameters}, h->weights));
-    TRY(sotto_tensors_add(&t, "trained", SOTTO_U1, 2, (size_t[]){s->pool.n, h->models}, s->trained));
-    TRY(sotto_safetensors_save(path, &t));
+    TRY(tensors_add(&t, "weights", SOTTO_F4, 2, (size_t[]){h->models, h->parameters}, h->weights));
+    TRY(tensors_add(&t, "trained", SOTTO_U1, 2, (size_t[]){s->pool.n, h->models}, s->trained));
+    TRY(safetensors_save(path, &t));
 done:
     sotto_tensors_clear(&t);
     return status;
@@ -194,10 +196,9 @@ static sotto_status load_heads(struct run_shadow *s, const char *path, const str
     sotto_status status = SOTTO_OK;
     struct sotto_tensors t = {0};
     struct shadow_pool *h = &s->heads;
-    TRY(sotto_safetensors_load(&t, path));
+    TRY(safetensors_load(&t, path));
     TRY(sotto_head_copy(&h->shape, target));
-    struct sotto_array *weights = sotto_tensors_find(&t, "weights"),
-                       *trained = sotto_tensors_find(&t, "trained");
+    struct sotto_array *weights = tensors_find(&t, "weights"), *trained = tensors_find(&t, "trained");
     if (!weights || !trained || weights->dtype != SOTTO_F4 || trained->dtype != SOTTO_U1 ||
         weights->ndim != 2 || trained->ndim != 2 || weights->shape[1] != h->shape->count ||
         trained->shape[0] != s->pool.n || trained->shape[1] != weights->shape[0])
@@ -263,7 +264,7 @@ sotto_status run_shadow_ask(struct run_shadow *s, const struct run *r, const cha
         TRY(sotto_head_copy(&noisy, s->own));
         float *parameters = sotto_head_parameters(noisy, &count);
         if (mechanism)
-            TRY(sotto_noise_simulate(parameters, count, mechanism, scale, r->config.seed, ATTACKER + draw));
+            TRY(noise_simulate(parameters, count, mechanism, scale, r->config.seed, ATTACKER + draw));
         TRY(sotto_head_predict(s->own_logits, noisy, s->own_x, s->own_n, r->width, 1, r->ctx));
         for (size_t i = 0; i < s->own_n * r->classes; i++)
             s->own_outputs[i] = s->own_logits[i];

@@ -1,5 +1,6 @@
 /* Split: disjoint random parts of one pool, written as row indices; the public part may come from a set of
  * its own. */
+#include "data/set/split.h"
 #include "run/stages/run_stages.h"
 
 #include "sotto/private/io.h"
@@ -34,25 +35,25 @@ done:
 static sotto_status split_pools(struct run *r)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_split others = {0};
-    size_t own[SOTTO_PARTS] = {[SOTTO_PART_PUBLIC] = r->config.sizes[SOTTO_PART_PUBLIC]}, rest[SOTTO_PARTS];
+    struct data_split others = {0};
+    size_t own[SPLIT_PARTS] = {[SPLIT_PUBLIC] = r->config.sizes[SPLIT_PUBLIC]}, rest[SPLIT_PARTS];
     if (!r->config.public_set[0]) {
         r->public_data = r->data;
-        return sotto_split_make(&r->split, r->data->n, r->config.sizes, r->config.seed);
+        return split_make(&r->split, r->data->n, r->config.sizes, r->config.seed);
     }
     TRY(open_public(r));
     memcpy(rest, r->config.sizes, sizeof rest);
-    rest[SOTTO_PART_PUBLIC] = 0;
-    TRY(sotto_split_make(&others, r->data->n, rest, r->config.seed));
-    TRY(sotto_split_make(&r->split, r->public_data->n, own, r->config.seed));
-    for (int part = SOTTO_PART_PRIVATE; part < SOTTO_PARTS; part++) { /* each keeps the other's empty parts */
+    rest[SPLIT_PUBLIC] = 0;
+    TRY(split_make(&others, r->data->n, rest, r->config.seed));
+    TRY(split_make(&r->split, r->public_data->n, own, r->config.seed));
+    for (int part = SPLIT_PRIVATE; part < SPLIT_PARTS; part++) { /* each keeps the other's empty parts */
         int64_t *empty = r->split.rows[part];
         r->split.rows[part] = others.rows[part];
         r->split.n[part] = others.n[part];
         others.rows[part] = empty;
     }
 done:
-    sotto_split_clear(&others);
+    split_clear(&others);
     return status;
 }
 
@@ -80,11 +81,11 @@ sotto_status run_stage_split(struct run *r)
     if (r->public_data != r->data)
         json_put_text(&key, "public_data", r->public_data->sha256);
     json_put_integer(&key, "seed", (int64_t)r->config.seed);
-    json_put(&key, "sizes", json_make_counts(r->config.sizes, SOTTO_PARTS));
+    json_put(&key, "sizes", json_make_counts(r->config.sizes, SPLIT_PARTS));
     TRY(run_stage_share(&stage, &r->folder, "split", key, true));
     if (stage.reused || stage.busy)
         goto done;
-    for (int part = 0; part < SOTTO_PARTS; part++) {
+    for (int part = 0; part < SPLIT_PARTS; part++) {
         char path[RUN_PATH];
         struct sotto_array rows = {.dtype = SOTTO_I8,
                                    .ndim = 1,
@@ -95,8 +96,8 @@ sotto_status run_stage_split(struct run *r)
         TRY(sotto_npy_save(path, &rows));
     }
     result = json_make_object();
-    for (int part = 0; part < SOTTO_PARTS; part++)
-        json_put_integer(&result, sotto_part_name((enum sotto_part)part), (int64_t)r->split.n[part]);
+    for (int part = 0; part < SPLIT_PARTS; part++)
+        json_put_integer(&result, part_name((enum split_part)part), (int64_t)r->split.n[part]);
     TRY(run_stage_end(&stage, &r->folder, outputs, result));
 done:
     return status;

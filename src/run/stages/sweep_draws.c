@@ -1,9 +1,8 @@
 /* The attacks on the draws of a setting. The attacker adapts: the shadow models are noised by the same mechanism at the same
  * scale. Thresholds are chosen on the even records and scored on the odd ones. */
+#include "dp/release/noise_simulate.h"
 #include "run/stages/run_sweep.h"
-#include "sotto/lab/audit.h"
 #include "sotto/lab/head.h"
-#include "sotto/lab/release.h"
 
 #include "audit/measure/metrics.h"
 #include "audit/score/score_attack.h"
@@ -39,7 +38,7 @@ static sotto_status measure_scores(struct sweep_scores *out, const double *score
     sotto_status status = SOTTO_OK;
     struct roc calibration = {0}, scored = {0};
     struct sotto_estimate area;
-    TRY(sotto_auc(&area, scores, n_member, scores + n_member, n - n_member, config->confidence));
+    TRY(estimate_auc(&area, scores, n_member, scores + n_member, n - n_member, config->confidence));
     TRY(split_curve(&calibration, scores, n_member, n, 0));
     TRY(split_curve(&scored, scores, n_member, n, 1));
     out->auc = area.estimate;
@@ -116,8 +115,7 @@ sotto_status sweep_measure_draw(void *arg, size_t draw, int thread)
         FAIL(SOTTO_ESTOPPED, "stopped while sweeping %s", s->r->config.cases[s->index].name);
     TRY(sotto_head_copy(&noisy, s->head));
     float *parameters = sotto_head_parameters(noisy, &count);
-    TRY(sotto_noise_simulate(parameters, count, s->setting.mechanism, s->setting.scale, s->r->config.seed,
-                             draw));
+    TRY(noise_simulate(parameters, count, s->setting.mechanism, s->setting.scale, s->r->config.seed, draw));
     TRY(run_answers_ask(a, noisy));
     out->accuracy = (double)run_count_right(a->nonmember, a->nonmember_y, a->n_nonmember, a->classes) /
                     (double)a->n_nonmember;

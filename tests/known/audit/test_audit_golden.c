@@ -2,6 +2,7 @@
  * float64). */
 #include "support/test.h"
 
+#include "audit/measure/metrics.h"
 #include "audit/score/class_threshold.h"
 #include "audit/measure/epsilon_bounds.h"
 #include "audit/score/posterior.h"
@@ -302,7 +303,7 @@ TEST(areas_equal_the_reference)
         snprintf(path, sizeof path, "attacks.%s.auc", name);
         assert_int_equal(load(expected, path), 3);
         struct sotto_estimate e;
-        assert_int_equal(sotto_auc(&e, member, m, nonmember, n, 0.95), SOTTO_OK);
+        assert_int_equal(estimate_auc(&e, member, m, nonmember, n, 0.95), SOTTO_OK);
         near(e.estimate, expected[0], 1e-12, path);
         near(e.lower, expected[1], 1e-12, path);
         near(e.upper, expected[2], 1e-12, path);
@@ -318,7 +319,7 @@ TEST(intervals_equal_the_reference)
         for (size_t k = 0; k < 5; k++)
             row[k] = json_number(json_at(json_at(list, i), k));
         struct sotto_estimate e;
-        assert_int_equal(sotto_clopper_pearson(&e, (size_t)row[0], (size_t)row[1], row[2]), SOTTO_OK);
+        assert_int_equal(estimate_proportion(&e, (size_t)row[0], (size_t)row[1], row[2]), SOTTO_OK);
         near(e.lower, row[3], 1e-12, "lower");
         near(e.upper, row[4], 1e-12, "upper");
     }

@@ -1,6 +1,7 @@
 /* src/core/dp/account/adaptive_account.c: triples of events, their sum and its epsilon. Figures: docs/derivations/adaptive.md. */
 #include "support/test.h"
 
+#include "dp/account/adaptive_account.h"
 #include "sotto/private/all.h"
 
 #include <math.h>
@@ -23,13 +24,13 @@ static size_t offers(struct sotto_adaptive *out, struct sotto_event event, doubl
 {
     const struct sotto_adaptive left = {INFINITY, INFINITY, failure};
     size_t count = 99;
-    assert_int_equal(sotto_account_adaptive(out, &count, &event, &left), SOTTO_OK);
+    assert_int_equal(account_adaptive(out, &count, &event, &left), SOTTO_OK);
     return count;
 }
 
 static void add(struct sotto_adaptive *total, struct sotto_adaptive entry)
 {
-    assert_int_equal(sotto_adaptive_add(total, &entry), SOTTO_OK);
+    assert_int_equal(adaptive_total_add(total, &entry), SOTTO_OK);
 }
 
 TEST(a_run_beside_three_pure_releases)
@@ -39,14 +40,14 @@ TEST(a_run_beside_three_pure_releases)
     assert_int_equal(offers(of_three, three, 0), 2);
     near(of_run[2].mu, .2365, 2e-4);
     near(of_run[2].failure, 1e-9, 1e-20);
-    near(sotto_adaptive_epsilon(&of_run[2], 1e-6).upper, .999, 1e-3);
+    near(adaptive_interval(&of_run[2], 1e-6).upper, .999, 1e-3);
     near(of_three[0].pure, .6, 1e-15);
     add(&box, of_run[2]);
     add(&box, of_three[0]);
-    near(sotto_adaptive_epsilon(&box, 1e-6).upper, 1.577, 2e-3);
+    near(adaptive_interval(&box, 1e-6).upper, 1.577, 2e-3);
     add(&as_mu, of_run[2]);
     add(&as_mu, of_three[1]);
-    near(sotto_adaptive_epsilon(&as_mu, 1e-6).upper, 2.225, 2e-3);
+    near(adaptive_interval(&as_mu, 1e-6).upper, 2.225, 2e-3);
 }
 
 TEST(gaussian_releases_alone_have_the_gaussian_s_epsilon)
@@ -60,7 +61,7 @@ TEST(gaussian_releases_alone_have_the_gaussian_s_epsilon)
     struct sotto_event all = gauss;
     all.count = 12;
     assert_int_equal(sotto_account_events(&today, &all, 1, 1e-6, SOTTO_REPLACE_ONE, NULL), SOTTO_OK);
-    const struct sotto_interval e = sotto_adaptive_epsilon(&box, 1e-6);
+    const struct sotto_interval e = adaptive_interval(&box, 1e-6);
     near(e.upper, today.epsilon.upper, 1e-11);
     assert_true(e.upper >= today.epsilon.lower && e.lower <= e.upper && e.lower > e.upper * (1 - 1e-9));
 }
@@ -72,7 +73,7 @@ TEST(pure_releases_alone_have_their_sum)
         add(&box, (struct sotto_adaptive){.05, 0, 0});
     near(box.pure, 1, 1e-14);
     assert_true(box.mu == 0 && box.failure == 0);
-    const struct sotto_interval e = sotto_adaptive_epsilon(&box, 0);
+    const struct sotto_interval e = adaptive_interval(&box, 0);
     near(e.upper, 1, 1e-14);
     near(e.lower, 1, 1e-14);
     assert_true(e.lower <= e.upper && e.upper >= box.pure);
@@ -84,8 +85,8 @@ TEST(the_second_release_decides)
     struct sotto_adaptive gauss = {0, .0947, 0}, laplace = {0, .0947, 0};
     add(&gauss, (struct sotto_adaptive){0, .2169, 0});
     add(&laplace, (struct sotto_adaptive){.6407, 0, 0});
-    near(sotto_adaptive_epsilon(&gauss, 1e-6).upper, 1, 5e-4);
-    near(sotto_adaptive_epsilon(&laplace, 1e-6).lower, 1.0058, 1e-4);
+    near(adaptive_interval(&gauss, 1e-6).upper, 1, 5e-4);
+    near(adaptive_interval(&laplace, 1e-6).lower, 1.0058, 1e-4);
 }
 
 TEST(sums_are_rounded_up_and_nothing_adds_nothing)
@@ -98,17 +99,17 @@ TEST(sums_are_rounded_up_and_nothing_adds_nothing)
     struct sotto_adaptive none = {0};
     add(&none, (struct sotto_adaptive){0});
     assert_true(none.pure == 0 && none.mu == 0 && none.failure == 0);
-    const struct sotto_interval e = sotto_adaptive_epsilon(&none, 0);
+    const struct sotto_interval e = adaptive_interval(&none, 0);
     assert_true(e.lower == 0 && e.upper == 0);
 }
 
 TEST(no_epsilon)
 {
     const struct sotto_adaptive told = {0, 0, 1e-3}, endless = {INFINITY, 0, 0}, gauss = {0, 1, 0};
-    assert_true(sotto_adaptive_epsilon(&told, 1e-6).upper == INFINITY);
-    assert_true(sotto_adaptive_epsilon(&told, 1e-2).upper == 0);
-    assert_true(sotto_adaptive_epsilon(&endless, 1e-6).upper == INFINITY);
-    assert_true(sotto_adaptive_epsilon(&gauss, 0).upper == INFINITY);
+    assert_true(adaptive_interval(&told, 1e-6).upper == INFINITY);
+    assert_true(adaptive_interval(&told, 1e-2).upper == 0);
+    assert_true(adaptive_interval(&endless, 1e-6).upper == INFINITY);
+    assert_true(adaptive_interval(&gauss, 0).upper == INFINITY);
 }
 
 TEST(events_that_no_triple_covers)
@@ -126,7 +127,7 @@ static void refused(const struct sotto_event *event, struct sotto_adaptive left,
 {
     struct sotto_adaptive of[SOTTO_MAX_OFFERS] = {{9, 9, 9}};
     size_t count = 99;
-    assert_int_equal(sotto_account_adaptive(of, &count, event, &left), SOTTO_EINVAL);
+    assert_int_equal(account_adaptive(of, &count, event, &left), SOTTO_EINVAL);
     if (!strstr(sotto_error_text(), text))
         fail_msg("'%s', expected '%s'", sotto_error_text(), text);
     assert_true(count == 99 && of[0].pure == 9);
@@ -143,21 +144,21 @@ TEST(bad_input)
         struct sotto_adaptive total = bad[i];
         const char *name = i < 2 ? "'pure'" : i < 4 ? "'mu'" : "'failure'";
         refused(&event, bad[i], name);
-        assert_int_equal(sotto_adaptive_add(&total, &good), SOTTO_EINVAL);
+        assert_int_equal(adaptive_total_add(&total, &good), SOTTO_EINVAL);
         assert_non_null(strstr(sotto_error_text(), name));
-        assert_int_equal(sotto_adaptive_add(&good, &bad[i]), SOTTO_EINVAL);
+        assert_int_equal(adaptive_total_add(&good, &bad[i]), SOTTO_EINVAL);
         assert_memory_equal(&good, &kept, sizeof good);
-        assert_true(isnan(sotto_adaptive_epsilon(&bad[i], .1).upper));
+        assert_true(isnan(adaptive_interval(&bad[i], .1).upper));
     }
     event.count = 0;
     refused(&event, good, "count");
     for (int i = 0; i < 3; i++)
-        assert_true(isnan(sotto_adaptive_epsilon(&good, (double[]){-1, 1, NAN}[i]).lower));
-    assert_int_equal(sotto_account_adaptive(NULL, &count, &three, &good), SOTTO_EINVAL);
-    assert_int_equal(sotto_account_adaptive(of, NULL, &three, &good), SOTTO_EINVAL);
-    assert_int_equal(sotto_account_adaptive(of, &count, NULL, &good), SOTTO_EINVAL);
-    assert_int_equal(sotto_account_adaptive(of, &count, &three, NULL), SOTTO_EINVAL);
-    assert_int_equal(sotto_adaptive_add(NULL, &good), SOTTO_EINVAL);
-    assert_int_equal(sotto_adaptive_add(&good, NULL), SOTTO_EINVAL);
-    assert_true(isnan(sotto_adaptive_epsilon(NULL, .1).upper));
+        assert_true(isnan(adaptive_interval(&good, (double[]){-1, 1, NAN}[i]).lower));
+    assert_int_equal(account_adaptive(NULL, &count, &three, &good), SOTTO_EINVAL);
+    assert_int_equal(account_adaptive(of, NULL, &three, &good), SOTTO_EINVAL);
+    assert_int_equal(account_adaptive(of, &count, NULL, &good), SOTTO_EINVAL);
+    assert_int_equal(account_adaptive(of, &count, &three, NULL), SOTTO_EINVAL);
+    assert_int_equal(adaptive_total_add(NULL, &good), SOTTO_EINVAL);
+    assert_int_equal(adaptive_total_add(&good, NULL), SOTTO_EINVAL);
+    assert_true(isnan(adaptive_interval(NULL, .1).upper));
 }

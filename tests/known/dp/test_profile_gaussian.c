@@ -99,9 +99,9 @@ TEST(a_certificate_that_has_none)
     struct sotto_adaptive box = {9, 9, 9};
     struct sotto_certificate c = {.seeded = true};
     const struct sotto_privacy_profile p = {0};
-    assert_int_equal(sotto_certificate_adaptive(&box, &c, &p), SOTTO_EINVAL);
-    assert_int_equal(sotto_certificate_adaptive(NULL, &c, &p), SOTTO_EINVAL);
-    assert_int_equal(sotto_certificate_adaptive(&box, NULL, &p), SOTTO_EINVAL);
-    assert_int_equal(sotto_certificate_adaptive(&box, &c, NULL), SOTTO_EINVAL);
+    assert_int_equal(certificate_adaptive(&box, &c, &p), SOTTO_EINVAL);
+    assert_int_equal(certificate_adaptive(NULL, &c, &p), SOTTO_EINVAL);
+    assert_int_equal(certificate_adaptive(&box, NULL, &p), SOTTO_EINVAL);
+    assert_int_equal(certificate_adaptive(&box, &c, NULL), SOTTO_EINVAL);
     assert_true(box.pure == 9 && box.mu == 9 && box.failure == 9);
 }

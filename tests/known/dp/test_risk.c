@@ -1,6 +1,7 @@
 /* Noise for a risk: closed forms of the trade-off curve, its own account, and targets that are none. */
 #include "support/test.h"
 
+#include "dp/account/risk.h"
 #include "sotto/private/all.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ static double phi(double x)
 static double scale_of(const char *mechanism, struct sotto_risk risk)
 {
     double scale = 0;
-    if (sotto_calibrate_risk(&scale, mechanism, &one, &risk, NULL) != SOTTO_OK)
+    if (calibrate_risk_on(&scale, NULL, mechanism, &one, &risk, 0, NULL) != SOTTO_OK)
         fail_msg("%s: %s", mechanism, sotto_error_text());
     return scale;
 }
@@ -127,7 +128,7 @@ TEST(sampled_steps)
     struct sotto_sampled s = {
         .mechanism = "gaussian", .sample_rate = 1, .steps = 4, .adjacency = SOTTO_ADD_REMOVE};
     double noise, bound;
-    assert_int_equal(sotto_calibrate_sampled_risk(&noise, &s, &tpr, NULL), SOTTO_OK);
+    assert_int_equal(calibrate_sampled_risk(&noise, NULL, &s, &tpr, NULL), SOTTO_OK);
     tight(noise, 2 / (z02 - z01));
     for (int k = 0; k < 3; k++) {
         const int by_advantage = k == 2;
@@ -136,7 +137,7 @@ TEST(sampled_steps)
                                    .steps = 100,
                                    .adjacency = k == 1 ? SOTTO_REPLACE_ONE : SOTTO_ADD_REMOVE,
                                    .delta = 1e-5};
-        assert_int_equal(sotto_calibrate_sampled_risk(&noise, &s, by_advantage ? &advantage : &tpr, NULL),
+        assert_int_equal(calibrate_sampled_risk(&noise, NULL, &s, by_advantage ? &advantage : &tpr, NULL),
                          SOTTO_OK);
         for (int less = 0; less < 2; less++) {
             struct sotto_privacy_profile p = {0};
@@ -182,27 +183,27 @@ TEST(targets_that_are_none)
                                         "nan@0.1",   "0.2@nan",   "2@1",    "0.02@-0.01"};
     double scale = 7;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(
-            sotto_calibrate_risk(&scale, "gaussian", &one, &(struct sotto_risk){.max_tpr = wrong[i]}, NULL),
-            SOTTO_EINVAL);
+        assert_int_equal(calibrate_risk_on(&scale, NULL, "gaussian", &one,
+                                           &(struct sotto_risk){.max_tpr = wrong[i]}, 0, NULL),
+                         SOTTO_EINVAL);
         assert_non_null(strstr(sotto_error_text(), wrong[i]));
     }
     static const double numbers[] = {-.1, 1, 2, INFINITY, 1e-12};
     for (size_t i = 0; i < 5; i++)
-        assert_int_equal(sotto_calibrate_risk(&scale, "gaussian", &one,
-                                              &(struct sotto_risk){.max_advantage = numbers[i]}, NULL),
+        assert_int_equal(calibrate_risk_on(&scale, NULL, "gaussian", &one,
+                                           &(struct sotto_risk){.max_advantage = numbers[i]}, 0, NULL),
                          SOTTO_EINVAL);
-    assert_int_equal(sotto_calibrate_risk(&scale, "gaussian", &one, &(struct sotto_risk){0}, NULL),
+    assert_int_equal(calibrate_risk_on(&scale, NULL, "gaussian", &one, &(struct sotto_risk){0}, 0, NULL),
                      SOTTO_EINVAL);
     assert_int_equal(
-        sotto_calibrate_risk(&scale, "gaussian", &one, &(struct sotto_risk){"0.02@0.01", .1}, NULL),
+        calibrate_risk_on(&scale, NULL, "gaussian", &one, &(struct sotto_risk){"0.02@0.01", .1}, 0, NULL),
         SOTTO_EINVAL);
     assert_true(scale == 7);
     tight(scale_of("laplace", (struct sotto_risk){.max_tpr = "0.02@0.01", .max_advantage = NAN}), 1 / log(2));
     const struct sotto_sensitivity far = {.l1 = 1e100, .l2 = 1e100};
-    assert_int_equal(
-        sotto_calibrate_risk(&scale, "gaussian", &far, &(struct sotto_risk){.max_tpr = "0.02@0.01"}, NULL),
-        SOTTO_EDOMAIN);
+    assert_int_equal(calibrate_risk_on(&scale, NULL, "gaussian", &far,
+                                       &(struct sotto_risk){.max_tpr = "0.02@0.01"}, 0, NULL),
+                     SOTTO_EDOMAIN);
     assert_non_null(strstr(sotto_error_text(), "true-positive rate"));
 }
 

@@ -2,8 +2,8 @@
  * small data sets, with controls that must fail. */
 #include "support/test.h"
 #include "support/worse.h"
-#include "sotto/lab/compose.h"
-#include "sotto/lab/smooth.h"
+#include "dp/smooth/smooth_sensitivity.h"
+#include "support/composition_oracle.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static void near(double a, double b, double tolerance)
 static double smooth(const double *x, size_t n, double beta)
 {
     double s = NAN;
-    assert_int_equal(sotto_smooth_median(&s, x, n, 0, 1, beta, NULL), SOTTO_OK);
+    assert_int_equal(smooth_median(&s, x, n, 0, 1, beta, NULL), SOTTO_OK);
     return s;
 }
 
@@ -25,15 +25,15 @@ static const double eleven[] = {0.45, 0.1, 0.95, 0.2, 0.35, 0.4, 0.42, 0.8, 0.5,
 
 TEST(known_figures)
 {
-    struct sotto_smooth_noise noise;
+    struct smooth_noise noise;
     near(smooth(eleven, 11, 0.1), 0.349485469, 5e-10);
     near(smooth(eleven, 11, 0.5), 0.091969860, 5e-10);
     near(smooth(eleven, 11, 1), 0.05, 1e-14);
-    assert_int_equal(sotto_smooth_noise(&noise, (struct sotto_dp){1, 1e-6}), SOTTO_OK);
+    assert_int_equal(smooth_noise(&noise, (struct sotto_dp){1, 1e-6}), SOTTO_OK);
     near(noise.beta, 0.034462182, 5e-10);
     near(smooth(eleven, 11, noise.beta), 0.684488114, 5e-10);
     near(noise.factor * smooth(eleven, 11, noise.beta), 1.368976227, 1e-9);
-    assert_int_equal(sotto_smooth_noise(&noise, (struct sotto_dp){1, 0}), SOTTO_OK);
+    assert_int_equal(smooth_noise(&noise, (struct sotto_dp){1, 0}), SOTTO_OK);
     near(noise.beta, 0.5, 0);
     near(noise.factor * smooth(eleven, 11, noise.beta), 0.182038, 5e-7); /* 8.5 times less than 1.540251 */
     near(6 * smooth(eleven, 11, 1.0 / 6), 1.540251357, 5e-9);            /* the textbook's beta and scale */
@@ -117,10 +117,10 @@ TEST(odd_values_are_no_secret_door)
     double s;
     assert_true(smooth(wild, 5, 0.2) == smooth(tame, 5, 0.2));
     near(smooth((const double[]){0.3}, 1, 1), 0.7, 1e-14);
-    assert_int_equal(sotto_smooth_median(&s, wild, 0, 0, 1, 1, NULL), SOTTO_EINVAL);
-    assert_int_equal(sotto_smooth_median(&s, wild, 5, 1, 1, 1, NULL), SOTTO_EINVAL);
-    assert_int_equal(sotto_smooth_median(&s, wild, 5, 0, 1, 0, NULL), SOTTO_EINVAL);
-    assert_int_equal(sotto_smooth_median(&s, wild, 5, 0, INFINITY, 1, NULL), SOTTO_EINVAL);
+    assert_int_equal(smooth_median(&s, wild, 0, 0, 1, 1, NULL), SOTTO_EINVAL);
+    assert_int_equal(smooth_median(&s, wild, 5, 1, 1, 1, NULL), SOTTO_EINVAL);
+    assert_int_equal(smooth_median(&s, wild, 5, 0, 1, 0, NULL), SOTTO_EINVAL);
+    assert_int_equal(smooth_median(&s, wild, 5, 0, INFINITY, 1, NULL), SOTTO_EINVAL);
 }
 
 /* Cauchy noise: a shift by S changes its log density by half of epsilon at most, and by that much somewhere; 2 % less noise
@@ -138,17 +138,17 @@ static double largest_loss(double factor)
 TEST(cauchy_noise_costs_what_it_says)
 {
     for (double epsilon = 0.25; epsilon <= 4; epsilon *= 2) {
-        struct sotto_smooth_noise noise;
-        assert_int_equal(sotto_smooth_noise(&noise, (struct sotto_dp){epsilon, 0}), SOTTO_OK);
+        struct smooth_noise noise;
+        assert_int_equal(smooth_noise(&noise, (struct sotto_dp){epsilon, 0}), SOTTO_OK);
         const double loss = largest_loss(noise.factor);
         assert_true(loss <= (epsilon - noise.beta) * (1 + 1e-12) &&
                     loss > (epsilon - noise.beta) * (1 - 1e-4));
         assert_true(largest_loss(0.98 * noise.factor) > epsilon - noise.beta);
     }
-    struct sotto_smooth_noise noise;
-    assert_int_equal(sotto_smooth_noise(&noise, (struct sotto_dp){0, 1e-6}), SOTTO_EINVAL);
-    assert_int_equal(sotto_smooth_noise(&noise, (struct sotto_dp){1, 1}), SOTTO_EINVAL);
-    assert_int_equal(sotto_smooth_noise(&noise, (struct sotto_dp){NAN, 0}), SOTTO_EINVAL);
+    struct smooth_noise noise;
+    assert_int_equal(smooth_noise(&noise, (struct sotto_dp){0, 1e-6}), SOTTO_EINVAL);
+    assert_int_equal(smooth_noise(&noise, (struct sotto_dp){1, 1}), SOTTO_EINVAL);
+    assert_int_equal(smooth_noise(&noise, (struct sotto_dp){NAN, 0}), SOTTO_EINVAL);
 }
 
 static double tail(double epsilon, double k)
@@ -160,17 +160,17 @@ static double tail(double epsilon, double k)
 TEST(thresholds)
 {
     size_t k;
-    assert_int_equal(sotto_propose_threshold(&k, (struct sotto_dp){0.5, 1e-6}), SOTTO_OK);
+    assert_int_equal(propose_threshold(&k, (struct sotto_dp){0.5, 1e-6}), SOTTO_OK);
     assert_int_equal(k, 27);
-    assert_int_equal(sotto_propose_threshold(&k, (struct sotto_dp){0.3, 1e-6}), SOTTO_OK);
+    assert_int_equal(propose_threshold(&k, (struct sotto_dp){0.3, 1e-6}), SOTTO_OK);
     assert_int_equal(k, 45);
     for (double epsilon = 0.01; epsilon < 8; epsilon *= 1.37)
         for (double delta = 0.3; delta > 1e-12; delta *= 0.2) {
-            assert_int_equal(sotto_propose_threshold(&k, (struct sotto_dp){epsilon, delta}), SOTTO_OK);
+            assert_int_equal(propose_threshold(&k, (struct sotto_dp){epsilon, delta}), SOTTO_OK);
             assert_true(tail(epsilon, (double)k) <= delta * (1 + 1e-12));
             assert_true(k == 0 || tail(epsilon, (double)k - 1) > delta * (1 - 1e-12));
         }
-    assert_int_equal(sotto_propose_threshold(&k, (struct sotto_dp){0.5, 0}), SOTTO_EINVAL);
+    assert_int_equal(propose_threshold(&k, (struct sotto_dp){0.5, 0}), SOTTO_EINVAL);
 }
 
 /* What leaves for these counts: a label, or nothing (the last). shift 1: the control, with a distance that counts the
@@ -178,8 +178,8 @@ TEST(thresholds)
 static void output_law(double *p, const size_t *counts, size_t classes, struct sotto_dp target, size_t shift)
 {
     size_t label, distance, k;
-    assert_int_equal(sotto_most_frequent(&label, &distance, counts, classes), SOTTO_OK);
-    assert_int_equal(sotto_propose_threshold(&k, target), SOTTO_OK);
+    assert_int_equal(most_frequent(&label, &distance, counts, classes), SOTTO_OK);
+    assert_int_equal(propose_threshold(&k, target), SOTTO_OK);
     memset(p, 0, (classes + 1) * sizeof *p);
     p[label] = tail(target.epsilon, (double)k - (double)(distance + shift));
     p[classes] = 1 - p[label];
@@ -205,8 +205,7 @@ TEST(propose_test_release_is_private)
                         moved[from]--, moved[to]++;
                         output_law(p, counts, CLASSES, target, shift);
                         output_law(q, moved, CLASSES, target, shift);
-                        assert_int_equal(sotto_finite_delta(&delta, p, q, CLASSES + 1, target.epsilon),
-                                         SOTTO_OK);
+                        assert_int_equal(finite_delta(&delta, p, q, CLASSES + 1, target.epsilon), SOTTO_OK);
                         worst[shift] = worse(worst[shift], delta.lower);
                     }
     assert_true(worst[0] <= target.delta);
@@ -216,7 +215,7 @@ TEST(propose_test_release_is_private)
 TEST(what_is_out_of_range)
 {
     const double x[] = {1};
-    struct sotto_smooth_noise noise;
+    struct smooth_noise noise;
     double out;
     size_t threshold;
 #define OUT(call, words)                                                                                     \
@@ -225,16 +224,16 @@ TEST(what_is_out_of_range)
         if (!strstr(sotto_error_text(), words))                                                              \
             fail_msg("%s", sotto_error_text());                                                              \
     } while (0)
-    OUT(sotto_smooth_median(&out, x, 0, 0, 1, 1, NULL), "0 values; expected 1 to 2^40");
-    OUT(sotto_smooth_median(&out, x, ((size_t)1 << 40) + 1, 0, 1, 1, NULL), "expected 1 to 2^40");
-    OUT(sotto_smooth_median(&out, x, 1, 0, 1, 0, NULL), "beta 0; expected a number above 0");
-    OUT(sotto_smooth_median(&out, x, 1, 0, 1, INFINITY, NULL), "beta inf; expected a number above 0");
-    OUT(sotto_smooth_noise(&noise, (struct sotto_dp){0, 1e-6}), "at most 1e6 (got 0)");
-    OUT(sotto_smooth_noise(&noise, (struct sotto_dp){2e6, 1e-6}), "at most 1e6 (got 2e+06)");
-    OUT(sotto_smooth_noise(&noise, (struct sotto_dp){1, -1}), "delta must lie in [0, 1) (got -1)");
-    OUT(sotto_smooth_noise(&noise, (struct sotto_dp){1, 1}), "delta must lie in [0, 1) (got 1)");
-    OUT(sotto_propose_threshold(&threshold, (struct sotto_dp){1e-10, 1e-6}), "expected at least 1e-9");
-    OUT(sotto_propose_threshold(&threshold, (struct sotto_dp){1, 0}), "needs delta > 0");
+    OUT(smooth_median(&out, x, 0, 0, 1, 1, NULL), "0 values; expected 1 to 2^40");
+    OUT(smooth_median(&out, x, ((size_t)1 << 40) + 1, 0, 1, 1, NULL), "expected 1 to 2^40");
+    OUT(smooth_median(&out, x, 1, 0, 1, 0, NULL), "beta 0; expected a number above 0");
+    OUT(smooth_median(&out, x, 1, 0, 1, INFINITY, NULL), "beta inf; expected a number above 0");
+    OUT(smooth_noise(&noise, (struct sotto_dp){0, 1e-6}), "at most 1e6 (got 0)");
+    OUT(smooth_noise(&noise, (struct sotto_dp){2e6, 1e-6}), "at most 1e6 (got 2e+06)");
+    OUT(smooth_noise(&noise, (struct sotto_dp){1, -1}), "delta must lie in [0, 1) (got -1)");
+    OUT(smooth_noise(&noise, (struct sotto_dp){1, 1}), "delta must lie in [0, 1) (got 1)");
+    OUT(propose_threshold(&threshold, (struct sotto_dp){1e-10, 1e-6}), "expected at least 1e-9");
+    OUT(propose_threshold(&threshold, (struct sotto_dp){1, 0}), "needs delta > 0");
 }
 
 TEST(distances)
@@ -245,9 +244,9 @@ TEST(distances)
     } known[] = {{{5, 5, 0}, 0, 0},  {{5, 6, 0}, 1, 0}, {{3, 5, 1}, 1, 0}, {{3, 1, 6}, 2, 1},
                  {{10, 0, 0}, 0, 4}, {{0, 0, 0}, 0, 0}, {{9, 1, 4}, 0, 2}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        assert_int_equal(sotto_most_frequent(&label, &distance, known[i].counts, 3), SOTTO_OK);
+        assert_int_equal(most_frequent(&label, &distance, known[i].counts, 3), SOTTO_OK);
         assert_int_equal(label, known[i].label);
         assert_int_equal(distance, known[i].distance);
     }
-    assert_int_equal(sotto_most_frequent(&label, &distance, known[0].counts, 1), SOTTO_EINVAL);
+    assert_int_equal(most_frequent(&label, &distance, known[0].counts, 1), SOTTO_EINVAL);
 }

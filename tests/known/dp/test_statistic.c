@@ -2,6 +2,7 @@
 #include "support/test.h"
 
 #include "dp/release/statistic.h"
+#include "io/array/tensors.h"
 #include "sotto/private/io.h"
 #include "support/temporary_folder.h"
 #include "support/worse.h"
@@ -24,7 +25,7 @@ static sotto_status statistic(double *out, struct sotto_release *r, const struct
                               const float *x, size_t n, size_t columns)
 {
     struct sotto_tensors t = {0};
-    assert_int_equal(sotto_tensors_add(&t, "vector", SOTTO_F4, 2, (const size_t[]){n, columns}, x), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "vector", SOTTO_F4, 2, (const size_t[]){n, columns}, x), SOTTO_OK);
     const sotto_status status = statistic_replace(&t, r, p, as_scores);
     if (status == SOTTO_OK) {
         assert_int_equal(t.items[0].array.count, columns);
@@ -105,8 +106,7 @@ TEST(a_record_moves_one_block)
             float x[N];
             memcpy(x, plain, sizeof x);
             x[i] = wild[w];
-            assert_int_equal(sotto_tensors_add(&t, "vector", SOTTO_F4, 2, (const size_t[]){N, 1}, x),
-                             SOTTO_OK);
+            assert_int_equal(tensors_add(&t, "vector", SOTTO_F4, 2, (const size_t[]){N, 1}, x), SOTTO_OK);
             assert_int_equal(statistic_replace(&t, &r, &p, false), SOTTO_OK);
             assert_int_equal(t.items[0].array.count, BLOCKS);
             const double *found = t.items[0].array.data;

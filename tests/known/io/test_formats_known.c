@@ -1,8 +1,10 @@
 /* Files written by NumPy, safetensors and PyTorch (tools/golden_formats.py); half precision against NumPy. */
-#include "sotto/private/io.h"
 #include "support/test.h"
 
 #include "io/array/array.h"
+#include "io/array/npy.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,26 +53,26 @@ TEST(numpy_arrays_are_read)
     char file[32];
     for (size_t n = 0; n < 7; n++) {
         snprintf(file, sizeof file, "%s.npy", names[n]);
-        assert_int_equal(sotto_npy_load(&a, golden(file)), SOTTO_OK);
+        assert_int_equal(npy_load(&a, golden(file)), SOTTO_OK);
         check_array(&a, names[n]);
         sotto_array_clear(&a);
     }
     for (int version = 1; version <= 3; version++) {
         snprintf(file, sizeof file, "version%d.npy", version);
-        assert_int_equal(sotto_npy_load(&a, golden(file)), SOTTO_OK);
+        assert_int_equal(npy_load(&a, golden(file)), SOTTO_OK);
         check_array(&a, "f4");
         sotto_array_clear(&a);
     }
     static const char *const turned[] = {"fortran.npy", "big_endian.npy"};
     for (size_t n = 0; n < 2; n++) {
-        assert_int_equal(sotto_npy_load(&a, golden(turned[n])), SOTTO_OK);
+        assert_int_equal(npy_load(&a, golden(turned[n])), SOTTO_OK);
         check_array(&a, "f4");
         sotto_array_clear(&a);
     }
-    assert_int_equal(sotto_npy_load(&a, golden("scalar.npy")), SOTTO_OK);
+    assert_int_equal(npy_load(&a, golden("scalar.npy")), SOTTO_OK);
     assert_true(a.ndim == 0 && a.count == 1 && *(double *)a.data == 2.5);
     sotto_array_clear(&a);
-    assert_int_equal(sotto_npy_load(&a, golden("empty.npy")), SOTTO_OK);
+    assert_int_equal(npy_load(&a, golden("empty.npy")), SOTTO_OK);
     assert_true(a.ndim == 2 && a.count == 0 && a.shape[1] == 7);
     sotto_array_clear(&a);
 }
@@ -84,7 +86,7 @@ TEST(numpy_arrays_are_refused_by_name)
     };
     struct sotto_array a = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(sotto_npy_load(&a, golden(cases[i][0])), SOTTO_EFORMAT);
+        assert_int_equal(npy_load(&a, golden(cases[i][0])), SOTTO_EFORMAT);
         assert_non_null(strstr(sotto_error_text(), cases[i][1]));
         assert_null(a.data);
     }
@@ -100,7 +102,7 @@ TEST(our_npy_bytes_are_numpys)
         char file[32];
         struct sotto_array a = {0};
         snprintf(file, sizeof file, "%s.npy", names[n]);
-        assert_int_equal(sotto_npy_load(&a, golden(file)), SOTTO_OK);
+        assert_int_equal(npy_load(&a, golden(file)), SOTTO_OK);
         assert_int_equal(sotto_npy_save(path, &a), SOTTO_OK);
         sotto_array_clear(&a);
         FILE *f = fopen(path, "rb"), *g = fopen(golden(file), "rb");
@@ -120,9 +122,9 @@ TEST(numpy_archives_are_read)
         assert_int_equal(sotto_npz_load(&t, golden(deflated ? "deflated.npz" : "stored.npz")), SOTTO_OK);
         assert_int_equal(t.count, deflated ? 8 : 7);
         for (size_t n = 0; n < 7; n++)
-            check_array(sotto_tensors_find(&t, names[n]), names[n]);
+            check_array(tensors_find(&t, names[n]), names[n]);
         if (deflated)
-            assert_int_equal(sotto_tensors_find(&t, "zeros")->count, 10000);
+            assert_int_equal(tensors_find(&t, "zeros")->count, 10000);
         sotto_tensors_clear(&t);
     }
 }
@@ -130,15 +132,15 @@ TEST(numpy_archives_are_read)
 TEST(safetensors_of_others_are_read)
 {
     struct sotto_tensors t = {0};
-    assert_int_equal(sotto_safetensors_load(&t, golden("numpy.safetensors")), SOTTO_OK);
+    assert_int_equal(safetensors_load(&t, golden("numpy.safetensors")), SOTTO_OK);
     assert_int_equal(t.count, 7);
     for (size_t n = 0; n < 7; n++)
-        check_array(sotto_tensors_find(&t, names[n]), names[n]);
-    assert_string_equal(sotto_tensors_metadata(&t, "note"), "hello");
+        check_array(tensors_find(&t, names[n]), names[n]);
+    assert_string_equal(tensors_metadata(&t, "note"), "hello");
     sotto_tensors_clear(&t);
-    assert_int_equal(sotto_safetensors_load(&t, golden("torch.safetensors")), SOTTO_OK);
-    check_array(sotto_tensors_find(&t, "0.weight"), "f4");
-    const float *x = sotto_tensors_find(&t, "bf16")->data;
+    assert_int_equal(safetensors_load(&t, golden("torch.safetensors")), SOTTO_OK);
+    check_array(tensors_find(&t, "0.weight"), "f4");
+    const float *x = tensors_find(&t, "bf16")->data;
     assert_true(x[0] == -3.140625f && x[1] == 1.0f && x[2] == 0x1p126f * 1.9921875f);
     sotto_tensors_clear(&t);
 }
@@ -147,10 +149,9 @@ TEST(half_precision_is_numpys)
 {
     struct sotto_tensors t = {0};
     assert_int_equal(sotto_npz_load(&t, golden("half.npz")), SOTTO_OK);
-    const struct sotto_array *wide = sotto_tensors_find(&t, "wide"),
-                             *narrow = sotto_tensors_find(&t, "narrow");
-    const int32_t *patterns = sotto_tensors_find(&t, "patterns")->data, *bits = narrow->data;
-    const double *x = sotto_tensors_find(&t, "x")->data;
+    const struct sotto_array *wide = tensors_find(&t, "wide"), *narrow = tensors_find(&t, "narrow");
+    const int32_t *patterns = tensors_find(&t, "patterns")->data, *bits = narrow->data;
+    const double *x = tensors_find(&t, "x")->data;
     assert_true(wide->count > 1000 && narrow->count > 500);
     for (size_t i = 0; i < wide->count; i++)
         assert_true(half_to_float((uint16_t)patterns[i]) == ((const float *)wide->data)[i]);

@@ -4,6 +4,8 @@
 #include "support/test.h"
 #include "support/golden.h"
 #include "support/machine.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 
 struct step {
     struct sotto_tensors file;
@@ -16,12 +18,12 @@ static void load(struct step *s, const char *name)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/golden/%s", SOTTO_TEST_DIR, name);
-    assert_int_equal(sotto_safetensors_load(&s->file, path), SOTTO_OK);
+    assert_int_equal(safetensors_load(&s->file, path), SOTTO_OK);
 }
 
 static double scalar(const struct step *s, const char *name)
 {
-    const struct sotto_array *a = sotto_tensors_find(&s->file, name);
+    const struct sotto_array *a = tensors_find(&s->file, name);
     assert_non_null(a);
     assert_int_equal(a->dtype, SOTTO_F8);
     return *(double *)a->data;

@@ -2,6 +2,8 @@
  * that are something else are refused by name. */
 #include "support/test.h"
 
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "known/ssl/encoder_vectors.h"
 #include "support/golden.h"
 #include "support/machine.h"
@@ -47,15 +49,15 @@ static void make_weights(struct sotto_tensors *t, const char *model, const char 
         const char *bare = own.items[i].name + strlen("encoder.");
         fill(a, bare);
         snprintf(name, sizeof name, "%s%s", prefix, bare);
-        assert_int_equal(sotto_tensors_add(t, name, SOTTO_F4, a->ndim, a->shape, a->data), SOTTO_OK);
+        assert_int_equal(tensors_add(t, name, SOTTO_F4, a->ndim, a->shape, a->data), SOTTO_OK);
         if (ends_with(bare, "running_var")) {
             snprintf(name, sizeof name, "%s%.*snum_batches_tracked", prefix,
                      (int)(strlen(bare) - strlen("running_var")), bare);
-            assert_int_equal(sotto_tensors_add(t, name, SOTTO_I8, 0, (const size_t[]){0}, NULL), SOTTO_OK);
+            assert_int_equal(tensors_add(t, name, SOTTO_I8, 0, (const size_t[]){0}, NULL), SOTTO_OK);
         }
     }
     snprintf(name, sizeof name, "%s%s", prefix, "fc.weight");
-    assert_int_equal(sotto_tensors_add(t, name, SOTTO_F4, 2, (const size_t[]){10, 4}, NULL), SOTTO_OK);
+    assert_int_equal(tensors_add(t, name, SOTTO_F4, 2, (const size_t[]){10, 4}, NULL), SOTTO_OK);
     sotto_tensors_clear(&own);
     nn_model_free(m);
 }
@@ -108,7 +110,7 @@ static void embeddings_of(size_t first, size_t end)
         size_t size;
         o.model = c->model, o.height = o.width = c->side;
         make_weights(&t, c->model, "");
-        assert_int_equal(sotto_safetensors_save(path_of("w.safetensors"), &t), SOTTO_OK);
+        assert_int_equal(safetensors_save(path_of("w.safetensors"), &t), SOTTO_OK);
         assert_int_equal(sotto_encoder_import(&e, &report, path_of("w.safetensors"), &o, NULL), SOTTO_OK);
         assert_string_equal(report.names, "torchvision");
         assert_int_equal(report.ignored, 1);
@@ -174,7 +176,7 @@ TEST(dtypes_and_prefixes_agree)
                                                                        : SOTTO_F8),
                              SOTTO_OK);
         }
-        assert_int_equal(sotto_safetensors_save(path_of("w.safetensors"), &t), SOTTO_OK);
+        assert_int_equal(safetensors_save(path_of("w.safetensors"), &t), SOTTO_OK);
         assert_int_equal(sotto_encoder_import(&e, &report, path_of("w.safetensors"), &usual, NULL), SOTTO_OK);
         assert_string_equal(report.names, cases[i].names);
         if (i == 0)
@@ -193,7 +195,7 @@ TEST(normalisation_is_part_of_the_encoder)
     struct sotto_encoder_import_options o = usual;
     static float x[VECTOR_IMAGES * 1280], y[VECTOR_IMAGES * 1280], z[VECTOR_IMAGES * 1280];
     make_weights(&t, "mobilenetv2-imagenet", "");
-    assert_int_equal(sotto_safetensors_save(path_of("w.safetensors"), &t), SOTTO_OK);
+    assert_int_equal(safetensors_save(path_of("w.safetensors"), &t), SOTTO_OK);
     assert_int_equal(sotto_encoder_import(&imagenet, NULL, path_of("w.safetensors"), &o, NULL), SOTTO_OK);
     o.normalise = "0.485,0.456,0.406/0.229,0.224,0.225";
     assert_int_equal(sotto_encoder_import(&numbers, NULL, path_of("w.safetensors"), &o, NULL), SOTTO_OK);
@@ -217,7 +219,7 @@ static void expect_refused(const struct sotto_tensors *t, const struct sotto_enc
                            sotto_status expected, const char *text)
 {
     struct sotto_encoder *e = NULL;
-    assert_int_equal(sotto_safetensors_save(path_of("bad.safetensors"), t), SOTTO_OK);
+    assert_int_equal(safetensors_save(path_of("bad.safetensors"), t), SOTTO_OK);
     assert_int_equal(sotto_encoder_import(&e, NULL, path_of("bad.safetensors"), o, NULL), expected);
     assert_null(e);
     if (!strstr(sotto_error_text(), text))
@@ -256,7 +258,7 @@ TEST(other_weights_are_refused_by_name)
     tensor(&t, "bn1.bias")->name[0] = 'B';
     expect_refused(&t, &o, SOTTO_EFORMAT, "1 tensor of resnet18 missing: bn1.bias; ");
     tensor(&t, "Bn1.bias")->name[0] = 'b';
-    assert_int_equal(sotto_tensors_add(&t, "layer5.0.conv1.weight", SOTTO_F4, 0, (const size_t[]){0}, NULL),
+    assert_int_equal(tensors_add(&t, "layer5.0.conv1.weight", SOTTO_F4, 0, (const size_t[]){0}, NULL),
                      SOTTO_OK);
     expect_refused(&t, &o, SOTTO_EFORMAT, "1 tensor unknown to resnet18: layer5.0.conv1.weight; ");
     sotto_tensors_clear(&t);
@@ -339,7 +341,7 @@ TEST(bad_options_are_refused)
 TEST(files_of_sotto_are_refused)
 {
     struct sotto_tensors t = {0};
-    assert_int_equal(sotto_tensors_set_metadata(&t, "schema", "sotto.model/1"), SOTTO_OK);
+    assert_int_equal(tensors_set_metadata(&t, "schema", "sotto.model/1"), SOTTO_OK);
     expect_refused(&t, &usual, SOTTO_EINVAL, "is a file of sotto (sotto.model/1)");
     sotto_tensors_clear(&t);
 }

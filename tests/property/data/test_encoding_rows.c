@@ -1,5 +1,6 @@
 /* No private row changes how another one is encoded: one cell changes, all other rows keep their bytes.
  * With the encoding that all rows are fitted on as the control, which must fail this. */
+#include "sotto/private/io.h"
 #include "support/test.h"
 
 #include "data/encoding/encoding.h"

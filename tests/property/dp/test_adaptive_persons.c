@@ -1,6 +1,7 @@
 /* src/core/dp/account/row_by_row.c: what the runs of a person are charged as. Figures: docs/derivations/adaptive.md, section 7. */
 #include "support/curve_cover.h"
 #include "base/memory.h"
+#include "dp/account/adaptive_account.h"
 #include "dp/account/row_by_row.h"
 
 #include <string.h>
@@ -39,7 +40,7 @@ TEST(two_runs_of_persons)
         assert_int_equal(sotto_calibrate_sampled(&s.noise_multiplier, &s, 3, NULL), SOTTO_OK);
         near(s.noise_multiplier, cases[i].noise, 1e-4);
         const struct sotto_event two[] = {event_of(&s), event_of(&s)};
-        assert_int_equal(sotto_account_any_order(&a, two, 2, delta, SOTTO_REPLACE_ONE, NULL), SOTTO_OK);
+        assert_int_equal(account_any_order(&a, two, 2, delta, SOTTO_REPLACE_ONE, NULL), SOTTO_OK);
         assert_true(a.epsilon.upper <= 4.6);
         near(a.epsilon.upper, cases[i].any_order, 2e-3);
         near(a.box.mu / sqrt(2), cases[i].mu, 1e-3);

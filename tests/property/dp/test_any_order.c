@@ -1,6 +1,7 @@
 /* src/core/dp/account/any_order.c: the box that holds a list of events. Figures: docs/derivations/adaptive.md, section 4. */
 #include "support/test.h"
 
+#include "dp/account/adaptive_account.h"
 #include "sotto/private/all.h"
 
 #include <math.h>
@@ -43,8 +44,8 @@ static struct sotto_event stated(double epsilon, double delta)
 static struct sotto_any_order of(const struct sotto_event *events, size_t n, double delta)
 {
     struct sotto_any_order a;
-    assert_int_equal(sotto_account_any_order(&a, events, n, delta, SOTTO_REPLACE_ONE, NULL), SOTTO_OK);
-    const struct sotto_interval e = sotto_adaptive_epsilon(&a.box, delta);
+    assert_int_equal(account_any_order(&a, events, n, delta, SOTTO_REPLACE_ONE, NULL), SOTTO_OK);
+    const struct sotto_interval e = adaptive_interval(&a.box, delta);
     assert_true(a.reason[0] || (e.upper == a.epsilon.upper && e.lower == a.epsilon.lower));
     assert_true((a.epsilon.upper == INFINITY) == (a.reason[0] != 0));
     return a;
@@ -97,9 +98,9 @@ static double least_offer(const struct sotto_event *e, struct sotto_adaptive lef
     struct sotto_adaptive offers[SOTTO_MAX_OFFERS];
     size_t count;
     double least = INFINITY;
-    assert_int_equal(sotto_account_adaptive(offers, &count, e, &left), SOTTO_OK);
+    assert_int_equal(account_adaptive(offers, &count, e, &left), SOTTO_OK);
     for (size_t i = 0; i < count; i++)
-        least = fmin(least, sotto_adaptive_epsilon(&offers[i], delta).upper);
+        least = fmin(least, adaptive_interval(&offers[i], delta).upper);
     return least;
 }
 
@@ -156,11 +157,11 @@ TEST(bad_input)
     struct sotto_any_order a = {.reason = "kept"};
     struct sotto_event e = pure(.1, 1);
     char *text = NULL;
-    assert_int_equal(sotto_account_any_order(NULL, &e, 1, .1, SOTTO_REPLACE_ONE, NULL), SOTTO_EINVAL);
-    assert_int_equal(sotto_account_any_order(&a, NULL, 1, .1, SOTTO_REPLACE_ONE, NULL), SOTTO_EINVAL);
-    assert_int_equal(sotto_account_any_order(&a, NULL, 0, .1, SOTTO_REPLACE_ONE, NULL), SOTTO_EINVAL);
-    assert_int_equal(sotto_account_any_order(&a, &e, 1, 1, SOTTO_REPLACE_ONE, NULL), SOTTO_EINVAL);
-    assert_int_equal(sotto_account_any_order(&a, &e, 1, .1, SOTTO_ADD_REMOVE, NULL), SOTTO_ENOTSUP);
+    assert_int_equal(account_any_order(NULL, &e, 1, .1, SOTTO_REPLACE_ONE, NULL), SOTTO_EINVAL);
+    assert_int_equal(account_any_order(&a, NULL, 1, .1, SOTTO_REPLACE_ONE, NULL), SOTTO_EINVAL);
+    assert_int_equal(account_any_order(&a, NULL, 0, .1, SOTTO_REPLACE_ONE, NULL), SOTTO_EINVAL);
+    assert_int_equal(account_any_order(&a, &e, 1, 1, SOTTO_REPLACE_ONE, NULL), SOTTO_EINVAL);
+    assert_int_equal(account_any_order(&a, &e, 1, .1, SOTTO_ADD_REMOVE, NULL), SOTTO_ENOTSUP);
     assert_int_equal(sotto_account_any_order_file(NULL, "x", .1, SOTTO_REPLACE_ONE, NULL), SOTTO_EINVAL);
     assert_int_equal(sotto_account_any_order_file(&a, NULL, .1, SOTTO_REPLACE_ONE, NULL), SOTTO_EINVAL);
     assert_int_equal(sotto_any_order_json(NULL, &a), SOTTO_EINVAL);

@@ -8,6 +8,7 @@
 #include "dp/mechanism/logistic_compose.h"
 #include "dp/account/sampled_renyi.h"
 #include "rng/rng.h"
+#include "support/composition_oracle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,14 +44,14 @@ static struct law times(const struct law *a, const struct law *b)
 static struct sotto_interval epsilon_of(const struct law *p, const struct law *q, double delta)
 {
     struct sotto_interval e;
-    assert_int_equal(sotto_finite_epsilon(&e, p->p, q->p, p->n, delta, NULL), SOTTO_OK);
+    assert_int_equal(finite_epsilon(&e, p->p, q->p, p->n, delta), SOTTO_OK);
     return e;
 }
 
 static struct sotto_interval delta_of(const struct law *p, const struct law *q, double epsilon)
 {
     struct sotto_interval d;
-    assert_int_equal(sotto_finite_delta(&d, p->p, q->p, p->n, epsilon), SOTTO_OK);
+    assert_int_equal(finite_delta(&d, p->p, q->p, p->n, epsilon), SOTTO_OK);
     return d;
 }
 
@@ -102,7 +103,7 @@ static int sequential(double mistake, int trials)
         double delta = (double)k * share + 1e-3 + 0.1 * rng_unit(&r), truth = epsilon_of(&p, &q, delta).lower;
         struct sotto_composed simple, optimal;
         assert_int_equal(sotto_compose_advanced(&c, parts[0], k, delta, SOTTO_ADD_REMOVE), SOTTO_OK);
-        assert_int_equal(sotto_compose_simple(&simple, parts[0], k, delta, SOTTO_ADD_REMOVE), SOTTO_OK);
+        assert_int_equal(compose_simple(&simple, parts[0], k, delta, SOTTO_ADD_REMOVE), SOTTO_OK);
         assert_int_equal(sotto_compose_optimal(&optimal, parts[0], k, delta, SOTTO_ADD_REMOVE), SOTTO_OK);
         below += (c.epsilon.upper < truth) + (simple.epsilon.upper < truth) + (optimal.epsilon.upper < truth);
         assert_true(optimal.epsilon.lower <= simple.epsilon.upper &&
@@ -166,8 +167,7 @@ static int groups(double mistake, int trials)
             SOTTO_OK);
         below += delta_of(&chain[0], &chain[g], c.epsilon.upper).lower > c.delta.upper * (1 + 1e-12) + 1e-15;
         if (g == 2) {
-            assert_int_equal(sotto_compose_replace_one(&c, (struct sotto_dp){epsilon * mistake, delta}),
-                             SOTTO_OK);
+            assert_int_equal(compose_replace_one(&c, (struct sotto_dp){epsilon * mistake, delta}), SOTTO_OK);
             below +=
                 delta_of(&chain[0], &chain[2], c.epsilon.upper).lower > c.delta.upper * (1 + 1e-12) + 1e-15;
         }

@@ -8,7 +8,7 @@
 #include "dp/account/event_part.h"
 #include "dp/mechanism/pure_pair.h"
 #include "rng/rng.h"
-#include "sotto/lab/compose.h"
+#include "support/composition_oracle.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -126,7 +126,7 @@ TEST(randomised_response_by_enumeration)
                 q[outcome] = pow(keep, k - truths) * pow(1 - keep, truths);
             }
             struct sotto_interval exact;
-            assert_int_equal(sotto_finite_epsilon(&exact, p, q, (size_t)1 << k, deltas[j], NULL), SOTTO_OK);
+            assert_int_equal(finite_epsilon(&exact, p, q, (size_t)1 << k, deltas[j]), SOTTO_OK);
             struct sotto_account a = account("randomised-response", 1 / t, 1, NAN, 0, deltas[j], (size_t)k);
             if (!(fabs(a.epsilon.lower - exact.lower) <= 1e-12 &&
                   fabs(a.epsilon.upper - exact.lower) <= 1e-12))

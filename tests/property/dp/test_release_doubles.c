@@ -8,6 +8,7 @@
 #include "support/temporary_folder.h"
 #include "dp/account/accountant.h"
 #include "dp/noise/lattice.h"
+#include "io/array/npy.h"
 #include "rng/rng.h"
 #include "sotto/private/all.h"
 
@@ -70,7 +71,7 @@ static void protect_often(double *out, double value, enum sotto_dtype dtype, dou
         struct sotto_certificate *certificate;
         assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
         sotto_certificate_free(certificate);
-        assert_int_equal(sotto_npy_load(&a, p.output), SOTTO_OK);
+        assert_int_equal(npy_load(&a, p.output), SOTTO_OK);
         assert_int_equal(a.dtype, dtype == SOTTO_F8 ? SOTTO_F8 : SOTTO_F4);
         assert_int_equal(sotto_array_convert(&a, SOTTO_F8), SOTTO_OK);
         out[i] = *(double *)a.data;

@@ -3,6 +3,7 @@
 #include "support/test.h"
 #include "support/exercise.h"
 #include "support/worse.h"
+#include "head/model/head_trainer.h"
 #include "head/private/moments.h"
 #include "rng/rng.h"
 #include "support/temporary_folder.h"
@@ -36,7 +37,7 @@ struct distance {
 /* The i-th trainer on second moments, or NULL. */
 static const struct moment_trainer *moment_trainer_at(size_t i)
 {
-    const char *name = sotto_head_moment_trainer(i);
+    const char *name = head_moment_trainer(i);
     return name ? head_trainer_find(name)->moments : NULL;
 }
 

@@ -3,6 +3,7 @@
 #include "support/test.h"
 #include "support/layer_bench.h"
 #include "support/machine.h"
+#include "io/array/tensors.h"
 #include "nn/kernel/kernels.h"
 #include "nn/model/model.h"
 #include "support/oracle.h"
@@ -533,7 +534,7 @@ TEST(running_statistics_are_saved_and_loaded)
         }
     assert_int_equal(statistics, 2 * 7);
     assert_int_equal(nn_model_export(&file, m, "", 1), SOTTO_OK);
-    assert_non_null(sotto_tensors_find(&file, "encoder.layer2.0.bn1.running_var"));
+    assert_non_null(tensors_find(&file, "encoder.layer2.0.bn1.running_var"));
     assert_int_equal(nn_model_import(other, &file, "", 1), SOTTO_OK);
     for (size_t p = 0; p < m->parameter_count; p++)
         assert_memory_equal(m->parameters[p].value, other->parameters[p].value,

@@ -92,7 +92,7 @@ TEST(nothing_given_is_every_default)
             union any given = {{0}}, out, of_null, filled = {{0}}, of_filled;
             resolve(&out, &given, table);
             assert_int_equal(sotto_options_resolve(&of_null, NULL, table), SOTTO_OK);
-            sotto_options_defaults(&filled, table);
+            options_defaults(&filled, table);
             resolve(&of_filled, &filled, table);
             assert_memory_equal(&of_null, &out, size_of(table));
             assert_memory_equal(&of_filled, &out, size_of(table));

@@ -175,8 +175,7 @@ TEST(an_image_is_transformed_alone)
     static float again[IMAGES * WIDTH];
     static const int64_t rows[3] = {39, 0, 17};
     struct sotto_dataset set = set_of(images, IMAGES, 1, SIDE);
-    struct sotto_scattering s;
-    sotto_scattering_defaults(&s);
+    struct sotto_scattering s = {0};
     draw_all();
     assert_int_equal(sotto_scatter(features, &set, NULL, IMAGES, &s, NULL), SOTTO_OK);
     struct sotto_context three = {.threads = 3};

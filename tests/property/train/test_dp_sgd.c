@@ -4,7 +4,10 @@
 #include "support/machine.h"
 #include "support/dp_sgd_world.h"
 #include "base/sha256.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "io/json/json.h"
+#include "train/network/network.h"
 #include "support/certificate_text.h"
 #include "support/planted_backend.h"
 #include "support/verify_json.h"
@@ -28,13 +31,13 @@ static void forget_exact_sums(const char *path)
 {
     struct sotto_tensors file = {0};
     char *recipe = NULL;
-    assert_int_equal(sotto_safetensors_load(&file, path), SOTTO_OK);
+    assert_int_equal(safetensors_load(&file, path), SOTTO_OK);
     for (size_t i = 0; i < file.metadata_count; i++)
         if (strcmp(file.metadata[2 * i], "private_recipe") == 0)
             recipe = strstr(file.metadata[2 * i + 1], "sums=exact\n");
     assert_non_null(recipe);
     memmove(recipe, recipe + 11, strlen(recipe + 11) + 1);
-    if (sotto_safetensors_save(path, &file) != SOTTO_OK)
+    if (safetensors_save(path, &file) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
     sotto_tensors_clear(&file);
 }
@@ -76,8 +79,7 @@ static void must_name_its_float_sums(const char *path)
     assert_int_equal(sotto_dpsgd_session_certificate(&text, s), SOTTO_OK);
     assert_int_equal(sha256_file(hash, path), SOTTO_OK);
     assert_int_equal(sotto_certificate_save(name, text, hash), SOTTO_OK);
-    assert_int_equal(certificate_verify_json(&report, name, path, r.spend.ledger, NULL),
-                     SOTTO_OK); /* proved, it says */
+    assert_int_equal(verify_json(&report, name, path, r.spend.ledger, NULL), SOTTO_OK); /* proved, it says */
     sotto_text_free(report);
     report = NULL;
     assert_int_equal(verify_json(&report, path, NULL, r.spend.ledger, NULL), SOTTO_EGATE);
@@ -146,12 +148,12 @@ TEST(networks_learn_and_are_certified)
             must_name_its_float_sums(path);
         assert_int_equal(sotto_network_load(&again, path), SOTTO_OK);
         assert_string_equal(sotto_network_sha256(again), sotto_network_sha256(n));
-        assert_string_equal(sotto_network_statement(again), "");
+        assert_string_equal(network_statement(again), "");
         struct sotto_tensors file = {0};
-        assert_int_equal(sotto_safetensors_load(&file, path), SOTTO_OK);
-        assert_null(sotto_tensors_metadata(&file, "data_sha256")); /* no hash of the records */
-        assert_null(sotto_tensors_metadata(&file, "rows_sha256"));
-        assert_non_null(strstr(sotto_tensors_metadata(&file, "private_recipe"), "trainer=dp-sgd"));
+        assert_int_equal(safetensors_load(&file, path), SOTTO_OK);
+        assert_null(tensors_metadata(&file, "data_sha256")); /* no hash of the records */
+        assert_null(tensors_metadata(&file, "rows_sha256"));
+        assert_non_null(strstr(tensors_metadata(&file, "private_recipe"), "trainer=dp-sgd"));
         sotto_tensors_clear(&file);
         sotto_certificate_free(certificate);
         sotto_text_free(report);

@@ -7,7 +7,7 @@
 #include "head/model/head_model.h"
 #include "io/provenance/statement.h"
 #include "support/machine.h"
-#include "sotto/lab/fine_tune.h"
+#include "train/plain/fine_tune.h"
 #include "sotto/lab/head.h"
 #include "sotto/lab/sensitivity.h"
 #include "sotto/release.h"
@@ -42,10 +42,10 @@ static int tear_down(void **state)
     return rmdir(folder);
 }
 
-static struct sotto_fine_tune_options options(void)
+static struct fine_tune_options options(void)
 {
-    struct sotto_fine_tune_options o;
-    sotto_fine_tune_defaults(&o);
+    struct fine_tune_options o;
+    fine_tune_defaults(&o);
     o.backend = machine.backend;
     o.epochs = 2;
     o.batch = 15; /* two steps an epoch, ten images dropped */
@@ -59,11 +59,11 @@ struct tuned {
     struct sotto_head *head;
     double loss;
 };
-static void tune(struct tuned *out, const struct sotto_fine_tune_options *o)
+static void tune(struct tuned *out, const struct fine_tune_options *o)
 {
     *out = (struct tuned){0};
     assert_int_equal(
-        sotto_fine_tune(&out->encoder, &out->head, &out->loss, from, images, rows, N, o, &machine.context),
+        fine_tune_encoder(&out->encoder, &out->head, &out->loss, from, images, rows, N, o, &machine.context),
         SOTTO_OK);
 }
 
@@ -75,7 +75,7 @@ static void clear(struct tuned *t)
 
 TEST(equal_inputs_give_equal_bytes)
 {
-    struct sotto_fine_tune_options o = options();
+    struct fine_tune_options o = options();
     struct tuned a, b, other;
     char before[SHA256_HEX];
     size_t count;
@@ -101,7 +101,7 @@ TEST(equal_inputs_give_equal_bytes)
  * the loss of the last steps shows in them. */
 TEST(training_lowers_the_loss_and_the_files_belong_together)
 {
-    struct sotto_fine_tune_options o = options();
+    struct fine_tune_options o = options();
     struct tuned t;
     float x[N * 128], logits[N * 10];
     double sum = 0;
@@ -122,7 +122,7 @@ TEST(training_lowers_the_loss_and_the_files_belong_together)
 
 TEST(the_stamp_travels_and_is_obeyed)
 {
-    struct sotto_fine_tune_options o = options();
+    struct fine_tune_options o = options();
     struct tuned t;
     struct sotto_encoder *encoder = NULL;
     struct sotto_head *head = NULL, *later = NULL;
@@ -177,11 +177,11 @@ TEST(the_stamp_travels_and_is_obeyed)
 }
 
 static void refused(const char *text, const struct sotto_dataset *data, const int64_t *chosen, size_t n,
-                    const struct sotto_fine_tune_options *o)
+                    const struct fine_tune_options *o)
 {
     struct sotto_encoder *e = NULL;
     struct sotto_head *h = NULL;
-    assert_int_equal(sotto_fine_tune(&e, &h, NULL, from, data, chosen, n, o, NULL), SOTTO_EINVAL);
+    assert_int_equal(fine_tune_encoder(&e, &h, NULL, from, data, chosen, n, o, NULL), SOTTO_EINVAL);
     if (!strstr(sotto_error_text(), text))
         fail_msg("'%s' lacks '%s'", sotto_error_text(), text);
     assert_true(!e && !h);
@@ -189,7 +189,7 @@ static void refused(const char *text, const struct sotto_dataset *data, const in
 
 TEST(mistakes_are_one_line)
 {
-    struct sotto_fine_tune_options o = options();
+    struct fine_tune_options o = options();
     o.epochs = SOTTO_NONE;
     refused("epochs must be at least 1", images, rows, N, &o);
     o = options(), o.batch = SOTTO_NONE;
@@ -218,24 +218,24 @@ TEST(stops_and_failures_leave_nothing)
 {
     volatile sig_atomic_t stop = 1;
     struct sotto_context ctx = {.threads = 1, .stop = &stop};
-    struct sotto_fine_tune_options o = options();
+    struct fine_tune_options o = options();
     struct sotto_encoder *e = NULL;
     struct sotto_head *h = NULL;
     o.epochs = 1;
     o.batch = 20;
-    assert_int_equal(sotto_fine_tune(&e, &h, NULL, from, images, rows, 20, &o, &ctx), SOTTO_ESTOPPED);
+    assert_int_equal(fine_tune_encoder(&e, &h, NULL, from, images, rows, 20, &o, &ctx), SOTTO_ESTOPPED);
     o.lr = 1000; /* the largest; through seven layers the logits overflow */
     o.epochs = 3;
     o.hidden_count = 3;
     o.hidden[0] = o.hidden[1] = o.hidden[2] = 512;
-    assert_int_equal(sotto_fine_tune(&e, &h, NULL, from, images, rows, 20, &o, &machine.context),
+    assert_int_equal(fine_tune_encoder(&e, &h, NULL, from, images, rows, 20, &o, &machine.context),
                      SOTTO_EDIVERGED);
     o = options();
     o.epochs = 1;
     o.batch = 20;
     for (long n = 0;; n += 1 + n / 2) { /* one network costs a while to plan: ever larger strides */
         base_alloc_fail_after(n);
-        sotto_status status = sotto_fine_tune(&e, &h, NULL, from, images, rows, 2, &o, &machine.context);
+        sotto_status status = fine_tune_encoder(&e, &h, NULL, from, images, rows, 2, &o, &machine.context);
         base_alloc_fail_after(-1);
         if (status == SOTTO_OK)
             break;

@@ -6,6 +6,9 @@
 #include "support/worse.h"
 #include "base/memory.h"
 #include "dp/certificate/certificate.h"
+#include "io/array/npy.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "nn/model/model.h"
 #include "sotto/lab/head.h"
 
@@ -21,7 +24,7 @@ static float *standardised_embeddings(void)
     float *x = base_alloc(N * WIDTH, sizeof *x);
     assert_int_equal(sotto_encoder_load(&e, from), SOTTO_OK);
     assert_int_equal(sotto_embed(x, e, images, rows, N, &machine.context), SOTTO_OK);
-    assert_int_equal(sotto_npy_load(&p, path_of("public.npy")), SOTTO_OK);
+    assert_int_equal(npy_load(&p, path_of("public.npy")), SOTTO_OK);
     assert_int_equal(sotto_standardise(x, N, WIDTH, p.data, N), SOTTO_OK);
     sotto_array_clear(&p);
     sotto_encoder_free(e);
@@ -155,7 +158,7 @@ static void descend(double *w, const float *x, size_t steps, double lr, double c
 
 static const float *tensor(const struct sotto_tensors *t, const char *name)
 {
-    const struct sotto_array *a = sotto_tensors_find(t, name);
+    const struct sotto_array *a = tensors_find(t, name);
     assert_non_null(a);
     return a->data;
 }
@@ -184,7 +187,7 @@ TEST(a_standardised_network_is_a_head_on_standardised_embeddings)
             assert_int_equal(sotto_network_load(&again, path_of("n.safetensors")), SOTTO_OK);
             assert_int_equal(sotto_network_predict_data(found, again, images, rows, N, 1, &machine.context),
                              SOTTO_OK);
-            assert_int_equal(sotto_safetensors_load(&t, path_of("n.safetensors")), SOTTO_OK);
+            assert_int_equal(safetensors_load(&t, path_of("n.safetensors")), SOTTO_OK);
             const float *weight = tensor(&t, "classifier.weight"), *bias = tensor(&t, "classifier.bias");
             memset(w, 0, CLASSES * (WIDTH + 1) * sizeof *w);
             descend(w, x, o.epochs, o.lr, private ? p.max_grad_norm : 0);

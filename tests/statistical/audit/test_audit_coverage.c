@@ -49,7 +49,7 @@ static size_t covered(size_t m, size_t n, double shift, double truth, double squ
         draw(member, m, shift, &r);
         draw(nonmember, n, 0, &r);
         struct sotto_estimate e;
-        assert_int_equal(sotto_auc(&e, member, m, nonmember, n, 0.95), SOTTO_OK);
+        assert_int_equal(estimate_auc(&e, member, m, nonmember, n, 0.95), SOTTO_OK);
         hits += e.estimate - squeeze * (e.estimate - e.lower) <= truth &&
                 truth <= e.estimate + squeeze * (e.upper - e.estimate);
     }

@@ -11,6 +11,7 @@
 #include "support/exercise.h"
 
 #include "dp/mechanism/mechanism.h"
+#include "dp/release/dpsgd_session.h"
 #include "sotto/private/all.h"
 #include "support/temporary_folder.h"
 
@@ -148,7 +149,7 @@ static double step_on_zeros(const struct mechanism *m, enum call call)
         fail_msg("%s", sotto_error_text());
     memset(x, 0, sizeof x);
     memset(single, 0, sizeof single);
-    assert_int_equal(call == FLOATS    ? sotto_dp_step_float(s, single)
+    assert_int_equal(call == FLOATS    ? dp_step_float(s, single)
                      : call == DOUBLES ? sotto_dp_step(s, x)
                                        : sotto_dp_step_lattice(s, x),
                      SOTTO_OK);

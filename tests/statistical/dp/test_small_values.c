@@ -9,6 +9,7 @@
 #include "support/test.h"
 #include "support/effort.h"
 
+#include "dp/release/noise_simulate.h"
 #include "dp/release/verify_values.h"
 #include "sotto/private/all.h"
 
@@ -84,7 +85,7 @@ static size_t below(const char *mechanism, double factor, double data, size_t n,
     size_t count = 0;
     for (size_t r = 0; r < releases; r++) {
         memset(noise, 0, sizeof noise);
-        assert_int_equal(sotto_noise_simulate(noise, n, mechanism, factor, 11, r), SOTTO_OK);
+        assert_int_equal(noise_simulate(noise, n, mechanism, factor, 11, r), SOTTO_OK);
         for (size_t i = 0; i < n; i++)
             x[i] = noise[i] + data * (double)(i % 3);
         count += small_values_ln_p(mechanism, 1, 0x1p-39, x, n) < log(level);

@@ -3,6 +3,8 @@
 #include "support/test.h"
 
 #include "attack/query/label_attack.h"
+#include "attack/target/target.h"
+#include "audit/measure/metrics.h"
 #include "data/augment/image_moves.h"
 #include "support/head_blobs.h"
 #include "rng/rng.h"
@@ -136,11 +138,11 @@ TEST(they_see_an_overfit_head_and_nothing_in_a_stranger)
         char *json;
         assert_int_equal(attack(scores, &json, names[a], &leaks, 60), SOTTO_OK);
         sotto_text_free(json);
-        assert_int_equal(sotto_auc(&e, scores, N, scores + N, N, 0.99), SOTTO_OK);
+        assert_int_equal(estimate_auc(&e, scores, N, scores + N, N, 0.99), SOTTO_OK);
         assert_true(e.lower > 0.5);
         assert_int_equal(attack(scores, &json, names[a], &not, 60), SOTTO_OK);
         sotto_text_free(json);
-        assert_int_equal(sotto_auc(&e, scores, N, scores + N, N, 0.99), SOTTO_OK);
+        assert_int_equal(estimate_auc(&e, scores, N, scores + N, N, 0.99), SOTTO_OK);
         assert_true(e.lower < 0.5 && e.upper > 0.5);
     }
     sotto_head_free(stranger);
@@ -266,7 +268,7 @@ TEST(budgets_are_shared_out)
     sotto_target_set_budget(&j.target, 2 * N * 41);
     assert_int_equal(attack(scores, &json, "boundary", &j, 0), SOTTO_OK);
     assert_non_null(strstr(json, "\"queries_per_record\":40"));
-    assert_true(sotto_target_used(&j.target) <= 2 * N * 41);
+    assert_true(target_used(&j.target) <= 2 * N * 41);
     sotto_text_free(json);
     j = judge(overfit, true);
     sotto_target_set_budget(&j.target, 2 * N * 2 - 1); /* N decisions come first */
@@ -374,8 +376,8 @@ TEST(combined_cuts_its_queries)
     assert_int_equal(attack(scores, &json, "label-combined", &j, 400), SOTTO_OK);
     assert_non_null(strstr(json, "\"distances\":5,\"queries_per_distance\":73,\"noisy_copies\":14,"
                                  "\"moved_copies\":21,"));
-    assert_true(sotto_target_used(&j.target) <= 2 * N * (1 + 400));
-    assert_true(sotto_target_used(&j.target) > 2 * N * 100);
+    assert_true(target_used(&j.target) <= 2 * N * (1 + 400));
+    assert_true(target_used(&j.target) > 2 * N * 100);
     sotto_text_free(json);
     assert_int_equal(attack(scores, &json, "label-combined", &j, 37), SOTTO_EBUDGET);
     assert_string_equal(sotto_error_text(),
@@ -402,7 +404,7 @@ TEST(combined_does_without_images)
                                  "\"moved_copies\":0,"));
     assert_null(strstr(json, "\"decision\":null"));
     sotto_text_free(json);
-    assert_int_equal(sotto_auc(&e, scores, N, scores + N, N, 0.99), SOTTO_OK);
+    assert_int_equal(estimate_auc(&e, scores, N, scores + N, N, 0.99), SOTTO_OK);
     assert_true(e.lower > 0.5);
 }
 

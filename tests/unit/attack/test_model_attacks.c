@@ -4,6 +4,8 @@
 
 #include "attack/query/record_overlap.h"
 #include "attack/query_attack.h"
+#include "attack/target/target.h"
+#include "audit/measure/metrics.h"
 #include "io/json/json.h"
 #include "sotto/private/all.h"
 #include "support/audit_text.h"
@@ -49,7 +51,7 @@ static struct sotto_attack_input input(const struct sotto_records *a, const stru
                                     .other = attacker,
                                     .other_inputs = D,
                                     .other_classes = K};
-    assert_int_equal(sotto_target_open_head(&in.target, path_of("target.safetensors")), SOTTO_OK);
+    assert_int_equal(target_open_head(&in.target, path_of("target.safetensors")), SOTTO_OK);
     return in;
 }
 
@@ -82,7 +84,7 @@ static struct sotto_estimate area(const char *name, const struct sotto_records *
     *decides = json_kind(json_find(doc, "model_attack.decision")) == JSON_KIND_OBJECT;
     double precision = json_number(json_find(doc, "model_attack.decision.precision.estimate"));
     assert_true(isnan(precision) || (precision >= 0 && precision <= 1));
-    assert_int_equal(sotto_auc(&e, scores, N, scores + N, N, 0.999), SOTTO_OK);
+    assert_int_equal(estimate_auc(&e, scores, N, scores + N, N, 0.999), SOTTO_OK);
     assert_true(e.estimate == json_number(json_find(doc, "attacks[0].auc.estimate")));
     json_free(doc);
     sotto_text_free(text);
@@ -145,14 +147,14 @@ static struct sotto_estimate poisoned(size_t copies, bool leak)
     assert_int_equal(sotto_head_train(&h, px, py, n, WIDE, K, &r, NULL), SOTTO_OK);
     assert_int_equal(sotto_head_save(path_of("poisoned.safetensors"), h), SOTTO_OK);
     sotto_head_free(h);
-    assert_int_equal(sotto_target_open_head(&in.target, path_of("poisoned.safetensors")), SOTTO_OK);
+    assert_int_equal(target_open_head(&in.target, path_of("poisoned.safetensors")), SOTTO_OK);
     o.shadows = 16, o.poison = copies;
     assert_int_equal(sotto_attack(&result, scores, &finished, &in, &o, NULL), SOTTO_OK);
     assert_true((strstr(result.attacks[0].title, "with 1 wrong copy of each record") != NULL) ==
                 (copies == 1));
     sotto_audit_result_free(&result);
     sotto_target_close(in.target);
-    assert_int_equal(sotto_auc(&e, scores, N, scores + N, N, 0.999), SOTTO_OK);
+    assert_int_equal(estimate_auc(&e, scores, N, scores + N, N, 0.999), SOTTO_OK);
     return e;
 }
 
@@ -281,7 +283,7 @@ TEST(what_is_missing_is_named)
     o.shadow_records = POOL;
     assert_int_equal(attempt(&in, &o), SOTTO_EINVAL);
     o = options("ml-leaks-3");
-    sotto_target_set_budget(in.target, sotto_target_used(in.target) + 2 * N + 5);
+    sotto_target_set_budget(in.target, target_used(in.target) + 2 * N + 5);
     assert_int_equal(attempt(&in, &o), SOTTO_EBUDGET);
     sotto_target_set_budget(in.target, UINT64_MAX);
     in.member.n = 0;

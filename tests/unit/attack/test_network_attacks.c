@@ -5,8 +5,10 @@
 #include "support/effort.h"
 #include "support/exercise.h"
 #include "attack/query_attack.h"
+#include "attack/target/target.h"
 #include "attack/target/target_network.h"
 #include "support/head_blobs.h"
+#include "audit/measure/metrics.h"
 #include "io/json/json.h"
 #include "support/machine.h"
 #include "sotto/private/all.h"
@@ -88,7 +90,7 @@ static double attack(const struct sotto_attack_input *in, const struct sotto_att
     if (status != SOTTO_OK)
         fail_msg("%s: %s", o->name, sotto_error_text());
     assert_true(finished);
-    assert_int_equal(sotto_auc(&e, scores, N, scores + N, N, 0.95), SOTTO_OK);
+    assert_int_equal(estimate_auc(&e, scores, N, scores + N, N, 0.95), SOTTO_OK);
     if (json)
         *json = text;
     else
@@ -119,12 +121,12 @@ TEST(a_network_answers_and_is_counted)
     float expected[N * K], got[N * K];
     assert_int_equal(sotto_network_load(&n, path_of("target.safetensors")), SOTTO_OK);
     assert_int_equal(sotto_network_predict(expected, n, x, N, D, 0, &single), SOTTO_OK);
-    assert_int_equal(sotto_target_query(in.target, got, x, N), SOTTO_OK);
+    assert_int_equal(target_query(in.target, got, x, N), SOTTO_OK);
     assert_memory_equal(expected, got, sizeof got);
-    assert_int_equal(sotto_target_used(in.target), N);
+    assert_int_equal(target_used(in.target), N);
     assert_int_equal(sotto_target_inputs(in.target), D);
-    assert_null(sotto_target_head(in.target));
-    assert_string_equal(sotto_network_sha256(sotto_target_network(in.target)), sotto_network_sha256(n));
+    assert_null(target_head(in.target));
+    assert_string_equal(sotto_network_sha256(target_held_network(in.target)), sotto_network_sha256(n));
     sotto_network_free(n);
     sotto_target_close(in.target);
 }
@@ -186,7 +188,7 @@ TEST(views_are_asked_about)
         o.views = i < 2 ? 18 : 2;
         double area = attack(&in, &o, &text);
         assert_true(area > 0.5);
-        assert_int_equal(sotto_target_used(in.target), (1 + o.views) * 2 * N);
+        assert_int_equal(target_used(in.target), (1 + o.views) * 2 * N);
         assert_non_null(strstr(text, i < 2 ? "\"views\":18" : "\"views\":2"));
         sotto_text_free(text);
         sotto_target_close(in.target);
@@ -314,7 +316,7 @@ TEST(networks_shadow_other_targets)
     assert_int_equal(sotto_head_train(&h, x, y, N, D, K, &r, &single), SOTTO_OK);
     assert_int_equal(sotto_head_save(path, h), SOTTO_OK);
     assert_int_equal(sotto_target_open(&in.target, path, &single), SOTTO_OK);
-    assert_non_null(sotto_target_head(in.target));
+    assert_non_null(target_head(in.target));
     o.network = &n;
     assert_true(attack(&in, &o, NULL) > 0.55);
     o = options("white-box");

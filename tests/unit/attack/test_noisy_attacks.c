@@ -5,6 +5,7 @@
 #include "attack/query/attack_net.h"
 #include "attack/shadow/shadow_pool.h"
 #include "attack/target/target.h"
+#include "audit/measure/metrics.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,8 +36,8 @@ static double scatter(struct sotto_target *t, size_t repeats)
     float p[N * K], q[N * K];
     double sum = 0;
     t->repeats = repeats;
-    assert_int_equal(sotto_target_query(t, p, strangers, N), SOTTO_OK);
-    assert_int_equal(sotto_target_query(t, q, strangers, N), SOTTO_OK);
+    assert_int_equal(target_query(t, p, strangers, N), SOTTO_OK);
+    assert_int_equal(target_query(t, q, strangers, N), SOTTO_OK);
     for (size_t i = 0; i < N * K; i++)
         sum += pow((double)p[i] - (double)q[i], 2);
     return sqrt(sum / (N * K));
@@ -46,15 +47,15 @@ TEST(averaged_answers_scatter_less_and_are_counted)
 {
     struct sotto_attack_input in = input();
     double once = scatter(in.target, 1);
-    assert_int_equal(sotto_target_used(in.target), 2 * N);
+    assert_int_equal(target_used(in.target), 2 * N);
     double often = scatter(in.target, 16); /* a quarter, but for chance */
-    assert_int_equal(sotto_target_used(in.target), 2 * N + 32 * N);
+    assert_int_equal(target_used(in.target), 2 * N + 32 * N);
     assert_true(once > 1e-2);
     assert_true(often < .5 * once && often > .1 * once);
     sotto_target_set_budget(in.target, 34 * N + 16 * N - 1);
     float p[N * K];
-    assert_int_equal(sotto_target_query(in.target, p, x, N), SOTTO_EBUDGET);
-    assert_int_equal(sotto_target_used(in.target), 34 * N);
+    assert_int_equal(target_query(in.target, p, x, N), SOTTO_EBUDGET);
+    assert_int_equal(target_used(in.target), 34 * N);
     sotto_target_close(in.target);
 }
 
@@ -135,7 +136,7 @@ TEST(an_averaging_attack_says_so)
     struct json *doc = attack(&in, &o);
     assert_int_equal(json_get_real(&value, doc, "", "model_attack.repeats"), SOTTO_OK);
     assert_true(value == 3);
-    assert_int_equal(sotto_target_used(in.target), 3 * 2 * N);
+    assert_int_equal(target_used(in.target), 3 * 2 * N);
     json_free(doc);
     assert_int_equal(in.target->repeats, 0); /* the caller asks as before */
     sotto_target_close(in.target);
@@ -176,7 +177,7 @@ TEST(the_best_rate_is_taken)
     assert_int_equal(attack_net_scores_best(scores, &chosen, &train, rows, ROWS, rates, 2, 1, &single),
                      SOTTO_OK);
     assert_true(chosen == 1e-2);
-    assert_int_equal(sotto_auc(&area, scores, ROWS / 2, scores + ROWS / 2, ROWS / 2, .95), SOTTO_OK);
+    assert_int_equal(estimate_auc(&area, scores, ROWS / 2, scores + ROWS / 2, ROWS / 2, .95), SOTTO_OK);
     assert_true(area.estimate == 1);
     for (long at = 0;; at++) {
         base_alloc_fail_after(at);

@@ -2,6 +2,7 @@
  * a head that overfits, and sees nothing where there is nothing to see. */
 #include "support/test.h"
 
+#include "audit/measure/metrics.h"
 #include "audit/score/score_attack.h"
 #include "attack/shadow/shadow_pool.h"
 #include "support/head_blobs.h"
@@ -116,7 +117,7 @@ static struct sotto_estimate area(const char *attack, const struct halves *s, co
                               .classes = K,
                               .models = MODELS};
     assert_int_equal(attack_run(scores, attack_find(attack), &in), SOTTO_OK);
-    assert_int_equal(sotto_auc(&e, scores, N, scores + N, N, 0.99), SOTTO_OK);
+    assert_int_equal(estimate_auc(&e, scores, N, scores + N, N, 0.99), SOTTO_OK);
     return e;
 }
 

@@ -4,7 +4,10 @@
 #include "support/test.h"
 
 #include "attack/query/snapshots.h"
+#include "attack/target/target.h"
+#include "audit/measure/metrics.h"
 #include "base/file.h"
+#include "train/network/network.h"
 #include "sotto/private/all.h"
 #include "support/audit_text.h"
 #include "support/exercise.h"
@@ -60,7 +63,7 @@ static void kept(char out[SHA256_HEX], const char *where, size_t epoch)
     assert_int_equal(sotto_network_load(&n, path), SOTTO_OK);
     snprintf(text, sizeof text, "%zu", epoch);
     assert_string_equal(network_fact(n, TRAIN_EPOCH_KEY), text);
-    assert_non_null(strstr(sotto_network_statement(n), "private records trained this network"));
+    assert_non_null(strstr(network_statement(n), "private records trained this network"));
     strcpy(out, sotto_network_sha256(n));
     sotto_network_free(n);
 }
@@ -238,10 +241,10 @@ static struct sotto_estimate area(double scores[2 * N], const char *reused, cons
     assert_non_null(strstr(text, "by its own intermediate models"));
     assert_non_null(strstr(text, "\"snapshots\":2,\"snapshot_every\":20"));
     assert_string_equal(said, reused);
-    assert_int_equal(sotto_target_used(in.target), 2 * N); /* nothing is asked to teach students */
+    assert_int_equal(target_used(in.target), 2 * N); /* nothing is asked to teach students */
     sotto_text_free(text);
     sotto_target_close(in.target);
-    assert_int_equal(sotto_auc(&e, scores, N, scores + N, N, 0.9999), SOTTO_OK);
+    assert_int_equal(estimate_auc(&e, scores, N, scores + N, N, 0.9999), SOTTO_OK);
     return e;
 }
 

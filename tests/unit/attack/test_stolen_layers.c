@@ -5,6 +5,7 @@
 
 #include "attack/query/layer_memories.h"
 #include "attack/target/target_network.h"
+#include "audit/measure/metrics.h"
 #include "rng/rng.h"
 #include "support/audit_text.h"
 #include "support/machine.h"
@@ -158,7 +159,7 @@ static struct sotto_estimate attack(char **text, size_t member, size_t nonmember
     o.explain = explain;
     if (attack_text(text, scores, &finished, &in, &o, &single) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
-    assert_int_equal(sotto_auc(&e, scores, n, scores + n, n, .95), SOTTO_OK);
+    assert_int_equal(estimate_auc(&e, scores, n, scores + n, n, .95), SOTTO_OK);
     sotto_target_close(in.target);
     return e;
 }

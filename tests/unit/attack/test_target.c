@@ -54,25 +54,25 @@ TEST(a_head_answers_and_is_counted)
     assert_int_equal(sotto_head_train(&h, x, y, N, D, K, &r, NULL), SOTTO_OK);
     assert_int_equal(sotto_head_save(path, h), SOTTO_OK);
     assert_int_equal(sotto_head_predict(expected, h, x, N, D, 0, NULL), SOTTO_OK);
-    assert_int_equal(sotto_target_open_head(&t, path), SOTTO_OK);
+    assert_int_equal(target_open_head(&t, path), SOTTO_OK);
     assert_int_equal(sotto_target_inputs(t), D);
     assert_int_equal(sotto_target_classes(t), K);
-    assert_non_null(sotto_target_head(t));
-    assert_int_equal(sotto_target_query(t, got, x, N), SOTTO_OK);
+    assert_non_null(target_head(t));
+    assert_int_equal(target_query(t, got, x, N), SOTTO_OK);
     assert_memory_equal(got, expected, sizeof got);
-    assert_int_equal(sotto_target_used(t), N);
+    assert_int_equal(target_used(t), N);
     sotto_target_set_budget(t, N + 10);
-    assert_int_equal(sotto_target_query(t, got, x, 11), SOTTO_EBUDGET);
-    assert_int_equal(sotto_target_used(t), N); /* refused whole */
+    assert_int_equal(target_query(t, got, x, 11), SOTTO_EBUDGET);
+    assert_int_equal(target_used(t), N); /* refused whole */
     assert_int_equal(target_labels(t, label, x, 10), SOTTO_OK);
     for (size_t i = 0; i < 10; i++)
         for (size_t k = 0; k < K; k++)
             assert_true(expected[i * K + (size_t)label[i]] >= expected[i * K + k]);
-    assert_int_equal(sotto_target_query(t, got, x, 1), SOTTO_EBUDGET);
+    assert_int_equal(target_query(t, got, x, 1), SOTTO_EBUDGET);
     sotto_target_close(t);
     sotto_head_free(h);
     sotto_target_close(NULL);
-    assert_int_equal(sotto_target_open_head(&t, "no such file"), SOTTO_ENOENT);
+    assert_int_equal(target_open_head(&t, "no such file"), SOTTO_ENOENT);
 }
 
 TEST(bad_rows_are_not_asked)
@@ -80,10 +80,10 @@ TEST(bad_rows_are_not_asked)
     struct parrot p = parrot(0.5f, 0.5f);
     float rows[2 * D] = {0}, out[4];
     rows[D + 2] = NAN;
-    assert_int_equal(sotto_target_query(&p.target, out, rows, 2), SOTTO_EINVAL);
+    assert_int_equal(target_query(&p.target, out, rows, 2), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(), "query: row 1, column 2 is not finite; features must be finite");
     assert_int_equal(p.asked, 0);
-    assert_int_equal(sotto_target_query(&p.target, out, rows, 0), SOTTO_OK);
+    assert_int_equal(target_query(&p.target, out, rows, 0), SOTTO_OK);
     assert_int_equal(p.asked, 0);
 }
 
@@ -93,11 +93,11 @@ TEST(answers_must_be_probabilities)
     float row[D] = {0}, out[2];
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct parrot p = parrot(bad[i][0], bad[i][1]);
-        assert_int_equal(sotto_target_query(&p.target, out, row, 1), SOTTO_EFORMAT);
+        assert_int_equal(target_query(&p.target, out, row, 1), SOTTO_EFORMAT);
         assert_int_equal(p.target.used, 1); /* it was asked all the same */
     }
     struct parrot p = parrot(0.5f, 0.4995f);
-    assert_int_equal(sotto_target_query(&p.target, out, row, 1), SOTTO_OK);
+    assert_int_equal(target_query(&p.target, out, row, 1), SOTTO_OK);
     p = parrot(0.5f, 0.5f);
     int64_t label;
     assert_int_equal(target_labels(&p.target, &label, row, 1), SOTTO_OK);
@@ -131,15 +131,15 @@ TEST(a_function_answers_and_its_status_passes_through)
     assert_int_equal(sotto_target_open_function(&t, "mine", ask_in_process, &m, D, 1), SOTTO_EINVAL);
     assert_null(t);
     assert_int_equal(sotto_target_open_function(&t, "mine", ask_in_process, &m, D, K), SOTTO_OK);
-    assert_null(sotto_target_head(t));
-    assert_int_equal(sotto_target_query(t, got, x, N), SOTTO_OK);
+    assert_null(target_head(t));
+    assert_int_equal(target_query(t, got, x, N), SOTTO_OK);
     assert_memory_equal(got, expected, sizeof got);
     m.refuse = SOTTO_EAGAIN;
-    assert_int_equal(sotto_target_query(t, got, x, 1), SOTTO_EAGAIN);
+    assert_int_equal(target_query(t, got, x, 1), SOTTO_EAGAIN);
     assert_string_equal(sotto_error_text(), "mine: the model's function returned EAGAIN");
     m.refuse = SOTTO_OK;
-    x[0] = INFINITY; /* sotto_target_query() refuses it; the function would too */
-    assert_int_equal(sotto_target_query(t, got, x, 1), SOTTO_EINVAL);
+    x[0] = INFINITY; /* target_query() refuses it; the function would too */
+    assert_int_equal(target_query(t, got, x, 1), SOTTO_EINVAL);
     sotto_target_close(t);
     sotto_head_free(m.head);
 }
@@ -156,7 +156,7 @@ TEST(the_text_of_the_function_is_kept)
     struct sotto_target *t;
     float got[K], row[D] = {0};
     assert_int_equal(sotto_target_open_function(&t, "mine", fail_by_sotto, NULL, D, K), SOTTO_OK);
-    assert_int_equal(sotto_target_query(t, got, row, 1), SOTTO_ENOENT);
+    assert_int_equal(target_query(t, got, row, 1), SOTTO_ENOENT);
     assert_non_null(strstr(sotto_error_text(), "no such file"));
     sotto_target_close(t);
 }
@@ -187,7 +187,7 @@ TEST(an_attack_sees_no_difference)
         struct sotto_audit_result found = {0};
         int finished;
         assert_int_equal(way ? sotto_target_open_function(&in.target, "mine", ask_in_process, &m, D, K)
-                             : sotto_target_open_head(&in.target, path),
+                             : target_open_head(&in.target, path),
                          SOTTO_OK);
         assert_int_equal(sotto_attack(&found, scores[way], &finished, &in, &o, NULL), SOTTO_OK);
         area[way] = found.attacks[0].auc.area.estimate;

@@ -45,8 +45,8 @@ TEST(answers_come_back_in_order)
     struct sotto_target *t;
     make_rows();
     assert_int_equal(start(&t, "softmax", K, 20, NULL), SOTTO_OK);
-    assert_int_equal(sotto_target_query(t, p, x, N), SOTTO_OK); /* 16 + 16 + 8 rows */
-    assert_int_equal(sotto_target_used(t), N);
+    assert_int_equal(target_query(t, p, x, N), SOTTO_OK); /* 16 + 16 + 8 rows */
+    assert_int_equal(target_used(t), N);
     for (size_t i = 0; i < N; i++) {
         double z[K], sum = 0;
         for (size_t k = 0; k < K; k++) {
@@ -59,8 +59,8 @@ TEST(answers_come_back_in_order)
             assert_true(fabs(exp(z[k]) / sum - (double)p[i * K + k]) < 1e-6);
     }
     sotto_target_set_budget(t, N + 3);
-    assert_int_equal(sotto_target_query(t, p, x, 4), SOTTO_EBUDGET);
-    assert_int_equal(sotto_target_query(t, p, x, 3), SOTTO_OK);
+    assert_int_equal(target_query(t, p, x, 4), SOTTO_EBUDGET);
+    assert_int_equal(target_query(t, p, x, 3), SOTTO_OK);
     sotto_target_close(t);
 }
 
@@ -69,10 +69,10 @@ TEST(a_slow_pipe_is_put_together)
     struct sotto_target *t;
     static float again[N * K];
     assert_int_equal(start(&t, "softmax", K, 20, NULL), SOTTO_OK);
-    assert_int_equal(sotto_target_query(t, p, x, N), SOTTO_OK);
+    assert_int_equal(target_query(t, p, x, N), SOTTO_OK);
     sotto_target_close(t);
     assert_int_equal(start(&t, "slow", K, 20, NULL), SOTTO_OK);
-    assert_int_equal(sotto_target_query(t, again, x, N), SOTTO_OK);
+    assert_int_equal(target_query(t, again, x, N), SOTTO_OK);
     sotto_target_close(t);
     assert_memory_equal(p, again, sizeof p);
 }
@@ -87,7 +87,7 @@ TEST(large_frames_do_not_block)
     struct sotto_command_options o = {.timeout = 20, .batch = ROWS};
     snprintf(command, sizeof command, "'%s' softmax %d", SERVE_MODEL, K);
     assert_int_equal(sotto_target_open_command(&t, command, D, K, &o, NULL), SOTTO_OK);
-    assert_int_equal(sotto_target_query(t, answers, many, ROWS), SOTTO_OK);
+    assert_int_equal(target_query(t, answers, many, ROWS), SOTTO_OK);
     assert_true(fabs((double)answers[ROWS * K - 1] - 1.0 / K) < 1e-6);
     sotto_target_close(t);
     free(many);
@@ -99,8 +99,8 @@ TEST(classes_can_be_learned)
     struct sotto_target *t;
     assert_int_equal(start(&t, "softmax", 0, 20, NULL), SOTTO_OK);
     assert_int_equal(sotto_target_classes(t), K);
-    assert_int_equal(sotto_target_used(t), 1); /* the query that revealed it */
-    assert_int_equal(sotto_target_query(t, p, x, 3), SOTTO_OK);
+    assert_int_equal(target_used(t), 1); /* the query that revealed it */
+    assert_int_equal(target_query(t, p, x, 3), SOTTO_OK);
     sotto_target_close(t);
     assert_int_equal(start(&t, "labels", 0, 20, NULL), SOTTO_EFORMAT);
     assert_string_equal(reason(), "answered (1,) i8 to 1 rows; expected (1, classes) f4");
@@ -115,7 +115,7 @@ TEST(labels_become_posteriors_of_one)
     assert_int_equal(target_labels(t, label, x, N), SOTTO_OK);
     sotto_target_close(t);
     assert_int_equal(start(&t, "labels", K, 20, NULL), SOTTO_OK);
-    assert_int_equal(sotto_target_query(t, one, x, N), SOTTO_OK);
+    assert_int_equal(target_query(t, one, x, N), SOTTO_OK);
     for (size_t i = 0; i < N * K; i++)
         assert_true(one[i] == ((int64_t)(i % K) == label[i / K] ? 1.0f : 0.0f));
     sotto_target_close(t);
@@ -149,11 +149,11 @@ TEST(faults_are_named)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sotto_target *t;
         assert_int_equal(start(&t, cases[i].mode, K, 20, NULL), SOTTO_OK);
-        assert_int_equal(sotto_target_query(t, p, x, N), cases[i].status);
+        assert_int_equal(target_query(t, p, x, N), cases[i].status);
         if (cases[i].text)
             assert_string_equal(reason(), cases[i].text);
         if (strcmp(cases[i].mode, "logits") != 0) { /* the stream is in order there */
-            assert_int_equal(sotto_target_query(t, p, x, 1), SOTTO_EIO);
+            assert_int_equal(target_query(t, p, x, 1), SOTTO_EIO);
             assert_string_equal(reason(), "the command was ended after an earlier failure");
         }
         sotto_target_close(t);
@@ -165,7 +165,7 @@ TEST(what_the_shell_cannot_run_is_said)
     struct sotto_target *t;
     assert_int_equal(
         sotto_target_open_command(&t, "exec 2>/dev/null; no-such-program-here", D, K, NULL, NULL), SOTTO_OK);
-    assert_int_equal(sotto_target_query(t, p, x, 1), SOTTO_EIO);
+    assert_int_equal(target_query(t, p, x, 1), SOTTO_EIO);
     assert_non_null(strstr(reason(), "ended with exit status 127 (the shell did not find it) before it had"));
     sotto_target_close(t);
     assert_int_equal(sotto_target_open_command(&t, "exec 2>/dev/null; /", D, 0, NULL, NULL), SOTTO_EIO);
@@ -186,7 +186,7 @@ TEST(silence_runs_out_of_time)
 {
     struct sotto_target *t;
     assert_int_equal(start(&t, "hang", K, 0.05, NULL), SOTTO_OK);
-    assert_int_equal(sotto_target_query(t, p, x, 16), SOTTO_EIO);
+    assert_int_equal(target_query(t, p, x, 16), SOTTO_EIO);
     assert_string_equal(
         reason(), "no complete answer to frame 1 within 0.05 s (it read 576 of 576 bytes and answered 0)");
     assert_string_equal(
@@ -194,7 +194,7 @@ TEST(silence_runs_out_of_time)
         "check that the command flushes stdout after every answer; timeout=SECONDS allows more time");
     sotto_target_close(t);
     assert_int_equal(start(&t, "deaf", K, 0.05, NULL), SOTTO_OK);
-    assert_int_equal(sotto_target_query(t, p, x, 16), SOTTO_EIO); /* too slow or a broken pipe */
+    assert_int_equal(target_query(t, p, x, 16), SOTTO_EIO); /* too slow or a broken pipe */
     sotto_target_close(t);
 }
 
@@ -205,7 +205,7 @@ TEST(the_whole_group_ends)
     int pid = 0;
     remove(path_of("pid"));
     assert_int_equal(start(&t, "grandchild", K, 0.3, NULL), SOTTO_OK);
-    assert_int_equal(sotto_target_query(t, p, x, 1), SOTTO_EIO);
+    assert_int_equal(target_query(t, p, x, 1), SOTTO_EIO);
     FILE *f = fopen(path_of("pid"), "r");
     assert_non_null(f);
     assert_int_equal(fscanf(f, "%d", &pid), 1);
@@ -247,7 +247,7 @@ TEST(last_words_are_shown)
             struct sotto_target *t;
             assert_int_equal(sotto_target_open_command(&t, commands[i], D, K, NULL, NULL), SOTTO_OK);
             usleep(wait ? 60000 : 0);
-            assert_int_equal(sotto_target_query(t, p, x, N), SOTTO_EFORMAT);
+            assert_int_equal(target_query(t, p, x, N), SOTTO_EFORMAT);
             assert_string_equal(reason(), "'hello?' does not start like a .npy frame (\\x93NUMPY)");
             sotto_target_close(t);
         }
@@ -263,7 +263,7 @@ TEST(no_signal_escapes)
     sigaction(SIGPIPE, &mine, &before);
     struct sotto_command_options o = {.timeout = 20, .batch = 60000};
     assert_int_equal(sotto_target_open_command(&t, "exec <&-; sleep 0.05; exit 6", D, K, &o, NULL), SOTTO_OK);
-    assert_int_equal(sotto_target_query(t, answers, many, 60000), SOTTO_EIO);
+    assert_int_equal(target_query(t, answers, many, 60000), SOTTO_EIO);
     assert_non_null(strstr(reason(), "ended with exit status 6 before it had"));
     sotto_target_close(t);
     sigaction(SIGPIPE, &before, &after);
@@ -286,7 +286,7 @@ TEST(a_bad_end_is_a_warning)
     struct sotto_target *t;
     struct sotto_context ctx = {.log = keep_log};
     assert_int_equal(start(&t, "bad-end", K, 20, &ctx), SOTTO_OK);
-    assert_int_equal(sotto_target_query(t, p, x, 1), SOTTO_OK);
+    assert_int_equal(target_query(t, p, x, 1), SOTTO_OK);
     sotto_target_close(t);
     assert_non_null(strstr(logged, "ended with exit status 5 after its last answer"));
 }
@@ -297,7 +297,7 @@ TEST(a_stop_is_heard)
     volatile sig_atomic_t stop = 1;
     struct sotto_context ctx = {.stop = &stop};
     assert_int_equal(start(&t, "hang", K, 20, &ctx), SOTTO_OK);
-    assert_int_equal(sotto_target_query(t, p, x, 1), SOTTO_ESTOPPED);
+    assert_int_equal(target_query(t, p, x, 1), SOTTO_ESTOPPED);
     sotto_target_close(t);
 }
 
@@ -311,7 +311,7 @@ TEST(no_memory_leaves_nothing)
     }
     assert_int_equal(start(&t, "softmax", K, 20, NULL), SOTTO_OK);
     base_alloc_fail_after(0);
-    assert_int_equal(sotto_target_query(t, p, x, 3), SOTTO_ENOMEM);
+    assert_int_equal(target_query(t, p, x, 3), SOTTO_ENOMEM);
     base_alloc_fail_after(-1);
     sotto_target_close(t);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);

@@ -50,13 +50,13 @@ TEST(answers_stay_what_they_are)
 {
     static float plain[N * K], hidden[N * K];
     struct sotto_target *t = open_target();
-    assert_int_equal(sotto_target_query(t, plain, x, N), SOTTO_OK);
+    assert_int_equal(target_query(t, plain, x, N), SOTTO_OK);
     disguise(&t, .2, 3, 1);
-    assert_int_equal(sotto_target_used(t), N); /* what was asked before counts on */
-    assert_int_equal(sotto_target_query(t, hidden, x, 1), SOTTO_OK);
-    assert_int_equal(sotto_target_query(t, hidden + K, x + D, N - 1), SOTTO_OK);
+    assert_int_equal(target_used(t), N); /* what was asked before counts on */
+    assert_int_equal(target_query(t, hidden, x, 1), SOTTO_OK);
+    assert_int_equal(target_query(t, hidden + K, x + D, N - 1), SOTTO_OK);
     assert_memory_equal(plain, hidden, sizeof plain);
-    assert_int_equal(sotto_target_used(t), sent_rows);
+    assert_int_equal(target_used(t), sent_rows);
     assert_int_equal(t->cover, sent_rows - 2 * N);
     sotto_target_close(t);
 }
@@ -67,7 +67,7 @@ TEST(decoys_stand_in_fixed_places)
     static float p[N * K];
     struct sotto_target *t = open_target();
     disguise(&t, 1, 49, 1);
-    assert_int_equal(sotto_target_query(t, p, x, N), SOTTO_OK);
+    assert_int_equal(target_query(t, p, x, N), SOTTO_OK);
     assert_int_equal(sent_rows, 50 * N);
     for (size_t i = 0, c = 0; i < sent_rows; i++)
         if (i % 50 == 0)
@@ -85,7 +85,7 @@ TEST(dilution_has_its_share_at_random_places)
     struct sotto_target *t = open_target();
     size_t own = 0, alone = 0, rows;
     disguise(&t, .25, 0, 1);
-    assert_int_equal(sotto_target_query(t, p, x, N), SOTTO_OK);
+    assert_int_equal(target_query(t, p, x, N), SOTTO_OK);
     for (size_t i = 0; i < sent_rows; i++) {
         if (sent[i] >= 0)
             continue;
@@ -100,12 +100,12 @@ TEST(dilution_has_its_share_at_random_places)
     memcpy(first, sent, sizeof sent);
     t = open_target();
     disguise(&t, .25, 0, 1);
-    assert_int_equal(sotto_target_query(t, p, x, N), SOTTO_OK);
+    assert_int_equal(target_query(t, p, x, N), SOTTO_OK);
     assert_true(sent_rows == rows && memcmp(first, sent, rows * sizeof *sent) == 0); /* the same seed */
     sotto_target_close(t);
     t = open_target();
     disguise(&t, .25, 0, 2);
-    assert_int_equal(sotto_target_query(t, p, x, N), SOTTO_OK);
+    assert_int_equal(target_query(t, p, x, N), SOTTO_OK);
     assert_true(sent_rows != rows || memcmp(first, sent, rows * sizeof *sent) != 0); /* another one */
     sotto_target_close(t);
 }
@@ -116,13 +116,13 @@ TEST(cover_counts_against_the_budget)
     struct sotto_target *t = open_target();
     sotto_target_set_budget(t, 40);
     disguise(&t, 1, 3, 1);
-    assert_int_equal(sotto_target_query(t, p, x, 10), SOTTO_OK);
-    assert_int_equal(sotto_target_used(t), 40);
+    assert_int_equal(target_query(t, p, x, 10), SOTTO_OK);
+    assert_int_equal(target_used(t), 40);
     sotto_target_close(t);
     t = open_target();
     sotto_target_set_budget(t, 39);
     disguise(&t, 1, 3, 1);
-    assert_int_equal(sotto_target_query(t, p, x, 10), SOTTO_EBUDGET);
+    assert_int_equal(target_query(t, p, x, 10), SOTTO_EBUDGET);
     assert_non_null(
         strstr(sotto_error_text(), "30 rows of cover after 10 queries would exceed the budget of 39"));
     assert_int_equal(sent_rows, 0);
@@ -167,7 +167,7 @@ TEST(without_memory_it_is_an_error)
         base_alloc_fail_after(left);
         sotto_status made =
             sotto_target_disguise(&t, &(struct sotto_disguise_options){.decoys = 1}, cover, COVER, 1);
-        sotto_status asked = made == SOTTO_OK ? sotto_target_query(t, p, x, 4) : SOTTO_ENOMEM;
+        sotto_status asked = made == SOTTO_OK ? target_query(t, p, x, 4) : SOTTO_ENOMEM;
         base_alloc_fail_after(-1);
         assert_true(made == SOTTO_OK || (made == SOTTO_ENOMEM && t == plain));
         sotto_target_close(t);

@@ -4,6 +4,7 @@
 #include "attack/target/target.h"
 #include "attack/query/whitebox_features.h"
 #include "support/head_blobs.h"
+#include "audit/measure/metrics.h"
 #include "rng/rng.h"
 #include "sotto/private/all.h"
 #include "support/temporary_folder.h"
@@ -105,7 +106,7 @@ static sotto_status attack(double *scores, char **json, const char *name, const 
     struct sotto_attack_options o;
     struct sotto_target *t;
     int finished;
-    assert_int_equal(sotto_target_open_head(&t, path), SOTTO_OK);
+    assert_int_equal(target_open_head(&t, path), SOTTO_OK);
     struct sotto_attack_input in = {.target = t,
                                     .member = {x, y, N},
                                     .nonmember = {x + N * D, y + N, N},
@@ -141,11 +142,11 @@ TEST(they_see_an_overfit_head_and_nothing_in_a_stranger)
         char *json;
         assert_int_equal(attack(scores, &json, names[a], path_of("a.safetensors"), 0), SOTTO_OK);
         sotto_text_free(json);
-        assert_int_equal(sotto_auc(&e, scores, N, scores + N, N, 0.99), SOTTO_OK);
+        assert_int_equal(estimate_auc(&e, scores, N, scores + N, N, 0.99), SOTTO_OK);
         assert_true(e.lower > 0.5);
         assert_int_equal(attack(scores, &json, names[a], path_of("b.safetensors"), 0), SOTTO_OK);
         sotto_text_free(json);
-        assert_int_equal(sotto_auc(&e, scores, N, scores + N, N, 0.99), SOTTO_OK);
+        assert_int_equal(estimate_auc(&e, scores, N, scores + N, N, 0.99), SOTTO_OK);
         assert_true(e.lower < 0.5 && e.upper > 0.5);
     }
 }
@@ -222,7 +223,7 @@ TEST(memory_runs_out_cleanly)
             struct sotto_attack_options o;
             struct sotto_target *t;
             int finished;
-            assert_int_equal(sotto_target_open_head(&t, path_of("q.safetensors")), SOTTO_OK);
+            assert_int_equal(target_open_head(&t, path_of("q.safetensors")), SOTTO_OK);
             struct sotto_attack_input in = {.target = t,
                                             .member = {x, y, 30},
                                             .nonmember = {x + N * D, y + N, 30},

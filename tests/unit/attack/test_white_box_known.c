@@ -5,6 +5,7 @@
 
 #include "attack/query/branch_net.h"
 #include "attack/query/whitebox_sketch.h"
+#include "audit/measure/metrics.h"
 #include "support/audit_text.h"
 #include "support/head_blobs.h"
 #include "support/machine.h"
@@ -71,7 +72,7 @@ static struct sotto_estimate attack(const char *file, const size_t parts[4], dou
         fail_msg("%s", sotto_error_text());
     assert_true(finished);
     sotto_target_close(in.target);
-    assert_int_equal(sotto_auc(&e, scores, N, scores + N, N, 0.95), SOTTO_OK);
+    assert_int_equal(estimate_auc(&e, scores, N, scores + N, N, 0.95), SOTTO_OK);
     if (json)
         *json = text;
     else
@@ -157,7 +158,7 @@ TEST(the_attack_network_learns_what_joins_its_branches)
     assert_int_equal(branch_net_scores(scores, &t, rows + 3 * HALF, HALF, 60, 1, NULL), SOTTO_OK);
     for (size_t i = 0; i < HALF; i++)
         side[member[HALF + i]][count[member[HALF + i]]++] = scores[i];
-    assert_int_equal(sotto_auc(&e, side[1], count[1], side[0], count[0], 0.95), SOTTO_OK);
+    assert_int_equal(estimate_auc(&e, side[1], count[1], side[0], count[0], 0.95), SOTTO_OK);
     assert_true(e.estimate > .95);
     memset(member, 1, sizeof member);
     assert_int_equal(branch_net_scores(scores, &t, rows, 1, 1, 1, NULL), SOTTO_EINVAL);

@@ -1,6 +1,7 @@
 /* The result of an audit as plain values: numbers without a parser, its document and back, documents from anywhere. */
 #include "support/test.h"
 #include "audit/audit_document.h"
+#include "audit/measure/metrics.h"
 #include "support/audit_world.h"
 
 #include <math.h>
@@ -35,7 +36,7 @@ TEST(a_c_user_reads_numbers)
     assert_int_equal(r.attack_count, 1);
     const struct sotto_audit_attack *a = &r.attacks[0];
     assert_string_equal(a->name, "scores");
-    assert_int_equal(sotto_auc(&auc, member, SIDE, nonmember, SIDE, 0.95), SOTTO_OK);
+    assert_int_equal(estimate_auc(&auc, member, SIDE, nonmember, SIDE, 0.95), SOTTO_OK);
     assert_memory_equal(&a->auc.area, &auc, sizeof auc);
     assert_int_equal(a->rate_count, 2);
     assert_true(a->rates[0].fpr == 0.05 && !a->rates[0].refused && a->rates[0].weak == 0);

@@ -2,6 +2,7 @@
  * definition, and bad views are refused by name. */
 #include "support/test.h"
 
+#include "audit/measure/metrics.h"
 #include "audit/score/views.h"
 #include "audit/score/posterior.h"
 #include "support/audit_world.h"
@@ -103,10 +104,10 @@ TEST(more_views_see_more)
         struct sotto_estimate one, five;
         all.views = 1;
         assert_int_equal(attack_run(scores, attack_find(kinds[k]), &all), SOTTO_OK);
-        assert_int_equal(sotto_auc(&one, scores, RECORDS, scores + RECORDS, RECORDS, 0.95), SOTTO_OK);
+        assert_int_equal(estimate_auc(&one, scores, RECORDS, scores + RECORDS, RECORDS, 0.95), SOTTO_OK);
         all.views = VIEWS;
         assert_int_equal(attack_run(scores, attack_find(kinds[k]), &all), SOTTO_OK);
-        assert_int_equal(sotto_auc(&five, scores, RECORDS, scores + RECORDS, RECORDS, 0.95), SOTTO_OK);
+        assert_int_equal(estimate_auc(&five, scores, RECORDS, scores + RECORDS, RECORDS, 0.95), SOTTO_OK);
         if (!(five.estimate > one.estimate + 0.03))
             fail_msg("%s: area %g from one view, %g from five", kinds[k], one.estimate, five.estimate);
     }

@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include "audit/fit/principal.h"
+#include "audit/measure/metrics.h"
 #include "audit/score/sample_distances.h"
 #include "audit/score/score_attack.h"
 #include "num/symmetric.h"
@@ -298,7 +299,7 @@ TEST(no_more_is_found_than_there_is)
             fill(x, 2 * SIDE * W, 100 + 3 * draw), fill(g, G * W, 101 + 3 * draw);
             fill(reference_g, G * W, 102 + 3 * draw);
             assert_int_equal(attack_run(scores, attack_find(names[k]), &in), SOTTO_OK);
-            assert_int_equal(sotto_auc(&auc, scores, SIDE, scores + SIDE, SIDE, .95), SOTTO_OK);
+            assert_int_equal(estimate_auc(&auc, scores, SIDE, scores + SIDE, SIDE, .95), SOTTO_OK);
             held += auc.lower <= .5 && .5 <= auc.upper;
         }
         if (held < 92 * DRAWS / 100 || held > 98 * DRAWS / 100)
@@ -306,7 +307,7 @@ TEST(no_more_is_found_than_there_is)
         for (size_t i = 0; i < G * W; i++)
             g[i] = x[i % (SIDE * W)] + .1F * g[i];
         assert_int_equal(attack_run(scores, attack_find(names[k]), &in), SOTTO_OK);
-        assert_int_equal(sotto_auc(&auc, scores, SIDE, scores + SIDE, SIDE, .95), SOTTO_OK);
+        assert_int_equal(estimate_auc(&auc, scores, SIDE, scores + SIDE, SIDE, .95), SOTTO_OK);
         if (!(auc.estimate >= .9))
             fail_msg("%s: AUC %g of a planted leak", names[k], auc.estimate);
     }

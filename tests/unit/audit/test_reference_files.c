@@ -2,6 +2,7 @@
  * type; files of another shape, with bad values, or cut while they are read are refused by name. */
 #include "support/test.h"
 #include "support/audit_world.h"
+#include "io/array/npy_rows.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -169,10 +170,10 @@ TEST(rows_are_read_where_asked)
     double x[3 * MODELS];
     saved_world(&w, SOTTO_F4, SOTTO_U1);
     assert_int_equal(sotto_rows_open(&rows, paths[0]), SOTTO_OK);
-    assert_string_equal(sotto_rows_name(rows), paths[0]);
-    assert_int_equal(sotto_rows_read(x, rows, 397, 3), SOTTO_OK);
+    assert_string_equal(npy_rows_name(rows), paths[0]);
+    assert_int_equal(npy_rows_read(x, rows, 397, 3), SOTTO_OK);
     assert_memory_equal(x, w.reference[0] + 397 * MODELS, sizeof x);
-    assert_int_equal(sotto_rows_read(x, rows, 398, 3), SOTTO_EINVAL);
+    assert_int_equal(npy_rows_read(x, rows, 398, 3), SOTTO_EINVAL);
     sotto_rows_close(rows);
 }
 

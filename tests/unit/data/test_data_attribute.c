@@ -5,6 +5,7 @@
 #include "data/format/cifar.h"
 #include "data/dataset.h"
 #include "support/data_files.h"
+#include "io/array/npy.h"
 #include "sotto/private/io.h"
 
 enum { RECORD_10 = 1 + CIFAR_PIXELS, RECORD_100 = 2 + CIFAR_PIXELS };
@@ -155,8 +156,8 @@ TEST(parts_carry_the_attribute)
     struct sotto_dataset *d = open_set("synthetic-faces-n40-s16");
     assert_int_equal(sotto_data_split(in_folder("p"), "synthetic-faces-n40-s16", parts, 2, NULL, NULL),
                      SOTTO_OK);
-    assert_int_equal(sotto_npy_load(&rows, in_folder("p/b-rows.npy")), SOTTO_OK);
-    assert_int_equal(sotto_npy_load(&column, in_folder("p/b-attribute.npy")), SOTTO_OK);
+    assert_int_equal(npy_load(&rows, in_folder("p/b-rows.npy")), SOTTO_OK);
+    assert_int_equal(npy_load(&column, in_folder("p/b-attribute.npy")), SOTTO_OK);
     assert_int_equal(column.count, 10);
     for (size_t i = 0; i < 10; i++)
         assert_int_equal(((int64_t *)column.data)[i], d->attribute[((int64_t *)rows.data)[i]]);

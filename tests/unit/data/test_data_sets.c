@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "data/format/idx.h"
+#include "data/set/split.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +11,13 @@
 
 TEST(split_parts_are_disjoint_and_cover)
 {
-    const size_t sizes[SOTTO_PARTS] = {40, 30, 20, 10};
-    struct sotto_split s, again, other;
-    assert_int_equal(sotto_split_make(&s, 100, sizes, 7), SOTTO_OK);
-    assert_int_equal(sotto_split_make(&again, 100, sizes, 7), SOTTO_OK);
-    assert_int_equal(sotto_split_make(&other, 100, sizes, 8), SOTTO_OK);
+    const size_t sizes[SPLIT_PARTS] = {40, 30, 20, 10};
+    struct data_split s, again, other;
+    assert_int_equal(split_make(&s, 100, sizes, 7), SOTTO_OK);
+    assert_int_equal(split_make(&again, 100, sizes, 7), SOTTO_OK);
+    assert_int_equal(split_make(&other, 100, sizes, 8), SOTTO_OK);
     int seen[100] = {0};
-    for (int p = 0; p < SOTTO_PARTS; p++) {
+    for (int p = 0; p < SPLIT_PARTS; p++) {
         assert_int_equal(s.n[p], sizes[p]);
         assert_memory_equal(s.rows[p], again.rows[p], sizes[p] * sizeof(int64_t));
         for (size_t i = 0; i < sizes[p]; i++)
@@ -25,20 +26,20 @@ TEST(split_parts_are_disjoint_and_cover)
     for (int i = 0; i < 100; i++)
         assert_int_equal(seen[i], 1);
     assert_memory_not_equal(s.rows[0], other.rows[0], 40 * sizeof(int64_t));
-    sotto_split_clear(&s);
-    sotto_split_clear(&again);
-    sotto_split_clear(&other);
+    split_clear(&s);
+    split_clear(&again);
+    split_clear(&other);
     assert_null(s.rows[0]);
 }
 
 TEST(split_refuses_more_than_the_pool)
 {
-    const size_t sizes[SOTTO_PARTS] = {60, 30, 20, 0}, huge[SOTTO_PARTS] = {SIZE_MAX, 2, 0, 0};
-    struct sotto_split s = {.n = {5}};
-    assert_int_equal(sotto_split_make(&s, 100, sizes, 1), SOTTO_EINVAL);
+    const size_t sizes[SPLIT_PARTS] = {60, 30, 20, 0}, huge[SPLIT_PARTS] = {SIZE_MAX, 2, 0, 0};
+    struct data_split s = {.n = {5}};
+    assert_int_equal(split_make(&s, 100, sizes, 1), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(), "split: the parts need 110 records; the data set has 100");
     assert_int_equal(s.n[0], 5);
-    assert_int_equal(sotto_split_make(&s, 100, huge, 1), SOTTO_EINVAL);
+    assert_int_equal(split_make(&s, 100, huge, 1), SOTTO_EINVAL);
 }
 
 /* Every record is equally likely to be in every part: over 4000 seeds, record 0 of 10 lands in a part of 3
@@ -46,15 +47,15 @@ TEST(split_refuses_more_than_the_pool)
  * 4000. */
 TEST(split_is_uniform)
 {
-    const size_t sizes[SOTTO_PARTS] = {3, 3, 3, 1};
-    int hits[SOTTO_PARTS] = {0};
+    const size_t sizes[SPLIT_PARTS] = {3, 3, 3, 1};
+    int hits[SPLIT_PARTS] = {0};
     for (uint64_t seed = 0; seed < 4000; seed++) {
-        struct sotto_split s;
-        assert_int_equal(sotto_split_make(&s, 10, sizes, seed), SOTTO_OK);
-        for (int p = 0; p < SOTTO_PARTS; p++)
+        struct data_split s;
+        assert_int_equal(split_make(&s, 10, sizes, seed), SOTTO_OK);
+        for (int p = 0; p < SPLIT_PARTS; p++)
             for (size_t i = 0; i < sizes[p]; i++)
                 hits[p] += s.rows[p][i] == 0;
-        sotto_split_clear(&s);
+        split_clear(&s);
     }
     for (int p = 0; p < 3; p++)
         assert_in_range(hits[p], 1200 - 150, 1200 + 150);

@@ -9,6 +9,7 @@
 #include "sotto/lab/account.h"
 #include "sotto/lab/compose.h"
 #include "sotto/private/print.h"
+#include "support/composition_oracle.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,13 +74,13 @@ TEST(nothing_is_left_of_delta)
         for (int i = -2; i <= 2; i++) {
             double delta = used * (1 + i * 0x1p-52);
             assert_int_equal(
-                sotto_compose_simple(&c, (struct sotto_dp){1, 1e-6}, (size_t)k, delta, SOTTO_REPLACE_ONE),
+                compose_simple(&c, (struct sotto_dp){1, 1e-6}, (size_t)k, delta, SOTTO_REPLACE_ONE),
                 SOTTO_OK);
             infinite += isinf(c.epsilon.upper);
             assert_true(isinf(c.epsilon.upper) || fabs(c.epsilon.upper - k) < 1e-9);
         }
         assert_int_equal(
-            sotto_compose_simple(&c, (struct sotto_dp){1, 1e-6}, (size_t)k, used * 1.001, SOTTO_REPLACE_ONE),
+            compose_simple(&c, (struct sotto_dp){1, 1e-6}, (size_t)k, used * 1.001, SOTTO_REPLACE_ONE),
             SOTTO_OK);
         assert_true(c.epsilon.upper <= k + 1e-9);
     }

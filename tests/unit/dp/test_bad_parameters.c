@@ -3,6 +3,7 @@
 #include "support/test.h"
 #include "support/effort.h"
 #include "support/exercise.h"
+#include "dp/release/noise_simulate.h"
 #include "sotto/private/all.h"
 
 #include <float.h>
@@ -243,7 +244,7 @@ TEST(classical_and_measuring)
         assert_true(c.scale == 77);
         for (size_t m = 0; (name = sotto_mechanism_name(m)); m++) {
             float v[1] = {5};
-            refused(sotto_noise_simulate(v, 1, name, x, 1, 1), "scale", name, x);
+            refused(noise_simulate(v, 1, name, x, 1, 1), "scale", name, x);
             assert_true(v[0] == 5);
         }
     }

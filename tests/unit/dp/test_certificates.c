@@ -91,7 +91,7 @@ static double upper_of(size_t steps, enum sotto_adjacency adjacency)
 static sotto_status verify_with(const char *book)
 {
     char *report = NULL;
-    sotto_status status = certificate_verify_json(&report, certificate, output, book, NULL);
+    sotto_status status = verify_json(&report, certificate, output, book, NULL);
     sotto_text_free(report);
     return status;
 }

@@ -90,7 +90,7 @@ static void release_by(const struct sotto_release *r)
 static sotto_status verify(void)
 {
     char *report = NULL;
-    sotto_status status = certificate_verify_json(&report, certificate, output, ledger, NULL);
+    sotto_status status = verify_json(&report, certificate, output, ledger, NULL);
     sotto_text_free(report);
     return status;
 }

@@ -14,6 +14,7 @@
 #include "rng/rng.h"
 #include "sotto/lab/account.h"
 #include "sotto/lab/compose.h"
+#include "support/composition_oracle.h"
 
 #include <math.h>
 #include <string.h>
@@ -120,8 +121,7 @@ TEST(parameters)
                      SOTTO_OK);
     assert_true(x > 0 && x < 7);
     /* nothing of the target delta is left for the rule */
-    assert_int_equal(sotto_compose_simple(&c, (struct sotto_dp){0.1, 0.25}, 2, 0.5, SOTTO_REPLACE_ONE),
-                     SOTTO_OK);
+    assert_int_equal(compose_simple(&c, (struct sotto_dp){0.1, 0.25}, 2, 0.5, SOTTO_REPLACE_ONE), SOTTO_OK);
     assert_true(c.epsilon.upper >= 0.2);
     assert_null(mechanism_at(1000));
     assert_string_equal(sensitivity_source_name((enum sotto_sensitivity_source)99), "unknown");

@@ -7,6 +7,7 @@
 #include "support/exercise.h"
 #include "support/failing_jansson.h"
 #include "base/file.h"
+#include "dp/account/adaptive_account.h"
 #include "dp/ledger/ledger_account.h"
 #include "dp/release/dpsgd_session.h"
 #include "support/leave.h"
@@ -127,7 +128,7 @@ static sotto_status use_protect(void)
 static sotto_status use_verify(void)
 {
     char *report = NULL;
-    sotto_status status = certificate_verify_json(&report, certificate, out, ledger, NULL);
+    sotto_status status = verify_json(&report, certificate, out, ledger, NULL);
     sotto_text_free(report);
     return status;
 }
@@ -155,7 +156,7 @@ static sotto_status use_any_order(void)
         {.mechanism = "stated", .count = 2, .stated = {.1, 0}, .adjacency = SOTTO_REPLACE_ONE}};
     struct sotto_any_order a;
     char *text = NULL;
-    sotto_status status = sotto_account_any_order(&a, e, 2, 1e-3, SOTTO_REPLACE_ONE, NULL);
+    sotto_status status = account_any_order(&a, e, 2, 1e-3, SOTTO_REPLACE_ONE, NULL);
     if (status == SOTTO_OK)
         status = sotto_any_order_json(&text, &a);
     sotto_text_free(text);
@@ -441,7 +442,7 @@ static void try_certificate(json_t *document)
 {
     char *report = NULL, *text = json_dumps(document, JSON_INDENT(1));
     assert_int_equal(file_write(certificate, text, strlen(text)), SOTTO_OK);
-    sotto_status status = certificate_verify_json(&report, certificate, out, ledger, NULL);
+    sotto_status status = verify_json(&report, certificate, out, ledger, NULL);
     assert_true(status == SOTTO_OK || status == SOTTO_EGATE || status == SOTTO_EFORMAT ||
                 status == SOTTO_EINVAL);
     assert_int_equal(status == SOTTO_OK || status == SOTTO_EGATE, report != NULL);

@@ -8,6 +8,7 @@
 #include "dp/dpsgd/dpsgd_reservations.h"
 #include "dp/mechanism/mechanism.h"
 #include "dp/noise/floored_noise.h"
+#include "dp/release/dpsgd_session.h"
 #include "num/interval.h"
 #include "sotto/private/all.h"
 #include "support/certificate_text.h"
@@ -89,7 +90,7 @@ TEST(steps_have_keys_of_their_own)
             for (int i = 0; i < N; i++)
                 single[i] = (float)i;
             assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
-            assert_int_equal(sotto_dp_step_float(of_floats, single), SOTTO_OK);
+            assert_int_equal(dp_step_float(of_floats, single), SOTTO_OK);
             for (int i = 0; i < N; i++) {
                 assert_true(sum[i] == (2 * (rint(i / 3.0 / r) + (double)drawn[i]) + 1) * r / 2);
                 assert_true(single[i] == (float)((2 * (i / r + (double)drawn[i]) + 1) * r / 2));
@@ -334,7 +335,7 @@ TEST(sums_on_the_lattice)
     assert_int_equal(sotto_dp_step(exact, other), SOTTO_EINVAL);
     assert_non_null(
         strstr(sotto_error_text(), "the reservation is on_lattice; call sotto_dp_step_lattice()"));
-    assert_int_equal(sotto_dp_step_float(exact, single), SOTTO_EINVAL);
+    assert_int_equal(dp_step_float(exact, single), SOTTO_EINVAL);
     assert_int_equal(sotto_dp_step_lattice(rounds, sum), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "the reservation is not on_lattice; call sotto_dp_step()"));
     assert_int_equal(sotto_dp_step(rounds, sum), SOTTO_OK);
@@ -362,8 +363,7 @@ TEST(certificates_name_the_lattice)
         assert_int_equal(certificate_holds(c, "\"on_lattice\": true"), on);
         assert_true(certificate_holds(c, "\"sampler\": \"exact: floor of the continuous law"));
         assert_int_equal(sotto_certificate_save(path_of("c.json"), c, hash), SOTTO_OK);
-        assert_int_equal(certificate_verify_json(&report, path_of("c.json"), NULL, path_of("l.jsonl"), NULL),
-                         SOTTO_OK);
+        assert_int_equal(verify_json(&report, path_of("c.json"), NULL, path_of("l.jsonl"), NULL), SOTTO_OK);
         sotto_text_free(report);
         sotto_certificate_free(c);
     }
@@ -385,7 +385,7 @@ TEST(values_that_noise_would_drown_in)
             memset(single, 0, sizeof single);
             sum[N - 1] = values[i];
             single[N - 1] = (float)values[i];
-            assert_int_equal(floats ? sotto_dp_step_float(s, single) : sotto_dp_step(s, sum), SOTTO_OK);
+            assert_int_equal(floats ? dp_step_float(s, single) : sotto_dp_step(s, sum), SOTTO_OK);
             assert_int_equal(sotto_dpsgd_session_used(s), 1);
             double last = floats ? (double)single[N - 1] : sum[N - 1];
             double counts_as = isnan(values[i]) ? 0 : fmax(-end, fmin(values[i], end));
@@ -404,7 +404,7 @@ TEST(floats_stay_finite)
     r.max_grad_norm = 1e50;
     struct sotto_dpsgd_session *s = open_steps(&r, 1);
     memset(single, 0, sizeof single);
-    assert_int_equal(sotto_dp_step_float(s, single), SOTTO_OK);
+    assert_int_equal(dp_step_float(s, single), SOTTO_OK);
     for (int i = 0; i < N; i++)
         assert_true(isfinite(single[i]));
     sotto_dpsgd_session_close(s);

@@ -41,7 +41,7 @@ static char *text_of(const char *path)
 static sotto_status verify(const char *certificate, const char *ledger)
 {
     char *report = NULL;
-    sotto_status status = certificate_verify_json(&report, certificate, NULL, ledger, NULL);
+    sotto_status status = verify_json(&report, certificate, NULL, ledger, NULL);
     sotto_text_free(report);
     return status;
 }

@@ -218,7 +218,7 @@ TEST(rates_are_rounded_up)
     for (size_t n = 1; n < 3000; n += 1 + n / 7)
         for (size_t m = 1; m <= n; m++) {
             struct fixed_sample f;
-            double rate = sotto_sample_rate(SOTTO_SAMPLING_FIXED, m, n);
+            double rate = sampling_rate(SOTTO_SAMPLING_FIXED, m, n);
             assert_true((long double)rate * n >= (long double)m && rate - (double)m / (double)n < 1e-15);
             assert_int_equal(fixed_sample_make(&f, rate, n), SOTTO_OK);
             assert_int_equal(f.size, m);
@@ -229,7 +229,7 @@ TEST(rates_are_rounded_up)
                 assert_int_equal(f.size, m - 1);
                 fixed_sample_free(&f);
             }
-            assert_true(sotto_sample_rate(SOTTO_SAMPLING_POISSON, m, n) == (double)m / (double)n);
+            assert_true(sampling_rate(SOTTO_SAMPLING_POISSON, m, n) == (double)m / (double)n);
         }
     struct fixed_sample f;
     assert_int_equal(fixed_sample_make(&f, 0.1, 9), SOTTO_EINVAL);
@@ -256,7 +256,7 @@ TEST(names)
 static struct sotto_dpsgd_request reserve_of(size_t steps)
 {
     struct sotto_dpsgd_request r = {
-        .sampled = steps_of("gaussian", 6, sotto_sample_rate(SOTTO_SAMPLING_FIXED, 7, 23), steps),
+        .sampled = steps_of("gaussian", 6, sampling_rate(SOTTO_SAMPLING_FIXED, 7, 23), steps),
         .max_grad_norm = 1,
         .dimension = 3,
         .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("l.jsonl")},
@@ -307,8 +307,7 @@ TEST(runs_are_certified)
     memset(hash, 'a', 64);
     hash[64] = 0;
     assert_int_equal(sotto_certificate_save(path_of("c.json"), certificate, hash), SOTTO_OK);
-    assert_int_equal(certificate_verify_json(&report, path_of("c.json"), NULL, r.spend.ledger, NULL),
-                     SOTTO_OK);
+    assert_int_equal(verify_json(&report, path_of("c.json"), NULL, r.spend.ledger, NULL), SOTTO_OK);
     assert_int_equal(sotto_ledger_account(&total, r.spend.ledger, 1e-5, NULL), SOTTO_OK);
     assert_true(fabs(epsilon_in(total, "\"epsilon\":") / expected - 1) < 1e-6); /* no group of two */
     r.sampled.sampling = SOTTO_SAMPLING_POISSON;                                /* another run */

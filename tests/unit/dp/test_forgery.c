@@ -4,6 +4,8 @@
 #include "support/test.h"
 #include "support/account_memo.h"
 #include "support/forgery_desk.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 
 /* ---- the forgeries ---- */
 
@@ -320,9 +322,9 @@ static void head_recipe(void)
 static void head_recipe_of_adam(void)
 {
     struct sotto_tensors t = {0};
-    assert_int_equal(sotto_safetensors_load(&t, path_of("adam.safetensors")), SOTTO_OK);
-    set_metadata(released, "recipe", sotto_tensors_metadata(&t, "recipe"));
-    set_metadata(released, "recipe_hash", sotto_tensors_metadata(&t, "recipe_hash"));
+    assert_int_equal(safetensors_load(&t, path_of("adam.safetensors")), SOTTO_OK);
+    set_metadata(released, "recipe", tensors_metadata(&t, "recipe"));
+    set_metadata(released, "recipe_hash", tensors_metadata(&t, "recipe_hash"));
     sotto_tensors_clear(&t);
     match_output();
 }
@@ -580,9 +582,9 @@ TEST(unprotected_heads_are_bound_to_their_recipe)
     free(statement);
     /* the checksum is a hash of unprotected weights: it does not get out */
     struct sotto_tensors t = {0};
-    assert_int_equal(sotto_safetensors_load(&t, path_of("A.safetensors")), SOTTO_OK);
-    assert_null(sotto_tensors_metadata(&t, "training_sha256"));
-    assert_string_equal(sotto_tensors_metadata(&t, "records"), "60");
+    assert_int_equal(safetensors_load(&t, path_of("A.safetensors")), SOTTO_OK);
+    assert_null(tensors_metadata(&t, "training_sha256"));
+    assert_string_equal(tensors_metadata(&t, "records"), "60");
     sotto_tensors_clear(&t);
 }
 

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/sha256.h"
+#include "dp/release/dpsgd_session.h"
 #include "io/json/json.h"
 #include "sotto/private/all.h"
 
@@ -73,7 +74,7 @@ static void run_for(char name[33], const struct sotto_dpsgd_request *r)
     if (sotto_dp_reserve(&s, r, NULL) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
     for (size_t i = 0; i < r->sampled.steps; i++)
-        assert_int_equal(sotto_dp_step_float(s, inputs), SOTTO_OK);
+        assert_int_equal(dp_step_float(s, inputs), SOTTO_OK);
     memcpy(name, sotto_dpsgd_session_run(s), 33);
     assert_int_equal(sotto_dpsgd_session_certificate(&text, s), SOTTO_OK);
     assert_true(certificate_comes_back(text));
@@ -86,7 +87,7 @@ static void run_for(char name[33], const struct sotto_dpsgd_request *r)
 static sotto_status verify_with(const char *book)
 {
     char *report = NULL;
-    sotto_status status = certificate_verify_json(&report, certificate, output, book, NULL);
+    sotto_status status = verify_json(&report, certificate, output, book, NULL);
     sotto_text_free(report);
     return status;
 }

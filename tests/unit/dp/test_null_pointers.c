@@ -1,5 +1,11 @@
 /* Every public function of the privacy core that takes pointers, without them: an error that names the function, and no crash. */
 #include "support/test.h"
+#include "dp/account/adaptive_account.h"
+#include "dp/account/composition.h"
+#include "dp/certificate/certificate.h"
+#include "dp/release/dpsgd_session.h"
+#include "dp/release/noise_simulate.h"
+#include "dp/smooth/smooth.h"
 #include "sotto/private/all.h"
 
 #include <math.h>
@@ -15,15 +21,13 @@
 TEST(accounts_without_pointers)
 {
     REFUSED(sotto_account_release, NULL, NULL, 0, NULL, 0, 0, NULL);
-    REFUSED(sotto_account_adaptive, NULL, NULL, NULL, NULL);
-    REFUSED(sotto_adaptive_add, NULL, NULL);
-    REFUSED(sotto_account_any_order, NULL, NULL, 0, 0, 0, NULL);
+    REFUSED(account_adaptive, NULL, NULL, NULL, NULL);
+    REFUSED(adaptive_total_add, NULL, NULL);
+    REFUSED(account_any_order, NULL, NULL, 0, 0, 0, NULL);
     REFUSED(sotto_calibrate_composed, NULL, NULL, NULL, (struct sotto_dp){0}, 0, NULL);
     REFUSED(sotto_calibrate, NULL, NULL, NULL, (struct sotto_dp){0}, NULL);
     REFUSED(sotto_calibrate_certified, NULL, NULL, NULL, (struct sotto_dp){0}, 0, NULL);
     REFUSED(sotto_calibrate_sampled_certified, NULL, NULL, 0, NULL);
-    REFUSED(sotto_calibrate_risk, NULL, NULL, NULL, NULL, NULL);
-    REFUSED(sotto_calibrate_sampled_risk, NULL, NULL, NULL, NULL);
     REFUSED(sotto_account_sampled_certified, NULL, NULL, NULL);
     REFUSED(sotto_account_release_certified, NULL, NULL, 0, NULL, 0, 0, NULL);
     REFUSED(sotto_choose, NULL, NULL, NULL, (struct sotto_dp){0}, 0, NULL);
@@ -32,9 +36,8 @@ TEST(accounts_without_pointers)
     REFUSED(sotto_adjacency_find, NULL, NULL);
     REFUSED(sotto_compose_basic, NULL, NULL, 0, 0);
     REFUSED(sotto_compose_advanced, NULL, (struct sotto_dp){0}, 0, 0, 0);
-    REFUSED(sotto_compose_simple, NULL, (struct sotto_dp){0}, 0, 0, 0);
     REFUSED(sotto_compose_group, NULL, (struct sotto_dp){0}, 0, 0);
-    REFUSED(sotto_compose_replace_one, NULL, (struct sotto_dp){0});
+    REFUSED(compose_replace_one, NULL, (struct sotto_dp){0});
     REFUSED(sotto_compose_parallel, NULL, NULL, 0, 0, 0);
     REFUSED(sotto_compose_parallel_rows, NULL, NULL, 0, 0, 0);
     REFUSED(sotto_compose_mixture, NULL, NULL, NULL, 0, 0);
@@ -43,8 +46,6 @@ TEST(accounts_without_pointers)
     REFUSED(sotto_account_events_file, NULL, NULL, 0, 0, NULL);
     REFUSED(sotto_account_opacus_file, NULL, NULL, 0, 0, NULL);
     REFUSED(sotto_account_any_order_file, NULL, NULL, 0, 0, NULL);
-    REFUSED(sotto_finite_delta, NULL, NULL, NULL, 0, 0);
-    REFUSED(sotto_finite_epsilon, NULL, NULL, NULL, 0, 0, NULL);
     REFUSED(sotto_gaussian_classical, NULL, 0, (struct sotto_dp){0});
     REFUSED(sotto_privacy_profile_release, NULL, NULL, 0, NULL);
     REFUSED(sotto_privacy_profile_sampled, NULL, NULL, NULL);
@@ -53,10 +54,10 @@ TEST(accounts_without_pointers)
     REFUSED(sotto_account_sampled_both, NULL, NULL, NULL);
     REFUSED(sotto_calibrate_sampled, NULL, NULL, 0, NULL);
     REFUSED(sotto_sampling_find, NULL, NULL);
-    REFUSED(sotto_smooth_median, NULL, NULL, 0, 0, 0, 0, NULL);
-    REFUSED(sotto_smooth_noise, NULL, (struct sotto_dp){0});
-    REFUSED(sotto_propose_threshold, NULL, (struct sotto_dp){0});
-    REFUSED(sotto_most_frequent, NULL, NULL, NULL, 0);
+    REFUSED(smooth_median, NULL, NULL, 0, 0, 0, 0, NULL);
+    REFUSED(smooth_noise, NULL, (struct sotto_dp){0});
+    REFUSED(propose_threshold, NULL, (struct sotto_dp){0});
+    REFUSED(most_frequent, NULL, NULL, NULL, 0);
 }
 
 TEST(releases_and_ledgers_without_pointers)
@@ -68,15 +69,15 @@ TEST(releases_and_ledgers_without_pointers)
     REFUSED(sotto_account_json, NULL, NULL);
     REFUSED(sotto_any_order_json, NULL, NULL);
     REFUSED(sotto_certificate_profile, NULL, NULL, NULL);
-    REFUSED(sotto_certificate_adaptive, NULL, NULL, NULL);
+    REFUSED(certificate_adaptive, NULL, NULL, NULL);
     REFUSED(sotto_certificate_risk, NULL, NULL, NULL, NULL);
     REFUSED(sotto_ledger_import_opacus, NULL, NULL, 0, NULL);
     REFUSED(sotto_ledger_overlap, NULL, NULL, NULL, 0);
     REFUSED(sotto_dp_sample, NULL, NULL, NULL, 0);
     REFUSED(sotto_dp_step, NULL, NULL);
-    REFUSED(sotto_dp_step_float, NULL, NULL);
+    REFUSED(dp_step_float, NULL, NULL);
     REFUSED(sotto_dp_step_lattice, NULL, NULL);
-    REFUSED(sotto_noise_simulate, NULL, 0, NULL, 0, 0, 0);
+    REFUSED(noise_simulate, NULL, 0, NULL, 0, 0, 0);
     REFUSED(sotto_protect_file, NULL, NULL, NULL);
     REFUSED(sotto_protect_records, NULL, NULL, NULL);
     REFUSED(sotto_dp_select_top, NULL, 0, NULL, NULL, 0, NULL, NULL);
@@ -90,7 +91,6 @@ TEST(releases_and_ledgers_without_pointers)
     REFUSED(sotto_released_inputs, NULL, NULL, NULL, NULL);
     REFUSED(sotto_dp_reserve, NULL, NULL, NULL);
     REFUSED(sotto_dpsgd_session_certificate, NULL, NULL);
-    REFUSED(sotto_certificate_verify, NULL, NULL, NULL, NULL, NULL);
     REFUSED(sotto_verification_encode, NULL, NULL);
     REFUSED(sotto_verification_text, NULL, NULL);
     REFUSED(sotto_ledger_find, NULL, NULL);
@@ -122,11 +122,7 @@ TEST(arrays_of_some_elements)
     REFUSED(sotto_compose_parallel_rows, &composed, NULL, 1, SOTTO_REPLACE_ONE, SOTTO_REPLACE_ONE);
     REFUSED(sotto_compose_mixture, &composed, NULL, NULL, 1, SOTTO_REPLACE_ONE);
     REFUSED(sotto_account_events, &account, NULL, 1, .1, SOTTO_REPLACE_ONE, NULL);
-    REFUSED(sotto_account_any_order, &any, NULL, 1, .1, SOTTO_REPLACE_ONE, NULL);
-    REFUSED(sotto_finite_delta, &interval, NULL, some, 1, 1);
-    REFUSED(sotto_finite_delta, &interval, some, NULL, 1, 1);
-    REFUSED(sotto_finite_epsilon, &interval, NULL, some, 1, .1, NULL);
-    REFUSED(sotto_finite_epsilon, &interval, some, NULL, 1, .1, NULL);
+    REFUSED(account_any_order, &any, NULL, 1, .1, SOTTO_REPLACE_ONE, NULL);
     REFUSED(sotto_ledger_overlap, &i, "toy", NULL, 1);
     REFUSED(sotto_dp_select_top, NULL, 1, &c, some, 1, &r, NULL);
     REFUSED(sotto_dp_select_top, &i, 1, &c, NULL, 1, &r, NULL);
@@ -136,9 +132,9 @@ TEST(arrays_of_some_elements)
     REFUSED(sotto_dp_most_frequent, &label, &c, NULL, 1, 2, &r, NULL);
     REFUSED(sotto_dp_release, &c, NULL, 1, &r, NULL);
     REFUSED(sotto_dp_release_double, &c, NULL, 1, &r, NULL);
-    REFUSED(sotto_noise_simulate, NULL, 1, "laplace", 1, 0, 0);
-    REFUSED(sotto_smooth_median, &x, NULL, 1, 0, 1, 1, NULL);
-    REFUSED(sotto_most_frequent, &i, &i, NULL, 2);
+    REFUSED(noise_simulate, NULL, 1, "laplace", 1, 0, 0);
+    REFUSED(smooth_median, &x, NULL, 1, 0, 1, 1, NULL);
+    REFUSED(most_frequent, &i, &i, NULL, 2);
 }
 
 TEST(what_has_no_status_without_pointers)
@@ -155,7 +151,7 @@ TEST(what_has_no_status_without_pointers)
     assert_null(sotto_certificate_hash(NULL));
     assert_int_equal(sotto_dpsgd_session_used(NULL), 0);
     assert_true(isnan(sotto_dpsgd_session_lattice(NULL)));
-    assert_null(sotto_dpsgd_session_entry(NULL));
+    assert_null(dpsgd_session_entry(NULL));
     assert_null(sotto_dpsgd_session_run(NULL));
     sotto_verification_clear(NULL);
 }

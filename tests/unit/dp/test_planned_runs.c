@@ -609,7 +609,7 @@ TEST(a_certificate_names_the_slot_of_its_run_and_is_verified)
     sotto_certificate_free(c);
     assert_int_equal(sotto_certificate_load(&c, beside), SOTTO_OK);
     assert_true(c->slot == 3 && strcmp(c->plan, plan) == 0 && c->run);
-    const sotto_status status = sotto_certificate_verify(&v, beside, out, path, NULL);
+    const sotto_status status = sotto_verify(&v, beside, out, path, NULL);
     if (status != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
     sotto_verification_clear(&v);

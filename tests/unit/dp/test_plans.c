@@ -495,7 +495,7 @@ TEST(a_certificate_names_plan_and_slot_and_is_verified)
     sotto_text_free(json);
     assert_int_equal(sotto_certificate_encode(&json, read), SOTTO_OK);
     assert_non_null(strstr(json, "\"slot\": 1"));
-    const sotto_status status = sotto_certificate_verify(&v, beside, out, path, NULL);
+    const sotto_status status = sotto_verify(&v, beside, out, path, NULL);
     if (status != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
     sotto_verification_clear(&v);

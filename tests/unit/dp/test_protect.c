@@ -5,6 +5,9 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "dp/account/accountant.h"
+#include "dp/release/noise_simulate.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "io/json/json.h"
 #include "sotto/private/all.h"
 #include "support/certificate_text.h"
@@ -31,11 +34,11 @@ static int start(void **state)
     const float weights[6] = {1, 2, 3, 4, 5, 6};
     const double bias[2] = {7, 8};
     const size_t shape[2] = {2, 3};
-    sotto_status s = sotto_tensors_add(&t, "0.weight", SOTTO_F4, 2, shape, weights);
-    s |= sotto_tensors_add(&t, "0.bias", SOTTO_F8, 1, shape, bias);
-    s |= sotto_tensors_set_metadata(&t, "recipe_hash", "aa");
-    s |= sotto_tensors_set_metadata(&t, "data_fingerprint", "toy");
-    s |= sotto_safetensors_save(head, &t);
+    sotto_status s = tensors_add(&t, "0.weight", SOTTO_F4, 2, shape, weights);
+    s |= tensors_add(&t, "0.bias", SOTTO_F8, 1, shape, bias);
+    s |= tensors_set_metadata(&t, "recipe_hash", "aa");
+    s |= tensors_set_metadata(&t, "data_fingerprint", "toy");
+    s |= safetensors_save(head, &t);
     sotto_tensors_clear(&t);
     return (int)s;
 }
@@ -69,21 +72,21 @@ TEST(all_tensors_are_noised_and_the_certificate_verifies, .before = start, .afte
     char *report = NULL, *line = NULL;
     assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
     struct sotto_tensors t = {0};
-    assert_int_equal(sotto_safetensors_load(&t, out), SOTTO_OK);
+    assert_int_equal(safetensors_load(&t, out), SOTTO_OK);
     assert_int_equal(t.count, 2);
     for (size_t i = 0, value = 1; i < 2; i++) {
-        struct sotto_array *a = sotto_tensors_find(&t, i ? "0.bias" : "0.weight");
+        struct sotto_array *a = tensors_find(&t, i ? "0.bias" : "0.weight");
         assert_int_equal(a->dtype, i ? SOTTO_F8 : SOTTO_F4); /* as it came in */
         assert_int_equal(sotto_array_convert(a, SOTTO_F8), SOTTO_OK);
         for (size_t j = 0; j < a->count; j++, value++)
             assert_true(((double *)a->data)[j] != (double)value);
     }
-    assert_string_equal(sotto_tensors_metadata(&t, "recipe_hash"), "aa");
-    assert_null(sotto_tensors_metadata(&t, "data_fingerprint"));
+    assert_string_equal(tensors_metadata(&t, "recipe_hash"), "aa");
+    assert_null(tensors_metadata(&t, "data_fingerprint"));
     assert_non_null(
-        strstr(sotto_tensors_metadata(&t, "privacy"), "(1, 1e-05)-differentially private under replace-one"));
+        strstr(tensors_metadata(&t, "privacy"), "(1, 1e-05)-differentially private under replace-one"));
     sotto_tensors_clear(&t);
-    assert_int_equal(certificate_verify_json(&report, certificate_path, out, ledger, NULL), SOTTO_OK);
+    assert_int_equal(verify_json(&report, certificate_path, out, ledger, NULL), SOTTO_OK);
     assert_non_null(strstr(report, "\"valid\": true"));
     sotto_text_free(report);
     assert_int_equal(sotto_certificate_summary(&line, certificate), SOTTO_OK);
@@ -141,7 +144,7 @@ TEST(every_changed_fact_is_noticed, .before = start, .after = stop)
         if (!strstr(text, cases[i].from))
             continue;
         change(cases[i].from, cases[i].to);
-        sotto_status status = certificate_verify_json(&report, certificate_path, out, ledger, NULL);
+        sotto_status status = verify_json(&report, certificate_path, out, ledger, NULL);
         if (status != SOTTO_EGATE || !strstr(sotto_error_text(), cases[i].check))
             fail_msg("case %zu: %s: %s", i, sotto_status_name(status), sotto_error_text());
         sotto_text_free(report);
@@ -185,9 +188,9 @@ TEST(what_carries_no_statement_is_refused, .before = start, .after = stop)
     struct sotto_protect p = ordinary();
     struct sotto_tensors t = {0};
     struct sotto_certificate *certificate = NULL;
-    assert_int_equal(sotto_safetensors_load(&t, head), SOTTO_OK);
-    assert_int_equal(sotto_tensors_set_metadata(&t, "statement", "none: fine-tuned"), SOTTO_OK);
-    assert_int_equal(sotto_safetensors_save(head, &t), SOTTO_OK);
+    assert_int_equal(safetensors_load(&t, head), SOTTO_OK);
+    assert_int_equal(tensors_set_metadata(&t, "statement", "none: fine-tuned"), SOTTO_OK);
+    assert_int_equal(safetensors_save(head, &t), SOTTO_OK);
     sotto_tensors_clear(&t);
     assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "no privacy statement"));
@@ -212,7 +215,7 @@ TEST(allocation_failures_are_reported, .before = start, .after = stop)
     status = SOTTO_ENOMEM;
     for (n = 0; status != SOTTO_OK && n < 5000; n++) {
         base_alloc_fail_after(n);
-        status = certificate_verify_json(&report, certificate_path, out, ledger, NULL);
+        status = verify_json(&report, certificate_path, out, ledger, NULL);
         base_alloc_fail_after(-1);
         assert_true(status == SOTTO_OK || (status == SOTTO_ENOMEM && !report));
     }
@@ -229,10 +232,10 @@ TEST(measuring_noise_follows_its_law_and_repeats)
     for (int m = 0; m < 3; m++) {
         memset(x, 0, sizeof x);
         memset(y, 0, sizeof y);
-        assert_int_equal(sotto_noise_simulate(x, N, names[m], 2, 9, 4), SOTTO_OK);
-        assert_int_equal(sotto_noise_simulate(y, N, names[m], 2, 9, 4), SOTTO_OK);
+        assert_int_equal(noise_simulate(x, N, names[m], 2, 9, 4), SOTTO_OK);
+        assert_int_equal(noise_simulate(y, N, names[m], 2, 9, 4), SOTTO_OK);
         assert_memory_equal(x, y, sizeof x);
-        assert_int_equal(sotto_noise_simulate(y, N, names[m], 2, 9, 5), SOTTO_OK);
+        assert_int_equal(noise_simulate(y, N, names[m], 2, 9, 5), SOTTO_OK);
         assert_true(memcmp(x, y, sizeof x) != 0);
         double sum = 0, squares = 0;
         for (int i = 0; i < N; i++) {
@@ -243,8 +246,8 @@ TEST(measuring_noise_follows_its_law_and_repeats)
         assert_true(fabs(sum / N) < 5 * sd / sqrt(N));
         assert_true(fabs(sqrt(squares / N) / sd - 1) < 0.02);
     }
-    assert_int_equal(sotto_noise_simulate(x, N, "logistic", -1, 9, 4), SOTTO_EINVAL);
-    assert_int_equal(sotto_noise_simulate(x, N, "cauchy", 1, 9, 4), SOTTO_EINVAL);
+    assert_int_equal(noise_simulate(x, N, "logistic", -1, 9, 4), SOTTO_EINVAL);
+    assert_int_equal(noise_simulate(x, N, "cauchy", 1, 9, 4), SOTTO_EINVAL);
 }
 
 TEST(accounts_as_json)

@@ -5,6 +5,8 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/sha256.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "io/json/json.h"
 #include "sotto/private/all.h"
 #include "support/temporary_folder.h"
@@ -73,11 +75,11 @@ static const char *tensors(const char *name, size_t first, size_t second, const 
     strcpy(path, path_of(name));
     const float values[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     struct sotto_tensors t = {0};
-    assert_int_equal(sotto_tensors_add(&t, "a", SOTTO_F4, 1, &first, values), SOTTO_OK);
-    assert_int_equal(sotto_tensors_add(&t, "b", SOTTO_F4, 1, &second, values), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "a", SOTTO_F4, 1, &first, values), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "b", SOTTO_F4, 1, &second, values), SOTTO_OK);
     for (; *pairs; pairs += 2)
-        assert_int_equal(sotto_tensors_set_metadata(&t, pairs[0], pairs[1]), SOTTO_OK);
-    assert_int_equal(sotto_safetensors_save(path, &t), SOTTO_OK);
+        assert_int_equal(tensors_set_metadata(&t, pairs[0], pairs[1]), SOTTO_OK);
+    assert_int_equal(safetensors_save(path, &t), SOTTO_OK);
     sotto_tensors_clear(&t);
     return path;
 }
@@ -172,11 +174,11 @@ TEST(where_heads_come_from)
     p.release.spend.dataset_id = "toy";
     expect(&p, SOTTO_OK, "");
     struct sotto_tensors t = {0};
-    assert_int_equal(sotto_safetensors_load(&t, safe), SOTTO_OK);
-    assert_string_equal(sotto_tensors_metadata(&t, "hidden"), "32");
-    assert_string_equal(sotto_tensors_metadata(&t, "recipe_hash"), "aa");
+    assert_int_equal(safetensors_load(&t, safe), SOTTO_OK);
+    assert_string_equal(tensors_metadata(&t, "hidden"), "32");
+    assert_string_equal(tensors_metadata(&t, "recipe_hash"), "aa");
     for (int i = 0; i < 7; i += 1 + (i == 0)) /* what identifies the data, and unknown members, are gone */
-        assert_null(sotto_tensors_metadata(&t, named[2 * i]));
+        assert_null(tensors_metadata(&t, named[2 * i]));
     sotto_tensors_clear(&t);
     /* a sensitivity of the same or of unknown data and recipe is taken, another is not */
     strcpy(p.release.sensitivity.evidence, "aa");
@@ -290,8 +292,7 @@ static sotto_status verify(const char *text, const char *output)
 {
     char *report = NULL;
     assert_int_equal(file_write(path_of("c.json"), text, strlen(text)), SOTTO_OK);
-    sotto_status status =
-        certificate_verify_json(&report, path_of("c.json"), output, path_of("l.jsonl"), NULL);
+    sotto_status status = verify_json(&report, path_of("c.json"), output, path_of("l.jsonl"), NULL);
     commitment_noted = report && strstr(report, "input commitment");
     sotto_text_free(report);
     return status;

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "dp/release/clip_row.h"
+#include "io/array/npy.h"
 #include "sotto/private/all.h"
 #include "support/exercise.h"
 
@@ -84,7 +85,7 @@ static void release(struct sotto_certificate **c, const struct sotto_protect_rec
 static struct sotto_array load(const char *path)
 {
     struct sotto_array a = {0};
-    assert_int_equal(sotto_npy_load(&a, path), SOTTO_OK);
+    assert_int_equal(npy_load(&a, path), SOTTO_OK);
     return a;
 }
 

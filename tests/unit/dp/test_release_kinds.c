@@ -10,6 +10,10 @@
 #include "base/sha256.h"
 #include "dp/account/accountant.h"
 #include "dp/certificate/certificate.h"
+#include "dp/release/noise_simulate.h"
+#include "io/array/npy.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "io/json/json.h"
 #include "sotto/private/all.h"
 #include "support/certificate_text.h"
@@ -68,7 +72,7 @@ TEST(every_kind_verifies, .before = make_folder, .after = remove_folder)
         save(p.input, kinds[i].in, 5, values);
         p.release.flat_doubt = kinds[i].flat;
         assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
-        assert_int_equal(sotto_npy_load(&out, p.output), SOTTO_OK);
+        assert_int_equal(npy_load(&out, p.output), SOTTO_OK);
         assert_true(out.dtype == kinds[i].out && out.count == kinds[i].count);
         for (size_t j = 0; j < out.count; j++)
             if (out.dtype == SOTTO_I8)
@@ -95,8 +99,7 @@ TEST(every_kind_verifies, .before = make_folder, .after = remove_folder)
         const char *statement = json_text(json_find(c, "guarantee.statement"));
         assert_true((strstr(statement, "note: ") != NULL) == (strcmp(kinds[i].mechanism, "knorm") == 0));
         snprintf(beside, sizeof beside, "%s.certificate.json", p.output);
-        sotto_status status =
-            certificate_verify_json(&report, beside, p.output, p.release.spend.ledger, NULL);
+        sotto_status status = verify_json(&report, beside, p.output, p.release.spend.ledger, NULL);
         if (status != SOTTO_OK)
             fail_msg("%s: %s", kinds[i].mechanism, sotto_error_text());
         sotto_text_free(report);
@@ -146,7 +149,7 @@ TEST(a_wrong_lattice_or_sampler_does_not_verify, .before = make_folder, .after =
         fputs(at + strlen(changes[i].from), f);
         fclose(f);
         base_free(bytes);
-        assert_int_equal(certificate_verify_json(&report, beside, p.output, NULL, NULL), SOTTO_EGATE);
+        assert_int_equal(verify_json(&report, beside, p.output, NULL, NULL), SOTTO_EGATE);
         if (!strstr(sotto_error_text(), changes[i].check))
             fail_msg("%s: '%s'", changes[i].mechanism, sotto_error_text());
         sotto_text_free(report);
@@ -220,8 +223,8 @@ TEST(wrong_inputs_are_refused, .before = make_folder, .after = remove_folder)
     struct sotto_certificate *certificate = NULL;
     struct sotto_tensors t = {0};
     float x[2] = {1, 2};
-    assert_int_equal(sotto_tensors_add(&t, "a", SOTTO_F4, 1, &(size_t){2}, x), SOTTO_OK);
-    assert_int_equal(sotto_safetensors_save(path_of("two.safetensors"), &t), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "a", SOTTO_F4, 1, &(size_t){2}, x), SOTTO_OK);
+    assert_int_equal(safetensors_save(path_of("two.safetensors"), &t), SOTTO_OK);
     sotto_tensors_clear(&t);
     p.input = path_of("two.safetensors");
     p.output = path_of("out.safetensors");
@@ -275,7 +278,7 @@ TEST(a_choice_of_nothing_does_not_verify, .before = make_folder, .after = remove
     snprintf(beside, sizeof beside, "%s.certificate.json", p.output);
     assert_int_equal(file_write(beside, text, strlen(text)), SOTTO_OK);
     char *report;
-    assert_int_equal(certificate_verify_json(&report, beside, p.output, NULL, NULL), SOTTO_EGATE);
+    assert_int_equal(verify_json(&report, beside, p.output, NULL, NULL), SOTTO_EGATE);
     assert_non_null(strstr(sotto_error_text(), "value 0 is 5; expected whole numbers from 0 to below 5"));
     sotto_text_free(report);
     sotto_text_free(text);
@@ -375,9 +378,9 @@ TEST(out_of_memory_leaves_nothing, .before = make_folder, .after = remove_folder
         float v[3] = {1, 2, 3};
         if (i == 1) {
             base_alloc_fail_after(0);
-            assert_int_equal(sotto_noise_simulate(v, 3, "knorm", 1, 1, 1), SOTTO_ENOMEM);
+            assert_int_equal(noise_simulate(v, 3, "knorm", 1, 1, 1), SOTTO_ENOMEM);
             base_alloc_fail_after(1);
-            assert_int_equal(sotto_noise_simulate(v, 3, "knorm", 1, 1, 1), SOTTO_ENOMEM);
+            assert_int_equal(noise_simulate(v, 3, "knorm", 1, 1, 1), SOTTO_ENOMEM);
             base_alloc_fail_after(-1);
             assert_true(v[0] == 1);
         }
@@ -398,18 +401,18 @@ TEST(measuring)
         double square = 0;
         memset(v, 0, sizeof v);
         memset(again, 0, sizeof again);
-        assert_int_equal(sotto_noise_simulate(v, N, laws[i].mechanism, 2, 5, 6), SOTTO_OK);
-        assert_int_equal(sotto_noise_simulate(again, N, laws[i].mechanism, 2, 5, 6), SOTTO_OK);
+        assert_int_equal(noise_simulate(v, N, laws[i].mechanism, 2, 5, 6), SOTTO_OK);
+        assert_int_equal(noise_simulate(again, N, laws[i].mechanism, 2, 5, 6), SOTTO_OK);
         assert_memory_equal(v, again, sizeof v);
-        assert_int_equal(sotto_noise_simulate(again, N, laws[i].mechanism, 2, 5, 7), SOTTO_OK);
+        assert_int_equal(noise_simulate(again, N, laws[i].mechanism, 2, 5, 7), SOTTO_OK);
         assert_true(memcmp(v, again, sizeof v) != 0);
         for (int j = 0; j < N; j++)
             square += (double)v[j] * (double)v[j];
         double wanted = laws[i].deviation > 0 ? 2 * laws[i].deviation : 2 * sqrt(N + 1);
         assert_true(fabs(sqrt(square / N) / wanted - 1) < 0.03);
     }
-    assert_int_equal(sotto_noise_simulate(v, N, "exponential", 2, 5, 6), SOTTO_EINVAL);
-    assert_int_equal(sotto_noise_simulate(v, N, "discrete-laplace", 1e-50, 5, 6), SOTTO_EINVAL);
+    assert_int_equal(noise_simulate(v, N, "exponential", 2, 5, 6), SOTTO_EINVAL);
+    assert_int_equal(noise_simulate(v, N, "discrete-laplace", 1e-50, 5, 6), SOTTO_EINVAL);
 }
 
 /* Ratios that the exact samplers take. */

@@ -4,6 +4,7 @@
 #include "support/ledger_folder.h"
 #include "base/file.h"
 #include "dp/ledger/ledger_account.h"
+#include "dp/release/dpsgd_session.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -67,7 +68,7 @@ TEST(a_run_is_charged_whole_before_its_first_step)
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     double charged = total();
     assert_true(fabs(charged / steps_alone(10) - 1) < 1e-6);
-    assert_int_equal(strlen(sotto_dpsgd_session_entry(s)), 64);
+    assert_int_equal(strlen(dpsgd_session_entry(s)), 64);
     for (size_t i = 0; i < 10; i++) {
         assert_int_equal(sotto_dpsgd_session_used(s), i);
         assert_int_equal(step(s, sum), SOTTO_OK);

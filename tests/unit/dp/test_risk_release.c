@@ -5,6 +5,7 @@
 #include "support/temporary_folder.h"
 
 #include "base/file.h"
+#include "dp/account/risk.h"
 #include "sotto/private/all.h"
 
 #include <math.h>
@@ -140,7 +141,7 @@ TEST(a_run_keeps_what_its_charged_steps_keep)
     struct sotto_dpsgd_session *session = NULL;
     struct sotto_certificate *c = NULL;
     char name[64] = "";
-    assert_int_equal(sotto_calibrate_sampled_risk(&r.sampled.noise_multiplier, &r.sampled, &risk, NULL),
+    assert_int_equal(calibrate_sampled_risk(&r.sampled.noise_multiplier, NULL, &r.sampled, &risk, NULL),
                      SOTTO_OK);
     for (int again = 0; again < 2; again++) {
         assert_int_equal(sotto_dp_reserve(&session, &r, NULL), SOTTO_OK);

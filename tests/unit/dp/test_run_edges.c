@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "dp/ledger/ledger_account.h"
+#include "dp/release/dpsgd_session.h"
 #include "sotto/private/all.h"
 #include "support/temporary_folder.h"
 #include "support/verify_json.h"
@@ -62,7 +63,7 @@ static void run_for(char id[33], const struct sotto_dpsgd_request *r)
 static sotto_status verify_with(const char *book)
 {
     char *report = NULL;
-    sotto_status status = certificate_verify_json(&report, certificate, output, book, NULL);
+    sotto_status status = verify_json(&report, certificate, output, book, NULL);
     assert_int_equal(status == SOTTO_OK || status == SOTTO_EGATE, report != NULL);
     sotto_text_free(report);
     return status;
@@ -199,7 +200,7 @@ TEST(steps_out_of_turn)
     assert_true(count == 99 && after[0] == 1);
     struct ledger l;
     assert_int_equal(ledger_read(&l, ledger), SOTTO_OK);
-    assert_string_equal(sotto_dpsgd_session_entry(s), l.last);
+    assert_string_equal(dpsgd_session_entry(s), l.last);
     ledger_close(&l);
     sotto_dpsgd_session_close(s);
     r = reserve_of(ledger, 1); /* all records: no coins, and a step needs none */
@@ -301,8 +302,7 @@ TEST(a_certificate_of_a_run_that_is_wrong)
     assert_int_equal(verify_with(path_of("none.jsonl")), SOTTO_EGATE);
     assert_non_null(strstr(sotto_error_text(), "ledger chain"));
     char *report = NULL;
-    assert_int_equal(certificate_verify_json(&report, certificate, path_of("gone"), NULL, NULL),
-                     SOTTO_ENOENT);
+    assert_int_equal(verify_json(&report, certificate, path_of("gone"), NULL, NULL), SOTTO_ENOENT);
     assert_null(report);
 }
 
@@ -407,7 +407,7 @@ TEST(releases_of_all_kinds)
     release_by(&r);
     must_verify();
     char *report = NULL;
-    assert_int_equal(certificate_verify_json(&report, certificate, NULL, ledger, NULL), SOTTO_OK);
+    assert_int_equal(verify_json(&report, certificate, NULL, ledger, NULL), SOTTO_OK);
     assert_null(strstr(report, "\"check\": \"released file\""));
     assert_non_null(strstr(report, "the released file, as none was given"));
     sotto_text_free(report);

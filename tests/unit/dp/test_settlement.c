@@ -184,7 +184,7 @@ TEST(a_charge_is_named_without_memory)
     charge_name_steps(s, "go on");
     base_alloc_fail_after(-1);
     assert_string_equal(sotto_error_text(), "a disk");
-    snprintf(expected, sizeof expected, "charge %.16s... of the ledger; go on", sotto_dpsgd_session_entry(s));
+    snprintf(expected, sizeof expected, "charge %.16s... of the ledger; go on", dpsgd_session_entry(s));
     assert_non_null(strstr(sotto_error_hint(), expected));
     sotto_dpsgd_session_close(s);
 }
@@ -384,10 +384,10 @@ TEST(nothing_else_can_be_settled)
     char run[RUN_ID + 1], first[65], second[65], other[65];
     struct sotto_dpsgd_session *s = started(0, NULL, TAKEN);
     strcpy(run, sotto_dpsgd_session_run(s));
-    strcpy(first, sotto_dpsgd_session_entry(s));
+    strcpy(first, dpsgd_session_entry(s));
     sotto_dpsgd_session_close(s);
     s = started(TAKEN, run, 1);
-    strcpy(second, sotto_dpsgd_session_entry(s));
+    strcpy(second, dpsgd_session_entry(s));
     sotto_dpsgd_session_close(s);
     memset(other, 'a', 64);
     other[64] = '\0';

@@ -4,6 +4,8 @@
 #include "support/account_memo.h"
 #include "support/effort.h"
 #include "support/forgery_desk.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 
 static char *text_of_report(const char *file, const char *book, sotto_status expected)
 {
@@ -77,8 +79,8 @@ TEST(tensors_of_no_kind)
     struct sotto_tensors t = {0};
     float v[4] = {1, 2, 3, 4};
     lay_out('A');
-    assert_int_equal(sotto_tensors_add(&t, "a", SOTTO_F4, 1, &(size_t){4}, v), SOTTO_OK);
-    assert_int_equal(sotto_safetensors_save(path_of("t.safetensors"), &t), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "a", SOTTO_F4, 1, &(size_t){4}, v), SOTTO_OK);
+    assert_int_equal(safetensors_save(path_of("t.safetensors"), &t), SOTTO_OK);
     sotto_tensors_clear(&t);
     struct sotto_protect p = protect_of(path_of("t.safetensors"), released, path_of("t.jsonl"));
     assert_int_equal(protect(&p), SOTTO_OK);

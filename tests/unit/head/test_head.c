@@ -2,6 +2,7 @@
 #include "sotto/lab/head.h"
 #include "support/test.h"
 
+#include "head/model/head_model.h"
 #include "head/train/head_plain.h"
 #include "support/head_blobs.h"
 
@@ -290,8 +291,8 @@ TEST(encoder_hash_is_checked)
     char hash[65];
     sha256_of(hash, "x", 1);
     assert_string_equal(sotto_head_encoder(h), "");
-    assert_int_equal(sotto_head_set_encoder(h, "beef"), SOTTO_EINVAL);
-    assert_int_equal(sotto_head_set_encoder(h, hash), SOTTO_OK);
+    assert_int_equal(head_set_encoder(h, "beef"), SOTTO_EINVAL);
+    assert_int_equal(head_set_encoder(h, hash), SOTTO_OK);
     assert_string_equal(sotto_head_encoder(h), hash);
     sotto_head_free(h);
 }

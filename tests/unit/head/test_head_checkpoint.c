@@ -5,10 +5,11 @@
 #include "base/file.h"
 #include "support/exercise.h"
 #include "head/private/head_checkpoint.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "sotto/certificate.h"
 #include "sotto/head.h"
 #include "sotto/lab/head.h"
-#include "sotto/private/io.h"
 #include "support/temporary_folder.h"
 
 #include <math.h>
@@ -115,10 +116,10 @@ TEST(other_kinds_and_versions_are_refused)
     struct head_checkpoint saved = example();
     const char *path = path_of("other");
     assert_int_equal(head_checkpoint_save(path, &saved), SOTTO_OK);
-    assert_int_equal(sotto_safetensors_load(&t, path), SOTTO_OK);
+    assert_int_equal(safetensors_load(&t, path), SOTTO_OK);
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(sotto_tensors_set_metadata(&t, "schema", schemas[i]), SOTTO_OK);
-        assert_int_equal(sotto_safetensors_save(path, &t), SOTTO_OK);
+        assert_int_equal(tensors_set_metadata(&t, "schema", schemas[i]), SOTTO_OK);
+        assert_int_equal(safetensors_save(path, &t), SOTTO_OK);
         refused(path, SOTTO_EFORMAT,
                 "is not a checkpoint of a head; expected schema sotto.head-checkpoint/2");
     }
@@ -227,9 +228,9 @@ static void claim(const char *run, size_t step)
     struct head_checkpoint c = {
         .count = K * (D + 1), .weights = values[0], .mean = values[1], .square = values[2]};
     const char *path = path_of("head.checkpoint");
-    assert_int_equal(sotto_safetensors_load(&t, path), SOTTO_OK);
-    strcpy(c.recipe, sotto_tensors_metadata(&t, "recipe_hash"));
-    strcpy(c.data, sotto_tensors_metadata(&t, "data_sha256"));
+    assert_int_equal(safetensors_load(&t, path), SOTTO_OK);
+    strcpy(c.recipe, tensors_metadata(&t, "recipe_hash"));
+    strcpy(c.data, tensors_metadata(&t, "data_sha256"));
     sotto_tensors_clear(&t);
     assert_int_equal(head_checkpoint_load(&c, path), SOTTO_OK);
     if (run)

@@ -5,6 +5,9 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "support/head_blobs.h"
+#include "head/model/head_model.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "sotto/head.h"
 #include "sotto/lab/head.h"
 #include "sotto/lab/sensitivity.h"
@@ -61,7 +64,7 @@ TEST(round_trips_keep_everything)
     for (size_t hidden = 0; hidden <= SOTTO_MAX_HIDDEN; hidden++) {
         struct sotto_head *h = trained(hidden), *back = NULL;
         if (hidden == 1)
-            assert_int_equal(sotto_head_set_encoder(h, sotto_head_recipe_hash(h)), SOTTO_OK);
+            assert_int_equal(head_set_encoder(h, sotto_head_recipe_hash(h)), SOTTO_OK);
         assert_int_equal(sotto_head_save(path, h), SOTTO_OK);
         assert_int_equal(sotto_head_load(&back, path), SOTTO_OK);
         size_t count, count_back;
@@ -98,11 +101,11 @@ static void pytorch_tensors(struct sotto_tensors *t)
     const float w0[8] = {1, 2, 3, 4, 5, 6, 7, 8}, b0[2] = {1, 2}, w2[6] = {1, -1, 2, -2, 3, -3},
                 b2[3] = {0.5f, 0, -0.5f};
     const size_t w0_shape[] = {2, 4}, b0_shape[] = {2}, w2_shape[] = {3, 2}, b2_shape[] = {3};
-    assert_int_equal(sotto_tensors_add(t, "2.bias", SOTTO_F4, 1, b2_shape, b2), SOTTO_OK);
-    assert_int_equal(sotto_tensors_add(t, "0.weight", SOTTO_F4, 2, w0_shape, w0), SOTTO_OK);
-    assert_int_equal(sotto_tensors_add(t, "0.bias", SOTTO_F4, 1, b0_shape, b0), SOTTO_OK);
-    assert_int_equal(sotto_tensors_add(t, "2.weight", SOTTO_F4, 2, w2_shape, w2), SOTTO_OK);
-    assert_int_equal(sotto_tensors_set_metadata(t, "format", "pt"), SOTTO_OK);
+    assert_int_equal(tensors_add(t, "2.bias", SOTTO_F4, 1, b2_shape, b2), SOTTO_OK);
+    assert_int_equal(tensors_add(t, "0.weight", SOTTO_F4, 2, w0_shape, w0), SOTTO_OK);
+    assert_int_equal(tensors_add(t, "0.bias", SOTTO_F4, 1, b0_shape, b0), SOTTO_OK);
+    assert_int_equal(tensors_add(t, "2.weight", SOTTO_F4, 2, w2_shape, w2), SOTTO_OK);
+    assert_int_equal(tensors_set_metadata(t, "format", "pt"), SOTTO_OK);
 }
 
 TEST(pytorch_heads_load)
@@ -110,7 +113,7 @@ TEST(pytorch_heads_load)
     struct sotto_tensors t = {0};
     struct sotto_head *h = NULL;
     pytorch_tensors(&t);
-    assert_int_equal(sotto_safetensors_save(path, &t), SOTTO_OK);
+    assert_int_equal(safetensors_save(path, &t), SOTTO_OK);
     assert_int_equal(sotto_head_load(&h, path), SOTTO_OK);
     assert_int_equal(sotto_head_inputs(h), 4);
     assert_int_equal(sotto_head_classes(h), 3);
@@ -128,7 +131,7 @@ TEST(pytorch_heads_load)
 static void expect_refused(struct sotto_tensors *t, const char *text)
 {
     struct sotto_head *h = (void *)x;
-    assert_int_equal(sotto_safetensors_save(path, t), SOTTO_OK);
+    assert_int_equal(safetensors_save(path, t), SOTTO_OK);
     assert_int_equal(sotto_head_load(&h, path), SOTTO_EFORMAT);
     assert_non_null(strstr(sotto_error_text(), text));
     assert_non_null(strstr(sotto_error_text(), "h.safetensors"));
@@ -146,37 +149,37 @@ TEST(tensors_that_are_no_head_are_refused)
     expect_refused(&t, "'0.weight' is missing");
 
     pytorch_tensors(&t);
-    ((float *)sotto_tensors_find(&t, "2.weight")->data)[4] = NAN;
+    ((float *)tensors_find(&t, "2.weight")->data)[4] = NAN;
     expect_refused(&t, "'2.weight' is not finite at index 4");
 
     pytorch_tensors(&t);
-    assert_int_equal(sotto_tensors_add(&t, "running_mean", SOTTO_F4, 1, four, zeros), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "running_mean", SOTTO_F4, 1, four, zeros), SOTTO_OK);
     expect_refused(&t, "'running_mean' does not belong to a head of 2 linear layers");
 
     pytorch_tensors(&t);
-    assert_int_equal(sotto_tensors_add(&t, "4.weight", SOTTO_F4, 2, square, zeros), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "4.weight", SOTTO_F4, 2, square, zeros), SOTTO_OK);
     expect_refused(&t, "'4.weight' takes 4 inputs; expected 3");
 
-    assert_int_equal(sotto_tensors_add(&t, "0.weight", SOTTO_F4, 2, square, zeros), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "0.weight", SOTTO_F4, 2, square, zeros), SOTTO_OK);
     expect_refused(&t, "'0.bias' is missing; expected shape (4)");
 
-    assert_int_equal(sotto_tensors_add(&t, "0.weight", SOTTO_F4, 2, square, zeros), SOTTO_OK);
-    assert_int_equal(sotto_tensors_add(&t, "0.bias", SOTTO_F4, 2, wide, zeros), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "0.weight", SOTTO_F4, 2, square, zeros), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "0.bias", SOTTO_F4, 2, wide, zeros), SOTTO_OK);
     expect_refused(&t, "'0.bias' is of another shape");
 
-    assert_int_equal(sotto_tensors_add(&t, "0.weight", SOTTO_F4, 1, four, zeros), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "0.weight", SOTTO_F4, 1, four, zeros), SOTTO_OK);
     expect_refused(&t, "dimensions or an empty one; expected shape (out, in)");
 
-    assert_int_equal(sotto_tensors_add(&t, "0.weight", SOTTO_F4, 2, none, zeros), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "0.weight", SOTTO_F4, 2, none, zeros), SOTTO_OK);
     expect_refused(&t, "dimensions or an empty one; expected shape (out, in)");
 
-    assert_int_equal(sotto_tensors_add(&t, "0.weight", SOTTO_F4, 2, row, zeros), SOTTO_OK);
-    assert_int_equal(sotto_tensors_add(&t, "0.bias", SOTTO_F4, 1, one, zeros), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "0.weight", SOTTO_F4, 2, row, zeros), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "0.bias", SOTTO_F4, 1, one, zeros), SOTTO_OK);
     expect_refused(&t, "at least 2 classes");
 
     const int64_t whole[16] = {0};
-    assert_int_equal(sotto_tensors_add(&t, "0.weight", SOTTO_I8, 2, square, whole), SOTTO_OK);
-    assert_int_equal(sotto_tensors_add(&t, "0.bias", SOTTO_F4, 1, four, zeros), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "0.weight", SOTTO_I8, 2, square, whole), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "0.bias", SOTTO_F4, 1, four, zeros), SOTTO_OK);
     expect_refused(&t, "is of type i8; expected floats");
 }
 
@@ -184,8 +187,8 @@ static void set(struct sotto_tensors *t, const char *key, const char *value)
 {
     struct sotto_head *h = trained(1);
     assert_int_equal(sotto_head_save(path, h), SOTTO_OK);
-    assert_int_equal(sotto_safetensors_load(t, path), SOTTO_OK);
-    assert_int_equal(sotto_tensors_set_metadata(t, key, value), SOTTO_OK);
+    assert_int_equal(safetensors_load(t, path), SOTTO_OK);
+    assert_int_equal(tensors_set_metadata(t, key, value), SOTTO_OK);
     sotto_head_free(h);
 }
 
@@ -202,13 +205,13 @@ TEST(metadata_that_contradicts_itself_is_refused)
     set(&t, "recipe", "{\"trainer\":\"adam\"}");
     expect_refused(&t, "'epochs' is missing");
     set(&t, "seed", "ignored"); /* what it does not know, a reader ignores */
-    snprintf(recipe, sizeof recipe, "%s", sotto_tensors_metadata(&t, "recipe"));
+    snprintf(recipe, sizeof recipe, "%s", tensors_metadata(&t, "recipe"));
     *strstr(recipe, "[5]") = ' ';
     sotto_tensors_clear(&t);
     set(&t, "recipe", recipe);
     expect_refused(&t, "recipe");
     set(&t, "seed", "ignored");
-    snprintf(recipe, sizeof recipe, "%s", sotto_tensors_metadata(&t, "recipe"));
+    snprintf(recipe, sizeof recipe, "%s", tensors_metadata(&t, "recipe"));
     strstr(recipe, "[5]")[1] = '6';
     sotto_tensors_clear(&t);
     set(&t, "recipe", recipe);

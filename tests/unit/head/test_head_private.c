@@ -97,8 +97,8 @@ TEST(heads_learn_and_are_certified)
         assert_true(promised <= 3 && promised > 2.99);
         assert_true(ledger_total() <= 3); /* a budget counts what was requested */
         assert_int_equal(sotto_head_save_private(path_of("head.safetensors"), h, certificate), SOTTO_OK);
-        assert_int_equal(certificate_verify_json(&report, path_of("head.safetensors.certificate.json"),
-                                                 path_of("head.safetensors"), p.spend.ledger, NULL),
+        assert_int_equal(verify_json(&report, path_of("head.safetensors.certificate.json"),
+                                     path_of("head.safetensors"), p.spend.ledger, NULL),
                          SOTTO_OK);
         assert_string_equal(sotto_head_data_sha256(h), ""); /* the file holds no hash of the records */
         assert_int_equal(sotto_head_load(&again, path_of("head.safetensors")), SOTTO_OK);

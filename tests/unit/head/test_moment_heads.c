@@ -2,6 +2,7 @@
 #include "support/test.h"
 #include "support/exercise.h"
 #include "base/memory.h"
+#include "head/model/head_trainer.h"
 #include "rng/rng.h"
 #include "sotto/head.h"
 #include "sotto/lab/head.h"
@@ -61,7 +62,7 @@ static const char *const noises[] = {NULL, "gaussian", "logistic", "laplace"};
 TEST(heads_learn)
 {
     const char *trainer;
-    for (size_t i = 0; (trainer = sotto_head_moment_trainer(i)); i++)
+    for (size_t i = 0; (trainer = head_moment_trainer(i)); i++)
         for (size_t k = 0; k < sizeof noises / sizeof *noises; k++) {
             struct sotto_head_recipe r = recipe_of(trainer);
             struct sotto_head_privacy p = privacy_of(4);
@@ -83,8 +84,8 @@ TEST(heads_learn)
 TEST(heads_are_certified)
 {
     const char *trainer;
-    for (size_t i = 0; (trainer = sotto_head_moment_trainer(i)); i++) {
-        assert_true(strlen(sotto_head_moment_title(i)) > 10);
+    for (size_t i = 0; (trainer = head_moment_trainer(i)); i++) {
+        assert_true(strlen(head_moment_title(i)) > 10);
         assert_int_equal(sotto_head_trainer_private(trainer), 2);
         for (size_t k = 0; k < sizeof noises / sizeof *noises; k++) {
             struct sotto_head_recipe r = recipe_of(trainer);
@@ -98,8 +99,8 @@ TEST(heads_are_certified)
             assert_true(certificate_holds(certificate, "\"source\": \"proved\""));
             assert_true(certificate_holds(certificate, "replace-one"));
             assert_int_equal(sotto_head_save_private(path_of("head.safetensors"), h, certificate), SOTTO_OK);
-            assert_int_equal(certificate_verify_json(&report, path_of("head.safetensors.certificate.json"),
-                                                     path_of("head.safetensors"), p.spend.ledger, NULL),
+            assert_int_equal(verify_json(&report, path_of("head.safetensors.certificate.json"),
+                                         path_of("head.safetensors"), p.spend.ledger, NULL),
                              SOTTO_OK);
             assert_int_equal(sotto_ledger_account(&account, p.spend.ledger, 1e-5, NULL), SOTTO_OK);
             double charged = strtod(strstr(account, "\"epsilon\":") + 10, NULL);
@@ -115,7 +116,7 @@ TEST(heads_are_certified)
             sotto_head_free(again);
         }
     }
-    assert_null(sotto_head_moment_title(100));
+    assert_null(head_moment_title(100));
 }
 
 /* The noise of the release reaches the weights: two runs differ, and more so at a smaller epsilon. */
@@ -158,7 +159,7 @@ TEST(any_records_make_a_head)
     static const char *const kinds[] = {"one class", "constant",   "zero",       "fewer than features",
                                         "no class",  "not finite", "very large", "fewer than classes"};
     const char *trainer;
-    for (size_t i = 0; (trainer = sotto_head_moment_trainer(i)); i++)
+    for (size_t i = 0; (trainer = head_moment_trainer(i)); i++)
         for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
             float features[FEW * WIDE];
             int64_t labels[FEW];

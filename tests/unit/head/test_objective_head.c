@@ -90,8 +90,8 @@ TEST(heads_are_certified)
     assert_true(certificate_holds(certificate, "\"source\": \"proved\""));
     assert_true(certificate_holds(certificate, "replace-one"));
     assert_int_equal(sotto_head_save_private(path_of("head.safetensors"), h, certificate), SOTTO_OK);
-    assert_int_equal(certificate_verify_json(&report, path_of("head.safetensors.certificate.json"),
-                                             path_of("head.safetensors"), p.spend.ledger, NULL),
+    assert_int_equal(verify_json(&report, path_of("head.safetensors.certificate.json"),
+                                 path_of("head.safetensors"), p.spend.ledger, NULL),
                      SOTTO_OK);
     sotto_text_free(report);
     assert_int_equal(verify_json(&report, path_of("head.safetensors"), NULL, p.spend.ledger, NULL), SOTTO_OK);

@@ -39,7 +39,7 @@ TEST(npy_round_trip_of_every_dtype, .before = make_folder, .after = remove_folde
             for (size_t i = 0; i < a.count * sotto_dtype_size(d); i++)
                 ((unsigned char *)a.data)[i] = (unsigned char)(d == SOTTO_B1 ? i % 2 : i * 37);
             assert_int_equal(sotto_npy_save(path, &a), SOTTO_OK);
-            assert_int_equal(sotto_npy_load(&b, path), SOTTO_OK);
+            assert_int_equal(npy_load(&b, path), SOTTO_OK);
             assert_int_equal(b.dtype, d);
             assert_int_equal(b.ndim, dims[s]);
             assert_int_equal(b.count, a.count);

@@ -2,8 +2,10 @@
 #include "support/test.h"
 
 #include "base/file.h"
+#include "io/array/npy.h"
 #include "io/array/npz.h"
 #include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +22,7 @@ static sotto_status load(struct sotto_tensors *t, uint64_t length, const char *h
     memcpy(file + 8, header, n);
     if (bytes)
         memcpy(file + 8 + n, data, bytes);
-    sotto_status status = sotto_safetensors_load_bytes(t, file, 8 + n + bytes, "head.safetensors");
+    sotto_status status = safetensors_load_bytes(t, file, 8 + n + bytes, "head.safetensors");
     base_free(file);
     return status;
 }
@@ -89,32 +91,32 @@ TEST(safetensors_round_trip_is_deterministic)
     assert_int_equal(path_join(path, sizeof path, folder, "a.safetensors"), SOTTO_OK);
     struct sotto_tensors t = {0}, u = {0};
     const float w[] = {1, 2, 3, 4, 5, 6}, b[] = {7, 8};
-    assert_int_equal(sotto_tensors_add(&t, "0.weight", SOTTO_F4, 2, (const size_t[]){2, 3}, w), SOTTO_OK);
-    assert_int_equal(sotto_tensors_add(&t, "0.bias", SOTTO_F4, 1, (const size_t[]){2}, b), SOTTO_OK);
-    assert_int_equal(sotto_tensors_add(&t, "0.bias", SOTTO_F4, 1, (const size_t[]){2}, b), SOTTO_EINVAL);
+    assert_int_equal(tensors_add(&t, "0.weight", SOTTO_F4, 2, (const size_t[]){2, 3}, w), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "0.bias", SOTTO_F4, 1, (const size_t[]){2}, b), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "0.bias", SOTTO_F4, 1, (const size_t[]){2}, b), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(), "tensor name '0.bias' is used twice; expected different names");
-    assert_int_equal(sotto_tensors_add(&t, "empty", SOTTO_I8, 2, (const size_t[]){0, 3}, NULL), SOTTO_OK);
-    assert_int_equal(sotto_tensors_set_metadata(&t, "z", "last"), SOTTO_OK);
-    assert_int_equal(sotto_tensors_set_metadata(&t, "a", "first"), SOTTO_OK);
-    assert_int_equal(sotto_tensors_set_metadata(&t, "m", "old"), SOTTO_OK);
-    assert_int_equal(sotto_tensors_set_metadata(&t, "m", "middle \"quoted\""), SOTTO_OK);
-    assert_int_equal(sotto_safetensors_save(path, &t), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "empty", SOTTO_I8, 2, (const size_t[]){0, 3}, NULL), SOTTO_OK);
+    assert_int_equal(tensors_set_metadata(&t, "z", "last"), SOTTO_OK);
+    assert_int_equal(tensors_set_metadata(&t, "a", "first"), SOTTO_OK);
+    assert_int_equal(tensors_set_metadata(&t, "m", "old"), SOTTO_OK);
+    assert_int_equal(tensors_set_metadata(&t, "m", "middle \"quoted\""), SOTTO_OK);
+    assert_int_equal(safetensors_save(path, &t), SOTTO_OK);
     unsigned char *first, *second;
     size_t first_size, second_size;
     assert_int_equal(file_read(&first, &first_size, path, 10000), SOTTO_OK);
     assert_int_equal(first[8], '{');
     assert_int_equal((first_size - 32) % 8, 0); /* 32 bytes of data after an aligned header */
-    assert_int_equal(sotto_safetensors_load(&u, path), SOTTO_OK);
+    assert_int_equal(safetensors_load(&u, path), SOTTO_OK);
     assert_int_equal(u.count, 3);
     assert_int_equal(u.metadata_count, 3);
     assert_string_equal(u.items[0].name, "0.weight");
-    assert_memory_equal(sotto_tensors_find(&u, "0.weight")->data, w, sizeof w);
-    assert_memory_equal(sotto_tensors_find(&u, "0.bias")->data, b, sizeof b);
-    assert_int_equal(sotto_tensors_find(&u, "empty")->shape[1], 3);
-    assert_null(sotto_tensors_find(&u, "1.bias"));
-    assert_string_equal(sotto_tensors_metadata(&u, "m"), "middle \"quoted\"");
-    assert_null(sotto_tensors_metadata(&u, "none"));
-    assert_int_equal(sotto_safetensors_save(path, &u), SOTTO_OK);
+    assert_memory_equal(tensors_find(&u, "0.weight")->data, w, sizeof w);
+    assert_memory_equal(tensors_find(&u, "0.bias")->data, b, sizeof b);
+    assert_int_equal(tensors_find(&u, "empty")->shape[1], 3);
+    assert_null(tensors_find(&u, "1.bias"));
+    assert_string_equal(tensors_metadata(&u, "m"), "middle \"quoted\"");
+    assert_null(tensors_metadata(&u, "none"));
+    assert_int_equal(safetensors_save(path, &u), SOTTO_OK);
     assert_int_equal(file_read(&second, &second_size, path, 10000), SOTTO_OK);
     assert_int_equal(first_size, second_size);
     assert_memory_equal(first, second, first_size);
@@ -144,15 +146,15 @@ static unsigned char *make_npz(size_t *size)
     assert_non_null(mkdtemp(folder));
     assert_int_equal(path_join(path, sizeof path, folder, "a.npz"), SOTTO_OK);
     struct sotto_tensors t = {0};
-    assert_int_equal(sotto_tensors_add(&t, "w", SOTTO_F4, 1, (const size_t[]){3}, (const float[]){1, 2, 3}),
+    assert_int_equal(tensors_add(&t, "w", SOTTO_F4, 1, (const size_t[]){3}, (const float[]){1, 2, 3}),
                      SOTTO_OK);
-    assert_int_equal(sotto_tensors_add(&t, "e", SOTTO_I8, 2, (const size_t[]){0, 2}, NULL), SOTTO_OK);
-    assert_int_equal(sotto_npz_save(path, &t), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "e", SOTTO_I8, 2, (const size_t[]){0, 2}, NULL), SOTTO_OK);
+    assert_int_equal(npz_save(path, &t), SOTTO_OK);
     sotto_tensors_clear(&t);
     assert_int_equal(sotto_npz_load(&t, path), SOTTO_OK);
     assert_int_equal(t.count, 2);
-    assert_true(((float *)sotto_tensors_find(&t, "w")->data)[2] == 3);
-    assert_int_equal(sotto_tensors_find(&t, "e")->shape[1], 2);
+    assert_true(((float *)tensors_find(&t, "w")->data)[2] == 3);
+    assert_int_equal(tensors_find(&t, "e")->shape[1], 2);
     sotto_tensors_clear(&t);
     unsigned char *data = NULL;
     assert_int_equal(file_read(&data, size, path, 100000), SOTTO_OK);
@@ -234,22 +236,22 @@ static sotto_status try_everything(const char *folder, const unsigned char *npz,
     char path[128];
     struct sotto_tensors t = {0}, u = {0};
     struct sotto_array a = {0};
-    TRY(sotto_tensors_set_metadata(&t, "b", "2"));
-    TRY(sotto_tensors_set_metadata(&t, "a", "1"));
-    TRY(sotto_tensors_set_metadata(&t, "a", "3"));
+    TRY(tensors_set_metadata(&t, "b", "2"));
+    TRY(tensors_set_metadata(&t, "a", "1"));
+    TRY(tensors_set_metadata(&t, "a", "3"));
     for (int i = 0; i < 3; i++)
-        TRY(sotto_tensors_add(&t, (const char *[]){"x", "y", "z"}[i], SOTTO_F4, 1, (const size_t[]){2},
-                              (const float[]){1, 2}));
+        TRY(tensors_add(&t, (const char *[]){"x", "y", "z"}[i], SOTTO_F4, 1, (const size_t[]){2},
+                        (const float[]){1, 2}));
     TRY(path_join(path, sizeof path, folder, "a.safetensors"));
-    TRY(sotto_safetensors_save(path, &t));
-    TRY(sotto_safetensors_load(&u, path));
+    TRY(safetensors_save(path, &t));
+    TRY(safetensors_load(&u, path));
     sotto_tensors_clear(&u);
     TRY(npz_from_memory(&u, npz, npz_size, "a.npz"));
     TRY(path_join(path, sizeof path, folder, "a.npz"));
-    TRY(sotto_npz_save(path, &t));
+    TRY(npz_save(path, &t));
     TRY(path_join(path, sizeof path, folder, "a.npy"));
     TRY(sotto_npy_save(path, &t.items[0].array));
-    TRY(sotto_npy_load(&a, path));
+    TRY(npy_load(&a, path));
     TRY(sotto_array_convert(&a, SOTTO_I8));
 done:
     sotto_tensors_clear(&t);

@@ -4,6 +4,8 @@
 
 #include "base/file.h"
 #include "base/sha256.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "nn/loop/checkpoint.h"
 #include "nn/model/model.h"
 #include "support/exercise.h"
@@ -212,8 +214,8 @@ TEST(other_kinds_and_versions_are_refused)
         struct sotto_tensors t = {0}; /* without a checksum, as version 1 was */
         assert_int_equal(checkpoint_copy(&t, &begun.origin, begun.model, begun.optimizer, &begun.progress),
                          SOTTO_OK);
-        assert_int_equal(sotto_tensors_set_metadata(&t, "schema", files[i].schema), SOTTO_OK);
-        assert_int_equal(sotto_safetensors_save(path_of("other"), &t), SOTTO_OK);
+        assert_int_equal(tensors_set_metadata(&t, "schema", files[i].schema), SOTTO_OK);
+        assert_int_equal(safetensors_save(path_of("other"), &t), SOTTO_OK);
         refused(&s, path_of("other"), files[i].words);
         sotto_tensors_clear(&t);
     }

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/sha256.h"
+#include "io/array/tensors.h"
 #include "nn/loop/checkpoint_seal.h"
 #include "nn/loop/checkpoint_writer.h"
 #include "support/temporary_folder.h"
@@ -24,7 +25,7 @@ static struct sotto_tensors tensors_of(size_t count, float value)
     assert_non_null(values);
     for (size_t i = 0; i < count; i++)
         values[i] = value + (float)(i % 7);
-    assert_int_equal(sotto_tensors_add(&t, "w", SOTTO_F4, 1, &count, values), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "w", SOTTO_F4, 1, &count, values), SOTTO_OK);
     base_free(values);
     return t;
 }

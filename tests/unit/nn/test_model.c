@@ -1,6 +1,7 @@
 /* Models: the parameter counts of the recipes, initialisation, wrong configurations. */
 #include "support/test.h"
 #include "support/worse.h"
+#include "io/array/tensors.h"
 #include "nn/model/model.h"
 
 #include <math.h>
@@ -126,7 +127,7 @@ TEST(export_gives_pytorch_names_and_layouts)
     assert_int_equal(t.count, sizeof names / sizeof *names);
     for (size_t i = 0; i < t.count; i++)
         assert_string_equal(t.items[i].name, names[i]);
-    const struct sotto_array *conv = sotto_tensors_find(&t, "encoder.0.weight");
+    const struct sotto_array *conv = tensors_find(&t, "encoder.0.weight");
     assert_int_equal(conv->ndim, 4);
     const size_t expected[4] = {128, 3, 3, 3};
     assert_memory_equal(conv->shape, expected, sizeof expected);
@@ -138,7 +139,7 @@ TEST(export_gives_pytorch_names_and_layouts)
     sotto_tensors_clear(&t);
     assert_int_equal(nn_model_export(&t, m, "online.", 0), SOTTO_OK);
     assert_int_equal(t.count, 10);
-    assert_non_null(sotto_tensors_find(&t, "online.encoder.9.bias"));
+    assert_non_null(tensors_find(&t, "online.encoder.9.bias"));
     sotto_tensors_clear(&t);
     nn_model_free(m);
 }
@@ -168,7 +169,7 @@ TEST(wrong_tensors_are_named_and_change_nothing)
     assert_memory_equal(large->values, same->values, large->trainable * sizeof *large->values);
     assert_int_equal(nn_model_import(small, &t, "", 1), SOTTO_EFORMAT);
     assert_non_null(strstr(sotto_error_text(), "'projector.0.weight' is missing"));
-    ((float *)sotto_tensors_find(&t, "encoder.2.bias")->data)[5] = NAN;
+    ((float *)tensors_find(&t, "encoder.2.bias")->data)[5] = NAN;
     assert_int_equal(nn_model_import(small, &t, "", 0), SOTTO_EFORMAT);
     assert_non_null(strstr(sotto_error_text(), "tensor 'encoder.2.bias' has the value nan at position 5"));
     sotto_tensors_clear(&t);

@@ -13,7 +13,7 @@
 static void refused(char *document, const char *error)
 {
     char *html = NULL;
-    assert_int_equal(sotto_report_html(&html, document), SOTTO_EFORMAT);
+    assert_int_equal(html_of(&html, document), SOTTO_EFORMAT);
     assert_string_equal(sotto_error_text(), error);
     assert_null(html);
     sotto_text_free(document);
@@ -177,7 +177,7 @@ TEST(bad_sweeps_are_refused)
                  "\"A\", "
                  "\"protected\": false, \"records\": 1}], \"sweeps\": %s}",
                  cases[i][0]);
-        assert_int_equal(sotto_report_html(&html, text), SOTTO_EFORMAT);
+        assert_int_equal(html_of(&html, text), SOTTO_EFORMAT);
         if (cases[i][1])
             assert_string_equal(sotto_error_text(), cases[i][1]);
     }
@@ -233,10 +233,12 @@ TEST(files_are_whole_or_absent)
     assert_non_null(mkdtemp(folder));
     snprintf(html, sizeof html, "%s/report.html", folder);
     snprintf(json, sizeof json, "%s/report.json", folder);
-    assert_int_equal(sotto_report_render(html, "{}"), SOTTO_EFORMAT);
-    assert_false(file_exists(html));
     assert_int_equal(sotto_report_render_file(html, json, NULL), SOTTO_ENOENT);
-    assert_int_equal(sotto_report_render(html, example), SOTTO_OK);
+    assert_int_equal(file_write(json, "{}", 2), SOTTO_OK);
+    assert_int_equal(sotto_report_render_file(html, json, NULL), SOTTO_EFORMAT);
+    assert_false(file_exists(html));
+    assert_int_equal(file_write(json, example, strlen(example)), SOTTO_OK);
+    assert_int_equal(sotto_report_render_file(html, json, NULL), SOTTO_OK);
     file_is(html, page_of(example));
     assert_int_equal(file_write(json, "{\"schema\": 1}", 13), SOTTO_OK);
     assert_int_equal(sotto_report_render_file(html, json, NULL), SOTTO_EFORMAT);
@@ -310,7 +312,7 @@ TEST(allocation_failures_are_clean)
     do {
         char *html = NULL;
         base_alloc_fail_after(n++);
-        status = sotto_report_html(&html, text);
+        status = html_of(&html, text);
         base_alloc_fail_after(-1);
         assert_true(status == SOTTO_OK ? html != NULL : status == SOTTO_ENOMEM && !html);
         sotto_text_free(html);

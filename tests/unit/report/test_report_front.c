@@ -177,7 +177,7 @@ TEST(accuracy_stands_class_by_class)
                         "\"unprotected_accuracy\": 0.6, "
                         "\"classes\": [{\"class\": 0, \"estimate\": 2, \"lower\": 0.4, \"upper\": 0.6}]}",
                         NULL);
-    assert_int_equal(sotto_report_html(&html, bad), SOTTO_EFORMAT);
+    assert_int_equal(html_of(&html, bad), SOTTO_EFORMAT);
     assert_string_equal(
         sotto_error_text(),
         "report: 'rows[0].utility.classes[0].estimate' is 2; expected a fraction between 0 and 1");

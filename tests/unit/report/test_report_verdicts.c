@@ -12,16 +12,15 @@
 
 static void verdict_is(char *document, const char *kind)
 {
-    struct sotto_report_judgement judged = {0};
-    if (sotto_report_judge(&judged, document) != SOTTO_OK)
-        fail_msg("%s", sotto_error_text());
-    assert_int_equal(judged.row_count, 1);
-    assert_int_equal(judged.decisive, 0);
-    assert_string_equal(sotto_verdict_name(judged.rows[0].kind), kind);
-    sotto_report_judgement_free(&judged);
-    assert_null(judged.rows);
-    struct json *plain = NULL;
     struct report r = {0};
+    if (report_read(&r, document, strlen(document)) != SOTTO_OK)
+        fail_msg("%s", sotto_error_text());
+    assert_int_equal(r.row_count, 1);
+    assert_int_equal(report_decisive_row(&r), 0);
+    assert_string_equal(sotto_verdict_name(r.rows[0].verdict), kind);
+    report_clear(&r);
+    assert_null(r.rows);
+    struct json *plain = NULL;
     assert_int_equal(json_parse(&plain, document, strlen(document), "example"), SOTTO_OK);
     assert_int_equal(report_judge(&r, plain), SOTTO_OK);
     assert_string_equal(json_text(json_find(r.doc, "rows[0].verdict.kind")), kind);
@@ -46,7 +45,7 @@ TEST(no_statement_is_said_and_never_beside_protection)
                  "{\"schema\": \"sotto.report/1\", \"title\": \"t\", \"rows\": [{\"name\": \"a\", \"title\": "
                  "\"A\", \"records\": 1, %s}]}",
                  cases[i].members);
-        sotto_status status = sotto_report_html(&html, text);
+        sotto_status status = html_of(&html, text);
         assert_int_equal(status, cases[i].error ? SOTTO_EFORMAT : SOTTO_OK);
         if (cases[i].error)
             assert_non_null(strstr(sotto_error_text(), cases[i].error));
@@ -69,38 +68,38 @@ TEST(verdicts_follow_from_the_numbers)
 }
 
 /* The verdicts of the whole example; the report's is the worst of its protected rows, the destroyed one. */
-TEST(verdicts_are_read_without_a_parser)
+TEST(verdicts_of_the_whole_example)
 {
-    struct sotto_report_judgement j = {0};
-    assert_int_equal(sotto_report_judge(&j, example), SOTTO_OK);
-    assert_int_equal(j.rows[PLAIN_MLP].kind, SOTTO_VERDICT_LEAKS);
-    assert_non_null(strstr(j.rows[PLAIN_MLP].text, "Leaks membership"));
-    assert_non_null(strstr(j.rows[PLAIN_MLP].text, j.rows[PLAIN_MLP].attack));
-    assert_true(j.rows[PLAIN_MLP].auc.lower > 0.55);
-    assert_true(j.rows[PLAIN_MLP].auc.estimate < j.rows[PLAIN_MLP].auc.upper);
-    assert_int_equal(j.rows[PROVED].kind, SOTTO_VERDICT_NOT_DETECTED);
-    assert_int_equal(j.decisive, WRECKED_MLP);
-    assert_int_equal(j.rows[j.decisive].kind, SOTTO_VERDICT_DESTROYED);
-    sotto_report_judgement_free(&j);
-    sotto_report_judgement_free(&j);
-    sotto_report_judgement_free(NULL);
+    struct report r = {0};
+    assert_int_equal(report_read(&r, example, strlen(example)), SOTTO_OK);
+    const struct report_row *plain = &r.rows[PLAIN_MLP];
+    const struct attack_result *strongest = &plain->attacks[plain->strongest];
+    assert_int_equal(plain->verdict, SOTTO_VERDICT_LEAKS);
+    assert_non_null(strstr(plain->verdict_text, "Leaks membership"));
+    assert_non_null(strstr(plain->verdict_text, strongest->name));
+    assert_true(strongest->auc.lower > 0.55);
+    assert_true(strongest->auc.value < strongest->auc.upper);
+    assert_int_equal(r.rows[PROVED].verdict, SOTTO_VERDICT_NOT_DETECTED);
+    assert_int_equal(report_decisive_row(&r), WRECKED_MLP);
+    assert_int_equal(r.rows[report_decisive_row(&r)].verdict, SOTTO_VERDICT_DESTROYED);
+    report_clear(&r);
+    report_clear(&r);
 
     char *text = one_row(PLAIN_LINEAR, "measured", "null", NULL);
-    assert_int_equal(sotto_report_judge(&j, text), SOTTO_OK);
-    assert_null(j.rows[0].attack);
-    assert_true(isnan(j.rows[0].auc.estimate));
-    sotto_report_judgement_free(&j);
-    assert_int_equal(sotto_report_judge(&j, "{}"), SOTTO_EFORMAT);
+    assert_int_equal(report_read(&r, text, strlen(text)), SOTTO_OK);
+    assert_int_equal(r.rows[0].attack_count, 0);
+    report_clear(&r);
+    assert_int_equal(report_read(&r, "{}", 2), SOTTO_EFORMAT);
     for (long n = 0;; n++) {
         base_alloc_fail_after(n);
-        sotto_status status = sotto_report_judge(&j, text);
+        sotto_status status = report_read(&r, text, strlen(text));
         base_alloc_fail_after(-1);
         if (status == SOTTO_OK)
             break;
         assert_int_equal(status, SOTTO_ENOMEM);
-        assert_null(j.rows);
+        assert_null(r.rows);
     }
-    sotto_report_judgement_free(&j);
+    report_clear(&r);
     sotto_text_free(text);
     assert_null(sotto_verdict_name((enum sotto_verdict)99));
 }

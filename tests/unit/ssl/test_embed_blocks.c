@@ -3,6 +3,8 @@
 #include "support/test.h"
 
 #include "base/memory.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "sotto/lab/ssl.h"
 #include "sotto/private/io.h"
 
@@ -26,8 +28,7 @@ static int set_up(void **state)
     snprintf(path, sizeof path, "%s/e.safetensors", folder);
     return sotto_dataset_open(&images, "synthetic-faces-n70", NULL) != SOTTO_OK ||
            sotto_encoder_random(&encoder, images, "keras-simclr", 3) != SOTTO_OK ||
-           sotto_encoder_save(path, encoder) != SOTTO_OK ||
-           sotto_safetensors_load(&weights, path) != SOTTO_OK;
+           sotto_encoder_save(path, encoder) != SOTTO_OK || safetensors_load(&weights, path) != SOTTO_OK;
 }
 
 static int tear_down(void **state)
@@ -53,7 +54,7 @@ static float *features(size_t *width, struct sotto_block_features f, const struc
 
 static const float *tensor(const char *name)
 {
-    const struct sotto_array *a = sotto_tensors_find(&weights, name);
+    const struct sotto_array *a = tensors_find(&weights, name);
     assert_non_null(a);
     return a->data;
 }

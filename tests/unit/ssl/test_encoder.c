@@ -3,6 +3,8 @@
 #include "support/test.h"
 
 #include "base/file.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "sotto/lab/ssl.h"
 #include "sotto/private/io.h"
 
@@ -52,11 +54,11 @@ TEST(files_round_trip)
     base_free(x);
     base_free(y);
     struct sotto_tensors t = {0};
-    assert_int_equal(sotto_safetensors_load(&t, path), SOTTO_OK);
-    assert_string_equal(sotto_tensors_metadata(&t, "encoder"), "keras-simclr");
-    assert_string_equal(sotto_tensors_metadata(&t, "input"), "3x32x32");
-    assert_string_equal(sotto_tensors_metadata(&t, "method"), "random");
-    assert_non_null(sotto_tensors_find(&t, "encoder.0.weight"));
+    assert_int_equal(safetensors_load(&t, path), SOTTO_OK);
+    assert_string_equal(tensors_metadata(&t, "encoder"), "keras-simclr");
+    assert_string_equal(tensors_metadata(&t, "input"), "3x32x32");
+    assert_string_equal(tensors_metadata(&t, "method"), "random");
+    assert_non_null(tensors_find(&t, "encoder.0.weight"));
     sotto_tensors_clear(&t);
     sotto_encoder_free(e);
     sotto_encoder_free(again);
@@ -98,9 +100,9 @@ static void expect_refused(void (*change)(struct sotto_tensors *), const char *t
     assert_int_equal(sotto_encoder_random(&e, images, "keras-simclr", 3), SOTTO_OK);
     assert_int_equal(sotto_encoder_save(path, e), SOTTO_OK);
     sotto_encoder_free(e);
-    assert_int_equal(sotto_safetensors_load(&t, path), SOTTO_OK);
+    assert_int_equal(safetensors_load(&t, path), SOTTO_OK);
     change(&t);
-    assert_int_equal(sotto_safetensors_save(path, &t), SOTTO_OK);
+    assert_int_equal(safetensors_save(path, &t), SOTTO_OK);
     sotto_tensors_clear(&t);
     e = NULL;
     assert_int_not_equal(sotto_encoder_load(&e, path), SOTTO_OK);
@@ -112,12 +114,12 @@ static void expect_refused(void (*change)(struct sotto_tensors *), const char *t
 
 static void change_weight(struct sotto_tensors *t)
 {
-    ((float *)sotto_tensors_find(t, "encoder.0.bias")->data)[3] += 1;
+    ((float *)tensors_find(t, "encoder.0.bias")->data)[3] += 1;
 }
 
 static void change_to_nan(struct sotto_tensors *t)
 {
-    ((uint32_t *)sotto_tensors_find(t, "encoder.0.bias")->data)[3] = 0x7fc00000;
+    ((uint32_t *)tensors_find(t, "encoder.0.bias")->data)[3] = 0x7fc00000;
 }
 
 static void rename_tensor(struct sotto_tensors *t)
@@ -127,22 +129,22 @@ static void rename_tensor(struct sotto_tensors *t)
 
 static void change_input(struct sotto_tensors *t)
 {
-    assert_int_equal(sotto_tensors_set_metadata(t, "input", "3x32"), SOTTO_OK);
+    assert_int_equal(tensors_set_metadata(t, "input", "3x32"), SOTTO_OK);
 }
 
 static void shrink_input(struct sotto_tensors *t)
 {
-    assert_int_equal(sotto_tensors_set_metadata(t, "input", "1x28x28"), SOTTO_OK);
+    assert_int_equal(tensors_set_metadata(t, "input", "1x28x28"), SOTTO_OK);
 }
 
 static void change_name(struct sotto_tensors *t)
 {
-    assert_int_equal(sotto_tensors_set_metadata(t, "encoder", "keras"), SOTTO_OK);
+    assert_int_equal(tensors_set_metadata(t, "encoder", "keras"), SOTTO_OK);
 }
 
 static void change_schema(struct sotto_tensors *t)
 {
-    assert_int_equal(sotto_tensors_set_metadata(t, "schema", "sotto.encoder/9"), SOTTO_OK);
+    assert_int_equal(tensors_set_metadata(t, "schema", "sotto.encoder/9"), SOTTO_OK);
 }
 
 TEST(damaged_files_are_refused)
@@ -158,8 +160,8 @@ TEST(damaged_files_are_refused)
     expect_refused(change_schema, "schema is 'sotto.encoder/9'; expected 'sotto.encoder/1'");
     struct sotto_tensors t = {0};
     float x = 1;
-    assert_int_equal(sotto_tensors_add(&t, "x", SOTTO_F4, 1, (const size_t[]){1}, &x), SOTTO_OK);
-    assert_int_equal(sotto_safetensors_save(path, &t), SOTTO_OK);
+    assert_int_equal(tensors_add(&t, "x", SOTTO_F4, 1, (const size_t[]){1}, &x), SOTTO_OK);
+    assert_int_equal(safetensors_save(path, &t), SOTTO_OK);
     sotto_tensors_clear(&t);
     struct sotto_encoder *e = NULL;
     assert_int_equal(sotto_encoder_load(&e, path), SOTTO_EFORMAT);

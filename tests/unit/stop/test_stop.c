@@ -3,6 +3,8 @@
 #include "support/test.h"
 
 #include "base/file.h"
+#include "dp/account/adaptive_account.h"
+#include "dp/account/risk.h"
 #include "par/par.h"
 #include "sotto/private/all.h"
 #include "support/head_blobs.h"
@@ -65,15 +67,15 @@ static sotto_status calibrate_certified(void)
 }
 static sotto_status calibrate_risk(void)
 {
-    return sotto_calibrate_risk(&number, "logistic", &one, &(struct sotto_risk){.max_tpr = "0.02@0.01"},
-                                &context);
+    return calibrate_risk_on(&number, NULL, "logistic", &one, &(struct sotto_risk){.max_tpr = "0.02@0.01"}, 0,
+                             &context);
 }
-static sotto_status calibrate_sampled_risk(void)
+static sotto_status sampled_risk(void)
 {
     const struct sotto_sampled whole = {
         .mechanism = "gaussian", .sample_rate = 1, .steps = 4, .adjacency = SOTTO_ADD_REMOVE};
-    return sotto_calibrate_sampled_risk(&number, &whole, &(struct sotto_risk){.max_tpr = "0.02@0.01"},
-                                        &context);
+    return calibrate_sampled_risk(&number, NULL, &whole, &(struct sotto_risk){.max_tpr = "0.02@0.01"},
+                                  &context);
 }
 static sotto_status choose(void)
 {
@@ -93,7 +95,7 @@ static sotto_status any_order(void)
     const struct sotto_event e = {
         .mechanism = "laplace", .count = 1, .scale = 9, .l1 = 1, .l2 = 1, .dimension = 1};
     struct sotto_any_order a;
-    return sotto_account_any_order(&a, &e, 1, 1e-5, SOTTO_REPLACE_ONE, &context);
+    return account_any_order(&a, &e, 1, 1e-5, SOTTO_REPLACE_ONE, &context);
 }
 /* As of a ledger of years: between two parts, and between steps of a search over all of them. */
 static sotto_status many_events(void)
@@ -106,12 +108,6 @@ static sotto_status many_events(void)
                                     .sample_rate = .01,
                                     .adjacency = SOTTO_ADD_REMOVE};
     return sotto_account_events(&account, e, 40, 1e-5, SOTTO_ADD_REMOVE, &context);
-}
-static sotto_status finite_points(void)
-{
-    const double p[3] = {.2, .3, .5}, q[3] = {.3, .3, .4};
-    struct sotto_interval e;
-    return sotto_finite_epsilon(&e, p, q, 3, .01, &context);
 }
 TEST(accounts_stop)
 {
@@ -128,7 +124,7 @@ TEST(accounts_of_releases_stop)
     STOPS(calibrate, 20);
     STOPS(calibrate_certified, 40);
     STOPS(calibrate_risk, 20);
-    STOPS(calibrate_sampled_risk, 50);
+    STOPS(sampled_risk, 50);
     STOPS(choose, 50);
 }
 
@@ -137,7 +133,6 @@ TEST(accounts_of_events_stop)
     STOPS(events, 50);
     STOPS(any_order, 10);
     STOPS(many_events, 400);
-    STOPS(finite_points, 4);
 }
 
 /* --- heads: a question for each batch, or for each pass over the records --- */
@@ -315,7 +310,7 @@ TEST(a_stopped_release_leaves_no_entry)
     STOPS(dp_release, 3);
     char *report = NULL;
     reset(1);
-    assert_int_equal(certificate_verify_json(&report, "none", NULL, NULL, &context), SOTTO_ESTOPPED);
+    assert_int_equal(verify_json(&report, "none", NULL, NULL, &context), SOTTO_ESTOPPED);
     reset(1);
     assert_int_equal(verify_json(&report, "none", NULL, NULL, &context), SOTTO_ESTOPPED);
     reset(1);

@@ -150,7 +150,7 @@ static sotto_status query(void)
 {
     static float posteriors[2 * ROWS];
     target->ctx = &context;
-    return sotto_target_query(target, posteriors, x, ROWS);
+    return target_query(target, posteriors, x, ROWS);
 }
 
 TEST(queries_stop)
@@ -166,7 +166,7 @@ TEST(queries_stop)
     r.epochs = 1;
     assert_int_equal(sotto_head_train(&h, x, y, ROWS, COLUMNS, 2, &r, NULL), SOTTO_OK);
     assert_int_equal(sotto_head_save(path, h), SOTTO_OK);
-    assert_int_equal(sotto_target_open_head(&target, path), SOTTO_OK);
+    assert_int_equal(target_open_head(&target, path), SOTTO_OK);
     STOPS(query, ROWS / 1024);
     sotto_target_close(target);
     sotto_head_free(h);

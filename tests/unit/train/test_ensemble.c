@@ -2,6 +2,8 @@
  * same, the file keeps how it was made, and answers are the mean. */
 #include "support/test.h"
 #include "support/machine.h"
+#include "io/array/tensors.h"
+#include "train/network/network.h"
 #include "sotto/lab/train.h"
 #include "support/temporary_folder.h"
 #include "base/checkpoint_lock.h"
@@ -73,7 +75,7 @@ TEST(members_are_networks_of_their_seeds)
         for (size_t t = 0; t < of_one.count; t++) {
             char name[96];
             snprintf(name, sizeof name, "member%zu.%s", k, of_one.items[t].name);
-            const struct sotto_array *found = sotto_tensors_find(&of_whole, name);
+            const struct sotto_array *found = tensors_find(&of_whole, name);
             assert_non_null(found);
             assert_int_equal(found->count, of_one.items[t].array.count);
             assert_memory_equal(found->data, of_one.items[t].array.data, found->count * sizeof(float));
@@ -153,7 +155,7 @@ TEST(the_file_knows_how_it_was_made)
     const struct sotto_residual_noise *r = &sotto_network_recipe(back)->residual;
     assert_int_equal(r->members, MEMBERS);
     assert_true(r->independent && r->average_softmax);
-    assert_string_not_equal(sotto_network_statement(back), "");
+    assert_string_not_equal(network_statement(back), "");
     assert_int_equal(sotto_network_predict_data(p, n, images, NULL, N, 0, &single), SOTTO_OK);
     assert_int_equal(sotto_network_predict_data(q, back, images, NULL, N, 0, &single), SOTTO_OK);
     assert_memory_equal(p, q, N * images->classes * sizeof *p);

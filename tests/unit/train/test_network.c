@@ -2,6 +2,8 @@
 #include "support/test.h"
 #include "support/exercise.h"
 #include "data/augment/augment.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "io/provenance/statement.h"
 #include "support/machine.h"
 #include "support/temporary_folder.h"
@@ -75,7 +77,7 @@ TEST(files_come_back_whole)
         assert_int_equal(sha256_file(second, again), SOTTO_OK);
         assert_string_equal(first, second);
         assert_string_equal(sotto_network_sha256(n), sotto_network_sha256(back));
-        assert_true(strncmp(sotto_network_statement(back), "none", 4) == 0);
+        assert_true(strncmp(network_statement(back), "none", 4) == 0);
         assert_int_equal(sotto_network_recipe(back)->crop, 2);
         assert_int_equal(sotto_network_predict_data(a, n, images, NULL, N, 1, &single), SOTTO_OK);
         assert_int_equal(sotto_network_predict_data(b, back, images, NULL, N, 1, &single), SOTTO_OK);
@@ -325,18 +327,18 @@ TEST(damaged_files_are_named)
     assert_int_equal(sotto_network_save(path, n), SOTTO_OK);
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         struct sotto_tensors t = {0};
-        assert_int_equal(sotto_safetensors_load(&t, path), SOTTO_OK);
-        assert_int_equal(sotto_tensors_set_metadata(&t, changes[i][0], changes[i][1]), SOTTO_OK);
-        assert_int_equal(sotto_safetensors_save(damaged, &t), SOTTO_OK);
+        assert_int_equal(safetensors_load(&t, path), SOTTO_OK);
+        assert_int_equal(tensors_set_metadata(&t, changes[i][0], changes[i][1]), SOTTO_OK);
+        assert_int_equal(safetensors_save(damaged, &t), SOTTO_OK);
         sotto_tensors_clear(&t);
         assert_int_equal(sotto_network_load(&back, damaged), SOTTO_EFORMAT);
         if (!strstr(sotto_error_text(), changes[i][2]) || !strstr(sotto_error_text(), damaged))
             fail_msg("%s=%s: '%s'", changes[i][0], changes[i][1], sotto_error_text());
     }
     struct sotto_tensors t = {0};
-    assert_int_equal(sotto_safetensors_load(&t, path), SOTTO_OK);
-    ((float *)sotto_tensors_find(&t, "classifier.bias")->data)[3] = NAN;
-    assert_int_equal(sotto_safetensors_save(damaged, &t), SOTTO_OK);
+    assert_int_equal(safetensors_load(&t, path), SOTTO_OK);
+    ((float *)tensors_find(&t, "classifier.bias")->data)[3] = NAN;
+    assert_int_equal(safetensors_save(damaged, &t), SOTTO_OK);
     sotto_tensors_clear(&t);
     assert_int_equal(sotto_network_load(&back, damaged), SOTTO_EFORMAT);
     assert_non_null(strstr(sotto_error_text(), "weights must be finite"));
@@ -353,20 +355,19 @@ TEST(few_keys_are_enough)
     struct sotto_network *n = trained(&o), *back = NULL;
     struct sotto_tensors t = {0}, few = {0};
     assert_int_equal(sotto_network_save(path, n), SOTTO_OK);
-    assert_int_equal(sotto_safetensors_load(&t, path), SOTTO_OK);
+    assert_int_equal(safetensors_load(&t, path), SOTTO_OK);
     for (size_t i = 0; i < t.count; i++)
-        assert_int_equal(sotto_tensors_add(&few, t.items[i].name, SOTTO_F4, t.items[i].array.ndim,
-                                           t.items[i].array.shape, t.items[i].array.data),
+        assert_int_equal(tensors_add(&few, t.items[i].name, SOTTO_F4, t.items[i].array.ndim,
+                                     t.items[i].array.shape, t.items[i].array.data),
                          SOTTO_OK);
     static const char *const keys[] = {"schema", "model", "input", "classes", "hidden"};
     for (size_t i = 0; i < 5; i++)
-        assert_int_equal(sotto_tensors_set_metadata(&few, keys[i], sotto_tensors_metadata(&t, keys[i])),
-                         SOTTO_OK);
-    assert_int_equal(sotto_safetensors_save(bare, &few), SOTTO_OK);
+        assert_int_equal(tensors_set_metadata(&few, keys[i], tensors_metadata(&t, keys[i])), SOTTO_OK);
+    assert_int_equal(safetensors_save(bare, &few), SOTTO_OK);
     assert_int_equal(sotto_network_load(&back, bare), SOTTO_OK);
     assert_string_equal(sotto_network_sha256(n), sotto_network_sha256(back));
     assert_null(sotto_network_recipe(back));
-    assert_string_equal(sotto_network_statement(back), "");
+    assert_string_equal(network_statement(back), "");
     sotto_tensors_clear(&t);
     sotto_tensors_clear(&few);
     sotto_network_free(n);

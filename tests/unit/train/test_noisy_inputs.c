@@ -4,6 +4,8 @@
 #include "support/test.h"
 #include "support/exercise.h"
 #include "base/file.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "io/json/json.h"
 #include "nn/loop/checkpoint_seal.h"
 #include "support/machine.h"
@@ -122,7 +124,7 @@ TEST(the_certificate_is_the_account_of_the_noise)
     assert_non_null(network_fact(back, "input_release"));
     assert_null(network_fact(back, "data_sha256"));
     assert_null(network_fact(back, "rows_sha256"));
-    assert_string_equal(sotto_network_statement(back), "");
+    assert_string_equal(network_statement(back), "");
     sotto_network_free(n);
     sotto_network_free(back);
 }
@@ -281,8 +283,8 @@ TEST(labels_are_flipped_once_by_the_law)
     p.spend.insecure_seed = 5;
     assert_int_equal(sotto_train_noisy_inputs(&n, &text, NULL, &many, NULL, 0, &o, &p, &ctx), SOTTO_ESTOPPED);
     struct sotto_tensors saved = {0};
-    assert_int_equal(sotto_safetensors_load(&saved, checkpoint), SOTTO_OK);
-    const struct sotto_array *found = sotto_tensors_find(&saved, "private.labels");
+    assert_int_equal(safetensors_load(&saved, checkpoint), SOTTO_OK);
+    const struct sotto_array *found = tensors_find(&saved, "private.labels");
     assert_non_null(found);
     size_t kept = 0, to[CLASSES] = {0};
     for (size_t i = 0; i < MANY; i++) {
@@ -357,10 +359,10 @@ TEST(damaged_labels_stop_a_run)
     p.label_epsilon = 1;
     struct sotto_tensors saved = {0};
     struct safetensors_file f;
-    assert_int_equal(sotto_safetensors_load(&saved, checkpoint), SOTTO_OK);
-    memcpy(labels, sotto_tensors_find(&saved, "private.labels")->data, sizeof labels);
+    assert_int_equal(safetensors_load(&saved, checkpoint), SOTTO_OK);
+    memcpy(labels, tensors_find(&saved, "private.labels")->data, sizeof labels);
     labels[N - 1] = 2; /* classes are 0 and 1 */
-    memcpy(sotto_tensors_find(&saved, "private.labels")->data, labels, sizeof labels);
+    memcpy(tensors_find(&saved, "private.labels")->data, labels, sizeof labels);
     assert_int_equal(safetensors_begin(&f, checkpoint, &saved), SOTTO_OK);
     checkpoint_seal_fill(&f); /* not found by the checksum */
     assert_int_equal(safetensors_finish(&f), SOTTO_OK);

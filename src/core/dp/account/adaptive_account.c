@@ -35,8 +35,8 @@ done:
     return status;
 }
 
-sotto_status sotto_account_adaptive(struct sotto_adaptive out[SOTTO_MAX_OFFERS], size_t *count,
-                                    const struct sotto_event *event, const struct sotto_adaptive *left)
+sotto_status account_adaptive(struct sotto_adaptive out[SOTTO_MAX_OFFERS], size_t *count,
+                              const struct sotto_event *event, const struct sotto_adaptive *left)
 {
     REQUIRE_GIVEN(out, count, event, left);
     sotto_status status = SOTTO_OK;
@@ -54,7 +54,7 @@ done:
     return status;
 }
 
-sotto_status sotto_adaptive_add(struct sotto_adaptive *total, const struct sotto_adaptive *entry)
+sotto_status adaptive_total_add(struct sotto_adaptive *total, const struct sotto_adaptive *entry)
 {
     REQUIRE_GIVEN(total, entry);
     sotto_status status = SOTTO_OK;
@@ -66,7 +66,7 @@ done:
     return status;
 }
 
-struct sotto_interval sotto_adaptive_epsilon(const struct sotto_adaptive *box, double delta)
+struct sotto_interval adaptive_interval(const struct sotto_adaptive *box, double delta)
 {
     if (!box || member_out_of_range(box) || !(delta >= 0 && delta < 1))
         return (struct sotto_interval){NAN, NAN};

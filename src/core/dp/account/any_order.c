@@ -137,9 +137,8 @@ static double failure_of_each(const struct part *parts, size_t n, double delta)
     return fmax(delta, 0) / (double)n;
 }
 
-sotto_status sotto_account_any_order(struct sotto_any_order *out, const struct sotto_event *events, size_t n,
-                                     double delta, enum sotto_adjacency target,
-                                     const struct sotto_context *ctx)
+sotto_status account_any_order(struct sotto_any_order *out, const struct sotto_event *events, size_t n,
+                               double delta, enum sotto_adjacency target, const struct sotto_context *ctx)
 {
     REQUIRE_GIVEN(out, !n || events);
     sotto_status status = SOTTO_OK;
@@ -169,7 +168,7 @@ sotto_status sotto_account_any_order(struct sotto_any_order *out, const struct s
         for (size_t i = 0; i < n; i++)
             box = adaptive_add(box, offers[i].box[offers[i].chosen]);
         a.box = adaptive_shown(&box);
-        a.epsilon = sotto_adaptive_epsilon(&a.box, delta);
+        a.epsilon = adaptive_interval(&a.box, delta);
         if (a.epsilon.upper == INFINITY)
             snprintf(a.reason, sizeof a.reason, "the triple has no epsilon at delta %g", delta);
     }

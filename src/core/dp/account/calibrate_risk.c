@@ -10,7 +10,6 @@
 #include "dp/account/account_pld.h"
 #include "dp/account/accountant.h"
 #include "num/interval.h"
-#include "sotto/lab/account.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -290,26 +289,11 @@ done:
     return status;
 }
 
-sotto_status sotto_calibrate_risk(double *scale, const char *mechanism,
-                                  const struct sotto_sensitivity *sensitivity, const struct sotto_risk *risk,
-                                  const struct sotto_context *ctx)
-{
-    REQUIRE_GIVEN(scale, mechanism, sensitivity, risk);
-    return calibrate_risk_on(scale, NULL, mechanism, sensitivity, risk, 0, ctx);
-}
-
-sotto_status sotto_calibrate_sampled_risk(double *noise_multiplier, const struct sotto_sampled *sampled,
-                                          const struct sotto_risk *risk, const struct sotto_context *ctx)
-{
-    REQUIRE_GIVEN(noise_multiplier, sampled, risk);
-    return calibrate_sampled_risk(noise_multiplier, NULL, sampled, risk, ctx);
-}
-
 sotto_status calibrate_for(double *scale, const char *mechanism, const struct sotto_sensitivity *sensitivity,
                            struct sotto_dp target, const struct sotto_risk *risk,
                            const struct sotto_context *ctx)
 {
-    return risk_given(risk) ? sotto_calibrate_risk(scale, mechanism, sensitivity, risk, ctx)
+    return risk_given(risk) ? calibrate_risk_on(scale, NULL, mechanism, sensitivity, risk, 0, ctx)
                             : sotto_calibrate(scale, mechanism, sensitivity, target, ctx);
 }
 
@@ -317,7 +301,7 @@ sotto_status calibrate_sampled_for(double *noise_multiplier, const struct sotto_
                                    double epsilon, const struct sotto_risk *risk,
                                    const struct sotto_context *ctx)
 {
-    return risk_given(risk) ? sotto_calibrate_sampled_risk(noise_multiplier, sampled, risk, ctx)
+    return risk_given(risk) ? calibrate_sampled_risk(noise_multiplier, NULL, sampled, risk, ctx)
                             : sotto_calibrate_sampled(noise_multiplier, sampled, epsilon, ctx);
 }
 

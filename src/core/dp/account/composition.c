@@ -108,33 +108,6 @@ done:
     return status;
 }
 
-sotto_status sotto_compose_simple(struct sotto_composed *out, struct sotto_dp each, size_t k, double delta,
-                                  enum sotto_adjacency adjacency)
-{
-    REQUIRE_GIVEN(out);
-    sotto_status status = SOTTO_OK;
-    TRY(composition_check_each(each, k, delta, adjacency));
-    struct interval e = iv(each.epsilon), n = iv((double)k), total = {0, INFINITY};
-    struct interval slack = composition_slack(each.delta, (double)k, delta);
-    if (slack.hi >= 0)
-        total = iv_mul(n, e);
-    if (slack.lo < 0)
-        total.hi = INFINITY;
-    if (slack.hi > 0) {
-        struct interval half = iv_div(iv_neg(iv_expm1(iv_neg(e))), iv_add(iv(1), iv_exp(iv_neg(e))));
-        struct interval mean = iv_mul(iv_mul(n, e), half), root = iv_mul(e, iv_sqrt(iv_scale(n, 2)));
-        struct interval ratio = iv_div(iv_mul(iv_sqrt(n), e), slack);
-        struct interval natural = {0x1.5bf0a8b145769p+1, 0x1.5bf0a8b14576ap+1};
-        struct interval second = iv_add(mean, iv_mul(root, iv_sqrt(iv_log(iv_add(natural, ratio)))));
-        struct interval third = iv_add(mean, iv_mul(root, iv_sqrt(iv_neg(iv_log(slack)))));
-        total = iv_min(total, slack.lo > 0 ? iv_min(second, third) : (struct interval){0, INFINITY});
-    }
-    composition_set(out, "simple", adjacency, total, iv(delta),
-                    "upper bound of the optimal rule in closed form");
-done:
-    return status;
-}
-
 struct interval group_delta(struct interval e, double delta, double g)
 {
     struct interval ratio = e.hi == 0 ? iv(g) : iv_div(iv_expm1(iv_scale(e, g)), iv_expm1(e));
@@ -155,7 +128,7 @@ done:
     return status;
 }
 
-sotto_status sotto_compose_replace_one(struct sotto_composed *out, struct sotto_dp each)
+sotto_status compose_replace_one(struct sotto_composed *out, struct sotto_dp each)
 {
     REQUIRE_GIVEN(out);
     sotto_status status = SOTTO_OK;

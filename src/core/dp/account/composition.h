@@ -19,5 +19,7 @@ struct interval composition_slack(double each, double k, double delta);
 /** Of g neighbours in a row, each of which is (e, delta) private: at epsilon g e. */
 struct interval group_delta(struct interval e, double delta, double g);
 enum { COMPOSITION_OPTIMAL_MOST = 1 << 20 };
+/** Replace-one from add-remove: a replacement removes one record and adds one, a group of two. */
+sotto_status compose_replace_one(struct sotto_composed *out, struct sotto_dp each);
 
 #endif

@@ -1,5 +1,6 @@
 /* Lists of events from JSON or YAML: sotto.events/1 and the state of an Opacus accountant. Strict: an unknown
  * member, or one that does not belong to its kind of event, is an error. */
+#include "dp/account/adaptive_account.h"
 #include "dp/account/events.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -10,7 +11,6 @@
 #include "io/yaml/yaml_json.h"
 #include "options/option_tables.h"
 #include "sotto/lab/account.h"
-#include "sotto/lab/compose.h"
 #include "sotto/private/option.h"
 
 #include <math.h>
@@ -478,7 +478,7 @@ sotto_status sotto_account_any_order_file(struct sotto_any_order *out, const cha
     sotto_status status = SOTTO_OK;
     struct event_list list = {NULL, 0};
     TRY(read_list(&list, path, events_parse));
-    status = sotto_account_any_order(out, list.events, list.count, delta, target, ctx);
+    status = account_any_order(out, list.events, list.count, delta, target, ctx);
     if (status != SOTTO_OK)
         status_prefix(path);
 done:

@@ -19,11 +19,20 @@ static inline bool risk_or_epsilon(const struct sotto_risk *r, double epsilon)
 }
 /** EINVAL: a risk that is none, or one beside noise or an epsilon that is given too. */
 sotto_status risk_require_alone(const struct sotto_risk *r, bool other_given);
-/** sotto_calibrate_risk() on the lattice of so many bits (0: the mechanism's). point (NULL: not asked for): the (epsilon, delta)
- * that the scale was found for; whatever has it keeps the risk. */
+/** The smallest scale with which no test does better, within a part in 1,000 where the curve is the mechanism's own. It is found along
+ * the points (epsilon, delta) that imply the risk, by sotto_calibrate(), in the adjacency of the sensitivity and in both directions;
+ * what the release costs at a delta is sotto_account_release() of the scale.
+ *
+ *  In:      bits    of the lattice; 0: the mechanism's
+ *  Out:     *point  the (epsilon, delta) that the scale was found for; whatever has it keeps the risk. NULL: not asked for
+ *  Returns: EINVAL   the risk is none, or what guessing reaches; names the parameter
+ *           EDOMAIN  no scale was found: no noise of that mechanism reaches the risk, or hardly any is needed */
 sotto_status calibrate_risk_on(double *scale, struct sotto_dp *point, const char *mechanism,
                                const struct sotto_sensitivity *sensitivity, const struct sotto_risk *risk,
                                int bits, const struct sotto_context *ctx);
+/** The same for sampled steps, by sotto_calibrate_sampled(). Takes seconds.
+ *
+ *  In:      sampled->noise_multiplier, sampled->delta  are not read */
 sotto_status calibrate_sampled_risk(double *noise_multiplier, struct sotto_dp *point,
                                     const struct sotto_sampled *sampled, const struct sotto_risk *risk,
                                     const struct sotto_context *ctx);

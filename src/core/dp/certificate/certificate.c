@@ -2,6 +2,7 @@
 #include "dp/certificate/certificate.h"
 #include "base/memory.h"
 #include "dp/mechanism/mechanism.h"
+#include "io/provenance/statement.h"
 #include "io/text/number.h"
 #include "sotto/lab/certificate.h"
 
@@ -52,7 +53,7 @@ const char *sensitivity_statement(enum sotto_sensitivity_source source)
 sotto_status certificate_condition(char out[CONDITION_TEXT], const char *given,
                                    const struct sotto_provenance *p)
 {
-    const char *own = sotto_provenance_condition(p), *asked = given ? given : "";
+    const char *own = provenance_condition(p), *asked = given ? given : "";
     int length =
         snprintf(out, CONDITION_TEXT, "%s%s%s", asked, asked[0] && own ? ", and on " : "", own ? own : "");
     if (length < 0 || length >= CONDITION_TEXT)

@@ -5,6 +5,7 @@
 
 #include "dp/dpsgd/dpsgd_reservations.h"
 #include "sotto/certificate.h"
+#include "sotto/lab/compose.h"
 
 /** Version 1 says nothing of records and conditions. */
 #define CERTIFICATE_SCHEMA "sotto.certificate/2"
@@ -137,5 +138,14 @@ void certificate_add_statistic(struct sotto_certificate *c, const char *name, do
 /** Adds what was trained; all but the encoder is that of `tuning`, and copied. EINVAL: a text is too long; ENOMEM. */
 sotto_status certificate_add_tuning(struct sotto_certificate *c, const struct certificate_tuning *tuning,
                                     const char *encoder_sha256, const char *encoder);
+/** The triple of what a certificate guarantees, its pure epsilon 0: mu of Gaussian differential privacy, "off by" failure in delta.
+ * What the certificate rests on, it rests on. It says nothing of other releases.
+ *
+ *  In:      profile  of sotto_certificate_profile() for this certificate
+ *  Out:     *out     mu INFINITY: no Gaussian is known to cover the profile
+ *  Returns: EINVAL   noise from a seed
+ *           ENOMEM */
+sotto_status certificate_adaptive(struct sotto_adaptive *out, const struct sotto_certificate *certificate,
+                                  const struct sotto_privacy_profile *profile);
 
 #endif

@@ -6,7 +6,6 @@
 #include "dp/account/profile.h"
 #include "dp/certificate/certificate.h"
 #include "dp/mechanism/mechanism.h"
-#include "sotto/lab/certificate.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -80,9 +79,8 @@ static bool is_gaussian(const struct sotto_certificate *c)
            !mechanism_find(c->account.mechanism)->integer;
 }
 
-sotto_status sotto_certificate_adaptive(struct sotto_adaptive *out,
-                                        const struct sotto_certificate *certificate,
-                                        const struct sotto_privacy_profile *profile)
+sotto_status certificate_adaptive(struct sotto_adaptive *out, const struct sotto_certificate *certificate,
+                                  const struct sotto_privacy_profile *profile)
 {
     REQUIRE_GIVEN(out, certificate, profile);
     sotto_status status = SOTTO_OK;

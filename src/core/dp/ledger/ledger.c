@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "dp/account/accountant.h"
+#include "dp/account/composition.h"
 #include "dp/ledger/ledger_columns.h"
 #include "dp/ledger/ledger_offers.h"
 #include "dp/ledger/ledger_fresh.h"
@@ -33,7 +34,7 @@ static void as_replace_one(double *pure, double *rho, double *epsilon, double *d
     struct sotto_composed two;
     *pure = 2 * *pure;
     *rho = 4 * *rho;
-    if (sotto_compose_replace_one(&two, (struct sotto_dp){*epsilon, *delta}) == SOTTO_OK) {
+    if (compose_replace_one(&two, (struct sotto_dp){*epsilon, *delta}) == SOTTO_OK) {
         *epsilon = two.epsilon.upper;
         *delta = two.delta.upper;
     } else {

@@ -26,7 +26,7 @@ sotto_status sotto_sampling_find(enum sotto_sampling *sampling, const char *name
     return status_fail(SOTTO_EINVAL, "sampling '%.40s' is unknown; expected poisson or fixed", name);
 }
 
-double sotto_sample_rate(enum sotto_sampling sampling, size_t sample, size_t records)
+double sampling_rate(enum sotto_sampling sampling, size_t sample, size_t records)
 {
     double size = (double)sample, n = (double)records, rate = size / n;
     bool below = fma(rate, n, -size) < 0; /* fused: the sign is that of the exact number */

@@ -4,6 +4,7 @@
 #define DP_NOISE_FIXED_SAMPLE_H
 
 #include "rng/noise.h"
+#include "sotto/account.h"
 
 struct fixed_sample {
     size_t records, size;
@@ -14,5 +15,8 @@ sotto_status fixed_sample_make(struct fixed_sample *out, double rate, size_t rec
 /** rows[0 .. size), ascending. Returns size. */
 size_t fixed_sample_draw(uint32_t *rows, const struct fixed_sample *f, struct noise *s);
 void fixed_sample_free(struct fixed_sample *f);
+/** Returns: the rate of samples of `sample` records out of `records` > 0; of a fixed size: rounded up, so that the
+ *           account holds. */
+double sampling_rate(enum sotto_sampling sampling, size_t sample, size_t records);
 
 #endif

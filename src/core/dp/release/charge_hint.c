@@ -3,7 +3,7 @@
 #include "dp/release/charge_hint.h"
 #include "base/file.h"
 #include "dp/certificate/certificate.h"
-#include "sotto/lab/release.h"
+#include "dp/release/dpsgd_session.h"
 
 const char *charge_continues(const char *checkpoint)
 {
@@ -38,7 +38,7 @@ void charge_name_steps(const struct sotto_dpsgd_session *steps, const char *next
     if (made)
         charge_name_certificate(certificate, next);
     else
-        status_hint("privacy was charged: charge %.16s... of the ledger; %s",
-                    sotto_dpsgd_session_entry(steps), next);
+        status_hint("privacy was charged: charge %.16s... of the ledger; %s", dpsgd_session_entry(steps),
+                    next);
     sotto_certificate_free(certificate);
 }

@@ -87,5 +87,9 @@ void dpsgd_session_settle(struct sotto_dpsgd_session *s, const struct sotto_cont
  * are those in the whole vector, so ranks that share a seeded key draw what one process draws. ENOMEM: these are zeros; others
  * as sotto_dp_step_lattice(). */
 sotto_status dpsgd_step_range(struct sotto_dpsgd_session *s, double *sum, size_t first, size_t end);
+/** The same for a sum of floats. */
+sotto_status dp_step_float(struct sotto_dpsgd_session *steps, float *sum);
+/** Returns: the hash of the run's entry in the ledger. */
+const char *dpsgd_session_entry(const struct sotto_dpsgd_session *steps);
 
 #endif

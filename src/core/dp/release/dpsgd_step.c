@@ -2,7 +2,6 @@
  * lattice in doubles, as whole numbers q of up to 2^51; floored noise k is added, and what comes out is a
  * function of the integer q + k alone (docs/derivations/exact-noise.md, section 1). */
 #include "dp/release/dpsgd_session.h"
-#include "sotto/lab/release.h"
 
 #include "base/cpu.h"
 #include "base/memory.h"
@@ -141,7 +140,7 @@ sotto_status sotto_dp_step(struct sotto_dpsgd_session *steps, double *sum)
     return add_noise(steps, &p);
 }
 
-sotto_status sotto_dp_step_float(struct sotto_dpsgd_session *steps, float *sum)
+sotto_status dp_step_float(struct sotto_dpsgd_session *steps, float *sum)
 {
     REQUIRE_GIVEN(steps, sum);
     sotto_status status = refuse_on_lattice(steps);

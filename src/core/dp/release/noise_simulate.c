@@ -1,9 +1,9 @@
 /* Measuring only: the same noise law from a seeded training stream. Never a release, never in a ledger. */
+#include "dp/release/noise_simulate.h"
 #include "base/memory.h"
 #include "dp/account/accountant.h"
 #include "dp/noise/floored_noise.h"
 #include "dp/noise/knorm.h"
-#include "sotto/lab/release.h"
 
 /* Continuous laws by inversion in double, one coordinate at a time. */
 static void add_inverted(float *vector, size_t n, const struct mechanism *m, double scale, struct rng *stream)
@@ -53,8 +53,8 @@ done:
     return status;
 }
 
-sotto_status sotto_noise_simulate(float *vector, size_t n, const char *mechanism, double scale, uint64_t seed,
-                                  uint64_t draw)
+sotto_status noise_simulate(float *vector, size_t n, const char *mechanism, double scale, uint64_t seed,
+                            uint64_t draw)
 {
     REQUIRE_GIVEN(!n || vector, mechanism);
     sotto_status status = SOTTO_OK;

@@ -12,6 +12,7 @@
 #include "dp/release/statistic.h"
 #include "io/array/array.h"
 #include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "io/provenance/statement.h"
 #include "base/memory.h"
 #include "options/option_tables.h"
@@ -57,7 +58,7 @@ static sotto_status protect_load(struct sotto_tensors *t, const struct sotto_pro
     if (is_array(p)) {
         struct sotto_array a = {0};
         TRY(sotto_array_load(&a, path, 1, ctx));
-        status = sotto_tensors_add(t, "vector", a.dtype, a.ndim, a.shape, a.data);
+        status = tensors_add(t, "vector", a.dtype, a.ndim, a.shape, a.data);
         sotto_array_clear(&a);
     } else {
         TRY(safetensors_load_asking(t, path, ctx));
@@ -134,7 +135,7 @@ static sotto_status match_records(struct sotto_release *r, const struct sotto_pr
                                   const struct sotto_tensors *t)
 {
     sotto_status status = SOTTO_OK;
-    const char *text = sotto_tensors_metadata(t, "records");
+    const char *text = tensors_metadata(t, "records");
     char *end = NULL;
     unsigned long long records = text && text[0] >= '1' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
     if (records == 0 || *end || records > (size_t)1 << 52)
@@ -172,8 +173,7 @@ static sotto_status protect_match(struct sotto_release *r, const struct sotto_pr
                                   const struct sotto_tensors *t)
 {
     sotto_status status = SOTTO_OK;
-    const char *data = sotto_tensors_metadata(t, "data_fingerprint"),
-               *recipe = sotto_tensors_metadata(t, "recipe_hash");
+    const char *data = tensors_metadata(t, "data_fingerprint"), *recipe = tensors_metadata(t, "recipe_hash");
     const char *file = p->sensitivity_file ? p->sensitivity_file : "the sensitivity";
     if (statement_is_none(t))
         FAIL(SOTTO_EINVAL,
@@ -207,9 +207,9 @@ static sotto_status protect_save(const char *path, struct sotto_tensors *t, cons
         goto done;
     }
     public_metadata_keep(t);
-    TRY(sotto_tensors_set_metadata(t, "release", c->hash));
-    TRY(sotto_tensors_set_metadata(t, "privacy", c->wording.statement));
-    TRY(sotto_safetensors_save(path, t));
+    TRY(tensors_set_metadata(t, "release", c->hash));
+    TRY(tensors_set_metadata(t, "privacy", c->wording.statement));
+    TRY(safetensors_save(path, t));
 done:
     return status;
 }
@@ -274,8 +274,7 @@ done:
 /* Of a head whose trainer was given its classes. */
 static void note_classes(struct sotto_certificate *c, const struct sotto_tensors *t)
 {
-    const char *count = sotto_tensors_metadata(t, "classes"),
-               *by = sotto_tensors_metadata(t, "classes_given_by");
+    const char *count = tensors_metadata(t, "classes"), *by = tensors_metadata(t, "classes_given_by");
     if (count && by)
         certificate_add_classes(c, strtoull(count, NULL, 10), by);
 }

@@ -15,7 +15,6 @@
 #include "io/array/npy.h"
 #include "options/option_tables.h"
 #include "par/par.h"
-#include "sotto/lab/release.h"
 #include "sotto/option.h"
 #include "sotto/private/io.h"
 
@@ -278,7 +277,7 @@ sotto_status sotto_protect_records(struct sotto_certificate **certificate,
     TRY(protect_records_prepare(&j));
     TRY(par_each((j.n + CHUNK - 1) / CHUNK, ctx, clip_chunk, &j));
     TRY(protect_records_reserve(&j));
-    TRY(sotto_dp_step_float(j.session, j.x.data));
+    TRY(dp_step_float(j.session, j.x.data));
     TRY(sotto_dpsgd_session_certificate(&made, j.session));
     if (j.p.labels)
         certificate_add_classes(made, j.p.classes, j.p.classes_by);

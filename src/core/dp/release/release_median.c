@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "dp/noise/cauchy.h"
 #include "dp/release/release.h"
-#include "sotto/lab/smooth.h"
+#include "dp/smooth/smooth_sensitivity.h"
 #include "sotto/release.h"
 
 #include <stdlib.h>
@@ -42,12 +42,12 @@ sotto_status median_plan(struct median_plan *out, const double *x, size_t n, dou
                          double epsilon, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_smooth_noise noise;
+    struct smooth_noise noise;
     double smooth = 0, median = 0;
-    TRY(sotto_smooth_noise(&noise, (struct sotto_dp){epsilon, 0}));
+    TRY(smooth_noise(&noise, (struct sotto_dp){epsilon, 0}));
     if (!(epsilon >= 0x1p-10 && epsilon <= 64))
         FAIL(SOTTO_EDOMAIN, "smooth median: epsilon %g; expected 2^-10 to 64", epsilon);
-    TRY(sotto_smooth_median(&smooth, x, n, low, high, noise.beta - spare, ctx));
+    TRY(smooth_median(&smooth, x, n, low, high, noise.beta - spare, ctx));
     TRY(find_median(&median, x, n, low, high));
     *out = (struct median_plan){.lattice.exponent = ilogb(high - low) - STEPS};
     const struct interval step = iv(ldexp(1, out->lattice.exponent));

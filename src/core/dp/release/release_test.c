@@ -10,9 +10,9 @@
 #include "dp/noise/lattice.h"
 #include "dp/release/class_labels.h"
 #include "dp/release/release.h"
+#include "dp/smooth/smooth_sensitivity.h"
 #include "io/array/array.h"
 #include "num/interval.h"
-#include "sotto/lab/smooth.h"
 #include "sotto/private/io.h"
 
 #include <math.h>
@@ -43,7 +43,7 @@ static sotto_status plan_test(struct release_plan *out, size_t *threshold, const
     const double scale = spend_given(r->scale) ? r->scale : iv_div(iv(1), iv(r->target.epsilon)).hi;
     REQUIRE(scale >= 0x1p-6 && scale <= 0x1p10, "%s: scale %g; expected 2^-6 to 2^10", TEST_MECHANISM, scale);
     TRY(account_on(&p.account, TEST_MECHANISM, scale, &p.sensitivity, r->target.delta, LATTICE_BITS, ctx));
-    TRY(sotto_propose_threshold(threshold, (struct sotto_dp){iv_div(iv(1), iv(scale)).lo, r->target.delta}));
+    TRY(propose_threshold(threshold, (struct sotto_dp){iv_div(iv(1), iv(scale)).lo, r->target.delta}));
     TRY(spend_check(&p.dataset_id, p.condition, NULL, &r->spend));
     spend_state_shapings(p.shaped, p.dataset_id, &r->spend);
     *out = p;
@@ -72,7 +72,7 @@ sotto_status sotto_dp_most_frequent(int64_t *label, struct sotto_certificate **c
     TRY(plan_test(&plan, &threshold, release, ctx));
     REQUIRE(lattice_ratio(&m, &shift, plan.account.scale), "%s: scale %g is out of range", TEST_MECHANISM,
             plan.account.scale);
-    TRY(sotto_most_frequent(&answer, &distance, counts, classes));
+    TRY(most_frequent(&answer, &distance, counts, classes));
     TRY(release_record(&stream, &made, &plan, ctx));
     *label =
         (int64_t)distance + (int64_t)integer_signed(stream, integer_laplace, m, shift) >= (int64_t)threshold

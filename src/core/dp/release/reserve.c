@@ -61,7 +61,7 @@ double sotto_dpsgd_session_lattice(const struct sotto_dpsgd_session *s)
     return ldexp(1, s->lattice_exponent);
 }
 
-const char *sotto_dpsgd_session_entry(const struct sotto_dpsgd_session *s)
+const char *dpsgd_session_entry(const struct sotto_dpsgd_session *s)
 {
     GIVEN_OR(NULL, s);
     return s->entry;

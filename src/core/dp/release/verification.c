@@ -3,7 +3,6 @@
 #include "dp/release/verification.h"
 #include "base/memory.h"
 #include "io/text/utf8.h"
-#include "sotto/lab/verify.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -189,12 +188,6 @@ void verification_close(struct verification *v)
 {
     certificate_claims_free(&v->claims);
     sotto_verification_clear(&v->found);
-}
-
-static const char *const outcome_names[] = {"passed", "failed", "not checked"};
-const char *sotto_verify_outcome_name(enum sotto_verify_outcome outcome)
-{
-    return (unsigned)outcome <= SOTTO_VERIFY_NOT_MADE ? outcome_names[outcome] : "unknown";
 }
 
 void sotto_verification_clear(struct sotto_verification *v)

@@ -7,7 +7,6 @@
 #include "dp/release/statistic.h"
 #include "dp/sign/signature.h"
 #include "sotto/lab/account.h"
-#include "sotto/lab/verify.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -347,23 +346,5 @@ sotto_status verify_signature(struct verification *v)
     if (valid)
         v->found.signed_by = verification_keep(v, key);
 done:
-    return status;
-}
-
-sotto_status sotto_certificate_verify(struct sotto_verification *out, const char *certificate,
-                                      const char *output, const char *ledger, const struct sotto_context *ctx)
-{
-    REQUIRE_GIVEN(out, certificate);
-    sotto_status status = SOTTO_OK;
-    struct verification v = {.ctx = ctx};
-    TRY(context_check(ctx, "verify: stopped"));
-    TRY(verification_open(&v, certificate));
-    TRY(verify_signature(&v));
-    TRY(verify_certificate(&v));
-    TRY(verify_output(&v, output));
-    TRY(verify_ledger(&v, ledger));
-    TRY(verification_result(out, &v));
-done:
-    verification_close(&v);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "dp/release/verify_values.h"
 #include "io/array/npy.h"
 #include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -60,7 +61,7 @@ static sotto_status check_released_tensors(struct verification *v, const struct 
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_array **arrays = NULL;
-    if (!sotto_tensors_metadata(t, "release"))
+    if (!tensors_metadata(t, "release"))
         goto done;
     NEW(arrays, t->count + 1);
     for (size_t i = 0; i < t->count; i++)
@@ -73,15 +74,14 @@ done:
 
 static void check_metadata(struct verification *v, const struct sotto_tensors *t)
 {
-    const char *release = sotto_tensors_metadata(t, "release"),
-               *privacy = sotto_tensors_metadata(t, "privacy");
+    const char *release = tensors_metadata(t, "release"), *privacy = tensors_metadata(t, "privacy");
     size_t values = 0;
     if (!release) /* a file that its trainer made out of a release */
         return;
     for (size_t i = 0; i < t->count; i++)
         values += t->items[i].array.count;
     check_values(v, values);
-    verify_check(v, "training_sha256", !sotto_tensors_metadata(t, "training_sha256"),
+    verify_check(v, "training_sha256", !tensors_metadata(t, "training_sha256"),
                  "the file holds a checksum of weights before noise was added");
     verify_check(v, "release in the file", strcmp(release, v->claims.hash) == 0,
                  "the file names entry %.16s..., the certificate %.16s...", release, v->claims.hash);

@@ -1,5 +1,5 @@
 /* Smooth sensitivity and propose-test-release. Every figure is rounded to the safe side. */
-#include "sotto/lab/smooth.h"
+#include "dp/smooth/smooth_sensitivity.h"
 #include "base/memory.h"
 #include "num/interval.h"
 
@@ -39,8 +39,8 @@ static double ceiling_at(const struct values *v, double beta, int64_t k)
     return iv_mul(decay, iv_sub(iv(v->high), iv(v->low))).hi;
 }
 
-sotto_status sotto_smooth_median(double *out, const double *x, size_t n, double low, double high, double beta,
-                                 const struct sotto_context *ctx)
+sotto_status smooth_median(double *out, const double *x, size_t n, double low, double high, double beta,
+                           const struct sotto_context *ctx)
 {
     REQUIRE_GIVEN(out, !n || x);
     sotto_status status = SOTTO_OK;
@@ -80,7 +80,7 @@ done:
     return status;
 }
 
-sotto_status sotto_smooth_noise(struct sotto_smooth_noise *out, struct sotto_dp target)
+sotto_status smooth_noise(struct smooth_noise *out, struct sotto_dp target)
 {
     REQUIRE_GIVEN(out);
     sotto_status status = SOTTO_OK;
@@ -88,11 +88,11 @@ sotto_status sotto_smooth_noise(struct sotto_smooth_noise *out, struct sotto_dp 
     const struct interval e = iv(target.epsilon);
     if (target.delta > 0) {
         const struct interval log = iv_log(iv_div(iv(2), iv(target.delta)));
-        *out = (struct sotto_smooth_noise){iv_div(e, iv_scale(log, 2)).lo, iv_div(iv(2), e).hi};
+        *out = (struct smooth_noise){iv_div(e, iv_scale(log, 2)).lo, iv_div(iv(2), e).hi};
     } else { /* 2 sinh(e / 4) = expm1(e / 4) + 1 - e^(-e / 4) */
         const struct interval quarter = iv_scale(e, 0.25);
         const struct interval twice = iv_sub(iv_expm1(quarter), iv_expm1(iv_neg(quarter)));
-        *out = (struct sotto_smooth_noise){target.epsilon / 2, iv_div(iv(1), twice).hi};
+        *out = (struct smooth_noise){target.epsilon / 2, iv_div(iv(1), twice).hi};
     }
 done:
     return status;
@@ -105,7 +105,7 @@ static struct interval smooth_tail(double epsilon, double k)
     return iv_div(iv_exp(iv_neg(iv_scale(e, k))), iv_add(iv(1), iv_exp(iv_neg(e))));
 }
 
-sotto_status sotto_propose_threshold(size_t *threshold, struct sotto_dp target)
+sotto_status propose_threshold(size_t *threshold, struct sotto_dp target)
 {
     REQUIRE_GIVEN(threshold);
     sotto_status status = SOTTO_OK;
@@ -121,7 +121,7 @@ done:
     return status;
 }
 
-sotto_status sotto_most_frequent(size_t *label, size_t *distance, const size_t *counts, size_t classes)
+sotto_status most_frequent(size_t *label, size_t *distance, const size_t *counts, size_t classes)
 {
     REQUIRE_GIVEN(label, distance, !classes || counts);
     sotto_status status = SOTTO_OK;

@@ -321,7 +321,7 @@ sotto_status npy_from_memory(struct sotto_array *out, const void *data, size_t s
     return npy_read(out, &s);
 }
 
-sotto_status sotto_npy_load(struct sotto_array *out, const char *path)
+sotto_status npy_load(struct sotto_array *out, const char *path)
 {
     REQUIRE_GIVEN(out, path);
     return npy_load_asking(out, path, NULL);

@@ -19,13 +19,13 @@ sotto_status npy_header_parse(struct sotto_array *out, struct npy_layout *layout
  *  ENOMEM, ESTOPPED. */
 sotto_status npy_settle(struct sotto_array *a, const struct npy_layout *layout, const char *name,
                         const struct sotto_context *ctx);
-/** The strict reader behind sotto_npy_load(). */
+/** The strict reader behind npy_load(). */
 sotto_status npy_read(struct sotto_array *out, const struct source *s);
-/** sotto_npy_load(), asking ctx every few megabytes. ESTOPPED. */
+/** npy_load(), asking ctx every few megabytes. ESTOPPED. */
 sotto_status npy_load_asking(struct sotto_array *out, const char *path, const struct sotto_context *ctx);
 /** sotto_npy_save(), likewise. */
 sotto_status npy_save_asking(const char *path, const struct sotto_array *a, const struct sotto_context *ctx);
-/** sotto_npy_load() of bytes (u1, row-major) as a map: pages are read when they are touched, and processes share them.
+/** npy_load() of bytes (u1, row-major) as a map: pages are read when they are touched, and processes share them.
  *  out->data is read-only and out owns nothing; end with file_unmap(). EFORMAT: another type, order or length, or no file;
  *  EIO: this file system maps none. */
 sotto_status npy_map(struct sotto_array *out, struct file_map *map, const char *path);
@@ -34,5 +34,10 @@ sotto_status npy_from_memory(struct sotto_array *out, const void *data, size_t s
 enum { NPY_HEADER_LIMIT = 384 };
 /** Version 1.0 header of an array, padded so that the data starts at a multiple of 64. Returns its length. */
 size_t npy_header(unsigned char out[NPY_HEADER_LIMIT], const struct sotto_array *a);
+/** Reads .npy versions 1 to 3. Big-endian numbers and Fortran order become this machine's and row-major.
+ *  Returns: ENOENT, EIO
+ *           EFORMAT  another layout, or sizes that do not match the file exactly
+ *           ENOMEM */
+sotto_status npy_load(struct sotto_array *out, const char *path);
 
 #endif

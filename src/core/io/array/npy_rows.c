@@ -1,6 +1,6 @@
+#include "io/array/npy_rows.h"
 #include "io/array/npy.h"
 #include "io/text/source.h"
-#include "sotto/private/io.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -66,14 +66,14 @@ void sotto_rows_shape(size_t *rows, size_t *columns, enum sotto_dtype *dtype, co
     *dtype = r->header.dtype;
 }
 
-const char *sotto_rows_name(const struct sotto_rows *r)
+const char *npy_rows_name(const struct sotto_rows *r)
 {
     GIVEN_OR(NULL, r);
     return r->name;
 }
 
 /* Narrower numbers come to lie at the end of *out, and are widened from its start on. */
-sotto_status sotto_rows_read(double *out, const struct sotto_rows *r, size_t first, size_t count)
+sotto_status npy_rows_read(double *out, const struct sotto_rows *r, size_t first, size_t count)
 {
     REQUIRE_GIVEN(out, r);
     sotto_status status = SOTTO_OK;

@@ -152,7 +152,7 @@ done:
     return status;
 }
 
-sotto_status sotto_npz_save(const char *path, const struct sotto_tensors *t)
+sotto_status npz_save(const char *path, const struct sotto_tensors *t)
 {
     REQUIRE_GIVEN(path, t);
     sotto_status status = SOTTO_OK;

@@ -13,5 +13,6 @@ sotto_status npz_from_memory(struct sotto_tensors *out, const void *data, size_t
 
 /** sotto_npz_load() that asks ctx every few megabytes. ESTOPPED. */
 sotto_status npz_load_asking(struct sotto_tensors *out, const char *path, const struct sotto_context *ctx);
+sotto_status npz_save(const char *path, const struct sotto_tensors *t);
 
 #endif

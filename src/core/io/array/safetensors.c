@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "io/array/array.h"
+#include "io/array/tensors.h"
 #include "io/json/json.h"
 #include "io/text/source.h"
 #include "io/text/utf8.h"
@@ -170,7 +171,7 @@ static sotto_status read_metadata(struct sotto_tensors *t, const struct source *
         const char *value = json_text(json_member(metadata, key));
         if (!value)
             FAIL(SOTTO_EFORMAT, "%s: __metadata__ is not an object of texts", s->name);
-        TRY(sotto_tensors_set_metadata(t, key, value));
+        TRY(tensors_set_metadata(t, key, value));
     }
 done:
     return status;
@@ -234,15 +235,15 @@ done:
     return status;
 }
 
-sotto_status sotto_safetensors_load_bytes(struct sotto_tensors *out, const void *bytes, size_t size,
-                                          const char *name)
+sotto_status safetensors_load_bytes(struct sotto_tensors *out, const void *bytes, size_t size,
+                                    const char *name)
 {
     REQUIRE_GIVEN(out, !size || bytes, name);
     struct source s = source_memory(bytes, size, name);
     return safetensors_read(out, &s);
 }
 
-sotto_status sotto_safetensors_load(struct sotto_tensors *out, const char *path)
+sotto_status safetensors_load(struct sotto_tensors *out, const char *path)
 {
     REQUIRE_GIVEN(out, path);
     return safetensors_load_asking(out, path, NULL);
@@ -347,7 +348,7 @@ sotto_status safetensors_finish(struct safetensors_file *f)
     return status;
 }
 
-sotto_status sotto_safetensors_save(const char *path, const struct sotto_tensors *t)
+sotto_status safetensors_save(const char *path, const struct sotto_tensors *t)
 {
     REQUIRE_GIVEN(path, t);
     sotto_status status = SOTTO_OK;
@@ -358,7 +359,7 @@ done:
     return status;
 }
 
-sotto_status sotto_safetensors_save_bytes(void **bytes, size_t *size, const struct sotto_tensors *t)
+sotto_status safetensors_save_bytes(void **bytes, size_t *size, const struct sotto_tensors *t)
 {
     REQUIRE_GIVEN(bytes, size, t);
     sotto_status status = SOTTO_OK;

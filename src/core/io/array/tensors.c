@@ -1,3 +1,4 @@
+#include "io/array/tensors.h"
 #include "io/array/array.h"
 #include "io/array/safetensors.h"
 #include "io/text/utf8.h"
@@ -40,8 +41,8 @@ done:
     return status;
 }
 
-sotto_status sotto_tensors_add(struct sotto_tensors *t, const char *name, enum sotto_dtype dtype, int ndim,
-                               const size_t *shape, const void *data)
+sotto_status tensors_add(struct sotto_tensors *t, const char *name, enum sotto_dtype dtype, int ndim,
+                         const size_t *shape, const void *data)
 {
     REQUIRE_GIVEN(t, name, ndim < 1 || shape);
     sotto_status status = SOTTO_OK;
@@ -50,7 +51,7 @@ sotto_status sotto_tensors_add(struct sotto_tensors *t, const char *name, enum s
     utf8_printable(shown, sizeof shown, name, strlen(name));
     REQUIRE(name[0] && utf8_valid(name, strlen(name)) && strcmp(name, "__metadata__") != 0,
             "tensor name '%s' is not allowed; expected UTF-8 text other than '__metadata__'", shown);
-    REQUIRE(!sotto_tensors_find(t, name), "tensor name '%s' is used twice; expected different names", shown);
+    REQUIRE(!tensors_find(t, name), "tensor name '%s' is used twice; expected different names", shown);
     TRY(sotto_array_make(&a, dtype, ndim, shape));
     if (data && a.count > 0)
         memcpy(a.data, data, a.count * sotto_dtype_size(dtype));
@@ -60,7 +61,7 @@ done:
     return status;
 }
 
-struct sotto_array *sotto_tensors_find(const struct sotto_tensors *t, const char *name)
+struct sotto_array *tensors_find(const struct sotto_tensors *t, const char *name)
 {
     GIVEN_OR(NULL, t, name);
     for (size_t i = 0; i < t->count; i++)
@@ -83,7 +84,7 @@ static size_t lower_bound(const struct sotto_tensors *t, const char *key)
     return low;
 }
 
-sotto_status sotto_tensors_set_metadata(struct sotto_tensors *t, const char *key, const char *value)
+sotto_status tensors_set_metadata(struct sotto_tensors *t, const char *key, const char *value)
 {
     REQUIRE_GIVEN(t, key, value);
     sotto_status status = SOTTO_OK;
@@ -111,7 +112,7 @@ done:
     return status;
 }
 
-const char *sotto_tensors_metadata(const struct sotto_tensors *t, const char *key)
+const char *tensors_metadata(const struct sotto_tensors *t, const char *key)
 {
     GIVEN_OR(NULL, t, key);
     size_t i = lower_bound(t, key);

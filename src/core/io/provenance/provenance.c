@@ -4,6 +4,7 @@
 #include "base/sha256.h"
 #include "io/json/json.h"
 #include "io/provenance/shaping.h"
+#include "io/provenance/statement.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ const char *sotto_encoding_name(enum sotto_encoding encoding)
     return (size_t)encoding < ENCODINGS ? encodings[encoding] : "unknown";
 }
 
-const char *sotto_provenance_condition(const struct sotto_provenance *p)
+const char *provenance_condition(const struct sotto_provenance *p)
 {
     return p && p->encoding == SOTTO_ENCODING_FITTED
                ? "the encoding of the table was fitted on these records, which no epsilon here accounts for; "

@@ -3,6 +3,8 @@
 #ifndef IO_PROVENANCE_STATEMENT_H
 #define IO_PROVENANCE_STATEMENT_H
 
+#include "io/array/tensors.h"
+#include "sotto/lab/provenance.h"
 #include "sotto/private/io.h"
 
 #include <stdbool.h>
@@ -20,8 +22,12 @@
 
 static inline bool statement_is_none(const struct sotto_tensors *t)
 {
-    const char *text = sotto_tensors_metadata(t, STATEMENT_KEY);
+    const char *text = tensors_metadata(t, STATEMENT_KEY);
     return text && strncmp(text, "none", 4) == 0;
 }
+/** What an epsilon about these records rests on besides the mechanism. Every private verb passes it on as `condition`.
+ *  In:      p: may be NULL
+ *  Returns: one sentence for the conditional part of the certificate; NULL: nothing */
+const char *provenance_condition(const struct sotto_provenance *p);
 
 #endif

@@ -260,9 +260,3 @@ size_t sotto_table_encoding_classes(const struct sotto_table_encoding *e)
     GIVEN_OR(0, e);
     return e->classes.count;
 }
-
-const char *sotto_table_encoding_class(const struct sotto_table_encoding *e, size_t k)
-{
-    GIVEN_OR(NULL, e);
-    return k < e->classes.count ? e->classes.texts[k] : NULL;
-}

@@ -95,7 +95,7 @@ sotto_status encoding_read_schema(struct sotto_table_encoding **out, const char 
 sotto_status encoding_parse_schema(struct sotto_table_encoding **out, const char *text, size_t size,
                                    const char *name);
 
-/** sotto.encoding/1 as a file for people, beside sotto_table_encoding_text(). ECREATE, EIO, ENOMEM. */
+/** sotto.encoding/1 as a file for people, beside encoding_text(). ECREATE, EIO, ENOMEM. */
 sotto_status encoding_save(const char *path, const struct sotto_table_encoding *e);
 
 /** The rows of a set as cells of an encoding. */
@@ -146,5 +146,13 @@ void encoding_score_edges(double *scores, const double *edges, size_t count, con
  * encoding. */
 sotto_status encoding_place(size_t *where, size_t *label, const struct sotto_table_encoding *e,
                             const char *const *header, size_t columns, const char *file);
+/** Reads encoding.json in the folder of a features file, if the file's provenance says that the encoding depends on no private
+ *  row; only such an encoding may go into what is released.
+ *  Out:     *out: unchanged where there is no such encoding
+ *  Returns: as sotto_table_encoding_load() and sotto_provenance_load() */
+sotto_status encoding_beside(struct sotto_table_encoding **out, const char *features);
+/** Out:     *json: one line
+ *  Returns: ENOMEM */
+sotto_status encoding_text(char **json, const struct sotto_table_encoding *e);
 
 #endif

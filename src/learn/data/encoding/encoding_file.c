@@ -227,7 +227,7 @@ done:
     return status;
 }
 
-sotto_status sotto_table_encoding_text(char **json, const struct sotto_table_encoding *e)
+sotto_status encoding_text(char **json, const struct sotto_table_encoding *e)
 {
     REQUIRE_GIVEN(json, e);
     struct json *doc = encoding_json(e);
@@ -244,7 +244,7 @@ sotto_status encoding_save(const char *path, const struct sotto_table_encoding *
     return status;
 }
 
-sotto_status sotto_table_encoding_beside(struct sotto_table_encoding **out, const char *features)
+sotto_status encoding_beside(struct sotto_table_encoding **out, const char *features)
 {
     REQUIRE_GIVEN(out, features);
     sotto_status status = SOTTO_OK;

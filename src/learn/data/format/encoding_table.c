@@ -1,5 +1,6 @@
 /* Tables of text under an encoding that was there before them: private records at an import, where every cell
  * is taken in silence, and queries, where a cell that is no number is the caller's error and is named. */
+#include "data/encoding/encoding.h"
 #include "data/files/bundle.h"
 #include "data/format/csv_table.h"
 #include "sotto/private/io.h"
@@ -153,7 +154,7 @@ static sotto_status describe_set(struct dataset *d, const struct sotto_table_enc
     TRY(dataset_set_classes(d, e->classes.count, (const char *const *)e->classes.texts));
     base_free(d->encoding);
     d->encoding = NULL;
-    TRY(sotto_table_encoding_text(&d->encoding, e));
+    TRY(encoding_text(&d->encoding, e));
     d->drafted = e->how == SOTTO_ENCODING_FITTED;
     strncpy(d->label_column, e->label, sizeof d->label_column - 1);
 done:

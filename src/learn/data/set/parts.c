@@ -5,6 +5,7 @@
  * Tables with --one-hot go through an encoding (encoding.h); others are written as they are stored. Images
  * become rows of values in [0, 1]. */
 #include "base/file.h"
+#include "data/dataset.h"
 #include "data/set/split_encoding.h"
 #include "options/option_tables.h"
 #include "rng/rng.h"
@@ -309,7 +310,7 @@ sotto_status sotto_data_split(const char *folder, const char *set, const struct 
     TRY(sotto_dataset_open(&s, set, ctx));
     TRY(check_parts(parts, count, s));
     if (!chosen.one_hot)
-        TRY(sotto_dataset_check_encoded(s));
+        TRY(dataset_check_encoded(s));
     NEW(sized, count);
     memcpy(sized, parts, count * sizeof *sized);
     TRY(draw_parts(&order, sized, count, s, chosen.seed, ctx));

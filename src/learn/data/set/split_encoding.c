@@ -1,6 +1,7 @@
 /* Declared is what a schema says, here or at the import; then public rows, or private releases, may set the
  * scales. With none of these the rows of the set decide everything, and the stamp says so. */
 #include "data/set/split_encoding.h"
+#include "data/encoding/encoding.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,7 +52,7 @@ static sotto_status open_public_table(struct sotto_dataset **out, const char *pa
     sotto_status status = SOTTO_OK;
     char *encoding = NULL;
     if (e)
-        TRY(sotto_table_encoding_text(&encoding, e));
+        TRY(encoding_text(&encoding, e));
     TRY(dataset_open_like(out, path, s, encoding, ctx));
 done:
     sotto_text_free(encoding);

@@ -2,6 +2,8 @@
  * linear layers have even numbers. Metadata carries what a tensor cannot say; docs/FORMATS.md lists
  * it. */
 #include "head/model/head_model.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "io/provenance/statement.h"
 #include "sotto/lab/head.h"
 #include "sotto/private/io.h"
@@ -15,7 +17,7 @@ static const char format_key[] = "format", format_name[] = "sotto.head/1", check
 
 static sotto_status set_known(struct sotto_tensors *t, const char *key, const char *value)
 {
-    return value[0] ? sotto_tensors_set_metadata(t, key, value) : SOTTO_OK;
+    return value[0] ? tensors_set_metadata(t, key, value) : SOTTO_OK;
 }
 
 void head_checksum(char out[SHA256_HEX], const struct sotto_head *h)
@@ -70,9 +72,9 @@ static sotto_status head_tensors(struct sotto_tensors *t, const struct sotto_hea
         size_t shape[2] = {h->width[l + 1], h->width[l]};
         const float *weights = h->parameters + head_offset(h, l);
         snprintf(name, sizeof name, "%zu.weight", 2 * l);
-        TRY(sotto_tensors_add(t, name, SOTTO_F4, 2, shape, weights));
+        TRY(tensors_add(t, name, SOTTO_F4, 2, shape, weights));
         snprintf(name, sizeof name, "%zu.bias", 2 * l);
-        TRY(sotto_tensors_add(t, name, SOTTO_F4, 1, shape, weights + shape[0] * shape[1]));
+        TRY(tensors_add(t, name, SOTTO_F4, 1, shape, weights + shape[0] * shape[1]));
     }
     TRY(set_metadata(t, h));
 done:
@@ -85,7 +87,7 @@ sotto_status sotto_head_save(const char *path, const struct sotto_head *h)
     struct sotto_tensors t = {0};
     sotto_status status = head_tensors(&t, h);
     if (status == SOTTO_OK)
-        status = sotto_safetensors_save(path, &t);
+        status = safetensors_save(path, &t);
     sotto_tensors_clear(&t);
     return status;
 }
@@ -96,7 +98,7 @@ sotto_status sotto_head_save_bytes(void **bytes, size_t *size, const struct sott
     struct sotto_tensors t = {0};
     sotto_status status = head_tensors(&t, h);
     if (status == SOTTO_OK)
-        status = sotto_safetensors_save_bytes(bytes, size, &t);
+        status = safetensors_save_bytes(bytes, size, &t);
     sotto_tensors_clear(&t);
     return status;
 }
@@ -105,7 +107,7 @@ static struct sotto_array *layer_tensor(const struct sotto_tensors *t, size_t l,
                                         char name[32])
 {
     snprintf(name, 32, "%zu.%s", 2 * l, part);
-    return sotto_tensors_find(t, name);
+    return tensors_find(t, name);
 }
 
 /* Widths from the weights, chained: each layer takes what the one before gives. */
@@ -174,7 +176,7 @@ done:
 static sotto_status copy_hash(char out[SHA256_HEX], const struct sotto_tensors *t, const char *key,
                               const char *path)
 {
-    const char *text = sotto_tensors_metadata(t, key);
+    const char *text = tensors_metadata(t, key);
     if (!text)
         return SOTTO_OK;
     if (strlen(text) != 64 || strspn(text, "0123456789abcdef") != 64)
@@ -187,7 +189,7 @@ static sotto_status copy_hash(char out[SHA256_HEX], const struct sotto_tensors *
 static sotto_status copy_text(char *out, size_t capacity, const struct sotto_tensors *t, const char *key,
                               const char *path)
 {
-    const char *text = sotto_tensors_metadata(t, key);
+    const char *text = tensors_metadata(t, key);
     if (!text)
         return SOTTO_OK;
     if (strlen(text) >= capacity)
@@ -200,7 +202,7 @@ static sotto_status copy_text(char *out, size_t capacity, const struct sotto_ten
 static sotto_status read_recipe(struct sotto_head *h, const struct sotto_tensors *t, const char *path)
 {
     sotto_status status = SOTTO_OK;
-    const char *text = sotto_tensors_metadata(t, "recipe");
+    const char *text = tensors_metadata(t, "recipe");
     char hash[SHA256_HEX], canonical[HEAD_RECIPE_TEXT];
     if (!text)
         goto done;
@@ -222,7 +224,7 @@ done:
 static sotto_status read_records(struct sotto_head *h, const struct sotto_tensors *t, const char *path)
 {
     sotto_status status = SOTTO_OK;
-    const char *text = sotto_tensors_metadata(t, "records");
+    const char *text = tensors_metadata(t, "records");
     if (!text)
         goto done;
     char *end;
@@ -238,7 +240,7 @@ done:
 static sotto_status check_binding(struct sotto_head *h, const struct sotto_tensors *t, const char *path)
 {
     char checksum[SHA256_HEX];
-    const char *found = sotto_tensors_metadata(t, checksum_key);
+    const char *found = tensors_metadata(t, checksum_key);
     if (!found)
         return SOTTO_OK;
     head_checksum(checksum, h);
@@ -256,7 +258,7 @@ sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t,
     sotto_status status = SOTTO_OK;
     struct sotto_head *h = NULL;
     size_t layers = 0, width[HEAD_MAX_LAYERS + 1];
-    const char *format = sotto_tensors_metadata(t, format_key);
+    const char *format = tensors_metadata(t, format_key);
     /* PyTorch's own writer says "pt" here. */
     if (format && strncmp(format, "sotto.", 6) == 0 && strcmp(format, format_name) != 0)
         FAIL(SOTTO_EFORMAT, "%s: the format is %.64s; expected %s", path, format, format_name);
@@ -276,9 +278,9 @@ sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t,
     TRY(read_recipe(h, t, path));
     TRY(read_records(h, t, path));
     TRY(check_binding(h, t, path));
-    const char *encoding = sotto_tensors_metadata(t, "encoding");
+    const char *encoding = tensors_metadata(t, "encoding");
     if (encoding)
-        TRY(sotto_head_set_encoding(h, encoding));
+        TRY(head_set_encoding(h, encoding));
     h->no_statement = statement_is_none(t);
     TRY(copy_text(h->classes_by, sizeof h->classes_by, t, "classes_given_by", path));
     TRY(copy_text(h->isa, sizeof h->isa, t, "isa", path));
@@ -295,7 +297,7 @@ sotto_status sotto_head_load(struct sotto_head **out, const char *path)
 {
     REQUIRE_GIVEN(out, path);
     struct sotto_tensors t = {0};
-    sotto_status status = sotto_safetensors_load(&t, path);
+    sotto_status status = safetensors_load(&t, path);
     if (status == SOTTO_OK)
         status = head_from_tensors(out, &t, path);
     sotto_tensors_clear(&t);
@@ -307,7 +309,7 @@ sotto_status sotto_head_load_bytes(struct sotto_head **out, const void *bytes, s
     REQUIRE_GIVEN(out, !size || bytes);
     static const char name[] = "head in memory";
     struct sotto_tensors t = {0};
-    sotto_status status = sotto_safetensors_load_bytes(&t, bytes, size, name);
+    sotto_status status = safetensors_load_bytes(&t, bytes, size, name);
     if (status == SOTTO_OK)
         status = head_from_tensors(out, &t, name);
     sotto_tensors_clear(&t);

@@ -1,6 +1,5 @@
 #include "head/model/head_model.h"
 #include "sotto/lab/head.h"
-#include "sotto/lab/release.h"
 
 #include <string.h>
 
@@ -52,7 +51,7 @@ sotto_status sotto_head_copy(struct sotto_head **out, const struct sotto_head *h
     *copy = *h;
     copy->parameters = parameters;
     copy->encoding = NULL;
-    status = h->encoding ? sotto_head_set_encoding(copy, h->encoding) : SOTTO_OK;
+    status = h->encoding ? head_set_encoding(copy, h->encoding) : SOTTO_OK;
     if (status != SOTTO_OK) {
         sotto_head_free(copy);
         return status;
@@ -118,7 +117,7 @@ const char *sotto_head_encoder(const struct sotto_head *h)
     return h->encoder;
 }
 
-sotto_status sotto_head_set_encoder(struct sotto_head *h, const char *sha256)
+sotto_status head_set_encoder(struct sotto_head *h, const char *sha256)
 {
     REQUIRE_GIVEN(h, sha256);
     sotto_status status = SOTTO_OK;
@@ -141,19 +140,13 @@ done:
     return status;
 }
 
-void sotto_head_set_released_inputs(struct sotto_head *h, const struct sotto_released_inputs *released)
-{
-    GIVEN_OR(, h, released);
-    h->released = *released;
-}
-
 const char *sotto_head_encoding(const struct sotto_head *h)
 {
     GIVEN_OR(NULL, h);
     return h->encoding;
 }
 
-sotto_status sotto_head_set_encoding(struct sotto_head *h, const char *json)
+sotto_status head_set_encoding(struct sotto_head *h, const char *json)
 {
     REQUIRE_GIVEN(h, json);
     sotto_status status = SOTTO_OK;

@@ -125,5 +125,13 @@ void head_describe(struct sotto_head *h, const struct head_data *data, const str
                    const char *isa);
 void head_recipe_hash(char out[SHA256_HEX], const struct sotto_head_recipe *r, size_t inputs, size_t classes);
 void head_data_sha256(char out[SHA256_HEX], const struct head_data *data);
+/** In:      sha256  64 lower-case hexadecimal digits, or ""
+ *  Returns: EINVAL  another text */
+sotto_status head_set_encoder(struct sotto_head *h, const char *sha256);
+/** Notes it.
+ *
+ *  In:      json  is released with the head, so it must not depend on private rows (encoding_beside())
+ *  Returns: ENOMEM */
+sotto_status head_set_encoding(struct sotto_head *h, const char *json);
 
 #endif

@@ -1,5 +1,7 @@
 /* What a reader of a head has to know about its inputs, read from the files that made them. */
+#include "data/encoding/encoding.h"
 #include "head/model/head_model.h"
+#include "io/array/safetensors.h"
 #include "io/provenance/statement.h"
 #include "sotto/lab/data.h"
 #include "sotto/lab/head.h"
@@ -9,7 +11,7 @@
 static sotto_status encoder_is_stamped(bool *none, const char *path)
 {
     struct sotto_tensors t = {0};
-    sotto_status status = sotto_safetensors_load(&t, path);
+    sotto_status status = safetensors_load(&t, path);
     *none = status == SOTTO_OK && statement_is_none(&t);
     sotto_tensors_clear(&t);
     return status == SOTTO_ENOMEM ? status : SOTTO_OK;
@@ -20,9 +22,9 @@ static sotto_status read_encoding(char **json, const char *features, size_t inpu
 {
     sotto_status status = SOTTO_OK;
     struct sotto_table_encoding *e = NULL;
-    TRY(sotto_table_encoding_beside(&e, features));
+    TRY(encoding_beside(&e, features));
     if (e && sotto_table_encoding_width(e) == inputs && sotto_table_encoding_classes(e) == classes)
-        TRY(sotto_table_encoding_text(json, e));
+        TRY(encoding_text(json, e));
 done:
     sotto_table_encoding_free(e);
     return status;

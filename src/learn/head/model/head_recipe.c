@@ -3,7 +3,6 @@
  * "recipe". */
 #include "head/model/head_trainer.h"
 #include "sotto/lab/head.h"
-#include "sotto/private/option.h"
 
 #include "options/option_tables.h"
 #include "options/option_values.h"
@@ -17,7 +16,7 @@ void sotto_head_defaults(struct sotto_head_recipe *r)
 {
     GIVEN_OR(, r);
     *r = (struct sotto_head_recipe){0};
-    sotto_options_defaults(r, options_head_recipe);
+    options_defaults(r, options_head_recipe);
 }
 
 sotto_status head_recipe_resolve(struct sotto_head_recipe *out, const struct sotto_head_recipe *given)

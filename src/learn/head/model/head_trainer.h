@@ -66,5 +66,9 @@ void head_recipe_text_batches(char out[HEAD_RECIPE_TEXT], const struct sotto_hea
                               size_t classes, const char *noise);
 /** Shortest decimal that reads back as the same double. */
 void head_recipe_shortest(char out[32], double x);
+/** One line about the i-th trainer on second moments. Returns: NULL after the last. */
+const char *head_moment_title(size_t i);
+/** Name of the i-th trainer on second moments. Returns: NULL after the last. */
+const char *head_moment_trainer(size_t i);
 
 #endif

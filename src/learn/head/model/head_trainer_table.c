@@ -115,13 +115,13 @@ static const struct head_trainer *moment_trainer(size_t i)
     return NULL;
 }
 
-const char *sotto_head_moment_trainer(size_t i)
+const char *head_moment_trainer(size_t i)
 {
     const struct head_trainer *t = moment_trainer(i);
     return t ? t->name : NULL;
 }
 
-const char *sotto_head_moment_title(size_t i)
+const char *head_moment_title(size_t i)
 {
     const struct head_trainer *t = moment_trainer(i);
     return t ? t->title : NULL;

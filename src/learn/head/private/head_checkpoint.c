@@ -1,6 +1,7 @@
 #include "head/private/head_checkpoint.h"
-#include "sotto/private/io.h"
 
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "io/text/number.h"
 
 #include <stdio.h>
@@ -36,15 +37,15 @@ sotto_status head_checkpoint_save(const char *path, const struct head_checkpoint
     char step[32], hex[SHA256_HEX];
     snprintf(step, sizeof step, "%zu", c->step);
     hash_of(hex, c);
-    TRY(sotto_tensors_set_metadata(&t, "schema", schema));
-    TRY(sotto_tensors_set_metadata(&t, "recipe_hash", c->recipe));
-    TRY(sotto_tensors_set_metadata(&t, "data_sha256", c->data));
-    TRY(sotto_tensors_set_metadata(&t, "run", c->run));
-    TRY(sotto_tensors_set_metadata(&t, "step", step));
-    TRY(sotto_tensors_set_metadata(&t, "sha256", hex));
+    TRY(tensors_set_metadata(&t, "schema", schema));
+    TRY(tensors_set_metadata(&t, "recipe_hash", c->recipe));
+    TRY(tensors_set_metadata(&t, "data_sha256", c->data));
+    TRY(tensors_set_metadata(&t, "run", c->run));
+    TRY(tensors_set_metadata(&t, "step", step));
+    TRY(tensors_set_metadata(&t, "sha256", hex));
     for (int i = 0; i < 3; i++)
-        TRY(sotto_tensors_add(&t, names[i], SOTTO_F8, 1, &c->count, array_of(c, i)));
-    TRY(sotto_safetensors_save(path, &t));
+        TRY(tensors_add(&t, names[i], SOTTO_F8, 1, &c->count, array_of(c, i)));
+    TRY(safetensors_save(path, &t));
 done:
     sotto_tensors_clear(&t);
     return status;
@@ -59,7 +60,7 @@ static sotto_status head_checkpoint_damaged(const char *path)
 
 static bool take_text(char *to, size_t capacity, const struct sotto_tensors *t, const char *key)
 {
-    const char *found = sotto_tensors_metadata(t, key);
+    const char *found = tensors_metadata(t, key);
     return found && (size_t)snprintf(to, capacity, "%s", found) < capacity;
 }
 
@@ -75,7 +76,7 @@ static sotto_status read_state(struct head_checkpoint *c, const struct sotto_ten
         !take_text(saved, sizeof saved, t, "sha256") || !number_whole(&step, at, strlen(at)))
         return head_checkpoint_damaged(path);
     for (int i = 0; i < 3; i++) {
-        a[i] = sotto_tensors_find(t, names[i]);
+        a[i] = tensors_find(t, names[i]);
         if (!a[i] || a[i]->dtype != SOTTO_F8 || a[i]->count != a[0]->count)
             return head_checkpoint_damaged(path);
     }
@@ -101,8 +102,8 @@ sotto_status head_checkpoint_load(struct head_checkpoint *c, const char *path)
     sotto_status status = SOTTO_OK;
     struct sotto_tensors t = {0};
     struct head_checkpoint saved = {0};
-    TRY(sotto_safetensors_load(&t, path));
-    const char *found = sotto_tensors_metadata(&t, "schema");
+    TRY(safetensors_load(&t, path));
+    const char *found = tensors_metadata(&t, "schema");
     if (!found || strcmp(found, schema) != 0)
         FAIL(SOTTO_EFORMAT,
              "%s: is not a checkpoint of a head; expected schema %s (give {fresh} to start again)", path,

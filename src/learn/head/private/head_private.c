@@ -9,6 +9,7 @@
 #include "dp/account/risk.h"
 #include "dp/ledger/spend.h"
 #include "dp/mechanism/require.h"
+#include "dp/noise/fixed_sample.h"
 #include "dp/release/charge_hint.h"
 #include "dp/release/dpsgd_session.h"
 #include "head/private/head_checkpoint.h"
@@ -18,7 +19,6 @@
 #include "head/kernel/head_linear.h"
 #include "head/kernel/head_noisy.h"
 #include "head/train/head_plain.h"
-#include "sotto/lab/account.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -439,7 +439,7 @@ static struct sotto_dpsgd_request head_private_request(const struct sotto_head_r
     return (struct sotto_dpsgd_request){
         .sampled = {.mechanism = r->noise,
                     .noise_multiplier = r->noise_multiplier,
-                    .sample_rate = sotto_sample_rate(p->sampling, batch_of(r, data->n), data->n),
+                    .sample_rate = sampling_rate(p->sampling, batch_of(r, data->n), data->n),
                     .steps = first < steps ? steps - first : 1, /* 1: for the certificate of what is done */
                     .delta = p->target.delta,
                     .adjacency = p->adjacency,
@@ -482,7 +482,7 @@ static sotto_status head_private_calibrate(struct sotto_head_recipe *r, size_t n
     REQUIRE(batch_of(r, n) <= n, "batch %zu, the expected size of a sample, is larger than the %zu records",
             r->batch, n);
     const struct sotto_sampled sampled = {.mechanism = r->noise ? r->noise : "gaussian",
-                                          .sample_rate = sotto_sample_rate(p->sampling, batch_of(r, n), n),
+                                          .sample_rate = sampling_rate(p->sampling, batch_of(r, n), n),
                                           .steps = steps_of(r, n),
                                           .delta = p->target.delta,
                                           .adjacency = p->adjacency,

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-const char *sotto_paper_norm_name(enum sotto_paper_norm norm)
+const char *paper_norm_name(enum sotto_paper_norm norm)
 {
     static const char *const names[SOTTO_PAPER_NORMS] = {"induced", "induced-rows", "bias", "norm-difference",
                                                          "per-tensor"};

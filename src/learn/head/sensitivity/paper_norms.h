@@ -14,5 +14,7 @@ sotto_status paper_norms_find(struct sotto_norm_pair out[SOTTO_PAPER_NORMS], con
 /** Largest singular value of m (rows, columns); scratch: s * s + 2 * s numbers, s the smaller side. Relative
  * error below 1e-6 (power iteration; a lower bound). */
 double spectral_norm(const double *m, size_t rows, size_t columns, double *scratch);
+/** Returns: one line of description. */
+const char *paper_norm_name(enum sotto_paper_norm norm);
 
 #endif

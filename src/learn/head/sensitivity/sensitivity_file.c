@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "head/model/head_model.h"
+#include "head/sensitivity/paper_norms.h"
 #include "io/json/json.h"
 #include "sotto/lab/local.h"
 #include "sotto/private/print.h"
@@ -48,7 +49,7 @@ static struct json *paper_norms(const struct sotto_sensitivity_sample *s)
         json_put_real(&norm, "l2", s->paper[i].two);
         json_put_real(&norm, "ratio", s->paper[i].two > 0 ? s->paper[i].one / s->paper[i].two : NAN);
         json_put_text(&norm, "meaning", sotto_paper_norm_title((enum sotto_paper_norm)i));
-        json_put(&all, sotto_paper_norm_name((enum sotto_paper_norm)i), norm);
+        json_put(&all, paper_norm_name((enum sotto_paper_norm)i), norm);
     }
     return all;
 }
@@ -170,7 +171,7 @@ static sotto_status read_paper_norms(struct sotto_sensitivity_sample *s, const s
     for (int i = 0; json_find(doc, "paper_norms") && i < SOTTO_PAPER_NORMS; i++) {
         double *const members[] = {&s->paper[i].one, &s->paper[i].two};
         for (int m = 0; m < 2; m++) {
-            snprintf(name, sizeof name, "paper_norms.%s.l%d", sotto_paper_norm_name((enum sotto_paper_norm)i),
+            snprintf(name, sizeof name, "paper_norms.%s.l%d", paper_norm_name((enum sotto_paper_norm)i),
                      m + 1);
             TRY(json_get_real(members[m], doc, path, name));
             if (!isfinite(*members[m]) || *members[m] < 0)

@@ -4,6 +4,8 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "head/sensitivity/sensitivity_sample.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "options/option_tables.h"
 #include "par/claim.h"
 #include "sotto/option.h"
@@ -71,12 +73,12 @@ static sotto_status sensitivity_share_encode(void **bytes, size_t *size, const s
     key_of(key, s, block);
     sha256_of(sum, own, shape[0] * sizeof *own);
     snprintf(took, sizeof took, "%.3e", seconds);
-    TRY(sotto_tensors_add(&t, "changes", SOTTO_F8, 2, shape, own));
-    TRY(sotto_tensors_set_metadata(&t, "schema", "sotto.pairs/1"));
-    TRY(sotto_tensors_set_metadata(&t, "key", key));
-    TRY(sotto_tensors_set_metadata(&t, "sha256", sum));
-    TRY(sotto_tensors_set_metadata(&t, "seconds", took));
-    TRY(sotto_safetensors_save_bytes(bytes, size, &t));
+    TRY(tensors_add(&t, "changes", SOTTO_F8, 2, shape, own));
+    TRY(tensors_set_metadata(&t, "schema", "sotto.pairs/1"));
+    TRY(tensors_set_metadata(&t, "key", key));
+    TRY(tensors_set_metadata(&t, "sha256", sum));
+    TRY(tensors_set_metadata(&t, "seconds", took));
+    TRY(safetensors_save_bytes(bytes, size, &t));
 done:
     sotto_tensors_clear(&t);
     return status;
@@ -118,9 +120,9 @@ static sotto_status sensitivity_share_load(struct share *s, size_t block)
     TRY(path_of(path, s, key));
     if (s->have[block] || !file_exists(path))
         goto done;
-    TRY(sotto_safetensors_load(&t, path));
-    const struct sotto_array *a = sotto_tensors_find(&t, "changes");
-    const char *named = sotto_tensors_metadata(&t, "key"), *stated = sotto_tensors_metadata(&t, "sha256");
+    TRY(safetensors_load(&t, path));
+    const struct sotto_array *a = tensors_find(&t, "changes");
+    const char *named = tensors_metadata(&t, "key"), *stated = tensors_metadata(&t, "sha256");
     if (!a || !named || !stated || strcmp(named, key) != 0 || a->dtype != SOTTO_F8 || a->ndim != 2 ||
         a->shape[0] != count_of(s, block) || a->shape[1] != NUMBERS)
         FAIL(SOTTO_EFORMAT, "%s: does not contain the pairs of its name; remove the file", path);
@@ -128,7 +130,7 @@ static sotto_status sensitivity_share_load(struct share *s, size_t block)
     sha256_of(sum, own, a->shape[0] * sizeof *own);
     if (strcmp(sum, stated) != 0)
         FAIL(SOTTO_EFORMAT, "%s: its SHA-256 differs from the one that it states; remove the file", path);
-    note_time(s, sotto_tensors_metadata(&t, "seconds"), a->shape[0]);
+    note_time(s, tensors_metadata(&t, "seconds"), a->shape[0]);
     s->have[block] = 1;
 done:
     sotto_tensors_clear(&t);

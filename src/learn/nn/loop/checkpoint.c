@@ -3,6 +3,7 @@
  * recipe as text. Order and augmentation need no state: they are functions of seed, epoch and step. */
 #include "nn/loop/checkpoint.h"
 
+#include "io/array/tensors.h"
 #include "nn/loop/checkpoint_seal.h"
 #include "nn/loop/checkpoint_writer.h"
 
@@ -16,13 +17,13 @@ static sotto_status save_private(struct sotto_tensors *t, const struct checkpoin
     sotto_status status = SOTTO_OK;
     if (!p)
         goto done;
-    TRY(sotto_tensors_set_metadata(t, "run", p->run));
-    TRY(sotto_tensors_add(t, "private.clip", SOTTO_F8, 1, (const size_t[]){1}, &p->clip));
+    TRY(tensors_set_metadata(t, "run", p->run));
+    TRY(tensors_add(t, "private.clip", SOTTO_F8, 1, (const size_t[]){1}, &p->clip));
     if (p->average)
         TRY(nn_model_export(t, p->average, "average.", 1));
     if (p->labels) {
-        TRY(sotto_tensors_set_metadata(t, "label_entry", p->label_entry));
-        TRY(sotto_tensors_add(t, "private.labels", SOTTO_I8, 1, &p->label_count, p->labels));
+        TRY(tensors_set_metadata(t, "label_entry", p->label_entry));
+        TRY(tensors_add(t, "private.labels", SOTTO_I8, 1, &p->label_count, p->labels));
     }
 done:
     return status;
@@ -32,8 +33,8 @@ done:
 static sotto_status load_labels(struct checkpoint_private *p, const struct sotto_tensors *t, const char *path)
 {
     sotto_status status = SOTTO_OK;
-    const char *entry = sotto_tensors_metadata(t, "label_entry");
-    const struct sotto_array *labels = sotto_tensors_find(t, "private.labels");
+    const char *entry = tensors_metadata(t, "label_entry");
+    const struct sotto_array *labels = tensors_find(t, "private.labels");
     bool good = entry && strlen(entry) == sizeof p->label_entry - 1 && labels && labels->dtype == SOTTO_I8 &&
                 labels->count == p->label_count;
     for (size_t i = 0; good && i < p->label_count; i++) {
@@ -54,8 +55,8 @@ static sotto_status load_private(struct checkpoint_private *p, const struct sott
     sotto_status status = SOTTO_OK;
     if (!p)
         goto done;
-    const char *run = sotto_tensors_metadata(t, "run");
-    const struct sotto_array *clip = sotto_tensors_find(t, "private.clip");
+    const char *run = tensors_metadata(t, "run");
+    const struct sotto_array *clip = tensors_find(t, "private.clip");
     if (!run || strlen(run) >= sizeof p->run || !clip || clip->dtype != SOTTO_F8 || clip->count != 1 ||
         !(*(const double *)clip->data > 0))
         FAIL(SOTTO_EFORMAT,
@@ -79,7 +80,7 @@ static sotto_status save_adversary(struct sotto_tensors *t, const struct checkpo
         goto done;
     const double sums[5] = {a->loss_sum, a->accuracy_sum, a->steps, a->epoch_loss, a->epoch_accuracy};
     TRY(nn_optimizer_export(t, a->optimizer, "adversary_optimizer."));
-    TRY(sotto_tensors_add(t, "adversary.sums", SOTTO_F8, 1, (const size_t[]){5}, sums));
+    TRY(tensors_add(t, "adversary.sums", SOTTO_F8, 1, (const size_t[]){5}, sums));
 done:
     return status;
 }
@@ -89,7 +90,7 @@ static sotto_status load_adversary(struct checkpoint_adversary *a, const struct 
     sotto_status status = SOTTO_OK;
     if (!a)
         goto done;
-    const struct sotto_array *sums = sotto_tensors_find(t, "adversary.sums");
+    const struct sotto_array *sums = tensors_find(t, "adversary.sums");
     if (!sums || sums->dtype != SOTTO_F8 || sums->count != 5)
         FAIL(SOTTO_EFORMAT, "adversary.sums is missing or has another shape; expected 5 numbers");
     TRY(nn_optimizer_import(a->optimizer, t, "adversary_optimizer."));
@@ -111,8 +112,8 @@ sotto_status checkpoint_copy(struct sotto_tensors *out, const struct checkpoint_
                       progress->epoch_accuracy};
     TRY(nn_model_export(&t, model, "model.", 1));
     TRY(nn_optimizer_export(&t, optimizer, "optimizer."));
-    TRY(sotto_tensors_add(&t, "progress.step", SOTTO_I8, 1, (const size_t[]){1}, &step));
-    TRY(sotto_tensors_add(&t, "progress.sums", SOTTO_F8, 1, (const size_t[]){4}, sums));
+    TRY(tensors_add(&t, "progress.step", SOTTO_I8, 1, (const size_t[]){1}, &step));
+    TRY(tensors_add(&t, "progress.sums", SOTTO_F8, 1, (const size_t[]){4}, sums));
     TRY(save_private(&t, origin->secret));
     TRY(save_adversary(&t, origin->adversary));
     if (origin->moments)
@@ -121,9 +122,9 @@ sotto_status checkpoint_copy(struct sotto_tensors *out, const struct checkpoint_
         TRY(nn_model_export(&t, origin->second->model, "second.", 1));
         TRY(nn_optimizer_export(&t, origin->second->optimizer, "second_optimizer."));
     }
-    TRY(sotto_tensors_set_metadata(&t, "schema", schema));
-    TRY(sotto_tensors_set_metadata(&t, "recipe", origin->recipe));
-    TRY(sotto_tensors_set_metadata(&t, "machine", origin->machine));
+    TRY(tensors_set_metadata(&t, "schema", schema));
+    TRY(tensors_set_metadata(&t, "recipe", origin->recipe));
+    TRY(tensors_set_metadata(&t, "machine", origin->machine));
     *out = t;
     t = (struct sotto_tensors){0};
 done:
@@ -175,7 +176,7 @@ static sotto_status load_sealed(struct sotto_tensors *t, const char *path, const
     struct source s = {.fd = -1};
     TRY(source_open(&s, path, ctx));
     TRY(safetensors_read(t, &s));
-    const char *found = sotto_tensors_metadata(t, "schema");
+    const char *found = tensors_metadata(t, "schema");
     if (found && strcmp(found, unsealed_schema) == 0 && !checkpoint_seal_is_there(t))
         FAIL(SOTTO_EFORMAT,
              "%s: is a checkpoint of an earlier version of sotto, which wrote no checksum (schema %s); "
@@ -194,7 +195,7 @@ static sotto_status check_origin(const char *path, const struct sotto_tensors *t
                                  const struct checkpoint_origin *origin, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    const char *recipe = sotto_tensors_metadata(t, "recipe"), *machine = sotto_tensors_metadata(t, "machine");
+    const char *recipe = tensors_metadata(t, "recipe"), *machine = tensors_metadata(t, "machine");
     char key[32], was[128], is[128];
     if (!recipe || !machine)
         FAIL(SOTTO_EFORMAT, "%s: not a checkpoint of a training run; expected schema %s", path, schema);
@@ -223,8 +224,8 @@ sotto_status checkpoint_load(const char *path, const struct checkpoint_origin *o
     struct sotto_tensors t = {0};
     TRY(load_sealed(&t, path, ctx));
     TRY(check_origin(path, &t, origin, ctx));
-    const struct sotto_array *step = sotto_tensors_find(&t, "progress.step"),
-                             *sums = sotto_tensors_find(&t, "progress.sums");
+    const struct sotto_array *step = tensors_find(&t, "progress.step"),
+                             *sums = tensors_find(&t, "progress.sums");
     if (!step || step->dtype != SOTTO_I8 || step->count != 1 || !sums || sums->dtype != SOTTO_F8 ||
         sums->count != 4)
         FAIL(SOTTO_EFORMAT, "%s: progress.step or progress.sums is missing or has another shape", path);
@@ -278,8 +279,7 @@ sotto_status checkpoint_computed_by(struct checkpoint_computed *out, const char 
     struct sotto_tensors t = {0};
     char title[128];
     TRY(safetensors_load_asking(&t, path, ctx));
-    const char *recipe = sotto_tensors_metadata(&t, "recipe"),
-               *machine = sotto_tensors_metadata(&t, "machine");
+    const char *recipe = tensors_metadata(&t, "recipe"), *machine = tensors_metadata(&t, "machine");
     if (!recipe || !machine)
         FAIL(SOTTO_EFORMAT, "%s: not a checkpoint of a training run; expected schema %s", path, schema);
     find_line(out->dtype, sizeof out->dtype, recipe, "dtype");

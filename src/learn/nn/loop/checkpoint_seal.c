@@ -3,6 +3,7 @@
 #include "nn/loop/checkpoint_seal.h"
 
 #include "base/sha256.h"
+#include "io/array/tensors.h"
 
 #include <string.h>
 
@@ -10,12 +11,12 @@ static const char name[] = "checksum";
 
 sotto_status checkpoint_seal_add(struct sotto_tensors *t)
 {
-    return sotto_tensors_add(t, name, SOTTO_U1, 1, (const size_t[]){DIGEST_BYTES}, NULL);
+    return tensors_add(t, name, SOTTO_U1, 1, (const size_t[]){DIGEST_BYTES}, NULL);
 }
 
 bool checkpoint_seal_is_there(const struct sotto_tensors *t)
 {
-    return sotto_tensors_find(t, name) != NULL;
+    return tensors_find(t, name) != NULL;
 }
 
 void checkpoint_seal_fill(const struct safetensors_file *f)

@@ -1,5 +1,6 @@
 #include "nn/model/epoch_moments.h"
 
+#include "io/array/tensors.h"
 #include "nn/model/model.h"
 
 #include <string.h>
@@ -98,13 +99,13 @@ done:
 sotto_status epoch_moments_export(struct sotto_tensors *out, const struct epoch_moments *e)
 {
     const size_t count = 2 * e->count;
-    return sotto_tensors_add(out, name, SOTTO_I8, 1, &count, e->sums);
+    return tensors_add(out, name, SOTTO_I8, 1, &count, e->sums);
 }
 
 sotto_status epoch_moments_import(struct epoch_moments *e, const struct sotto_tensors *in)
 {
     sotto_status status = SOTTO_OK;
-    const struct sotto_array *a = sotto_tensors_find(in, name);
+    const struct sotto_array *a = tensors_find(in, name);
     if (!a || a->dtype != SOTTO_I8 || a->count != 2 * e->count)
         FAIL(SOTTO_EFORMAT, "tensor '%s' is missing or has another shape; expected %zu whole numbers", name,
              2 * e->count);

@@ -1,5 +1,6 @@
 /* Between a model and named tensors. Inside, weights are (out, height, width, in); in files PyTorch's (out,
  * in, height, width), and (out, in * height * width) for a dense layer. */
+#include "io/array/tensors.h"
 #include "nn/model/model.h"
 
 #include <math.h>
@@ -64,7 +65,7 @@ sotto_status nn_model_export(struct sotto_tensors *out, const struct nn_model *m
         copy_values(file, p, p->value, 1);
         size_t shape[4];
         int ndim = file_shape(shape, p);
-        TRY(sotto_tensors_add(out, name, SOTTO_F4, ndim, shape, file));
+        TRY(tensors_add(out, name, SOTTO_F4, ndim, shape, file));
     }
 done:
     base_free(file);
@@ -83,7 +84,7 @@ static sotto_status check_tensor(const struct sotto_tensors *in, const char *nam
                                  const struct nn_parameter *p)
 {
     sotto_status status = SOTTO_OK;
-    const struct sotto_array *a = sotto_tensors_find(in, name);
+    const struct sotto_array *a = tensors_find(in, name);
     size_t shape[4];
     int ndim = file_shape(shape, p);
     if (!a)
@@ -117,7 +118,7 @@ sotto_status nn_model_import(struct nn_model *m, const struct sotto_tensors *in,
                 continue;
             TRY(full_name(name, p, prefix));
             if (copy)
-                copy_values(sotto_tensors_find(in, name)->data, p, p->value, 0);
+                copy_values(tensors_find(in, name)->data, p, p->value, 0);
             else
                 TRY(check_tensor(in, name, p));
         }
@@ -127,7 +128,7 @@ done:
 
 bool nn_tensors_normalised(const struct sotto_tensors *tensors)
 {
-    return sotto_tensors_find(tensors, NN_INPUT_NORM ".weight") != NULL;
+    return tensors_find(tensors, NN_INPUT_NORM ".weight") != NULL;
 }
 
 sotto_status nn_tensors_sha256(char hex[SHA256_HEX], const struct sotto_tensors *tensors, const char *what)

@@ -1,6 +1,7 @@
 /* The optimizer's memory as named tensors, so that a resumed run takes bit for bit the steps of an
  * uninterrupted one: PREFIXsteps (1) i8 and PREFIXSTATE.TENSOR (count) f4, STATE being torch.optim's name
  * ("exp_avg"). */
+#include "io/array/tensors.h"
 #include "nn/optimizer/optimizer_private.h"
 
 #include "par/ranks.h"
@@ -29,15 +30,15 @@ sotto_status nn_optimizer_export(struct sotto_tensors *out, const struct nn_opti
     size_t one = 1;
     REQUIRE(snprintf(name, sizeof name, "%ssteps", prefix) < (int)sizeof name,
             "optimizer: the prefix is too long");
-    TRY(sotto_tensors_add(out, name, SOTTO_I8, 1, &one, &steps));
+    TRY(tensors_add(out, name, SOTTO_I8, 1, &one, &steps));
     if (o->steps > 0 && o->team && !o->gathered.base)
         FAIL(SOTTO_EINTERNAL,
              "optimizer state: only this rank's segment is here; gather those of all ranks first");
     for (size_t t = 0; t < o->tensor_count; t++)
         for (size_t s = 0; s < o->kind->states; s++) {
             TRY(state_name(name, o, prefix, t, s));
-            TRY(sotto_tensors_add(out, name, SOTTO_F4, 1, &o->counts[t],
-                                  o->whole[s] ? o->whole[s] + o->starts[t] : NULL)); /* zeros */
+            TRY(tensors_add(out, name, SOTTO_F4, 1, &o->counts[t],
+                            o->whole[s] ? o->whole[s] + o->starts[t] : NULL)); /* zeros */
         }
 done:
     return status;
@@ -47,7 +48,7 @@ static sotto_status optimizer_state_find(const struct sotto_array **out, const s
                                          const char *name, enum sotto_dtype dtype, size_t count)
 {
     sotto_status status = SOTTO_OK;
-    const struct sotto_array *a = sotto_tensors_find(in, name);
+    const struct sotto_array *a = tensors_find(in, name);
     if (!a)
         FAIL(SOTTO_EFORMAT, "optimizer state: tensor '%s' is missing", name);
     if (a->dtype != dtype || a->ndim != 1 || a->count != count)

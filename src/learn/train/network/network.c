@@ -3,6 +3,7 @@
 #include "sotto/lab/release.h"
 #include "train/network/network.h"
 
+#include "io/array/tensors.h"
 #include "io/provenance/statement.h"
 #include "options/option_tables.h"
 #include "options/option_values.h"
@@ -147,7 +148,7 @@ const char *network_fact(const struct sotto_network *n, const char *key)
     return NULL;
 }
 
-const char *sotto_network_statement(const struct sotto_network *n)
+const char *network_statement(const struct sotto_network *n)
 {
     GIVEN_OR(NULL, n);
     const char *text = network_fact(n, STATEMENT_KEY);
@@ -381,8 +382,8 @@ sotto_status network_last_layer(struct sotto_head **out, const struct sotto_netw
     double *scale = NULL;
     size_t width[2] = {nn_model_embedding_width(n->model), n->config.classes};
     TRY(nn_model_export(&t, n->model, "", 1));
-    const struct sotto_array *weight = sotto_tensors_find(&t, "classifier.weight"),
-                             *bias = sotto_tensors_find(&t, "classifier.bias");
+    const struct sotto_array *weight = tensors_find(&t, "classifier.weight"),
+                             *bias = tensors_find(&t, "classifier.bias");
     REQUIRE(n->config.members <= 1, "network: an ensemble has no single last layer; expected one network");
     if (!weight || !bias || weight->count != width[0] * width[1] || bias->count != width[1])
         FAIL(SOTTO_EINTERNAL, "network: the last layer is not linear");

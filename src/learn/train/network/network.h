@@ -96,5 +96,7 @@ void network_softmax(float *z, size_t n, size_t k);
 bool network_has_layers(const struct sotto_network *n);
 /** The last layer, a linear head on embeddings (after a standardisation: both in one). Free with sotto_head_free(). */
 sotto_status network_last_layer(struct sotto_head **out, const struct sotto_network *n);
+/** Returns: "none: ..." if private records trained it without protection, else "". */
+const char *network_statement(const struct sotto_network *n);
 
 #endif

@@ -1,6 +1,8 @@
 /* A network's file is one .safetensors: every weight and running statistic under PyTorch-mappable names, and
  * metadata that say which network they belong to and how they were made. Nothing in it depends on the clock,
  * so equal runs give equal bytes. */
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "train/network/network.h"
 
 #include "base/file.h"
@@ -15,7 +17,7 @@ static const char *const own_keys[] = {"schema",  "model",          "hidden", "n
 
 bool network_is(const struct sotto_tensors *t)
 {
-    const char *found = sotto_tensors_metadata(t, "schema");
+    const char *found = tensors_metadata(t, "schema");
     return found && strncmp(found, "sotto.model/", strlen("sotto.model/")) == 0;
 }
 
@@ -32,25 +34,25 @@ static sotto_status set_architecture(struct sotto_tensors *t, const struct sotto
     for (size_t i = 0; i < n->config.hidden_count; i++)
         used +=
             (size_t)snprintf(hidden + used, sizeof hidden - used, "%s%zu", i ? "," : "", n->config.hidden[i]);
-    TRY(sotto_tensors_set_metadata(t, "schema", schema));
-    TRY(sotto_tensors_set_metadata(t, "model", n->config.name));
-    TRY(sotto_tensors_set_metadata(t, "input", input));
-    TRY(sotto_tensors_set_metadata(t, "classes", classes));
+    TRY(tensors_set_metadata(t, "schema", schema));
+    TRY(tensors_set_metadata(t, "model", n->config.name));
+    TRY(tensors_set_metadata(t, "input", input));
+    TRY(tensors_set_metadata(t, "classes", classes));
     if (n->config.hidden_count)
-        TRY(sotto_tensors_set_metadata(t, "hidden", hidden));
+        TRY(tensors_set_metadata(t, "hidden", hidden));
     if (strncmp(n->config.name, "resnet", 6) == 0)
-        TRY(sotto_tensors_set_metadata(t, "norm", n->config.norm));
+        TRY(tensors_set_metadata(t, "norm", n->config.norm));
     TRY(record_padding(&usual, n->config.name, n->record));
     if (memcmp(&usual, &n->config.input, sizeof usual) != 0) { /* an encoder's */
         snprintf(input, sizeof input, "%zux%zux%zu", n->config.input.channels, n->config.input.height,
                  n->config.input.width);
-        TRY(sotto_tensors_set_metadata(t, "network_input", input));
+        TRY(tensors_set_metadata(t, "network_input", input));
     }
     struct sotto_residual_noise noise = train_residual_of(&n->config);
     TRY(train_residual_text(residual, &noise));
     if (residual[0])
-        TRY(sotto_tensors_set_metadata(t, "residual", residual));
-    TRY(sotto_tensors_set_metadata(t, "weights_sha256", n->weights_sha256));
+        TRY(tensors_set_metadata(t, "residual", residual));
+    TRY(tensors_set_metadata(t, "weights_sha256", n->weights_sha256));
 done:
     return status;
 }
@@ -63,10 +65,10 @@ static sotto_status network_tensors(struct sotto_tensors *t, const struct sotto_
     TRY(set_architecture(t, n));
     if (n->has_recipe) {
         TRY(train_recipe_text(recipe, &n->recipe));
-        TRY(sotto_tensors_set_metadata(t, "recipe", recipe));
+        TRY(tensors_set_metadata(t, "recipe", recipe));
     }
     for (size_t i = 0; i < n->fact_count; i++)
-        TRY(sotto_tensors_set_metadata(t, n->facts[2 * i], n->facts[2 * i + 1]));
+        TRY(tensors_set_metadata(t, n->facts[2 * i], n->facts[2 * i + 1]));
 done:
     return status;
 }
@@ -84,7 +86,7 @@ sotto_status sotto_network_save(const char *path, const struct sotto_network *n)
     struct sotto_tensors t = {0};
     sotto_status status = network_tensors(&t, n);
     if (status == SOTTO_OK)
-        status = sotto_safetensors_save(path, &t);
+        status = safetensors_save(path, &t);
     sotto_tensors_clear(&t);
     return status;
 }
@@ -95,7 +97,7 @@ sotto_status sotto_network_save_bytes(void **bytes, size_t *size, const struct s
     struct sotto_tensors t = {0};
     sotto_status status = network_tensors(&t, n);
     if (status == SOTTO_OK)
-        status = sotto_safetensors_save_bytes(bytes, size, &t);
+        status = safetensors_save_bytes(bytes, size, &t);
     sotto_tensors_clear(&t);
     return status;
 }
@@ -105,7 +107,7 @@ sotto_status sotto_network_save_bytes(void **bytes, size_t *size, const struct s
 static sotto_status require_metadata(const char **out, const struct sotto_tensors *t, const char *key,
                                      const char *path)
 {
-    *out = sotto_tensors_metadata(t, key);
+    *out = tensors_metadata(t, key);
     if (*out)
         return SOTTO_OK;
     sotto_status status =
@@ -137,7 +139,7 @@ static sotto_status read_architecture(struct sotto_train_options *o, struct nn_s
                                       const struct sotto_tensors *t, const char *path)
 {
     sotto_status status = SOTTO_OK;
-    const char *input, *count, *hidden = sotto_tensors_metadata(t, "hidden");
+    const char *input, *count, *hidden = tensors_metadata(t, "hidden");
     size_t sizes[3], found;
     sotto_train_defaults(o);
     TRY(require_metadata(&o->model, t, "model", path));
@@ -155,10 +157,10 @@ static sotto_status read_architecture(struct sotto_train_options *o, struct nn_s
         read_sizes(o->hidden, &o->hidden_count, SOTTO_TRAIN_HIDDEN, 1 << 16, hidden, ',') != SOTTO_OK)
         FAIL(SOTTO_EFORMAT, "%s: metadata 'hidden' is '%.64s'; expected widths such as 32,64,128", path,
              hidden);
-    if (sotto_tensors_metadata(t, "norm"))
-        o->norm = sotto_tensors_metadata(t, "norm");
-    if (sotto_tensors_metadata(t, "residual"))
-        TRY(train_residual_parse(&o->residual, sotto_tensors_metadata(t, "residual"), path));
+    if (tensors_metadata(t, "norm"))
+        o->norm = tensors_metadata(t, "norm");
+    if (tensors_metadata(t, "residual"))
+        TRY(train_residual_parse(&o->residual, tensors_metadata(t, "residual"), path));
     if (train_options_check(o) != SOTTO_OK) {
         status_prefix(path);
         status = SOTTO_EFORMAT;
@@ -172,7 +174,7 @@ static sotto_status read_input(struct nn_model_config *config, struct nn_shape r
                                const struct sotto_tensors *t)
 {
     sotto_status status = SOTTO_OK;
-    const char *text = sotto_tensors_metadata(t, "network_input");
+    const char *text = tensors_metadata(t, "network_input");
     size_t sizes[3], found;
     config->normalised = nn_tensors_normalised(t);
     if (!text)
@@ -205,7 +207,7 @@ done:
 static const char *backend_of(const struct sotto_tensors *t)
 {
     char title[128];
-    const char *machine = sotto_tensors_metadata(t, "machine"),
+    const char *machine = tensors_metadata(t, "machine"),
                *line = machine ? strstr(machine, "backend=") : NULL;
     if (!line)
         return NULL;
@@ -218,7 +220,7 @@ static const char *backend_of(const struct sotto_tensors *t)
 static sotto_status read_recipe(struct sotto_network *n, const struct sotto_tensors *t, const char *path)
 {
     sotto_status status = SOTTO_OK;
-    const char *text = sotto_tensors_metadata(t, "recipe");
+    const char *text = tensors_metadata(t, "recipe");
     char told[TRAIN_RESIDUAL_TEXT], built[TRAIN_RESIDUAL_TEXT];
     if (!text)
         goto done;
@@ -276,7 +278,7 @@ sotto_status network_from_tensors(struct sotto_network **out, const struct sotto
     status = train_model_config(&config, &o, record, classes);
     if (status == SOTTO_OK)
         status = read_input(&config, record, t);
-    config.standardise = sotto_tensors_metadata(t, TRAIN_STANDARDISE_KEY) != NULL;
+    config.standardise = tensors_metadata(t, TRAIN_STANDARDISE_KEY) != NULL;
     if (status == SOTTO_OK)
         status = check_size(&config, t);
     if (status == SOTTO_OK)
@@ -293,7 +295,7 @@ sotto_status network_from_tensors(struct sotto_network **out, const struct sotto
         status = status == SOTTO_ENOMEM ? status : SOTTO_EFORMAT;
         goto done;
     }
-    found = sotto_tensors_metadata(t, "weights_sha256");
+    found = tensors_metadata(t, "weights_sha256");
     if (found && strcmp(found, n->weights_sha256) != 0)
         FAIL(SOTTO_EFORMAT, "%s: the weights do not match their checksum, so the file was changed", path);
     TRY(read_recipe(n, t, path));
@@ -310,7 +312,7 @@ sotto_status sotto_network_load(struct sotto_network **out, const char *path)
 {
     REQUIRE_GIVEN(out, path);
     struct sotto_tensors t = {0};
-    sotto_status status = sotto_safetensors_load(&t, path);
+    sotto_status status = safetensors_load(&t, path);
     if (status == SOTTO_OK)
         status = network_from_tensors(out, &t, path);
     sotto_tensors_clear(&t);
@@ -322,7 +324,7 @@ sotto_status sotto_network_load_bytes(struct sotto_network **out, const void *by
     REQUIRE_GIVEN(out, !size || bytes);
     static const char name[] = "network in memory";
     struct sotto_tensors t = {0};
-    sotto_status status = sotto_safetensors_load_bytes(&t, bytes, size, name);
+    sotto_status status = safetensors_load_bytes(&t, bytes, size, name);
     if (status == SOTTO_OK)
         status = network_from_tensors(out, &t, name);
     sotto_tensors_clear(&t);

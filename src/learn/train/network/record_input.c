@@ -1,5 +1,6 @@
 #include "train/network/record_input.h"
 
+#include "data/dataset.h"
 #include "par/par.h"
 #include "rng/input_noise.h"
 #include "rng/rng.h"
@@ -20,7 +21,7 @@ sotto_status record_shape(struct nn_shape *out, const struct sotto_dataset *data
                 data->channels, data->height, data->width, image.channels, image.height, image.width);
         goto done;
     }
-    TRY(sotto_dataset_check_encoded(data));
+    TRY(dataset_check_encoded(data));
     REQUIRE(!given || (size_multiply(&count, image.channels, image.height) &&
                        size_multiply(&count, count, image.width) && count == data->columns),
             "data set '%s' has rows of %zu numbers, which images of %zux%zux%zu do not match; give the right "

@@ -1,8 +1,8 @@
 /* Options of supervised training: defaults and checks. Their text is in train_recipe.c. */
 #include "base/reserved.h"
 #include "options/option_tables.h"
+#include "options/option_values.h"
 #include "sotto/option.h"
-#include "sotto/private/option.h"
 #include "train/network/network.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ void sotto_train_defaults(struct sotto_train_options *o)
 {
     GIVEN_OR(, o);
     *o = (struct sotto_train_options){0};
-    sotto_options_defaults(o, options_train);
+    options_defaults(o, options_train);
 }
 
 sotto_status train_options_resolve(struct sotto_train_options *out, const struct sotto_train_options *given)

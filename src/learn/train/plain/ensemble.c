@@ -9,6 +9,7 @@
 #include "nn/model/model.h"
 #include "par/par.h"
 #include "rng/rng.h"
+#include "train/network/network.h"
 #include "train/plain/supervised.h"
 
 #include <math.h>
@@ -205,7 +206,7 @@ sotto_status members_train(struct sotto_network **out, struct sotto_train_result
     TRY(ensemble_join(&model, members, count, &t.config));
     t.model = model;
     snprintf(t.machine, sizeof t.machine, "%s", network_fact(members[0], "machine"));
-    status = supervised_finish(&whole, &t, sotto_network_statement(members[0]));
+    status = supervised_finish(&whole, &t, network_statement(members[0]));
     model = NULL; /* the network has it, or it is gone */
     TRY(status);
     sum.records_per_second = sum.seconds > 0 ? (double)(sum.steps * t.options.batch) / sum.seconds : 0;

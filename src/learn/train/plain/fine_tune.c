@@ -1,9 +1,9 @@
 /* Supervised training of a whole network from a pre-trained encoder. The loop is that of every training; a
  * step sees one view an image, and its label. What comes out is two files' worth of weights and the stamp
  * that nothing is proved about them. */
+#include "io/array/tensors.h"
 #include "options/option_tables.h"
-#include "sotto/lab/fine_tune.h"
-#include "sotto/private/option.h"
+#include "train/plain/fine_tune.h"
 
 #include "base/cpu.h"
 #include "base/file.h"
@@ -13,6 +13,7 @@
 #include "io/provenance/statement.h"
 #include "nn/loop/autotuner.h"
 #include "nn/loop/training_loop.h"
+#include "options/option_values.h"
 #include "par/par.h"
 #include "sotto/option.h"
 #include "ssl/encoder.h"
@@ -22,7 +23,7 @@
 #include <string.h>
 
 struct tuning {
-    const struct sotto_fine_tune_options *options;
+    const struct fine_tune_options *options;
     const struct sotto_encoder *from;
     const struct sotto_dataset *data;
     const struct sotto_context *ctx;
@@ -37,16 +38,16 @@ struct tuning {
     double loss; /* mean of the last epoch */
 };
 
-void sotto_fine_tune_defaults(struct sotto_fine_tune_options *o)
+void fine_tune_defaults(struct fine_tune_options *o)
 {
     GIVEN_OR(, o);
-    *o = (struct sotto_fine_tune_options){0};
-    sotto_options_defaults(o, options_fine_tune);
+    *o = (struct fine_tune_options){0};
+    options_defaults(o, options_fine_tune);
 }
 
 /* ---- before the first step ---- */
 
-static sotto_status check_options(const struct sotto_fine_tune_options *o)
+static sotto_status check_options(const struct fine_tune_options *o)
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(o->epochs >= 1 && o->epochs <= 1000000, "epochs must be at least 1 (got %zu)", o->epochs);
@@ -55,9 +56,9 @@ static sotto_status check_options(const struct sotto_fine_tune_options *o)
     REQUIRE(o->lr > 0 && isfinite(o->lr), "lr must be > 0 (got %g)", o->lr);
     REQUIRE(o->seed <= INT64_MAX, "seed %llu is too large; expected less than 2^63",
             (unsigned long long)o->seed);
-    REQUIRE(o->hidden_count <= SOTTO_FINE_TUNE_HIDDEN,
+    REQUIRE(o->hidden_count <= FINE_TUNE_HIDDEN,
             "%zu hidden layers are too many; fine-tuning supports at most %d", o->hidden_count,
-            SOTTO_FINE_TUNE_HIDDEN);
+            FINE_TUNE_HIDDEN);
 done:
     return status;
 }
@@ -86,7 +87,7 @@ static sotto_status make_model(struct tuning *t)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors weights = {0};
-    const struct sotto_fine_tune_options *o = t->options;
+    const struct fine_tune_options *o = t->options;
     struct nn_model_config config = {.name = t->from->name,
                                      .input = nn_model_input(t->from->model),
                                      .normalised = nn_model_normalised(t->from->model),
@@ -113,7 +114,7 @@ done:
 static sotto_status make_step(struct tuning *t, const int64_t *rows)
 {
     sotto_status status = SOTTO_OK;
-    const struct sotto_fine_tune_options *o = t->options;
+    const struct fine_tune_options *o = t->options;
     int threads = par_threads(t->ctx);
     par_set_threads(threads);
     struct nn_plan_config plan = {.batch = t->batch,
@@ -169,7 +170,7 @@ done:
 
 static sotto_status fine_tune_train(struct tuning *t)
 {
-    const struct sotto_fine_tune_options *o = t->options;
+    const struct fine_tune_options *o = t->options;
     size_t steps = t->n / t->batch;
     char hint[96];
     snprintf(hint, sizeof hint, "try a smaller lr (now %g)", o->lr);
@@ -209,7 +210,7 @@ static sotto_status take_head(struct sotto_head **out, const struct tuning *t)
         for (size_t i = 0; i < 2; i++) {
             char name[64];
             snprintf(name, sizeof name, "projector.%zu.%s", 2 * l, parts[i]);
-            const struct sotto_array *a = sotto_tensors_find(&tensors, name);
+            const struct sotto_array *a = tensors_find(&tensors, name);
             if (!a)
                 FAIL(SOTTO_EINTERNAL, "fine-tune: the network has no tensor '%s'", name);
             memcpy(place, a->data, a->count * sizeof *place);
@@ -230,7 +231,7 @@ static sotto_status take_encoder(struct sotto_encoder **out, struct tuning *t)
     sotto_status status = SOTTO_OK;
     struct sotto_encoder *e = NULL;
     struct nn_model *model = t->model;
-    const struct sotto_fine_tune_options *o = t->options;
+    const struct fine_tune_options *o = t->options;
     struct sotto_provenance shaped = {0};
     char recipe[256], machine[160], *before = NULL;
     nn_plan_free(t->plan); /* it points into the model, which the encoder takes over */
@@ -275,15 +276,15 @@ static void fine_tune_release(struct tuning *t)
     base_free(t->labels);
 }
 
-sotto_status sotto_fine_tune(struct sotto_encoder **encoder, struct sotto_head **head, double *loss,
-                             const struct sotto_encoder *from, const struct sotto_dataset *data,
-                             const int64_t *rows, size_t n, const struct sotto_fine_tune_options *options,
-                             const struct sotto_context *ctx)
+sotto_status fine_tune_encoder(struct sotto_encoder **encoder, struct sotto_head **head, double *loss,
+                               const struct sotto_encoder *from, const struct sotto_dataset *data,
+                               const int64_t *rows, size_t n, const struct fine_tune_options *options,
+                               const struct sotto_context *ctx)
 {
     REQUIRE_GIVEN(encoder, head, from, data, !n || rows);
     sotto_status status = SOTTO_OK;
     int pool = par_pool_threads();
-    struct sotto_fine_tune_options o;
+    struct fine_tune_options o;
     struct tuning t = {.options = &o, .from = from, .data = data, .ctx = ctx, .n = n};
     struct sotto_encoder *e = NULL;
     struct sotto_head *h = NULL;

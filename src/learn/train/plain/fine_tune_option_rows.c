@@ -1,8 +1,8 @@
 #include "options/option_row.h"
 #include "options/option_tables.h"
-#include "sotto/lab/fine_tune.h"
+#include "train/plain/fine_tune.h"
 
-#define OPTIONS_OF struct sotto_fine_tune_options
+#define OPTIONS_OF struct fine_tune_options
 
 const struct sotto_option options_fine_tune[] = {
     {"backend", TEXT(backend, "NAME"), .value = "auto", .range = "auto|winograd|dnnl|ref", .group = "Speed",
@@ -15,7 +15,7 @@ const struct sotto_option options_fine_tune[] = {
      .help = "images per step"},
     {"lr", REAL(lr, "RATE"), .value = "0.001", .range = "(0,1000]", .group = "Training",
      .help = "learning rate of Adam"},
-    {"hidden", SIZES(hidden, hidden_count, SOTTO_FINE_TUNE_HIDDEN), .group = "Training",
+    {"hidden", SIZES(hidden, hidden_count, FINE_TUNE_HIDDEN), .group = "Training",
      .help = "widths of the head's hidden ReLU layers"},
     {"min-area", REAL(min_area, "A"), .value = "0.75", .range = "(0,1]", .group = "Views",
      .help = "smallest share of the image that a view shows"},

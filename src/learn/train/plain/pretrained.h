@@ -19,7 +19,7 @@ struct nn_freeze pretrained_freeze(const char *freeze);
 void pretrained_config(struct nn_model_config *config, const struct sotto_encoder *e,
                        const struct sotto_train_options *o);
 /** Means, then factors, of the columns of o->standardise, by which embeddings of `e` are standardised; free with base_free().
- * NULL: not asked for. EINVAL: no embeddings of its width; errors of sotto_npy_load(). */
+ * NULL: not asked for. EINVAL: no embeddings of its width; errors of npy_load(). */
 sotto_status pretrained_moments(double **out, const struct sotto_encoder *e,
                                 const struct sotto_train_options *o);
 /** What a network from it is shaped by: the encoder, unless `own` is false, all that it was made from, and the rows of o->standardise.

@@ -3,13 +3,13 @@
  * norm (nn/loop/example_sums.h: whole steps of the noise's lattice), and nothing else of the records leaves: no
  * loss, no accuracy, no count. The loop, its checkpoints and its optimizer are those of plain training
  * (supervised.h); they see the noisy mean only. */
-#include "sotto/lab/account.h"
 #include "sotto/lab/release.h"
 #include "train/private/dp_sgd.h"
 
 #include "base/file.h"
 #include "canary/canaries.h"
 #include "dp/ledger/spend.h"
+#include "dp/noise/fixed_sample.h"
 #include "dp/release/charge_hint.h"
 #include "dp/release/dpsgd_ranks.h"
 #include "dp/release/dpsgd_session.h"
@@ -62,7 +62,7 @@ static struct sotto_dpsgd_request dp_sgd_request(const struct sotto_train_privac
         step < p->steps ? p->steps - (size_t)step : 1; /* 1: for the certificate of what is done */
     return (struct sotto_dpsgd_request){.sampled = {.mechanism = p->noise,
                                                     .noise_multiplier = p->noise_multiplier,
-                                                    .sample_rate = sotto_sample_rate(p->sampling, batch, n),
+                                                    .sample_rate = sampling_rate(p->sampling, batch, n),
                                                     .steps = left < p->reserve ? left : p->reserve,
                                                     .delta = p->target.delta,
                                                     .adjacency = p->adjacency,
@@ -217,7 +217,7 @@ static sotto_status dp_sgd_gradient(struct training_batch *out, void *state, con
                                  .gamma = 0.01};
     const struct canary_step seen = {.amount = floor(clip.bound) * unit,
                                      .scale = r->p.noise_multiplier * (quantile ? 1 : r->p.max_grad_norm),
-                                     .rate = sotto_sample_rate(r->p.sampling, r->t.options.batch, r->t.n),
+                                     .rate = sampling_rate(r->p.sampling, r->t.options.batch, r->t.n),
                                      .unit = unit,
                                      .logistic = strcmp(r->p.noise, "logistic") == 0};
     struct example_counts counts;
@@ -264,7 +264,7 @@ static sotto_status dp_sgd_plan(struct private_run *r)
                                              .dtype = autotune_dtype(&t->choice),
                                              .views = r->p.views,
                                              .slots = t->n,
-                                             .rate = sotto_sample_rate(r->p.sampling, t->options.batch, t->n),
+                                             .rate = sampling_rate(r->p.sampling, t->options.batch, t->n),
                                              .part = r->p.part,
                                              .rank = sotto_team_rank(t->team),
                                              .ranks = sotto_team_size(t->team),

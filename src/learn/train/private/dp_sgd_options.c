@@ -1,10 +1,10 @@
 /* Options of private training: defaults, checks, calibration. */
+#include "dp/noise/fixed_sample.h"
 #include "options/option_tables.h"
+#include "options/option_values.h"
 #include "train/private/dp_sgd.h"
 
-#include "sotto/lab/account.h"
 #include "sotto/option.h"
-#include "sotto/private/option.h"
 #include "base/status.h"
 #include "dp/account/risk.h"
 #include "dp/ledger/spend.h"
@@ -18,7 +18,7 @@ void sotto_train_privacy_defaults(struct sotto_train_privacy *p)
 {
     GIVEN_OR(, p);
     *p = (struct sotto_train_privacy){0};
-    sotto_options_defaults(p, options_train_privacy);
+    options_defaults(p, options_train_privacy);
 }
 
 sotto_status train_privacy_resolve(struct sotto_train_privacy *out, const struct sotto_train_privacy *given)
@@ -108,7 +108,7 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
             "reserve: a slot of a plan is a whole run, which is not reserved in blocks; omit reserve");
     TRY(risk_require_alone(&p->risk, spend_given(p->target.epsilon) || spend_given(p->noise_multiplier)));
     if (spend_given(p->target.epsilon) || risk_given(&p->risk))
-        TRY(dp_sgd_options_calibrate(p, sotto_sample_rate(p->sampling, o->batch, n), ctx));
+        TRY(dp_sgd_options_calibrate(p, sampling_rate(p->sampling, o->batch, n), ctx));
     TRY(sotto_options_check(p, options_train_privacy, "noise_multiplier"));
 done:
     return status;

@@ -9,7 +9,6 @@
  *
  * On ranks rank 0 alone charges, reads the private inputs and draws all noise; the others get what was released, and train on it
  * together, as on public records. */
-#include "sotto/lab/release.h"
 #include "train/private/noisy_inputs.h"
 
 #include "base/file.h"
@@ -154,7 +153,7 @@ static sotto_status release_here(struct noisy_run *r)
         take_input(r->inputs + i * r->d, r, i);
         clip_row(r->inputs + i * r->d, r->d, r->radius, SOTTO_NORM_L2);
     }
-    return sotto_dp_step_float(r->reserved, r->inputs);
+    return dp_step_float(r->reserved, r->inputs);
 }
 
 /* What all see of the inputs, in messages that MPI takes. */

@@ -2,12 +2,13 @@
  * is derived again. Where a file says nothing, nothing is taken from it. */
 #include "base/file.h"
 #include "base/memory.h"
+#include "dp/noise/fixed_sample.h"
 #include "dp/release/verification.h"
 #include "head/convex/convex_bound.h"
 #include "head/private/head_objective.h"
 #include "head/private/moments.h"
 #include "io/array/safetensors.h"
-#include "sotto/lab/account.h"
+#include "io/array/tensors.h"
 #include "sotto/verify.h"
 #include "train/network/network.h"
 #include "train/plain/pretrained.h"
@@ -152,7 +153,7 @@ static void check_dp_sgd(struct verification *v, const struct dp_sgd_facts *d)
         verify_leave(v, "steps in the file", "sampling rate and steps, as the number of records is unknown");
         return;
     }
-    double rate = sotto_sample_rate(r->sampling, d->batch, f->records);
+    double rate = sampling_rate(r->sampling, d->batch, f->records);
     if (!steps)
         steps = (size_t)ceil((double)d->epochs * (double)f->records / (double)d->batch);
     verify_check(v, "steps in the file", verify_file_near(r->sample_rate, rate) && used == (double)steps,
@@ -172,7 +173,7 @@ static sotto_status check_head(struct verification *v, const struct sotto_tensor
 {
     const struct sotto_head_recipe *r = &h->recipe;
     const struct certificate_claims *f = &v->claims;
-    bool released = sotto_tensors_metadata(t, "release") != NULL,
+    bool released = tensors_metadata(t, "release") != NULL,
          claims_proof = strcmp(f->source, "proved") == 0 || strcmp(f->source, "clipped") == 0;
     char what[96];
     if (f->classes)
@@ -350,7 +351,7 @@ static sotto_status check_network(struct verification *v, const struct sotto_ten
         return check_private_network(v, n, private_recipe);
     if (inputs)
         check_noisy_inputs(v, inputs);
-    else if (!sotto_tensors_metadata(t, "release"))
+    else if (!tensors_metadata(t, "release"))
         refuse_unprotected(v, "the network was trained without noise");
     return SOTTO_OK;
 }
@@ -367,10 +368,9 @@ static bool ends_with(const char *text, const char *end)
 static void check_evidence(struct verification *v, const struct sotto_tensors *t)
 {
     const struct certificate_claims *f = &v->claims;
-    const char *hash = sotto_tensors_metadata(t, "recipe_hash");
+    const char *hash = tensors_metadata(t, "recipe_hash");
     if (f->evidence && f->evidence[0] && strcmp(f->source, "proved") == 0)
-        verify_check(v, "recipe",
-                     hash && strcmp(hash, f->evidence) == 0 && sotto_tensors_metadata(t, "recipe"),
+        verify_check(v, "recipe", hash && strcmp(hash, f->evidence) == 0 && tensors_metadata(t, "recipe"),
                      "the file's recipe has hash %.16s..., the proof is of %.16s...", hash ? hash : "(none)",
                      f->evidence);
 }
@@ -381,14 +381,14 @@ static sotto_status check_tensors(struct verification *v, struct sotto_tensors *
     check_evidence(v, t);
     struct sotto_head *head = NULL;
     struct sotto_network *network = NULL;
-    const char *format = sotto_tensors_metadata(t, "format");
+    const char *format = tensors_metadata(t, "format");
     if (network_is(t)) {
         TRY(network_from_tensors(&network, t, path));
         TRY(check_network(v, t, network));
     } else if (format && strncmp(format, "sotto.head/", 11) == 0) {
         TRY(head_from_tensors(&head, t, path));
         TRY(check_head(v, t, head));
-    } else if (!sotto_tensors_metadata(t, "release")) {
+    } else if (!tensors_metadata(t, "release")) {
         refuse_unprotected(v, "the tensors are of an unknown kind");
     }
 done:

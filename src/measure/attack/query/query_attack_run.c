@@ -4,12 +4,13 @@
 
 #include "attack/query/record_order.h"
 #include "attack/query/shadow_recipe.h"
+#include "attack/target/target.h"
 #include "audit/audit_document.h"
 #include "base/reserved.h"
 #include "options/option_tables.h"
+#include "options/option_values.h"
 #include "sotto/lab/query.h"
 #include "sotto/option.h"
-#include "sotto/private/option.h"
 #include "train/network/network.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@ void sotto_attack_defaults(struct sotto_attack_options *o)
 {
     GIVEN_OR(, o);
     *o = (struct sotto_attack_options){0};
-    sotto_options_defaults(o, options_attack);
+    options_defaults(o, options_attack);
 }
 
 static void query_attack_run_clear(struct query_work *w)
@@ -138,7 +139,7 @@ static sotto_status query_attack_run_gather(struct query_work *w, const struct q
     if (o->shuffle)
         TRY(query_attack_run_shuffle(w, n, d, o->seed));
     if (a->needs & QUERY_POSTERIORS) {
-        TRY(sotto_target_query(t, w->answers, w->x, n));
+        TRY(target_query(t, w->answers, w->x, n));
         for (size_t i = 0; i < n * k; i++)
             w->posteriors[i] = (double)w->answers[i];
     } else if (a->needs & QUERY_DECISIONS) {

@@ -2,7 +2,7 @@
  * threshold is what the top tenth of random inputs reach. */
 #include "attack/shadow/feature_space.h"
 #include "attack/query_attack.h"
-#include "sotto/lab/query.h"
+#include "attack/target/target.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static sotto_status random_threshold(double *out, const struct query_input *in)
         struct rng r = rng_stream(in->options->seed, RNG_SYNTHETIC, 1, i);
         feature_draw_row(x + i * d, &space, &r);
     }
-    TRY(sotto_target_query(in->target, p, x, RANDOM_INPUTS));
+    TRY(target_query(in->target, p, x, RANDOM_INPUTS));
     for (size_t i = 0; i < RANDOM_INPUTS; i++)
         top[i] = query_ml_leaks_3_largest(p + i * classes, classes);
     qsort(top, RANDOM_INPUTS, sizeof *top, query_ml_leaks_3_falling);

@@ -1,8 +1,9 @@
 /* Attacks that compare the target with shadows: the pool is trained here, the scores are those of the attacks
  * on arrays, of one view of each record or of several. */
 #include "attack/query_attack.h"
-#include "sotto/lab/query.h"
+#include "sotto/attack.h"
 
+#include "attack/target/target.h"
 #include "audit/score/posterior.h"
 #include "audit/score/resolution.h"
 #include "attack/shadow/shadow_set.h"
@@ -62,7 +63,7 @@ static sotto_status ask_target(double *signals, const struct query_input *in, co
     size_t n = in->records.n, k = in->records.classes;
     double *row = NULL;
     NEW(row, k);
-    TRY(sotto_target_query(in->target, answers, x, n));
+    TRY(target_query(in->target, answers, x, n));
     for (size_t i = 0; i < n; i++) {
         struct attack_input one = {.outputs = row,
                                    .probabilities = true,

@@ -9,10 +9,10 @@
 #include "attack/query/memory_pictures.h"
 #include "attack/shadow/shadow_pool.h"
 #include "audit/fit/linear_model.h"
+#include "audit/measure/metrics.h"
 #include "options/option_tables.h"
 #include "options/option_values.h"
 #include "rng/rng.h"
-#include "sotto/lab/audit.h"
 
 #include <math.h>
 #include <string.h>
@@ -129,7 +129,7 @@ static sotto_status query_stolen_layers_learn(struct linear_model *out, struct q
     TRY(linear_model_fit(out, &rows, 2, 1e-3, in->ctx));
     for (size_t i = 0; i < n; i++)
         score[i] = log_odds(out, table + i * m.layers);
-    TRY(sotto_auc(&area, score, third, score + third, third, 0.95));
+    TRY(estimate_auc(&area, score, third, score + third, third, 0.95));
     fact_real(&result->facts, "shadow_auc", area.estimate);
     result->also[0] = query_stolen_layers_precise(score, third, n);
     result->also_count = !isnan(result->also[0]);

@@ -13,9 +13,9 @@
 #include "attack/query/answer_metrics.h"
 #include "attack/query/attack_net.h"
 #include "attack/query/snapshots.h"
+#include "attack/target/target.h"
 #include "rng/rng.h"
 #include "sotto/lab/head.h"
-#include "sotto/lab/query.h"
 
 #include <string.h>
 
@@ -267,7 +267,7 @@ static sotto_status watch_students(double *scores, struct query_result *result, 
     if (result->pending)
         goto done;
     NEW_ROWS(answers, third, lesson.classes);
-    TRY(sotto_target_query(in->target, answers, lesson.x, third));
+    TRY(target_query(in->target, answers, lesson.x, third));
     TRY(students_train(&c.students, &lesson, answers, in->options->seed, in->ctx));
     TRY(own_trajectories(&rows, &c, m, in));
     TRY(query_trajectory_judge(scores, result, rows, &c, &shadows, &lesson, m, in));

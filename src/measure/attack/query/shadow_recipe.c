@@ -1,16 +1,16 @@
 #include "attack/query/shadow_recipe.h"
+#include "attack/target/target.h"
 #include "base/reserved.h"
 #include "options/option_tables.h"
 #include "options/option_values.h"
 #include "sotto/lab/head.h"
-#include "sotto/lab/query.h"
 
 #include <string.h>
 
 static sotto_status change_head(struct sotto_head_recipe *out, const struct sotto_attack_options *o,
                                 const struct sotto_target *t)
 {
-    const struct sotto_head *h = sotto_target_head(t);
+    const struct sotto_head *h = target_head(t);
     const struct sotto_head_recipe *own = h ? sotto_head_get_recipe(h) : NULL;
     *out = o->recipe ? *o->recipe : own ? *own : (struct sotto_head_recipe){0};
     return options_change(out, options_head_recipe, &o->shadow, options_shadow);
@@ -19,7 +19,7 @@ static sotto_status change_head(struct sotto_head_recipe *out, const struct sott
 static sotto_status change_network(struct sotto_train_options *out, const struct sotto_attack_options *o,
                                    const struct sotto_target *t)
 {
-    const struct sotto_network *n = sotto_target_network(t);
+    const struct sotto_network *n = target_held_network(t);
     const struct sotto_train_options *own = n ? sotto_network_recipe(n) : NULL;
     *out = o->network ? *o->network : own ? *own : (struct sotto_train_options){0};
     if (o->shadow.model && (!out->model || strcmp(o->shadow.model, out->model) != 0)) {
@@ -40,7 +40,7 @@ sotto_status shadow_recipe_apply(struct sotto_attack_options *o, struct sotto_he
     if (s->model && s->trainer)
         FAIL(SOTTO_EUSAGE, "attack: give either {shadow.model} (shadow networks) or {shadow.trainer} (shadow "
                            "heads), not both");
-    if (s->model || (sotto_target_network(t) && !s->trainer)) {
+    if (s->model || (target_held_network(t) && !s->trainer)) {
         TRY(change_network(network, o, t));
         o->network = network;
     } else {

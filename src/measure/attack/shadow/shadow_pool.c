@@ -1,15 +1,15 @@
 #include "attack/shadow/shadow_pool.h"
+#include "sotto/lab/head.h"
 
 #include "attack/shadow/shadow_share.h"
 #include "audit/score/posterior.h"
 #include "base/file.h"
+#include "dp/release/noise_simulate.h"
 #include "head/kernel/head_bits.h"
 #include "head/batch/head_batch_train.h"
 #include "par/par.h"
 #include "rng/rng.h"
 #include "train/private/dp_sgd.h"
-#include "sotto/lab/head.h"
-#include "sotto/lab/release.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -385,8 +385,8 @@ static sotto_status ask_noised(float *logits, const struct query *a, size_t mode
     struct sotto_head *head = NULL;
     REQUIRE(!a->pool->networks, "shadows: noise can be added to heads only, but these shadows are networks");
     TRY(shadow_pool_head(&head, a->pool, model));
-    TRY(sotto_noise_simulate(head->parameters, a->pool->parameters, a->noise->mechanism, a->noise->scale,
-                             a->noise->seed, model));
+    TRY(noise_simulate(head->parameters, a->pool->parameters, a->noise->mechanism, a->noise->scale,
+                       a->noise->seed, model));
     TRY(sotto_head_predict(logits, head, a->data->x, a->data->n, a->data->d, 1, a->ctx));
 done:
     sotto_head_free(head);

@@ -30,7 +30,7 @@ void synthetic_clear(struct synthetic *s);
 
 /* per_class climbs for each class; a climb that fails makes nothing: y says what was found, never padded.
  * Many climbs ask at once; each is a function of (seed, class, number) only. Queries as
- * sotto_target_query(). */
+ * target_query(). */
 sotto_status synthetic_climb(struct synthetic *out, struct sotto_target *t, const struct feature_space *space,
                              const struct climb *c, size_t per_class, uint64_t seed,
                              const struct sotto_context *ctx);

@@ -1,7 +1,8 @@
 /* Many climbs walk side by side, so that the target is asked in batches: every round asks for one candidate
  * of each climb that still walks. */
 #include "attack/shadow/synthesis.h"
-#include "sotto/lab/query.h"
+#include "attack/target/target.h"
+#include "sotto/attack.h"
 
 #include <string.h>
 
@@ -120,7 +121,7 @@ static sotto_status synthesis_climb_walk(size_t *walking, struct party *p, struc
             memcpy(p->rows + asked * d, p->candidate + i * d, d * sizeof *p->rows);
             p->who[asked++] = i;
         }
-    TRY(sotto_target_query(t, p->answers, p->rows, asked));
+    TRY(target_query(t, p->answers, p->rows, asked));
     *walking = 0;
     for (size_t a = 0; a < asked; a++) {
         size_t i = p->who[a];

@@ -26,7 +26,7 @@ size_t sotto_target_classes(const struct sotto_target *t)
     return t->classes;
 }
 
-uint64_t sotto_target_used(const struct sotto_target *t)
+uint64_t target_used(const struct sotto_target *t)
 {
     GIVEN_OR(0, t);
     return t->used;
@@ -38,13 +38,13 @@ void sotto_target_set_budget(struct sotto_target *t, uint64_t rows)
     t->budget = rows;
 }
 
-const struct sotto_head *sotto_target_head(const struct sotto_target *t)
+const struct sotto_head *target_head(const struct sotto_target *t)
 {
     GIVEN_OR(NULL, t);
     return t->head;
 }
 
-const struct sotto_network *sotto_target_network(const struct sotto_target *t)
+const struct sotto_network *target_held_network(const struct sotto_target *t)
 {
     GIVEN_OR(NULL, t);
     return t->network;
@@ -111,7 +111,7 @@ done:
     return status;
 }
 
-sotto_status sotto_target_query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
+sotto_status target_query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
 {
     REQUIRE_GIVEN(t, !n || posteriors, !n || rows);
     sotto_status status = SOTTO_OK;
@@ -133,7 +133,7 @@ sotto_status target_labels(struct sotto_target *t, int64_t *label, const float *
     sotto_status status = SOTTO_OK;
     float *p = NULL;
     NEW(p, n * t->classes);
-    TRY(sotto_target_query(t, p, rows, n));
+    TRY(target_query(t, p, rows, n));
     for (size_t i = 0; i < n; i++) {
         size_t best = 0;
         for (size_t k = 1; k < t->classes; k++)

@@ -1,7 +1,7 @@
 /* target.h - a model that is reached by queries; one struct of this kind per way of reaching one.
  *
  * The maker of a target fills in inputs, classes, query and close, and keeps what it needs behind the struct
- * (this one is its first member). Attacks ask through sotto_target_query(), which counts, and checks
+ * (this one is its first member). Attacks ask through target_query(), which counts, and checks
  * answers. */
 #ifndef ATTACK_TARGET_TARGET_H
 #define ATTACK_TARGET_TARGET_H
@@ -48,5 +48,23 @@ enum { TARGET_CLIENT = 65 };
 /* Of a command: frames from now on follow a line "client NAME", for a command that reads such lines (one that watches queries). */
 bool target_is_command(const struct sotto_target *t);
 void target_command_client(struct sotto_target *t, const char *name);
+/** Returns: the weights, for attacks that look inside; NULL if the target only answers. Borrowed. */
+const struct sotto_head *target_head(const struct sotto_target *t);
+/** Returns: the same of a whole network. */
+const struct sotto_network *target_held_network(const struct sotto_target *t);
+/** In:  path  a head or MLP, of sotto or PyTorch
+ *  Out: *out  free with sotto_target_close()
+ *  Returns: those of sotto_head_load() */
+sotto_status target_open_head(struct sotto_target **out, const char *path);
+/** In:  rows        (n, inputs)
+ *  Out: posteriors  (n, classes)
+ *
+ *  Returns: EBUDGET  more rows than the budget still allows; no row is asked
+ *           EINVAL   a row that is not finite
+ *           EFORMAT  an answer that is not finite, is negative, or does not sum to 1 within 1e-3
+ *           those of the model */
+sotto_status target_query(struct sotto_target *t, float *posteriors, const float *rows, size_t n);
+/** Returns: rows asked so far. */
+uint64_t target_used(const struct sotto_target *t);
 
 #endif

@@ -10,7 +10,6 @@
 #include "sotto/lab/query.h"
 #include "sotto/option.h"
 #include "sotto/private/io.h"
-#include "sotto/private/option.h"
 #include "attack/target/child_process.h"
 #include "attack/target/target.h"
 #include "io/array/npy_stream.h"
@@ -312,13 +311,6 @@ static void close_command(struct sotto_target *t)
     child_end(&c->child);
     base_free(c->title);
     base_free(c);
-}
-
-void sotto_command_defaults(struct sotto_command_options *o)
-{
-    GIVEN_OR(, o);
-    *o = (struct sotto_command_options){0};
-    sotto_options_defaults(o, options_command);
 }
 
 static sotto_status make_title(char **out, const char *command)

@@ -63,7 +63,7 @@ static sotto_status ask_client(struct disguised_target *t, float *posteriors, co
         memcpy(f.rows + f.count++ * d, rows + i * d, d * sizeof *rows);
         add_cover(&f, t, t->o.decoys);
     }
-    TRY(sotto_target_query(t->inner, f.answers, f.rows, f.count));
+    TRY(target_query(t->inner, f.answers, f.rows, f.count));
     for (size_t i = first, at = 0; i < n; i += step, at++)
         memcpy(posteriors + i * k, f.answers + f.place[at] * k, k * sizeof *posteriors);
 done:

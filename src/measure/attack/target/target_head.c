@@ -1,6 +1,6 @@
 /* A head or MLP from a file, answered here. */
 #include "attack/target/target.h"
-#include "sotto/lab/query.h"
+#include "sotto/attack.h"
 
 struct head_target {
     struct sotto_target target;
@@ -21,7 +21,7 @@ static void close_head(struct sotto_target *t)
     base_free(h);
 }
 
-sotto_status sotto_target_open_head(struct sotto_target **out, const char *path)
+sotto_status target_open_head(struct sotto_target **out, const char *path)
 {
     REQUIRE_GIVEN(out, path);
     sotto_status status = SOTTO_OK;

@@ -1,6 +1,7 @@
 /* A whole network, answered here: one plan for all queries. */
 #include "attack/target/target_network.h"
-#include "sotto/lab/query.h"
+#include "attack/target/target.h"
+#include "io/array/safetensors.h"
 
 struct network_target {
     struct sotto_target target;
@@ -84,9 +85,9 @@ sotto_status sotto_target_open(struct sotto_target **out, const char *path, cons
 {
     REQUIRE_GIVEN(out, path);
     struct sotto_tensors t = {0};
-    sotto_status status = sotto_safetensors_load(&t, path);
+    sotto_status status = safetensors_load(&t, path);
     if (status == SOTTO_OK)
-        status = network_is(&t) ? open_network(out, path, &t, ctx) : sotto_target_open_head(out, path);
+        status = network_is(&t) ? open_network(out, path, &t, ctx) : target_open_head(out, path);
     sotto_tensors_clear(&t);
     return status;
 }

@@ -1,12 +1,11 @@
 /* The two public estimates that need no audit around them. */
 #include "audit/measure/metrics.h"
 #include "num/beta.h"
-#include "sotto/lab/audit.h"
 
 #include <math.h>
 
-sotto_status sotto_auc(struct sotto_estimate *out, const double *member, size_t n_member,
-                       const double *nonmember, size_t n_nonmember, double confidence)
+sotto_status estimate_auc(struct sotto_estimate *out, const double *member, size_t n_member,
+                          const double *nonmember, size_t n_nonmember, double confidence)
 {
     REQUIRE_GIVEN(out, !n_member || member, !n_nonmember || nonmember);
     sotto_status status = SOTTO_OK;
@@ -27,7 +26,7 @@ done:
     return status;
 }
 
-sotto_status sotto_clopper_pearson(struct sotto_estimate *out, size_t k, size_t n, double confidence)
+sotto_status estimate_proportion(struct sotto_estimate *out, size_t k, size_t n, double confidence)
 {
     REQUIRE_GIVEN(out);
     sotto_status status = SOTTO_OK;

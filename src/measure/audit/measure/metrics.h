@@ -63,5 +63,10 @@ struct rates roc_rates(const struct roc *c, double threshold, double confidence)
 double rates_epsilon(const struct rates *r, double delta);
 /* (TPR + TNR) / 2; interval from two intervals at half the error each. */
 struct sotto_estimate roc_balanced(const struct roc *c, double threshold, double confidence);
+/** Out: *out: area under the ROC curve (ties count half), with DeLong's interval. Returns: EINVAL, ENOMEM. */
+sotto_status estimate_auc(struct sotto_estimate *out, const double *member, size_t n_member,
+                          const double *nonmember, size_t n_nonmember, double confidence);
+/** Out: *out: k / n and its Clopper-Pearson interval. Returns: EINVAL. */
+sotto_status estimate_proportion(struct sotto_estimate *out, size_t k, size_t n, double confidence);
 
 #endif

@@ -1,12 +1,13 @@
 /* A certificate for the person who answers for the data: one page, in the order of the questions of NIST SP 800-226 (what is
  * protected, how strongly, by which noise, what it rests on, what is not covered). Every number is the certificate's, which is
  * verified first. */
+#include "dp/certificate/certificate.h"
+#include "io/array/safetensors.h"
+#include "io/array/tensors.h"
 #include "io/json/json.h"
 #include "io/text/number.h"
 #include "report/certificate/sheet.h"
-#include "sotto/lab/certificate.h"
 #include "sotto/ledger.h"
-#include "sotto/private/io.h"
 #include "sotto/verify.h"
 
 #include <math.h>
@@ -165,7 +166,7 @@ static sotto_status put_mu(struct sheet *s, const struct facts *f, const struct 
     sotto_status status = SOTTO_OK;
     struct sotto_adaptive box;
     char error[64] = "", most[NUMBER_TEXT];
-    TRY(sotto_certificate_adaptive(&box, c, p));
+    TRY(certificate_adaptive(&box, c, p));
     if (box.failure > 0)
         snprintf(error, sizeof error, ", off by at most %s in delta", number_text_up(most, box.failure, 3));
     if (box.mu < INFINITY)
@@ -324,7 +325,7 @@ static const char *plain_recipe(char *out, size_t capacity, const char *json)
 /* How records became numbers: the encoding of a table travels in the model. */
 static void put_preprocessing(struct sheet *s, const struct facts *f)
 {
-    const char *text = sotto_tensors_metadata(&f->released, "encoding");
+    const char *text = tensors_metadata(&f->released, "encoding");
     struct json *encoding = NULL;
     if (text && json_parse(&encoding, text, strlen(text), "encoding") == SOTTO_OK)
         sheet_line(s, "Preprocessing", "columns of a table as numbers; the encoding is %s, by %s",
@@ -339,7 +340,7 @@ static void put_preprocessing(struct sheet *s, const struct facts *f)
 static void put_public(struct sheet *s, const struct facts *f)
 {
     const struct json *c = f->certificate;
-    const char *recipe = sotto_tensors_metadata(&f->released, "recipe");
+    const char *recipe = tensors_metadata(&f->released, "recipe");
     sheet_section(s, "Taken as public");
     if (f->v.records)
         sheet_line(s, "Number of records", "%zu", f->v.records);
@@ -364,7 +365,7 @@ static void put_public(struct sheet *s, const struct facts *f)
 
 static void put_model(struct sheet *s, const struct sotto_tensors *t)
 {
-    const char *network = sotto_tensors_metadata(t, "model"), *format = sotto_tensors_metadata(t, "format");
+    const char *network = tensors_metadata(t, "model"), *format = tensors_metadata(t, "format");
     size_t numbers = 0;
     for (size_t i = 0; i < t->count; i++)
         numbers += t->items[i].array.count;
@@ -447,7 +448,7 @@ static void read_released(struct facts *f)
     memcpy(file, path, length - tail);
     const size_t kept = length - tail;
     if (kept > 12 && strcmp(file + kept - 12, ".safetensors") == 0 &&
-        sotto_safetensors_load(&f->released, file) != SOTTO_OK)
+        safetensors_load(&f->released, file) != SOTTO_OK)
         f->released = (struct sotto_tensors){0};
     base_free(file);
 }

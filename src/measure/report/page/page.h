@@ -54,9 +54,11 @@ void page_command(struct page *p, const char *command);
 /** Moves the text to *out (base_free, sotto_text_free) and leaves *p as {0}. ENOMEM: *p had failed. */
 sotto_status page_done(char **out, struct page *p, const char *what);
 
-/* sotto_report_html() of a document that was read. */
+/* The page of a document that was read: one self-contained HTML document. It loads nothing, reads without script, and escapes all
+ * text. Same document, same bytes. ENOMEM. */
 sotto_status report_html(char **html, const struct report *r);
-/* sotto_report_files() of it. */
+/* Writes the companions of its page into a folder that exists: MODEL_CARD.md, the findings and lines to fill in by hand, and
+ * attacks.csv, a line for each attack and false-positive rate. ENOMEM, ECREATE, EIO. */
 sotto_status report_write_files(const char *folder, const struct report *r);
 
 /* Sections, in the order of the template. */

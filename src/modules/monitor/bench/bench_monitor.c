@@ -1,5 +1,6 @@
 /* What a monitor costs for each query: 400 blocks of 50 benign rows, a bank of 1,000, ten classes. bench_monitor [COLUMNS [ROWS]]
  * prints processor time for each query, medians of 31 times 500 queries in frames of ROWS; and that of making the monitor. The log and its fsync are not in it. */
+#include "monitor/monitor_state.h"
 #include "rng/rng.h"
 #include "sotto/lab/monitor.h"
 #include "sotto/private/all.h"
@@ -42,7 +43,7 @@ int main(int argc, char **argv)
     for (int f = 0; f < FRAMES && status == SOTTO_OK; f++) {
         us[f] = cpu_seconds();
         for (size_t i = 0; i < queries && status == SOTTO_OK; i += frame)
-            status = sotto_monitor_feed(m, "client", rows + i * columns, answers + i * CLASSES, frame);
+            status = monitor_feed(m, "client", rows + i * columns, answers + i * CLASSES, frame);
         us[f] = 1e6 * (cpu_seconds() - us[f]) / (double)queries;
     }
     if (status != SOTTO_OK) {

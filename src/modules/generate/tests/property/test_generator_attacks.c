@@ -2,6 +2,7 @@
  * f32, the machine's backend, one thread. */
 #include "support/test.h"
 
+#include "audit/measure/metrics.h"
 #include "generate/generator.h"
 #include "rng/rng.h"
 #include "sotto/lab/generate.h"
@@ -92,8 +93,8 @@ TEST(members_are_found_and_others_are_not)
                                                &machine.context),
                          SOTTO_OK);
         assert_non_null(access);
-        assert_int_equal(sotto_auc(&found, scores, 16, scores + 16, 32, .95), SOTTO_OK);
-        assert_int_equal(sotto_auc(&control, scores + 16, 16, scores + 32, 16, .95), SOTTO_OK);
+        assert_int_equal(estimate_auc(&found, scores, 16, scores + 16, 32, .95), SOTTO_OK);
+        assert_int_equal(estimate_auc(&control, scores + 16, 16, scores + 32, 16, .95), SOTTO_OK);
         if (!(found.estimate >= .9 && control.lower <= .5 && control.upper >= .5))
             fail_msg("%s of %s: AUC %g, of others %g [%g, %g]", cases[k].attack, cases[k].model,
                      found.estimate, control.estimate, control.lower, control.upper);
@@ -135,8 +136,8 @@ TEST(a_critic_tells_records_from_samples)
     assert_int_equal(
         sotto_generator_score(of_samples, NULL, "logan", g, &samples, rows, MADE, NULL, &machine.context),
         SOTTO_OK);
-    assert_int_equal(sotto_auc(&learnt, scores, 16, of_samples, MADE, .95), SOTTO_OK);
-    assert_int_equal(sotto_auc(&control, scores + 16, 16, scores + 32, 16, .95), SOTTO_OK);
+    assert_int_equal(estimate_auc(&learnt, scores, 16, of_samples, MADE, .95), SOTTO_OK);
+    assert_int_equal(estimate_auc(&control, scores + 16, 16, scores + 32, 16, .95), SOTTO_OK);
     if (!(learnt.estimate >= .95 && control.lower <= .5 && control.upper >= .5))
         fail_msg("AUC %g, of others %g [%g, %g]", learnt.estimate, control.estimate, control.lower,
                  control.upper);
@@ -158,7 +159,7 @@ TEST(an_untrained_pair_tells_nothing)
         assert_int_equal(
             sotto_generator_score(scores, NULL, "logan", g, &data, rows, ROWS, NULL, &machine.context),
             SOTTO_OK);
-        assert_int_equal(sotto_auc(&auc, scores, 24, scores + 24, 24, .95), SOTTO_OK);
+        assert_int_equal(estimate_auc(&auc, scores, 24, scores + 24, 24, .95), SOTTO_OK);
         assert_true(auc.lower <= .5 && auc.upper >= .5);
         sotto_generator_free(g);
     }
@@ -212,8 +213,8 @@ TEST(samples_alone_may_tell)
     assert_int_equal(
         sotto_generator_score(scores, NULL, "logan", own, &data, rows, ROWS, NULL, &machine.context),
         SOTTO_OK);
-    assert_int_equal(sotto_auc(&found, scores, 16, scores + 16, 32, .95), SOTTO_OK);
-    assert_int_equal(sotto_auc(&control, scores + 16, 16, scores + 32, 16, .95), SOTTO_OK);
+    assert_int_equal(estimate_auc(&found, scores, 16, scores + 16, 32, .95), SOTTO_OK);
+    assert_int_equal(estimate_auc(&control, scores + 16, 16, scores + 32, 16, .95), SOTTO_OK);
     if (!(found.estimate >= .9 && control.lower <= .5 && control.upper >= .5))
         fail_msg("AUC %g, of others %g [%g, %g]", found.estimate, control.estimate, control.lower,
                  control.upper);
@@ -246,8 +247,9 @@ TEST(known_records_teach)
             sotto_generator_score(scores, NULL, "logan", own, &bright, rows, ROWS, NULL, &machine.context),
             SOTTO_OK);
         assert_int_equal(
-            sotto_auc(&found, scores + KNOWN, BRIGHT - KNOWN, scores + BRIGHT + KNOWN, KNOWN, .95), SOTTO_OK);
-        assert_int_equal(sotto_auc(&control, scores + KNOWN, 12, scores + KNOWN + 12, 12, .95), SOTTO_OK);
+            estimate_auc(&found, scores + KNOWN, BRIGHT - KNOWN, scores + BRIGHT + KNOWN, KNOWN, .95),
+            SOTTO_OK);
+        assert_int_equal(estimate_auc(&control, scores + KNOWN, 12, scores + KNOWN + 12, 12, .95), SOTTO_OK);
         if (!((swapped ? found.estimate <= .1 : found.estimate >= .9) && control.lower <= .5 &&
               control.upper >= .5))
             fail_msg("swapped %d: AUC %g, of others %g [%g, %g]", swapped, found.estimate, control.estimate,
@@ -275,8 +277,8 @@ TEST(samples_stand_with_known_members)
     assert_int_equal(
         sotto_generator_score(scores, NULL, "logan", own, &data, rows, ROWS, NULL, &machine.context),
         SOTTO_OK);
-    assert_int_equal(sotto_auc(&found, scores + 2, 14, scores + 24, 24, .95), SOTTO_OK);
-    assert_int_equal(sotto_auc(&control, scores + 24, 12, scores + 36, 12, .95), SOTTO_OK);
+    assert_int_equal(estimate_auc(&found, scores + 2, 14, scores + 24, 24, .95), SOTTO_OK);
+    assert_int_equal(estimate_auc(&control, scores + 24, 12, scores + 36, 12, .95), SOTTO_OK);
     if (!(found.estimate >= .8 && control.lower <= .5 && control.upper >= .5))
         fail_msg("AUC %g, of others %g [%g, %g]", found.estimate, control.estimate, control.lower,
                  control.upper);

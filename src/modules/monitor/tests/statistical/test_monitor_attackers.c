@@ -9,6 +9,7 @@
 #include "support/test.h"
 #include "support/effort.h"
 
+#include "monitor/monitor_state.h"
 #include "num/beta.h"
 #include "rng/rng.h"
 #include "sotto/lab/monitor.h"
@@ -85,7 +86,7 @@ static size_t found(const struct attacker *a)
         assert_int_equal(sotto_monitor_make(&m, &in, &o, NULL), SOTTO_OK);
         for (size_t i = 0; i < a->rows; i++) {
             const char name[2] = {(char)('A' + i % a->accounts)};
-            assert_int_equal(sotto_monitor_feed(m, name, x + i * D, NULL, 1), SOTTO_OK);
+            assert_int_equal(monitor_feed(m, name, x + i * D, NULL, 1), SOTTO_OK);
         }
         const struct sotto_monitor_result *result = sotto_monitor_result(m);
         bool any = result->service.alarm > 0;

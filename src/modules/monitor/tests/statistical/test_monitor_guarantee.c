@@ -8,6 +8,7 @@
 #include "support/test.h"
 #include "support/effort.h"
 
+#include "monitor/monitor_state.h"
 #include "num/beta.h"
 #include "rng/rng.h"
 #include "sotto/lab/monitor.h"
@@ -126,7 +127,7 @@ static size_t alarms(traffic *honest, traffic *client, bool by_client, bool shuf
             }
         client(w.life, w.replies, LIFE * M, &r);
         assert_int_equal(sotto_monitor_make(&m, &in, &o, NULL), SOTTO_OK);
-        assert_int_equal(sotto_monitor_feed(m, "client", w.life, w.replies, LIFE * M), SOTTO_OK);
+        assert_int_equal(monitor_feed(m, "client", w.life, w.replies, LIFE * M), SOTTO_OK);
         const struct sotto_monitor_result *found = sotto_monitor_result(m);
         count += found->client[0].alarm > 0 || found->service.alarm > 0;
         sotto_monitor_free(m);

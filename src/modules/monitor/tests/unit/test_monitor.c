@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "monitor/bet.h"
 #include "monitor/distances.h"
+#include "monitor/monitor_state.h"
 #include "monitor/query_log.h"
 #include "rng/rng.h"
 #include "sotto/lab/monitor.h"
@@ -70,9 +71,9 @@ TEST(a_block_is_worked_out_by_hand)
     near_to(r->threshold, 6);
     /* rows 1, 2, 4: nearest others 1, 1, 2; distances to the bank 19, 18, 16; margins .4, 0, 1 */
     const float x[3] = {1, 2, 4}, p[6] = {.7f, .3f, .5f, .5f, 1, 0};
-    assert_int_equal(sotto_monitor_feed(m, "ada", x, p, 2), SOTTO_OK);
+    assert_int_equal(monitor_feed(m, "ada", x, p, 2), SOTTO_OK);
     assert_int_equal(r->client[0].blocks, 0); /* a frame need not be a block */
-    assert_int_equal(sotto_monitor_feed(m, "ada", x + 2, p + 4, 1), SOTTO_OK);
+    assert_int_equal(monitor_feed(m, "ada", x + 2, p + 4, 1), SOTTO_OK);
     assert_int_equal(r->clients, 1);
     assert_int_equal(r->client[0].rows, 3);
     assert_int_equal(r->client[0].blocks, 1);
@@ -88,7 +89,7 @@ TEST(a_block_is_worked_out_by_hand)
     near_to(b->p[SOTTO_MARGIN], 2.0 / 4);
     near_to(b->log_wealth[SOTTO_OFF], log(.5 * exp(bet_log(.75)) + .5)); /* half of the stake waits */
     /* the second block stands among its predecessor too: near 2 of 4, and a sixth is bet from here on */
-    assert_int_equal(sotto_monitor_feed(m, "ada", x, p, 3), SOTTO_OK);
+    assert_int_equal(monitor_feed(m, "ada", x, p, 3), SOTTO_OK);
     b = r->client[0].block + 1;
     near_to(b->p[SOTTO_NEAR], 3.0 / 5);
     near_to(b->log_wealth[SOTTO_NEAR], log((.5 * exp(bet_log(.5)) + 1. / 6) * exp(bet_log(.6)) + 1. / 3));
@@ -112,14 +113,14 @@ TEST(the_largest_wealth_raises_the_alarm)
     for (size_t i = 0; i < r->fewest_blocks; i++) {
         assert_int_equal(r->clients ? r->client[0].alarm : 0, 0);
         far[0] = 1000 * (float)(i + 1), far[1] = 2 * far[0]; /* farther every time, and far from each other */
-        assert_int_equal(sotto_monitor_feed(m, "eve", far, NULL, 2), SOTTO_OK);
+        assert_int_equal(monitor_feed(m, "eve", far, NULL, 2), SOTTO_OK);
     }
     assert_int_equal(r->client[0].alarm, 2 * r->fewest_blocks);
     assert_int_equal(r->client[0].reached[SOTTO_OFF], r->client[0].alarm);
     assert_int_equal(r->client[0].reached[SOTTO_NEAR], 0);
     assert_true(isnan(r->client[0].block[0].p[SOTTO_MARGIN]));
     for (int i = 0; i < 200; i++) /* harmless rows afterwards lose the wealth, not the alarm */
-        assert_int_equal(sotto_monitor_feed(m, "eve", many + 2 * (i % K), NULL, 2), SOTTO_OK);
+        assert_int_equal(monitor_feed(m, "eve", many + 2 * (i % K), NULL, 2), SOTTO_OK);
     assert_true(r->client[0].block[r->client[0].blocks - 1].log_wealth[SOTTO_OFF] < log(2000));
     assert_int_equal(r->client[0].alarm, 2 * r->fewest_blocks);
     sotto_monitor_free(m);
@@ -143,7 +144,7 @@ TEST(the_service_sees_many_accounts)
         char name[16];
         float row = .001f * (float)rng_normal(&g);
         snprintf(name, sizeof name, "a%d", i % ACCOUNTS);
-        assert_int_equal(sotto_monitor_feed(m, name, &row, NULL, 1), SOTTO_OK);
+        assert_int_equal(monitor_feed(m, name, &row, NULL, 1), SOTTO_OK);
     }
     assert_int_equal(r->clients, ACCOUNTS);
     for (size_t i = 0; i < r->clients; i++) {
@@ -213,16 +214,16 @@ TEST(bad_input_is_refused)
     o = three, o.clients = 2;
     struct sotto_monitor *m = make(&in, &o);
     const float x[3] = {1, 2, 4}, p[6] = {.7f, .3f, .5f, .5f, 1, 0};
-    assert_int_equal(sotto_monitor_feed(m, "a", bad, p, 3), SOTTO_EINVAL);
-    assert_int_equal(sotto_monitor_feed(m, "a", x, NULL, 3), SOTTO_EINVAL);
-    assert_int_equal(sotto_monitor_feed(m, "two\nlines", x, p, 3), SOTTO_EINVAL);
-    assert_int_equal(sotto_monitor_feed(m, "", x, p, 3), SOTTO_EINVAL);
+    assert_int_equal(monitor_feed(m, "a", bad, p, 3), SOTTO_EINVAL);
+    assert_int_equal(monitor_feed(m, "a", x, NULL, 3), SOTTO_EINVAL);
+    assert_int_equal(monitor_feed(m, "two\nlines", x, p, 3), SOTTO_EINVAL);
+    assert_int_equal(monitor_feed(m, "", x, p, 3), SOTTO_EINVAL);
     assert_int_equal(sotto_monitor_result(m)->clients, 0);
-    assert_int_equal(sotto_monitor_feed(m, "a", x, p, 3), SOTTO_OK);
-    assert_int_equal(sotto_monitor_feed(m, NULL, x, p, 0), SOTTO_OK);
-    assert_int_equal(sotto_monitor_feed(m, NULL, x, p, 1), SOTTO_OK);
+    assert_int_equal(monitor_feed(m, "a", x, p, 3), SOTTO_OK);
+    assert_int_equal(monitor_feed(m, NULL, x, p, 0), SOTTO_OK);
+    assert_int_equal(monitor_feed(m, NULL, x, p, 1), SOTTO_OK);
     assert_string_equal(sotto_monitor_result(m)->client[1].name, "anonymous");
-    assert_int_equal(sotto_monitor_feed(m, "c", x, p, 1), SOTTO_EBUDGET);
+    assert_int_equal(monitor_feed(m, "c", x, p, 1), SOTTO_EBUDGET);
     sotto_monitor_free(m);
 }
 
@@ -233,8 +234,8 @@ TEST(edges_have_ranks)
     struct sotto_monitor *m = make(&in, &three);
     const float same[3] = {5, 5, 5}, far[3] = {3e38f, -3e38f, 3e38f}, p[6] = {1, 0, 1, 0, 1, 0};
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(sotto_monitor_feed(m, "a", same, p, 3), SOTTO_OK);
-        assert_int_equal(sotto_monitor_feed(m, "a", far, p, 3), SOTTO_OK);
+        assert_int_equal(monitor_feed(m, "a", same, p, 3), SOTTO_OK);
+        assert_int_equal(monitor_feed(m, "a", far, p, 3), SOTTO_OK);
     }
     const struct sotto_monitor_stream *s = sotto_monitor_result(m)->client;
     for (size_t b = 0; b < s->blocks; b++)

@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include "io/provenance/statement.h"
+#include "monitor/monitor_state.h"
 #include "rng/rng.h"
 #include "sotto/lab/monitor.h"
 #include "sotto/private/all.h"
@@ -71,9 +72,9 @@ TEST(distances_are_those_of_embeddings)
                                       .bank_rows = BANK};
     assert_int_equal(sotto_monitor_make(&vectors, &in, &o, NULL), SOTTO_OK);
     size_t first = N + BANK;
-    assert_int_equal(sotto_monitor_feed(images, NULL, rows + first * D, NULL, 7), SOTTO_OK); /* by frames */
-    assert_int_equal(sotto_monitor_feed(images, NULL, rows + (first + 7) * D, NULL, N - 7), SOTTO_OK);
-    assert_int_equal(sotto_monitor_feed(vectors, NULL, out + first * width, NULL, N), SOTTO_OK);
+    assert_int_equal(monitor_feed(images, NULL, rows + first * D, NULL, 7), SOTTO_OK); /* by frames */
+    assert_int_equal(monitor_feed(images, NULL, rows + (first + 7) * D, NULL, N - 7), SOTTO_OK);
+    assert_int_equal(monitor_feed(vectors, NULL, out + first * width, NULL, N), SOTTO_OK);
     const struct sotto_monitor_stream *a = sotto_monitor_result(images)->client,
                                       *b = sotto_monitor_result(vectors)->client;
     assert_int_equal(a->blocks, N / 5);

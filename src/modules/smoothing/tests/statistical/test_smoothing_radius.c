@@ -7,6 +7,7 @@
 #include "support/effort.h"
 
 #include "num/beta.h"
+#include "smoothing/smoothing_private.h"
 #include "sotto/lab/smoothing.h"
 #include "sotto/private/all.h"
 
@@ -104,8 +105,8 @@ TEST(a_radius_exceeds_the_truth_in_at_most_alpha_of_the_runs)
                 struct sotto_smoothing_row row = certify(t, x, &o);
                 assert_true(row.abstained || row.answer == 0);
                 failed += row.radius > settings[s].truth;
-                naive += sotto_smoothing_radius(o.noise, o.sigma, (double)row.votes / (double)o.n) >
-                         settings[s].truth;
+                naive +=
+                    smoothing_radius(o.noise, o.sigma, (double)row.votes / (double)o.n) > settings[s].truth;
             }
             sotto_target_close(t);
             if (!(surprise(failed, alpha) >= 1e-5))

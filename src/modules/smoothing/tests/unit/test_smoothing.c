@@ -1,8 +1,10 @@
 /* Randomised smoothing on models with known answers: what is drawn, what is counted, what is refused. */
 #include "support/test.h"
 
+#include "attack/target/target.h"
 #include "base/memory.h"
 #include "base/sha256.h"
+#include "io/array/npy.h"
 #include "num/binomial.h"
 #include "rng/rng.h"
 #include "smoothing/smoothing_private.h"
@@ -236,7 +238,7 @@ TEST(position_does_not_matter)
     struct sotto_smoothing_options o = {.sigma = 1, .certify = 1, .seed = 4, .n = 1500};
     assert_int_equal(sotto_head_train(&h, x, y, N, D, K, &recipe, &machine.context), SOTTO_OK);
     assert_int_equal(sotto_head_save(path_of("h.safetensors"), h), SOTTO_OK);
-    assert_int_equal(sotto_target_open_head(&t, path_of("h.safetensors")), SOTTO_OK);
+    assert_int_equal(target_open_head(&t, path_of("h.safetensors")), SOTTO_OK);
     assert_int_equal(sotto_smoothing(&whole, t, &all, &o, &machine.context), SOTTO_OK);
     for (size_t i = 0; i < N; i++)
         memcpy(backwards + i * D, x + (N - 1 - i) * D, D * sizeof *x);
@@ -334,12 +336,12 @@ TEST(many_rows_are_said_together)
 
 TEST(pixeldp_is_weaker)
 {
-    assert_true(fabs(sotto_smoothing_radius(SOTTO_SMOOTHING_GAUSSIAN, 1, .9) - 1.2816) < 5e-5);
-    assert_true(fabs(sotto_smoothing_pixeldp(SOTTO_SMOOTHING_GAUSSIAN, 1, .9) - .390) < 5e-4);
+    assert_true(fabs(smoothing_radius(SOTTO_SMOOTHING_GAUSSIAN, 1, .9) - 1.2816) < 5e-5);
+    assert_true(fabs(smoothing_pixeldp(SOTTO_SMOOTHING_GAUSSIAN, 1, .9) - .390) < 5e-4);
     for (int law = 0; law < 3; law++)
         for (double p = .5; p <= 1; p += .003) {
-            double ours = sotto_smoothing_radius((enum sotto_smoothing_noise)law, 2, p),
-                   theirs = sotto_smoothing_pixeldp((enum sotto_smoothing_noise)law, 2, p);
+            double ours = smoothing_radius((enum sotto_smoothing_noise)law, 2, p),
+                   theirs = smoothing_pixeldp((enum sotto_smoothing_noise)law, 2, p);
             assert_true(isfinite(theirs) && theirs >= 0 && theirs <= ours * (1 + 1e-9) &&
                         (p <= .501 || theirs > 0));
         }
@@ -351,7 +353,7 @@ TEST(results_as_files)
     struct sotto_smoothing_result r = smooth(always_two, NULL, &all, &o);
     struct sotto_array a = {0};
     assert_int_equal(sotto_smoothing_save(path_of("s.npy"), &r), SOTTO_OK);
-    assert_int_equal(sotto_npy_load(&a, path_of("s.npy")), SOTTO_OK);
+    assert_int_equal(npy_load(&a, path_of("s.npy")), SOTTO_OK);
     assert_true(a.dtype == SOTTO_F8 && a.shape[0] == N && a.shape[1] == 4);
     assert_true(((double *)a.data)[0] == 2 && ((double *)a.data)[3] == r.rows[0].radius);
     sotto_array_clear(&a);
@@ -374,7 +376,7 @@ static void refuses(struct sotto_smoothing_options o, const struct sotto_records
     assert_int_equal(sotto_smoothing(&r, t, records, &o, NULL), SOTTO_EINVAL);
     if (!strstr(sotto_error_text(), text))
         fail_msg("%s, expected %s", sotto_error_text(), text);
-    assert_true(r.rows == NULL && sotto_target_used(t) == 0);
+    assert_true(r.rows == NULL && target_used(t) == 0);
     sotto_target_close(t);
 }
 
@@ -422,7 +424,7 @@ TEST(out_of_memory_is_an_error)
 TEST(defaults)
 {
     struct sotto_smoothing_options o;
-    sotto_smoothing_defaults(&o);
+    assert_int_equal(sotto_options_resolve(&o, NULL, sotto_option_table("smoothing")), SOTTO_OK);
     assert_true(o.n == 1000 && o.n0 == 100 && o.alpha == .001 && o.noise == SOTTO_SMOOTHING_GAUSSIAN &&
                 !o.certify);
 }

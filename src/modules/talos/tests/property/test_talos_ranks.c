@@ -3,6 +3,7 @@
 #include "support/pretraining_ranks.h"
 #include "base/memory.h"
 #include "base/sha256.h"
+#include "io/array/safetensors.h"
 #include "sotto/lab/talos.h"
 
 static int begin(void **state)
@@ -25,7 +26,7 @@ static struct checkpoint_hash hash_checkpoint(const char *path)
     size_t size, found = 0;
     assert_int_equal(file_read(&data, &size, path, 1 << 24), SOTTO_OK);
     sha256_of(out.file, data, size);
-    assert_int_equal(sotto_safetensors_load_bytes(&t, data, size, path), SOTTO_OK);
+    assert_int_equal(safetensors_load_bytes(&t, data, size, path), SOTTO_OK);
     sha256_init(&hash);
     for (size_t i = 0; i < t.count; i++)
         if (strncmp(t.items[i].name, "adversary_optimizer.", 20) == 0) {

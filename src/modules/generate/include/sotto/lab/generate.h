@@ -68,19 +68,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_generator_save(const char *path,
                                                              const struct sotto_generator *g);
 /** Out: *out: free with sotto_generator_free(). Returns: ENOENT, EIO, EFORMAT, ENOMEM. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_generator_load(struct sotto_generator **out, const char *path);
-/** The bytes of that file, to memory.
- *
- *  Out:     *bytes (*size): free with sotto_bytes_free()
- *  Returns: ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_generator_save_bytes(void **bytes, size_t *size,
-                                                                   const struct sotto_generator *g);
-/** A model from the bytes of such a file.
- *
- *  In:      bytes (size): borrowed during the call
- *  Out:     *out: free with sotto_generator_free()
- *  Returns: EFORMAT, ENOMEM; errors speak of "generator in memory" */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_generator_load_bytes(struct sotto_generator **out,
-                                                                   const void *bytes, size_t size);
 SOTTO_API void sotto_generator_free(struct sotto_generator *g);
 /** Out:     shape    channels, height, width of an image
  *           *latent  values of a latent vector; may be NULL

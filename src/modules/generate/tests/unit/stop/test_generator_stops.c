@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include "base/sha256.h"
+#include "generate/generator.h"
 #include "sotto/lab/generate.h"
 #include "sotto/private/all.h"
 #include "support/stop_questions.h"
@@ -69,7 +70,7 @@ static sotto_status adversaries(const char *model, size_t width)
     sotto_status status = sotto_generator_train(&g, NULL, many_images, NULL, 0, &o, &context);
     assert_true((status == SOTTO_OK) == (g != NULL));
     if (g) {
-        assert_int_equal(sotto_generator_save_bytes(&bytes, &size, g), SOTTO_OK);
+        assert_int_equal(generator_save_bytes(&bytes, &size, g), SOTTO_OK);
         sha256_of(bits, bytes, size);
     }
     sotto_bytes_free(bytes);

@@ -34,8 +34,6 @@ extern "C" {
 struct sotto_encoder;
 
 enum sotto_monitor_statistic { SOTTO_NEAR, SOTTO_OFF, SOTTO_MARGIN, SOTTO_MONITOR_STATISTICS };
-/** "near", "off", "margin". */
-SOTTO_API const char *sotto_monitor_statistic_name(enum sotto_monitor_statistic s);
 
 /** {0} or NULL: all defaults. */
 struct sotto_monitor_options {
@@ -51,7 +49,6 @@ struct sotto_monitor_options {
     /** Zeros: room for later members. */
     uint64_t reserved[4];
 };
-SOTTO_API void sotto_monitor_defaults(struct sotto_monitor_options *o);
 
 /** What benign queries look like. Arrays are read by sotto_monitor_make() only. */
 struct sotto_monitor_input {
@@ -123,17 +120,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_monitor_make(struct sotto_monitor 
                                                            const struct sotto_monitor_options *options,
                                                            const struct sotto_context *ctx);
 SOTTO_API void sotto_monitor_free(struct sotto_monitor *m);
-/** Judges queries, once they are answered.
- *
- *  In:      client   its name, 1 to 64 bytes of UTF-8 without control characters; NULL: "anonymous". The monitor believes
- *                    it: names must come from a gateway that knows who asks.
- *           rows     (n, columns)
- *           answers  (n, classes) as they leave; NULL if the monitor has no margin statistic
- *  Returns: EINVAL   a value that is not finite, or a bad name; nothing was counted
- *           EBUDGET  more clients than options.clients
- *           ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_monitor_feed(struct sotto_monitor *m, const char *client,
-                                                           const float *rows, const float *answers, size_t n);
 /** Returns: what was found so far; borrowed, until the next call that feeds or frees the monitor. */
 SOTTO_API const struct sotto_monitor_result *sotto_monitor_result(const struct sotto_monitor *m);
 
@@ -142,7 +128,7 @@ SOTTO_API const struct sotto_monitor_result *sotto_monitor_result(const struct s
  *  Out:     *torn   bytes of an exchange that is not complete at the end of the file; may be NULL
  *  Returns: ENOENT, EIO
  *           EFORMAT  text that is no client line, frames of another shape or type
- *           ESTOPPED, and those of sotto_monitor_feed() */
+ *           ESTOPPED, and those of monitor_feed() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_monitor_replay(struct sotto_monitor *m, const char *path,
                                                              uint64_t *torn, const struct sotto_context *ctx);
 

@@ -45,10 +45,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_input(struct sotto_residu
  *  Returns: EINVAL     epsilon does not exceed the part of the labels */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_input_noise(double *noise, double epsilon,
                                                                    const struct sotto_residual_input *in);
-/** Randomised response of one label among `classes`.
- *
- *  Returns: probability of keeping the label, e^epsilon / (e^epsilon + classes - 1) */
-SOTTO_API double sotto_label_keep_probability(double epsilon, size_t classes);
 
 /** Theorem 1 (Strategy I, additive noise) AS PUBLISHED. Its second half (gamma, and epsilon of each mapping) assumes that
  *  outputs of residual mappings are Gaussian with one covariance for all records, which is false for ReLU networks

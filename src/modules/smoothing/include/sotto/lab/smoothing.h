@@ -36,7 +36,6 @@ struct sotto_smoothing_options {
     size_t radius_count;
     uint64_t reserved[4]; /**< zeros: room for later members */
 };
-SOTTO_API void sotto_smoothing_defaults(struct sotto_smoothing_options *o);
 
 /** What is said of one row. */
 struct sotto_smoothing_row {
@@ -84,22 +83,13 @@ struct sotto_smoothing_result {
  *  In:      records  rows to answer; y NULL: no labels
  *  Out:     *out     free with sotto_smoothing_result_free()
  *  Returns: EINVAL   an option, a label or a row out of range; a network with noise that depends on the batch
- *           those of sotto_target_query() */
+ *           those of target_query() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_smoothing(struct sotto_smoothing_result *out,
                                                         struct sotto_target *target,
                                                         const struct sotto_records *records,
                                                         const struct sotto_smoothing_options *options,
                                                         const struct sotto_context *ctx);
 SOTTO_API void sotto_smoothing_result_free(struct sotto_smoothing_result *r);
-
-/** In:      p      lower limit of the probability of the answer
- *  Returns: the certified radius, rounded down; 0 for p <= 1/2 */
-SOTTO_API double sotto_smoothing_radius(enum sotto_smoothing_noise noise, double sigma, double p);
-/** The radius of the same guarantee by PixelDP: the largest L such that the noise on the query is (epsilon, delta)-DP for
- *  inputs at distance L and p >= e^(2 epsilon) (1 - p) + (1 + e^epsilon) delta.
- *  Gaussian: L = sigma epsilon / sqrt(2 ln(1.25 / delta)), the best epsilon <= 1; others: L = sigma epsilon, delta 0.
- *  Returns: 0 for p <= 1/2 */
-SOTTO_API double sotto_smoothing_pixeldp(enum sotto_smoothing_noise noise, double sigma, double p);
 
 /** Out:     *json: one "sotto.smooth/1" object (page.md)
  *           *text: lines for the terminal. Free with sotto_text_free()

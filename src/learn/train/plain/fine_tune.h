@@ -1,19 +1,15 @@
 /* fine_tune.h - trains encoder and head together on labelled PRIVATE images: the variant about which nothing is proved. It
  * is here so that it can be measured beside heads on a frozen encoder. */
-#ifndef SOTTO_FINE_TUNE_H
-#define SOTTO_FINE_TUNE_H
+#ifndef TRAIN_PLAIN_FINE_TUNE_H
+#define TRAIN_PLAIN_FINE_TUNE_H
 
 #include "sotto/head.h"
 #include "sotto/lab/ssl.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-enum { SOTTO_FINE_TUNE_HIDDEN = 3 };
+enum { FINE_TUNE_HIDDEN = 3 };
 
 /** {0}: all defaults. */
-struct sotto_fine_tune_options {
+struct fine_tune_options {
     /** ["auto"] = measured (autotune.h), "winograd", "dnnl", "ref". */
     const char *backend;
     /** [1] of the head's initial weights, the order and the augmentation; below 2^63. */
@@ -26,14 +22,14 @@ struct sotto_fine_tune_options {
     double lr;
     /** [0]: a linear head. */
     size_t hidden_count;
-    size_t hidden[SOTTO_FINE_TUNE_HIDDEN];
+    size_t hidden[FINE_TUNE_HIDDEN];
     /** Augmentation [.75, .3, .1] (Keras "weak"). */
     double min_area, brightness, jitter;
     /** Zeros: room for later members. */
     uint64_t reserved[4];
 };
 /** Out: every member of *o gets its default. */
-SOTTO_API void sotto_fine_tune_defaults(struct sotto_fine_tune_options *o);
+void fine_tune_defaults(struct fine_tune_options *o);
 
 /** Continues from a pre-trained encoder, which stays as it is, with a new head on top: softmax cross-entropy, one augmented
  *  view for each image, f32. Each epoch shuffles the rows and drops the last, incomplete batch (a batch larger than n is n).
@@ -51,12 +47,9 @@ SOTTO_API void sotto_fine_tune_defaults(struct sotto_fine_tune_options *o);
  *           EDIVERGED  the loss became NaN or infinite
  *           ESTOPPED   nothing is kept
  *  Source:  Keras's semisupervised_simclr.py (fine-tuning stage) */
-SOTTO_API SOTTO_MUST_CHECK sotto_status
-sotto_fine_tune(struct sotto_encoder **encoder, struct sotto_head **head, double *loss,
-                const struct sotto_encoder *from, const struct sotto_dataset *data, const int64_t *rows,
-                size_t n, const struct sotto_fine_tune_options *options, const struct sotto_context *ctx);
+sotto_status fine_tune_encoder(struct sotto_encoder **encoder, struct sotto_head **head, double *loss,
+                               const struct sotto_encoder *from, const struct sotto_dataset *data,
+                               const int64_t *rows, size_t n, const struct fine_tune_options *options,
+                               const struct sotto_context *ctx);
 
-#ifdef __cplusplus
-}
-#endif
 #endif
