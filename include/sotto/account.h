@@ -156,7 +156,6 @@ struct sotto_sampled {
     enum sotto_sampling sampling; /**< [poisson], or fixed: under replace-one only */
     /** [0: a record], or the neighbours differ in a person with at most so many records. Poisson samples only. */
     size_t rows_per_person;
-    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Accounts for all steps together.
  *
@@ -249,7 +248,6 @@ struct sotto_event {
     struct sotto_dp stated;
     size_t group; /**< data sets that differ in this many records, such as a person's rows; 0 or 1: one */
     enum sotto_adjacency adjacency;
-    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Epsilon of all events together at `delta`, by every bound that applies: one interval.
  *

@@ -68,8 +68,6 @@ struct sotto_attack_input {
     /** "white-box": records of which the attacker knows that they did, or did not, train the target. None of them is to be
      *  among the records to judge. Then no shadow is trained. Both or none. */
     struct sotto_records known_member, known_nonmember;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 /** Where the shadow models' records come from. */
 enum sotto_shadow_data {
@@ -94,8 +92,6 @@ struct sotto_shadow_recipe {
     const char *from;
     /** The public embeddings that the target standardises by; needed where it does. */
     const char *standardise;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 /** {0} but for the name: all defaults. */
 struct sotto_attack_options {
@@ -167,8 +163,6 @@ struct sotto_attack_options {
     /** 1: a worker that trains one shadow at most, and only if no other one in `cache` tells how long it takes; the result's
      *  "shadows" then say hours and bytes of those that are missing [0]. */
     int plan;
-    /** Zeros: room for later members. */
-    uint64_t reserved[2];
 };
 /** Runs one attack. in->target stays as it was, but for its count of queries.
  *

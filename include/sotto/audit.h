@@ -494,8 +494,6 @@ struct sotto_generative_input {
     size_t attacker_n;
     /** Of a record and a sample, channels 1 or 3, for the pictures of a report [0: they are not images]. */
     size_t channels, height, width;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 /** What a language model says of texts. All arrays: members first, then non-members. */
 struct sotto_token_input {
@@ -512,8 +510,6 @@ struct sotto_token_input {
     /** (n, neighbours): mean losses of texts that differ from it in a few words, nats a token. NULL: none. */
     const float *neighbour_losses;
     size_t neighbours;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 /** Attribute inference: records with a hidden attribute, 0 .. values - 1, and what a model reveals about them. */
 struct sotto_attribute_input {
@@ -533,8 +529,6 @@ struct sotto_attribute_input {
     size_t n_aux;
     /** Networks of 3 .. deepest dense layers are tried, each with a result of its own; at most 6 [0: one of 3 only]. */
     size_t deepest;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 /** Arrays to audit. Rows are records. Either logits or probabilities with labels, or scores. */
 struct sotto_audit_input {
@@ -615,8 +609,6 @@ struct sotto_audit_input {
     const double *member_dates, *nonmember_dates;
     /** Of reference_outputs [0: the kind of the target's outputs]; 1: logits; 2: probabilities. */
     int reference_kind;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 /** {0} or NULL: all defaults. */
 struct sotto_audit_options {
@@ -652,8 +644,6 @@ struct sotto_audit_options {
     size_t most_vulnerable;
     /** 1: with their row numbers. */
     int include_indices;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 /** Runs the attacks.
  *
@@ -685,7 +675,6 @@ struct sotto_audit_facts {
     const char *ledger; /**< that was charged for it; NULL: not at hand, and the page says so */
     /** Command that repeats the audit, for the page; names of files do not belong in it. NULL: none */
     const char *command;
-    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** The page of an audit. If the environment has SOURCE_DATE_EPOCH, that is the time that the page shows.
  *  In:      audit: the result

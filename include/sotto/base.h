@@ -44,8 +44,8 @@ typedef enum sotto_status {
 
 /* Options and inputs: {0} means defaults. A member that is 0 or NULL is "not given" and stands for its default, which its
  * comment states as [value]; the call that takes the struct fills it in, in a copy of its own. Where 0 is another legal
- * value, it is stated by a mark: SOTTO_ZERO of a double, SOTTO_NONE of a count, SOTTO_SEED_ZERO of a seed. Each such struct
- * ends with zeros reserved for later members, so that {0} and designated initialisers keep their meaning. */
+ * value, it is stated by a mark: SOTTO_ZERO of a double, SOTTO_NONE of a count, SOTTO_SEED_ZERO of a seed. A later version may
+ * add members. Their default is 0 too, so {0} and designated initialisers keep their meaning. */
 /** The double 0, where 0 would mean the default: 2^-1022, the smallest number that a program which flushes subnormal
  * numbers to 0 keeps. */
 #define SOTTO_ZERO 2.2250738585072014e-308

@@ -73,7 +73,6 @@ struct sotto_head_recipe {
     /** [0] 1 in heads of earlier versions: no record was scaled to clip, and queries are not scaled either. Trainers refuse
      *  1, because a refused record would be an answer about the records. */
     int refuse_larger;
-    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 
 struct sotto_head; /* layers: weight (out, in), bias (out), f32 */
@@ -123,7 +122,6 @@ struct sotto_head_privacy {
     struct sotto_canaries *canaries;
     /** Instead of target.epsilon and the recipe's noise_multiplier: the smallest noise for it [{0}: none]. */
     struct sotto_risk risk;
-    uint64_t reserved[2]; /**< zeros: room for later members */
 };
 /** Writes a safetensors file (docs/FORMATS.md).
  *

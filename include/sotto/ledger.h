@@ -29,7 +29,6 @@ struct sotto_source_records {
     /** 1: sotto generates this set or knows it as a public benchmark. That is an exercise, which may keep a ledger
      * anywhere. */
     int public_set;
-    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 
 /** Which data set a privacy loss is charged to, where that is recorded, and what it may cost: the same for a release, for
@@ -64,7 +63,6 @@ struct sotto_spend {
      * charged. For sotto_dp_release() and the like, and for a new run of sotto_dp_reserve(), which spends the slot whole; others
      * refuse it. */
     const char *planned;
-    uint64_t reserved[3]; /**< zeros: room for later members */
 };
 
 /** Where the ledger of a data set is: the file that was registered, else $XDG_DATA_HOME/sotto/ledger/ID.jsonl,

@@ -46,15 +46,15 @@ struct sotto_option {
 /** Table of a struct of options or inputs.
  *
  *  In:   name  that of the struct without sotto_ and _options: "audit", "audit_input", "head_recipe", "spend", ...
- *  Returns: rows that live as long as the program. The last one has name NULL; its offset is that of the struct's member `reserved`, its
- *           capacity the size of the struct. NULL: there is no such table */
+ *  Returns: rows that live as long as the program. The last one has name NULL; its capacity is the size of
+ *           the struct. NULL: there is no such table */
 SOTTO_API const struct sotto_option *sotto_option_table(const char *name);
 /** What a call makes of the options that it is given. Ranges are not checked.
  *
  *  In:      given   the table's struct; NULL: {0}
  *  Out:     *out    a copy. Each member that is 0 or NULL gets its default ("auto": NAN, or 0 of a whole number);
  *                   each SOTTO_ZERO, SOTTO_NONE or SOTTO_SEED_ZERO becomes 0. Members without a row are copied.
- *  Returns: EINVAL  a reserved member is not 0 */
+ *  Returns: EINVAL  a pointer other than `given` is NULL */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_options_resolve(void *out, const void *given,
                                                               const struct sotto_option *table);
 /** Sets one member from text; no REALS, LIST or INPUT. Ranges are not checked.

@@ -26,7 +26,6 @@ struct sotto_release {
      * Not for discrete Gaussian and K-norm noise, selection and randomised response. [0] */
     int flat_doubt;
     struct sotto_risk risk; /**< instead of scale and target.epsilon: the smallest scale for it [{0}: none] */
-    uint64_t reserved[2];   /**< zeros: room for later members */
 };
 
 /** The only place where noise is added to a vector: checks, accounts, writes and fsyncs the ledger entry, then adds
@@ -114,7 +113,6 @@ struct sotto_dpsgd_request {
      * max_grad_norm at most. Nothing is then rounded, so the account is that of noise_multiplier as it is; sums go to
      * sotto_dp_step_lattice(). [0] */
     int on_lattice;
-    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 struct sotto_dpsgd_session;
 /** Checks, accounts, writes and fsyncs the entry.
@@ -200,7 +198,6 @@ struct sotto_protect {
      * is not counted; released labels count from 0 */
     size_t labels_from;
     struct sotto_release release; /**< mechanism: ["logistic"] */
-    uint64_t reserved[4];         /**< zeros: room for later members */
 };
 /** Writes `output` and `output`.certificate.json. Of text metadata recipe, shape and classes are kept and nothing else
  * (docs/FORMATS.md).
@@ -237,7 +234,6 @@ struct sotto_protect_records {
     struct sotto_spend spend;  /**< dataset_id [NULL: that of the input's provenance] */
     /** Instead of scale and target.epsilon, where labels are public: the smallest scale for it [{0}: none]. */
     struct sotto_risk risk;
-    uint64_t reserved[2]; /**< zeros: room for later members */
 };
 /** Clips every row, adds noise to it once by one charge of the ledger, and writes `output` and
  *  `output`.certificate.json. A replaced row changes the vector of all values by at most 2 clip, so the guarantee is that
@@ -296,7 +292,6 @@ struct sotto_canary_options {
     enum sotto_canary_kind kind;
     uint64_t
         seed; /**< [1] of the canaries and the rows they displace, which are no secret; never of the coins */
-    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 
 #ifdef __cplusplus

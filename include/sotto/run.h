@@ -27,8 +27,6 @@ struct sotto_run_options {
     int plan;
     /** Likewise, of the shadow models only those with number % shards == shard [0 of 1: not likewise]. */
     size_t shard, shards;
-    /** Zeros: room for later members. */
-    uint64_t reserved[1];
 };
 /** Runs an experiment. Finished stages with an unchanged hash are reused.
  *

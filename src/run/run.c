@@ -1,6 +1,5 @@
 /* An experiment is a list of stages. Each one looks for its own finished work first, so running again
  * continues. */
-#include "base/reserved.h"
 #include "data/set/split.h"
 #include "par/par.h"
 #include "run/stages/run_canaries.h"
@@ -298,7 +297,6 @@ static sotto_status run_execute(char **folder, char **plan_json, char **plan_tex
     char path[RUN_PATH];
     const bool worker = options->worker || options->shards > 1 || plan_json;
     int pool = par_set_threads(par_threads(ctx));
-    TRY(require_reserved_of(options->reserved, sizeof options->reserved / sizeof *options->reserved, "run"));
     REQUIRE(options->shards == 0 || options->shard < options->shards,
             "run: shard %zu of %zu; expected 0 .. shards - 1", options->shard, options->shards);
     if (worker && options->fresh)

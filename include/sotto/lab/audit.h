@@ -122,8 +122,6 @@ struct sotto_encoder_attack_input {
     size_t bank_n;
     /** [0.1] of the contrastive loss. */
     double temperature;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 /** Membership in the pre-training set of an ENCODER (not of a head trained on it): EncoderMI with its vector, set and
  *  threshold attackers (Liu et al. 2021), the contrastive loss, and a likelihood ratio of the embedding's norm. Their

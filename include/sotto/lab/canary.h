@@ -38,7 +38,6 @@ struct sotto_canary_request {
     /** [NULL: one process] All ranks of a team make the same set together (sotto/private/team.h). Rank 0 tosses the coins and has their file; the
      *  others know them too, and have to keep them secret likewise. With 0 canaries ranks only compare, and *out is NULL. */
     const struct sotto_team *team;
-    uint64_t reserved[3]; /**< zeros: room for later members */
 };
 struct sotto_canaries;
 /** Tosses the coins and makes the set to train on: the rows that no canary displaced, then the canaries' places. Coins
@@ -86,7 +85,6 @@ struct sotto_coins_request {
     const char *certificate; /**< of the model, or its file; NULL: OUTPUT.canaries.npz holds the commitment */
     const double *scores;    /**< (n), higher = heads; fixed before the coins are seen */
     size_t n, guesses;
-    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Checks the coins against the commitment that was made before the training, and notes in FILE.opened for which scores and
  *  number of guesses they were opened: a second choice would void the level.

@@ -72,7 +72,6 @@ struct sotto_dataset_arrays {
     size_t classes;
     const char *const *class_names; /**< (classes), or NULL; needs `classes` */
     const char *classes_by;         /**< who gave `classes`; NULL: "the caller"; below 64 bytes */
-    uint64_t reserved[4];           /**< zeros: room for later members */
 };
 /** Makes a set of arrays in memory: the same set, with the same SHA-256, as an import of these arrays as .npy files.
  *  Out:     *out: a copy that does not depend on the arrays; free with sotto_dataset_free()
@@ -130,7 +129,6 @@ struct sotto_import_options {
      *  column of type person in the schema is left out. NULL: there is no such column. */
     const char *person;
     size_t rows_per_person;
-    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** sotto_dataset_open() with options for files; of a name, EUSAGE unless they are {0}. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_open_files(struct sotto_dataset **out,
@@ -178,7 +176,6 @@ struct sotto_fetch_options {
     const char *sha256; /**< of that file; needed where sotto has none on record */
     int keep;           /**< 1: keep the downloaded files after the import */
     struct sotto_import_options import;
-    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Downloads a set and imports it, with all registered sets that come in the same file (both parts of STL-10). Length and
  *  SHA-256 must be those on record before anything is imported. Bytes gather in the data folder; after an interruption the
@@ -276,7 +273,6 @@ struct sotto_split_options {
      *  the ledger of dataset_id. */
     double private_epsilon;
     const char *dataset_id, *ledger; /**< of the private fit; ledger NULL: as in struct sotto_release */
-    uint64_t reserved[4];            /**< zeros: room for later members */
 };
 /** Writes disjoint uniformly random parts of a set as files: NAME-features.npy (n, D) f4; NAME-labels.npy and
  *  NAME-attribute.npy (n) i8 if the set has them; NAME-rows.npy (n) i8, the rows in the set; beside each its provenance

@@ -65,7 +65,6 @@ struct sotto_records_check {
     size_t no_class;     /**< records with a label outside of 0 .. classes - 1 */
     size_t empty;        /**< classes without a record that counts */
     int64_t least, most; /**< smallest and largest label */
-    uint64_t reserved[4];
 };
 /** Counts the records that count as nothing in private training, by the rule of training itself.
  *

@@ -33,7 +33,6 @@ struct sotto_shaping {
     size_t n;             /**< how many; 0: unknown */
     int64_t *rows;        /**< (n) rows of `set`, ascending, owned; NULL: unknown */
     int is_public;        /**< 1: of a set that sotto generates or knows as a public benchmark */
-    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** The source of an array's records, and what was done to them. Kept beside the array as PATH.provenance.json (schema
  *  sotto.provenance/1), which is as private as the array. Initialise with {0}; free with sotto_provenance_clear(). */
@@ -55,7 +54,6 @@ struct sotto_provenance {
      * records that it charges. NULL with 0: nothing that is known of. */
     struct sotto_shaping *shaped_by;
     size_t shapings;
-    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 SOTTO_API void sotto_provenance_clear(struct sotto_provenance *p);
 /** Out:     *out: a deep copy; must be {0} or cleared before

@@ -15,8 +15,6 @@ struct sotto_command_options {
     double timeout;
     /** [1024] rows in a frame, at most. */
     size_t batch;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 /** A model behind `/bin/sh -c COMMAND` (docs/FORMATS.md, "Target commands"). The command reads rows from stdin and writes
  *  posteriors to stdout, one .npy frame each way for each batch. Its stderr is that of this process. It runs in a process
@@ -47,8 +45,6 @@ struct sotto_disguise_options {
     double dilute;
     /** [0] rows of cover sent after each row of the attack, so that rows which are near each other stand in different blocks. */
     size_t decoys;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 /** Puts a disguise around a target. The answers stay what they are; those to cover are thrown away, and cover counts as
  *  queries, of the budget too.
@@ -80,7 +76,6 @@ struct sotto_reconstruction_input {
     size_t targets;    /**< members that are attacked, one by one */
     size_t candidates; /**< among which the record is to be named: it and others of its class; at least 2 */
     uint64_t seed;
-    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 struct sotto_reconstruction {
     size_t targets, right, candidates; /**< targets: fewer where classes lack records of the attacker */

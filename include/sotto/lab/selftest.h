@@ -43,8 +43,6 @@ struct sotto_selftest_options {
     const char *only;
     /** With falsify: only attacks with number % shards == shard [0 of 1], and no other check where there are several shards. */
     size_t shard, shards;
-    /** Zeros: room for later members. */
-    uint64_t reserved[2];
 };
 /** Runs the checks. Noise comes from the operating system. Files are written to a folder below $TMPDIR (default /tmp),
  *  which is removed.

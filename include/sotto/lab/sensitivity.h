@@ -62,8 +62,6 @@ struct sotto_sensitivity_options {
     int plan;
     /** Sample only blocks with number % shards == shard [0 of 1]. */
     size_t shard, shards;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 /** sotto_sensitivity_run() by any number of processes, on machines that share the folder `cache`; the same numbers. A call
  *  that is no worker samples what is missing, waits for blocks that others sample, and merges by number.

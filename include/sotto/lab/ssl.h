@@ -60,8 +60,6 @@ struct sotto_pretrain_options {
      *  leaves do not wait for each other, in order "exact" only; part of the recipe. Both views of an image are in one leaf, so
      *  "simclr" can cheat on it: a leaf's moments tell which views belong together. */
     const char *norm_scope;
-    /** Zeros: room for later members. */
-    uint64_t reserved[3];
 };
 /** Out: every member of *o gets the default in brackets. */
 SOTTO_API void sotto_pretrain_defaults(struct sotto_pretrain_options *o);
@@ -158,8 +156,6 @@ struct sotto_encoder_import_options {
     /** How the network's images were normalised, once they were in [0, 1]: ["imagenet"], "none", or means and deviations of
      *  red, green and blue, "0.5,0.5,0.5/0.25,0.25,0.25". The encoder does the same with the images that it gets. */
     const char *normalise;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 /** What a file of weights held. */
 struct sotto_encoder_import_report {
@@ -245,8 +241,6 @@ struct sotto_view_options {
     double grey, blur;
     /** [0] with the row number, it decides the views of an image. */
     uint64_t seed;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 /** Out: *v: every member gets its default for the encoder. */
 SOTTO_API void sotto_view_defaults(struct sotto_view_options *v, const struct sotto_encoder *e);
@@ -270,8 +264,6 @@ struct sotto_block_features {
     size_t grid;
     /** [0]; 1: mean of the image and its mirror image, of the embedding too */
     int mirror;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 /** Out:     *width: columns of sotto_embed_blocks()
  *  Returns: EINVAL  the encoder has fewer blocks */
@@ -302,8 +294,6 @@ struct sotto_scattering {
     /** [0]; 1: mean of the image and its mirror image, of which the left half of the places is kept. What an image shows is
      *  the same in a mirror, and a private head then has half as many weights to be noised. */
     int mirror;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 /** Out:     shape: channels, rows, columns of the features of an image
  *  Returns: EINVAL  the data are not images, or an option does not fit */

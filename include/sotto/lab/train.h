@@ -35,7 +35,6 @@ struct sotto_residual_noise {
     int average_softmax;
     /** [0] 1: each member is trained by itself, on its own loss, from a seed of its own */
     int independent;
-    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 
 /** Everything that decides the trained weights besides the records, and where a run keeps its state. {0}: all defaults. */
@@ -97,7 +96,6 @@ struct sotto_train_options {
     /** ["batch"] moments that a batch norm computes with in training: of the batch, or "leaf": of the record's leaf alone, so that
      *  leaves do not wait for each other. Plain training in order "exact" only; part of the recipe. */
     const char *norm_scope;
-    uint64_t reserved[1]; /**< zeros: room for later members */
 };
 /** Out: *o: the values in brackets. */
 SOTTO_API void sotto_train_defaults(struct sotto_train_options *o);
@@ -189,7 +187,6 @@ struct sotto_train_privacy {
     struct sotto_canaries *canaries;
     /** Instead of target.epsilon and noise_multiplier: the smallest noise for it [{0}: none]. On noisy inputs: labels are public. */
     struct sotto_risk risk;
-    uint64_t reserved[2]; /**< zeros: room for later members */
 };
 /** Out: *p: the values in brackets. */
 SOTTO_API void sotto_train_privacy_defaults(struct sotto_train_privacy *p);
@@ -347,7 +344,6 @@ struct sotto_answer_options {
     size_t repeats;             /**< [1] answers that are averaged */
     enum sotto_average average; /**< [logits] */
     uint64_t seed;              /**< of the noise [noise of the operating system, other in every call] */
-    uint64_t reserved[4];       /**< zeros: room for later members */
 };
 /** Networks without noise ignore these.
  *

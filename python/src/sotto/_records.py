@@ -85,7 +85,7 @@ _COUNTS = {
     ("sotto_audit_classes", "member"): "classes", ("sotto_audit_classes", "nonmember"): "classes",
     ("sotto_audit_p_values", "member"): "^n_member", ("sotto_audit_p_values", "nonmember"): "^n_nonmember",  # ^: of the struct around
 }
-_HIDDEN = {"memory", "reserved"}
+_HIDDEN = {"memory"}
 
 
 def _count(kind: Any, fields: dict[str, Any], member: str) -> str | None:

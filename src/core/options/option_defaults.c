@@ -1,5 +1,4 @@
 /* What {0} means, by the tables: 0 is "not given", and a 0 that is given stands there as a mark (sotto/base.h). */
-#include "base/reserved.h"
 #include "io/text/number_interval.h"
 #include "options/option_values.h"
 #include "sotto/private/option.h"
@@ -126,21 +125,16 @@ static void option_defaults_resolve(void *out, const struct sotto_option *row)
 sotto_status sotto_options_resolve(void *out, const void *given, const struct sotto_option *table)
 {
     REQUIRE_GIVEN(out, table);
-    sotto_status status = SOTTO_OK;
     const struct sotto_option *end = table;
     while (end->name)
         end++;
-    if (given)
-        TRY(require_reserved_of((const uint64_t *)(const void *)((const char *)given + end->offset),
-                                (end->capacity - end->offset) / sizeof(uint64_t), "options"));
     if (given)
         memmove(out, given, end->capacity);
     else
         memset(out, 0, end->capacity);
     for (; table->name; table++)
         option_defaults_resolve(out, table);
-done:
-    return status;
+    return SOTTO_OK;
 }
 
 static bool admits_zero(const struct sotto_option *row)

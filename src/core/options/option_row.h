@@ -23,10 +23,10 @@
     .type = SOTTO_OPTION_REALS, .unit = u, .count = offsetof(OPTIONS_OF, n), MEMBER(member)
 /* Of scales, norms and epsilons: their products and squares are normal numbers. */
 #define POSITIVE "[1e-100,1e100]"
-/* The last row: where the zeros are, and how large the struct is. */
+/* The last row: how large the struct is. */
 #define OPTIONS_END                                                                                          \
     {                                                                                                        \
-        .offset = offsetof(OPTIONS_OF, reserved), .capacity = sizeof(OPTIONS_OF)                             \
+        .capacity = sizeof(OPTIONS_OF)                                                                       \
     }
 
 #endif

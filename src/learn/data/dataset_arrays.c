@@ -1,6 +1,5 @@
 /* Arrays as a set, from memory or from .npy files: bytes of three or four dimensions are images, a matrix is a table of
  * features, labels and attribute are whole numbers. */
-#include "base/reserved.h"
 #include "data/dataset.h"
 #include "sotto/private/io.h"
 
@@ -175,7 +174,6 @@ sotto_status sotto_dataset_from_arrays(struct sotto_dataset **out, const struct 
     REQUIRE_GIVEN(out, arrays);
     sotto_status status = SOTTO_OK;
     struct dataset *d = NULL;
-    TRY(require_reserved(arrays->reserved, "data set"));
     REQUIRE(arrays->values, "data set: values is NULL; give images or features");
     TRY(check_array(arrays->values, "values"));
     TRY(check_array(arrays->labels, "labels"));

@@ -3,7 +3,6 @@
 #include "audit/audit_private.h"
 #include "audit/measure/tpr_interval.h"
 #include "audit/score/posterior.h"
-#include "base/reserved.h"
 #include "num/beta.h"
 #include "par/par.h"
 
@@ -417,11 +416,6 @@ sotto_status sotto_audit(struct sotto_audit_result *out, const struct sotto_audi
     const char *const *names = options ? options->names : NULL;
     TRY(audit_settings_resolve(&settings, options));
     settings.ctx = ctx;
-    TRY(require_reserved(in->reserved, "audit"));
-    if (in->attribute)
-        TRY(require_reserved(in->attribute->reserved, "audit"));
-    if (in->generative)
-        TRY(require_reserved(in->generative->reserved, "audit"));
     set_header(&r, in, &settings);
     if (!in->attribute || holds_membership(in))
         TRY(audit_membership(&r, in, names, &settings, ctx));

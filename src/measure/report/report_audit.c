@@ -1,6 +1,5 @@
 /* The audit of one model becomes a report with one row. File names stay out of it: they can be private. */
 #include "audit/audit_document.h"
-#include "base/reserved.h"
 #include "dp/certificate/certificate.h"
 #include "io/array/array.h"
 #include "report/page/page.h"
@@ -201,7 +200,6 @@ sotto_status sotto_report_audit(const char *folder, const struct sotto_audit_res
     facts = facts ? facts : &none;
     if (!document)
         FAIL(SOTTO_ENOMEM, "report: out of memory for the audit");
-    TRY(require_reserved(facts->reserved, "report"));
     TRY(report_json(&doc, document, facts));
     TRY(report_write(folder, doc, document));
 done:

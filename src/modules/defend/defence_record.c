@@ -1,7 +1,6 @@
 /* The record of a defended file: what was done with which numbers, what it cost, and that it promises nothing. */
 #include "defend/defence.h"
 
-#include "base/reserved.h"
 #include "io/array/array.h"
 #include "num/beta.h"
 
@@ -113,7 +112,6 @@ sotto_status sotto_defence_record(struct sotto_defence_record *out, const struct
                                      .rows = outcome->n,
                                      .columns = outcome->columns,
                                      .attack = outcome->measured};
-    TRY(require_reserved(outcome->reserved, "defend"));
     REQUIRE(outcome->n > 0, "defend: there are no rows; expected at least one");
     TRY(keep_settings(&r, d));
     TRY(hash_inputs(&r, files, file_count));

@@ -7,7 +7,6 @@
 #include "audit/fit/attribute_model.h"
 #include "audit/measure/confusion.h"
 #include "audit/measure/metrics.h"
-#include "base/reserved.h"
 #include "num/beta.h"
 #include "sotto/lab/defend.h"
 #include "sotto/head.h"
@@ -302,7 +301,6 @@ sotto_status sotto_defence_measure(struct sotto_defence_result *out, const struc
     struct defence_trial s = {.trial = trial, .ctx = ctx};
     struct sotto_defence_result r = {.protected_label = trial->posteriors ? "membership" : "attribute",
                                      .attacker_rows = trial->attacker->n};
-    TRY(require_reserved(trial->reserved, "defend"));
     TRY(defended_check(&s));
     s.train = trial->attacker->x, s.test = trial->rows.x;
     TRY(run_trial(&r.before, &s));

@@ -5,7 +5,6 @@
 #include "audit/audit_document.h"
 #include "audit/audit_memory.h"
 #include "base/file.h"
-#include "base/reserved.h"
 #include "options/module_tables.h"
 #include "options/option_values.h"
 #include "sotto/account.h"
@@ -45,11 +44,9 @@ done:
     return status;
 }
 
-static sotto_status federated_check(const struct sotto_federated_options *o,
-                                    const struct sotto_federated_input *in)
+static sotto_status federated_check(const struct sotto_federated_options *o)
 {
     sotto_status status = SOTTO_OK;
-    TRY(require_reserved(in->reserved, "federated"));
     TRY(sotto_options_check(o, options_federated, NULL));
     REQUIRE(o->target < o->participants, "federated: target %zu; expected a participant, 0 to %zu", o->target,
             o->participants - 1);
@@ -274,7 +271,7 @@ sotto_status sotto_federated(struct sotto_audit_result *out, const struct sotto_
     double *scores = NULL;
     TRY(sotto_options_resolve(&o, options, options_federated));
     TRY(audit_of_attack(&o.audit, &o.audit));
-    TRY(federated_check(&o, in));
+    TRY(federated_check(&o));
     TRY(resolve_recipe(&recipe, o.recipe));
     REQUIRE(o.noise_multiplier == 0 || strcmp(recipe.trainer, "sgd") == 0,
             "federated: noise_multiplier with trainer %s; expected trainer sgd", recipe.trainer);

@@ -72,8 +72,6 @@ static sotto_status check_input(struct sotto_monitor *m, const struct sotto_moni
         {"the calibration", in->calibration, in->calibration_rows, in->calibration_source},
         {"the bank", in->bank, in->bank_rows, in->bank_source},
         {"the training records", in->training, in->training_rows, in->training_source}};
-    for (int i = 0; i < 4; i++)
-        REQUIRE(in->reserved[i] == 0, "monitor: a reserved member of the input is not 0");
     REQUIRE(in->columns > 0, "monitor: rows have 0 columns; expected at least 1");
     REQUIRE(in->calibration && in->bank && in->bank_rows > 0, "monitor: expected calibration and bank rows");
     REQUIRE(!in->calibration_answers || in->classes >= 2,

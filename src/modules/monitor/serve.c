@@ -245,8 +245,6 @@ sotto_status sotto_monitor_serve(struct sotto_monitor *m, const struct sotto_mon
     struct service v = {
         .monitor = m, .s = s, .ctx = ctx, .client = {.to = output, .from = input}, .log = {.fd = -1}};
     TRY(sotto_options_resolve(&how, &s->how, options_command));
-    for (int i = 0; i < 4; i++)
-        REQUIRE(s->reserved[i] == 0, "monitor: a reserved member of the service is not 0");
     REQUIRE(s->command && s->log, "monitor: the command or the log is missing; expected both");
     REQUIRE(!s->client || client_name_good(s->client),
             "monitor: {client} is no name; expected 1 to 64 bytes of text");

@@ -1,7 +1,7 @@
 /* What residual perturbation proves and claims about privacy. Published quantities are conditional on
  * assumptions, so they are computed in plain double and rounded up by a hair; the proved one goes through the
  * accountant. */
-#include "base/reserved.h"
+#include "base/status.h"
 #include "options/module_tables.h"
 #include "sotto/lab/account.h"
 #include "sotto/option.h"
@@ -49,7 +49,6 @@ static double c_of(double epsilon, double delta)
 static sotto_status check_input(size_t *releases, const struct sotto_residual_input *in)
 {
     sotto_status status = SOTTO_OK;
-    TRY(require_reserved(in->reserved, "residual input"));
     TRY(sotto_options_check(in, options_residual_input, "radius|delta|uses|copies|label_epsilon"));
     REQUIRE(in->copies <= SIZE_MAX / in->uses, "uses x copies is too large");
     *releases = in->uses * in->copies;
@@ -105,7 +104,6 @@ done:
 static sotto_status check_theorem1(const struct sotto_residual_theorem1 *t)
 {
     sotto_status status = SOTTO_OK;
-    TRY(require_reserved(t->reserved, "residual theorem 1"));
     TRY(check_positive("radius", t->radius));
     TRY(check_positive("mapping bound", t->mapping_bound));
     TRY(check_positive("uses", t->uses));
@@ -160,7 +158,6 @@ double sotto_residual_theorem1_mapping(const struct sotto_residual_theorem1 *t, 
 static sotto_status check_answers(const struct sotto_residual_answers *in)
 {
     sotto_status status = SOTTO_OK;
-    TRY(require_reserved(in->reserved, "residual answers"));
     TRY(sotto_options_check(in, options_residual_answers,
                             "branch_bound|weight_bound|floor|mappings|queries|delta"));
 done:

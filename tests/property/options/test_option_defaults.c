@@ -155,23 +155,15 @@ TEST(marks_and_zeros_are_told_apart)
     assert_true(sotto_given_seed(0) == SOTTO_SEED_ZERO && sotto_given_seed(7) == 7);
 }
 
-TEST(members_of_a_later_header_are_refused)
+TEST(the_last_row_has_the_size_of_the_struct)
 {
     for (size_t t = 0; t < TABLES; t++)
         if (of_a_struct(tables[t])) {
             const struct sotto_option *end = tables[t];
             while (end->name)
                 end++;
-            const size_t room =
-                (end->capacity - end->offset) / sizeof(uint64_t); /* later members take of the four */
-            assert_true(room >= 1 && room <= 4);
-            for (size_t i = 0; i < room; i++) {
-                union any given = {{0}}, out = {{7}};
-                memset(given.bytes + end->offset + i * sizeof(uint64_t), 1, 1);
-                assert_int_equal(sotto_options_resolve(&out, &given, tables[t]), SOTTO_EINVAL);
-                assert_non_null(strstr(sotto_error_text(), "reserved"));
-                assert_true(out.aligned[0] == 7);
-            }
+            for (const struct sotto_option *row = tables[t]; row->name; row++)
+                assert_true(row->offset < end->capacity && row->count < end->capacity);
         }
 }
 

@@ -5,7 +5,7 @@
 #include "dp/certificate/certificate.h"
 #include "dp/release/dpsgd_session.h"
 #include "dp/release/noise_simulate.h"
-#include "dp/smooth/smooth.h"
+#include "dp/smooth/smooth_sensitivity.h"
 #include "sotto/private/all.h"
 
 #include <math.h>

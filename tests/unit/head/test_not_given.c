@@ -179,43 +179,6 @@ TEST(a_trainer_protects_whole_records)
     assert_string_equal(sotto_certificate_account(made)->adjacency, "replace-one");
 }
 
-TEST(reserved_members_are_0)
-{
-    struct sotto_release r = release_of("laplace");
-    r.reserved[1] = 1;
-    REFUSED(release(&r), "release: a reserved member is not 0");
-    r = release_of("laplace");
-    r.spend.reserved[0] = 1;
-    REFUSED(release(&r), "spend: a reserved member is not 0");
-    struct sotto_source_records source = exercise;
-    source.reserved[1] = 1;
-    r = release_of("laplace");
-    r.spend.source = &source;
-    REFUSED(release(&r), "source records: a reserved member is not 0");
-    struct sotto_head_privacy p = {.reserved = {1}};
-    REFUSED(train("dp-sgd", "gaussian", p), "head: a reserved member is not 0");
-    REFUSED(train("functional", "laplace", p), "head: a reserved member is not 0");
-    struct sotto_sampled s = {.mechanism = "gaussian",
-                              .noise_multiplier = 1,
-                              .sample_rate = 0.1,
-                              .steps = 1,
-                              .delta = 1e-5,
-                              .reserved = {0, 0, 1}};
-    struct sotto_account a;
-    REFUSED(sotto_account_sampled(&a, &s, NULL), "sampled steps: a reserved member is not 0");
-    struct sotto_event events[2] = {{.mechanism = "stated", .count = 1, .stated = {1, 0}},
-                                    {.mechanism = "stated", .count = 1, .stated = {1, 0}, .reserved = {1}}};
-    assert_int_equal(sotto_account_events(&a, events, 1, 0, SOTTO_REPLACE_ONE, NULL), SOTTO_OK);
-    REFUSED(sotto_account_events(&a, events, 2, 0, SOTTO_REPLACE_ONE, NULL),
-            "events[1]: event: a reserved member is not 0");
-    struct sotto_dpsgd_request request = {.reserved = {1}};
-    struct sotto_dpsgd_session *session;
-    REFUSED(sotto_dp_reserve(&session, &request, NULL), "reserve: a reserved member is not 0");
-    struct sotto_protect protect = {.input = "a.npy", .output = "b.npy", .reserved = {1}};
-    REFUSED(sotto_protect_file(&made, &protect, NULL), "protect: a reserved member is not 0");
-    assert_int_not_equal(access(path_of("l.jsonl"), F_OK), 0); /* nothing was charged */
-}
-
 TEST(what_was_read_from_the_data_is_a_condition)
 {
     static const char *const names[] = {"max_grad_norm", "classes", NULL};

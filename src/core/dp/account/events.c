@@ -5,7 +5,6 @@
 #include "dp/account/events.h"
 
 #include "base/memory.h"
-#include "base/reserved.h"
 #include "dp/account/account_pld.h"
 #include "dp/account/composition.h"
 #include "dp/account/event_levels.h"
@@ -234,7 +233,6 @@ sotto_status part_make(struct part *p, const struct sotto_event *e, size_t index
     char where[40];
     size_t group = e->group == 0 ? 1 : e->group;
     *p = (struct part){.count = 0};
-    TRY(require_reserved(e->reserved, "event"));
     TRY(part_set_count(p, e->count));
     REQUIRE(group <= 1000000, "group must be at most 1000000 (got %zu)", group);
     REQUIRE(e->adjacency == SOTTO_REPLACE_ONE || e->adjacency == SOTTO_ADD_REMOVE,

@@ -55,7 +55,6 @@ static sotto_status by_pld(struct interval *epsilon, const struct sotto_sampled 
 static sotto_status sampled_check(const struct mechanism **m, const struct sotto_sampled *s)
 {
     sotto_status status = SOTTO_OK;
-    TRY(require_reserved(s->reserved, "sampled steps"));
     TRY(mechanism_require(m, s->mechanism));
     REQUIRE((unsigned)s->sampling <= SOTTO_SAMPLING_FIXED,
             "sampling %d is unknown; expected SOTTO_SAMPLING_POISSON or SOTTO_SAMPLING_FIXED",

@@ -83,12 +83,9 @@ sotto_status spend_check(const char **dataset_id, char condition[CONDITION_TEXT]
     sotto_status status = SOTTO_OK;
     char given[CONDITION_TEXT];
     struct privacy_unit found;
-    TRY(require_reserved_of(s->reserved, 3, "spend"));
     REQUIRE(!s->planned,
             "planned: slots of a plan are for one release by 'sotto protect' and for private training by "
             "'sotto head' or 'sotto train'; omit it, and this is charged by itself");
-    if (s->source)
-        TRY(require_reserved(s->source->reserved, "source records"));
     TRY(charge_identity(dataset_id, s->dataset_id, s->provenance));
     TRY(ledger_require_budget(spend_budget(s)));
     TRY(sotto_provenance_once(s->provenance));

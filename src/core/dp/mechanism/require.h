@@ -2,7 +2,6 @@
 #ifndef DP_MECHANISM_REQUIRE_H
 #define DP_MECHANISM_REQUIRE_H
 
-#include "base/reserved.h"
 #include "base/status.h"
 
 /** Help of the option of that name, a row of two tables. */

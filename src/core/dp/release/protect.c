@@ -393,7 +393,6 @@ sotto_status sotto_protect_file(struct sotto_certificate **certificate, const st
     struct sotto_certificate *made = NULL;
     struct held_file held = {0};
     size_t room = 1 << 16 /* of metadata and certificate */;
-    TRY(require_reserved(protect->reserved, "protect"));
     TRY(sotto_options_resolve(&p, protect, options_protect));
     protect = &p;
     release = p.release;

@@ -48,7 +48,6 @@ static sotto_status protect_records_check(const struct sotto_protect_records *p)
 {
     sotto_status status = SOTTO_OK;
     bool target = spend_given(p->target.epsilon);
-    TRY(require_reserved_of(p->reserved, 2, "protect"));
     REQUIRE(p->input && p->output && ends_with(p->output, ".npy"),
             "protect: give a file of records and a .npy file to write");
     TRY(sotto_options_check(p, options_protect_records, NULL));

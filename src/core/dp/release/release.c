@@ -95,7 +95,6 @@ sotto_status release_plan(struct release_plan *plan, const struct sotto_release 
     sotto_status status = SOTTO_OK;
     struct release_plan p = {.release = r, .sensitivity = sensitivity_normal(&r->sensitivity), .n = n};
     p.sensitivity.dimension = n;
-    TRY(require_reserved_of(r->reserved, 2, "release"));
     TRY(mechanism_require(&p.mechanism, r->mechanism));
     REQUIRE(kinds >> p.mechanism->kind & 1, "mechanism '%s' %s", p.mechanism->name,
             other_doors[p.mechanism->kind]);

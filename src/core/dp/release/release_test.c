@@ -2,7 +2,6 @@
  * noise from coins of whole numbers. */
 #include "dp/release/release_test.h"
 #include "base/memory.h"
-#include "base/reserved.h"
 #include "dp/account/risk.h"
 #include "dp/ledger/spend.h"
 #include "dp/mechanism/mechanism.h"
@@ -35,7 +34,6 @@ static sotto_status plan_test(struct release_plan *out, size_t *threshold, const
                              .sampler = sampler};
     REQUIRE(!risk_given(&r->risk),
             "%s has a guarantee at one delta only; give a target epsilon instead of a risk", TEST_MECHANISM);
-    TRY(require_reserved_of(r->reserved, 2, "release"));
     REQUIRE(release_is_test(r->mechanism), "mechanism '%s' tests nothing; expected %s", r->mechanism,
             TEST_MECHANISM);
     REQUIRE(spend_given(r->scale) || spend_given(r->target.epsilon),

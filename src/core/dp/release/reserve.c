@@ -76,7 +76,6 @@ const char *sotto_dpsgd_session_run(const struct sotto_dpsgd_session *s)
 static sotto_status reserve_check(const struct sotto_dpsgd_request *r)
 {
     sotto_status status = SOTTO_OK;
-    TRY(require_reserved(r->reserved, "reserve"));
     TRY(require_positive(r->max_grad_norm, "max_grad_norm"));
     TRY(require_positive(r->sampled.noise_multiplier, "noise_multiplier"));
     TRY(require_positive(r->sampled.noise_multiplier * r->max_grad_norm, "noise_multiplier * max_grad_norm"));

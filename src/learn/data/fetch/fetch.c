@@ -2,7 +2,6 @@
  * folder
  * ".download-NAME" of the data folder, which goes away after the import. */
 #include "base/file.h"
-#include "base/reserved.h"
 #include "data/dataset.h"
 #include "data/fetch/download.h"
 #include "data/fetch/http.h"
@@ -165,7 +164,6 @@ sotto_status sotto_data_fetch_plan(char **text, const char *name, const struct s
     size_t capacity = 8192, used = 0;
     options = options ? options : &no_options;
     REQUIRE(name && name[0], "data set: the name is empty");
-    TRY(require_reserved(options->reserved, "data fetch"));
     TRY(make_plan(&p, name, options));
     NEW(out, capacity);
     for (size_t i = 0; i < p.count && used < capacity; i++) {
@@ -225,7 +223,6 @@ sotto_status sotto_data_fetch(const char *name, const struct sotto_fetch_options
     char url[1024];
     options = options ? options : &no_options;
     REQUIRE(name && name[0], "data set: the name is empty");
-    TRY(require_reserved(options->reserved, "data fetch"));
     TRY(make_plan(&p, name, options));
     TRY(folder_make(p.folder));
     for (size_t i = 0; i < p.count; i++) {

@@ -1,7 +1,6 @@
 /* Opening a set by name or by path. A name means, in this order: a set made up here, an imported set, a
  * registered set found on this machine. Anything that is none of these is tried as a path. */
 #include "base/file.h"
-#include "base/reserved.h"
 #include "data/format/array_pair.h"
 #include "data/format/format.h"
 #include "data/store/store.h"
@@ -137,7 +136,6 @@ sotto_status sotto_dataset_open_files(struct sotto_dataset **out, const char *na
     struct dataset *d = NULL;
     REQUIRE(name_or_path && name_or_path[0], "data set: the name is empty");
     if (options && memcmp(options, &none, sizeof none) != 0) {
-        TRY(require_reserved(options->reserved, "data set"));
         if (!sotto_dataset_is_path(name_or_path))
             FAIL(SOTTO_EUSAGE, "data set '%s': options of files belong to its import; omit them",
                  name_or_path);

@@ -3,7 +3,6 @@
 #include "data/store/import.h"
 
 #include "base/file.h"
-#include "base/reserved.h"
 #include "base/sha256.h"
 #include "data/format/format.h"
 #include "data/store/store.h"
@@ -209,8 +208,6 @@ sotto_status import_set(const char *path, const char *name, const struct sotto_i
     struct store_source source = {.url = url, .registered = registered};
     REQUIRE(path && path[0], "import: the path is empty");
     REQUIRE(name, "import: the name is missing");
-    if (options)
-        TRY(require_reserved(options->reserved, "import"));
     REQUIRE(!options || (options->height > 0) == (options->width > 0),
             "import: height and width must be given together");
     if (options)

@@ -537,7 +537,6 @@ static sotto_status head_private_complete(struct sotto_head_recipe *r, struct so
 {
     sotto_status status = SOTTO_OK;
     const size_t n = data->n;
-    TRY(require_reserved_of(p->reserved, 2, "head"));
     p->target.delta = spend_delta(p->target.delta, sotto_default_delta(n));
     TRY(spend_require_adjacency(p->adjacency));
     TRY(head_private_calibrate(r, n, p, ctx));

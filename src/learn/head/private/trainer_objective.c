@@ -55,7 +55,6 @@ static double trainer_objective_radius(const struct sotto_head_recipe *r)
 static sotto_status check_request(const struct sotto_head_recipe *r, const struct sotto_head_privacy *privacy)
 {
     sotto_status status = SOTTO_OK;
-    TRY(require_reserved_of(privacy->reserved, 2, "head"));
     TRY(canary_require_records(privacy->canaries, r->trainer));
     REQUIRE(privacy->adjacency == SOTTO_REPLACE_ONE,
             "adjacency %s: trainer %s is accounted for a replaced record only; expected replace-one",

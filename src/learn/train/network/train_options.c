@@ -1,5 +1,4 @@
 /* Options of supervised training: defaults and checks. Their text is in train_recipe.c. */
-#include "base/reserved.h"
 #include "options/option_tables.h"
 #include "options/option_values.h"
 #include "sotto/option.h"
@@ -18,8 +17,7 @@ void sotto_train_defaults(struct sotto_train_options *o)
 
 sotto_status train_options_resolve(struct sotto_train_options *out, const struct sotto_train_options *given)
 {
-    sotto_status status = sotto_options_resolve(out, given, options_train);
-    return status == SOTTO_OK ? require_reserved(out->residual.reserved, "train") : status;
+    return sotto_options_resolve(out, given, options_train);
 }
 
 sotto_status train_one_of(const char **out, const char *asked, const char *what, const char *const *known,

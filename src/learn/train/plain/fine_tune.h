@@ -25,8 +25,6 @@ struct fine_tune_options {
     size_t hidden[FINE_TUNE_HIDDEN];
     /** Augmentation [.75, .3, .1] (Keras "weak"). */
     double min_area, brightness, jitter;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 /** Out: every member of *o gets its default. */
 void fine_tune_defaults(struct fine_tune_options *o);

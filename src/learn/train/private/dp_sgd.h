@@ -42,7 +42,7 @@ double dp_sgd_next_clip(double clip, double noisy, double count, size_t batch, d
 #define DP_SGD_FLOAT_SUMS "float sums that one record moves by at most C in a step (measured, not proved)"
 
 enum { DP_SGD_TEXT = 768 };
-/** A copy of the options, {0} filled in by their table. EINVAL: reserved members are set. */
+/** A copy of the options, {0} filled in by their table. */
 sotto_status train_privacy_resolve(struct sotto_train_privacy *out, const struct sotto_train_privacy *given);
 /** Static texts, every member checked (EINVAL), noise_multiplier and steps worked out for n records. */
 sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_train_options *o, size_t n,

@@ -205,7 +205,6 @@ static sotto_status check_asked(const struct noisy_run *r, const struct sotto_tr
     TRY(risk_require_alone(&r->p.risk, spend_given(r->p.target.epsilon) || a->input_noise > 0));
     REQUIRE(!risk || !(r->p.label_epsilon > 0),
             "a risk is that of one release, and labels would be another one; give a target epsilon");
-    TRY(require_reserved_of(r->p.reserved, 2, "train"));
     REQUIRE(o->augment_noise == 0,
             "augment_noise is for plain training; certified inputs have noise of their own");
     REQUIRE(!r->p.canaries,

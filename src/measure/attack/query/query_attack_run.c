@@ -6,7 +6,6 @@
 #include "attack/query/shadow_recipe.h"
 #include "attack/target/target.h"
 #include "audit/audit_document.h"
-#include "base/reserved.h"
 #include "options/option_tables.h"
 #include "options/option_values.h"
 #include "sotto/lab/query.h"
@@ -266,7 +265,6 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
     TRY(sotto_options_resolve(&o, options, options_attack));
     TRY(audit_of_attack(&o.audit, &o.audit));
     TRY(sotto_options_check(&o, options_attack, "layers|explain"));
-    TRY(require_reserved(in->reserved, "attack"));
     TRY(shadow_recipe_apply(&o, &w.recipe, &w.network, in->target));
     if (o.channels == 0)
         take_image_shape(&o, in->target->network);

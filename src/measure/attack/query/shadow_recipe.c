@@ -1,6 +1,5 @@
 #include "attack/query/shadow_recipe.h"
 #include "attack/target/target.h"
-#include "base/reserved.h"
 #include "options/option_tables.h"
 #include "options/option_values.h"
 #include "sotto/lab/head.h"
@@ -34,7 +33,6 @@ sotto_status shadow_recipe_apply(struct sotto_attack_options *o, struct sotto_he
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_shadow_recipe *s = &o->shadow;
-    TRY(require_reserved(s->reserved, "shadow recipe"));
     if (!options_given(s, options_shadow))
         goto done;
     if (s->model && s->trainer)

@@ -10,7 +10,7 @@
  *  In:      t               its own recipe is the one that is changed, unless o->recipe or o->network is given
  *  Out:     o->recipe       points to *head, or o->network to *network; both stay as they are where o->shadow is {0}
  *  Returns: EUSAGE          heads and networks at once
- *           EINVAL          too many widths; a reserved member is not 0 */
+ *           EINVAL          too many widths */
 sotto_status shadow_recipe_apply(struct sotto_attack_options *o, struct sotto_head_recipe *head,
                                  struct sotto_train_options *network, const struct sotto_target *t);
 

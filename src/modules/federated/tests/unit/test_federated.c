@@ -340,8 +340,6 @@ TEST(bad_input_is_refused)
     refuse(o, "federated: record 100 has owner 2; expected -1 (no participant) or 0 to 1");
     o = options(), o.participants = 4;
     refuse(o, "federated: participant 3 has no record; expected at least one");
-    o = options(), o.reserved[3] = 1;
-    assert_int_equal(run(&r, &o), SOTTO_EINVAL);
     assert_int_equal(sotto_federated(&r, &old, NULL, NULL), SOTTO_EINVAL);
     o = options(), o.records = 100;
     assert_int_equal(sotto_federated(&r, &drawn, &o, NULL), SOTTO_EINVAL);

@@ -204,8 +204,6 @@ TEST(bad_input_is_refused)
     refused("alpha must be", &in, &o);
     o = three, o.block = 1;
     refused("block must be", &in, &o);
-    o = three, o.reserved[2] = 1;
-    refused("reserved", &in, &o);
     in.calibration_rows = 2;
     refused("no block of 3 calibration rows is complete", &in, &three);
     in = small(), in.calibration = bad, in.calibration_rows = 3;

@@ -35,7 +35,6 @@ struct sotto_defence_options {
      *  answer. */
     uint64_t key;
     const char *const *settings; /**< "NAME=VALUE", NULL-terminated; NULL: the usual ones */
-    uint64_t reserved[4];        /**< zeros: room for later members */
 };
 SOTTO_API void sotto_defence_defaults(struct sotto_defence_options *o);
 
@@ -96,7 +95,6 @@ struct sotto_defence_trial {
     int posteriors;       /**< 1: posteriors and memberships; 0: any numbers and attributes */
     uint64_t seed;        /**< [0] */
     size_t epochs;        /**< [100] of the network that infers membership */
-    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** One attacker. An estimate that this kind of attacker does not have is NAN. Intervals at 95 %. */
 struct sotto_defence_attacker {
@@ -139,7 +137,6 @@ struct sotto_defence_outcome {
     size_t classes;
     const int64_t *label;                        /**< (n) true classes; NULL: unknown */
     const struct sotto_defence_result *measured; /**< of sotto_defence_measure(), or NULL */
-    uint64_t reserved[4];                        /**< zeros: room for later members */
 };
 /** A file that took part. */
 struct sotto_defence_file {

@@ -20,7 +20,6 @@ struct sotto_federated_input {
     size_t n, d, classes;
     /** (n): the participant that trains on the record, or -1: none does. NULL: options->records are drawn for each. */
     const int64_t *owner;
-    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** {0} or NULL: the defaults in brackets. */
 struct sotto_federated_options {
@@ -49,7 +48,6 @@ struct sotto_federated_options {
     uint64_t seed;    /**< [1] of weights, orders, draws */
     struct sotto_audit_options
         audit; /**< fpr, confidence, delta, and most_vulnerable [none]; names and seed are not used */
-    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Trains once without and four times with an active attacker, and measures six of them:
  *

@@ -32,8 +32,6 @@ struct sotto_generator_options {
     const char *checkpoint;
     /** metrics.jsonl to append to; NULL: none. */
     const char *metrics;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 
 struct sotto_generator;
@@ -102,8 +100,6 @@ struct sotto_generator_score_options {
     uint64_t seed;
     /** [20000] images that "gan-leaks-partial" may ask for about one record. */
     size_t queries;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 /** Scores of records, higher = more like the training data.
  *
@@ -139,8 +135,6 @@ struct sotto_imitation_options {
     size_t steps;
     /** [0] of samples, weights, order. */
     uint64_t seed;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 /** An attacker's own discriminator from samples of the target: sotto_generator_score() of it with "logan" is the attack
  *  "logan-blackbox" (Hayes et al. 2019).

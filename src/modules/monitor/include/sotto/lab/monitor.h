@@ -46,8 +46,6 @@ struct sotto_monitor_options {
     int service;
     /** [1000] names of clients, at most. */
     size_t clients;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 
 /** What benign queries look like. Arrays are read by sotto_monitor_make() only. */
@@ -74,8 +72,6 @@ struct sotto_monitor_input {
     const struct sotto_encoder *encoder;
     /** With an encoder: what image a row is, its pixels in [0, 1] (rounded to 1/255). Not read without one. */
     size_t channels, height, width;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 
 /** One block of a stream. Members of statistics that are not used are NAN. */
@@ -150,8 +146,6 @@ struct sotto_monitor_service {
     /** [SOTTO_ALARM_LOG]; the client sees the two others. */
     enum sotto_on_alarm on_alarm;
     struct sotto_command_options how;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 /** Stands between clients and a served model: reads client lines and frames of rows from `input`, asks the command, and
  *  writes its answers to `output` unchanged, but for those that an alarm withholds, until `input` ends. Alarms are warnings of

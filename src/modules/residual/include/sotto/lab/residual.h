@@ -25,7 +25,6 @@ struct sotto_residual_input {
     /** Of randomised response on labels, once for each record; 0: labels are public. */
     double label_epsilon;
     double delta;         /**< 0 < delta < 1 */
-    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 struct sotto_residual_account {
     /** Of the weights and of everything that training shows, labels included; the upper end is the guarantee. */
@@ -58,7 +57,6 @@ struct sotto_residual_theorem1 {
     double epsilon;            /**< In for ..._noise(), Out for ..._epsilon() */
     double input_noise, gamma; /**< Out for ..._noise(), In for ..._epsilon() */
     double alpha;              /**< Out: order of the Renyi divergence */
-    uint64_t reserved[4];      /**< zeros: room for later members */
 };
 /** Noise for an epsilon.
  *
@@ -88,7 +86,6 @@ struct sotto_residual_answers {
     double delta;        /**< 0 < delta < 1 */
     /** Noise of the mappings; of the output, relative to the largest activation. */
     double gamma, output;
-    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Out:     *epsilon    at delta, as corrected; INFINITY without a floor
  *           *published  as the paper composes it, M layers and one query; may be NULL

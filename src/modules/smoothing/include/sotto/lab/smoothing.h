@@ -34,7 +34,6 @@ struct sotto_smoothing_options {
     const double
         *radii; /**< (radius_count) of the curve, >= 0; NULL: 21 from 0 to the largest possible radius */
     size_t radius_count;
-    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 
 /** What is said of one row. */

@@ -37,8 +37,6 @@ struct sotto_talos { /* part_options of sotto_pretrain_options, with part "talos
     const char *reads;
     /** (data->n), >= 0; [NULL] the set's own. */
     const int64_t *attribute;
-    /** Zeros: room for later members. */
-    uint64_t reserved[4];
 };
 
 #ifdef __cplusplus
