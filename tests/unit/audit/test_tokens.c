@@ -129,7 +129,7 @@ static struct sotto_audit_input make(struct sotto_token_input *t, double gain, u
             neighbours[2 * i + k] = (float)(-sum / (double)tokens + rng_normal(&r) / 10);
     }
     *t = (struct sotto_token_input){lp,     LENGTH, mu,    sigma,      reference, lower,
-                                    LENGTH, LENGTH, bytes, neighbours, 2,         {0}};
+                                    LENGTH, LENGTH, bytes, neighbours, 2};
     return (struct sotto_audit_input){.tokens = t, .n_member = N, .n_nonmember = N};
 }
 

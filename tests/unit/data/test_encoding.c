@@ -116,7 +116,7 @@ TEST(a_document_comes_back)
     succeed(encoding_text(&again, copy));
     assert_string_equal(text, again);
     assert_int_equal(copy->classes.count, 2);
-    assert_string_equal(copy->classes.items[1], "yes");
+    assert_string_equal(copy->classes.texts[1], "yes");
     assert_int_equal(copy->columns[3].other, 1);
     assert_int_equal(copy->columns[2].other, 3);
     sotto_text_free(text);

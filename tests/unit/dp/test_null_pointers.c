@@ -110,7 +110,6 @@ TEST(arrays_of_some_elements)
     struct sotto_composed composed;
     struct sotto_account account;
     struct sotto_any_order any;
-    struct sotto_interval interval;
     struct sotto_certificate *c;
     const struct sotto_release r = {.mechanism = "laplace"};
     const double some[1] = {1};

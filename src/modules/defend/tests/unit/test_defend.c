@@ -257,7 +257,7 @@ static double number(const char *json, const char *path)
 static struct sotto_defence_result measure(const float *after, const float *attacker_after)
 {
     struct sotto_defence_result r = {0};
-    struct sotto_defence_trial t = {{p, member, label, N, K}, after, &known, attacker_after, 1, 1, 20, {0}};
+    struct sotto_defence_trial t = {{p, member, label, N, K}, after, &known, attacker_after, 1, 1, 20};
     assert_int_equal(sotto_defence_measure(&r, &t, NULL), SOTTO_OK);
     return r;
 }
@@ -307,7 +307,7 @@ TEST(records_say_what_was_paid)
     struct sotto_defence *d = fit("uniform-confidence", 0.5, 1);
     assert_int_equal(sotto_defence_apply(out, cost, d, p, N, K, NULL), SOTTO_OK);
     struct sotto_defence_result measured = measure(out, out);
-    struct sotto_defence_outcome o = {p, out, cost, N, K, NULL, NULL, 0, label, &measured, {0}};
+    struct sotto_defence_outcome o = {p, out, cost, N, K, NULL, NULL, 0, label, &measured};
     FILE *f = fopen(path_of("x.npy"), "w");
     assert_non_null(f);
     fputs("abc", f);
@@ -411,7 +411,7 @@ TEST(trials_are_checked)
     struct sotto_defence_result r = {0};
     struct sotto_defence_known narrow = {p, member, NULL, N, K - 1}, blind = {p, NULL, NULL, N, K};
     int64_t all[N] = {0};
-    struct sotto_defence_trial t = {known, p, &narrow, NULL, 1, 1, 1, {0}};
+    struct sotto_defence_trial t = {known, p, &narrow, NULL, 1, 1, 1};
     assert_int_equal(sotto_defence_measure(&r, &t, NULL), SOTTO_EINVAL);
     t.attacker = &blind;
     assert_int_equal(sotto_defence_measure(&r, &t, NULL), SOTTO_EINVAL);
@@ -419,8 +419,6 @@ TEST(trials_are_checked)
     t.rows.protected_label = all;
     assert_int_equal(sotto_defence_measure(&r, &t, NULL), SOTTO_EINVAL);
     all[0] = 2;
-    assert_int_equal(sotto_defence_measure(&r, &t, NULL), SOTTO_EINVAL);
-    t = (struct sotto_defence_trial){known, p, &known, NULL, 1, 1, 1, {0, 1}};
     assert_int_equal(sotto_defence_measure(&r, &t, NULL), SOTTO_EINVAL);
     assert_null(r.memory);
 }
@@ -452,7 +450,7 @@ TEST(want_of_memory_is_an_error)
             assert_int_equal(status, SOTTO_ENOMEM);
         }
     struct sotto_defence_known few = {p, member, label, 20, K};
-    struct sotto_defence_trial t = {few, p, &few, p, 1, 1, 1, {0}};
+    struct sotto_defence_trial t = {few, p, &few, p, 1, 1, 1};
     struct sotto_defence_result r = {0};
     for (long n = 0;; n += 1 + n / 8) {
         base_alloc_fail_after(n);
@@ -464,7 +462,7 @@ TEST(want_of_memory_is_an_error)
         assert_null(r.memory);
     }
     struct sotto_defence *d = fit("uniform-confidence", 1, 0);
-    struct sotto_defence_outcome outcome = {p, p, cost, N, K, NULL, NULL, 0, label, &r, {0}};
+    struct sotto_defence_outcome outcome = {p, p, cost, N, K, NULL, NULL, 0, label, &r};
     for (long n = 0;; n++) {
         struct sotto_defence_record record = {0};
         char *json = NULL;

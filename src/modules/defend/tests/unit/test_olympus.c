@@ -133,7 +133,7 @@ TEST(attackers_on_attributes_are_measured)
 {
     struct sotto_defence_known own = {x, protected_label, NULL, N / 2, D};
     struct sotto_defence_trial t = {
-        {x + N / 2 * D, protected_label + N / 2, NULL, N / 2, D}, x + N / 2 * D, &own, x, 0, 1, 0, {0}};
+        {x + N / 2 * D, protected_label + N / 2, NULL, N / 2, D}, x + N / 2 * D, &own, x, 0, 1, 0};
     struct sotto_defence_result r = {0};
     assert_int_equal(sotto_defence_measure(&r, &t, NULL), SOTTO_OK);
     assert_string_equal(r.protected_label, "attribute");
