@@ -115,6 +115,34 @@ TEST(rows_and_images_are_one)
     sotto_network_free(n);
 }
 
+/* Products of a batch may be cut by the number of threads, so no batch is shared by threads. */
+TEST(answers_do_not_depend_on_threads)
+{
+    enum { MANY = 200 }; /* four batches, the last one not full */
+    static const char *const models[] = {"keras-simclr", "resnet8"};
+    static float one[MANY * 10], more[MANY * 10];
+    struct sotto_dataset *many;
+    assert_int_equal(sotto_dataset_open(&many, "synthetic-images-n200", NULL), SOTTO_OK);
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        struct sotto_train_options o = tiny();
+        o.model = models[i];
+        o.hidden_count = 0;
+        o.hidden[0] = 0;
+        o.residual.input_noise = .1;
+        struct sotto_network *n = trained(&o);
+        assert_int_equal(
+            sotto_network_set_answers(n, &(struct sotto_answer_options){.seed = 5, .repeats = 3}), SOTTO_OK);
+        assert_int_equal(sotto_network_predict_data(one, n, many, NULL, MANY, 1, &single), SOTTO_OK);
+        for (int threads = 2; threads <= 6; threads++) {
+            const struct sotto_context ctx = {.threads = threads};
+            assert_int_equal(sotto_network_predict_data(more, n, many, NULL, MANY, 1, &ctx), SOTTO_OK);
+            assert_memory_equal(more, one, sizeof one);
+        }
+        sotto_network_free(n);
+    }
+    sotto_dataset_free(many);
+}
+
 /* The embedding and the last layer together are the network. */
 TEST(a_network_is_its_embedding_and_a_linear_head)
 {

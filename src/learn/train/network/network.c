@@ -199,32 +199,53 @@ sotto_status network_query_make(struct network_query *out, const struct sotto_ne
                                 const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    const struct nn_backend *backend;
     struct network_query a = {.network = n,
+                              .embedding = embedding,
+                              .width = embedding ? nn_model_embedding_width(n->model) : n->config.classes,
                               .threads = nn_threads_worth(BATCH * nn_model_work(n->model), par_threads(ctx))};
-    int pool = par_set_threads(a.threads);
-    TRY(nn_backend_find(&backend, "auto"));
-    struct nn_plan_config config = {
-        .batch = BATCH, .dtype = NN_F32, .backend = backend, .embedding_only = embedding, .ctx = ctx};
-    TRY(nn_plan_create(&a.plan, n->model, &config));
-    a.width = embedding ? nn_model_embedding_width(n->model) : n->config.classes;
+    NEW(a.workers, (size_t)a.threads);
     TRY(draw_seed(&a.noise_seed, n));
-    if (n->repeats > 1) {
-        NEW(a.sum, BATCH * a.width);
-    }
     *out = a;
     a = (struct network_query){0};
 done:
-    par_set_threads(pool);
     network_query_clear(&a);
     return status;
 }
 
 void network_query_clear(struct network_query *a)
 {
-    nn_plan_free(a->plan);
-    base_free(a->sum);
+    for (int i = 0; a->workers && i < a->threads; i++) {
+        nn_plan_free(a->workers[i].plan);
+        base_free(a->workers[i].sum);
+    }
+    base_free(a->workers);
     *a = (struct network_query){0};
+}
+
+/* The first `count` workers, those that earlier queries made among them. */
+static sotto_status network_workers_make(struct network_query *a, int count, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct nn_backend *backend;
+    TRY(nn_backend_find(&backend, "auto"));
+    const struct nn_plan_config config = {
+        .batch = BATCH, .dtype = NN_F32, .backend = backend, .embedding_only = a->embedding, .ctx = ctx};
+    for (int i = 0; i < count; i++) {
+        struct network_worker *w = &a->workers[i];
+        if (!w->plan)
+            TRY(nn_plan_create(&w->plan, a->network->model, &config));
+        if (!w->sum && a->network->repeats > 1)
+            NEW(w->sum, BATCH * a->width);
+        nn_plan_set_context(w->plan, ctx);
+    }
+done:
+    return status;
+}
+
+/* Passes of one batch. */
+static size_t network_repeats(const struct network_query *a)
+{
+    return a->network->repeats > 1 ? a->network->repeats : 1;
 }
 
 /* sum (BATCH, k) += share times the probabilities of logits z. */
@@ -241,28 +262,59 @@ static void add_probabilities(float *sum, const float *z, size_t k, double share
     }
 }
 
-/* Answers to the batch in the plan's input, averaged over repeats; borrowed. */
-static sotto_status network_ask(const float **out, struct network_query *a)
+/* Answers to the batch in the plan's input, averaged over repeats, whose noise starts at `step`; borrowed. */
+static sotto_status network_ask(const float **out, const struct network_query *a, struct network_worker *w,
+                                uint64_t step)
 {
     sotto_status status = SOTTO_OK;
-    const float *answer = nn_plan_output(a->plan);
-    size_t repeats = a->sum ? a->network->repeats : 1, cells = BATCH * a->width;
+    const float *answer = nn_plan_output(w->plan);
+    size_t repeats = network_repeats(a), cells = BATCH * a->width;
     bool probabilities =
-        a->sum && a->network->mean_of_probabilities && a->width == a->network->config.classes;
+        w->sum && a->network->mean_of_probabilities && a->width == a->network->config.classes;
     for (size_t k = 0; k < repeats; k++) {
-        TRY(nn_plan_forward(a->plan, 0, a->noise_seed, a->step++));
-        if (!a->sum)
+        TRY(nn_plan_forward(w->plan, 0, a->noise_seed, step + k));
+        if (!w->sum)
             break;
         if (k == 0)
-            memset(a->sum, 0, cells * sizeof *a->sum);
+            memset(w->sum, 0, cells * sizeof *w->sum);
         if (probabilities)
-            add_probabilities(a->sum, answer, a->width, 1 / (double)repeats);
+            add_probabilities(w->sum, answer, a->width, 1 / (double)repeats);
         for (size_t i = 0; !probabilities && i < cells; i++)
-            a->sum[i] += answer[i] / (float)repeats;
+            w->sum[i] += answer[i] / (float)repeats;
     }
     for (size_t i = 0; probabilities && i < cells; i++)
-        a->sum[i] = logf(fmaxf(a->sum[i], 1e-30f));
-    *out = a->sum ? a->sum : answer;
+        w->sum[i] = logf(fmaxf(w->sum[i], 1e-30f));
+    *out = w->sum ? w->sum : answer;
+done:
+    return status;
+}
+
+struct network_run {
+    float *out;
+    const struct network_query *query;
+    const struct record_input *source;
+    const int64_t *rows;
+    const struct record_view *views; /* BATCH, or NULL */
+    size_t n, done;                  /* batches before this round */
+};
+
+static sotto_status network_batch(void *user, size_t chunk, int thread)
+{
+    sotto_status status = SOTTO_OK;
+    const struct network_run *run = user;
+    const struct network_query *a = run->query;
+    struct network_worker *w = &a->workers[thread];
+    const size_t index = run->done + chunk, first = index * BATCH, left = run->n - first,
+                 count = left < BATCH ? left : BATCH;
+    const float *answers;
+    int64_t batch[BATCH];
+    for (size_t i = 0; i < BATCH; i++) {
+        const size_t at = first + (i < count ? i : count - 1);
+        batch[i] = run->rows ? run->rows[at] : (int64_t)at;
+    }
+    record_input_fill(nn_plan_input(w->plan), run->source, batch, BATCH, run->views);
+    TRY(network_ask(&answers, a, w, a->step + index * network_repeats(a)));
+    memcpy(run->out + first * a->width, answers, count * a->width * sizeof *run->out);
 done:
     return status;
 }
@@ -273,26 +325,25 @@ static sotto_status network_run(float *out, struct network_query *a, const struc
                                 const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    int pool = par_set_threads(a->threads);
+    const int pool = par_pool_threads();
+    const size_t batches = (n + BATCH - 1) / BATCH,
+                 count = batches < (size_t)a->threads ? batches : (size_t)a->threads;
     struct record_view views[BATCH];
-    const float *answers;
-    nn_plan_set_context(a->plan, ctx);
+    struct network_run run = {out, a, source, rows, view ? views : NULL, n, 0};
     for (size_t i = 0; view && i < BATCH; i++)
         views[i] = *view;
-    for (size_t first = 0; first < n; first += BATCH) {
-        size_t count = n - first < BATCH ? n - first : BATCH;
-        int64_t batch[BATCH];
-        TRY(context_check(ctx, "network: stopped after %zu of %zu records", first, n));
-        for (size_t i = 0; i < BATCH; i++) {
-            size_t at = first + (i < count ? i : count - 1);
-            batch[i] = rows ? rows[at] : (int64_t)at;
-        }
-        record_input_fill(nn_plan_input(a->plan), source, batch, BATCH, view ? views : NULL);
-        TRY(network_ask(&answers, a));
-        memcpy(out + first * a->width, answers, count * a->width * sizeof *out);
+    par_set_threads(1);
+    TRY(network_workers_make(a, (int)count, ctx));
+    for (size_t round; run.done < batches; run.done += round) {
+        round = batches - run.done < count ? batches - run.done : count;
+        TRY(context_check(ctx, "network: stopped after %zu of %zu records", run.done * BATCH, n));
+        TRY(par_chunks(round, (int)count, network_batch, &run));
     }
+    a->step += batches * network_repeats(a);
 done:
-    nn_plan_set_context(a->plan, NULL);
+    for (int i = 0; i < a->threads; i++)
+        if (a->workers[i].plan)
+            nn_plan_set_context(a->workers[i].plan, NULL);
     par_set_threads(pool);
     return status;
 }
@@ -302,7 +353,7 @@ sotto_status network_query_run(float *out, struct network_query *a, const float 
 {
     struct record_input source;
     struct sotto_dataset rows = {.features = x};
-    record_input_make(&source, &rows, a->network->record, a->network->config.input, a->threads);
+    record_input_make(&source, &rows, a->network->record, a->network->config.input, 1);
     return network_run(out, a, &source, NULL, n, view, ctx);
 }
 
@@ -360,7 +411,7 @@ sotto_status sotto_network_predict_data(float *out, const struct sotto_network *
                 "row index %lld (at position %zu) is outside data set '%s' with %zu records",
                 (long long)rows[i], i, data->name, data->n);
     TRY(network_query_make(&a, network, false, ctx));
-    record_input_make(&source, data, r, network->config.input, a.threads);
+    record_input_make(&source, data, r, network->config.input, 1);
     TRY(network_run(out, &a, &source, rows, n, NULL, ctx));
     if (!logits)
         network_softmax(out, n, network->config.classes);

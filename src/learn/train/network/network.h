@@ -74,14 +74,19 @@ sotto_status train_residual_parse(struct sotto_residual_noise *out, const char *
 
 /* ---- answers ---- */
 
-/** A plan for many queries of one network. Not for several threads at once. */
+/* A thread has a plan of its own: products of a batch on several threads may be cut, and so added up, by their number. */
+struct network_worker {
+    struct nn_plan *plan; /* NULL until a query has a batch for it */
+    float *sum;           /* (batch, width), where answers are averaged; else NULL */
+};
+/** Plans for many queries of one network. Not for several threads at once. */
 struct network_query {
     const struct sotto_network *network; /* borrowed */
-    struct nn_plan *plan;
+    struct network_worker *workers;      /* one a thread */
+    bool embedding;
     size_t width; /* of an answer */
     int threads;
     uint64_t noise_seed, step; /* of the noise of the next pass */
-    float *sum;                /* (batch, width), where answers are averaged; else NULL */
 };
 /** embedding: answers are what the last layer sees, (D), instead of logits. */
 sotto_status network_query_make(struct network_query *out, const struct sotto_network *n, bool embedding,
