@@ -1,5 +1,5 @@
 /* Noise that is drawn one by one (discrete Gaussian, K-norm), the stream, and the time of closed-form accounts.
- * Continuous and discrete Laplace noise: bench_floored_noise. */
+ * Continuous and discrete Laplace noise: bench_discretised_noise. */
 #include "dp/mechanism/mechanism.h"
 #include "dp/noise/knorm.h"
 #include "rng/chacha.h"
@@ -77,7 +77,7 @@ static void accounts(const struct mechanism *m)
 int main(void)
 {
     for (size_t i = 0; mechanism_row(i); i++)
-        if (mechanism_row(i)->integer && !mechanism_is_floored(mechanism_row(i)))
+        if (mechanism_row(i)->integer && !mechanism_is_discretised(mechanism_row(i)))
             integer_draws(mechanism_row(i));
     vector_draws();
     streams();

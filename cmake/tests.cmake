@@ -129,7 +129,7 @@ target_compile_definitions(test_dp PRIVATE ACCOUNT_MEMO_OFF=1) # groups that are
 target_sources(test_options PRIVATE $<TARGET_OBJECTS:sotto_cli>)
 target_include_directories(test_options PRIVATE cli)
 # These compile kernels themselves, as cmake/library.cmake does.
-set_property(SOURCE tests/property/head/test_head_gradient.c tests/property/dp/test_floored_certificate.c APPEND PROPERTY COMPILE_OPTIONS -O2 -Wno-psabi)
+set_property(SOURCE tests/property/head/test_head_gradient.c tests/property/dp/test_discretised_certificate.c APPEND PROPERTY COMPILE_OPTIONS -O2 -Wno-psabi)
 # The definition that convolutions are held against takes most of their tests' time.
 set_property(SOURCE tests/property/nn/conv_reference.c APPEND PROPERTY COMPILE_OPTIONS -O3)
 

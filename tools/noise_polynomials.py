@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Prints src/core/dp/noise/floored_polynomials.h: polynomials of the exact noise sampler.
+"""Prints src/core/dp/noise/discretised_polynomials.h: polynomials of the exact noise sampler.
 
-usage: tools/noise_polynomials.py > src/core/dp/noise/floored_polynomials.h
+usage: tools/noise_polynomials.py > src/core/dp/noise/discretised_polynomials.h
 
 Each polynomial goes through the series at the Chebyshev points of [0, end], in exact fractions; its coefficients are
-then rounded to doubles. How good they are is not claimed here but proved by tests/property/dp/test_floored_polynomials.c.
+then rounded to doubles. How good they are is not claimed here but proved by tests/property/dp/test_discretised_polynomials.c.
 """
 from fractions import Fraction
 from math import cos, factorial, pi
@@ -35,10 +35,10 @@ def interpolate(points, values):
     return coefficients
 
 
-print("""/* floored_polynomials.h - made by tools/noise_polynomials.py; tests/property/dp/test_floored_polynomials.c proves
+print("""/* discretised_polynomials.h - made by tools/noise_polynomials.py; tests/property/dp/test_discretised_polynomials.c proves
  * how good they are. Coefficients, lowest first. */
-#ifndef DP_NOISE_FLOORED_POLYNOMIALS_H
-#define DP_NOISE_FLOORED_POLYNOMIALS_H""")
+#ifndef DP_NOISE_DISCRETISED_POLYNOMIALS_H
+#define DP_NOISE_DISCRETISED_POLYNOMIALS_H""")
 for name, count, end, term, meaning in POLYNOMIALS:
     points = [end * (1 + Fraction(cos(pi * (2 * i + 1) / (2 * count)))) / 2 for i in range(count)]
     values = [sum(term(k) * p ** k for k in range(TERMS)) for p in points]

@@ -72,15 +72,15 @@ static sotto_status launcher_refuse(const struct launched *l, const char *why)
 
 sotto_status launcher_check(struct launched *out, enum ranks ranks)
 {
-    bool told = false; /* a launcher said that this process is its only one */
+    bool single = false; /* a launcher said that this process is its only one */
     *out = (struct launched){.idle = false};
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
         long rank = 0, size = 1;
         sotto_status status = look_for(&launchers[i], &rank, &size);
         if (status != SOTTO_OK)
             return status;
-        told |= size == 1 && launcher_variable(launchers[i].size);
-        if (size == 1 || (size == UNKNOWN && rank == 0 && told))
+        single |= size == 1 && launcher_variable(launchers[i].size);
+        if (size == 1 || (size == UNKNOWN && rank == 0 && single))
             continue;
         *out = (struct launched){.idle = ranks == RANK_0 && rank > 0,
                                  .together = ranks == TOGETHER,

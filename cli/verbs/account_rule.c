@@ -199,18 +199,19 @@ static void account_rule_print(const struct rule *r, const struct sotto_composed
         printf("{\"schema\": \"sotto.composed/1\", \"rule\": \"%s\", \"property\": \"%s\", \"adjacency\": "
                "\"%s\", "
                "\"epsilon\": null, \"delta\": {\"lower\": %.17g, \"upper\": %.17g}, \"reason\": \"%s\"}\n",
-               r->name, r->property, c->adjacency, c->delta.lower, c->delta.upper, reason);
+               r->name, r->property, sotto_adjacency_name(c->adjacency), c->delta.lower, c->delta.upper,
+               reason);
     else if (json)
         printf("{\"schema\": \"sotto.composed/1\", \"rule\": \"%s\", \"property\": \"%s\", \"adjacency\": "
                "\"%s\", "
                "\"epsilon\": {\"lower\": %.17g, \"upper\": %.17g}, \"delta\": {\"lower\": %.17g, \"upper\": "
                "%.17g}, "
                "\"reason\": \"%s\"}\n",
-               r->name, r->property, c->adjacency, c->epsilon.lower, c->epsilon.upper, c->delta.lower,
-               c->delta.upper, reason);
+               r->name, r->property, sotto_adjacency_name(c->adjacency), c->epsilon.lower, c->epsilon.upper,
+               c->delta.lower, c->delta.upper, reason);
     if (json)
         return;
-    printf("rule %s (property %s), %s\n", r->name, r->property, c->adjacency);
+    printf("rule %s (property %s), %s\n", r->name, r->property, sotto_adjacency_name(c->adjacency));
     if (isinf(c->epsilon.upper))
         printf("epsilon: none at delta %g; the parts' deltas alone are larger, or a delta > 0 is needed\n",
                c->delta.upper);
@@ -220,7 +221,7 @@ static void account_rule_print(const struct rule *r, const struct sotto_composed
                sotto_number_text(least, c->epsilon.lower, 10, 0),
                sotto_number_text(delta, c->delta.upper, 10, 1));
     printf("%s\n", reason);
-    if (strcmp(r->name, "parallel") == 0 && strcmp(c->adjacency, "add-remove") == 0)
+    if (strcmp(r->name, "parallel") == 0 && c->adjacency == SOTTO_ADD_REMOVE)
         printf("the largest part counts under add-remove only; --adjacency replace-one gives the other "
                "figure\n");
 }

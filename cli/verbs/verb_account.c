@@ -122,18 +122,18 @@ static void print_exactly(double x)
 
 static void print_account(const struct sotto_account *a)
 {
-    int sampled = a->sample_rate < 1 || a->clipping[0];
     char most[SOTTO_NUMBER_TEXT], least[SOTTO_NUMBER_TEXT];
     printf("%s, ", a->mechanism);
     if (!isnan(a->scale)) {
-        printf("%s ", sampled ? "noise multiplier" : "scale");
+        printf("%s ", a->sampled ? "noise multiplier" : "scale");
         print_exactly(a->scale);
         printf(" (standard deviation %.6g), ", a->standard_deviation);
     }
-    printf("%s\n", a->adjacency);
-    if (sampled)
+    printf("%s\n", sotto_adjacency_name(a->adjacency));
+    if (a->sampled)
         printf("%zu steps, %s sampling at rate %g, gradients clipped by %s\n", a->compose,
-               strcmp(a->sampling, "fixed") == 0 ? "fixed-size" : "Poisson", a->sample_rate, a->clipping);
+               a->sampling == SOTTO_SAMPLING_FIXED ? "fixed-size" : "Poisson", a->sample_rate,
+               a->clipping == SOTTO_NORM_L1 ? "l1" : "l2");
     else if (a->compose > 1)
         printf("%zu releases\n", a->compose);
     if (isinf(a->epsilon.upper))
@@ -143,8 +143,8 @@ static void print_account(const struct sotto_account *a)
         printf("epsilon at delta %g: at most %s (%s), at least %s\n", a->delta,
                sotto_number_text(most, a->epsilon.upper, 10, 1), a->accountant,
                sotto_number_text(least, a->epsilon.lower, 10, 0));
-    if (a->other_adjacency[0])
-        printf("under %s: at most %s, at least %s\n", a->other_adjacency,
+    if (a->has_other)
+        printf("under %s: at most %s, at least %s\n", sotto_adjacency_name(a->other_adjacency),
                sotto_number_text(most, a->other_epsilon.upper, 10, 1),
                sotto_number_text(least, a->other_epsilon.lower, 10, 0));
     if (!isnan(a->pure_epsilon))
@@ -205,8 +205,7 @@ static sotto_status account_of_release(struct sotto_account *account, const stru
     if (status == SOTTO_OK && !certified)
         status = sotto_account_release(account, r->mechanism, scale, s, r->target.delta, q->compose, ctx);
     if (status == SOTTO_OK && option_given(o, "adjacency"))
-        snprintf(account->adjacency, sizeof account->adjacency, "%s",
-                 sotto_adjacency_name(q->sampled.adjacency));
+        account->adjacency = q->sampled.adjacency;
     return status;
 }
 

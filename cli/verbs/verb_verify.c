@@ -44,7 +44,7 @@ sotto_status verify_print(const char *file, const char *released, const char *le
     struct sotto_verification v = {0};
     char *text = NULL;
     char refusal[160];
-    sotto_status status = sotto_verify(&v, file, released, ledger, ctx), told;
+    sotto_status status = sotto_verify(&v, file, released, ledger, ctx), printed;
     if (status == SOTTO_OK && trust && trust[0]) {
         status = check_trust(trust, &v);
         snprintf(refusal, sizeof refusal, "signature: %s%s%s", v.signed_by ? "by key " : "there is none",
@@ -58,12 +58,12 @@ sotto_status verify_print(const char *file, const char *released, const char *le
         sotto_verification_clear(&v);
         return status;
     }
-    told = json ? sotto_verification_encode(&text, &v) : sotto_verification_text(&text, &v);
-    if (told == SOTTO_OK)
+    printed = json ? sotto_verification_encode(&text, &v) : sotto_verification_text(&text, &v);
+    if (printed == SOTTO_OK)
         printf(json ? "%s\n" : "%s", text);
     sotto_text_free(text);
     sotto_verification_clear(&v);
-    return told == SOTTO_OK ? status : told;
+    return printed == SOTTO_OK ? status : printed;
 }
 
 static sotto_status verb_verify_run(const struct options *o, const struct sotto_context *ctx, int json)

@@ -61,6 +61,17 @@ struct sotto_sensitivity {
     double value_step;
 };
 
+/** Which norm of the change between adjacent inputs a shift is measured in. Curves of one coordinate hold for
+ * whole vectors with Laplace or logistic noise by L1 only, with Gaussian noise by either. */
+enum sotto_norm { SOTTO_NORM_L2, SOTTO_NORM_L1 };
+/** Which of n records are in a step. */
+enum sotto_sampling {
+    SOTTO_SAMPLING_POISSON, /**< each with probability sample_rate, independently */
+    /** sample_rate n of them, all such sets equally likely (without replacement). Accounted for a replaced record only:
+     * one record more or less changes how many are drawn, or from how many. */
+    SOTTO_SAMPLING_FIXED
+};
+
 /** One way to bound epsilon; the account keeps every way that applies and reports the smallest. */
 struct sotto_bound {
     char name[32];
@@ -72,13 +83,14 @@ enum { SOTTO_MAX_BOUNDS = 8 };
 struct sotto_account {
     char mechanism[24];
     char accountant[32]; /**< which bound won; "none" with epsilon.upper = INFINITY when none applies */
-    char adjacency[16];
+    enum sotto_adjacency adjacency; /**< SAME_ADJACENCY: unknown, as nothing is claimed */
     double scale, delta;
     size_t compose; /**< identical releases, independent noise; sampled: steps */
     /** 1, or the share that is sampled: then scale is the noise multiplier (scale / max_grad_norm). */
     double sample_rate;
-    char sampling[8];              /**< sampled: "poisson" or "fixed"; else "" */
-    char clipping[4];              /**< sampled: the norm that bounds a gradient, "l1" or "l2"; else "" */
+    int sampled; /**< 1: sampled steps, whose sampling and clipping the next two are; 0: releases */
+    enum sotto_sampling sampling;
+    enum sotto_norm clipping;      /**< the norm that bounds a gradient */
     struct sotto_interval epsilon; /**< of the whole composition at delta; both ends proved */
     double pure_epsilon;           /**< of the whole composition; NAN: none */
     double zcdp_rho;               /**< of the whole composition; NAN: none */
@@ -86,8 +98,9 @@ struct sotto_account {
     size_t bound_count;
     struct sotto_bound bounds[SOTTO_MAX_BOUNDS];
     char note[160]; /**< a warning that belongs to the numbers, or "" */
-    /** Sampled steps: the same run under the other adjacency, at the same delta ("" and 0: not accounted). */
-    char other_adjacency[16];
+    /** 1: the same steps were accounted under the other adjacency too, at the same delta, and the next two say it; 0: not */
+    int has_other;
+    enum sotto_adjacency other_adjacency;
     struct sotto_interval other_epsilon;
 };
 
@@ -130,18 +143,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate(double *scale, const cha
                                                         const struct sotto_sensitivity *sensitivity,
                                                         struct sotto_dp target,
                                                         const struct sotto_context *ctx);
-
-/** Which norm of the change between adjacent inputs a shift is measured in. Curves of one coordinate hold for
- * whole vectors with Laplace or logistic noise by L1 only, with Gaussian noise by either. */
-enum sotto_norm { SOTTO_NORM_L2, SOTTO_NORM_L1 };
-
-/** Which of n records are in a step. */
-enum sotto_sampling {
-    SOTTO_SAMPLING_POISSON, /**< each with probability sample_rate, independently */
-    /** sample_rate n of them, all such sets equally likely (without replacement). Accounted for a replaced record only:
-     * one record more or less changes how many are drawn, or from how many. */
-    SOTTO_SAMPLING_FIXED
-};
 
 /** DP-SGD: `steps` steps, each a sum of gradients clipped to norm C over a sample of rate `sample_rate`, plus noise of
  * scale noise_multiplier * C. */
@@ -201,12 +202,12 @@ struct sotto_risk {
 struct sotto_privacy_profile {
     double *epsilon, *delta; /**< (count): epsilon >= 0; delta in [0, 1] */
     size_t count;
-    char of[160];       /**< one line: the mechanism behind it */
-    char adjacency[16]; /**< of the neighbours */
+    char of[160];                   /**< one line: the mechanism behind it */
+    enum sotto_adjacency adjacency; /**< of the neighbours */
 };
 /** The profile of one release, in closed form.
  *
- *  Out:     *out  where the mechanism has no curve for that sensitivity: no points
+ *  Out:     *out  adjacency: SAME_ADJACENCY, that of the sensitivity, which the caller states; where the mechanism has no curve for that sensitivity: no points
  *  Returns: EINVAL  names the parameter
  *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status

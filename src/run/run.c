@@ -94,11 +94,11 @@ done:
 
 /* ---- measurements beside a release ---- */
 
-/* Of what is measured on the records of a release no warning is told: labels that do not occur, answers that are all alike. The
+/* Of what is measured on the records of a release no warning is given: labels that do not occur, answers that are all alike. The
  * report has them. */
 struct reticent {
     struct run *run;
-    const struct sotto_context *told; /* the caller's */
+    const struct sotto_context *caller; /* the caller's */
     struct sotto_context own;
 };
 
@@ -106,19 +106,19 @@ static void log_but_warnings(void *user, enum sotto_log_level level, const char 
 {
     const struct reticent *q = user;
     if (level != SOTTO_LOG_WARNING)
-        context_log(q->told, level, "%s", text);
+        context_log(q->caller, level, "%s", text);
 }
 
 static void pass_progress(void *user, const char *stage, uint64_t done, uint64_t total, const char *unit)
 {
     const struct reticent *q = user;
-    context_progress(q->told, stage, done, total, unit);
+    context_progress(q->caller, stage, done, total, unit);
 }
 
 /* From here on until tell_all(), in a case that releases something. */
 static void tell_no_warnings(struct reticent *q, struct run *r, size_t index)
 {
-    *q = (struct reticent){.run = r, .told = r->ctx};
+    *q = (struct reticent){.run = r, .caller = r->ctx};
     if (r->config.cases[index].protection_count == 0 || !r->ctx)
         return;
     q->own = *r->ctx;
@@ -130,7 +130,7 @@ static void tell_no_warnings(struct reticent *q, struct run *r, size_t index)
 
 static void tell_all(const struct reticent *q)
 {
-    q->run->ctx = q->told;
+    q->run->ctx = q->caller;
 }
 
 /* What is measured before anything is released. */
@@ -247,7 +247,7 @@ done:
     return status;
 }
 
-/* Once through all stages, of which none is done: what stands in r->folder.seen. */
+/* Once through all stages, of which none is done: what stands in r->folder.survey. */
 static sotto_status run_look(struct run *r)
 {
     sotto_status status = SOTTO_OK;
@@ -309,7 +309,7 @@ static sotto_status run_execute(char **folder, char **plan_json, char **plan_tex
     context_log(ctx, SOTTO_LOG_INFO, "run folder: %s", path);
     if (plan_json) {
         r.folder.looks = true;
-        r.folder.seen = json_make_array();
+        r.folder.survey = json_make_array();
         TRY(run_look(&r));
         TRY(run_plan_encode(plan_json, plan_text, &r));
         goto done;

@@ -16,7 +16,8 @@ extern "C" {
 struct sotto_certificate;
 
 struct sotto_composed {
-    char rule[32], adjacency[16];
+    char rule[32];
+    enum sotto_adjacency adjacency;
     char reason[192]; /**< why the rule gives this, one line */
     struct sotto_interval epsilon, delta;
 };

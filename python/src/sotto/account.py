@@ -58,8 +58,12 @@ class Account(Record, c="sotto_account"):
         for name in ("pure_epsilon", "zcdp_rho"):
             if math.isnan(members[name]):
                 members[name] = None
-        if not members["other_adjacency"]:
-            members["other_epsilon"] = None
+        if not members.pop("sampled"):
+            members["sampling"] = members["clipping"] = ""
+        if not members.pop("has_other"):
+            members["other_adjacency"], members["other_epsilon"] = "", None
+        if members["adjacency"] == "same-adjacency":  # nothing is claimed
+            members["adjacency"] = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The document "sotto.account/1" (docs/FORMATS.md)."""

@@ -24,7 +24,7 @@ struct changing {
     struct team_traffic traffic;
     struct watchdog *watchdog; /* NULL: of one rank */
     struct word *words;        /* (size) of an agreement */
-    float *told;               /* (size) numbers of the last one */
+    float *reported;           /* (size) numbers of the last one */
     float tells;               /* this rank's for the next one */
     char (*hosts)[TEAM_HOST];  /* (size) where known */
     size_t *counts, *firsts;   /* (size) of a gather, in bytes */
@@ -82,7 +82,7 @@ void team_tell(const struct sotto_team *t, float number)
 
 const float *team_told(const struct sotto_team *t)
 {
-    return t->state->told;
+    return t->state->reported;
 }
 
 struct team_traffic team_traffic(const struct sotto_team *t)
@@ -108,7 +108,7 @@ sotto_status team_start(struct sotto_team **out, const struct transport *transpo
         FAIL(SOTTO_ENOTSUP, "%s: %s", transport->name, why);
     t->started = true;
     NEW(t->state->words, t->size);
-    NEW(t->state->told, t->size);
+    NEW(t->state->reported, t->size);
     NEW(t->state->hosts, t->size);
     NEW(t->state->counts, t->size);
     NEW(t->state->firsts, t->size);
@@ -135,7 +135,7 @@ void sotto_team_close(struct sotto_team *t)
         watchdog_stop(t->state->watchdog);
     if (t->state) {
         base_free(t->state->words);
-        base_free(t->state->told);
+        base_free(t->state->reported);
         base_free(t->state->hosts);
         base_free(t->state->counts);
         base_free(t->state->firsts);
@@ -300,7 +300,7 @@ static sotto_status ranks_agree(const struct sotto_team *t, sotto_status mine, c
     *answer = c->words[0].answer;
     lowest = t->size;
     for (size_t r = t->size; r-- > 0;) {
-        c->told[r] = c->words[r].number;
+        c->reported[r] = c->words[r].number;
         if (c->words[r].code != SOTTO_OK) {
             lowest = r;
             failures++;

@@ -44,11 +44,11 @@ done:
 
 /* ---- the test of a curve ---- */
 
-static bool audit_one_run_fits(const char *adjacency, enum sotto_coins coins)
+static bool audit_one_run_fits(enum sotto_adjacency adjacency, enum sotto_coins coins)
 {
     return coins == SOTTO_COINS_INCLUSION
-               ? strcmp(adjacency, "add-remove") == 0 || strcmp(adjacency, "zero-out") == 0
-               : strcmp(adjacency, "replace-one") == 0 || strcmp(adjacency, "replace-input") == 0;
+               ? adjacency == SOTTO_ADD_REMOVE || adjacency == SOTTO_ZERO_OUT
+               : adjacency == SOTTO_REPLACE_ONE || adjacency == SOTTO_REPLACE_INPUT;
 }
 
 /* Scores of runs (a group size) are no records of one run. */
@@ -116,7 +116,7 @@ sotto_status sotto_audit_test_curve(struct sotto_audit_result *r, const struct s
     TAKE(&r->memory, c, 1);
     *c = (struct sotto_audit_curve){
         .of = audit_keep_text(&r->memory, profile->of),
-        .adjacency = audit_keep_text(&r->memory, profile->adjacency),
+        .adjacency = sotto_adjacency_name(profile->adjacency),
         .refused = reason_not_to(r, profile, coins),
         .confidence = r->confidence,
         .p_value = NAN,

@@ -24,12 +24,12 @@ static const struct {
     const char *name;
     double gamma;
     bool multiplicative, solved;
-} ways[SOTTO_SDE_RUNS] = {{"ode", 0, false, false},
-                          {"ode-solved", 0, false, true},
-                          {"additive-0.1", .1, false, false},
-                          {"additive-1", 1, false, false},
-                          {"multiplicative-0.1", .1, true, false},
-                          {"multiplicative-1", 1, true, false}};
+} schemes[SOTTO_SDE_RUNS] = {{"ode", 0, false, false},
+                             {"ode-solved", 0, false, true},
+                             {"additive-0.1", .1, false, false},
+                             {"additive-1", 1, false, false},
+                             {"multiplicative-0.1", .1, true, false},
+                             {"multiplicative-1", 1, true, false}};
 
 static size_t residual_sde_numbers(const struct field *f)
 {
@@ -72,31 +72,32 @@ static void residual_sde_velocity(double *out, const struct field *f, const doub
 }
 
 /* u += noise of one step; direction 0 forward, 1 back. */
-static void residual_sde_shake(double *u, size_t n, size_t way, size_t step, size_t direction, uint64_t seed)
+static void residual_sde_shake(double *u, size_t n, size_t scheme, size_t step, size_t direction,
+                               uint64_t seed)
 {
-    double scale = ways[way].gamma * sqrt(step_length);
-    struct rng r = rng_stream(seed, RNG_RESIDUAL, 2 + way, 2 * step + direction);
+    double scale = schemes[scheme].gamma * sqrt(step_length);
+    struct rng r = rng_stream(seed, RNG_RESIDUAL, 2 + scheme, 2 * step + direction);
     for (size_t i = 0; scale > 0 && i < n; i++)
-        u[i] += scale * (ways[way].multiplicative ? u[i] : 1) * rng_normal(&r);
+        u[i] += scale * (schemes[scheme].multiplicative ? u[i] : 1) * rng_normal(&r);
 }
 
-static void residual_sde_forward(double *u, double *v, const struct field *f, size_t way, uint64_t seed)
+static void residual_sde_forward(double *u, double *v, const struct field *f, size_t scheme, uint64_t seed)
 {
     size_t n = residual_sde_numbers(f);
     for (size_t step = 0; step < STEPS; step++) {
         residual_sde_velocity(v, f, u, step);
-        residual_sde_shake(u, n, way, step, 0, seed);
+        residual_sde_shake(u, n, scheme, step, 0, seed);
         for (size_t i = 0; i < n; i++)
             u[i] += step_length * v[i];
     }
 }
 
-static void residual_sde_backward(double *u, double *v, const struct field *f, size_t way, uint64_t seed)
+static void residual_sde_backward(double *u, double *v, const struct field *f, size_t scheme, uint64_t seed)
 {
     size_t n = residual_sde_numbers(f);
     for (size_t step = STEPS; step > 0; step--) {
         residual_sde_velocity(v, f, u, step);
-        residual_sde_shake(u, n, way, step, 1, seed);
+        residual_sde_shake(u, n, scheme, step, 1, seed);
         for (size_t i = 0; i < n; i++)
             u[i] -= step_length * v[i];
     }
@@ -192,19 +193,19 @@ sotto_status sotto_sde_demo(struct sotto_sde_run runs[SOTTO_SDE_RUNS], const cha
     TRY(context_check(ctx, "sde: stopped before the first run"));
     TRY(folder_make(folder));
     TRY(write_image(folder, "image", "", image, &f, bytes));
-    for (size_t way = 0; way < SOTTO_SDE_RUNS; way++) {
-        struct sotto_sde_run *run = &runs[way];
-        TRY(context_check(ctx, "sde: stopped after %zu of %d runs", way, SOTTO_SDE_RUNS));
-        double gamma = ways[way].gamma;
-        *run = (struct sotto_sde_run){.gamma = gamma, .multiplicative = ways[way].multiplicative};
-        snprintf(run->name, sizeof run->name, "%s", ways[way].name);
+    for (size_t scheme = 0; scheme < SOTTO_SDE_RUNS; scheme++) {
+        struct sotto_sde_run *run = &runs[scheme];
+        TRY(context_check(ctx, "sde: stopped after %zu of %d runs", scheme, SOTTO_SDE_RUNS));
+        double gamma = schemes[scheme].gamma;
+        *run = (struct sotto_sde_run){.gamma = gamma, .multiplicative = schemes[scheme].multiplicative};
+        snprintf(run->name, sizeof run->name, "%s", schemes[scheme].name);
         memcpy(u, image, n * sizeof *u);
-        residual_sde_forward(u, v, &f, way, seed);
+        residual_sde_forward(u, v, &f, scheme, seed);
         TRY(write_image(folder, run->name, "-features", u, &f, bytes));
-        if (ways[way].solved)
+        if (schemes[scheme].solved)
             solve_back(u, v, end, &f);
         else
-            residual_sde_backward(u, v, &f, way, seed);
+            residual_sde_backward(u, v, &f, scheme, seed);
         TRY(write_image(folder, run->name, "-recovered", u, &f, bytes));
         run->rmse = residual_sde_rmse(u, image, n);
         run->predicted = gamma == 0 ? NAN

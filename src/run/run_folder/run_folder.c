@@ -99,8 +99,8 @@ void run_folder_close(struct run_folder *f)
 {
     claims_close(f->claims);
     f->claims = NULL;
-    json_free(f->seen);
-    f->seen = NULL;
+    json_free(f->survey);
+    f->survey = NULL;
     json_free(f->document);
     f->document = NULL;
     if (f->lock >= 0)
@@ -247,7 +247,7 @@ static void note_stage(struct run_stage *stage, struct run_folder *f)
     json_put_real(&one, "seconds",
                   stage->reused ? json_number(json_member(run_folder_finished(f, stage->name), "seconds"))
                                 : NAN);
-    json_push(&f->seen, one);
+    json_push(&f->survey, one);
     stage->busy = !stage->reused;
     f->busy += stage->busy;
 }

@@ -21,7 +21,7 @@ struct run_folder {
     int lock;              /* descriptor that holds the folder's lock; -1: a worker's */
     bool worker;           /* one of several processes that leave run.json and the report to a merging one */
     bool looks;            /* for a plan: a worker that does no stage */
-    struct json *seen;     /* of one that looks: an object for each stage that it met */
+    struct json *survey;   /* of one that looks: an object for each stage that it met */
     struct claims *claims; /* NULL until a stage is shared */
     size_t busy;           /* stages that other processes work on, or that lack what those make */
     const struct sotto_context *ctx; /* asked at the start of each stage */

@@ -4,7 +4,7 @@
  * something else. */
 #include "base/memory.h"
 #include "dp/mechanism/mechanism.h"
-#include "dp/noise/floored_noise.h"
+#include "dp/noise/discretised_noise.h"
 #include "selftest/checks.h"
 
 #include <stdio.h>
@@ -18,16 +18,16 @@ static const double FINE = 0x1.8p39;
 static sotto_status samplers_draw(int64_t *x, const struct mechanism *m, double scale, struct noise *s)
 {
     sotto_status status = SOTTO_OK;
-    struct floored_noise noise = {.key = {0}};
-    if (!mechanism_is_floored(m)) {
+    struct discretised_noise noise = {.key = {0}};
+    if (!mechanism_is_discretised(m)) {
         for (int i = 0; i < DRAWS; i++)
             x[i] = (int64_t)integer_signed(s, m->integer->magnitude, (uint64_t)scale, 0);
         goto done;
     }
-    TRY(floored_noise_open(&noise, m->law, scale, false, s));
-    TRY(floored_noise_fill(&noise, x, 0, DRAWS, 1));
+    TRY(discretised_noise_open(&noise, m->law, scale, false, s));
+    TRY(discretised_noise_fill(&noise, x, 0, DRAWS, 1));
 done:
-    floored_noise_close(&noise);
+    discretised_noise_close(&noise);
     return status;
 }
 

@@ -123,7 +123,7 @@ sotto_status toy_minimum(double *out, size_t draws, int world, const struct toy 
     const struct objective_noise *n = &plan.weights;
     const struct knorm_blocks inside = {1, WEIGHTS, noise * n->inside.scale};
     for (size_t i = 0; i < draws; i++, out += WEIGHTS) {
-        TRY(knorm_draw_floored(out, &inside, s));
+        TRY(knorm_draw_discretised(out, &inside, s));
         TRY(objective_load(&o, out, source->ctx));
         TRY(objective_minimise(&o, source->ctx));
         TRY(knorm_blur(o.v, WEIGHTS, n->blur, n->end, s));
@@ -192,7 +192,7 @@ static struct toy with_flat_doubt(const struct mechanism *m)
     struct toy toy = toy_alone(m);
     toy.name = "one value with flat doubt";
     toy.flat_doubt = true;
-    if (!mechanism_is_floored(m))
+    if (!mechanism_is_discretised(m))
         toy.draw = NULL;
     return toy;
 }

@@ -23,7 +23,7 @@ void run_plan_shadows(struct run *r, size_t index)
     json_put_text(&one, "stage", name);
     json_put_boolean(&one, "done", false);
     json_put_integer(&one, "tasks", (int64_t)c->references);
-    json_push(&r->folder.seen, one);
+    json_push(&r->folder.survey, one);
 }
 
 /* One line; its hours are added up. *unknown: it is not done, and no time is known. */
@@ -57,8 +57,8 @@ static sotto_status print_text(char **out, const struct run *r)
         FAIL(SOTTO_ENOMEM, "run: out of memory for the plan");
     fprintf(f, "%s, workers of %d threads\n  %-40s %8s %8s %14s\n", r->folder.path, par_threads(r->ctx),
             "stage", "tasks", "done", "seconds each");
-    for (size_t i = 0; i < json_count(r->folder.seen); i++) {
-        const struct json *one = json_at(r->folder.seen, i);
+    for (size_t i = 0; i < json_count(r->folder.survey); i++) {
+        const struct json *one = json_at(r->folder.survey, i);
         const double b = json_number(json_member(one, "bytes"));
         print_stage(f, one, hours, &unknown);
         bytes += isfinite(b) ? b : 0;
@@ -89,7 +89,7 @@ sotto_status run_plan_encode(char **json, char **text, const struct run *r)
     json_put_text(&doc, "schema", "sotto.plan/1");
     json_put_text(&doc, "folder", r->folder.path);
     json_put_integer(&doc, "threads", par_threads(r->ctx));
-    json_put(&doc, "stages", json_clone(r->folder.seen));
+    json_put(&doc, "stages", json_clone(r->folder.survey));
     TRY(print_text(&lines, r));
     TRY(json_dump(json, doc, JSON_LINE));
     *text = lines;

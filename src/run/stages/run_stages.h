@@ -94,7 +94,7 @@ sotto_status run_report(struct run *r);
 
 /** Notes a case's shadow models, of which nothing is known yet. */
 void run_plan_shadows(struct run *r, size_t index);
-/** What a walk that looks has seen (folder.seen), as one JSON object and as lines. */
+/** What a walk that looks has seen (folder.survey), as one JSON object and as lines. */
 sotto_status run_plan_encode(char **json, char **text, const struct run *r);
 
 /** Result of a finished stage, or NULL. */

@@ -231,7 +231,7 @@ static sotto_status note_pairs(struct run *r, size_t index, const struct run_sta
                      (int64_t)((r->config.cases[index].pairs + SOTTO_PAIRS_BLOCK - 1) / SOTTO_PAIRS_BLOCK));
     if (!stage->reused)
         TRY(plan_pairs(&one, r, index));
-    json_push(&r->folder.seen, one);
+    json_push(&r->folder.survey, one);
     one = NULL;
     r->folder.busy += !stage->reused;
 done:

@@ -154,7 +154,7 @@ sotto_status run_stage_shadow(struct run *r, size_t index)
         json_put_text(&survey, "stage", stage_name);
         json_put_boolean(&survey, "done", stage.reused);
         json_put_integer(&survey, "tasks", (int64_t)c->references);
-        json_push(&r->folder.seen, survey);
+        json_push(&r->folder.survey, survey);
         survey = NULL;
         r->folder.busy += !stage.reused;
         goto done;

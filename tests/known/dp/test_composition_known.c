@@ -51,7 +51,7 @@ TEST(groups_and_parts)
     assert_int_equal(sotto_compose_group(&c, (struct sotto_dp){0, 1e-7}, 3, SOTTO_ADD_REMOVE), SOTTO_OK);
     close_to(c.delta.upper, 3e-7, 1e-15);
     assert_int_equal(compose_replace_one(&c, parts[0]), SOTTO_OK);
-    assert_string_equal(c.adjacency, "replace-one");
+    assert_int_equal(c.adjacency, SOTTO_REPLACE_ONE);
     close_to(c.epsilon.upper, 1, 0);
     close_to(c.delta.upper, 1e-6 * (1 + exp(0.5)), 1e-13);
 

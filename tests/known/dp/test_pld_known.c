@@ -167,7 +167,7 @@ TEST(replaced_records)
         assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
         contains((struct interval){a.epsilon.lower * (1 - 1e-5), a.epsilon.upper * (1 + 1e-5)}, known[i][2],
                  5e-5 * known[i][2]);
-        assert_string_equal(a.adjacency, "replace-one");
+        assert_int_equal(a.adjacency, SOTTO_REPLACE_ONE);
     }
     struct sotto_sampled whole = {.mechanism = "logistic",
                                   .noise_multiplier = 1.1,

@@ -249,7 +249,7 @@ TEST(sampled_iterations)
     assert_string_equal(a.bounds[1].name, "renyi");
     assert_true(a.bounds[1].epsilon < 7.32911117143 && a.bounds[1].epsilon > 7.328);
     assert_true(a.epsilon.upper < 7 && a.epsilon.upper == a.bounds[0].epsilon);
-    assert_string_equal(a.adjacency, "add-remove");
+    assert_int_equal(a.adjacency, SOTTO_ADD_REMOVE);
     double multiplier, target = a.epsilon.upper;
     assert_int_equal(sotto_calibrate_sampled(&multiplier, &s, target, NULL), SOTTO_OK);
     close_to(multiplier, 1.5, 1e-7);

@@ -34,7 +34,7 @@ static bool fits(const struct ledger *l, double part, double part_delta)
                                     .pure_epsilon = charge.pure,
                                     .zcdp_rho = NAN,
                                     .delta = part_delta,
-                                    .adjacency = "replace-one"};
+                                    .adjacency = SOTTO_REPLACE_ONE};
     return ledger_check_budget(NULL, l, &a, &charge) == SOTTO_OK;
 }
 

@@ -1,4 +1,4 @@
-/* The samplers against their laws (floored noise: test_floored_law.c): discrete Laplace and Gaussian, K-norm noise, the
+/* The samplers against their laws (discretised noise: test_discretised_law.c): discrete Laplace and Gaussian, K-norm noise, the
  * exponential mechanism, randomised response, and the coins that these ask. Chi-square on cells, Kolmogorov-Smirnov where
  * values are many, parity, impossible values; each with a law that is off by a few per cent (or otherwise wrong) and must
  * be noticed. Thresholds: z = 4 (Wilson-Hilferty), sqrt(n) D = 1.95 (p = 1e-3), fixed seeds.
@@ -12,7 +12,7 @@
 #include "support/effort.h"
 #include "support/worse.h"
 #include "dp/mechanism/mechanism.h"
-#include "dp/noise/floored_noise.h"
+#include "dp/noise/discretised_noise.h"
 #include "dp/noise/knorm.h"
 
 #include <stdlib.h>
@@ -80,14 +80,14 @@ static void draw_integers(int64_t *k, int n, const struct mechanism *m, double s
     uint64_t ratio;
     unsigned shift;
     assert_true(lattice_ratio(&ratio, &shift, scale));
-    for (int i = 0; i < n && !mechanism_is_floored(m); i++)
+    for (int i = 0; i < n && !mechanism_is_discretised(m); i++)
         k[i] = (int64_t)integer_signed(s, m->integer->magnitude, ratio, shift);
-    if (!mechanism_is_floored(m))
+    if (!mechanism_is_discretised(m))
         return;
-    struct floored_noise noise;
-    assert_int_equal(floored_noise_open(&noise, m->law, scale, false, s), SOTTO_OK);
-    assert_int_equal(floored_noise_fill(&noise, k, 0, (size_t)n, 1), SOTTO_OK);
-    floored_noise_close(&noise);
+    struct discretised_noise noise;
+    assert_int_equal(discretised_noise_open(&noise, m->law, scale, false, s), SOTTO_OK);
+    assert_int_equal(discretised_noise_fill(&noise, k, 0, (size_t)n, 1), SOTTO_OK);
+    discretised_noise_close(&noise);
 }
 
 static int64_t drawn[DRAWS * MOST];
@@ -201,7 +201,7 @@ static double gamma_cdf(int n, double x)
     return 1 - exp(-x) * sum;
 }
 
-static double radius_ks(int n, double law_scale, bool floored, double *direction)
+static double radius_ks(int n, double law_scale, bool discretised, double *direction)
 {
     enum { N = 20000 };
     static double u[N * MOST], towards[N * MOST];
@@ -210,8 +210,8 @@ static double radius_ks(int n, double law_scale, bool floored, double *direction
     for (int i = 0; i < count; i++) {
         double x[8], square = 0;
         const struct knorm_blocks one = {1, (size_t)n, 0.7};
-        if (floored)
-            assert_int_equal(knorm_draw_floored(x, &one, s), SOTTO_OK);
+        if (discretised)
+            assert_int_equal(knorm_draw_discretised(x, &one, s), SOTTO_OK);
         else
             knorm_draw(x, (size_t)n, 0.7, s);
         for (int j = 0; j < n; j++)
@@ -228,13 +228,13 @@ static double radius_ks(int n, double law_scale, bool floored, double *direction
 TEST(knorm_radius_and_direction)
 {
     double direction;
-    for (int floored = 0; floored < 2; floored++) {
-        assert_true(radius_ks(1, 0.7, floored, &direction) < 1.95);
-        assert_true(radius_ks(3, 0.7, floored, &direction) < 1.95);
+    for (int discretised = 0; discretised < 2; discretised++) {
+        assert_true(radius_ks(1, 0.7, discretised, &direction) < 1.95);
+        assert_true(radius_ks(3, 0.7, discretised, &direction) < 1.95);
         assert_true(direction < 1.95);
-        assert_true(radius_ks(8, 0.7, floored, &direction) < 1.95);
+        assert_true(radius_ks(8, 0.7, discretised, &direction) < 1.95);
         assert_true(direction > 1.95); /* in 8 dimensions one coordinate is not uniform: the test can tell */
-        assert_true(radius_ks(8, 0.7 * off_by(0.02), floored, &direction) > 1.95);
+        assert_true(radius_ks(8, 0.7 * off_by(0.02), discretised, &direction) > 1.95);
     }
 }
 

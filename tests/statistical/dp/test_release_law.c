@@ -1,7 +1,7 @@
 /* What leaves the public calls follows its law: releases of vectors and steps of runs, as floats, as doubles and in
  * lattice steps. Chi-square on cells of a tenth of a scale, and the lowest bit of the integer that was released; each with
  * a law that is off by a few per cent, or bits of a coarser lattice, which must be noticed. z = 4 (Wilson-Hilferty), fixed
- * seeds. The samplers themselves: test_floored_law.c.
+ * seeds. The samplers themselves: test_discretised_law.c.
  *
  * Were the seeds drawn, right noise would fail in 2 of 1,000 runs: 30 deviates, each beyond 4 with 6.3e-5. Found 99 times
  * of 100, at effort 1, 5 and 50: a scale off by 1.9 %, 1.4 % and 0.6 %; a lowest bit that is 1 with 0.505, 0.504 and

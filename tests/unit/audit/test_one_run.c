@@ -31,12 +31,12 @@ static struct sotto_audit_result audited(const struct sotto_audit_scores *named,
     return r;
 }
 
-static struct sotto_privacy_profile gaussian(double mu, const char *adjacency)
+static struct sotto_privacy_profile gaussian(double mu, enum sotto_adjacency adjacency)
 {
     struct sotto_privacy_profile p = {0};
     const struct sotto_sensitivity one = {.l2 = mu};
     assert_int_equal(sotto_privacy_profile_release(&p, "gaussian", 1, &one), SOTTO_OK);
-    snprintf(p.adjacency, sizeof p.adjacency, "%s", adjacency);
+    p.adjacency = adjacency;
     return p;
 }
 
@@ -44,7 +44,7 @@ static struct sotto_privacy_profile gaussian(double mu, const char *adjacency)
 TEST(the_test_is_monotone)
 {
     double epsilon = 1.2, delta = 1e-5;
-    const struct sotto_privacy_profile one = {&epsilon, &delta, 1, "a point", "zero-out"};
+    const struct sotto_privacy_profile one = {&epsilon, &delta, 1, "a point", SOTTO_ZERO_OUT};
     struct profile_curve curve;
     assert_int_equal(profile_curve_make(&curve, &one), SOTTO_OK);
     const struct trade_off f = profile_trade_off(&curve);
@@ -68,7 +68,8 @@ TEST(a_profile_needs_points)
 {
     double epsilon = -1, delta = .5;
     struct profile_curve curve = {0};
-    const struct sotto_privacy_profile none = {.of = "nothing"}, wrong = {&epsilon, &delta, 1, "", ""};
+    const struct sotto_privacy_profile none = {.of = "nothing"},
+                                       wrong = {&epsilon, &delta, 1, "", SOTTO_SAME_ADJACENCY};
     assert_int_equal(profile_curve_make(&curve, &none), SOTTO_EINVAL);
     assert_int_equal(profile_curve_make(&curve, &wrong), SOTTO_EINVAL);
 }
@@ -79,7 +80,7 @@ TEST(a_leak_contradicts_the_curve)
     fill(member, nonmember, 20);
     const struct sotto_audit_scores named = {.name = "leak", .member = member, .nonmember = nonmember};
     struct sotto_audit_result r = audited(&named, 1, 1e-5), again = {0};
-    struct sotto_privacy_profile low = gaussian(.3, "zero-out"), high = gaussian(4, "add-remove");
+    struct sotto_privacy_profile low = gaussian(.3, SOTTO_ZERO_OUT), high = gaussian(4, SOTTO_ADD_REMOVE);
     assert_int_equal(r.attacks[0].one_run->right, 40);
     assert_true(r.attacks[0].one_run_bounds->mu > .3 && r.attacks[0].one_run_bounds->mu < 4);
     assert_int_equal(sotto_audit_test_curve(&r, &low, SOTTO_COINS_INCLUSION), SOTTO_OK);
@@ -107,13 +108,15 @@ TEST(a_leak_contradicts_the_curve)
 TEST(other_coins_are_refused)
 {
     static const struct {
-        const char *adjacency;
+        enum sotto_adjacency adjacency;
         enum sotto_coins coins;
         bool tested;
-    } cases[] = {
-        {"zero-out", SOTTO_COINS_INCLUSION, true},        {"add-remove", SOTTO_COINS_INCLUSION, true},
-        {"replace-one", SOTTO_COINS_INCLUSION, false},    {"replace-one", SOTTO_COINS_REPLACEMENT, true},
-        {"replace-input", SOTTO_COINS_REPLACEMENT, true}, {"zero-out", SOTTO_COINS_REPLACEMENT, false}};
+    } cases[] = {{SOTTO_ZERO_OUT, SOTTO_COINS_INCLUSION, true},
+                 {SOTTO_ADD_REMOVE, SOTTO_COINS_INCLUSION, true},
+                 {SOTTO_REPLACE_ONE, SOTTO_COINS_INCLUSION, false},
+                 {SOTTO_REPLACE_ONE, SOTTO_COINS_REPLACEMENT, true},
+                 {SOTTO_REPLACE_INPUT, SOTTO_COINS_REPLACEMENT, true},
+                 {SOTTO_ZERO_OUT, SOTTO_COINS_REPLACEMENT, false}};
     double member[SIDE], nonmember[SIDE];
     fill(member, nonmember, 20);
     const struct sotto_audit_scores named = {.name = "leak", .member = member, .nonmember = nonmember};
@@ -126,7 +129,7 @@ TEST(other_coins_are_refused)
                     r.curve->contradicted == cases[i].tested);
         sotto_privacy_profile_clear(&p);
     }
-    struct sotto_privacy_profile p = gaussian(.1, "zero-out");
+    struct sotto_privacy_profile p = gaussian(.1, SOTTO_ZERO_OUT);
     assert_int_equal(sotto_audit_test_curve(&r, &p, (enum sotto_coins)7), SOTTO_EINVAL);
     sotto_audit_result_free(&r);
     const struct sotto_audit_input in = {
@@ -149,7 +152,7 @@ TEST(attacks_share_the_level)
         {.name = "leak", .member = member, .nonmember = nonmember},
         {.name = "two", .member = nothing[0], .nonmember = nothing[1]}};
     struct sotto_audit_result three = audited(named, 3, 0), alone = audited(named + 1, 1, 0);
-    struct sotto_privacy_profile p = gaussian(.3, "zero-out");
+    struct sotto_privacy_profile p = gaussian(.3, SOTTO_ZERO_OUT);
     assert_int_equal(sotto_audit_test_curve(&three, &p, SOTTO_COINS_INCLUSION), SOTTO_OK);
     assert_int_equal(sotto_audit_test_curve(&alone, &p, SOTTO_COINS_INCLUSION), SOTTO_OK);
     assert_string_equal(three.curve->attack, "leak");
@@ -165,7 +168,7 @@ TEST(no_memory_is_an_error)
     fill(member, nonmember, 20);
     const struct sotto_audit_scores named = {.name = "leak", .member = member, .nonmember = nonmember};
     struct sotto_audit_result r = audited(&named, 1, 0);
-    struct sotto_privacy_profile p = gaussian(.3, "zero-out"), again = {0};
+    struct sotto_privacy_profile p = gaussian(.3, SOTTO_ZERO_OUT), again = {0};
     const struct sotto_sensitivity one = {.l2 = 1};
     const struct sotto_sampled steps = {.mechanism = "gaussian",
                                         .noise_multiplier = 1,

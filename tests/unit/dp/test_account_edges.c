@@ -189,7 +189,8 @@ TEST(both_relations_are_those_of_their_own_accounts)
         assert_int_equal(sotto_account_sampled(&other, &s, NULL), SOTTO_OK);
         assert_true(both.epsilon.upper == one.epsilon.upper);
         assert_true(both.other_epsilon.upper == other.epsilon.upper);
-        assert_string_equal(both.other_adjacency, other.adjacency);
+        assert_true(both.has_other);
+        assert_int_equal(both.other_adjacency, other.adjacency);
         assert_string_equal(one.other_adjacency, "");
     }
     s.adjacency = SOTTO_REPLACE_ONE;

@@ -7,7 +7,7 @@
 
 #include "dp/dpsgd/dpsgd_reservations.h"
 #include "dp/mechanism/mechanism.h"
-#include "dp/noise/floored_noise.h"
+#include "dp/noise/discretised_noise.h"
 #include "dp/release/dpsgd_session.h"
 #include "num/interval.h"
 #include "sotto/private/all.h"
@@ -80,11 +80,11 @@ TEST(steps_have_keys_of_their_own)
         const double r = sotto_dpsgd_session_lattice(s);
         struct noise *keys = keys_of(SEED);
         for (int step = 0; step < 3; step++) {
-            struct floored_noise noise;
-            assert_int_equal(floored_noise_open(&noise, mechanism_find(names[m])->law, 20 / r, false, keys),
-                             SOTTO_OK);
-            assert_int_equal(floored_noise_fill(&noise, drawn, 0, N, 1), SOTTO_OK);
-            floored_noise_close(&noise);
+            struct discretised_noise noise;
+            assert_int_equal(
+                discretised_noise_open(&noise, mechanism_find(names[m])->law, 20 / r, false, keys), SOTTO_OK);
+            assert_int_equal(discretised_noise_fill(&noise, drawn, 0, N, 1), SOTTO_OK);
+            discretised_noise_close(&noise);
             for (int i = 0; i < N; i++)
                 sum[i] = i / 3.0;
             for (int i = 0; i < N; i++)

@@ -231,7 +231,7 @@ TEST(a_run_is_read_without_memory, .before = set_up, .after = remove_folder)
 static sotto_status use_budget(void)
 {
     const struct sotto_account a = {
-        .adjacency = "replace-one", .epsilon = {0, 1.3}, .pure_epsilon = 1.3, .zcdp_rho = 1};
+        .adjacency = SOTTO_REPLACE_ONE, .epsilon = {0, 1.3}, .pure_epsilon = 1.3, .zcdp_rho = 1};
     struct ledger_line entry = {0};
     static const char text[] =
         "{\"mechanism\":\"gaussian\",\"noise_multiplier\":4,\"sample_rate\":0.01,\"steps\":2,\"sensitivity\":"
@@ -391,7 +391,7 @@ TEST(groups_of_sampled_steps)
         struct sotto_account a;
         e.group = group;
         assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_REPLACE_ONE, NULL), SOTTO_OK);
-        assert_string_equal(a.adjacency, "replace-one");
+        assert_int_equal(a.adjacency, SOTTO_REPLACE_ONE);
         assert_true(a.epsilon.upper > before && isfinite(a.epsilon.upper));
         before = a.epsilon.upper;
     }

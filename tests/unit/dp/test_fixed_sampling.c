@@ -151,8 +151,8 @@ TEST(it_lies_between_what_is_known)
             half.noise_multiplier *= 2;
             half.adjacency = SOTTO_REPLACE_ONE;
             struct sotto_account poisson = account_of(&half);
-            assert_string_equal(a.adjacency, "replace-one");
-            assert_string_equal(a.sampling, "fixed");
+            assert_int_equal(a.adjacency, SOTTO_REPLACE_ONE);
+            assert_int_equal(a.sampling, SOTTO_SAMPLING_FIXED);
             assert_string_equal(one.sampling, "poisson");
             assert_true(a.epsilon.lower <= one.epsilon.upper * (1 + 1e-6));
             assert_true(a.epsilon.upper >= one.epsilon.lower);
@@ -385,12 +385,12 @@ TEST(it_composes)
     s.delta = 1e-5;
     double alone = account_of(&s).epsilon.upper;
     assert_true(fabs(a.epsilon.upper / alone - 1) < 1e-4);
-    assert_string_equal(a.adjacency, "replace-one");
-    assert_string_equal(a.sampling, "fixed");
+    assert_int_equal(a.adjacency, SOTTO_REPLACE_ONE);
+    assert_int_equal(a.sampling, SOTTO_SAMPLING_FIXED);
     assert_int_equal(account_text(&a, "{" STEPS ", \"sampling\": \"fixed\", \"group\": 2}"), SOTTO_OK);
     assert_true(a.epsilon.upper > alone && isfinite(a.epsilon.upper)); /* two replaced records */
     assert_int_equal(account_text(&a, "{" STEPS ", \"sampling\": \"poisson\"}"), SOTTO_OK);
-    assert_string_equal(a.adjacency, "add-remove");
+    assert_int_equal(a.adjacency, SOTTO_ADD_REMOVE);
     assert_int_equal(account_text(&a, "{" STEPS ", \"sampling\": \"shuffled\"}"), SOTTO_EFORMAT);
     assert_int_equal(account_text(&a, "{" STEPS ", \"sampling\": 3}"), SOTTO_EFORMAT);
     assert_int_equal(account_text(&a, "{" STEPS ", \"sampling\": \"fixed\", \"adjacency\": \"add-remove\"}"),

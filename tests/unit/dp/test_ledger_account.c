@@ -404,7 +404,7 @@ TEST(no_budget_holds_with_seeded_noise)
     static const char seeded[] = "{\"mechanism\":\"laplace\",\"scale\":4,\"sensitivity\":{\"l1\":1,\"l2\":1,"
                                  "\"source\":\"proved\"},\"randomness\":\"seeded\"}";
     const struct sotto_account a = {
-        .adjacency = "replace-one", .pure_epsilon = 0.25, .zcdp_rho = NAN, .epsilon = {0, 0.25}};
+        .adjacency = SOTTO_REPLACE_ONE, .pure_epsilon = 0.25, .zcdp_rho = NAN, .epsilon = {0, 0.25}};
     struct ledger_line first, second;
     struct ledger l;
     char *line;

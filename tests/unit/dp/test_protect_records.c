@@ -248,7 +248,7 @@ TEST(released_labels_make_whole_records_protected)
     p.classes = CLASSES;
     release(&c, &p);
     const struct sotto_account *a = sotto_certificate_account(c);
-    assert_string_equal(a->adjacency, "replace-one");
+    assert_int_equal(a->adjacency, SOTTO_REPLACE_ONE);
     assert_true(a->epsilon.upper <= 1 && a->epsilon.upper > 0.999998);
     verify(SOTTO_OK, NULL);
     struct sotto_array drawn = load(out_labels);

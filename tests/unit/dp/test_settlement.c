@@ -355,7 +355,7 @@ static sotto_status append(const char *run, const char *entry, size_t steps, dou
                                     .pure_epsilon = NAN,
                                     .zcdp_rho = NAN,
                                     .delta = 1e-5,
-                                    .adjacency = "replace-one",
+                                    .adjacency = SOTTO_REPLACE_ONE,
                                     .accountant = "toy"};
     assert_int_equal(ledger_settlement_encode(&line, &s, &a, NULL), SOTTO_OK);
     assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK);

@@ -218,7 +218,7 @@ TEST(accessors_agree)
     assert_true(a->delta == b->delta && a->scale == b->scale && a->compose == b->compose);
     assert_true(a->zcdp_rho == b->zcdp_rho && isnan(a->pure_epsilon) == isnan(b->pure_epsilon));
     assert_true(a->standard_deviation == b->standard_deviation && a->sample_rate == b->sample_rate);
-    assert_string_equal(a->adjacency, b->adjacency);
+    assert_int_equal(a->adjacency, b->adjacency);
     assert_string_equal(a->accountant, b->accountant);
     assert_int_equal(a->bound_count, b->bound_count);
     assert_true(s->l2 == sotto_certificate_sensitivity(made)->l2 && isnan(s->l1));

@@ -119,7 +119,7 @@ void account_upper(struct sotto_account *out, const struct mechanism *m, double 
                                   .pure_epsilon = NAN,
                                   .zcdp_rho = NAN,
                                   .accountant = "none",
-                                  .adjacency = "replace-one",
+                                  .adjacency = SOTTO_REPLACE_ONE,
                                   .standard_deviation = account_deviation(m, s) * scale};
     snprintf(out->mechanism, sizeof out->mechanism, "%s", m->name);
     struct interval rho = iv_scale(iv_div(iv_square(s->l2), iv(m->zcdp_divisor)), k);
@@ -275,7 +275,7 @@ static sotto_status account_test(struct sotto_account *out, double scale, double
                               .pure_epsilon = NAN,
                               .zcdp_rho = NAN,
                               .accountant = "none",
-                              .adjacency = "replace-one",
+                              .adjacency = SOTTO_REPLACE_ONE,
                               .standard_deviation = NAN};
     account_add_bound(&a, "test", iv_div(iv(1), iv(scale)).hi);
     *out = a;

@@ -245,10 +245,10 @@ double adaptive_square_of_pure_below(double epsilon)
     enum { STEPS = 4 };
     if (!(epsilon < 2)) /* erf() tells little about y near 1 */
         return adaptive_square_of_pure(epsilon) * (1 - 1e-11);
-    const double told = tanh(epsilon / 2), slope = 1.1283791670955126; /* 2 / sqrt pi */
-    double y = told / slope;
+    const double bound = tanh(epsilon / 2), slope = 1.1283791670955126; /* 2 / sqrt pi */
+    double y = bound / slope;
     for (int i = 0; i < STEPS; i++) {
-        const double step = (erf(y) - told) / (slope * exp(-y * y));
+        const double step = (erf(y) - bound) / (slope * exp(-y * y));
         y -= step / (1 + step * y);
     }
     return 8 * y * y * (1 - 1e-11);

@@ -63,7 +63,7 @@ void composition_set(struct sotto_composed *out, const char *rule, enum sotto_ad
     *out = (struct sotto_composed){.epsilon = {fmax(0, epsilon.lo), epsilon.hi},
                                    .delta = {fmax(0, delta.lo), fmin(1, delta.hi)}};
     snprintf(out->rule, sizeof out->rule, "%s", rule);
-    snprintf(out->adjacency, sizeof out->adjacency, "%s", sotto_adjacency_name(adjacency));
+    out->adjacency = adjacency;
     snprintf(out->reason, sizeof out->reason, "%s", reason);
 }
 

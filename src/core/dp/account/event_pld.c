@@ -118,20 +118,20 @@ static sotto_status whole_alone(struct interval *out, const struct part *p, doub
     const struct {
         double move, coordinates;
         bool above, below;
-    } ways[] = {{s->steps, 1, true, s->one_coordinate == s->steps},
-                {s->one_coordinate, 1, false, s->one_coordinate < s->steps},
-                {1, fmin(s->coordinates, floor(most_releases / p->count)), false, s->coordinates > 1}};
+    } moves[] = {{s->steps, 1, true, s->one_coordinate == s->steps},
+                 {s->one_coordinate, 1, false, s->one_coordinate < s->steps},
+                 {1, fmin(s->coordinates, floor(most_releases / p->count)), false, s->coordinates > 1}};
     *out = (struct interval){0, INFINITY};
     for (int i = 0; i < 3; i++) {
         struct interval e;
         struct ends ends;
-        struct pld_part part = {.count = p->count * ways[i].coordinates};
-        if (!ways[i].above && !ways[i].below)
+        struct pld_part part = {.count = p->count * moves[i].coordinates};
+        if (!moves[i].above && !moves[i].below)
             continue;
-        fill_whole(&part, &ends, p->m->integer, ways[i].move, ways[i].move, s->step);
-        TRY(pld_epsilon(&e, &part, 1, delta, ways[i].coordinates > 1 ? 1 : 0.1, ctx));
-        out->hi = ways[i].above ? e.hi : out->hi;
-        out->lo = ways[i].below ? fmax(out->lo, e.lo) : out->lo;
+        fill_whole(&part, &ends, p->m->integer, moves[i].move, moves[i].move, s->step);
+        TRY(pld_epsilon(&e, &part, 1, delta, moves[i].coordinates > 1 ? 1 : 0.1, ctx));
+        out->hi = moves[i].above ? e.hi : out->hi;
+        out->lo = moves[i].below ? fmax(out->lo, e.lo) : out->lo;
     }
 done:
     return status;

@@ -299,12 +299,13 @@ static void name_it(struct sotto_account *out, const struct total *t)
     snprintf(out->mechanism, sizeof out->mechanism, "%s", name);
     if (t->n > 1 || first->kind == PART_STATED)
         return;
-    out->scale = first->kind == PART_SAMPLED ? first->sampled.noise_multiplier : first->scale;
-    out->sample_rate = first->kind == PART_SAMPLED ? first->sampled.sample_rate : 1;
-    if (first->kind == PART_SAMPLED)
-        snprintf(out->clipping, sizeof out->clipping, "%s", norm_name(first->sampled.clipping));
-    if (first->kind == PART_SAMPLED)
-        snprintf(out->sampling, sizeof out->sampling, "%s", sotto_sampling_name(first->sampled.sampling));
+    out->sampled = first->kind == PART_SAMPLED;
+    out->scale = out->sampled ? first->sampled.noise_multiplier : first->scale;
+    if (out->sampled) {
+        out->sample_rate = first->sampled.sample_rate;
+        out->clipping = first->sampled.clipping;
+        out->sampling = first->sampled.sampling;
+    }
     out->standard_deviation = account_deviation(first->m, &first->shifts) * out->scale;
 }
 
@@ -378,8 +379,7 @@ sotto_status sotto_account_events(struct sotto_account *out, const struct sotto_
                               .standard_deviation = NAN,
                               .accountant = "none"};
     name_it(&a, &total);
-    snprintf(a.adjacency, sizeof a.adjacency, "%s",
-             target == SOTTO_ADD_REMOVE ? "add-remove" : "replace-one");
+    a.adjacency = target == SOTTO_ADD_REMOVE ? SOTTO_ADD_REMOVE : SOTTO_REPLACE_ONE;
     add_up(&a, &total, ctx);
     TRY(context_check(ctx, "account: stopped"));
     a.epsilon.lower = fmax(a.epsilon.lower, lower_of(&total, PART_NOISE, delta, ctx));

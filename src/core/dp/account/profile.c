@@ -69,6 +69,7 @@ sotto_status sotto_privacy_profile_release(struct sotto_privacy_profile *out, co
             p.delta[i] = fmin(1, account_delta(m, &shifts, 1, p.epsilon[i]).hi);
     }
     snprintf(p.of, sizeof p.of, "%s noise of scale %.6g, one release", mechanism, scale);
+    p.adjacency = SOTTO_SAME_ADJACENCY;
     *out = p;
     p = (struct sotto_privacy_profile){0};
 done:
@@ -128,7 +129,7 @@ sotto_status sotto_privacy_profile_sampled(struct sotto_privacy_profile *out,
         TRY(accounted_points(&p, &s, ctx));
     snprintf(p.of, sizeof p.of, "%s noise of multiplier %.6g, %zu steps of %s samples at rate %.6g",
              s.mechanism, s.noise_multiplier, s.steps, sotto_sampling_name(s.sampling), s.sample_rate);
-    snprintf(p.adjacency, sizeof p.adjacency, "%s", sotto_adjacency_name(s.adjacency));
+    p.adjacency = s.adjacency;
     *out = p;
     p = (struct sotto_privacy_profile){0};
 done:

@@ -144,15 +144,16 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
                               .delta = sampled->delta,
                               .compose = sampled->steps,
                               .sample_rate = sampled->sample_rate,
+                              .sampled = 1,
+                              .clipping = sampled->clipping,
+                              .sampling = sampled->sampling,
+                              .adjacency = sampled->adjacency,
                               .epsilon = {0, INFINITY},
                               .pure_epsilon = pure_epsilon(m, as),
                               .zcdp_rho = NAN,
                               .accountant = "none",
                               .standard_deviation = m->standard_deviation * sampled->noise_multiplier};
     snprintf(a.mechanism, sizeof a.mechanism, "%s", m->name);
-    snprintf(a.clipping, sizeof a.clipping, "%s", norm_name(sampled->clipping));
-    snprintf(a.sampling, sizeof a.sampling, "%s", sotto_sampling_name(sampled->sampling));
-    snprintf(a.adjacency, sizeof a.adjacency, "%s", sotto_adjacency_name(sampled->adjacency));
     if (scalar_curve_holds(m, sampled->clipping))
         account_add_bound(&a, "privacy-loss distribution", pld.hi);
     if (m->by_l2 || m->renyi_ball)
@@ -183,7 +184,8 @@ sotto_status account_sampled_other(struct sotto_account *a, const struct sotto_s
     if (s->sampling != SOTTO_SAMPLING_POISSON)
         goto done;
     TRY(sotto_account_sampled(&other, &turned, ctx));
-    memcpy(a->other_adjacency, other.adjacency, sizeof a->other_adjacency);
+    a->has_other = 1;
+    a->other_adjacency = other.adjacency;
     a->other_epsilon = other.epsilon;
     if (!a->note[0])
         memcpy(a->note, other.note, sizeof a->note);

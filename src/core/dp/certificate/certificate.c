@@ -75,10 +75,10 @@ static void name_adjacency(char out[96], const struct sotto_account *a,
                            const char *(*epsilon_text)(char out[NUMBER_TEXT], double x))
 {
     char other[NUMBER_TEXT];
-    int length = snprintf(out, 96, "%s adjacency", a->adjacency);
-    if (a->other_adjacency[0])
+    int length = snprintf(out, 96, "%s adjacency", sotto_adjacency_name(a->adjacency));
+    if (a->has_other)
         snprintf(out + length, 96 - (size_t)length, " (epsilon %s under %s)",
-                 epsilon_text(other, a->other_epsilon.upper), a->other_adjacency);
+                 epsilon_text(other, a->other_epsilon.upper), sotto_adjacency_name(a->other_adjacency));
 }
 
 static const char *epsilon_up(char out[NUMBER_TEXT], double x)

@@ -80,6 +80,7 @@ static sotto_status get_claim(struct sotto_account *a, const struct certificate_
     const struct account_claims *c = &f->claim;
     a->epsilon = (struct sotto_interval){NAN, INFINITY};
     a->pure_epsilon = a->zcdp_rho = NAN;
+    a->adjacency = SOTTO_SAME_ADJACENCY;
     if (!f->claimed)
         return copy_text(a->accountant, sizeof a->accountant, "none", "accountant", name);
     TRY(check_claim(c, name));
@@ -88,12 +89,13 @@ static sotto_status get_claim(struct sotto_account *a, const struct certificate_
     a->pure_epsilon = c->pure;
     a->zcdp_rho = c->rho;
     TRY(copy_text(a->accountant, sizeof a->accountant, c->accountant, "accountant", name));
-    TRY(copy_text(a->adjacency, sizeof a->adjacency, c->adjacency, "adjacency", name));
+    TRY(sotto_adjacency_find(&a->adjacency, c->adjacency));
     TRY(copy_text(a->note, sizeof a->note, c->note, "note", name));
-    TRY(copy_text(a->other_adjacency, sizeof a->other_adjacency, c->other_adjacency, "other.adjacency",
-                  name));
-    if (c->other_adjacency)
+    a->has_other = c->other_adjacency != NULL;
+    if (a->has_other) {
+        TRY(sotto_adjacency_find(&a->other_adjacency, c->other_adjacency));
         a->other_epsilon = (struct sotto_interval){c->other_lower, or_infinity(c->other_upper)};
+    }
     TRY(certificate_claims_bounds(a, f, name));
 done:
     return status;
@@ -114,13 +116,13 @@ static sotto_status get_account(struct sotto_account *a, const struct certificat
     *a = (struct sotto_account){.scale = f->scale,
                                 .standard_deviation = f->standard_deviation,
                                 .compose = f->run ? f->run_claims.charged : 1,
-                                .sample_rate = f->run ? r->sample_rate : 1};
+                                .sample_rate = f->run ? r->sample_rate : 1,
+                                .sampled = f->run != NULL};
     snprintf(a->mechanism, sizeof a->mechanism, "%s", f->mechanism);
-    snprintf(a->sampling, sizeof a->sampling, "%s", f->run ? sotto_sampling_name(r->sampling) : "");
-    snprintf(a->clipping, sizeof a->clipping, "%s",
-             !f->run                        ? ""
-             : r->clipping == SOTTO_NORM_L1 ? "l1"
-                                            : "l2");
+    if (f->run) {
+        a->sampling = r->sampling;
+        a->clipping = r->clipping;
+    }
     TRY(get_claim(a, f, name));
 done:
     return status;

@@ -1,10 +1,12 @@
 /* JSON of accounts and certificates. Infinite and missing values are null. */
 #include "dp/certificate/certificate_json.h"
 
+#include "dp/account/account_pld.h"
 #include "dp/certificate/certificate_claims.h"
 #include "dp/dpsgd/dpsgd_json.h"
 #include "dp/mechanism/mechanism.h"
 #include "io/json/json.h"
+#include "sotto/lab/account.h"
 #include "sotto/lab/compose.h"
 #include "sotto/private/print.h"
 
@@ -67,10 +69,10 @@ void account_put(struct json **object, const struct sotto_account *a)
     json_put_text(object, "accountant", a->accountant);
     json_put_real(object, "pure_epsilon", a->pure_epsilon);
     json_put_real(object, "zcdp_rho", a->zcdp_rho);
-    json_put_text(object, "adjacency", a->adjacency);
-    if (a->other_adjacency[0]) {
+    json_put_text(object, "adjacency", sotto_adjacency_name(a->adjacency));
+    if (a->has_other) {
         struct json *other = json_make_object();
-        json_put_text(&other, "adjacency", a->other_adjacency);
+        json_put_text(&other, "adjacency", sotto_adjacency_name(a->other_adjacency));
         json_put(&other, "epsilon", certificate_json_interval(&a->other_epsilon));
         json_put(object, "other", other);
     }
@@ -202,16 +204,14 @@ static struct json *account_object(const struct sotto_account *account)
     struct json *object = json_make_object();
     json_put_text(&object, "schema", "sotto.account/1");
     json_put_text(&object, "mechanism", account->mechanism);
-    bool sampled = account->sample_rate < 1 || account->clipping[0];
-    json_put_real(&object, sampled ? "noise_multiplier" : "scale", account->scale);
+    json_put_real(&object, account->sampled ? "noise_multiplier" : "scale", account->scale);
     json_put_real(&object, "standard_deviation", account->standard_deviation);
-    if (sampled)
+    if (account->sampled) {
         json_put_real(&object, "sample_rate", account->sample_rate);
-    if (account->sampling[0])
-        json_put_text(&object, "sampling", account->sampling);
-    if (account->clipping[0])
-        json_put_text(&object, "clipping", account->clipping);
-    json_put_integer(&object, sampled ? "steps" : "compose", (int64_t)account->compose);
+        json_put_text(&object, "sampling", sotto_sampling_name(account->sampling));
+        json_put_text(&object, "clipping", norm_name(account->clipping));
+    }
+    json_put_integer(&object, account->sampled ? "steps" : "compose", (int64_t)account->compose);
     account_put(&object, account);
     return object;
 }

@@ -26,15 +26,15 @@ static bool has_curve(const struct sotto_certificate *c)
 struct sotto_sampled certificate_steps(const struct sotto_certificate *c)
 {
     const struct dpsgd_facts *f = &c->run->facts;
-    return (struct sotto_sampled){
-        .mechanism = f->mechanism,
-        .noise_multiplier = run_multiplier(f),
-        .sample_rate = f->sample_rate,
-        .steps = c->run->reservations.charged,
-        .clipping = f->clipping,
-        .adjacency = strcmp(c->account.adjacency, "zero-out") == 0 ? SOTTO_ADD_REMOVE : SOTTO_REPLACE_ONE,
-        .rows_per_person = c->unit.rows,
-        .sampling = f->sampling};
+    return (struct sotto_sampled){.mechanism = f->mechanism,
+                                  .noise_multiplier = run_multiplier(f),
+                                  .sample_rate = f->sample_rate,
+                                  .steps = c->run->reservations.charged,
+                                  .clipping = f->clipping,
+                                  .adjacency = c->account.adjacency == SOTTO_ZERO_OUT ? SOTTO_ADD_REMOVE
+                                                                                      : SOTTO_REPLACE_ONE,
+                                  .rows_per_person = c->unit.rows,
+                                  .sampling = f->sampling};
 }
 
 static sotto_status require_unseeded(const struct sotto_certificate *c)
@@ -64,7 +64,7 @@ sotto_status sotto_certificate_profile(struct sotto_privacy_profile *out,
         TRY(sotto_privacy_profile_release(&p, a->mechanism, a->scale, &certificate->sensitivity));
     TRY(profile_add(&p, a->epsilon.upper, a->delta));
     TRY(profile_add(&p, a->pure_epsilon, 0));
-    snprintf(p.adjacency, sizeof p.adjacency, "%s", a->adjacency);
+    p.adjacency = a->adjacency;
     *out = p;
     p = (struct sotto_privacy_profile){0};
 done:

@@ -69,24 +69,23 @@ static sotto_status add_labels(struct sotto_account *a, const struct dpsgd_facts
         a->bounds[i].epsilon = dpsgd_reservations_plus(a->bounds[i].epsilon, labels.epsilon.upper);
     a->pure_epsilon = dpsgd_reservations_plus(a->pure_epsilon, labels.pure_epsilon);
     a->zcdp_rho = dpsgd_reservations_plus(a->zcdp_rho, labels.zcdp_rho);
-    snprintf(a->adjacency, sizeof a->adjacency, "replace-one");
+    a->adjacency = SOTTO_REPLACE_ONE;
 done:
     return status;
 }
 
-static void name_zero_out(char adjacency[16])
+static enum sotto_adjacency or_zero_out(enum sotto_adjacency adjacency)
 {
-    if (strcmp(adjacency, "add-remove") == 0)
-        snprintf(adjacency, 16, "zero-out");
+    return adjacency == SOTTO_ADD_REMOVE ? SOTTO_ZERO_OUT : adjacency;
 }
 
 sotto_status run_complete_account(struct sotto_account *account, const struct dpsgd_facts *f)
 {
-    name_zero_out(account->adjacency);
-    name_zero_out(account->other_adjacency);
+    account->adjacency = or_zero_out(account->adjacency);
+    account->other_adjacency = or_zero_out(account->other_adjacency);
     if (f->inputs_only) {
-        snprintf(account->adjacency, sizeof account->adjacency, "replace-input");
-        account->other_adjacency[0] = '\0'; /* no input counts as nothing */
+        account->adjacency = SOTTO_REPLACE_INPUT;
+        account->has_other = 0; /* no input counts as nothing */
     }
     return f->label_scale > 0 ? add_labels(account, f) : SOTTO_OK;
 }

@@ -33,7 +33,7 @@ static struct ledger_sum sum_of_all(const struct whole *w, const struct ledger_s
 {
     struct ledger_sum sum = ledger_sum_both(&sums->proved, &sums->conditional);
     const struct sotto_account *a = w->account;
-    if (a && strcmp(a->adjacency, "replace-one") == 0)
+    if (a && a->adjacency == SOTTO_REPLACE_ONE)
         ledger_sum_add(&sum, a->pure_epsilon, a->zcdp_rho, a->epsilon.upper, a->delta);
     else if (a)
         ledger_sum_add(&sum, NAN, NAN, NAN, a->delta);
@@ -197,7 +197,7 @@ sotto_status ledger_check_pure(const struct ledger *l, double epsilon)
     const struct sotto_account account = {.pure_epsilon = epsilon,
                                           .zcdp_rho = epsilon * epsilon / 2,
                                           .epsilon = {epsilon, epsilon},
-                                          .adjacency = "replace-one"};
+                                          .adjacency = SOTTO_REPLACE_ONE};
     return ledger_check_budget(
         NULL, l, &account,
         &(struct ledger_charge){

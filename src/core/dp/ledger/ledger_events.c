@@ -160,11 +160,11 @@ sotto_status ledger_events_account(struct sotto_account *out, const struct ledge
     *out = (struct sotto_account){.scale = NAN,
                                   .delta = delta,
                                   .sample_rate = 1,
+                                  .adjacency = SOTTO_REPLACE_ONE,
                                   .epsilon = {0, upper},
                                   .pure_epsilon = upper,
                                   .zcdp_rho = upper,
                                   .standard_deviation = NAN};
     snprintf(out->accountant, sizeof out->accountant, "%s", list->unknown ? "no bound" : "nothing released");
-    snprintf(out->adjacency, sizeof out->adjacency, "replace-one");
     return SOTTO_OK;
 }

@@ -9,7 +9,7 @@
 #ifndef DP_MECHANISM_MECHANISM_H
 #define DP_MECHANISM_MECHANISM_H
 
-#include "dp/noise/floored_kernel.h"
+#include "dp/noise/discretised_kernel.h"
 #include "dp/noise/lattice.h"
 #include "num/interval.h"
 #include "rng/noise.h"
@@ -19,7 +19,7 @@
 
 /* What a release of the mechanism is. */
 enum release_kind {
-    RELEASE_LATTICE, /* continuous noise per coordinate, floored to a lattice of 2^-52 of its scale */
+    RELEASE_LATTICE, /* continuous noise per coordinate, discretised to a lattice of 2^-52 of its scale */
     RELEASE_INTEGER, /* noise on the lattice of the values themselves */
     RELEASE_VECTOR,  /* one draw for the whole vector, in double */
     RELEASE_CHOICE,  /* one index out of many */
@@ -52,7 +52,7 @@ struct integer_law {
     struct interval (*tail)(double k, struct interval step); /* P(K >= k), k >= 1 */
     struct interval (*loss_step)(double steps, struct interval step);
     bool bounded;                 /* the loss stays the same below k = 0 and above k = steps */
-    integer_magnitude *magnitude; /* exact; NULL: floored noise */
+    integer_magnitude *magnitude; /* exact; NULL: discretised noise */
 };
 
 /* A pair at the loss y >= 0: alpha = P(L > y), beta = Q(L > y), delta = alpha - e^y beta. All fall with y. */
@@ -104,7 +104,7 @@ struct mechanism {
 
     /* RELEASE_LATTICE: */
     double (*cdf)(double x);
-    enum floored_law law; /* of its exact noise; of RELEASE_INTEGER where integer->magnitude is NULL */
+    enum discretised_law law; /* of its exact noise; of RELEASE_INTEGER where integer->magnitude is NULL */
     /* One draw at scale 1 from one uniform in (0, 1), or from two (Gaussian), in double: for measuring
      * only. */
     double (*measure)(double u, double v);
@@ -114,8 +114,8 @@ struct mechanism {
  * releases, which ledgers take as stated (docs/derivations/local.md, section 3). */
 #define TEST_MECHANISM "propose-test-release"
 
-/** Whether its noise is drawn by floored_noise.h. */
-bool mechanism_is_floored(const struct mechanism *m);
+/** Whether its noise is drawn by discretised_noise.h. */
+bool mechanism_is_discretised(const struct mechanism *m);
 /** NULL: unknown name. */
 const struct mechanism *mechanism_find(const char *name);
 /** i-th continuous additive law (RELEASE_LATTICE), NULL after the last; for contract tests. */

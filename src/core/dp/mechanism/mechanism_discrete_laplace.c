@@ -122,5 +122,5 @@ const struct mechanism mechanism_discrete_laplace = {
     .composed_max = PURE_PAIR_COMPOSE_MAX,
     .renyi = pure_pair_renyi,
     .integer = &law,
-    .law = FLOORED_DISCRETE_LAPLACE,
+    .law = DISCRETISED_DISCRETE_LAPLACE,
 };

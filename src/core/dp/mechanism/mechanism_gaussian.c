@@ -126,6 +126,6 @@ const struct mechanism mechanism_gaussian = {
     .balance = mechanism_gaussian_balance,
     .renyi = mechanism_gaussian_renyi,
     .cdf = mechanism_gaussian_cdf,
-    .law = FLOORED_GAUSSIAN,
+    .law = DISCRETISED_GAUSSIAN,
     .measure = mechanism_gaussian_measure,
 };

@@ -83,6 +83,6 @@ const struct mechanism mechanism_laplace = {
     .renyi = mechanism_laplace_renyi,
     .shift = mechanism_laplace_shift,
     .cdf = mechanism_laplace_cdf,
-    .law = FLOORED_LAPLACE,
+    .law = DISCRETISED_LAPLACE,
     .measure = mechanism_laplace_measure,
 };

@@ -115,6 +115,6 @@ const struct mechanism mechanism_logistic = {
     .renyi_ball = renyi_ball,
     .shift = mechanism_logistic_shift,
     .cdf = mechanism_logistic_cdf,
-    .law = FLOORED_LOGISTIC,
+    .law = DISCRETISED_LOGISTIC,
     .measure = mechanism_logistic_measure,
 };

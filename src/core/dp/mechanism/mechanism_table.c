@@ -36,7 +36,7 @@ const char *sotto_mechanism_title(size_t i)
     return i < COUNT ? table[i]->title : NULL;
 }
 
-bool mechanism_is_floored(const struct mechanism *m)
+bool mechanism_is_discretised(const struct mechanism *m)
 {
     return m->kind == RELEASE_LATTICE || (m->integer && !m->integer->magnitude);
 }

@@ -1,4 +1,4 @@
-/* Discrete Laplace noise from coins: the tests of propose-test-release. (Releases take it from floored_noise.h.) */
+/* Discrete Laplace noise from coins: the tests of propose-test-release. (Releases take it from discretised_noise.h.) */
 #include "dp/noise/lattice.h"
 
 /* k with probability proportional to e^(-k 2^shift / m). */

@@ -1,9 +1,9 @@
 /* In double: the direction is that of independent normal deviates (Box and Muller), the radius a sum of n exponential
  * deviates. With a proved error: |A| B for normal vectors A of n + 1 and B of n numbers has the same law, and normal
- * numbers come floored to a lattice (docs/derivations/objective.md, section 4). */
+ * numbers come discretised to a lattice (docs/derivations/objective.md, section 4). */
 #include "dp/noise/knorm.h"
 #include "base/memory.h"
-#include "dp/noise/floored_noise.h"
+#include "dp/noise/discretised_noise.h"
 
 #include <math.h>
 
@@ -23,22 +23,22 @@ void knorm_draw(double *noise, size_t n, double scale, struct noise *s)
         noise[i] *= factor;
 }
 
-enum { STEPS_BITS = 44 }; /* a standard deviation is 2^44 steps, the most that floored noise allows */
+enum { STEPS_BITS = 44 }; /* a standard deviation is 2^44 steps, the most that discretised noise allows */
 
 static double knorm_normal(int128 k)
 {
     return ((double)k + 0.5) * ldexp(1, -STEPS_BITS);
 }
 
-sotto_status knorm_draw_floored(double *noise, const struct knorm_blocks *b, struct noise *s)
+sotto_status knorm_draw_discretised(double *noise, const struct knorm_blocks *b, struct noise *s)
 {
     sotto_status status = SOTTO_OK;
     const size_t n = b->width, each = 2 * n + 1;
-    struct floored_noise floored = {0};
+    struct discretised_noise discretised = {0};
     int128 *k = NULL;
     NEW_ROWS(k, b->blocks, each);
-    TRY(floored_noise_open(&floored, FLOORED_GAUSSIAN, ldexp(1, STEPS_BITS), false, s));
-    TRY(floored_noise_fill_wide(&floored, k, 0, b->blocks * each, 1));
+    TRY(discretised_noise_open(&discretised, DISCRETISED_GAUSSIAN, ldexp(1, STEPS_BITS), false, s));
+    TRY(discretised_noise_fill_wide(&discretised, k, 0, b->blocks * each, 1));
     for (size_t block = 0; block < b->blocks; block++) {
         const int128 *of = k + block * each;
         double square = 0;
@@ -48,7 +48,7 @@ sotto_status knorm_draw_floored(double *noise, const struct knorm_blocks *b, str
             noise[block * n + i] = b->scale * sqrt(square) * knorm_normal(of[i]);
     }
 done:
-    floored_noise_close(&floored);
+    discretised_noise_close(&discretised);
     if (k)
         base_wipe(k, b->blocks * each * sizeof *k);
     base_free(k);
@@ -72,17 +72,17 @@ sotto_status knorm_blur(double *values, size_t n, double scale, double end, stru
 {
     sotto_status status = SOTTO_OK;
     const struct lattice lattice = {.exponent = knorm_blur_exponent(scale)};
-    struct floored_noise floored = {0};
+    struct discretised_noise discretised = {0};
     int128 *k = NULL;
     NEW(k, n);
-    TRY(floored_noise_open(&floored, FLOORED_LAPLACE, ldexp(scale, -lattice.exponent), false, s));
-    TRY(floored_noise_fill_wide(&floored, k, 0, n, 1));
+    TRY(discretised_noise_open(&discretised, DISCRETISED_LAPLACE, ldexp(scale, -lattice.exponent), false, s));
+    TRY(discretised_noise_fill_wide(&discretised, k, 0, n, 1));
     for (size_t i = 0; i < n; i++) {
         const int128 sum = lattice_index(values[i], lattice) + k[i];
         values[i] = fmin(end, fmax(-end, lattice_double(2 * sum + 1, lattice)));
     }
 done:
-    floored_noise_close(&floored);
+    discretised_noise_close(&discretised);
     if (k)
         base_wipe(k, n * sizeof *k);
     base_free(k);

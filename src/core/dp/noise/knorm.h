@@ -18,7 +18,7 @@ struct knorm_blocks {
     double scale;
 };
 /** noise (blocks, width), within knorm_error() and (width + 8) 2^-53 of its size of exact noise of that law. */
-sotto_status knorm_draw_floored(double *noise, const struct knorm_blocks *b, struct noise *s);
+sotto_status knorm_draw_discretised(double *noise, const struct knorm_blocks *b, struct noise *s);
 /** In L2 norm, over all blocks; but for draws too rare to matter behind a blur of `dimension` numbers that ends within
  * 2^KNORM_END scales. */
 double knorm_error(const struct knorm_blocks *b, size_t dimension);

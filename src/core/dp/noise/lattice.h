@@ -1,6 +1,6 @@
 /* lattice.h - whole numbers only, so that nothing about the input hides in low-order bits: between floats and the
  * lattice r Z of exact noise, and the samplers that ask coins of whole numbers (discrete Gaussian noise,
- * selection, randomised response). Continuous laws and discrete Laplace noise: floored_noise.h.
+ * selection, randomised response). Continuous laws and discrete Laplace noise: discretised_noise.h.
  *
  * An input is rounded to the lattice, whole steps of noise are added, and the float that is written is a
  * function of that sum alone. The account is of the rounded function: l1 + n r, l2 + sqrt(n) r. Sources:

@@ -21,7 +21,7 @@ void charge_name_certificate(const struct sotto_certificate *c, const char *next
             c->slot, c->plan, next);
     else if (!c->seeded)
         status_hint("epsilon %.6g at delta %g (%s) was charged: charge %zu of the ledger; %s",
-                    a->epsilon.upper, a->delta, a->adjacency, c->entry, next);
+                    a->epsilon.upper, a->delta, sotto_adjacency_name(a->adjacency), c->entry, next);
     else
         status_hint("privacy was charged: charge %zu of the ledger; %s", c->entry, next);
 }

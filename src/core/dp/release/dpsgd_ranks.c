@@ -1,7 +1,7 @@
 #include "dp/release/dpsgd_ranks.h"
 
 #include "base/memory.h"
-#include "dp/noise/floored_kernel.h"
+#include "dp/noise/discretised_kernel.h"
 #include "dp/release/dpsgd_session.h"
 #include "par/par.h"
 
@@ -74,7 +74,7 @@ static sotto_status dpsgd_ranks_cut(struct dpsgd_ranks **out, const struct sotto
 {
     sotto_status status = SOTTO_OK;
     const size_t ranks = sotto_team_size(team), rank = sotto_team_rank(team),
-                 groups = (dimension + FLOORED_GROUP - 1) / FLOORED_GROUP;
+                 groups = (dimension + DISCRETISED_GROUP - 1) / DISCRETISED_GROUP;
     struct dpsgd_ranks *r = NULL;
     NEW(r, 1);
     r->team = team;
@@ -84,7 +84,7 @@ static sotto_status dpsgd_ranks_cut(struct dpsgd_ranks **out, const struct sotto
     NEW(r->ones, ranks + 1);
     NEW(r->claims, ranks);
     for (size_t k = 0; k <= ranks; k++) {
-        const size_t border = groups * k / ranks * FLOORED_GROUP;
+        const size_t border = groups * k / ranks * DISCRETISED_GROUP;
         r->borders[k] = border < dimension ? border : dimension;
         r->ones[k] = k;
     }

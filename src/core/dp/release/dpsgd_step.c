@@ -1,11 +1,11 @@
 /* One step of a reservation: which records are in it, and the noise of its sum. The sum is rounded to the
- * lattice in doubles, as whole numbers q of up to 2^51; floored noise k is added, and what comes out is a
+ * lattice in doubles, as whole numbers q of up to 2^51; discretised noise k is added, and what comes out is a
  * function of the integer q + k alone (docs/derivations/exact-noise.md, section 1). */
 #include "dp/release/dpsgd_session.h"
 
 #include "base/cpu.h"
 #include "base/memory.h"
-#include "dp/noise/floored_noise.h"
+#include "dp/noise/discretised_noise.h"
 #include "dp/noise/poisson_sample.h"
 #include "dp/release/lattice_sum.h"
 #include "par/par.h"
@@ -58,7 +58,7 @@ done:
 ISA_TABLE(const struct lattice_sum_kernels, lattice_sum_kernels, lattice_sum_kernels_find);
 
 struct pass {
-    struct floored_noise noise;
+    struct discretised_noise noise;
     double *doubles; /* one of them */
     float *floats;
     size_t first, end; /* the coordinates that get noise */
@@ -68,8 +68,8 @@ struct pass {
 };
 
 enum {
-    CHUNK = 32 * FLOORED_GROUP, /* 32 KiB of draws */
-    SHARED = 8                  /* fewer chunks are done before a pool of threads is awake */
+    CHUNK = 32 * DISCRETISED_GROUP, /* 32 KiB of draws */
+    SHARED = 8                      /* fewer chunks are done before a pool of threads is awake */
 };
 
 static sotto_status add_chunk(void *arg, size_t chunk, int thread)
@@ -77,7 +77,7 @@ static sotto_status add_chunk(void *arg, size_t chunk, int thread)
     struct pass *p = arg;
     const size_t first = p->first + chunk * CHUNK, n = p->end - first < CHUNK ? p->end - first : CHUNK;
     _Alignas(64) double k[CHUNK];
-    sotto_status status = floored_noise_fill_doubles(&p->noise, k, first, n, 1);
+    sotto_status status = discretised_noise_fill_doubles(&p->noise, k, first, n, 1);
     (void)thread;
     if (status == SOTTO_OK && p->floats)
         p->kernels->floats(p->floats + first, k, n, p->per_step, p->half_step);
@@ -108,8 +108,8 @@ static sotto_status add_noise(struct sotto_dpsgd_session *s, struct pass *p)
     p->kernels = lattice_sum_kernels_find();
     p->half_step = ldexp(1, s->lattice_exponent - 1);
     TRY(check_step(s));
-    TRY(floored_noise_open(&p->noise, s->mechanism->law, ldexp(s->facts.scale, -s->lattice_exponent), false,
-                           s->keys));
+    TRY(discretised_noise_open(&p->noise, s->mechanism->law, ldexp(s->facts.scale, -s->lattice_exponent),
+                               false, s->keys));
     s->used++; /* before the noise: a step that is interrupted is a step that is used */
     s->sampled = s->sampled < s->used ? s->used : s->sampled;
     const size_t chunks = (n + CHUNK - 1) / CHUNK;
@@ -119,7 +119,7 @@ static sotto_status add_noise(struct sotto_dpsgd_session *s, struct pass *p)
         base_wipe(p->floats ? (void *)(p->floats + p->first) : p->doubles + p->first,
                   n * (p->floats ? sizeof *p->floats : sizeof *p->doubles));
 done:
-    floored_noise_close(&p->noise);
+    discretised_noise_close(&p->noise);
     return status;
 }
 

@@ -2,7 +2,7 @@
 #include "dp/release/noise_simulate.h"
 #include "base/memory.h"
 #include "dp/account/accountant.h"
-#include "dp/noise/floored_noise.h"
+#include "dp/noise/discretised_noise.h"
 #include "dp/noise/knorm.h"
 
 /* Continuous laws by inversion in double, one coordinate at a time. */
@@ -20,17 +20,18 @@ static sotto_status add_seeded(float *vector, size_t n, const struct mechanism *
 {
     sotto_status status = SOTTO_OK;
     struct noise *stream = NULL;
-    struct floored_noise noise = {.key = {0}};
+    struct discretised_noise noise = {.key = {0}};
     int64_t *whole = NULL;
     double *reals = NULL;
     uint64_t ratio;
     unsigned shift;
     TRY(noise_open_insecure(&stream, seed));
-    if (mechanism_is_floored(m)) {
-        REQUIRE(floored_noise_fits(scale, false), "scale %g is out of range; expected 2^-30 to 2^44", scale);
+    if (mechanism_is_discretised(m)) {
+        REQUIRE(discretised_noise_fits(scale, false), "scale %g is out of range; expected 2^-30 to 2^44",
+                scale);
         NEW(whole, n);
-        TRY(floored_noise_open(&noise, m->law, scale, false, stream));
-        TRY(floored_noise_fill(&noise, whole, 0, n, 1));
+        TRY(discretised_noise_open(&noise, m->law, scale, false, stream));
+        TRY(discretised_noise_fill(&noise, whole, 0, n, 1));
         for (size_t i = 0; i < n; i++)
             vector[i] += (float)whole[i];
         goto done;

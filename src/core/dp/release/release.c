@@ -36,7 +36,7 @@ static sotto_status choose_lattice(int *bits, const struct sotto_release *r, con
 {
     sotto_status status = SOTTO_OK;
     *bits = r->flat_doubt && m->kind == RELEASE_LATTICE ? LATTICE_BITS_FLAT : mechanism_lattice(m);
-    REQUIRE(mechanism_is_floored(m) || !r->flat_doubt,
+    REQUIRE(mechanism_is_discretised(m) || !r->flat_doubt,
             "mechanism '%s' has no flat doubt; expected logistic, laplace, gaussian or discrete-laplace",
             m->name);
 done:

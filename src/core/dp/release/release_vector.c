@@ -2,7 +2,7 @@
  * noise is a whole number of steps, the sum is an integer, and what is written is a function of that integer
  * alone: floats differ from doubles in that last rounding only (docs/derivations/exact-noise.md, section 1). */
 #include "base/memory.h"
-#include "dp/noise/floored_noise.h"
+#include "dp/noise/discretised_noise.h"
 #include "dp/noise/knorm.h"
 #include "dp/release/release.h"
 #include "par/par.h"
@@ -50,8 +50,8 @@ static sotto_status require_whole(const struct values *v, double step)
 struct drawing {
     const struct release_plan *plan;
     struct lattice lattice;
-    struct floored_noise floored; /* of most laws */
-    uint64_t ratio;               /* discrete Gaussian: the scale is ratio 2^-shift steps */
+    struct discretised_noise discretised; /* of most laws */
+    uint64_t ratio;                       /* discrete Gaussian: the scale is ratio 2^-shift steps */
     unsigned shift;
     int threads;
 };
@@ -67,11 +67,11 @@ static sotto_status release_vector_prepare(struct drawing *d, const struct value
     if (p->mechanism->kind == RELEASE_LATTICE)
         d->lattice.exponent = lattice_exponent(scale, p->lattice_bits);
     if (p->mechanism->kind == RELEASE_INTEGER) {
-        const bool floored = mechanism_is_floored(p->mechanism), flat = p->release->flat_doubt;
-        if (floored && !floored_noise_fits(scale / step, flat))
+        const bool discretised = mechanism_is_discretised(p->mechanism), flat = p->release->flat_doubt;
+        if (discretised && !discretised_noise_fits(scale / step, flat))
             FAIL(SOTTO_EDOMAIN, "release: scale %g is out of range; expected 2^-30 to 2^%d steps of %g",
                  scale, flat ? 32 : 44, step);
-        if (!floored && !lattice_ratio(&d->ratio, &d->shift, scale / step))
+        if (!discretised && !lattice_ratio(&d->ratio, &d->shift, scale / step))
             FAIL(SOTTO_EDOMAIN, "release: scale %g is out of range; expected 2^-9 to 2^52 steps of %g", scale,
                  step);
         d->lattice.exponent = ilogb(step);
@@ -82,18 +82,18 @@ done:
 }
 
 /* All noise, in half steps of the lattice: lattice_value() of 2 q + drawn is what is released. */
-static sotto_status draw_floored(int128 *drawn, struct drawing *d, struct noise *s)
+static sotto_status draw_discretised(int128 *drawn, struct drawing *d, struct noise *s)
 {
     sotto_status status = SOTTO_OK;
     const struct release_plan *p = d->plan;
     const int odd = p->mechanism->kind == RELEASE_LATTICE;
-    TRY(floored_noise_open(&d->floored, p->mechanism->law, ldexp(p->account.scale, -d->lattice.exponent),
-                           p->release->flat_doubt, s));
-    TRY(floored_noise_fill_wide(&d->floored, drawn, 0, p->n, d->threads));
+    TRY(discretised_noise_open(&d->discretised, p->mechanism->law,
+                               ldexp(p->account.scale, -d->lattice.exponent), p->release->flat_doubt, s));
+    TRY(discretised_noise_fill_wide(&d->discretised, drawn, 0, p->n, d->threads));
     for (size_t i = 0; i < p->n; i++)
         drawn[i] = 2 * drawn[i] + odd;
 done:
-    floored_noise_close(&d->floored);
+    discretised_noise_close(&d->discretised);
     return status;
 }
 
@@ -120,8 +120,8 @@ done:
 
 static sotto_status release_vector_draw(int128 *drawn, struct drawing *d, struct noise *s)
 {
-    if (mechanism_is_floored(d->plan->mechanism))
-        return draw_floored(drawn, d, s);
+    if (mechanism_is_discretised(d->plan->mechanism))
+        return draw_discretised(drawn, d, s);
     if (d->plan->mechanism->kind == RELEASE_VECTOR)
         return draw_vector(drawn, d, s);
     draw_gaussian(drawn, d, s);

@@ -153,12 +153,13 @@ static sotto_status check_account(struct verification *v)
                  "certificate says %.12g, re-derived %.12g", c->lower, a.epsilon.lower);
     verify_check(v, "accountant", strcmp(c->accountant, a.accountant) == 0,
                  "certificate says '%s', re-derived '%s'", c->accountant, a.accountant);
-    verify_check(v, "adjacency", strcmp(c->adjacency, a.adjacency) == 0, "%s", c->adjacency);
-    if (a.other_adjacency[0]) {
-        check_text(v, "other adjacency", c->other_adjacency, a.other_adjacency);
+    verify_check(v, "adjacency", strcmp(c->adjacency, sotto_adjacency_name(a.adjacency)) == 0, "%s",
+                 c->adjacency);
+    if (a.has_other) {
+        check_text(v, "other adjacency", c->other_adjacency, sotto_adjacency_name(a.other_adjacency));
         check_number(v, "epsilon under the other adjacency", c->other_upper, a.other_epsilon.upper);
         verify_check(v, "lower end", !(c->other_lower > c->other_upper), "certificate says %.12g, under %s",
-                     c->other_lower, a.other_adjacency);
+                     c->other_lower, sotto_adjacency_name(a.other_adjacency));
     }
     check_beside(v, &a);
     check_lines(v, &a, false);

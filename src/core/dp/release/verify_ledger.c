@@ -22,12 +22,12 @@ static sotto_status check_labels(struct verification *v, const char *path)
     if (!(f->run_claims.facts.label_scale > 0))
         return SOTTO_OK;
     sotto_status status = run_labels_read(&labels, path, f->run_claims.facts.label_entry);
-    bool told = status == SOTTO_OK || status == SOTTO_EINVAL; /* else memory or a file failed */
-    if (told)
+    bool answered = status == SOTTO_OK || status == SOTTO_EINVAL; /* else memory or a file failed */
+    if (answered)
         verify_check(
             v, "labels", labels.scale == f->run_claims.facts.label_scale && !(labels.seeded && f->claimed),
             "released at scale %g, the certificate says %g", labels.scale, f->run_claims.facts.label_scale);
-    return told ? SOTTO_OK : status;
+    return answered ? SOTTO_OK : status;
 }
 
 /* The ledger knows exactly the reservations that the certificate lists, up to its own. */

@@ -175,7 +175,7 @@ sotto_status sotto_provenance_load_pair(struct sotto_provenance *out, const char
 {
     REQUIRE_GIVEN(out, features);
     sotto_status status = SOTTO_OK;
-    struct sotto_provenance x = {0}, y = {0}, *told = &x;
+    struct sotto_provenance x = {0}, y = {0}, *wanted = &x;
     TRY(sotto_provenance_load(&x, features));
     if (labels)
         TRY(sotto_provenance_load(&y, labels));
@@ -185,11 +185,11 @@ sotto_status sotto_provenance_load_pair(struct sotto_provenance *out, const char
             features, labels, labels);
     if (!x.dataset_id[0] && y.dataset_id[0]) {
         y.encoding = x.encoding; /* of the features */
-        told = &y;
+        wanted = &y;
     }
-    TRY(sotto_provenance_shape(told, NULL, NULL, told == &x ? &y : &x, 0));
-    *out = *told;
-    *told = (struct sotto_provenance){0};
+    TRY(sotto_provenance_shape(wanted, NULL, NULL, wanted == &x ? &y : &x, 0));
+    *out = *wanted;
+    *wanted = (struct sotto_provenance){0};
 done:
     sotto_provenance_clear(&x);
     sotto_provenance_clear(&y);

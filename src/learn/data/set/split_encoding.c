@@ -11,11 +11,11 @@ sotto_status split_check_options(const struct sotto_split_options *o)
 {
     sotto_status status = SOTTO_OK;
     bool private_fit = o->private_epsilon != 0;
-    int ways = (o->fit_part != NULL) + (o->fit_table != NULL) + private_fit;
-    if (ways > 1)
+    int sources = (o->fit_part != NULL) + (o->fit_table != NULL) + private_fit;
+    if (sources > 1)
         FAIL(SOTTO_EUSAGE,
              "split: give at most one of {fit_part|fit-on}, {fit_table} and {private_epsilon|private-fit}");
-    if (!o->one_hot && (ways > 0 || o->schema))
+    if (!o->one_hot && (sources > 0 || o->schema))
         FAIL(SOTTO_EUSAGE, "split: {schema}, {fit_part|fit-on}, {fit_table} and "
                            "{private_epsilon|private-fit} need {one_hot}");
     if (!private_fit && (o->dataset_id || o->ledger))

@@ -132,7 +132,7 @@ static sotto_status release_centre(struct training *t, struct noise *s)
     const struct objective_noise *noise = &t->plan->centre;
     const size_t width = t->data->d + 1;
     double *v = t->centre.moments;
-    TRY(knorm_draw_floored(t->inside, &noise->inside, s));
+    TRY(knorm_draw_discretised(t->inside, &noise->inside, s));
     for (size_t j = 0; j < width; j++)
         v[j] = fmin(noise->end, fmax(-noise->end, v[j] + t->inside[j]));
     TRY(knorm_blur(v, width, noise->blur, noise->end, s));
@@ -146,7 +146,7 @@ static sotto_status release_weights(struct training *t, struct noise *s, const s
     sotto_status status = SOTTO_OK;
     const struct objective_noise *noise = &t->plan->weights;
     struct objective *o = &t->objective;
-    TRY(knorm_draw_floored(t->inside, &noise->inside, s));
+    TRY(knorm_draw_discretised(t->inside, &noise->inside, s));
     TRY(objective_load(o, t->inside, ctx));
     TRY(objective_minimise(o, ctx));
     TRY(knorm_blur(o->v, t->plan->dimension, noise->blur, noise->end, s));

@@ -25,7 +25,7 @@ struct sampler {
     float *first; /* (parameters): head 0, trained apart */
     const struct sotto_context *ctx;
     atomic_uint_fast64_t l1, l2; /* largest so far, as bits: those of positive doubles are in their order */
-    size_t told;                 /* pairs at the last note */
+    size_t noted;                /* pairs at the last note */
 };
 
 /* Both heads of a pair leave slot j empty; slot i holds record i in one head and record j in the other. */
@@ -112,9 +112,9 @@ done:
 static void sensitivity_sample_note(void *arg, size_t finished)
 {
     struct sampler *s = arg;
-    if (finished < 16 || finished < 2 * s->told || finished >= s->pairs)
+    if (finished < 16 || finished < 2 * s->noted || finished >= s->pairs)
         return;
-    s->told = finished;
+    s->noted = finished;
     context_log(s->ctx, SOTTO_LOG_INFO,
                 "sensitivity: %zu of %zu pairs: L1 %.4g, L2 %.4g; share of pairs above that: %.3g on "
                 "average, at most "

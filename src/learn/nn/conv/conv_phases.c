@@ -31,7 +31,7 @@ enum {
 };
 
 /* How the points of a block of images lie. */
-struct lie {
+struct phases_layout {
     size_t images, rows;
     size_t begin[PHASES_CLASSES];
     struct phases_place *place;
@@ -41,11 +41,11 @@ struct conv_phases {
     const struct phases_kernels *kernels;
     const struct winograd_kernels *products;
     struct phases_axis down, across;
-    size_t count[PHASES_CLASSES]; /* points of an image */
-    size_t points;                /* all of these */
-    size_t blocks, parts;         /* own blocks of the batch; parts of it with sums of their own, or 1 */
-    struct lie own, shared;       /* blocks of a thread, and of all threads */
-    struct arena memory;          /* of the places */
+    size_t count[PHASES_CLASSES];     /* points of an image */
+    size_t points;                    /* all of these */
+    size_t blocks, parts;             /* own blocks of the batch; parts of it with sums of their own, or 1 */
+    struct phases_layout own, shared; /* blocks of a thread, and of all threads */
+    struct arena memory;              /* of the places */
     struct lasting_weights lasting;
     float *weights_points; /* (36, depth, results) of the running call */
     float *src_points, *dst_points, *diff_points;
@@ -101,7 +101,7 @@ static size_t sort_of(const struct phases_axis *a, size_t t, size_t i, size_t *n
 
 /* A product writes whole groups of rows. One more row, as the classes must not all begin at the same place of a way of the
  * first-level cache. */
-static void conv_phases_begin(const struct conv_phases *c, struct lie *l)
+static void conv_phases_begin(const struct conv_phases *c, struct phases_layout *l)
 {
     l->rows = 0;
     for (size_t k = 0; k < PHASES_CLASSES; k++) {
@@ -110,7 +110,7 @@ static void conv_phases_begin(const struct conv_phases *c, struct lie *l)
     }
 }
 
-static void conv_phases_fill(const struct conv_phases *c, const struct lie *l)
+static void conv_phases_fill(const struct conv_phases *c, const struct phases_layout *l)
 {
     const struct phases_axis *h = &c->down, *w = &c->across;
     struct phases_place *p = l->place;
@@ -256,8 +256,8 @@ static void make_weights_points(struct conv_phases *c)
         (void)par_shares(results / WINOGRAD_VECTOR, d->threads, d->stop, transform_weights, c);
 }
 
-static struct phases_points conv_phases_points(const struct conv_phases *c, const struct lie *l, float *at,
-                                               size_t channels)
+static struct phases_points conv_phases_points(const struct conv_phases *c, const struct phases_layout *l,
+                                               float *at, size_t channels)
 {
     return (struct phases_points){at, l->rows, panel_of(c, channels), l->place};
 }
@@ -269,7 +269,7 @@ struct side {
 };
 
 /* One panel of one class of `to`. */
-static void conv_phases_filter(const struct conv_phases *c, const struct lie *l, size_t images,
+static void conv_phases_filter(const struct conv_phases *c, const struct phases_layout *l, size_t images,
                                struct side to, struct side from, size_t k, size_t panel)
 {
     size_t left = panel_of(c, from.channels), columns = panel_of(c, to.channels);
@@ -290,8 +290,8 @@ static void conv_phases_filter(const struct conv_phases *c, const struct lie *l,
 }
 
 /* sums (K, C) (+)= diff_dst' * src: the points at `dst` and `src`. */
-static void conv_phases_sum(const struct conv_phases *c, const struct lie *l, size_t images, float *sums,
-                            const float *dst, const float *src, size_t k, size_t panel, bool add)
+static void conv_phases_sum(const struct conv_phases *c, const struct phases_layout *l, size_t images,
+                            float *sums, const float *dst, const float *src, size_t k, size_t panel, bool add)
 {
     size_t K = c->desc.dst.channels, rows = panel_of(c, K), columns = panel_of(c, c->desc.src.channels);
     if (c->count[k] == 0)
@@ -321,7 +321,7 @@ struct block {
 
 static struct block block_of(const struct conv_phases *c, size_t block, int thread)
 {
-    const struct lie *l = &c->own;
+    const struct phases_layout *l = &c->own;
     size_t C = c->desc.src.channels, K = c->desc.dst.channels, first = block * l->images,
            left = c->desc.batch - first, own = (size_t)thread * l->rows;
     return (struct block){first, left < l->images ? left : l->images,
@@ -441,7 +441,7 @@ static sotto_status load_item(void *arg, size_t item, int thread)
 {
     (void)thread;
     const struct conv_phases *c = arg;
-    const struct lie *l = &c->shared;
+    const struct phases_layout *l = &c->shared;
     size_t C = c->desc.src.channels, K = c->desc.dst.channels,
            before = c->back ? block_images(c) * conv_phases_parts(c, K) : 0;
     struct phases_points src = conv_phases_points(c, l, c->src_points, C),
@@ -479,7 +479,7 @@ static sotto_status store_item(void *arg, size_t item, int thread)
 {
     (void)thread;
     const struct conv_phases *c = arg;
-    const struct lie *l = &c->shared;
+    const struct phases_layout *l = &c->shared;
     size_t C = c->desc.src.channels, K = c->desc.dst.channels;
     struct phases_points diff = conv_phases_points(c, l, c->diff_points, C),
                          dst = conv_phases_points(c, l, c->dst_points, K);

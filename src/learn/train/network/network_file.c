@@ -221,16 +221,16 @@ static sotto_status read_recipe(struct sotto_network *n, const struct sotto_tens
 {
     sotto_status status = SOTTO_OK;
     const char *text = tensors_metadata(t, "recipe");
-    char told[TRAIN_RESIDUAL_TEXT], built[TRAIN_RESIDUAL_TEXT];
+    char stated[TRAIN_RESIDUAL_TEXT], built[TRAIN_RESIDUAL_TEXT];
     if (!text)
         goto done;
     struct sotto_train_options recipe, *r = &recipe;
     TRY(train_recipe_parse(r, text, path));
     struct sotto_residual_noise noise = train_residual_of(&n->config);
     noise.independent = r->residual.independent; /* a matter of training alone */
-    TRY(train_residual_text(told, &r->residual));
+    TRY(train_residual_text(stated, &r->residual));
     TRY(train_residual_text(built, &noise));
-    if (strcmp(told, built) != 0 || strcmp(r->model, n->config.name) != 0 ||
+    if (strcmp(stated, built) != 0 || strcmp(r->model, n->config.name) != 0 ||
         strcmp(r->norm, n->config.norm) != 0 || r->hidden_count != n->config.hidden_count ||
         memcmp(r->hidden, n->config.hidden, r->hidden_count * sizeof *r->hidden) != 0)
         FAIL(SOTTO_EFORMAT,

@@ -77,12 +77,11 @@ static sotto_status read_certificate(struct encoder_standing *out, const char *p
             "only; expected a public encoder",
             path, sotto_certificate_unit(c));
     const struct sotto_account *a = sotto_certificate_account(c);
-    const char *wanted = sotto_adjacency_name(adjacency);
-    const bool own = strcmp(a->adjacency, wanted) == 0, other = strcmp(a->other_adjacency, wanted) == 0;
+    const bool own = a->adjacency == adjacency, other = a->has_other && a->other_adjacency == adjacency;
     REQUIRE(own || other,
             "%s: its certificate is for %s adjacency, so it cannot be added to one for %s; train with "
             "the same adjacency",
-            path, a->adjacency, wanted);
+            path, sotto_adjacency_name(a->adjacency), sotto_adjacency_name(adjacency));
     out->certified = true;
     out->epsilon = own ? a->epsilon.upper : a->other_epsilon.upper;
     out->delta = a->delta;
@@ -126,5 +125,5 @@ void encoder_standing_add(struct encoder_standing *s, const struct sotto_account
                  "%g under %s, "
                  "by addition",
                  s->epsilon, s->delta, s->epsilon + own->epsilon.upper, s->delta + own->delta,
-                 own->adjacency);
+                 sotto_adjacency_name(own->adjacency));
 }

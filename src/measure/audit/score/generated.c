@@ -27,22 +27,22 @@ const struct score_attack attack_logan = {.name = "logan",
 
 /* Records and samples as they are, or in principal components of what the attacker has: own records, else the
  * samples. Never of the members. */
-struct seen {
+struct generated_space {
     struct sample_pairs pairs;
     float *records, *samples; /* owned; NULL: as they are */
 };
 
-static void seen_clear(struct seen *s)
+static void generated_space_clear(struct generated_space *s)
 {
     base_free(s->records);
     base_free(s->samples);
 }
 
-static sotto_status seen_make(struct seen *out, const struct attack_input *in, const float *samples, size_t k,
-                              size_t components)
+static sotto_status generated_space_make(struct generated_space *out, const struct attack_input *in,
+                                         const float *samples, size_t k, size_t components)
 {
     sotto_status status = SOTTO_OK;
-    struct seen s = {.pairs = {in->features, samples, in->n, k, in->width, in->ctx}};
+    struct generated_space s = {.pairs = {in->features, samples, in->n, k, in->width, in->ctx}};
     struct principal p = {0};
     if (components == 0 || components >= in->width)
         goto done;
@@ -58,7 +58,7 @@ static sotto_status seen_make(struct seen *out, const struct attack_input *in, c
 done:
     principal_clear(&p);
     if (status != SOTTO_OK)
-        seen_clear(&s);
+        generated_space_clear(&s);
     else
         *out = s;
     return status;
@@ -76,11 +76,11 @@ static sotto_status nearest_to(double *out, const struct attack_input *in, const
                                double components)
 {
     sotto_status status = SOTTO_OK;
-    struct seen s = {0};
-    TRY(seen_make(&s, in, samples, k, (size_t)components));
+    struct generated_space s = {0};
+    TRY(generated_space_make(&s, in, samples, k, (size_t)components));
     TRY(sample_nearest(out, NULL, &s.pairs));
 done:
-    seen_clear(&s);
+    generated_space_clear(&s);
     return status;
 }
 
@@ -139,7 +139,7 @@ static const struct parameter monte_carlo_params[] = {
     {0}};
 
 /* The radius comes from all candidates, without their membership. */
-static sotto_status radius_of(double *radius, const struct seen *s, double quantile)
+static sotto_status radius_of(double *radius, const struct generated_space *s, double quantile)
 {
     sotto_status status = SOTTO_OK;
     double *nearest = NULL;
@@ -159,12 +159,12 @@ static sotto_status monte_carlo(struct attack_output *out, const struct attack_i
                                 bool closeness)
 {
     sotto_status status = SOTTO_OK;
-    struct seen s = {0};
-    TRY(seen_make(&s, in, in->generated, in->generated_n, (size_t)args[0]));
+    struct generated_space s = {0};
+    TRY(generated_space_make(&s, in, in->generated, in->generated_n, (size_t)args[0]));
     TRY(radius_of(&out->radius, &s, args[1]));
     TRY(sample_within(closeness ? NULL : out->scores, closeness ? out->scores : NULL, out->radius, &s.pairs));
 done:
-    seen_clear(&s);
+    generated_space_clear(&s);
     return status;
 }
 

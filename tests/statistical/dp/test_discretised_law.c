@@ -10,7 +10,7 @@
  * 0.6 %. Planted: 5 % of the scale at effort 1, the same in standard errors at the others. */
 #include "support/test.h"
 #include "support/effort.h"
-#include "support/floored_words.h"
+#include "support/discretised_words.h"
 #include "support/oracle_sweep.h"
 
 #include <math.h>
@@ -26,15 +26,15 @@ static int rounds(void)
 }
 
 /* P(K < j) for whole j. */
-static double below(enum floored_law law, double m, double j)
+static double below(enum discretised_law law, double m, double j)
 {
     double x = fabs(j) / m, tail = 0;
-    if (law == FLOORED_DISCRETE_LAPLACE) /* P(K >= j) for j > 0, P(K <= j - 1) for j <= 0 */
+    if (law == DISCRETISED_DISCRETE_LAPLACE) /* P(K >= j) for j > 0, P(K <= j - 1) for j <= 0 */
         tail = exp(-(j > 0 ? j : 1 - j) / m) / (1 + exp(-1 / m));
     else
-        tail = law == FLOORED_LOGISTIC  ? 1 / (1 + exp(x))
-               : law == FLOORED_LAPLACE ? exp(-x) / 2
-                                        : erfc(x / sqrt(2)) / 2;
+        tail = law == DISCRETISED_LOGISTIC  ? 1 / (1 + exp(x))
+               : law == DISCRETISED_LAPLACE ? exp(-x) / 2
+                                            : erfc(x / sqrt(2)) / 2;
     return j > 0 ? 1 - tail : tail;
 }
 
@@ -46,7 +46,8 @@ struct bins {
 };
 
 /* n bins of `width` integers from `low` on, and one on either side. */
-static void bins_of_law(struct bins *b, size_t n, double low, double width, enum floored_law law, double m)
+static void bins_of_law(struct bins *b, size_t n, double low, double width, enum discretised_law law,
+                        double m)
 {
     memset(b, 0, sizeof *b);
     b->n = n;
@@ -79,21 +80,21 @@ static double deviate(const struct bins *b, double draws)
     return (cbrt(sum / cells) - (1 - 2 / (9 * cells))) / sqrt(2 / (9 * cells));
 }
 
-static void must_agree(double z, enum floored_law law, double m, const char *what)
+static void must_agree(double z, enum discretised_law law, double m, const char *what)
 {
     if (!(fabs(z) < 4.5))
-        fail_msg("%s, m = %g: %s is %g standard deviations off", floored_names[law], m, what, z);
+        fail_msg("%s, m = %g: %s is %g standard deviations off", discretised_names[law], m, what, z);
 }
 
 /* --- draws as callers get them --- */
 
-static void draw(enum floored_law law, double m, int round)
+static void draw(enum discretised_law law, double m, int round)
 {
     struct noise *keys;
-    struct floored_noise f;
+    struct discretised_noise f;
     assert_int_equal(noise_open_insecure(&keys, 100 + (uint64_t)round), SOTTO_OK);
-    assert_int_equal(floored_noise_open(&f, law, m, false, keys), SOTTO_OK);
-    assert_int_equal(floored_noise_fill_doubles(&f, k, 0, N, 2), SOTTO_OK);
+    assert_int_equal(discretised_noise_open(&f, law, m, false, keys), SOTTO_OK);
+    assert_int_equal(discretised_noise_fill_doubles(&f, k, 0, N, 2), SOTTO_OK);
     noise_close(keys);
 }
 
@@ -101,7 +102,7 @@ TEST(every_integer_has_its_probability)
 {
     static struct bins right, wrong;
     const double scales[] = {0.3, 5.3, 64.25};
-    for (enum floored_law law = 0; law < FLOORED_LAWS; law++)
+    for (enum discretised_law law = 0; law < DISCRETISED_LAWS; law++)
         for (int s = 0; s < 3; s++) {
             const double m = scales[s], reach = ceil(16 * m);
             bins_of_law(&right, (size_t)(2 * reach), -reach, 1, law, m);
@@ -121,7 +122,7 @@ TEST(large_scales)
 {
     static struct bins sizes, low_bits, by_place;
     const double scales[] = {0x1.6a09e667f3bcdp23, 0x1.6a09e667f3bcdp31};
-    for (enum floored_law law = 0; law < FLOORED_LAWS; law++)
+    for (enum discretised_law law = 0; law < DISCRETISED_LAWS; law++)
         for (int s = 0; s < 2; s++) {
             const double m = scales[s], width = floor(m / 20), draws = (double)N * rounds();
             double far = 0, due = 2 * draws * below(law, m, -10 * m);
@@ -152,26 +153,26 @@ TEST(pairs_are_not_correlated)
 {
     double product = 0, squares = 0, next = 0;
     for (int round = 0; round < rounds(); round++) {
-        draw(FLOORED_GAUSSIAN, 0x1p30, round);
+        draw(DISCRETISED_GAUSSIAN, 0x1p30, round);
         for (size_t i = 0; i < N; i++)
             k[i] = (k[i] + 0.5) * 0x1p-30;
-        for (size_t g = 0; g < N; g += FLOORED_GROUP)
-            for (size_t i = g; i < g + FLOORED_PAIRS; i++) {
-                double x = k[i], y = k[i + FLOORED_PAIRS];
+        for (size_t g = 0; g < N; g += DISCRETISED_GROUP)
+            for (size_t i = g; i < g + DISCRETISED_PAIRS; i++) {
+                double x = k[i], y = k[i + DISCRETISED_PAIRS];
                 product += x * y;
                 squares += (x * x - 1) * (y * y - 1) / 2;
                 next += x * k[i + 1];
             }
     }
     const double deviation = sqrt(N / 2.0 * rounds());
-    must_agree(product / deviation, FLOORED_GAUSSIAN, 0x1p30, "the product of pairs");
-    must_agree(squares / deviation, FLOORED_GAUSSIAN, 0x1p30, "that of squares");
-    must_agree(next / deviation, FLOORED_GAUSSIAN, 0x1p30, "that of neighbours");
+    must_agree(product / deviation, DISCRETISED_GAUSSIAN, 0x1p30, "the product of pairs");
+    must_agree(squares / deviation, DISCRETISED_GAUSSIAN, 0x1p30, "that of squares");
+    must_agree(next / deviation, DISCRETISED_GAUSSIAN, 0x1p30, "that of neighbours");
 }
 
 /* --- words of few bits --- */
 
-enum { GROUPS = 512, FEW = GROUPS * FLOORED_GROUP };
+enum { GROUPS = 512, FEW = GROUPS * DISCRETISED_GROUP };
 
 static size_t turn; /* of the words */
 
@@ -190,9 +191,9 @@ static void repeated_bits(uint64_t bits[2], const void *arg, unsigned round)
 }
 
 /* Kernels for words of `known` bits, balls for the rest, `step` bits at a time. */
-static double deviate_of_few(enum floored_law law, unsigned known, unsigned step, ball_refinement *refine)
+static double deviate_of_few(enum discretised_law law, unsigned known, unsigned step, ball_refinement *refine)
 {
-    static uint64_t words[FEW], doubt[2 * GROUPS];
+    static uint64_t words[FEW], undecided[2 * GROUPS];
     static struct bins bins;
     const double m = 5.3;
     const struct floor_bounds bounds = floor_bounds_make(law, m, false, known);
@@ -201,18 +202,18 @@ static double deviate_of_few(enum floored_law law, unsigned known, unsigned step
     for (turn = 0; turn < (size_t)rounds(); turn++) {
         for (size_t i = 0; i < FEW; i++)
             words[i] = sweep_bits(&state) >> (64 - known) << (64 - known);
-        floored_draw(k, doubt, words, GROUPS, floored_levels[cpu_best_isa()], &bounds,
-                     floored_ball(law, m, known, step, refine));
+        discretised_draw(k, undecided, words, GROUPS, discretised_levels[cpu_best_isa()], &bounds,
+                         discretised_ball(law, m, known, step, refine));
         for (size_t i = 0; i < FEW; i++)
             count(&bins, k[i]);
     }
     return deviate(&bins, (double)FEW * rounds());
 }
 
-FLOORED_TEST(words_of_few_bits_follow_the_law_too)
+DISCRETISED_TEST(words_of_few_bits_follow_the_law_too)
 {
     const unsigned known[] = {6, 10, 12, 20}, step[] = {3, 3, 1, 5};
-    for (enum floored_law law = 0; law < FLOORED_LAWS; law++) {
+    for (enum discretised_law law = 0; law < DISCRETISED_LAWS; law++) {
         for (int i = 0; i < 4; i++)
             must_agree(deviate_of_few(law, known[i], step[i], fair_bits), law, 5.3, "the law of short words");
         assert_true(deviate_of_few(law, 6, 3, repeated_bits) > 10);

@@ -1,7 +1,7 @@
-/* floored_polynomials.h - made by tools/noise_polynomials.py; tests/property/dp/test_floored_polynomials.c proves
+/* discretised_polynomials.h - made by tools/noise_polynomials.py; tests/property/dp/test_discretised_polynomials.c proves
  * how good they are. Coefficients, lowest first. */
-#ifndef DP_NOISE_FLOORED_POLYNOMIALS_H
-#define DP_NOISE_FLOORED_POLYNOMIALS_H
+#ifndef DP_NOISE_DISCRETISED_POLYNOMIALS_H
+#define DP_NOISE_DISCRETISED_POLYNOMIALS_H
 
 /* (2 atanh(f) - 2 f) / (f z), z = f^2 <= 0.04 */
 static const double log_polynomial[7] = {0x1.555555555556dp-1, 0x1.999999997cd24p-2, 0x1.24924951743bbp-2,

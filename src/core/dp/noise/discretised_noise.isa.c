@@ -2,11 +2,11 @@
  * its distance d to the nearest integer, and whether that settles the floor. Any rounding will do that the
  * bounds allow for: levels may fuse or not, and every settled floor is the same. docs/derivations/exact-noise.md,
  * section 3, has the proof, line by line. */
-#include "dp/noise/floored_kernel.h"
+#include "dp/noise/discretised_kernel.h"
 
 #include "base/cpu.h"
 #include "base/simd.h"
-#include "dp/noise/floored_polynomials.h"
+#include "dp/noise/discretised_polynomials.h"
 
 #include <float.h>
 
@@ -143,19 +143,19 @@ INLINE vf64 smaller(vf64 x, vf64 y)
 }
 
 /* One vector of draws with a sign. */
-INLINE uint64_t draw_signed(double *k, const uint64_t *words, enum floored_law law,
+INLINE uint64_t draw_signed(double *k, const uint64_t *words, enum discretised_law law,
                             const struct floor_bounds *c)
 {
     vu64 w = *(const stored_u64 *)words, sign = w & u64_all(FIRST_BIT);
     vf64 b = unsigned_value(w ^ sign) + f64_all(c->half), distance;
     vf64 a = f64_all(0x1p63);
-    if (law == FLOORED_LOGISTIC)
+    if (law == DISCRETISED_LOGISTIC)
         a = f64_all(0x1p64) - b;
     vf64 y = log_ratio(a, b);
     vf64 error =
         f64_fma(f64_all(c->word), inverse_above(b), f64_fma(f64_all(c->slope), y, f64_all(c->constant)));
     vf64 t = f64_all(c->m) * y;
-    if (law == FLOORED_DISCRETE_LAPLACE) {
+    if (law == DISCRETISED_DISCRETE_LAPLACE) {
         vf64 size = floor_of(&distance, t + f64_all(c->shift));
         *(stored_f64 *)k = (vf64)((vu64)size ^ sign) + f64_all(0); /* no -0 */
     } else
@@ -163,32 +163,32 @@ INLINE uint64_t draw_signed(double *k, const uint64_t *words, enum floored_law l
     return not_above(distance, larger(f64_all(c->flat), error));
 }
 
-INLINE void draw_groups(double *k, uint64_t *doubt, const uint64_t *words, size_t groups,
-                        enum floored_law law, const struct floor_bounds *bounds)
+INLINE void draw_groups(double *k, uint64_t *undecided, const uint64_t *words, size_t groups,
+                        enum discretised_law law, const struct floor_bounds *bounds)
 {
     const struct floor_bounds c = *bounds;
     for (size_t h = 0; h < 2 * groups; h++, k += 64, words += 64) {
         uint64_t bits = 0;
         for (unsigned i = 0; i < 64; i += LANES)
             bits |= draw_signed(k + i, words + i, law, &c) << i;
-        doubt[h] = bits;
+        undecided[h] = bits;
     }
 }
 
-static void draw_logistic(double *k, uint64_t *doubt, const uint64_t *words, size_t groups,
+static void draw_logistic(double *k, uint64_t *undecided, const uint64_t *words, size_t groups,
                           const struct floor_bounds *bounds)
 {
-    draw_groups(k, doubt, words, groups, FLOORED_LOGISTIC, bounds);
+    draw_groups(k, undecided, words, groups, DISCRETISED_LOGISTIC, bounds);
 }
-static void draw_laplace(double *k, uint64_t *doubt, const uint64_t *words, size_t groups,
+static void draw_laplace(double *k, uint64_t *undecided, const uint64_t *words, size_t groups,
                          const struct floor_bounds *bounds)
 {
-    draw_groups(k, doubt, words, groups, FLOORED_LAPLACE, bounds);
+    draw_groups(k, undecided, words, groups, DISCRETISED_LAPLACE, bounds);
 }
-static void draw_discrete_laplace(double *k, uint64_t *doubt, const uint64_t *words, size_t groups,
+static void draw_discrete_laplace(double *k, uint64_t *undecided, const uint64_t *words, size_t groups,
                                   const struct floor_bounds *bounds)
 {
-    draw_groups(k, doubt, words, groups, FLOORED_DISCRETE_LAPLACE, bounds);
+    draw_groups(k, undecided, words, groups, DISCRETISED_DISCRETE_LAPLACE, bounds);
 }
 
 /* One vector of pairs. */
@@ -196,25 +196,25 @@ INLINE uint64_t draw_pairs(double *k, const uint64_t *words, const struct floor_
 {
     vf64 b = unsigned_value(*(const stored_u64 *)words) + f64_all(c->half), y = log_ratio(f64_all(0x1p64), b);
     vf64 radius = f64_sqrt(y + y), cosine, sine, of_cosine, of_sine;
-    turn(&cosine, &sine, *(const stored_u64 *)(words + FLOORED_PAIRS));
+    turn(&cosine, &sine, *(const stored_u64 *)(words + DISCRETISED_PAIRS));
     vf64 error = f64_fma(f64_all(c->word), inverse_above(b), f64_all(c->slope) * radius);
     error = f64_fma(f64_all(c->inverse), inverse_above(radius), error);
     radius = f64_all(c->m) * radius;
     *(stored_f64 *)k = floor_of(&of_cosine, radius * cosine);
-    *(stored_f64 *)(k + FLOORED_PAIRS) = floor_of(&of_sine, radius * sine);
+    *(stored_f64 *)(k + DISCRETISED_PAIRS) = floor_of(&of_sine, radius * sine);
     return not_above(smaller(of_cosine, of_sine), larger(f64_all(c->flat), error));
 }
 
-static void draw_gaussian(double *k, uint64_t *doubt, const uint64_t *words, size_t groups,
+static void draw_gaussian(double *k, uint64_t *undecided, const uint64_t *words, size_t groups,
                           const struct floor_bounds *bounds)
 {
     const struct floor_bounds c = *bounds;
-    for (size_t g = 0; g < groups; g++, k += FLOORED_GROUP, words += FLOORED_GROUP) {
+    for (size_t g = 0; g < groups; g++, k += DISCRETISED_GROUP, words += DISCRETISED_GROUP) {
         uint64_t bits = 0;
-        for (unsigned i = 0; i < FLOORED_PAIRS; i += LANES)
+        for (unsigned i = 0; i < DISCRETISED_PAIRS; i += LANES)
             bits |= draw_pairs(k + i, words + i, &c) << i;
-        doubt[2 * g] = bits;
-        doubt[2 * g + 1] = 0;
+        undecided[2 * g] = bits;
+        undecided[2 * g + 1] = 0;
     }
 }
 

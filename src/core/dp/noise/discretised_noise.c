@@ -1,7 +1,7 @@
 /* Positions in chunks that threads share; within a chunk a piece of the stream at a time, so that words and
  * draws stay in the first-level cache. Draws that a piece cannot decide are kept in a list and decided by
  * balls, many in one run. */
-#include "dp/noise/floored_noise.h"
+#include "dp/noise/discretised_noise.h"
 
 #include "base/cpu.h"
 #include "base/memory.h"
@@ -17,10 +17,10 @@
 
 ISA_TABLE(const struct floor_kernels, floor_kernels, floor_kernels_find);
 
-struct floor_bounds floor_bounds_make(enum floored_law law, double m, bool flat, unsigned known)
+struct floor_bounds floor_bounds_make(enum discretised_law law, double m, bool flat, unsigned known)
 {
     const double u = 0x1p-53, cell = ldexp(1, 64 - (int)known); /* the theta of a word counts 0 .. cell */
-    const bool gaussian = law == FLOORED_GAUSSIAN, discrete = law == FLOORED_DISCRETE_LAPLACE;
+    const bool gaussian = law == DISCRETISED_GAUSSIAN, discrete = law == DISCRETISED_DISCRETE_LAPLACE;
     return (struct floor_bounds){
         .law = law,
         .m = m,
@@ -44,16 +44,16 @@ static sotto_status check_rounding(void)
                                      "call fesetround(FE_TONEAREST) first");
 }
 
-bool floored_noise_fits(double m, bool flat)
+bool discretised_noise_fits(double m, bool flat)
 {
     return m >= 0x1p-30 && m <= (flat ? 0x1p32 : 0x1p44);
 }
 
-sotto_status floored_noise_open(struct floored_noise *out, enum floored_law law, double m, bool flat,
-                                struct noise *keys)
+sotto_status discretised_noise_open(struct discretised_noise *out, enum discretised_law law, double m,
+                                    bool flat, struct noise *keys)
 {
     sotto_status status = SOTTO_OK;
-    if (!floored_noise_fits(m, flat))
+    if (!discretised_noise_fits(m, flat))
         FAIL(SOTTO_EINVAL,
              "noise: the scale is %g lattice steps; expected 2^-30 to 2^44 (2^32 with flat doubt)", m);
     TRY(check_rounding());
@@ -63,21 +63,21 @@ done:
     return status;
 }
 
-void floored_noise_close(struct floored_noise *f)
+void discretised_noise_close(struct discretised_noise *f)
 {
     base_wipe(f, sizeof *f);
 }
 
 enum {
     PIECE_GROUPS = 4, /* 4 KiB of words and as much of draws */
-    PIECE = PIECE_GROUPS * FLOORED_GROUP,
+    PIECE = PIECE_GROUPS * DISCRETISED_GROUP,
     CHUNK_GROUPS = 32 * PIECE_GROUPS,
     SHARED = 4 * CHUNK_GROUPS, /* fewer are done before a pool of threads is awake */
     LIST = 64
 };
 
 struct fill {
-    const struct floored_noise *noise;
+    const struct discretised_noise *noise;
     int64_t *integers; /* one of them is where draws go */
     double *doubles;
     int128 *wide;
@@ -88,7 +88,7 @@ struct fill {
 };
 
 /* A draw, or a pair by the position of its cosine. */
-struct doubt {
+struct undecided_draw {
     uint64_t position, word[2];
 };
 
@@ -97,9 +97,9 @@ struct work {
     const struct fill *fill;
     _Alignas(64) uint64_t words[PIECE];
     _Alignas(64) double k[PIECE];
-    uint64_t in_doubt[2 * PIECE_GROUPS];
-    size_t doubts;
-    struct doubt doubt[LIST];
+    uint64_t undecided_bits[2 * PIECE_GROUPS];
+    size_t undecided_count;
+    struct undecided_draw undecided[LIST];
 };
 
 /* --- the slow path --- */
@@ -109,19 +109,19 @@ struct refinement {
     uint64_t position;
 };
 
-static void floored_noise_refine(uint64_t bits[2], const void *arg, unsigned round)
+static void discretised_noise_refine(uint64_t bits[2], const void *arg, unsigned round)
 {
     const struct refinement *r = arg;
     chacha_words(bits, r->key, r->position + 1, round);
 }
 
-static int128 floored_noise_stop(int128 k, unsigned bits)
+static int128 discretised_noise_stop(int128 k, unsigned bits)
 {
     const int128 end = (int128)1 << bits;
     return k < -end ? -end : k > end ? end : k;
 }
 
-static void floored_noise_put(const struct fill *t, uint64_t position, int128 k)
+static void discretised_noise_put(const struct fill *t, uint64_t position, int128 k)
 {
     const uint64_t i = position - t->first;
     if (i >= t->n)
@@ -129,55 +129,56 @@ static void floored_noise_put(const struct fill *t, uint64_t position, int128 k)
     if (t->wide)
         t->wide[i] = k;
     else if (t->integers)
-        t->integers[i] = (int64_t)floored_noise_stop(k, 61);
+        t->integers[i] = (int64_t)discretised_noise_stop(k, 61);
     else
-        t->doubles[i] = (double)floored_noise_stop(k, 52);
+        t->doubles[i] = (double)discretised_noise_stop(k, 52);
 }
 
-static sotto_status settle_doubts(void *arg)
+static sotto_status settle_undecided(void *arg)
 {
     static const enum ball_noise ball_law[] = {BALL_LOGISTIC, BALL_LAPLACE, BALL_GAUSSIAN, BALL_LAPLACE};
     const struct work *w = arg;
-    const struct floored_noise *noise = w->fill->noise;
-    const enum floored_law law = noise->bounds.law;
-    for (const struct doubt *d = w->doubt; d < w->doubt + w->doubts; d++) {
+    const struct discretised_noise *noise = w->fill->noise;
+    const enum discretised_law law = noise->bounds.law;
+    for (const struct undecided_draw *d = w->undecided; d < w->undecided + w->undecided_count; d++) {
         const struct refinement more = {noise->key, d->position};
         const struct ball_draw draw = {.law = ball_law[law],
-                                       .discrete = law == FLOORED_DISCRETE_LAPLACE,
+                                       .discrete = law == DISCRETISED_DISCRETE_LAPLACE,
                                        .m = noise->bounds.m,
                                        .word = {d->word[0], d->word[1]},
                                        .known = 64,
                                        .step = 64,
-                                       .refine = floored_noise_refine,
+                                       .refine = discretised_noise_refine,
                                        .arg = &more};
         int128 k[2];
         ball_draw(k, &draw);
-        floored_noise_put(w->fill, d->position, k[0]);
-        if (law == FLOORED_GAUSSIAN)
-            floored_noise_put(w->fill, d->position + FLOORED_PAIRS, k[1]);
+        discretised_noise_put(w->fill, d->position, k[0]);
+        if (law == DISCRETISED_GAUSSIAN)
+            discretised_noise_put(w->fill, d->position + DISCRETISED_PAIRS, k[1]);
     }
     return SOTTO_OK;
 }
 
-static sotto_status floored_noise_settle(struct work *w)
+static sotto_status discretised_noise_settle(struct work *w)
 {
-    sotto_status status = w->doubts ? ball_run(settle_doubts, w, NULL) : SOTTO_OK;
-    w->doubts = 0;
+    sotto_status status = w->undecided_count ? ball_run(settle_undecided, w, NULL) : SOTTO_OK;
+    w->undecided_count = 0;
     return status;
 }
 
 /* --- the fast path --- */
 
-/* The doubts among draws 64 h .. 64 h + 63 of a piece that begins at position `at`. */
-static sotto_status list_doubts(struct work *w, size_t h, uint64_t at)
+/* The undecided among draws 64 h .. 64 h + 63 of a piece that begins at position `at`. */
+static sotto_status list_undecided(struct work *w, size_t h, uint64_t at)
 {
     sotto_status status = SOTTO_OK;
-    const bool pair = w->fill->noise->bounds.law == FLOORED_GAUSSIAN;
-    for (uint64_t bits = w->in_doubt[h]; bits; bits &= bits - 1) {
+    const bool pair = w->fill->noise->bounds.law == DISCRETISED_GAUSSIAN;
+    for (uint64_t bits = w->undecided_bits[h]; bits; bits &= bits - 1) {
         const size_t i = 64 * h + (size_t)__builtin_ctzll(bits);
-        if (w->doubts == LIST)
-            TRY(floored_noise_settle(w));
-        w->doubt[w->doubts++] = (struct doubt){at + i, {w->words[i], pair ? w->words[i + FLOORED_PAIRS] : 0}};
+        if (w->undecided_count == LIST)
+            TRY(discretised_noise_settle(w));
+        w->undecided[w->undecided_count++] =
+            (struct undecided_draw){at + i, {w->words[i], pair ? w->words[i + DISCRETISED_PAIRS] : 0}};
     }
 done:
     return status;
@@ -191,7 +192,8 @@ static void copy_range(const struct work *w, uint64_t at, size_t count)
     const size_t n = (size_t)((at + count < end ? at + count : end) - begin), to = (size_t)(begin - t->first);
     const double *from = w->k + (begin - at);
     if (t->wide)
-        for (size_t i = 0; i < n; i++) /* larger ones are in doubt, and floored_noise_put() there later */
+        for (size_t i = 0; i < n;
+             i++) /* larger ones are undecided, and discretised_noise_put() there later */
             t->wide[to + i] = fabs(from[i]) < 0x1p51 ? (int64_t)from[i] : 0;
     else if (t->integers)
         t->kernels->to_integers(t->integers + to, from, n);
@@ -203,42 +205,42 @@ static sotto_status fill_piece(struct work *w, uint64_t group, size_t groups)
 {
     const struct fill *t = w->fill;
     const struct floor_bounds *bounds = &t->noise->bounds;
-    const uint64_t at = group * FLOORED_GROUP;
+    const uint64_t at = group * DISCRETISED_GROUP;
     sotto_status status = SOTTO_OK;
     t->stream->fill((uint32_t *)w->words, t->noise->key, group, groups);
-    t->kernels->draw[bounds->law](w->k, w->in_doubt, w->words, groups, bounds);
-    copy_range(w, at, groups * FLOORED_GROUP);
+    t->kernels->draw[bounds->law](w->k, w->undecided_bits, w->words, groups, bounds);
+    copy_range(w, at, groups * DISCRETISED_GROUP);
     for (size_t h = 0; h < 2 * groups && status == SOTTO_OK; h++)
-        status = list_doubts(w, h, at);
+        status = list_undecided(w, h, at);
     return status;
 }
 
 static uint64_t end_group(const struct fill *t)
 {
-    return (t->first + t->n + FLOORED_GROUP - 1) / FLOORED_GROUP;
+    return (t->first + t->n + DISCRETISED_GROUP - 1) / DISCRETISED_GROUP;
 }
 
 static sotto_status fill_chunk(void *arg, size_t chunk, int thread)
 {
     const struct fill *t = arg;
-    uint64_t group = t->first / FLOORED_GROUP + chunk * CHUNK_GROUPS, end = end_group(t);
+    uint64_t group = t->first / DISCRETISED_GROUP + chunk * CHUNK_GROUPS, end = end_group(t);
     struct work w;
     sotto_status status = check_rounding();
     (void)thread;
     w.fill = t;
-    w.doubts = 0;
+    w.undecided_count = 0;
     end = group + CHUNK_GROUPS < end ? group + CHUNK_GROUPS : end;
     for (; group < end && status == SOTTO_OK; group += PIECE_GROUPS)
         status = fill_piece(&w, group, end - group < PIECE_GROUPS ? end - group : PIECE_GROUPS);
     if (status == SOTTO_OK)
-        status = floored_noise_settle(&w);
+        status = discretised_noise_settle(&w);
     base_wipe(&w, sizeof w);
     return status;
 }
 
-static sotto_status floored_noise_fill_all(struct fill t, int threads)
+static sotto_status discretised_noise_fill_all(struct fill t, int threads)
 {
-    const size_t groups = (size_t)(end_group(&t) - t.first / FLOORED_GROUP);
+    const size_t groups = (size_t)(end_group(&t) - t.first / DISCRETISED_GROUP);
     if (t.n == 0)
         return SOTTO_OK;
     t.stream = chacha_kernels_find();
@@ -247,23 +249,23 @@ static sotto_status floored_noise_fill_all(struct fill t, int threads)
                       &t);
 }
 
-sotto_status floored_noise_fill(const struct floored_noise *f, int64_t *k, uint64_t first, size_t n,
-                                int threads)
+sotto_status discretised_noise_fill(const struct discretised_noise *f, int64_t *k, uint64_t first, size_t n,
+                                    int threads)
 {
     const struct fill t = {.noise = f, .integers = k, .first = first, .n = n};
-    return floored_noise_fill_all(t, threads);
+    return discretised_noise_fill_all(t, threads);
 }
 
-sotto_status floored_noise_fill_wide(const struct floored_noise *f, int128 *k, uint64_t first, size_t n,
-                                     int threads)
+sotto_status discretised_noise_fill_wide(const struct discretised_noise *f, int128 *k, uint64_t first,
+                                         size_t n, int threads)
 {
     const struct fill t = {.noise = f, .wide = k, .first = first, .n = n};
-    return floored_noise_fill_all(t, threads);
+    return discretised_noise_fill_all(t, threads);
 }
 
-sotto_status floored_noise_fill_doubles(const struct floored_noise *f, double *k, uint64_t first, size_t n,
-                                        int threads)
+sotto_status discretised_noise_fill_doubles(const struct discretised_noise *f, double *k, uint64_t first,
+                                            size_t n, int threads)
 {
     const struct fill t = {.noise = f, .doubles = k, .first = first, .n = n};
-    return floored_noise_fill_all(t, threads);
+    return discretised_noise_fill_all(t, threads);
 }

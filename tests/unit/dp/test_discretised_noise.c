@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/sha256.h"
 #include "dp/ball/ball_private.h"
-#include "support/floored_words.h"
+#include "support/discretised_words.h"
 
 #include <fenv.h>
 #include <math.h>
@@ -17,32 +17,32 @@ enum { N = 1000000 };
 static int64_t all[N], parts[N];
 static double doubles[N];
 
-static struct floored_noise opened(enum floored_law law, double m, bool flat)
+static struct discretised_noise opened(enum discretised_law law, double m, bool flat)
 {
     struct noise *keys;
-    struct floored_noise f;
+    struct discretised_noise f;
     assert_int_equal(noise_open_insecure(&keys, 21), SOTTO_OK);
-    assert_int_equal(floored_noise_open(&f, law, m, flat, keys), SOTTO_OK);
+    assert_int_equal(discretised_noise_open(&f, law, m, flat, keys), SOTTO_OK);
     noise_close(keys);
     return f;
 }
 
-static void fill(int64_t *k, const struct floored_noise *f, uint64_t first, size_t n, int threads)
+static void fill(int64_t *k, const struct discretised_noise *f, uint64_t first, size_t n, int threads)
 {
-    assert_int_equal(floored_noise_fill(f, k, first, n, threads), SOTTO_OK);
+    assert_int_equal(discretised_noise_fill(f, k, first, n, threads), SOTTO_OK);
 }
 
 /* --- one integer for a position --- */
 
 TEST(known_answers_at_every_level)
 {
-    static const char *const answers[FLOORED_LAWS] = {
+    static const char *const answers[DISCRETISED_LAWS] = {
         "3819d0eb59b631d4ba113fd225a89d8dd76d26373514c469809ffce81c7e249f",
         "df80008394c5aec970d32763450624d5ac0d40f893393b34fdc3b32e1266b045",
         "aa6460e28b65a26511941cac2932f06158598a01be3db36f260018ec4fc762a9",
         "2ad1d885c7f48ace18debfc7110a22652fa3b3067ae279b6308779917c9ff808"};
-    for (enum floored_law law = 0; law < FLOORED_LAWS; law++) {
-        struct floored_noise f = opened(law, 0x1.6p38, false);
+    for (enum discretised_law law = 0; law < DISCRETISED_LAWS; law++) {
+        struct discretised_noise f = opened(law, 0x1.6p38, false);
         for (int isa = 0; isa <= (int)cpu_hardware_isa(); isa++) {
             char hash[SHA256_HEX];
             setenv("SOTTO_ISA", cpu_isa_name((enum cpu_isa)isa), 1);
@@ -51,7 +51,7 @@ TEST(known_answers_at_every_level)
             assert_string_equal(hash, answers[law]);
         }
         unsetenv("SOTTO_ISA");
-        floored_noise_close(&f);
+        discretised_noise_close(&f);
     }
 }
 
@@ -59,8 +59,8 @@ TEST(threads_and_cuts_change_nothing)
 {
     enum { COUNT = 300000 };
     const uint64_t start = ((uint64_t)1 << 40) + 77;
-    for (enum floored_law law = 0; law < FLOORED_LAWS; law++) {
-        struct floored_noise f = opened(law, 0x1p44, false);
+    for (enum discretised_law law = 0; law < DISCRETISED_LAWS; law++) {
+        struct discretised_noise f = opened(law, 0x1p44, false);
         fill(all, &f, start, COUNT, 1);
         for (int threads = 2; threads <= 3; threads++) {
             fill(parts, &f, start, COUNT, threads);
@@ -70,7 +70,7 @@ TEST(threads_and_cuts_change_nothing)
         for (size_t at = 0, n = 1; at < COUNT; at += n, n = (3 * n + 1) % 70000)
             fill(parts + at, &f, start + at, n < COUNT - at ? n : COUNT - at, 1);
         assert_memory_equal(parts, all, COUNT * sizeof *all);
-        assert_int_equal(floored_noise_fill_doubles(&f, doubles, start, COUNT, 1), SOTTO_OK);
+        assert_int_equal(discretised_noise_fill_doubles(&f, doubles, start, COUNT, 1), SOTTO_OK);
         for (size_t i = 0; i < COUNT; i++)
             assert_true(doubles[i] == (double)all[i] && (doubles[i] != 0 || !signbit(doubles[i])));
     }
@@ -78,8 +78,8 @@ TEST(threads_and_cuts_change_nothing)
 
 TEST(flat_doubt_changes_no_draw)
 {
-    for (enum floored_law law = 0; law < FLOORED_LAWS; law++) {
-        struct floored_noise plain = opened(law, 0x1p32, false), flat = opened(law, 0x1p32, true);
+    for (enum discretised_law law = 0; law < DISCRETISED_LAWS; law++) {
+        struct discretised_noise plain = opened(law, 0x1p32, false), flat = opened(law, 0x1p32, true);
         assert_true(flat.bounds.flat > 0 && plain.bounds.flat == 0);
         fill(all, &plain, 0, N, 1);
         fill(parts, &flat, 0, N, 1);
@@ -89,7 +89,7 @@ TEST(flat_doubt_changes_no_draw)
 
 TEST(nothing_is_drawn_for_no_positions)
 {
-    struct floored_noise f = opened(FLOORED_LAPLACE, 5, false);
+    struct discretised_noise f = opened(DISCRETISED_LAPLACE, 5, false);
     fill(NULL, &f, 3, 0, 2);
 }
 
@@ -99,24 +99,25 @@ TEST(scales_out_of_range_are_refused)
 {
     const double scales[] = {0, -1, 0x1p-31, 0x1.0000000000001p44, INFINITY, NAN};
     struct noise *keys;
-    struct floored_noise f;
+    struct discretised_noise f;
     assert_int_equal(noise_open_insecure(&keys, 1), SOTTO_OK);
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++)
-        assert_int_equal(floored_noise_open(&f, FLOORED_GAUSSIAN, scales[i], false, keys), SOTTO_EINVAL);
-    assert_int_equal(floored_noise_open(&f, FLOORED_GAUSSIAN, 0x1p33, true, keys), SOTTO_EINVAL);
+        assert_int_equal(discretised_noise_open(&f, DISCRETISED_GAUSSIAN, scales[i], false, keys),
+                         SOTTO_EINVAL);
+    assert_int_equal(discretised_noise_open(&f, DISCRETISED_GAUSSIAN, 0x1p33, true, keys), SOTTO_EINVAL);
     noise_close(keys);
 }
 
 TEST(other_rounding_is_refused)
 {
     const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
-    struct floored_noise f = opened(FLOORED_LAPLACE, 5, false), g;
+    struct discretised_noise f = opened(DISCRETISED_LAPLACE, 5, false), g;
     struct noise *keys;
     assert_int_equal(noise_open_insecure(&keys, 1), SOTTO_OK);
     for (int i = 0; i < 3; i++) {
         fesetround(modes[i]);
-        sotto_status open = floored_noise_open(&g, FLOORED_LAPLACE, 5, false, keys),
-                     draw = floored_noise_fill(&f, all, 0, 10, 1);
+        sotto_status open = discretised_noise_open(&g, DISCRETISED_LAPLACE, 5, false, keys),
+                     draw = discretised_noise_fill(&f, all, 0, 10, 1);
         fesetround(FE_TONEAREST);
         assert_int_equal(open, SOTTO_EINVAL);
         assert_int_equal(draw, SOTTO_EINVAL);
@@ -126,9 +127,9 @@ TEST(other_rounding_is_refused)
 
 TEST(want_of_memory_is_an_error)
 {
-    struct floored_noise f = opened(FLOORED_GAUSSIAN, 0x1p44, false);
+    struct discretised_noise f = opened(DISCRETISED_GAUSSIAN, 0x1p44, false);
     base_alloc_fail_after(0);
-    sotto_status status = floored_noise_fill(&f, all, 0, 1000, 1);
+    sotto_status status = discretised_noise_fill(&f, all, 0, 1000, 1);
     base_alloc_fail_after(-1);
     assert_int_equal(status, SOTTO_ENOMEM);
 }
@@ -147,17 +148,17 @@ static void scripted(uint64_t bits[2], const void *arg, unsigned round)
 }
 
 /* Whether the kernels of all levels leave undecided draw 0 of a group with this word, and this angle. */
-static bool doubted(enum floored_law law, double m, uint64_t word, uint64_t angle)
+static bool doubted(enum discretised_law law, double m, uint64_t word, uint64_t angle)
 {
     const struct floor_bounds bounds = floor_bounds_make(law, m, false, 64);
-    uint64_t words[FLOORED_GROUP], doubt[2];
-    double k[FLOORED_GROUP];
+    uint64_t words[DISCRETISED_GROUP], undecided[2];
+    double k[DISCRETISED_GROUP];
     int levels = 0;
-    for (size_t i = 0; i < FLOORED_GROUP; i++)
-        words[i] = i < FLOORED_PAIRS ? word : angle;
+    for (size_t i = 0; i < DISCRETISED_GROUP; i++)
+        words[i] = i < DISCRETISED_PAIRS ? word : angle;
     for (int isa = 0; isa <= (int)cpu_hardware_isa(); isa++) {
-        floored_levels[isa]->draw[law](k, doubt, words, 1, &bounds);
-        levels += (int)(doubt[0] & 1);
+        discretised_levels[isa]->draw[law](k, undecided, words, 1, &bounds);
+        levels += (int)(undecided[0] & 1);
     }
     assert_true(levels == 0 || levels == (int)cpu_hardware_isa() + 1);
     return levels > 0;
@@ -168,14 +169,14 @@ TEST(small_words_and_radii_are_in_doubt)
     const double scales[] = {0x1p-30, 1, 0x1p31, 0x1p44};
     const uint64_t diagonal = (uint64_t)1 << 61, first = (uint64_t)1 << 63;
     for (int s = 0; s < 4; s++) {
-        for (enum floored_law law = 0; law < FLOORED_LAWS; law++)
+        for (enum discretised_law law = 0; law < DISCRETISED_LAWS; law++)
             for (uint64_t w = 0; w < 4; w++) {
                 assert_true(doubted(law, scales[s], w, diagonal));
-                assert_true(law == FLOORED_GAUSSIAN || doubted(law, scales[s], w | first, diagonal));
+                assert_true(law == DISCRETISED_GAUSSIAN || doubted(law, scales[s], w | first, diagonal));
             }
-        assert_true(doubted(FLOORED_GAUSSIAN, scales[s], ~(uint64_t)0, diagonal)); /* radius 0 */
-        assert_true(doubted(FLOORED_LAPLACE, scales[s], ~first, diagonal));        /* t = 0 */
-        assert_true(doubted(FLOORED_LOGISTIC, scales[s], ~first, diagonal));
+        assert_true(doubted(DISCRETISED_GAUSSIAN, scales[s], ~(uint64_t)0, diagonal)); /* radius 0 */
+        assert_true(doubted(DISCRETISED_LAPLACE, scales[s], ~first, diagonal));        /* t = 0 */
+        assert_true(doubted(DISCRETISED_LOGISTIC, scales[s], ~first, diagonal));
     }
 }
 
@@ -184,16 +185,16 @@ TEST(a_doubt_in_either_of_a_pair_counts)
 {
     const uint64_t radius = (uint64_t)1 << 62;
     const double reach = sqrt(2 * log(4)), m = 1000.5 / reach;
-    assert_false(doubted(FLOORED_GAUSSIAN, m, radius, (uint64_t)1 << 60)); /* values about 924.3, 382.9 */
+    assert_false(doubted(DISCRETISED_GAUSSIAN, m, radius, (uint64_t)1 << 60)); /* values about 924.3, 382.9 */
     for (uint64_t axis = 0; axis < 4; axis++)
-        assert_true(doubted(FLOORED_GAUSSIAN, m, radius, axis << 62));
+        assert_true(doubted(DISCRETISED_GAUSSIAN, m, radius, axis << 62));
 }
 
 /* The words of U with m ln((1 - U) / U) = 3: the first two agree with it, the third is above or below. */
-FLOORED_TEST(two_refinements)
+DISCRETISED_TEST(two_refinements)
 {
     const double m = 0x1.8p30;
-    struct ball_draw draw = floored_ball(FLOORED_LOGISTIC, m, 64, 64, scripted);
+    struct ball_draw draw = discretised_ball(DISCRETISED_LOGISTIC, m, 64, 64, scripted);
     arb_ptr u = ball_numbers(2), e = u + 1;
     int128 floor[2];
     arb_set_ui(e, 3);
@@ -212,7 +213,7 @@ FLOORED_TEST(two_refinements)
         *(i < 0 ? &draw.word[0] : &script[i][0]) = fmpz_get_ui(word);
         fmpz_clear(word);
     }
-    assert_true(doubted(FLOORED_LOGISTIC, m, draw.word[0], 0));
+    assert_true(doubted(DISCRETISED_LOGISTIC, m, draw.word[0], 0));
     for (int above = 0; above < 2; above++) {
         script[1][0] += above ? 2 : (uint64_t)-1; /* one below, one above: y falls as U grows */
         ball_draw(floor, &draw);
@@ -222,9 +223,9 @@ FLOORED_TEST(two_refinements)
     return SOTTO_OK;
 }
 
-FLOORED_TEST(a_word_of_0_goes_on)
+DISCRETISED_TEST(a_word_of_0_goes_on)
 {
-    struct ball_draw draw = floored_ball(FLOORED_LAPLACE, 1, 64, 64, scripted);
+    struct ball_draw draw = discretised_ball(DISCRETISED_LAPLACE, 1, 64, 64, scripted);
     int128 floor[2];
     memset(script, 0, sizeof script);
     script[2][0] = (uint64_t)1 << 63;
@@ -237,9 +238,9 @@ FLOORED_TEST(a_word_of_0_goes_on)
     return SOTTO_OK;
 }
 
-FLOORED_TEST(more_noise_than_fits_is_cut_off)
+DISCRETISED_TEST(more_noise_than_fits_is_cut_off)
 {
-    struct ball_draw draw = floored_ball(FLOORED_LAPLACE, 0x1p121, 64, 64, scripted);
+    struct ball_draw draw = discretised_ball(DISCRETISED_LAPLACE, 0x1p121, 64, 64, scripted);
     int128 floor[2];
     draw.word[0] = 12345;
     ball_draw(floor, &draw);
@@ -252,31 +253,31 @@ FLOORED_TEST(more_noise_than_fits_is_cut_off)
 
 /* --- draws beyond 64 bits --- */
 
-static void open_at(struct floored_noise *f, enum floored_law law, double m)
+static void open_at(struct discretised_noise *f, enum discretised_law law, double m)
 {
     struct noise *keys;
     assert_int_equal(noise_open_insecure(&keys, 77), SOTTO_OK);
-    assert_int_equal(floored_noise_open(f, law, 2, false, keys), SOTTO_OK);
+    assert_int_equal(discretised_noise_open(f, law, 2, false, keys), SOTTO_OK);
     f->bounds = floor_bounds_make(law, m, false, 64); /* also beyond what may be opened */
     noise_close(keys);
 }
 
 /* floor(2^a z) >> a is floor(z): the same positions with scales 2^56 and 2^70 times as large, where all draws are in
- * doubt and none, or nearly none, fits 64 bits. */
+ * undecided and none, or nearly none, fits 64 bits. */
 TEST(wide_draws_agree_with_narrow_ones)
 {
     enum { DRAWS = 600 };
     static int128 narrow[DRAWS], wide[DRAWS];
     static int64_t integers[DRAWS];
-    for (enum floored_law law = FLOORED_LOGISTIC; law <= FLOORED_GAUSSIAN; law++)
+    for (enum discretised_law law = DISCRETISED_LOGISTIC; law <= DISCRETISED_GAUSSIAN; law++)
         for (int more = 56; more <= 70; more += 14) {
-            struct floored_noise f;
+            struct discretised_noise f;
             int large = 0, other = 0;
             open_at(&f, law, 0x1.5p44);
-            assert_int_equal(floored_noise_fill_wide(&f, narrow, 100, DRAWS, 1), SOTTO_OK);
-            assert_int_equal(floored_noise_fill(&f, integers, 100, DRAWS, 1), SOTTO_OK);
+            assert_int_equal(discretised_noise_fill_wide(&f, narrow, 100, DRAWS, 1), SOTTO_OK);
+            assert_int_equal(discretised_noise_fill(&f, integers, 100, DRAWS, 1), SOTTO_OK);
             open_at(&f, law, ldexp(0x1.5p44, more));
-            assert_int_equal(floored_noise_fill_wide(&f, wide, 100, DRAWS, 2), SOTTO_OK);
+            assert_int_equal(discretised_noise_fill_wide(&f, wide, 100, DRAWS, 2), SOTTO_OK);
             for (int i = 0; i < DRAWS; i++) {
                 assert_true(narrow[i] == integers[i]);
                 assert_true(wide[i] >> more == narrow[i]);
@@ -294,12 +295,12 @@ TEST(draws_stop_at_their_ends)
     static int128 wide[DRAWS];
     static int64_t integers[DRAWS];
     static double of_doubles[DRAWS];
-    struct floored_noise f;
+    struct discretised_noise f;
     const int128 end = (int128)1 << 121;
-    open_at(&f, FLOORED_LAPLACE, 0x1p140);
-    assert_int_equal(floored_noise_fill_wide(&f, wide, 0, DRAWS, 1), SOTTO_OK);
-    assert_int_equal(floored_noise_fill(&f, integers, 0, DRAWS, 1), SOTTO_OK);
-    assert_int_equal(floored_noise_fill_doubles(&f, of_doubles, 0, DRAWS, 1), SOTTO_OK);
+    open_at(&f, DISCRETISED_LAPLACE, 0x1p140);
+    assert_int_equal(discretised_noise_fill_wide(&f, wide, 0, DRAWS, 1), SOTTO_OK);
+    assert_int_equal(discretised_noise_fill(&f, integers, 0, DRAWS, 1), SOTTO_OK);
+    assert_int_equal(discretised_noise_fill_doubles(&f, of_doubles, 0, DRAWS, 1), SOTTO_OK);
     for (int i = 0; i < DRAWS; i++) {
         const bool negative = wide[i] < 0;
         assert_true(wide[i] == (negative ? -1 - end : end));

@@ -4,7 +4,7 @@
 #include "support/test.h"
 #include "support/worse.h"
 #include "dp/ball/ball_private.h"
-#include "dp/noise/floored_polynomials.h"
+#include "dp/noise/discretised_polynomials.h"
 
 #include <math.h>
 #include <string.h>
