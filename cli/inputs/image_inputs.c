@@ -44,7 +44,7 @@ static sotto_status rows_from_split(struct sotto_array *out, const struct sotto_
     else if (strcmp(split, "test") == 0)
         first = data->n_train;
     else if (strcmp(split, "all") != 0)
-        return cli_fail(SOTTO_EUSAGE, "--split: '%s' is unknown; expected train, test or all", split);
+        return cli_unknown("split", split, "train, test or all");
     if (first >= end)
         return cli_fail(SOTTO_EINVAL, "data set '%s' has no %s part", data->name, split);
     sotto_status status = sotto_array_make(out, SOTTO_I8, 1, (const size_t[]){end - first});

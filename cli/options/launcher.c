@@ -158,9 +158,7 @@ sotto_status launcher_isa(int *common, const struct options *o)
 {
     const char *isa = option_text(o, "isa");
     *common = isa != NULL;
-    return !isa || strcmp(isa, "common") == 0
-               ? SOTTO_OK
-               : cli_fail(SOTTO_EUSAGE, "--isa: '%s' is unknown; expected common", isa);
+    return !isa || strcmp(isa, "common") == 0 ? SOTTO_OK : cli_unknown("isa", isa, "common");
 }
 
 sotto_status launcher_join(struct sotto_team **out, const struct launched *l, const char *verb,

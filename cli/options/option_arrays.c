@@ -31,8 +31,10 @@ static sotto_status unknown_member(const struct options *o, const char *file, co
         for (size_t k = begin; k < used && k < sizeof known; k++)
             known[k] = known[k] == '-' ? '_' : known[k];
     }
-    return cli_fail(SOTTO_EUSAGE, "--arrays %s: unknown member '%s'; expected one of: %s", file, member,
-                    known);
+    char guess[SOTTO_CHOICE_GUESS];
+    sotto_choice_guess(guess, member, known);
+    return cli_fail(SOTTO_EUSAGE, "--arrays %s: member '%s' is unknown; expected one of: %s%s", file, member,
+                    known, guess);
 }
 
 static sotto_status option_arrays_take_member(struct options *o, const char *file, const char *member)

@@ -62,6 +62,21 @@ sotto_status cli_fail(sotto_status status, const char *format, ...)
     return status;
 }
 
+sotto_status cli_unknown(const char *option, const char *given, const char *choices)
+{
+    char guess[SOTTO_CHOICE_GUESS];
+    sotto_choice_guess(guess, given, choices);
+    return cli_fail(SOTTO_EUSAGE, "--%s: '%.64s' is unknown; expected %s%s", option, given, choices, guess);
+}
+
+sotto_status cli_unknown_action(const char *verb, const char *given, const char *choices)
+{
+    char guess[SOTTO_CHOICE_GUESS];
+    sotto_choice_guess(guess, given, choices);
+    return cli_fail(SOTTO_EUSAGE, "%s: action '%.64s' is unknown; expected %s%s", verb, given, choices,
+                    guess);
+}
+
 void cli_hint(const char *format, ...)
 {
     va_list args;
@@ -72,9 +87,7 @@ void cli_hint(const char *format, ...)
 
 const char *cli_error_text(void)
 {
-    static char text[sizeof error_text + GUESS];
-    name_guess(text, sizeof text, error_text[0] ? error_text : sotto_error_text());
-    return text;
+    return error_text[0] ? error_text : sotto_error_text();
 }
 
 const char *cli_error_hint(void)
@@ -100,6 +113,15 @@ static const struct {
                {"constant-time",
                 "was removed: it was not exact; --flat-doubt makes the running time tell next to "
                 "nothing about the noise, which stays exact"}};
+
+void nearest_consider(struct nearest *best, const char *wanted, const char *candidate)
+{
+    size_t d = sotto_name_distance(wanted, candidate);
+    if (d < best->distance) {
+        best->distance = d;
+        best->name = candidate;
+    }
+}
 
 static sotto_status unknown_option(const struct options *o, const char *name, size_t length)
 {
@@ -241,7 +263,7 @@ static sotto_status check_common(const struct options *o)
     for (size_t i = 0; i < 2; i++) {
         const char *when = option_text(o, whens[i]);
         if (strcmp(when, "auto") != 0 && strcmp(when, "always") != 0 && strcmp(when, "never") != 0)
-            return cli_fail(SOTTO_EUSAGE, "--%s is '%s'; expected auto, always or never", whens[i], when);
+            return cli_unknown(whens[i], when, "auto, always or never");
     }
     const uint64_t threads = option_count(o, "threads");
     if (option_given(o, "threads") && (threads < 1 || threads > THREADS_MOST))

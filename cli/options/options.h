@@ -184,6 +184,9 @@ void cli_set_shares(bool shares, bool first);
 /* Of several ranks, of either kind, rank 0 alone writes files and prints. */
 bool cli_writes(void);
 sotto_status cli_fail(sotto_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* EUSAGE "--OPTION: 'GIVEN' is unknown; expected CHOICES", and "VERB: action ...", with "did you mean" (sotto_choice_guess()). */
+sotto_status cli_unknown(const char *option, const char *given, const char *choices);
+sotto_status cli_unknown_action(const char *verb, const char *given, const char *choices);
 /* EUSAGE unless the option was given. */
 sotto_status option_require(const struct options *o, const char *name);
 /* A warning line on stderr: "sotto: warning: ...". */

@@ -61,16 +61,12 @@ sotto_status option_arrays_take(struct options *o);
 void option_show_command(struct options *o);
 sotto_status option_store(struct options *o, const struct option_row *row, const char *text);
 
-/* Did-you-mean (guess.c): start with {NULL, limit}; the name stays NULL when nothing is nearer than the limit. */
+/* Did-you-mean: start with {NULL, limit}; the name stays NULL when nothing is nearer than the limit. */
 struct nearest {
     const char *name;
     size_t distance;
 };
 void nearest_consider(struct nearest *best, const char *wanted, const char *candidate);
-/* Copies the text of an error into out[capacity]; "... 'dpsgd' is unknown; expected adam, dp-sgd or taylor" ends in
- * "; did you mean 'dp-sgd'?" there, at most GUESS bytes. */
-enum { GUESS = 96 };
-void name_guess(char *out, size_t capacity, const char *error);
 
 /* What to do about the failure of cli_fail(): the line below it. */
 void cli_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -97,7 +97,7 @@ static sotto_status read_adjacencies(struct request *q, const struct options *o)
     else if (status == SOTTO_OK && option_given(o, "parts-hold"))
         status = sotto_adjacency_find(&q->parts_hold, hold);
     if (status == SOTTO_OK && by && strcmp(by, "index") != 0 && strcmp(by, "value") != 0)
-        return cli_fail(SOTTO_EUSAGE, "--parts-by: '%s' is unknown; expected index or value", by);
+        return cli_unknown("parts-by", by, "index or value");
     q->by_index = by && strcmp(by, "index") == 0;
     return status;
 }
@@ -237,11 +237,8 @@ static sotto_status account_rule(const struct options *o, const struct sotto_con
         if (strcmp(rules[i].name, option_text(o, "rule")) == 0)
             r = &rules[i];
     if (!r)
-        return cli_fail(
-            SOTTO_EUSAGE,
-            "--rule: '%s' is unknown; expected basic, advanced, optimal, parallel, group, mixture or "
-            "post-processing",
-            option_text(o, "rule"));
+        return cli_unknown("rule", option_text(o, "rule"),
+                           "basic, advanced, optimal, parallel, group, mixture or post-processing");
     sotto_status status = account_rule_check(r, o);
     if (status == SOTTO_OK)
         status = read_parts(&q, option_text(o, "parts"));

@@ -201,7 +201,7 @@ static sotto_status read_coins(enum sotto_coins *out, const struct options *o)
     const char *text = option_text(o, "coins");
     *out = text && strcmp(text, "replacement") == 0 ? SOTTO_COINS_REPLACEMENT : SOTTO_COINS_INCLUSION;
     if (text && strcmp(text, "inclusion") != 0 && strcmp(text, "replacement") != 0)
-        return cli_fail(SOTTO_EUSAGE, "--coins: '%s' is unknown; expected inclusion or replacement", text);
+        return cli_unknown("coins", text, "inclusion or replacement");
     return SOTTO_OK;
 }
 

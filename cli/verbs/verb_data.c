@@ -453,10 +453,8 @@ static sotto_status verb_data_run(const struct options *o, const struct sotto_co
         if (strcmp(actions[i].name, name) == 0)
             action = &actions[i];
     if (!action)
-        return cli_fail(SOTTO_EUSAGE,
-                        "data: unknown action '%s'; expected list, info, import, schema, fetch, verify, "
-                        "loci, check or split",
-                        name);
+        return cli_unknown_action("data", name,
+                                  "list, info, import, schema, fetch, verify, loci, check or split");
     const bool optional = action->argument && action->argument[0] == '[';
     size_t wanted = action->argument ? 2 : 1;
     if (option_argument_count(o) < wanted && !optional)

@@ -57,7 +57,7 @@ static sotto_status verb_encoder_run(const struct options *o, const struct sotto
     const char *action = option_argument(o, 0);
     sotto_status status = SOTTO_OK;
     if (strcmp(action, "import") != 0)
-        return cli_fail(SOTTO_EUSAGE, "encoder: unknown action '%s'; expected import", action);
+        return cli_unknown_action("encoder", action, "import");
     if (option_argument_count(o) < 2)
         return cli_fail(SOTTO_EUSAGE, "encoder import: no file; give the weights, a .safetensors file");
     for (size_t i = 0; i < sizeof required / sizeof *required && status == SOTTO_OK; i++)

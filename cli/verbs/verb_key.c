@@ -27,7 +27,7 @@ static sotto_status verb_key_run(const struct options *o, const struct sotto_con
                *file = option_argument_count(o) > 1 ? option_argument(o, 1) : NULL;
     const int new = strcmp(action, "new") == 0, sign = strcmp(action, "sign") == 0;
     if (!new && !sign && strcmp(action, "show") != 0)
-        return cli_fail(SOTTO_EUSAGE, "key: unknown action '%s'; expected new, show or sign", action);
+        return cli_unknown_action("key", action, "new, show or sign");
     if (new ? file != NULL : file == NULL)
         return cli_fail(SOTTO_EUSAGE,
                         new ? "key new: unexpected argument '%s'; give --output FILE"

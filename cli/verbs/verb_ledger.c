@@ -244,8 +244,7 @@ static sotto_status verb_ledger_run(const struct options *o, const struct sotto_
         return run_show(o, ctx, json);
     if (strcmp(action, "overlap") == 0)
         return run_overlap(o, ctx, json);
-    return cli_fail(SOTTO_EUSAGE, "ledger: unknown action '%s'; expected init, plan, show or overlap",
-                    action);
+    return cli_unknown_action("ledger", action, "init, plan, show or overlap");
 }
 
 static const struct subcommand subcommands[] = {

@@ -48,7 +48,7 @@ setup() {
   [ "$output" = "sotto: error: --member-labels is given twice: as an option and as member 'member_labels' of --arrays all.npz" ]
   run "$SOTTO" audit --arrays unknown.npz
   [ "$status" -eq 64 ]
-  [[ "$output" == "sotto: error: --arrays unknown.npz: unknown member 'surprise'; expected one of: member_logits, nonmember_logits, "*"membership"* ]]
+  [[ "$output" == "sotto: error: --arrays unknown.npz: member 'surprise' is unknown; expected one of: member_logits, nonmember_logits, "*"membership"* ]]
   run "$SOTTO" attack ml-leaks-1 --target t.safetensors --arrays all.npz
   [ "$status" -eq 64 ]
   [[ "$output" == *"expected one of: member_features, member_labels, "* ]]

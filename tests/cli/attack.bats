@@ -230,7 +230,7 @@ refused() {
 }
 
 @test "bad input is one clear line" {
-  refused 64 "attack: unknown attack 'shocking'; expected one of shokri, " own shocking
+  refused 64 "attack 'shocking' is unknown; expected shokri, " own shocking
   refused 64 "attack: --target is missing" "$SOTTO" attack shokri --member-features b/member-features.npy --member-labels b/member-labels.npy --nonmember-features b/nonmember-features.npy --nonmember-labels b/nonmember-labels.npy
   refused 66 "no.safetensors" "$SOTTO" attack shokri --target no.safetensors --member-features b/member-features.npy --member-labels b/member-labels.npy --nonmember-features b/nonmember-features.npy --nonmember-labels b/nonmember-labels.npy
   refused 65 "p/other-features.npy has 40 columns; the target expects 8" attack shokri --attacker-features p/other-features.npy --attacker-labels p/other-labels.npy

@@ -32,7 +32,7 @@ sotto() { run "$SOTTO" "$@"; }
   [ "$status" -eq 64 ]
   sotto data frobnicate
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: data: unknown action 'frobnicate'; expected list, info, import, schema, fetch, verify, loci, check or split" ]
+  [ "$output" = "sotto: error: data: action 'frobnicate' is unknown; expected list, info, import, schema, fetch, verify, loci, check or split" ]
   sotto data info
   [ "$status" -eq 64 ]
   [ "$output" = "sotto: error: data info: expects NAME; see 'sotto data --help'" ]

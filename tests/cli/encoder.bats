@@ -17,7 +17,7 @@ statement=(--statement "public, by a test")
   run "$SOTTO" encoder
   refused 64 "encoder"
   run "$SOTTO" encoder export x
-  refused 64 "unknown action 'export'; expected import"
+  refused 64 "action 'export' is unknown; expected import"
   import
   refused 64 "no file; give the weights"
   import w.safetensors --model resnet18 -o e.safetensors

@@ -251,7 +251,7 @@ dp=(--classes 2 --trainer dp-adam --batch 60 --epochs 1 --epsilon 1.83 --delta 1
   refused 64 "expected EPSILON or EPSILON,DELTA" "$SOTTO" ledger init --dataset-id x --budget much
   refused 64 "--budget is missing" "$SOTTO" ledger init --dataset-id x
   refused 64 "ledger show: give exactly one of FILE and --dataset-id" "$SOTTO" ledger show
-  refused 64 "unknown action 'close'" "$SOTTO" ledger close
+  refused 64 "action 'close' is unknown" "$SOTTO" ledger close
   refused 66 "nothing.jsonl" "$SOTTO" ledger show nothing.jsonl
 }
 

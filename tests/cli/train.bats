@@ -102,7 +102,7 @@ expect() {
 @test "bad options are one clear line" {
   expect 65 "batch 64 is larger than the 56 records to train on"
   expect 65 "epochs must be at least 1" --batch 8 --epochs 0
-  expect 65 "model 'resnet9' is unknown; expected one of: " --batch 8 --model resnet9
+  expect 65 "model 'resnet9' is unknown; expected " --batch 8 --model resnet9
   expect 65 "momentum cannot be given for optimizer" --batch 8 --momentum 0.9
   expect 65 "contains images of 1x28x28; expected 3x32x32" --batch 8 --image 3,32,32
   expect 64 "--image: '3,32' is not a shape; expected CHANNELS,HEIGHT,WIDTH such as 3,32,32" --batch 8 --image 3,32

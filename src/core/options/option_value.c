@@ -3,6 +3,7 @@
 #include "io/text/number.h"
 #include "io/text/number_interval.h"
 #include "options/option_values.h"
+#include "base/choice.h"
 #include "sotto/private/option.h"
 
 #include <errno.h>
@@ -74,7 +75,7 @@ done:
 /* "clipping must be l2 or l1 (got 'linf')" */
 static sotto_status refuse_choice(const struct sotto_option *row, const char *text)
 {
-    char names[128];
+    char names[128], guess[CHOICE_GUESS];
     size_t used = 0;
     for (const char *name = row->range; *name;) {
         size_t length = strcspn(name, "|");
@@ -86,7 +87,8 @@ static sotto_status refuse_choice(const struct sotto_option *row, const char *te
                                  (int)length, name);
         name += length + !last;
     }
-    return status_fail(SOTTO_EINVAL, "%s must be %s (got '%s')", row->name, names, text);
+    choice_guess(guess, text, names);
+    return status_fail(SOTTO_EINVAL, "%s must be %s (got '%s')%s", row->name, names, text, guess);
 }
 
 static sotto_status set_choice(void *to, const struct sotto_option *row, const char *text)

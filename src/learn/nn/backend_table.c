@@ -1,6 +1,7 @@
 #include "nn/backend.h"
 
 #include "base/cpu.h"
+#include "base/choice.h"
 
 #include <string.h>
 
@@ -32,7 +33,7 @@ sotto_status nn_backend_find(const struct nn_backend **out, const char *name)
     }
     if (strcmp(name, "dnnl") == 0 || strcmp(name, "winograd") == 0)
         return status_fail(SOTTO_ENOTSUP, "backend '%s': this sotto was built without oneDNN", name);
-    return status_fail(SOTTO_EINVAL, "backend '%s' is unknown; expected auto, winograd, dnnl or ref", name);
+    return choice_unknown(SOTTO_EINVAL, "backend", name, "auto, winograd, dnnl or ref");
 }
 
 const char *nn_backend_name(const struct nn_backend *b)
@@ -84,7 +85,7 @@ sotto_status nn_dtype_find(enum nn_dtype *out, const char *name, const struct nn
     else if (strcmp(name, "bf16") == 0)
         return nn_refuse_bf16(backend);
     else
-        return status_fail(SOTTO_EINVAL, "dtype '%s' is unknown; expected one of: auto, bf16, f32", name);
+        return choice_unknown(SOTTO_EINVAL, "dtype", name, "auto, bf16 or f32");
     return SOTTO_OK;
 }
 

@@ -1,6 +1,7 @@
 /* Two views of an image attract, views of different images repel: NT-Xent on a two-layer projection. The
  * Keras form takes its negatives from the other view only; the form of chen2020simclr from both. */
 #include "ssl/objective.h"
+#include "base/choice.h"
 
 #include <string.h>
 
@@ -23,8 +24,8 @@ static sotto_status objective_simclr_create(void **state, const struct objective
     sotto_status status = SOTTO_OK;
     struct simclr *s = NULL;
     int keras = strcmp(config->loss, "keras") == 0;
-    REQUIRE(keras || strcmp(config->loss, "simclr") == 0,
-            "loss '%s' is unknown; expected one of: keras, simclr", config->loss);
+    if (!keras && strcmp(config->loss, "simclr") != 0)
+        TRY(choice_unknown(SOTTO_EINVAL, "loss", config->loss, "keras or simclr"));
     REQUIRE(config->temperature >= 1e-3 && config->temperature <= 1e3,
             "temperature must be > 0, between 0.001 and 1000 (got %g)", config->temperature);
     NEW(s, 1);

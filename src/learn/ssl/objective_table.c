@@ -1,4 +1,5 @@
 #include "ssl/objective.h"
+#include "base/choice.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,5 +24,5 @@ sotto_status objective_find(const struct objective **out, const char *name)
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", objectives[i]->name);
     }
-    return status_fail(SOTTO_EINVAL, "method '%s' is unknown; expected one of: %s", name, known);
+    return choice_unknown(SOTTO_EINVAL, "method", name, known);
 }

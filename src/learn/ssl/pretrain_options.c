@@ -6,6 +6,7 @@
 
 #include "par/par.h"
 #include "par/ranks.h"
+#include "base/choice.h"
 #include "sotto/option.h"
 
 #include <math.h>
@@ -28,8 +29,7 @@ static sotto_status resolve_schedule(struct schedule *out, const struct sotto_pr
         *out = (struct schedule){
             .kind = SCHEDULE_COSINE, .lr = o->lr, .warmup_steps = steps / 20, .total_steps = steps};
     else
-        return status_fail(SOTTO_EINVAL, "schedule '%s' is unknown; expected one of: constant, cosine",
-                           o->schedule);
+        return choice_unknown(SOTTO_EINVAL, "schedule", o->schedule, "constant or cosine");
     return SOTTO_OK;
 }
 

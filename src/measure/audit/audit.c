@@ -5,6 +5,7 @@
 #include "audit/score/posterior.h"
 #include "num/beta.h"
 #include "par/par.h"
+#include "base/choice.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ static sotto_status check_names(const char *const *names, unsigned have)
         const struct score_attack *a = attack_find(*names);
         list_names(possible, sizeof possible, a ? have : ~0u);
         if (!a)
-            FAIL(SOTTO_EUSAGE, "audit: unknown attack '%s'; expected one of %s", *names, possible);
+            TRY(choice_unknown(SOTTO_EUSAGE, "audit: attack", *names, possible));
         if (!attack_applies(a, have))
             FAIL(SOTTO_EUSAGE, "audit: attack '%s' cannot run on these inputs; possible: %s", *names,
                  possible);

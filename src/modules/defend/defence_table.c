@@ -1,5 +1,6 @@
 /* Expands defence_list.h twice: declarations, then the table; names, settings and the list for people. */
 #include "defend/defence.h"
+#include "base/choice.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +39,7 @@ sotto_status defence_find(const struct defence **out, const char *name)
                                  : i + 1 < COUNT ? ", "
                                                  : " or ",
                                  defence_table[i]->name);
-    return status_fail(SOTTO_EUSAGE, "defence '%s' is unknown; expected %s", name ? name : "", names);
+    return choice_unknown(SOTTO_EUSAGE, "defence", name ? name : "", names);
 }
 
 const char *sotto_defence_name(size_t i)

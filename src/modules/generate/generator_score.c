@@ -3,6 +3,7 @@
 
 #include "options/module_tables.h"
 #include "par/par.h"
+#include "base/choice.h"
 #include "sotto/option.h"
 
 #include <math.h>
@@ -162,10 +163,8 @@ sotto_status sotto_generator_score(double *scores, const char **access, const ch
     while (at < count && strcmp(scorers[at].name, attack) != 0)
         at++;
     if (at == count)
-        FAIL(SOTTO_EUSAGE,
-             "attack '%s' on a generative model is unknown; expected logan, gan-leaks-white, "
-             "gan-leaks-partial, reconstruction or elbo",
-             attack);
+        TRY(choice_unknown(SOTTO_EUSAGE, "generative model: attack", attack,
+                           "logan, gan-leaks-white, gan-leaks-partial, reconstruction or elbo"));
     if (scorers[at].reader != ANY && (scorers[at].reader == ENCODES) != g->kind->encodes)
         FAIL(SOTTO_EUSAGE, "attack '%s' needs a model of kind %s; this one is a %s", attack,
              scorers[at].reader == ENCODES ? "vae" : "dcgan or wgan-gp", g->kind->name);

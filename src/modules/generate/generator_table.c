@@ -1,4 +1,5 @@
 #include "generate/generator.h"
+#include "base/choice.h"
 
 #include <string.h>
 
@@ -11,6 +12,5 @@ sotto_status generator_kind_find(const struct generator_kind **out, const char *
             *out = kinds[i];
             return SOTTO_OK;
         }
-    return status_fail(SOTTO_EUSAGE, "generative model '%s' is unknown; expected dcgan, wgan-gp or vae",
-                       name);
+    return choice_unknown(SOTTO_EUSAGE, "generative model", name, "dcgan, wgan-gp or vae");
 }

@@ -6,6 +6,7 @@
 #include "nn/loop/checkpoint.h"
 #include "nn/model/model.h"
 #include "options/module_tables.h"
+#include "base/choice.h"
 #include "sotto/option.h"
 
 #include <math.h>
@@ -57,13 +58,13 @@ static sotto_status talos_settle(struct talos_setup *out, const struct sotto_tal
     const char *alternation = options->alternation;
     s.two_pass = strcmp(alternation, "two-pass") == 0;
     s.joint = strcmp(alternation, "joint") == 0;
-    REQUIRE(s.two_pass || s.joint || strcmp(alternation, "odd-even") == 0,
-            "alternation '%s' is unknown; expected one of: odd-even, two-pass, joint", alternation);
+    if (!s.two_pass && !s.joint && strcmp(alternation, "odd-even") != 0)
+        TRY(choice_unknown(SOTTO_EINVAL, "alternation", alternation, "odd-even, two-pass or joint"));
     const char *reads = options->reads;
     s.of_images = strcmp(reads, "images") == 0;
     s.images = s.of_images || strcmp(reads, "views-of-three") == 0;
-    REQUIRE(s.images || strcmp(reads, "views") == 0,
-            "input '%s' of the classifier is unknown; expected one of: views, images, views-of-three", reads);
+    if (!s.images && strcmp(reads, "views") != 0)
+        TRY(choice_unknown(SOTTO_EINVAL, "classifier: reads", reads, "views, images or views-of-three"));
     s.bounded = options->bounded != 0;
     s.relu_logits = options->relu_logits != 0;
     s.adversary_steps = options->adversary_steps;

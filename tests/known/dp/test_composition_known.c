@@ -33,8 +33,8 @@ TEST(known_answers)
             close_to(simple.epsilon.upper, known[i][3], 2e-7);
             close_to(advanced.epsilon.upper, known[i][4], 2e-7);
         }
-        assert_string_equal(optimal.adjacency, "replace-one");
-        assert_string_equal(simple.adjacency, "add-remove");
+        assert_int_equal(optimal.adjacency, SOTTO_REPLACE_ONE);
+        assert_int_equal(simple.adjacency, SOTTO_ADD_REMOVE);
     }
 }
 

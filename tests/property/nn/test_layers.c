@@ -484,8 +484,7 @@ TEST(impossible_layers_are_refused)
     struct nn_model *m = NULL;
     struct nn_model_config config = {.name = "resnet18", .input = {3, 32, 32}, .norm = "layer"};
     assert_int_equal(nn_model_create(&m, &config, 1), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(),
-                        "model resnet18: norm 'layer' is unknown; expected batch or group");
+    assert_string_equal(sotto_error_text(), "norm 'layer' is unknown; expected batch or group");
 }
 
 TEST(networks_have_their_published_sizes)

@@ -161,7 +161,7 @@ TEST(what_cannot_be_is_refused)
         size_t records, views;
         const char *text;
     } cases[] = {
-        {"rank", &network, true, 8, 2, "norm_scope 'rank' is unknown; expected one of: batch, leaf"},
+        {"rank", &network, true, 8, 2, "norm_scope 'rank' is unknown; expected batch or leaf"},
         {"leaf", &network, false, 8, 2, "norm_scope leaf cannot be given with order fast; give order exact"},
         {"leaf", &group, true, 8, 2,
          "norm_scope leaf: the network has no batch normalisation that is trained"},

@@ -168,24 +168,24 @@ TEST(bad_options_are_one_clear_line)
     o = tiny(), o.min_area = 1.5;
     expect_error(&o, SOTTO_EINVAL, "min_area must be in (0, 1] (got 1.5)");
     o = tiny(), o.method = "simclear";
-    expect_error(&o, SOTTO_EINVAL, "method 'simclear' is unknown; expected one of: rotation, simclr");
+    expect_error(&o, SOTTO_EINVAL, "method 'simclear' is unknown; expected rotation, simclr");
     o = tiny(), o.encoder = "keras";
-    expect_error(&o, SOTTO_EINVAL, "model 'keras' is unknown; expected one of: cnn, deep-sets");
+    expect_error(&o, SOTTO_EINVAL, "model 'keras' is unknown; expected cnn, deep-sets");
     o = tiny(), o.encoder = "mlp";
     expect_error(&o, SOTTO_EINVAL, "mlp");
     o = tiny(), o.dtype = "f16";
-    expect_error(&o, SOTTO_EINVAL, "dtype 'f16' is unknown; expected one of: auto, bf16, f32");
+    expect_error(&o, SOTTO_EINVAL, "dtype 'f16' is unknown; expected auto, bf16 or f32");
     o = tiny(), o.dtype = "bf16", o.backend = "ref";
     expect_error(&o, SOTTO_ENOTSUP,
                  "dtype bf16: backend 'ref' computes in f32 only; use dtype f32 or backend dnnl");
     o = tiny(), o.order = "quick";
-    expect_error(&o, SOTTO_EINVAL, "order 'quick' is unknown; expected one of: auto, exact, fast");
+    expect_error(&o, SOTTO_EINVAL, "order 'quick' is unknown; expected auto, exact or fast");
     o = tiny(), o.leaf = 5;
     expect_error(&o, SOTTO_EINVAL, "leaf: 5 records are more than the 4 of a batch");
     o = tiny(), o.schedule = "linear";
-    expect_error(&o, SOTTO_EINVAL, "schedule 'linear' is unknown; expected one of: constant, cosine");
+    expect_error(&o, SOTTO_EINVAL, "schedule 'linear' is unknown; expected constant or cosine");
     o = tiny(), o.loss = "triplet";
-    expect_error(&o, SOTTO_EINVAL, "loss 'triplet' is unknown; expected one of: keras, simclr");
+    expect_error(&o, SOTTO_EINVAL, "loss 'triplet' is unknown; expected keras or simclr");
     o = tiny(), o.checkpoint = "/dev/null/c.safetensors";
     expect_error(&o, SOTTO_ECREATE, "/dev/null/c.safetensors");
 }

@@ -338,8 +338,8 @@ TEST(bad_requests_have_one_line)
         assert_true(n == NULL && certificate == NULL);                                                       \
         assert_int_equal(access(path_of("none.jsonl"), F_OK), -1); /* nothing was charged */                 \
     } while (0)
-    BAD(r.p.noise = "laplace", SOTTO_EINVAL, "expected one of: gaussian, logistic");
-    BAD(r.p.clipping = "soft", SOTTO_EINVAL, "expected one of: flat, automatic, layers, quantile");
+    BAD(r.p.noise = "laplace", SOTTO_EINVAL, "expected gaussian or logistic");
+    BAD(r.p.clipping = "soft", SOTTO_EINVAL, "expected flat, automatic, layers or quantile");
     BAD(r.p.noise_multiplier = 0, SOTTO_EINVAL, "noise_multiplier must be finite and > 0");
     BAD(r.p.noise_multiplier = NAN, SOTTO_EINVAL, "noise_multiplier must be finite and > 0");
     BAD(r.p.max_grad_norm = SOTTO_ZERO, SOTTO_EINVAL, "max_grad_norm must be finite and > 0");

@@ -264,8 +264,7 @@ TEST(what_is_missing_is_named)
     struct sotto_attack_input in = input(&member, &nonmember);
     struct sotto_attack_options o = options("shocking");
     assert_int_equal(attempt(&in, &o), SOTTO_EUSAGE);
-    assert_non_null(
-        strstr(sotto_error_text(), "attack: unknown attack 'shocking'; expected one of shokri, "));
+    assert_non_null(strstr(sotto_error_text(), "attack 'shocking' is unknown; expected shokri, "));
     o = options("ml-leaks-2");
     in.other.n = 0;
     assert_int_equal(attempt(&in, &o), SOTTO_EUSAGE);

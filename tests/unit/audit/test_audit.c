@@ -209,7 +209,7 @@ TEST(bad_inputs_are_refused)
     struct sotto_audit_options options = {.names = unknown};
     expect(
         SOTTO_EUSAGE, &in, &options,
-        "audit: unknown attack 'lossy'; expected one of loss, confidence, entropy, modified-entropy, "
+        "audit: attack 'lossy' is unknown; expected loss, confidence, entropy, modified-entropy, "
         "correctness, class-confidence, class-entropy, class-modified-entropy, privacy-risk, shadow-network, "
         "population, quantile, quantile-pinball, lira, lira-pooled, lira-student, lira-offline, rmia, "
         "rmia-offline, rmia-tuned, rmia-population, lira-views, lira-offline-views, rmia-views, "
@@ -217,7 +217,7 @@ TEST(bad_inputs_are_refused)
         "sablayrolles, watson, reference-rank, homer, tracing, tracing-standardised, mean-likelihood, logan, "
         "gan-leaks, "
         "gan-leaks-calibrated, monte-carlo, monte-carlo-distance, token-loss, zlib, reference-ratio, "
-        "reference-difference, lowercase, neighbourhood, min-k, min-k-plus, scores");
+        "reference-difference, lowercase, neighbourhood, min-k, min-k-plus, scores; did you mean 'loss'?");
     options.names = unfit;
     expect(SOTTO_EUSAGE, &in, &options, "audit: attack 'loss' cannot run on these inputs; possible: entropy");
     options = (struct sotto_audit_options){.confidence = 1.5};

@@ -70,7 +70,7 @@ TEST(one_event_is_an_account)
     assert_int_equal(sotto_account_events(&many, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
     assert_true(many.epsilon.upper <= 5.632010670081592);
     assert_true(many.sample_rate == 0.01 && many.scale == 1.1);
-    assert_string_equal(many.adjacency, "add-remove");
+    assert_int_equal(many.adjacency, SOTTO_ADD_REMOVE);
 }
 
 TEST(order_does_not_matter_and_more_is_more)

@@ -153,7 +153,7 @@ TEST(it_lies_between_what_is_known)
             struct sotto_account poisson = account_of(&half);
             assert_int_equal(a.adjacency, SOTTO_REPLACE_ONE);
             assert_int_equal(a.sampling, SOTTO_SAMPLING_FIXED);
-            assert_string_equal(one.sampling, "poisson");
+            assert_int_equal(one.sampling, SOTTO_SAMPLING_POISSON);
             assert_true(a.epsilon.lower <= one.epsilon.upper * (1 + 1e-6));
             assert_true(a.epsilon.upper >= one.epsilon.lower);
             assert_true(a.epsilon.upper >= poisson.epsilon.lower);

@@ -215,7 +215,7 @@ TEST(without_labels_inputs_are_protected)
     struct sotto_certificate *c = NULL;
     struct sotto_released_inputs r;
     release(&c, &p);
-    assert_string_equal(sotto_certificate_account(c)->adjacency, "replace-input");
+    assert_int_equal(sotto_certificate_account(c)->adjacency, SOTTO_REPLACE_INPUT);
     assert_non_null(strstr(sotto_certificate_statement(c), "under replace-input adjacency"));
     assert_int_equal(sotto_released_inputs(&r, out, labels, NULL), SOTTO_OK);
     assert_string_equal(r.text, "features private, labels not");

@@ -130,7 +130,7 @@ TEST(mistakes_name_their_place)
         {"name: x\nprotect: [{trainer: dp-sgd, model: cnn, freeze: all, epsilon: 1}]\n",
          "protect[0]: freeze 'all' needs a pre-trained encoder"},
         {"name: x\nprotect: [{trainer: dp-sgd, from: encoder, freeze: some, epsilon: 1}]\n",
-         "protect[0]: freeze 'some' is unknown; expected one of: none, norm, all"},
+         "protect[0]: freeze 'some' is unknown; expected none, norm, all"},
         {"name: x\nprotect: [{trainer: dp-sgd, from: encoder, hidden: [8], epsilon: 1}]\n",
          "protect[0]: hidden widths are those of the pre-trained encoder"},
         {"name: x\nprotect: [{trainer: dp-adam, model: mlp, momentum: 0.9, epsilon: 1}]\n",

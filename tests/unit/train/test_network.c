@@ -269,9 +269,9 @@ TEST(bad_options_are_one_line)
     REFUSED(o.momentum = 0.5, "momentum cannot be given for optimizer adam; expected optimizer sgd");
     REFUSED((o.optimizer = "sgd", o.momentum = 1), "momentum must be at least 0 and below 1");
     REFUSED(o.weight_decay = -1, "weight_decay must be finite and >= 0");
-    REFUSED(o.model = "vgg", "model 'vgg' is unknown; expected one of: cnn");
-    REFUSED(o.optimizer = "adagrad", "optimizer 'adagrad' is unknown; expected one of: adam, sgd");
-    REFUSED(o.schedule = "linear", "schedule 'linear' is unknown; expected one of: constant, cosine, step");
+    REFUSED(o.model = "vgg", "model 'vgg' is unknown; expected cnn");
+    REFUSED(o.optimizer = "adagrad", "optimizer 'adagrad' is unknown; expected adam or sgd");
+    REFUSED(o.schedule = "linear", "schedule 'linear' is unknown; expected constant, cosine or step");
     REFUSED(o.norm = "layer", "norm 'layer' is unknown");
     REFUSED(o.norm = "group", "model cnn has no normalisation");
     REFUSED(o.model = "resnet8", "model resnet8 has fixed widths");

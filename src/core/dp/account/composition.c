@@ -3,6 +3,7 @@
 #include "sotto/lab/account.h"
 
 #include "num/special.h"
+#include "base/choice.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,10 +26,8 @@ sotto_status sotto_adjacency_find(enum sotto_adjacency *adjacency, const char *n
             *adjacency = (enum sotto_adjacency)i;
             return SOTTO_OK;
         }
-    return status_fail(SOTTO_EINVAL,
-                       "adjacency '%.40s' is not known; expected replace-one, add-remove, zero-out or "
-                       "replace-input",
-                       name);
+    return choice_unknown(SOTTO_EINVAL, "adjacency", name,
+                          "replace-one, add-remove, zero-out or replace-input");
 }
 
 sotto_status composition_check(const struct sotto_dp *parts, size_t n, enum sotto_adjacency adjacency)

@@ -1,6 +1,7 @@
 /* Lists of events from JSON or YAML: sotto.events/1 and the state of an Opacus accountant. Strict: an unknown
  * member, or one that does not belong to its kind of event, is an error. */
 #include "dp/account/adaptive_account.h"
+#include "base/choice.h"
 #include "dp/account/events.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -95,9 +96,9 @@ static sotto_status refuse_member(const char *where, const char *key)
     size_t best = 0;
     char shown[64];
     for (size_t i = 1; i < MEMBERS; i++)
-        if (utf8_distance(key, members[i].name) < utf8_distance(key, members[best].name))
+        if (name_distance(key, members[i].name) < name_distance(key, members[best].name))
             best = i;
-    bool close = utf8_distance(key, members[best].name) <= 2;
+    bool close = name_distance(key, members[best].name) <= 2;
     return status_fail(SOTTO_EFORMAT, "%s: unknown member '%s'%s%s%s", where,
                        utf8_printable(shown, sizeof shown, key, strlen(key)), close ? "; did you mean '" : "",
                        close ? members[best].name : "", close ? "'?" : "");

@@ -2,6 +2,7 @@
 #include "dp/mechanism/mechanism.h"
 #include "sotto/account.h"
 #include "sotto/private/print.h"
+#include "base/choice.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -80,5 +81,5 @@ sotto_status mechanism_require(const struct mechanism **out, const char *name)
                            "scale)); expected laplace, its symmetric form",
                            name);
     list_names(names, sizeof names);
-    return status_fail(SOTTO_EINVAL, "mechanism '%s' is unknown; expected %s", name ? name : "", names);
+    return choice_unknown(SOTTO_EINVAL, "mechanism", name ? name : "", names);
 }

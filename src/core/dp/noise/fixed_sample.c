@@ -4,6 +4,7 @@
 #include "sotto/lab/account.h"
 
 #include "base/memory.h"
+#include "base/choice.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,7 +24,7 @@ sotto_status sotto_sampling_find(enum sotto_sampling *sampling, const char *name
             *sampling = (enum sotto_sampling)i;
             return SOTTO_OK;
         }
-    return status_fail(SOTTO_EINVAL, "sampling '%.40s' is unknown; expected poisson or fixed", name);
+    return choice_unknown(SOTTO_EINVAL, "sampling", name, "poisson or fixed");
 }
 
 double sampling_rate(enum sotto_sampling sampling, size_t sample, size_t records)

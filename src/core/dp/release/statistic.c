@@ -1,5 +1,6 @@
 #include "dp/release/statistic.h"
 #include "base/memory.h"
+#include "base/choice.h"
 #include "sotto/private/io.h"
 
 #include <math.h>
@@ -158,10 +159,8 @@ static sotto_status statistic_compute(double *out, struct sotto_release *r, cons
         TRY(load_cases(&is_case, p->cases, records->n));
         chi_squares(out, records, is_case, alleles);
     } else {
-        FAIL(SOTTO_EUSAGE,
-             "protect: statistic '%.40s' is unknown; expected mean, median, chi-square-genotypes or "
-             "chi-square-alleles",
-             p->statistic);
+        TRY(choice_unknown(SOTTO_EUSAGE, "protect: statistic", p->statistic,
+                           "mean, median, chi-square-genotypes or chi-square-alleles"));
     }
     statistic_sensitivity(&r->sensitivity, p->statistic, low, high, records->n, records->columns, scores);
 done:

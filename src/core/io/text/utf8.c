@@ -93,26 +93,3 @@ const char *utf8_printable(char *out, size_t capacity, const char *text, size_t 
     out[used] = '\0';
     return out;
 }
-
-size_t utf8_distance(const char *a, const char *b)
-{
-    size_t row[64], m = strlen(a), n = strlen(b);
-    if (m > 62 || n > 62)
-        return 99;
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= m; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t above = row[j], best = diagonal + (a[i - 1] != b[j - 1]);
-            if (above + 1 < best)
-                best = above + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            row[j] = best;
-            diagonal = above;
-        }
-    }
-    return row[n];
-}

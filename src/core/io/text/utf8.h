@@ -18,7 +18,5 @@ const char *utf8_column(char *out, const char *text, size_t columns);
 /** Copies into out, which has room for 3 * length + 1 bytes, with U+FFFD for every byte that is not UTF-8. Returns the
  * length of the copy. */
 size_t utf8_repair(char *out, const char *text, size_t length);
-/** "did you mean": the edit distance of two short names, at most 99. */
-size_t utf8_distance(const char *a, const char *b);
 
 #endif

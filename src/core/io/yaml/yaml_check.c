@@ -1,5 +1,6 @@
 /* One value against one row. */
 #include "io/text/number.h"
+#include "base/choice.h"
 #include "io/text/number_interval.h"
 #include "io/text/utf8.h"
 #include "io/yaml/yaml_private.h"
@@ -50,7 +51,7 @@ void config_guess_consider(struct config_guess *best, const char *wanted, const 
         return;
     memcpy(name, candidate, length);
     name[length] = '\0';
-    size_t d = utf8_distance(wanted, name), limit = 1 + length / 4;
+    size_t d = name_distance(wanted, name), limit = 1 + length / 4;
     if (d <= (limit < 3 ? limit : 3) && (best->name[0] == '\0' || d < best->distance)) {
         best->distance = d;
         memcpy(best->name, name, length + 1);

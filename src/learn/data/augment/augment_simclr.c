@@ -8,6 +8,7 @@
 #include "data/augment/augment.h"
 
 #include "rng/rng.h"
+#include "base/choice.h"
 
 #include <math.h>
 #include <string.h>
@@ -110,7 +111,6 @@ sotto_status augment_recipe_find(enum augment_recipe *out, const char *name)
     else if (strcmp(name, "simclr") == 0)
         *out = AUGMENT_SIMCLR;
     else
-        return status_fail(SOTTO_EINVAL, "augmentation '%s' is unknown; expected one of: keras, simclr",
-                           name);
+        return choice_unknown(SOTTO_EINVAL, "augmentation", name, "keras or simclr");
     return SOTTO_OK;
 }

@@ -1,6 +1,7 @@
 /* UTKFace: faces, with age, gender and race in file names: age_gender_race_timestamp.jpg, or .jpg.chip.jpg
  * of the aligned ones. A few published names lack a field; those images are left out. */
 #include "data/format/image_facts.h"
+#include "base/choice.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -62,8 +63,7 @@ static sotto_status utkface_choose(char out[16], const char *const **names, cons
         value = n->race;
         *names = races;
     } else if (strcmp(column, "age") != 0) {
-        return status_fail(SOTTO_EINVAL, "label '%.40s' of UTKFace is unknown; expected gender, race or age",
-                           column);
+        return choice_unknown(SOTTO_EINVAL, "UTKFace: label", column, "gender, race or age");
     }
     snprintf(out, 16, "%u", value);
     return SOTTO_OK;

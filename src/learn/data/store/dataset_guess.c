@@ -1,5 +1,6 @@
 /* Which set was meant by a name that is not one: the nearest by edit distance, or one that it begins. */
 #include "data/dataset.h"
+#include "base/choice.h"
 #include "data/store/store.h"
 #include "io/text/utf8.h"
 
@@ -10,7 +11,7 @@ enum { NEAR = 2, NONE = 100, BEGINNING = 3 /* "cifar" is no typing error, but "c
 
 static void dataset_guess_consider(char best[64], size_t *distance, const char *wanted, const char *name)
 {
-    size_t d = utf8_distance(wanted, name), n = strlen(wanted);
+    size_t d = name_distance(wanted, name), n = strlen(wanted);
     if (n >= BEGINNING && strncmp(wanted, name, n) == 0)
         d = NEAR;
     if (d < *distance && d <= NEAR && d < n) {

@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "options/option_values.h"
+#include "base/choice.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -68,8 +69,7 @@ sotto_status sotto_head_trainer_check(const char *trainer)
                                           : " or ",
                  t->name);
     }
-    return status_fail(SOTTO_EINVAL, "trainer '%.64s' is unknown; expected %s", trainer ? trainer : "",
-                       names);
+    return choice_unknown(SOTTO_EINVAL, "trainer", trainer ? trainer : "", names);
 }
 
 int sotto_head_trainer_reads(const char *trainer, const char *key)

@@ -1,5 +1,6 @@
 /* The recipe of the trainers on second moments. */
 #include "head/private/moments.h"
+#include "base/choice.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +17,8 @@ sotto_status moment_recipe_check(struct sotto_head_recipe *r)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(asked, kinds[i]) == 0)
             r->noise = kinds[i]; /* static text */
-    REQUIRE(r->noise, "noise '%s' is unknown; expected gaussian, logistic or laplace", asked);
+    if (!r->noise)
+        TRY(choice_unknown(SOTTO_EINVAL, "noise", asked, "gaussian, logistic or laplace"));
     REQUIRE(r->hidden_count == 0, "trainer %s supports linear heads only (got %zu hidden layers)", t->name,
             r->hidden_count);
     TRY(head_recipe_check_ranges(r, "clip|lambda"));

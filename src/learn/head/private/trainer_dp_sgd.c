@@ -1,6 +1,7 @@
 /* The trainers of head_private.c: what they take, and how their recipes are written. */
 #include "head/private/head_private.h"
 #include "head/private/private_recipe.h"
+#include "base/choice.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +10,8 @@ static sotto_status trainer_dp_sgd_check(struct sotto_head_recipe *r)
 {
     sotto_status status = SOTTO_OK;
     bool logistic = r->noise && strcmp(r->noise, "logistic") == 0;
-    REQUIRE(logistic || !r->noise || strcmp(r->noise, "gaussian") == 0,
-            "noise '%s' is unknown; expected gaussian or logistic", r->noise);
+    if (!logistic && r->noise && strcmp(r->noise, "gaussian") != 0)
+        TRY(choice_unknown(SOTTO_EINVAL, "noise", r->noise, "gaussian or logistic"));
     r->noise = logistic ? "logistic" : "gaussian"; /* static text */
     TRY(head_recipe_check_ranges(r, "max_grad_norm|noise_multiplier|momentum"));
     REQUIRE(r->momentum == 0 || strcmp(r->trainer, "dp-sgd") == 0,

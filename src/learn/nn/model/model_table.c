@@ -1,5 +1,6 @@
 /* All models, by name. */
 #include "nn/model/model.h"
+#include "base/choice.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,5 +26,5 @@ sotto_status model_kind_find(const struct model_kind **out, const char *name)
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", kinds[i]->name);
     }
-    return status_fail(SOTTO_EINVAL, "model '%s' is unknown; expected one of: %s", name ? name : "", known);
+    return choice_unknown(SOTTO_EINVAL, "model", name ? name : "", known);
 }

@@ -1,5 +1,6 @@
 /* Rows that the residual networks share. */
 #include "nn/model/resnet_parts.h"
+#include "base/choice.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +10,8 @@ sotto_status resnet_start(struct resnet *b, struct nn_model *m, const struct nn_
     sotto_status status = SOTTO_OK;
     b->model = m;
     const char *norm = config->norm ? config->norm : "batch";
-    REQUIRE(strcmp(norm, "batch") == 0 || strcmp(norm, "group") == 0,
-            "model %s: norm '%s' is unknown; expected batch or group", config->name, norm);
+    if (strcmp(norm, "batch") != 0 && strcmp(norm, "group") != 0)
+        TRY(choice_unknown(SOTTO_EINVAL, "norm", norm, "batch or group"));
     b->norm = strcmp(norm, "batch") == 0 ? &layer_batch_norm : &layer_group_norm;
 done:
     return status;

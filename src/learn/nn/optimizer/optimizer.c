@@ -6,6 +6,7 @@
 #include "base/cpu.h"
 #include "par/par.h"
 #include "par/tree_ranks.h"
+#include "base/choice.h"
 
 #include <assert.h>
 #include <math.h>
@@ -94,7 +95,7 @@ static sotto_status find_kind(const struct optimizer **out, const char *name)
             *out = optimizer_table[i];
             return SOTTO_OK;
         }
-    return status_fail(SOTTO_EINVAL, "optimizer '%s' is unknown; expected adam or sgd", name);
+    return choice_unknown(SOTTO_EINVAL, "optimizer", name, "adam or sgd");
 }
 
 static sotto_status make_tables(struct nn_optimizer *o, const struct tensor_list *tensors)

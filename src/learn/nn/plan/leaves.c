@@ -3,6 +3,7 @@
 #include "nn/plan/leaves_private.h"
 
 #include "par/tree_ranks.h"
+#include "base/choice.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -35,8 +36,8 @@ sotto_status leaf_order_resolve(struct leaf_order *out, const char *asked, size_
     double work;
     const bool is_auto = !asked || strcmp(asked, "auto") == 0,
                exact = !is_auto && strcmp(asked, "exact") == 0;
-    REQUIRE(is_auto || exact || strcmp(asked, "fast") == 0,
-            "order '%s' is unknown; expected one of: auto, exact, fast", asked);
+    if (!is_auto && !exact && strcmp(asked, "fast") != 0)
+        TRY(choice_unknown(SOTTO_EINVAL, "order", asked, "auto, exact or fast"));
     REQUIRE(leaf <= records, "leaf: %zu records are more than the %zu of a batch", leaf, records);
     *out = (struct leaf_order){.leaf = records};
     if (!is_auto && !exact)

@@ -2,6 +2,7 @@
 #include "nn/plan/leaves_private.h"
 
 #include "nn/model/epoch_moments.h"
+#include "base/choice.h"
 
 #include <string.h>
 
@@ -21,8 +22,8 @@ sotto_status leaf_order_norms(struct leaf_order *o, const char *scope, size_t le
 {
     sotto_status status = SOTTO_OK;
     struct nn_crossing crossing;
-    REQUIRE(!scope || of_leaf(scope) || strcmp(scope, "batch") == 0,
-            "norm_scope '%s' is unknown; expected one of: batch, leaf", scope);
+    if (scope && !of_leaf(scope) && strcmp(scope, "batch") != 0)
+        TRY(choice_unknown(SOTTO_EINVAL, "norm_scope", scope, "batch or leaf"));
     if (!of_leaf(scope))
         goto done;
     REQUIRE(o->exact, "norm_scope leaf cannot be given with order fast; give order exact");

@@ -3,6 +3,7 @@
 #include "options/option_values.h"
 #include "sotto/option.h"
 #include "train/network/network.h"
+#include "base/choice.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ sotto_status train_one_of(const char **out, const char *asked, const char *what,
             *out = known[i];
             return SOTTO_OK;
         }
-    return status_fail(SOTTO_EINVAL, "%s '%s' is unknown; expected one of: %s", what, asked, expected);
+    return choice_unknown(SOTTO_EINVAL, what, asked, expected);
 }
 
 static sotto_status check_numbers(const struct sotto_train_options *o)
@@ -52,7 +53,7 @@ static sotto_status check_residual(struct sotto_train_options *o)
     static const char *const kinds[] = {"additive", "multiplicative", NULL};
     struct sotto_residual_noise *r = &o->residual;
     if (r->kind)
-        TRY(train_one_of(&r->kind, r->kind, "residual perturbation", kinds, "additive, multiplicative"));
+        TRY(train_one_of(&r->kind, r->kind, "residual perturbation", kinds, "additive or multiplicative"));
     REQUIRE(r->kind || (r->gamma == 0 && r->floor == 0),
             "gamma and floor need residual perturbation; give additive or multiplicative");
     REQUIRE(!r->kind || r->floor == 0 || strcmp(r->kind, "multiplicative") == 0,
@@ -107,12 +108,12 @@ sotto_status train_options_check(struct sotto_train_options *o)
                              *const orders[] = {"auto", "exact", "fast", NULL},
                              *const scopes[] = {"batch", "leaf", NULL};
     TRY(nn_model_find(&o->model, NULL, o->model ? o->model : "cnn"));
-    TRY(train_one_of(&o->norm, o->norm, "norm", norms, "batch, group"));
-    TRY(train_one_of(&o->optimizer, o->optimizer, "optimizer", optimizers, "adam, sgd"));
-    TRY(train_one_of(&o->schedule, o->schedule, "schedule", schedules, "constant, cosine, step"));
-    TRY(train_one_of(&o->order, o->order, "order", orders, "auto, exact, fast"));
+    TRY(train_one_of(&o->norm, o->norm, "norm", norms, "batch or group"));
+    TRY(train_one_of(&o->optimizer, o->optimizer, "optimizer", optimizers, "adam or sgd"));
+    TRY(train_one_of(&o->schedule, o->schedule, "schedule", schedules, "constant, cosine or step"));
+    TRY(train_one_of(&o->order, o->order, "order", orders, "auto, exact or fast"));
     TRY(train_one_of(&o->norm_scope, o->norm_scope ? o->norm_scope : "batch", "norm_scope", scopes,
-                     "batch, leaf"));
+                     "batch or leaf"));
     TRY(check_freeze(o));
     TRY(check_numbers(o));
     REQUIRE(o->momentum == 0 || strcmp(o->optimizer, "sgd") == 0,

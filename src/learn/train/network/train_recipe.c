@@ -198,7 +198,7 @@ sotto_status train_recipe_parse(struct sotto_train_options *out, const char *tex
     o.seed = seed;
     status = train_options_check(&o); /* also replaces the borrowed texts by static ones */
     if (status == SOTTO_OK)
-        status = train_one_of(&o.dtype, o.dtype, "dtype", dtypes, "bf16, f32");
+        status = train_one_of(&o.dtype, o.dtype, "dtype", dtypes, "bf16 or f32");
     if (status != SOTTO_OK) {
         status_prefix(name);
         status = SOTTO_EFORMAT;

@@ -9,6 +9,7 @@
 #include "dp/account/risk.h"
 #include "dp/ledger/spend.h"
 #include "dp/mechanism/require.h"
+#include "base/choice.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ static sotto_status one_of(const char **text, const char *what, const char *cons
             *text = known[i];
             return SOTTO_OK;
         }
-    return status_fail(SOTTO_EINVAL, "%s '%s' is unknown; expected one of: %s", what, *text, expected);
+    return choice_unknown(SOTTO_EINVAL, what, *text, expected);
 }
 
 enum nn_clipping dp_sgd_clipping(const struct sotto_train_privacy *p)
@@ -77,8 +78,8 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
                             const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    TRY(one_of(&p->noise, "noise", noises, 2, "gaussian, logistic"));
-    TRY(one_of(&p->clipping, "clipping", clippings, 4, "flat, automatic, layers, quantile"));
+    TRY(one_of(&p->noise, "noise", noises, 2, "gaussian or logistic"));
+    TRY(one_of(&p->clipping, "clipping", clippings, 4, "flat, automatic, layers or quantile"));
     TRY(spend_require_adjacency(p->adjacency));
     REQUIRE((unsigned)p->sampling <= SOTTO_SAMPLING_FIXED,
             "sampling %d is unknown; expected SOTTO_SAMPLING_POISSON or SOTTO_SAMPLING_FIXED",

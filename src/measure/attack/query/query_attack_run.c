@@ -11,6 +11,7 @@
 #include "sotto/lab/query.h"
 #include "sotto/option.h"
 #include "train/network/network.h"
+#include "base/choice.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -190,7 +191,7 @@ static sotto_status query_attack_run_find(const struct query_attack **out, const
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
                                  query_attack_table[i]->name);
     if (!*out)
-        FAIL(SOTTO_EUSAGE, "attack: unknown attack '%s'; expected one of %s", name ? name : "", known);
+        TRY(choice_unknown(SOTTO_EUSAGE, "attack", name ? name : "", known));
 done:
     return status;
 }

@@ -159,8 +159,7 @@ static sotto_status verb_generate_run(const struct options *o, const struct sott
         return verb_generate_sample(o, ctx, json);
     if (strcmp(action, "score") == 0 || strcmp(action, "records") == 0)
         return of_records(o, ctx, action[0] == 's', json);
-    return cli_fail(SOTTO_EUSAGE, "generate: unknown action '%s'; expected train, sample, score or records",
-                    action);
+    return cli_unknown_action("generate", action, "train, sample, score or records");
 }
 
 static const struct subcommand subcommands[] = {

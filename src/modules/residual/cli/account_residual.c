@@ -274,9 +274,7 @@ static sotto_status account_residual(const struct options *o, const struct sotto
         return account_residual_multiplicative(o, json);
     if (strcmp(kind, "complexity") == 0)
         return account_residual_complexity(o, ctx, json);
-    return cli_fail(
-        SOTTO_EUSAGE,
-        "account: --residual-perturbation must be additive, multiplicative or complexity (got '%s')", kind);
+    return cli_unknown("residual-perturbation", kind, "additive, multiplicative or complexity");
 }
 
 static const struct option_row rows[] = {

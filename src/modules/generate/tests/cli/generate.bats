@@ -89,7 +89,7 @@ rows() {
 @test "what is refused, and how" {
   run "$SOTTO" generate paint
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: generate: unknown action 'paint'; expected train, sample, score or records" ]
+  [ "$output" = "sotto: error: generate: action 'paint' is unknown; expected train, sample, score or records" ]
   run "$SOTTO" generate train "${common[@]}" --dp-sgd -o g.safetensors
   [ "$status" -eq 64 ]
   [[ "$output" == *"--dp-sgd is not supported"* ]]
