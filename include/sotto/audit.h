@@ -32,8 +32,8 @@ struct sotto_audit_flagged {
 /** The true-positive rate at a false-positive rate, from all records. The threshold with that rate is unknown; its chance is
  *  part of the interval. */
 struct sotto_audit_tpr {
-    struct sotto_estimate
-        rate; /**< estimate: at the lowest threshold that flags no larger share of non-members */
+    /** estimate: at the lowest threshold that flags no larger share of non-members */
+    struct sotto_estimate rate;
     double confidence, realised_fpr;
     const char *method;                  /**< "bootstrap" or "order statistics" */
     const char *no_lower;                /**< why `lower` is 0 whatever the scores are; NULL: it is a bound */
@@ -45,11 +45,11 @@ struct sotto_audit_rate {
     const char *refused;                 /**< why it cannot be measured; NULL: the rest is filled in */
     struct sotto_audit_tpr tpr;          /**< the result */
     struct sotto_audit_tpr simultaneous; /**< the same with an interval that holds for all attacks at once */
-    struct sotto_audit_flagged
-        fixed; /**< at a threshold fixed beforehand (on other records), which has another FPR */
-    int weak;  /**< 1: fewer than 10 / fpr non-members */
-    double
-        least_detectable; /**< smallest true rate at `fixed` that 4 of 5 audits of this size tell from guessing */
+    /** at a threshold fixed beforehand (on other records), which has another FPR */
+    struct sotto_audit_flagged fixed;
+    int weak; /**< 1: fewer than 10 / fpr non-members */
+    /** smallest true rate at `fixed` that 4 of 5 audits of this size tell from guessing */
+    double least_detectable;
 };
 struct sotto_audit_auc {
     struct sotto_estimate area;
@@ -96,8 +96,8 @@ struct sotto_audit_one_run {
 /** What the same guesses prove with other assumptions than those of sotto_audit_one_run, each under its own name, and a
  *  Bayesian interval beside them. Only `epsilon` bounds every (epsilon, delta) mechanism. */
 struct sotto_audit_one_run_bounds {
-    double
-        epsilon; /**< lower bound by the recursion of Mahloujifar, Melis and Chaudhuri 2024 on (epsilon, delta) itself */
+    /** lower bound by the recursion of Mahloujifar, Melis and Chaudhuri 2024 on (epsilon, delta) itself */
+    double epsilon;
     double mu; /**< lower bound of mu in Gaussian differential privacy, if the curve is Gaussian */
     double gaussian_epsilon;        /**< of a Gaussian curve with that mu, at delta; NAN: delta is 0 */
     struct sotto_estimate bayesian; /**< median and credible interval (Zanella-Beguelin et al. 2023) */
@@ -121,8 +121,8 @@ struct sotto_audit_fallback {
 struct sotto_audit_p_value {
     double score;
     double normal; /**< of the normal law: holds only if the features are independent */
-    double
-        conformal; /**< (1 + non-members that score as high) / (1 + non-members): holds for exchangeable records */
+    /** (1 + non-members that score as high) / (1 + non-members): holds for exchangeable records */
+    double conformal;
 };
 /** Of Homer's test: shares of the records with a p-value of at most `level`. */
 struct sotto_audit_p_values {
@@ -207,8 +207,8 @@ struct sotto_audit_accuracies {
 struct sotto_memorised {
     int64_t row; /**< among the members, or the non-members; -1: rows were not asked for */
     int member;  /**< of the target: 1 or 0 */
-    struct sotto_estimate
-        value;          /**< share of right IN models less that of right OUT models; Newcombe's interval */
+    /** share of right IN models less that of right OUT models; Newcombe's interval */
+    struct sotto_estimate value;
     double probability; /**< the same with mean probabilities of the true class */
     size_t in, out;     /**< reference models trained on it, and not */
 };

@@ -26,8 +26,8 @@ enum sotto_option_type {
 /** One member of a struct. */
 struct sotto_option {
     const char *name; /**< on the command line, without dashes: "step-size"; NULL ends a table */
-    const char *
-        key; /**< name of the member: "step_size", "target.epsilon"; its last part is the key in a YAML file */
+    /** name of the member: "step_size", "target.epsilon"; its last part is the key in a YAML file */
+    const char *key;
     enum sotto_option_type type;
     size_t offset;
     size_t count,
@@ -35,8 +35,8 @@ struct sotto_option {
     const char *unit; /**< what stands for the value in help: "N"; NULL for flags */
     /** Default as text; NULL: none (0, NULL); "auto" of a number: the call finds it. */
     const char *value;
-    const char
-        *range; /**< numbers: an interval, "[1,inf)", "(0,1)"; NULL: any; texts and choices: names, "l2|l1" */
+    /** numbers: an interval, "[1,inf)", "(0,1)"; NULL: any; texts and choices: names, "l2|l1" */
+    const char *range;
     const char *group;     /**< heading in help; NULL: that of the verb */
     const char *help;      /**< noun phrase with unit */
     const char *aliases;   /**< other names, kept for good: "clip-norm|C"; NULL: none */

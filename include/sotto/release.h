@@ -218,8 +218,8 @@ struct sotto_protect_records {
      *  n and the shape are public. */
     const char *input;
     const char *output; /**< .npy to write: (n, values) f4 */
-    double
-        clip; /**< norm to which every row is clipped, at least 1e-9; a row that is not finite counts as zeros */
+    /** norm to which every row is clipped, at least 1e-9; a row that is not finite counts as zeros */
+    double clip;
     enum sotto_norm norm;   /**< [L2], L1 */
     const char *mechanism;  /**< ["gaussian", by L1 "laplace"], "logistic" */
     double scale;           /**< [0: the smallest one that reaches `target`] */
@@ -290,8 +290,8 @@ enum sotto_canary_kind {
 struct sotto_canary_options {
     size_t count; /**< [0: none] */
     enum sotto_canary_kind kind;
-    uint64_t
-        seed; /**< [1] of the canaries and the rows they displace, which are no secret; never of the coins */
+    /** [1] of the canaries and the rows they displace, which are no secret; never of the coins */
+    uint64_t seed;
 };
 
 #ifdef __cplusplus

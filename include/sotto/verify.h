@@ -40,8 +40,8 @@ struct sotto_verification {
     const char *unit; /**< of privacy: "one record", or "one person (column patient, at most 3 rows each)" */
     const char *condition; /**< what epsilon rests on without proof; NULL: nothing */
     const char *measured;  /**< what was measured and not proved; NULL: nothing */
-    const char
-        *signed_by; /**< public key of a valid signature beside the certificate (sotto/sign.h); NULL: none */
+    /** public key of a valid signature beside the certificate (sotto/sign.h); NULL: none */
+    const char *signed_by;
 
     struct sotto_verify_check *checks; /**< in the order in which they were made */
     size_t check_count;

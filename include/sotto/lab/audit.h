@@ -60,10 +60,10 @@ struct sotto_exposure {
     size_t rank,
         candidates; /**< rank 1: most likely, ties count against the canary's exposure; candidates: with the canary */
     double exposure, most; /**< bits: log2 candidates - log2 rank; most: at rank 1 */
-    double
-        p_value; /**< rank / candidates: of a canary that was never inserted, at most p with probability p */
-    double
-        extrapolated; /**< bits, by a normal law fitted to the candidates: assumed, not measured. NAN: they are constant */
+    /** rank / candidates: of a canary that was never inserted, at most p with probability p */
+    double p_value;
+    /** bits, by a normal law fitted to the candidates: assumed, not measured. NAN: they are constant */
+    double extrapolated;
 };
 /** In:      candidates  (n) scores of the others, higher = more likely to be in the training
  *  Returns: EINVAL  a score that is not finite, no candidates

@@ -48,9 +48,9 @@ struct sotto_compare_row {
     int worse;                  /**< 1: worse on an axis that is not epsilon */
     int wins;                   /**< 1: better on an axis that is not epsilon, and worse on none */
     enum sotto_verdict verdict; /**< the worst on its audits (sotto_audit_judge()) */
-    const char
-        *swapped; /**< a verdict that asks whether members and non-members are swapped; NULL: none does */
-    double delta; /**< of the proved epsilon; NAN: none */
+    /** a verdict that asks whether members and non-members are swapped; NULL: none does */
+    const char *swapped;
+    double delta;          /**< of the proved epsilon; NAN: none */
     const char **left_out; /**< attacks on its answers that another model lacks */
     size_t left_out_count;
 };

@@ -111,8 +111,8 @@ enum { SOTTO_MAX_OFFERS = 8 };
 
 /** Two figures for a list of events. */
 struct sotto_any_order {
-    struct sotto_adaptive
-        box; /**< holds all events, in any order of choices, if it was fixed before the first of them */
+    /** holds all events, in any order of choices, if it was fixed before the first of them */
+    struct sotto_adaptive box;
     struct sotto_interval epsilon;   /**< of the box */
     char reason[192];                /**< why the upper end is INFINITY; else "" */
     struct sotto_account beforehand; /**< if all parameters had been fixed before the first event */

@@ -103,16 +103,16 @@ struct sotto_import_options {
     /** Of a table: a sotto.schema/1 file (docs/FORMATS.md). Codes, classes and bounds come from it, not from the rows, and no
      *  cell is refused. */
     const char *schema;
-    const char
-        *separator; /**< of a table: "comma", "semicolon", "tab" or "pipe" [what its first lines show] */
+    /** of a table: "comma", "semicolon", "tab" or "pipe" [what its first lines show] */
+    const char *separator;
     /** 1: rows of a table that cannot be records are left out: those of another number of cells, without a label, or without
      *  a number in a column of `types`; under a schema also those with an unlisted label, unless it states `other`. What
      *  happens to a row depends on that row only, but how many are left is no secret then. [0: they are refused, all named] */
     int drop_bad_rows;
     /* Of a table without a schema, which states these itself. */
-    const char *
-        missing; /**< cells that stand for no value, with commas between them [?,NA,N/A,n/a,NaN,nan,null,NULL]; the
-                              empty cell always does */
+    /** cells that stand for no value, with commas between them [?,NA,N/A,n/a,NaN,nan,null,NULL]; the empty cell always
+     * does */
+    const char *missing;
     const char *types; /**< "age=number,zip=category" [number: all values that are not missing are numbers] */
     const char *drop;  /**< columns to leave out, "id,name" */
     int no_header;     /**< 1: the first row is a record [found by its cells] */
@@ -122,8 +122,8 @@ struct sotto_import_options {
     /** What a locus without a line is: "none" (no person carries the listed allele) or "frequency" (unknown for all people);
      *  NULL: refused. */
     const char *absent;
-    size_t
-        labels_from; /**< of arrays: [0] the number of the first class, 0 or 1; classes then count from 0 */
+    /** of arrays: [0] the number of the first class, 0 or 1; classes then count from 0 */
+    size_t labels_from;
     /** Of a table: the column that names the person of a row. It is no feature, and of each person the first rows_per_person
      *  rows are kept, before anything else: persons are then the unit of privacy. "none": the unit is one record, and a
      *  column of type person in the schema is left out. NULL: there is no such column. */

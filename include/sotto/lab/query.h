@@ -70,8 +70,8 @@ SOTTO_API void sotto_attack_defaults(struct sotto_attack_options *o);
 /** Reconstruction of a training record by an attacker who knows all others. */
 struct sotto_reconstruction_input {
     struct sotto_records member; /**< that trained the head, all of them */
-    struct sotto_records
-        attacker;      /**< others of their kind: candidates, and what shadow models are trained with */
+    /** others of their kind: candidates, and what shadow models are trained with */
+    struct sotto_records attacker;
     double noise;      /**< standard deviation of the noise on each of the head's weights; 0: none */
     size_t targets;    /**< members that are attacked, one by one */
     size_t candidates; /**< among which the record is to be named: it and others of its class; at least 2 */
@@ -79,11 +79,11 @@ struct sotto_reconstruction_input {
 };
 struct sotto_reconstruction {
     size_t targets, right, candidates; /**< targets: fewer where classes lack records of the attacker */
-    struct sotto_estimate
-        found;    /**< share of the targets that were named; 95 % Clopper-Pearson, for this head */
+    /** share of the targets that were named; 95 % Clopper-Pearson, for this head */
+    struct sotto_estimate found;
     double prior; /**< 1 / candidates: of a guess without the head */
-    double
-        error; /**< median of the squared error, relative to that of the candidates' mean; 1: the head tells nothing */
+    /** median of the squared error, relative to that of the candidates' mean; 1: the head tells nothing */
+    double error;
 };
 /** For each target, up to 64 heads are trained with records of the attacker in its place, and features are regressed on weights
  *  (Balle, Cherubin and Hayes 2022). The class of the target is taken as known.

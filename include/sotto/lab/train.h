@@ -277,8 +277,8 @@ struct sotto_train_release_request {
 };
 struct sotto_train_release_result {
     struct sotto_network *network; /**< free with sotto_network_free() */
-    struct sotto_certificate
-        *certificate; /**< free with sotto_certificate_free(); NULL on ranks other than 0 */
+    /** free with sotto_certificate_free(); NULL on ranks other than 0 */
+    struct sotto_certificate *certificate;
     struct sotto_train_result training;
 };
 /** Makes a private release of a network in the order of sotto_head_release(): identify, digest, canaries, charge, train, save, ask the

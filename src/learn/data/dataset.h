@@ -54,12 +54,12 @@ struct dataset {
     char person[SOTTO_PERSON];
     size_t rows_per_person;
     int64_t *persons;
-    bool
-        asks_persons; /* an import, or a path: a table with a column that looks like persons is asked about */
-    bool may_stream;  /* the caller takes images by `stream` instead of `images` */
+    /* an import, or a path: a table with a column that looks like persons is asked about */
+    bool asks_persons;
+    bool may_stream; /* the caller takes images by `stream` instead of `images` */
     struct image_stream *stream;
-    const struct sotto_context
-        *ctx; /* of the call that fills the set, asked in between; NULL once it is filled */
+    /* of the call that fills the set, asked in between; NULL once it is filled */
+    const struct sotto_context *ctx;
 };
 
 /** Images that are made while they are stored, for sets that should not lie in memory. Rows come in order. */

@@ -107,8 +107,8 @@ double nn_model_work(const struct nn_model *m);
 /** Does it compute with numbers of all records of a step in training, so that leaves of a step cannot run on their own?
  * Errors as nn_model_create(). */
 struct nn_crossing {
-    bool
-        waits; /* leaves wait for each other in the middle of a step: batch norm, relative noise, steps of an adversary */
+    /* leaves wait for each other in the middle of a step: batch norm, relative noise, steps of an adversary */
+    bool waits;
     bool norms; /* it is batch norm, whose plan takes no single row */
 };
 sotto_status nn_model_crosses(struct nn_crossing *out, const struct nn_model_config *config);

@@ -11,8 +11,8 @@ struct federated_candidates {
 };
 struct federated_attacker {
     const char *name, *title;
-    bool
-        server; /* sees the target's uploads and sends what it likes; else: a participant, which sees the common model */
+    /* sees the target's uploads and sends what it likes; else: a participant, which sees the common model */
+    bool server;
     bool isolate; /* sends the target its own upload back */
     bool ascend;  /* raises the loss of candidates */
 };

@@ -64,8 +64,8 @@ struct generator_kind {
     void (*widths)(size_t maker[2], size_t reader[2], size_t width, size_t channels);
     bool maker_gradient, reader_gradient; /* by the network's input, in training */
     bool reader_tangent;
-    bool
-        encodes; /* the reader gives the law of a record's latents; else a logit, higher of records than of samples */
+    /* the reader gives the law of a record's latents; else a logit, higher of records than of samples */
+    bool encodes;
     const char *numbers[5]; /* names of generator_step.numbers; NULL ends them */
     /* Floats of generator_step.work. */
     size_t (*work)(const struct generator_step *s);

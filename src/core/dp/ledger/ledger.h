@@ -41,8 +41,8 @@ struct ledger {
     char *path;
     size_t entries;
     bool unended; /* the last line lacks its newline */
-    size_t
-        cut; /* bytes at the end of a ledger that was read and not opened, which do not count: a process was killed while it wrote */
+    /* bytes at the end of a ledger that was read and not opened, which do not count: a process was killed while it wrote */
+    size_t cut;
     size_t follows;              /* lines that the charge of the last one still wants */
     char *held;                  /* lines that wait for ledger_write_held(), (held_size); */
     size_t held_size, held_from; /* entries before them */

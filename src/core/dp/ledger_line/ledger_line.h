@@ -45,8 +45,8 @@ struct charge_entry {
     /* a release: */
     size_t dimension;
     const char *input_sha256, *input_nonce;
-    size_t
-        followed_by; /* lines of the same charge behind this one, which are written with it or not at all */
+    /* lines of the same charge behind this one, which are written with it or not at all */
+    size_t followed_by;
     /* a reservation; its condition is that of the facts: */
     const char *run;
     const struct dpsgd_facts *facts;
@@ -126,8 +126,8 @@ struct ledger_line {
     const char *hash, *run, *mechanism, *time; /* NULL: none */
     enum ledger_event event;
     struct ledger_charge charge; /* release, reserve, import; settled: the numbers that count from here on */
-    struct admission
-        admission; /* the same events; columns 0: of before there were columns. budget: what opens, if it does */
+    /* the same events; columns 0: of before there were columns. budget: what opens, if it does */
+    struct admission admission;
     struct sotto_dp budget; /* budget, with: */
     bool by_officer;
     const char *contact, *to;            /* budget: NULL for none; moved */

@@ -14,8 +14,8 @@ struct pld_part {
     double inset;
     bool slow;                          /* the curve takes long: a coarser grid */
     const struct pair_integer *lattice; /* what both pairs are, or NULL: alone, it needs no discretisation */
-    const struct pld_blend
-        *blends; /* (blend_count): between it and the part before it, which lies below it (pld_compose.h); */
+    /* (blend_count): between it and the part before it, which lies below it (pld_compose.h); */
+    const struct pld_blend *blends;
     size_t blend_count; /* `count` may then be 0 */
 };
 

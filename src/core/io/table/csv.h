@@ -18,9 +18,9 @@ struct csv_style {
     char separator; /* 0: comma */
     bool detect;    /* instead: comma, semicolon, tab or bar, whichever the first lines show */
     bool drop;      /* rows that are not of the table's form are left out, not refused */
-    bool
-        empty_row; /* an empty line is a row, not skipped: for tables of one column, whose cell may be empty */
-    bool trim;     /* blanks around cells are not part of them (Adult: ", ") */
+    /* an empty line is a row, not skipped: for tables of one column, whose cell may be empty */
+    bool empty_row;
+    bool trim;                       /* blanks around cells are not part of them (Adult: ", ") */
     const struct sotto_context *ctx; /* NULL, or asked every few thousand rows */
     char comment; /* lines that start with it are skipped; 0: none (adult.test starts with "|1x3 ...") */
 };

@@ -16,12 +16,12 @@ struct bundle_entry {
 struct bundle {
     char *origin; /* the path that the user gave */
     bool single;  /* one plain or compressed file, not a folder or an archive */
-    size_t
-        colon; /* of "X:Y", two arrays from anywhere, which are not read yet: where Y begins, less one; or 0 */
+    /* of "X:Y", two arrays from anywhere, which are not read yet: where Y begins, less one; or 0 */
+    size_t colon;
     size_t count, capacity;
     struct bundle_entry *entries;
-    const struct sotto_context
-        *ctx; /* of the call that opened it, asked while entries are read; must outlive it */
+    /* of the call that opened it, asked while entries are read; must outlive it */
+    const struct sotto_context *ctx;
 };
 /** What may be unpacked before the source counts as a decompression bomb. */
 struct bundle_limits {

@@ -17,8 +17,8 @@ struct depthwise_fetch {
 };
 enum { DEPTHWISE_FETCHES = 3 };
 struct depthwise_row {
-    const void
-        *src[3]; /* rows of the source above, at and below; NULL: outside of the image. Not the one at */
+    /* rows of the source above, at and below; NULL: outside of the image. Not the one at */
+    const void *src[3];
     size_t width, source_width, stride, channels; /* width: of the result, at least 2; stride: 1, 2 */
     struct depthwise_fetch fetch[DEPTHWISE_FETCHES];
 };

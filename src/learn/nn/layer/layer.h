@@ -92,14 +92,14 @@ struct layer_run {
     const struct kernels *kernels;
     size_t batch;
     int threads;
-    struct par_stop
-        *stop;    /* asked between pieces; a layer that was stopped leaves the rest undone. NULL: not asked */
+    /* asked between pieces; a layer that was stopped leaves the rest undone. NULL: not asked */
+    struct par_stop *stop;
     int training; /* backward is planned */
-    const struct activation
-        *gate; /* tangents: the same row's result in the plan that has the slopes; else NULL */
-    int relu;  /* this layer must apply the ReLU itself (only if it fuses_relu) */
-    const struct activation
-        *residual;     /* to be added by the layer, before the ReLU (only if it fuses_residual) */
+    /* tangents: the same row's result in the plan that has the slopes; else NULL */
+    const struct activation *gate;
+    int relu; /* this layer must apply the ReLU itself (only if it fuses_relu) */
+    /* to be added by the layer, before the ReLU (only if it fuses_residual) */
+    const struct activation *residual;
     size_t views;      /* > 0: gradients of single examples, each of so many rows of the batch (DP-SGD) */
     int keep_diff;     /* set by plan(): dst->diff must outlast the backward pass */
     int can_add;       /* set by plan(), or layer->adds: backward adds to src->diff when add_diff_src */
@@ -127,8 +127,8 @@ struct pass {
     /* the leaf's rows are so many views of equal room, and in each the first `used` are records; 0: all rows are */
     size_t views, used;
     double weight; /* of the leaf's moments (layer_run.moments) */
-    uint64_t
-        weights; /* of a phase, within which weights stay as they are, and what was made of them; 0: they may be any */
+    /* of a phase, within which weights stay as they are, and what was made of them; 0: they may be any */
+    uint64_t weights;
     int input_only; /* backward: gradients of parameters are not read, and may be left out */
 };
 

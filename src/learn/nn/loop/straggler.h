@@ -7,8 +7,8 @@
 
 struct straggler {
     size_t rank;
-    double
-        times; /* its work, in that of the median rank (of an even number: the lower of both in the middle) */
+    /* its work, in that of the median rank (of an even number: the lower of both in the middle) */
+    double times;
 };
 /** True: the slowest rank worked more than 1.3 times as long as the median rank, and so much longer that it matters (1 s).
  *  In:  seconds  (ranks) of work, of which all have as much to do; 0: a rank that told none, and then there is no straggler */

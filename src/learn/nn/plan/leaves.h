@@ -19,8 +19,8 @@
 struct leaf_order {
     bool exact;
     size_t leaf; /* k, records in a leaf; fast: the whole step */
-    bool
-        leaf_norms; /* norm scope "leaf": batch norms compute with the moments of the leaf, and leaves do not wait for each other */
+    /* norm scope "leaf": batch norms compute with the moments of the leaf, and leaves do not wait for each other */
+    bool leaf_norms;
 };
 /** In:  asked   "auto" (also NULL), "exact" or "fast"
  *       leaf     records in a leaf; 0: chosen

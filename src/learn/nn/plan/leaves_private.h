@@ -31,8 +31,8 @@ struct leaves {
     double *gathered, *crossed; /* (count, widest), (widest) */
     struct arena sums_room;     /* phases come one after the other, and so do the sums of their gradients */
     struct tree_sums **sums;    /* (crossings + 1) gradients of each phase's rows; NULL: it has none */
-    struct tree_sums *
-        adversary_sums; /* of the adversary's rows by themselves, from value adversary_first on; NULL: none */
+    /* of the adversary's rows by themselves, from value adversary_first on; NULL: none */
+    struct tree_sums *adversary_sums;
     size_t adversary_first;
     struct rank_sums *ranks_task, *ranks_adversary; /* of either over ranks; NULL: there is one */
     struct any_order *moments;   /* (workers, statistics) of this step; NULL: norm scope "batch" */

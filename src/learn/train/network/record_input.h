@@ -19,8 +19,8 @@ struct record_input {
     const uint8_t *images; /* exactly one of the two */
     const float *features;
     struct nn_shape record; /* of one; tables: (D, 1, 1) */
-    struct nn_shape
-        input; /* of the network: the same, or zero-padded around the centre, grey in every channel */
+    /* of the network: the same, or zero-padded around the centre, grey in every channel */
+    struct nn_shape input;
     int threads;
     float level[256]; /* of a u8 value */
 };

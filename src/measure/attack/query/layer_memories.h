@@ -35,9 +35,9 @@ sotto_status layer_memories_activation(double *out, struct layer_memories *m, si
 struct memory_explanation {
     size_t layer, unit;
     double displacement, share; /* of the unit; of the positive displacements of the layer */
-    float *
-        map; /* (height, width) of a record, 0 .. 1: the unit's displacement there; all 1 where the layer has no places.
-                   base_free() */
+    /* (height, width) of a record, 0 .. 1: the unit's displacement there; all 1 where the layer has no places.
+     * base_free() */
+    float *map;
 };
 /** Of a layer with places, where there is one, the unit with the largest share. ENOMEM, ESTOPPED. */
 sotto_status memory_explain(struct memory_explanation *out, struct layer_memories *m,

@@ -11,8 +11,8 @@ struct query_work {
     int64_t *y, *known_y;
     uint8_t *known_member;
     double *posteriors;
-    int64_t
-        *order; /* (n): the record in each row of x, y and posteriors while the attack runs; NULL: as given */
+    /* (n): the record in each row of x, y and posteriors while the attack runs; NULL: as given */
+    int64_t *order;
     struct sotto_head_recipe recipe;
     struct sotto_train_options network;
     struct sotto_train_privacy privacy;

@@ -41,9 +41,9 @@ struct shadow_pool {
     bool partial;                    /* a worker's, or some are missing: nothing to ask */
     struct sotto_head *shape;        /* a head of the right shape to load weights into */
     struct sotto_network **networks; /* (models), NULL where not ready; the pool itself NULL of heads */
-    char **
-        snapshots; /* (models): folders in the cache with the intermediate models of each, for network->snapshot_every;
-                         NULL: none are kept */
+    /* (models): folders in the cache with the intermediate models of each, for network->snapshot_every; NULL: none are
+     * kept */
+    char **snapshots;
 };
 /* EINVAL: a shadow that sees no record, or classes; EDIVERGED, ESTOPPED, ENOMEM; EFORMAT: a damaged file in
  * the cache, or one that was made in another way than its name says. */

@@ -51,10 +51,10 @@ struct attack_input {
     const double *released_mean, *reference_mean; /* (width) */
     size_t reference_people;                      /* people behind reference_mean; 0: unknown */
     size_t n, classes, models, width;
-    const struct sotto_context
-        *ctx; /* quiet, of one thread: several attacks run beside each other; or NULL */
-    size_t
-        target_model; /* 1 + the reference model that stands in for the target, and is then no reference; 0: none */
+    /* quiet, of one thread: several attacks run beside each other; or NULL */
+    const struct sotto_context *ctx;
+    /* 1 + the reference model that stands in for the target, and is then no reference; 0: none */
+    size_t target_model;
     double tuned_a;                /* RMIA's a, found by attacks on reference models */
     size_t views;                  /* 0: none were given */
     const double *view_signals;    /* (views, n): posterior_signal() of the target's answers on each view */
@@ -77,8 +77,8 @@ struct attack_output {
     uint8_t *fallback;
     double threshold; /* the attack's own decision, member when score > threshold, found without looking at
                          the target's members; NAN (before the call) if it has none */
-    const char *
-        chosen; /* name of a number that the attack's inputs decided; NULL (before the call): there is none */
+    /* name of a number that the attack's inputs decided; NULL (before the call): there is none */
+    const char *chosen;
     double chosen_value;
     double radius; /* the largest distance of samples that count; NAN (before the call) if there is none */
 };

@@ -39,8 +39,8 @@ struct attack_result {
 struct report_row {
     const char *name, *title, *group, *mechanism; /* group, mechanism: NULL if absent */
     bool is_protected, evaluation, no_statement;  /* no_statement: private records trained the encoder */
-    bool
-        certified; /* by a certificate from elsewhere: what the model was without its protection is not known */
+    /* by a certificate from elsewhere: what the model was without its protection is not known */
+    bool certified;
     size_t records;
     double parameters, scale, l1, l2; /* NAN if absent */
     const char *source, *source_note; /* where the sensitivity comes from; NULL if absent */

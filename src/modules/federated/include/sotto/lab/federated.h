@@ -42,12 +42,12 @@ struct sotto_federated_options {
      *  Poisson samples, of the recipe's size on average; trainer "sgd" only. */
     double noise_multiplier;
     double max_grad_norm; /**< [1] L2 norm that each record's gradient is clipped to then */
-    const char
-        *folder;      /**< for the models of all rounds without an active attacker [NULL: none are written] */
+    /** for the models of all rounds without an active attacker [NULL: none are written] */
+    const char *folder;
     int keep_uploads; /**< 1: the uploads too */
     uint64_t seed;    /**< [1] of weights, orders, draws */
-    struct sotto_audit_options
-        audit; /**< fpr, confidence, delta, and most_vulnerable [none]; names and seed are not used */
+    /** fpr, confidence, delta, and most_vulnerable [none]; names and seed are not used */
+    struct sotto_audit_options audit;
 };
 /** Trains once without and four times with an active attacker, and measures six of them:
  *

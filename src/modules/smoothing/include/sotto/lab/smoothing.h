@@ -31,8 +31,8 @@ struct sotto_smoothing_options {
     /** [from the operating system, other in every call] of the noise. Who knows it can search for an input on which the
      *  noise misleads. */
     uint64_t seed;
-    const double
-        *radii; /**< (radius_count) of the curve, >= 0; NULL: 21 from 0 to the largest possible radius */
+    /** (radius_count) of the curve, >= 0; NULL: 21 from 0 to the largest possible radius */
+    const double *radii;
     size_t radius_count;
 };
 
@@ -54,9 +54,9 @@ struct sotto_smoothing_point {
 };
 /** Start from {0}; free with sotto_smoothing_result_free(). */
 struct sotto_smoothing_result {
-    struct sotto_smoothing_options
-        options; /**< in full; the list of radii, and a seed of the system, are not kept */
-    int seeded;  /**< 1: the caller gave options.seed */
+    /** in full; the list of radii, and a seed of the system, are not kept */
+    struct sotto_smoothing_options options;
+    int seeded; /**< 1: the caller gave options.seed */
     size_t inputs, classes;
     struct sotto_smoothing_row *rows; /**< (row_count) */
     size_t row_count, abstained;
