@@ -22,8 +22,9 @@ list(JOIN SOTTO_LIBS_PRIVATE " " SOTTO_PC_PRIVATE)
 configure_file(cmake/sotto.pc.in sotto.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/sotto.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# The verifier of certificates that needs Python alone.
+# The verifiers of certificates that need Python alone, or a browser.
 install(PROGRAMS verifier/sotto-verify.py DESTINATION ${CMAKE_INSTALL_DATADIR}/sotto)
+install(FILES verifier/verify.html DESTINATION ${CMAKE_INSTALL_DATADIR}/sotto)
 
 # What an outside tool reads, as JSON Schema.
 install(DIRECTORY schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/sotto FILES_MATCHING PATTERN "*.json")
