@@ -99,10 +99,12 @@ sotto_status choice_unknown(sotto_status code, const char *subject, const char *
 
 size_t sotto_name_distance(const char *a, const char *b)
 {
+    GIVEN_OR(99, a, b);
     return name_distance(a, b);
 }
 
 void sotto_choice_guess(char out[SOTTO_CHOICE_GUESS], const char *given, const char *choices)
 {
+    GIVEN_OR(, out, given, choices);
     choice_guess(out, given, choices);
 }

@@ -92,9 +92,9 @@ struct sotto_defence_trial {
     const struct sotto_defence_known *attacker;
     /** The attacker's rows, defended; NULL: the attacker does not know the defence. */
     const float *attacker_after;
-    int posteriors;       /**< 1: posteriors and memberships; 0: any numbers and attributes */
-    uint64_t seed;        /**< [0] */
-    size_t epochs;        /**< [100] of the network that infers membership */
+    int posteriors; /**< 1: posteriors and memberships; 0: any numbers and attributes */
+    uint64_t seed;  /**< [0] */
+    size_t epochs;  /**< [100] of the network that infers membership */
 };
 /** One attacker. An estimate that this kind of attacker does not have is NAN. Intervals at 95 %. */
 struct sotto_defence_attacker {

@@ -24,7 +24,7 @@ struct sotto_residual_input {
     size_t copies;
     /** Of randomised response on labels, once for each record; 0: labels are public. */
     double label_epsilon;
-    double delta;         /**< 0 < delta < 1 */
+    double delta; /**< 0 < delta < 1 */
 };
 struct sotto_residual_account {
     /** Of the weights and of everything that training shows, labels included; the upper end is the guarantee. */
