@@ -10,7 +10,7 @@ Exit code: 0 consistent, 1 a check failed, 2 not decided (of a ledger: its total
 
 From top to bottom: signatures, accounts, the certificate, the released file, the ledger, the report. What is not checked is
 listed in the report: above all the sensitivity of a trained file, which 'sotto verify' derives from the file's recipe, the
-boxes of sampled steps (DP-SGD), and their account in a certificate where the noise is not Gaussian. Formats: docs/FORMATS.md. Formulas: docs/derivations.
+boxes of persons' runs, and the account of a run in a certificate where its noise is not Gaussian. Formats: docs/FORMATS.md. Formulas: docs/derivations.
 """
 import argparse, ast, calendar, decimal, functools, hashlib, json, math, os, re, struct, sys, time
 from decimal import Decimal
@@ -593,11 +593,11 @@ def epsilon_of_unit(adjacency, sampling, q, t, steps, delta, rows=1, finer=0):
 
 def compared(epsilon_at, stated):
     """True: a bound is at most 1 % above what is stated. False: it is not, and its grid is not the reason: what halving the grid won, it
-    cannot win once more. None: not decided. With the bound. The first grids are coarse: what is far too small is refused at once."""
+    cannot win once more. None: not decided. With the bound. The first two grids are coarse, and can refuse alone: what is far too small is refused at once."""
     before = None
     for finer in range(-2, 3):
         e = epsilon_at(finer)
-        if e is None and finer < 0:
+        if finer < 0 and (e is None or e <= stated * Decimal("1.01")):
             continue
         if e is None or e <= stated * Decimal("1.01"):
             return (None, before) if e is None else (True, e)
@@ -610,6 +610,74 @@ def compared(epsilon_at, stated):
 @functools.lru_cache(maxsize=None)
 def confirm(adjacency, sampling, q, t, steps, delta, rows, stated):
     return compared(lambda finer: epsilon_of_unit(adjacency, sampling, q, t, steps, delta, rows, finer), stated)
+
+
+def chords_of(law, j):
+    """Points of a law's curve from x = 1 on, some 256 of them; between them it is below the chord, and behind the last one below that."""
+    high = rung(j, law.level)[1]
+    less, last, x, xs, found = (ONE << BITS) // high, max(0, law.low + len(law.masses) - 1), ONE, [], []
+    for _ in range(last + 1):
+        xs.append(x)
+        x = x * high >> BITS
+    above = weighed = 0  # the masses of larger losses, and these over their x/x_n
+    for n in range(last, -1, -1):
+        if (last - n) % max(1, last // 256) == 0 or n == 0:
+            found.append((xs[n], law.infinite + above - weighed << BITS - MASS))
+        mass = law.masses[n - law.low] if 0 <= n - law.low < len(law.masses) else 0
+        above, weighed = above + mass, (weighed + mass) * less >> BITS
+    return found[::-1]
+
+
+def box_tangent(e, m, d, x):
+    """The curve of a box at x, formula (1) of docs/derivations/adaptive.md, and its slope; numbers over 2^BITS, m > 0."""
+    mu, told, value, slope = math.isqrt(m << BITS), (ONE << BITS) // (ONE + fixed_exp(-e)), 0, 0
+    for part, pure in ((told, e), (ONE - told, -e)) if e else ((ONE, 0),):
+        far, less = (fixed_ln(x) - pure << BITS) // mu, fixed_exp(-pure)
+        down = fixed_phi(-mu // 2 - far) * less >> BITS
+        value += part * (fixed_phi(mu // 2 - far) - (x * down >> BITS)) >> BITS
+        slope -= part * down >> BITS
+    return d + ((ONE - d) * value >> BITS), (ONE - d) * slope >> BITS
+
+
+def box_covers(points, e, m, d):
+    """Whether a box is nowhere below a law: at each point, and where the tangents of two neighbours meet, as it is convex. The other direction
+    is the mirror image of both."""
+    e, m, d = (from_above(Fraction(x)) for x in (e, m, d))
+    if m == 0 or points[-1][1] > d:
+        return False
+    before = None
+    for x, v in points:
+        b, slope = box_tangent(e, m, d, x)
+        if b < v:
+            return False
+        if before and slope > before[3]:
+            x0, v0, b0, slope0 = before
+            meet = min(max((b - b0 - (slope * (x - x0) >> BITS) << BITS) // (slope0 - slope), 0), x - x0)
+            if b0 + (slope0 * meet >> BITS) < v0 + (v - v0) * meet // (x - x0):
+                return False
+        if v <= d:
+            return True
+        before = x, v, b, slope
+    return True
+
+
+WIDER = Decimal("1.01") ** 2  # how much larger than the ledger's a square may be to be called derived again
+
+
+@functools.lru_cache(maxsize=None)
+def boxes_cover(needs, offers):
+    """True: each box, its shift 1 % larger, is above the curve of what specs_of() lists. False: one is not, with 10 %. None: not decided."""
+    delta, ok = min(float(d) for _, _, d in offers), None
+    for finer in (0, 1):
+        parts = parts_of(needs, delta) if delta > 0 else None
+        laws, j = (parts and laws_of_parts(parts, delta, finer)) or (None, 0)
+        if not laws:
+            return None
+        points = chords_of(laws[0], j)
+        if all(box_covers(points, e, m * WIDER, d) for e, m, d in offers):
+            return True
+        ok = None if all(box_covers(points, e, m * WIDER**10, d) for e, m, d in offers) else False
+    return ok
 
 
 def parts_of(needs, delta):
@@ -1497,14 +1565,16 @@ def check_recorded(line, where):
             if mechanism not in ("gaussian", "laplace", "logistic") or mechanism == "laplace" and line.get("clipping") != "l1":
                 return False
             replaced, by_l2 = line.get("adjacency") == "replace-one", mechanism == "gaussian"
+            if "lattice_exponent" in line and shift_of_run(line) * Fraction(line["noise_multiplier"]) > 1 + Fraction(HAIR):
+                ok = False
             if replaced and "person" not in line:
                 step = pure_of_step(line)
                 of = (NEVER if step is None else step * line["steps"], None)
             if by_l2 and line["sample_rate"] == 1 and delta > 0:  # a record is replaced by its opposite, or comes or goes
                 t = Decimal(2 if replaced else 1) / Decimal(line["noise_multiplier"]) * Decimal(line["steps"]).sqrt()
-                ok = gaussian_reaches(t, delta, enough * (1 + HAIR))
-                told = ok is not None
-            elif line["delta"] > 0:
+                told = gaussian_reaches(t, delta, enough * (1 + HAIR))
+                ok, told = ok and told, told is not None
+            elif ok and line["delta"] > 0:
                 told = check_composed(line, enough, where)
         elif mechanism == "propose-test-release":
             ok = not is_less(epsilon, 1 / Decimal(line["scale"]))
@@ -1590,7 +1660,7 @@ def fixed_columns(opens, before, where):
     for column in columns:
         if not column["dead"] and not holds_spent(column["spent"], before):
             raise Refused(1, f"{where}: opens columns of which less is spent than the charges before it need")
-    return {"epsilon": epsilon, "delta": delta, "columns": columns, "derived": 0, "left": []}
+    return {"epsilon": epsilon, "delta": delta, "columns": columns, "derived": 0, "left": [], "wider": False}
 
 
 def prices(line):
@@ -1751,7 +1821,8 @@ def check_plan(fixed, line, said, where):
         else:
             gaussian.append((t2 if kind == "knorm" else t1, count))
             pure += gaussian[-1][0] * count
-    for e, m, d in offers:
+    derived = derived_by_curve(fixed, line, offers, where) if curves else None
+    for e, m, d in offers if not derived else ():
         if not curves and (e >= pure * (1 - HAIR) and m >= square * (1 - HAIR) or as_gaussians(gaussian, m - square * (1 - HAIR))):
             continue
         low, delta = line["epsilon"].get("lower"), line["delta"]
@@ -1775,17 +1846,28 @@ def as_gaussians(releases, m):
     return m >= -HAIR * max(m, 1)
 
 
+def derived_by_curve(fixed, line, offers, where):
+    """True: the boxes are above the curve of sampled steps, as boxes_cover() says; None: not decided."""
+    needs = specs_of(line) if rows_of(line) == 1 and offers else None  # of persons the ledger takes the lesser of two curves
+    ok = boxes_cover(merged(needs), tuple(map(tuple, offers))) if needs else None
+    if ok is False:
+        raise Refused(1, f"{where}: offers less in 'any_order' than its steps need")
+    fixed["wider"] = fixed["wider"] or ok is True
+    return ok
+
+
 def check_offers(fixed, line, said, where):
     """The boxes that a line offers cover its release. Those that nothing here tells are not below the lower end of epsilon that the line
     records, and are listed."""
     if line["event"] == "plan":
         return check_plan(fixed, line, said, where)
-    facts, told = needed(line), True
-    for e, m, d in (triple(offer) for offer in said["offers"]):
-        ok = covers(*facts, e, m, d) if facts else None
+    facts, told, offers = needed(line), True, [triple(offer) for offer in said["offers"]]
+    derived = derived_by_curve(fixed, line, offers, where) if not facts else None
+    for e, m, d in offers:
+        ok = covers(*facts, e, m, d) if facts else derived
         told = told and ok is not None
         low, delta = line["epsilon"].get("lower"), line["delta"]
-        if ok is None and low and delta > 1e-12:
+        if (ok is None or derived) and low and delta > 1e-12:
             ok = box_delta(e, m, d, Decimal(low)) * (1 + HAIR) >= Decimal(delta)
         if ok is False:
             raise Refused(1, f"{where}: offers less in 'any_order' than its mechanism, noise and sensitivity need")
@@ -1855,6 +1937,13 @@ def any_order(lines):
     return fixed
 
 
+def wider_level(column):
+    """Epsilon of a column whose shift is 1 % larger, at the delta that it has at its level."""
+    (e, m, d), level = column["box"], written(column["level"])
+    share, top = box_delta(e, m, d, level), 2 * level + 1
+    return falling_root(lambda x: box_delta(e, m * WIDER, d, x), share, top) if m and box_delta(e, m * WIDER, d, top) <= share else NEVER if m else level
+
+
 def any_order_said(path):
     fixed = any_order(read_ledger(path))
     if not fixed:
@@ -1864,6 +1953,9 @@ def any_order_said(path):
     derived += "" if not left else f"; NOT derived again (curves, as of sampled steps): what {len(left)} took, " + ", ".join(left[:4]) + (" ..." if len(left) > 4 else "")
     if not levels:
         return "no finite epsilon: no column holds all charges"
+    if fixed["wider"]:
+        bound = max(wider_level(column) for column in fixed["columns"] if column["level"] == min(levels))
+        derived += "; boxes of runs with a shift 1 % larger, as this program's curves are larger: epsilon at most " + ("infinite" if bound == NEVER else up(float(bound)))
     return f"epsilon {min(levels):g} at delta {fixed['delta']:g}, {'the budget' if fixed['epsilon'] is not None else 'the first level that holds'}" + derived
 
 
@@ -2092,7 +2184,7 @@ def report(v, c, claim, path, derived, key, ledger):
     row("measured", "the sensitivity, over sampled pairs" if c["sensitivity"]["source"] == "sampled" else "nothing")
     row("checked", "; ".join(v.done) or "nothing")
     row("not checked", "; ".join(v.left))
-    if ledger is not None:
+    if ledger is not None and not v.failed:
         try:
             row("together", total(ledger)[0] + "; it holds if all parameters had been fixed beforehand")
             row("any order", any_order_said(ledger))
