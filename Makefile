@@ -66,8 +66,7 @@ bench: deps ## side by side with PyTorch (set up by bench/peers in a virtual env
 	@bench/run $(BUILD)
 
 docs: build ## the documents as a site, with generated reference, in build/site (the first time: network, a minute)
-	@tools/deps docs
-	@test -x build/docs-tools/bin/mkdocs || { python3 -m venv build/docs-tools && build/docs-tools/bin/pip -q install mkdocs-material==9.8.2; }
+	@tools/docs-tools
 	@build/docs-tools/bin/python tools/docs-site $(BUILD) build/site
 	@echo 'build/site/index.html'
 
