@@ -1566,15 +1566,15 @@ def check_recorded(line, where):
                 return False
             replaced, by_l2 = line.get("adjacency") == "replace-one", mechanism == "gaussian"
             if "lattice_exponent" in line and shift_of_run(line) * Fraction(line["noise_multiplier"]) > 1 + Fraction(HAIR):
-                ok = False
+                raise Refused(1, f"{where}: its noise multiplier is larger than its noise over its norm")
             if replaced and "person" not in line:
                 step = pure_of_step(line)
                 of = (NEVER if step is None else step * line["steps"], None)
             if by_l2 and line["sample_rate"] == 1 and delta > 0:  # a record is replaced by its opposite, or comes or goes
                 t = Decimal(2 if replaced else 1) / Decimal(line["noise_multiplier"]) * Decimal(line["steps"]).sqrt()
-                told = gaussian_reaches(t, delta, enough * (1 + HAIR))
-                ok, told = ok and told, told is not None
-            elif ok and line["delta"] > 0:
+                ok = gaussian_reaches(t, delta, enough * (1 + HAIR))
+                told = ok is not None
+            elif line["delta"] > 0:
                 told = check_composed(line, enough, where)
         elif mechanism == "propose-test-release":
             ok = not is_less(epsilon, 1 / Decimal(line["scale"]))
