@@ -28,7 +28,7 @@ demo: deps ## a complete example on real data, under 5 minutes; ends with a repo
 	@cmake --build --preset release --target sotto
 	@$(BUILD)/sotto demo -o runs/demo
 
-check: build ## every test, under 8 minutes with the build (docs/TESTS.md)
+check: build ## every test, 8 minutes with the build on two fast cores (docs/TESTS.md)
 	@SOTTO_EFFORT=1 ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -LE '^(landing|night)$$'
 
 check-landing: deps ## what a landing takes beside check: more draws, sanitizers, a cut of the matrix, lint, packaging (PARTS="...")
