@@ -79,12 +79,13 @@ static sotto_status require_test(const struct ledger_charge *c, const char *wher
                                       : SOTTO_OK;
 }
 
-/* What is planned: no release by itself is above what was recorded for all. */
+/* What is planned: neither a release by itself, nor its Gaussian ones together, are above what was recorded for all. */
 static sotto_status require_plan(struct part_memory *known, const struct event_list *plan,
                                  const struct ledger_charge *c, const char *where)
 {
     sotto_status status = SOTTO_OK;
     double pure = 0, rho = 0;
+    struct adaptive gaussians = {0};
     for (size_t i = 0; i < plan->count; i++) {
         const struct part *p;
         TRY(part_recall(&p, known, &plan->events[i], i));
@@ -92,7 +93,14 @@ static sotto_status require_plan(struct part_memory *known, const struct event_l
         if (p->kind == PART_SAMPLED)
             continue;
         rho += p->count * iv_div(iv_square(p->shifts.l2), iv(p->m->zcdp_divisor)).lo;
+        if (p->m->by_l2 && !p->m->integer && p->m->kind != RELEASE_NONE)
+            gaussians.square += p->count * iv_square(p->shifts.l2).lo;
         const double least = least_epsilon(p, c->epsilon, c->delta);
+        if (is_less(c->epsilon, least))
+            TRY(ledger_recorded_refuse(where, "epsilon", c->epsilon, least));
+    }
+    if (c->delta > 0 && !adaptive_stays(&gaussians, c->epsilon, c->delta)) {
+        const double least = adaptive_epsilon_below(&gaussians, c->delta);
         if (is_less(c->epsilon, least))
             TRY(ledger_recorded_refuse(where, "epsilon", c->epsilon, least));
     }

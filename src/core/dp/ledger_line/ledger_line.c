@@ -2,6 +2,7 @@
 #include "dp/ledger_line/ledger_line.h"
 #include "dp/certificate/certificate_json.h"
 #include "dp/dpsgd/dpsgd_json.h"
+#include "dp/dpsgd/dpsgd_reservations.h"
 #include "io/json/json.h"
 
 #include <math.h>
@@ -476,6 +477,11 @@ static sotto_status get_reservation(struct ledger_line *line, const char *name)
     TRY(dpsgd_facts_get(&facts, d, name));
     TRY(require_facts(in_range(facts.scale) && in_range(facts.max_grad_norm), name));
     TRY(get_steps(line, name));
+    const double most =
+        json_member(d, "lattice_exponent") ? run_multiplier(&facts) : facts.scale / facts.max_grad_norm;
+    if (line->charge.noise_multiplier > most * (1 + 0x1p-40))
+        FAIL(SOTTO_EFORMAT, "%s: its noise multiplier, %.12g, is larger than its noise over its norm, %.12g",
+             name, line->charge.noise_multiplier, most);
 done:
     return status;
 }
