@@ -312,7 +312,11 @@ TEST(a_ledger_that_tells_another_run)
         {"\"first_step\":0", "\"first_step\":\"0\"", "'first_step' is \"0\""},
         {"\"first_step\":0", "\"first_step\":1", "reservations: the ledger holds 1 of this run"},
         {"\"clipping\":\"l2\"", "\"clipping\":\"l9\"", "'clipping' is neither"},
-        {"\"dimension\":3", "\"dimension\":4", "another mechanism"},
+        {"\"dimension\":3", "\"dimension\":2", "another mechanism"},
+        {"\"dimension\":3", "\"dimension\":4",
+         "its noise multiplier, "}, /* rounding of more values adds to the norm */
+        {"\"noise_multiplier\":", "\"noise_multiplier\":1000,\"was\":",
+         "is larger than its noise over its norm"},
         {"\"dimension\":3", "\"person\":{\"rows\":0},\"dimension\":3", "'person.rows' is 0"},
         {"\"lattice_exponent\":", "\"lattice_exponent\":5000,\"was\":", "expected -1074 to 1023"},
         {"\"dimension\":3", "\"noise_mode\":\"slow\",\"dimension\":3",
