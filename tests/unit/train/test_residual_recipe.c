@@ -81,7 +81,8 @@ TEST(nonsense_is_refused)
         struct sotto_residual_noise noise;
         const char *word;
     } cases[] = {
-        {{.kind = "cubic"}, "expected one of"},
+        {{.kind = "cubic"},
+         "residual perturbation: kind 'cubic' is unknown; expected additive or multiplicative"},
         {{.gamma = 1}, "gamma and floor need residual perturbation; give additive or multiplicative"},
         {{.kind = "additive", .floor = 1}, "a floor needs multiplicative noise"},
         {{.separate_inputs = 1}, "separate inputs"},

@@ -53,7 +53,8 @@ static sotto_status check_residual(struct sotto_train_options *o)
     static const char *const kinds[] = {"additive", "multiplicative", NULL};
     struct sotto_residual_noise *r = &o->residual;
     if (r->kind)
-        TRY(train_one_of(&r->kind, r->kind, "residual perturbation", kinds, "additive or multiplicative"));
+        TRY(train_one_of(&r->kind, r->kind, "residual perturbation: kind", kinds,
+                         "additive or multiplicative"));
     REQUIRE(r->kind || (r->gamma == 0 && r->floor == 0),
             "gamma and floor need residual perturbation; give additive or multiplicative");
     REQUIRE(!r->kind || r->floor == 0 || strcmp(r->kind, "multiplicative") == 0,

@@ -229,7 +229,7 @@ TEST(bad_inputs_are_refused)
     refuse(sotto_generator_score(&score, NULL, "logan", g, &data, &row, 1, NULL, NULL), SOTTO_EUSAGE,
            "attack 'logan' needs a model of kind dcgan or wgan-gp; this one is a vae");
     refuse(sotto_generator_score(&score, NULL, "lira", g, &data, &row, 1, NULL, NULL), SOTTO_EUSAGE,
-           "attack 'lira' on a generative model is unknown; expected logan, gan-leaks-white, "
+           "generative model: attack 'lira' is unknown; expected logan, gan-leaks-white, "
            "gan-leaks-partial, reconstruction or elbo");
     snprintf(path, sizeof path, "%s/odd.safetensors", folder);
     g->width = 5; /* not that of its weights */
