@@ -25,6 +25,7 @@ int main(void)
     printf("one release: epsilon at most %.4f at delta %g (%s)\n", release.epsilon.upper, release.delta,
            release.accountant);
     printf("DP-SGD: epsilon within [%.4f, %.4f] at delta %g (%s, %s)\n", training.epsilon.lower,
-           training.epsilon.upper, training.delta, training.adjacency, training.accountant);
+           training.epsilon.upper, training.delta, sotto_adjacency_name(training.adjacency),
+           training.accountant);
     return 0;
 }
