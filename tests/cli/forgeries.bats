@@ -45,14 +45,6 @@ open("d.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) 
 }
 
 @test "a table of forgeries: numbers, JSON, signatures, ledgers; a sixth of its rows, a half at a landing, all at night" {
-  "$SOTTO" key new -o office.key > /dev/null
-  "$SOTTO" ledger init --dataset-id people --budget 3,1e-5 --ledger mean.jsonl > /dev/null
-  people=(--dataset-id people --ledger mean.jsonl --quiet)
-  "$SOTTO" protect "${people[@]}" --table t.npy --statistic mean --range 0,1 --mechanism gaussian --epsilon 0.3 --delta 1e-6 --sign office.key -o mean.npy > /dev/null
-  "$SOTTO" head "${people[@]}" --features x.npy --labels y.npy --classes 2 --trainer dp-sgd --batch 8 --epochs 2 --epsilon 0.1 --delta 1e-6 -o run.safetensors > /dev/null
-  printf '%s\n' 'schema: sotto.events/1' 'adjacency: replace-one' 'events:' '  - {mechanism: laplace, scale: 0.5, l1: 0.01, dimension: 4}' \
-    '  - {mechanism: gaussian, scale: 0.5, l1: 0.01, l2: 0.01, dimension: 4, count: 2}' > events.yaml
-  "$SOTTO" ledger plan events.yaml --dataset-id people --ledger mean.jsonl --delta 1e-6 > said
-  "$SOTTO" protect "${people[@]}" --vector v.npy --mechanism laplace --scale 0.5 --l1 0.01 --planned "$(sed -n 's/^plan \([0-9a-f]*\):.*/\1/p' said):1" -o planned.npy > /dev/null
+  three_releases
   "$python" "$root/tests/cli/forged_rows.py" "$verifier" "$SOTTO" "$(part_of_day "$(by_effort 6 2 1)")" mean run planned
 }

@@ -2,7 +2,7 @@
 # The verifier in a browser (verifier/verify.html), driven in headless Chromium: its verdict on honest and forged bundles is that of
 # sotto-verify.py, which verify_recorder.py writes down. Whatever asks sotto-verify.py can ask the page: a case is a line of such a record.
 # label: landing
-# shards: 3
+# shards: 4
 
 load ../support/verifier
 load ../support/effort
@@ -57,4 +57,12 @@ asked() { "$python" "$recorder" "$@" > /dev/null 2>&1 || [ "$?" -lt 64 ]; }
   "$python" "$cases" "$recorder" offers "$SOTTO" pure.jsonl
   for name in dp-sgd signed pure; do asked --total $name.jsonl; done
   in_browser replay 15 record.jsonl
+}
+
+@test "the table of forgeries: the page refuses each row, and accepts what is honest" {
+  record
+  three_releases
+  "$python" "$root/tests/cli/forged_rows.py" "$recorder" "$SOTTO" 1/1 mean run planned
+  [ "$(wc -l < record.jsonl)" -ge 134 ] # a question that was not written down is not asked
+  in_browser replay 129 record.jsonl
 }
