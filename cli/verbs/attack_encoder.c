@@ -12,25 +12,20 @@ static const char *const group_options[GROUPS] = {"member-indices", "nonmember-i
                                                   "shadow-member-indices", "shadow-nonmember-indices",
                                                   "bank-indices"};
 
-/* Embeddings made by any program, in place of encoders and rows: (n, views, d) and (n, d). */
-static const char *const view_options[BANK] = {"member-views", "nonmember-views", "shadow-member-views",
-                                               "shadow-nonmember-views"},
-                         *const plain_options[GROUPS + 1] = {"member-plain",        "nonmember-plain",
-                                                             "shadow-member-plain", "shadow-nonmember-plain",
-                                                             "bank-plain",          "shadow-bank-plain"};
-
 /* Everything of one run that must be freed. */
 struct work {
     struct sotto_dataset *data;
     struct sotto_encoder *target, *shadow;
     struct sotto_array rows[GROUPS];
     struct sotto_array views[GROUPS], plain[GROUPS + 1]; /* the bank: plain, by target and by shadow */
+    struct sotto_arrays *arrays;                         /* embeddings that any program made */
     struct sotto_report_input files[2 * GROUPS + 2];
     size_t file_count;
 };
 
 static void attack_encoder_clear(struct work *w)
 {
+    sotto_arrays_close(w->arrays);
     for (int g = 0; g < GROUPS; g++) {
         sotto_array_clear(&w->rows[g]);
         sotto_array_clear(&w->views[g]);
@@ -136,17 +131,8 @@ static sotto_status embed_all(struct work *w, const struct sotto_view_options v[
 
 static int attack_encoder_foreign(const struct options *o)
 {
-    for (int g = 0; g <= GROUPS; g++)
-        if ((g < BANK && option_given(o, view_options[g])) || option_given(o, plain_options[g]))
-            return 1;
-    return 0;
-}
-
-/* Two of the attacks need no shadow encoder. */
-static int has_shadow(const struct options *o)
-{
-    for (int g = SHADOW_MEMBER; g < BANK; g++)
-        if (option_given(o, view_options[g]) || option_given(o, plain_options[g]))
+    for (const struct sotto_option *row = sotto_option_table("encoder_attack"); row->name; row++)
+        if (row->shape && option_given(o, row->name))
             return 1;
     return 0;
 }
@@ -154,7 +140,6 @@ static int has_shadow(const struct options *o)
 static sotto_status check_foreign(const struct options *o)
 {
     static const char *const others[] = {"encoder", "shadow-encoder", "data", "views"};
-    sotto_status status = SOTTO_OK;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (option_given(o, others[i]))
             return cli_fail(SOTTO_EUSAGE, "attack: --%s cannot be combined with embeddings from files",
@@ -163,78 +148,22 @@ static sotto_status check_foreign(const struct options *o)
         if (option_given(o, group_options[g]))
             return cli_fail(SOTTO_EUSAGE, "attack: --%s cannot be combined with embeddings from files",
                             group_options[g]);
-    for (int g = 0; status == SOTTO_OK && g < (has_shadow(o) ? BANK : SHADOW_MEMBER); g++) {
-        status = option_require(o, view_options[g]);
-        if (status == SOTTO_OK)
-            status = option_require(o, plain_options[g]);
-    }
-    if (status == SOTTO_OK &&
-        (has_shadow(o) && option_given(o, plain_options[BANK])) != option_given(o, plain_options[BANK + 1]))
-        status = cli_fail(
-            SOTTO_EUSAGE,
-            "attack: with a shadow encoder --bank-plain and --shadow-bank-plain must be given together");
-    return status;
+    return SOTTO_OK;
 }
 
-static sotto_status load_array(struct sotto_array *out, struct work *w, const struct options *o,
-                               const char *option, int dimensions)
-{
-    const char *path = option_text(o, option);
-    sotto_status status = sotto_array_load(out, path, 0, cli_context());
-    if (status != SOTTO_OK)
-        return status;
-    record_file(w, o, option, option);
-    if (out->ndim != dimensions || out->count == 0)
-        return cli_fail(SOTTO_EINVAL, "%s: has %d dimensions and %zu values; --%s is %s", path, out->ndim,
-                        out->count, option, dimensions == 3 ? "(records, views, width)" : "(records, width)");
-    status = sotto_array_require_finite(out, path, "embeddings");
-    return status == SOTTO_OK ? sotto_array_convert(out, SOTTO_F4) : status;
-}
-
-static sotto_status match_shape(const struct options *o, const char *option, size_t found, size_t wanted,
-                                const char *what)
-{
-    if (found == wanted)
-        return SOTTO_OK;
-    return cli_fail(SOTTO_EINVAL, "%s: %zu %s; expected %zu, as in the other arrays", option_text(o, option),
-                    found, what, wanted);
-}
-
-/* Records, views and widths that belong together: those of one encoder have one width, all have as many views. */
-static sotto_status match_arrays(const struct work *w, const struct options *o)
-{
-    sotto_status status = SOTTO_OK;
-    const size_t width[2] = {w->plain[MEMBER].shape[1], w->plain[SHADOW_MEMBER].shape[1]};
-    for (int g = 0; status == SOTTO_OK && g < (has_shadow(o) ? BANK : SHADOW_MEMBER); g++) {
-        const struct sotto_array *v = &w->views[g], *p = &w->plain[g];
-        const size_t wanted = width[g >= SHADOW_MEMBER];
-        status = match_shape(o, view_options[g], v->shape[0], p->shape[0], "records");
-        if (status == SOTTO_OK)
-            status = match_shape(o, view_options[g], v->shape[1], w->views[MEMBER].shape[1], "views");
-        if (status == SOTTO_OK)
-            status = match_shape(o, view_options[g], v->shape[2], wanted, "columns");
-        if (status == SOTTO_OK)
-            status = match_shape(o, plain_options[g], p->shape[1], wanted, "columns");
-    }
-    for (int k = 0; status == SOTTO_OK && k < 2 && w->plain[BANK + k].count; k++)
-        status = match_shape(o, plain_options[BANK + k], w->plain[BANK + k].shape[1], width[k], "columns");
-    if (status == SOTTO_OK && w->plain[BANK + 1].count)
-        status = match_shape(o, plain_options[BANK + 1], w->plain[BANK + 1].shape[0], w->plain[BANK].shape[0],
-                             "records");
-    return status;
-}
-
-static sotto_status load_all(struct work *w, const struct options *o)
+/* Arrays of every option that has a shape. */
+static sotto_status load_foreign(struct sotto_encoder_attack_input *in, struct work *w,
+                                 const struct options *o)
 {
     sotto_status status = check_foreign(o);
-    for (int g = 0; status == SOTTO_OK && g < (has_shadow(o) ? BANK : SHADOW_MEMBER); g++) {
-        status = load_array(&w->views[g], w, o, view_options[g], 3);
-        if (status == SOTTO_OK)
-            status = load_array(&w->plain[g], w, o, plain_options[g], 2);
-    }
-    for (int g = BANK; status == SOTTO_OK && g <= GROUPS && option_given(o, plain_options[g]); g++)
-        status = load_array(&w->plain[g], w, o, plain_options[g], 2);
-    return status == SOTTO_OK ? match_arrays(w, o) : status;
+    if (status == SOTTO_OK)
+        status = sotto_arrays_open(&w->arrays);
+    for (const struct sotto_option *row = sotto_option_table("encoder_attack"); row->name; row++)
+        if (status == SOTTO_OK && row->shape && option_given(o, row->name)) {
+            record_file(w, o, row->name, row->name);
+            status = sotto_arrays_give(w->arrays, row, NULL, option_text(o, row->name));
+        }
+    return status == SOTTO_OK ? sotto_arrays_encoder_attack(in, w->arrays, cli_context()) : status;
 }
 
 static struct sotto_encoder_views attack_encoder_group(const struct work *w, int g)
@@ -267,7 +196,8 @@ static sotto_status attack_encoder_report(const struct sotto_audit_result *resul
 }
 
 /* The rows of a data set, embedded by both encoders. */
-static sotto_status embed_rows(struct work *w, const struct options *o, const struct sotto_context *ctx)
+static sotto_status embed_rows(struct sotto_encoder_attack_input *in, struct work *w, const struct options *o,
+                               const struct sotto_context *ctx)
 {
     struct sotto_view_options v[2]; /* each encoder's own */
     sotto_status status = check_options(o);
@@ -282,12 +212,25 @@ static sotto_status embed_rows(struct work *w, const struct options *o, const st
         v[k].views = option_given(o, "views") ? (size_t)option_count(o, "views") : v[k].views;
         v[k].seed = option_count(o, "seed");
     }
-    return status == SOTTO_OK ? embed_all(w, v, ctx) : status;
+    if (status == SOTTO_OK)
+        status = embed_all(w, v, ctx);
+    *in = (struct sotto_encoder_attack_input){.member = attack_encoder_group(w, MEMBER),
+                                              .nonmember = attack_encoder_group(w, NONMEMBER),
+                                              .shadow_member = attack_encoder_group(w, SHADOW_MEMBER),
+                                              .shadow_nonmember = attack_encoder_group(w, SHADOW_NONMEMBER),
+                                              .views = w->views[MEMBER].shape[1],
+                                              .width = w->plain[MEMBER].shape[1],
+                                              .shadow_width = w->plain[SHADOW_MEMBER].shape[1],
+                                              .bank = w->plain[BANK].data,
+                                              .shadow_bank = w->plain[BANK + 1].data,
+                                              .bank_n = w->plain[BANK].shape[0]};
+    return status;
 }
 
 static sotto_status attack_encoder(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct work w = {0};
+    struct sotto_encoder_attack_input in = {0};
     struct sotto_audit_result result = {0};
     struct sotto_audit_options audit;
     double rates[ATTACK_RATES];
@@ -295,17 +238,7 @@ static sotto_status attack_encoder(const struct options *o, const struct sotto_c
     if (status == SOTTO_OK)
         status = attack_statistics(&audit, rates, o);
     if (status == SOTTO_OK)
-        status = attack_encoder_foreign(o) ? load_all(&w, o) : embed_rows(&w, o, ctx);
-    struct sotto_encoder_attack_input in = {.member = attack_encoder_group(&w, MEMBER),
-                                            .nonmember = attack_encoder_group(&w, NONMEMBER),
-                                            .shadow_member = attack_encoder_group(&w, SHADOW_MEMBER),
-                                            .shadow_nonmember = attack_encoder_group(&w, SHADOW_NONMEMBER),
-                                            .views = w.views[MEMBER].shape[1],
-                                            .width = w.plain[MEMBER].shape[1],
-                                            .shadow_width = w.plain[SHADOW_MEMBER].shape[1],
-                                            .bank = w.plain[BANK].data,
-                                            .shadow_bank = w.plain[BANK + 1].data,
-                                            .bank_n = w.plain[BANK].shape[0]};
+        status = attack_encoder_foreign(o) ? load_foreign(&in, &w, o) : embed_rows(&in, &w, o, ctx);
     if (status == SOTTO_OK)
         status = option_members(&in, sotto_option_table("encoder_attack"), o);
     if (status == SOTTO_OK)

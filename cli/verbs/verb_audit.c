@@ -304,9 +304,9 @@ static sotto_status verb_audit_run(const struct options *o, const struct sotto_c
     if (status == SOTTO_OK)
         status = audit_inputs_load(&in, o);
     if (status == SOTTO_OK && option_given(o, "coins") && !option_given(o, "one-run"))
-        options.one_run_guesses = (in.input.n_member + in.input.n_nonmember) / 20;
+        options.one_run_guesses = (in.input->n_member + in.input->n_nonmember) / 20;
     if (status == SOTTO_OK)
-        status = sotto_audit(&result, &in.input, &options, ctx);
+        status = sotto_audit(&result, in.input, &options, ctx);
     if (status == SOTTO_OK && profile.count)
         status = sotto_audit_test_curve(&result, &profile, coins);
     if (status == SOTTO_OK)

@@ -41,6 +41,12 @@ struct sotto_option {
     const char *help;      /**< noun phrase with unit */
     const char *aliases;   /**< other names, kept for good: "clip-norm|C"; NULL: none */
     const char *old_names; /**< names of earlier versions, accepted without a warning; NULL: none */
+    /** INPUT: axes of an array by name, "n,classes"; those of one name are equal in all arrays; "n,features...": all axes but the
+     *  first are flattened. NULL: no array. */
+    const char *shape;
+    /** INPUT: type of its numbers, "f4", "f8", "i8" (whole), "u1" (0 and 1); "f4|f8": as given, and `count` is the offset of the
+     *  member in double precision; "f4?": NaN is allowed. */
+    const char *dtype;
 };
 
 /** Table of a struct of options or inputs.

@@ -168,8 +168,8 @@ def test_attack_on_embeddings():
     assert r.worst.auc.estimate > 0.9
     alone = sotto.attack_encoder(**{k: v for k, v in arrays.items() if not k.startswith("shadow")})
     assert len(alone) == 1 and alone.scores.shape == (1, 80)
-    for change, text in [({"member_plain": None}, "None|dtype|together"), ({"member_views": arrays["member_views"][:, :3]}, "3 of views|4 of views"),
-                         ({"temperature": -1}, "temperature"), ({"nonmember_plain": arrays["nonmember_plain"][:, :5]}, "width")]:
+    for change, text in [({"member_plain": None}, "None|dtype|together"), ({"member_views": arrays["member_views"][:, :3]}, "views = 3 as in member_views"),
+                         ({"temperature": -1}, "temperature"), ({"nonmember_plain": arrays["nonmember_plain"][:, :5]}, "d = 16 as in member_views")]:
         with pytest.raises(ValueError, match=text):
             sotto.attack_encoder(**{**arrays, **change})
     with pytest.raises(ValueError, match="give either encoder and images"):

@@ -377,8 +377,8 @@ embeddings() {
     --nonmember-indices b --shadow-member-indices b --shadow-nonmember-indices a --views 10000 # before anything is read
   all=(--member-views m-views.npy --nonmember-views n-views.npy --nonmember-plain n-plain.npy --shadow-member-views m-views.npy
        --shadow-member-plain m-plain.npy --shadow-nonmember-views n-views.npy --shadow-nonmember-plain n-plain.npy)
-  refuses "m-views.npy: 24 records; expected 26, as in the other arrays" "${all[@]}" --member-plain n-plain.npy
-  refuses "has 3 dimensions" "${all[@]}" --member-plain m-views.npy
+  refuses "n-plain.npy: has shape (26, 4); expected (n, d), n = 24 as in m-views.npy" "${all[@]}" --member-plain n-plain.npy
+  refuses "m-views.npy: has shape (24, 3, 4); expected (n, d)" "${all[@]}" --member-plain m-views.npy
   refuses "--bank-plain and --shadow-bank-plain must be given together" "${all[@]}" --member-plain m-plain.npy --bank-plain n-plain.npy
   refuses "--shadow-nonmember-views" "${all[@]:0:10}" --member-plain m-plain.npy
 }

@@ -65,7 +65,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   cut -d, -f1,2 nl.csv > two.csv
   run "$SOTTO" audit --member-logits ml.csv --nonmember-logits two.csv
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: ml.csv has 3 classes but two.csv has 2; both need the same second dimension" ]
+  [ "$output" = "sotto: error: two.csv: has shape (90, 2); expected (m, classes), classes = 3 as in ml.csv" ]
 }
 
 @test "NaN rows are refused by count and place" {
@@ -94,7 +94,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   head -59 ym.csv > short.csv
   run "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --member-labels short.csv --nonmember-labels yn.csv
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: short.csv has 59 labels but ml.csv has 60 rows; expected one per record" ]
+  [ "$output" = "sotto: error: short.csv: has shape (59); expected (n), n = 60 as in ml.csv" ]
   sed '7s/.*/3/' ym.csv > high.csv
   run "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --member-labels high.csv --nonmember-labels yn.csv
   [ "$status" -eq 65 ]
@@ -102,7 +102,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   sed '7s/.*/0.5/' ym.csv > half.csv
   run "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --member-labels half.csv --nonmember-labels yn.csv
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: half.csv: contains fractions; labels must be whole numbers" ]
+  [ "$output" = "sotto: error: half.csv: contains fractions, or numbers that i8 cannot hold; labels must be whole numbers" ]
 }
 
 @test "logits given as probabilities are noticed" {
@@ -116,7 +116,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   [ "$status" -eq 64 ]
   run "$SOTTO" audit --member-logits ml.csv
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: audit: --nonmember-logits is missing; --member-logits needs it" ]
+  [ "$output" = "sotto: error: audit: --member-logits and --nonmember-logits must be given together" ]
   run "$SOTTO" audit --scores m.csv
   [ "$status" -eq 64 ]
   run logits --fpr 2
@@ -201,10 +201,10 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   [[ "$output" != *"lira-pooled"* ]]
   run logits --member-reference nr.csv --nonmember-reference nr.csv
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: nr.csv has 90 rows but the target's arrays have 60; expected one row per record" ]
+  [ "$output" = "sotto: error: nr.csv: has shape (90, 6); expected (n, models), n = 60 as in ml.csv" ]
   run logits --member-trained mt.csv --nonmember-trained nt.csv
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: audit: --member-trained needs --member-reference" ]
+  [ "$output" = "sotto: error: audit: --member-trained needs --member-reference or --member-reference-losses" ]
 }
 
 @test "a shadow model's answers teach an attack network" {
@@ -214,7 +214,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   [[ "$output" == *"shadow-network"* ]]
   run logits --shadow-logits ml.csv --shadow-labels ym.csv
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: audit: --shadow-logits, --shadow-labels and --shadow-trained must be given together" ]
+  [ "$output" = "sotto: error: audit: --shadow-labels and --shadow-trained must be given together" ]
 }
 
 @test "gates: exit 1 when a rule holds or was not measured, and only then" {
@@ -253,7 +253,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   head -c $((2 * 149 * 3 * 4)) /dev/zero | npy short.npy '<f4' '2, 149, 3'
   run logits --ref-logits short.npy
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: short.npy is (2, 149, 3); expected (models, 150, 3): every record of both sides, members first, with the target's classes" ]
+  [ "$output" = "sotto: error: short.npy: has shape (2, 149, 3); expected (models, n + m, classes), n + m = 150" ]
   run logits --ref-membership r.npy
   [ "$status" -eq 64 ]
   run logits --ref-probabilities r.npy --ref-logits r.npy
@@ -290,12 +290,12 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   [[ "$output" == *"\"name\":\"model's answer\""*'"name":"imputed from what is known"'* ]]
   run "$SOTTO" audit --features f.csv --attribute a.csv --attribute-outputs ml.csv
   [ "$status" -eq 65 ]
-  [[ "$output" == "sotto: error: ml.csv has 60 rows of "*" features but there are 150 records; expected one row per record" ]]
+  [[ "$output" == "sotto: error: ml.csv: has shape (60, 3); expected (n, ...), n = 150 as in f.csv" ]]
   run "$SOTTO" audit --attribute-known f.csv
   [ "$status" -eq 64 ]
   run "$SOTTO" audit --features f.csv --attribute ym.csv
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: ym.csv has 60 values but f.csv has 150 rows; expected one value per record" ]
+  [ "$output" = "sotto: error: ym.csv: has shape (60); expected (n), n = 150 as in f.csv" ]
   run "$SOTTO" audit --attribute a.csv
   [ "$status" -eq 64 ]
 }
@@ -312,7 +312,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   [ "$status" -eq 64 ]
   run "$SOTTO" audit --features ml.csv --attribute ym.csv --attribute-test-features nl.csv --attribute-test ym.csv
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: ym.csv has 60 values but nl.csv has 90 rows; expected one value per record" ]
+  [ "$output" = "sotto: error: ym.csv: has shape (60); expected (t), t = 90 as in nl.csv" ]
   run "$SOTTO" audit --features ml.csv --attribute ym.csv --attribute-labels ym.csv --attribute-test-features nl.csv --attribute-test yn.csv
   [ "$status" -eq 64 ]
 }
@@ -337,13 +337,13 @@ zeros() { head -c $((4 * $2)) /dev/zero | npy "$1" '<f4' "$3"; }
   [ "$output" = "sotto: error: audit: --member-views, --nonmember-views and --ref-views must be given together" ]
   run logits --ref-logits rl.npy --member-views nv.npy --nonmember-views nv.npy --ref-views rv.npy
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: nv.npy has the wrong shape; expected (60, views, $classes), which is (records, views, classes)" ]
+  [ "$output" = "sotto: error: nv.npy: has shape (90, 2, $classes); expected (n, views, classes), n = 60 as in ml.csv" ]
   run logits --ref-logits rl.npy --member-views mv.npy --nonmember-views nv.npy --ref-views rl.npy
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: rl.npy: has 3 dimensions; views need 4 (models, records, views, classes)" ]
+  [ "$output" = "sotto: error: rl.npy: has shape (4, 150, $classes); expected (models, n + m, views, classes), models = 4 as in rl.npy, n + m = 150, views = 2 as in mv.npy, classes = $classes as in ml.csv" ]
   run logits --member-views mv.npy --nonmember-views nv.npy --ref-views rv.npy
   [ "$status" -eq 64 ]
-  [[ "$output" == *"audit: views also need the target's logits or probabilities, and --ref-logits or --member-reference" ]]
+  [[ "$output" == *"audit: --member-views needs --ref-logits, --ref-probabilities, --member-reference or --member-reference-losses" ]]
 }
 
 @test "row numbers are written only when asked for" {
@@ -379,10 +379,10 @@ zeros() { head -c $((4 * $2)) /dev/zero | npy "$1" '<f4' "$3"; }
   awk 'BEGIN { for (i = 0; i < 20; i++) print i "," i * i "," 1 }' > three.csv
   run "$SOTTO" audit --generated two.csv
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: audit: --generated needs --member-features and --nonmember-features" ]
+  [ "$output" = "sotto: error: audit: --generated needs --member-features" ]
   run "$SOTTO" audit --member-features two.csv --nonmember-features two.csv --generated three.csv
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: three.csv has 3 features per record; the other arrays have 2" ]
+  [ "$output" = "sotto: error: three.csv: has shape (20, 3); expected (g, ...), features = 2 as in two.csv" ]
   run "$SOTTO" audit --member-features two.csv --nonmember-features two.csv --reference-generated two.csv
   [ "$status" -eq 64 ]
   run "$SOTTO" audit --member-discriminator-scores m.csv
@@ -391,7 +391,7 @@ zeros() { head -c $((4 * $2)) /dev/zero | npy "$1" '<f4' "$3"; }
   sed '7s/.*/nan,1/' two.csv > bad.csv
   run "$SOTTO" audit --member-features two.csv --nonmember-features two.csv --generated bad.csv
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: bad.csv: 1 of 20 rows contain NaN (first: row 6, column 0); features must be finite" ]
+  [ "$output" = "sotto: error: bad.csv: 1 of 20 rows contain NaN (first: row 6, column 0); values must be finite" ]
   : > empty.csv
   run "$SOTTO" audit --member-features two.csv --nonmember-features two.csv --generated empty.csv
   [ "$status" -eq 65 ]
@@ -425,7 +425,7 @@ zeros() { head -c $((4 * $2)) /dev/zero | npy "$1" '<f4' "$3"; }
   printf '1,2,3\n4,5,6\n' > r.csv
   run "$SOTTO" audit --member-losses l.csv --nonmember-losses l.csv --member-reference r.csv --nonmember-reference r.csv
   [ "$status" -eq 65 ]
-  [[ $output == *"looks like (models, n); expected (n, models), so transpose it"* ]]
+  [[ $output == *"r.csv: has shape (2, 3); expected (n, models), n = 3 as in l.csv, so transpose it"* ]]
 }
 
 @test "texts are audited by what a language model says of their tokens, and a split by date is named" {
@@ -451,7 +451,7 @@ P
   [ "$status" -eq 64 ]
   run "$SOTTO" audit --token-logprobs lp.csv --membership short.csv
   [ "$status" -eq 65 ]
-  [[ "$output" == *"short.csv has 59 rows but lp.csv has 120"* ]]
+  [[ "$output" == *"short.csv: has shape (59); expected (N), N = 120 as in lp.csv"* ]]
   run "$SOTTO" audit --token-logprobs lp.csv --membership member.csv --token-lengths toolong.csv
   [ "$status" -eq 65 ]
   [[ "$output" == *"row 0 is 13; expected 1 to 12 tokens"* ]]
@@ -512,7 +512,7 @@ P
   head -5 nd.csv > few.csv
   run "${audit[@]}" --member-dates md.csv --nonmember-dates few.csv
   [ "$status" -eq 65 ]
-  [[ "$output" == *"few.csv has 5 dates; expected 60, one for each record"* ]]
+  [[ "$output" == *"few.csv: has shape (5); expected (m), m = 60 as in nl.csv"* ]]
 }
 
 @test "members and non-members that are swapped: a finding that fails gates, lint and a claim" {

@@ -23,6 +23,7 @@
 #include "sotto/lab/sensitivity.h"
 #include "sotto/lab/ssl.h"
 #include "sotto/lab/train.h"
+#include "sotto/private/arrays.h"
 #include "sotto/private/error.h"
 #include "sotto/private/io.h"
 #include "sotto/private/option.h"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from . import _call
-from ._audit import AuditResult, Sizes
+from ._audit import Arrays, AuditResult
 from ._call import Array, Progress, array, ffi, fill, invalid, lib, numpy_of, out_text, run, struct, table
 from ._encoder import Encoder
 from ._model import Classifier
@@ -329,10 +329,9 @@ def attack_encoder(encoder: Encoder | None = None, shadow_encoder: Encoder | Non
     shadow_bank_plain (n, d). Without a shadow only the mean similarity of views and the contrastive loss are run.
     temperature [.1]; fpr, confidence, delta, seed [1; of the views as well]: as of audit(). Returns an AuditResult; its scores (5, n_member + n_nonmember) are in
     the order of the attacks."""
-    options, audit = table("encoder_attack"), table("audit")
+    options, audit = table("encoder_attack", True), table("audit")
     given: dict[str, Any] = {"seed": int(audit.by_name["seed"].default), **{k: v for k, v in more.items() if v is not None}}
-    names = [f"{side}_{what}" for side in _SIDES for what in ("views", "plain")] + ["bank_plain", "shadow_bank_plain"]
-    arrays = {k: given.pop(k) for k in list(given) if k in names}
+    arrays = {o.name: given.pop(o.name) for o in options if o.row.shape != ffi.NULL and o.name in given}
     images = {"member": member, "nonmember": nonmember, "shadow_member": shadow_member, "shadow_nonmember": shadow_nonmember, "bank": bank}
     if any(v is not None for v in images.values()) != (encoder is not None) or (encoder is not None and arrays):
         raise make("EUSAGE", "give either encoder and images, or embeddings (member_views, member_plain, ...)")
@@ -344,29 +343,14 @@ def attack_encoder(encoder: Encoder | None = None, shadow_encoder: Encoder | Non
             _embedded(arrays, side, pixels, own, {"seed": given["seed"], **(views or {})}, threads)
     if bank is not None and shadow_encoder is not None:
         _embedded(arrays, "shadow_bank", bank, shadow_encoder, {}, threads)
-    c, sizes = struct("encoder_attack_input"), Sizes()
-    sides: dict[str, dict[str, Array]] = {}
-    for name, value in arrays.items():
-        side, _, what = name.rpartition("_")
-        a = array(value, name, np.float32, 3 if what == "views" else 2)
-        sizes.say("n_bank" if "bank" in side else f"n_{side}", len(a), name)
-        if what == "views":
-            sizes.say("views", a.shape[1], name)
-        sizes.say("shadow_width" if side.startswith("shadow") else "width", a.shape[-1], name)
-        sides.setdefault(side, {})[what] = a
-    for side, found in sides.items():
-        if side in _SIDES:
-            if len(found) < 2:
-                raise make("EUSAGE", f"{side}_views and {side}_plain must be given together")
-            fill(c, **{side: {**found, "n": sizes[f"n_{side}"]}})
-        else:
-            fill(c, **{side: found["plain"]})
-    fill(c, views=sizes["views"], width=sizes["width"], shadow_width=sizes["shadow_width"], bank_n=sizes["n_bank"])
+    inputs, c = Arrays(), struct("encoder_attack_input")
+    inputs.take(options, arrays)
+    run(lib.sotto_arrays_encoder_attack, c, inputs.c, here=True)
     options.set(c, {"temperature": given.pop("temperature", None)})
     measured = audit.set(struct("audit_options"), {k: given.pop(k) for k in ("fpr", "confidence", "delta", "seed") if k in given})
     _call.unknown("attack_encoder", given, [options])
     out = ffi.gc(ffi.new("struct sotto_audit_result *"), lib.sotto_audit_result_free)
-    scores = np.zeros((5, sizes["n_member"] + sizes["n_nonmember"]))
+    scores = np.zeros((5, c.member.n + c.nonmember.n))
     run(lib.sotto_encoder_attack, out, ffi.from_buffer("double[]", scores), c, measured, threads=threads, progress=progress)
     result = AuditResult(out, title, None, "sotto.attack_encoder(...)")
     result._scores = scores[: len(result)]

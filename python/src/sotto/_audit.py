@@ -22,226 +22,53 @@ if TYPE_CHECKING:
 
 __all__ = ["AttackResult", "AuditResult", "audit"]
 
-# Keyword argument: member of struct sotto_audit_input and its shape. The rows of sotto_option_table("audit_input") have the same names.
-# Logits and probabilities share members. "..." flattens what is left. A float64 array goes to the member with _f8, if there is one.
-_ARRAYS = {
-    "member_logits": "member n_member classes", "nonmember_logits": "nonmember n_nonmember classes",
-    "member_probabilities": "member n_member classes", "nonmember_probabilities": "nonmember n_nonmember classes",
-    "member_labels": "member_labels n_member", "nonmember_labels": "nonmember_labels n_nonmember",
-    "member_losses": "member_losses n_member", "nonmember_losses": "nonmember_losses n_nonmember",
-    "member_reference": "member_reference n_member reference_models", "nonmember_reference": "nonmember_reference n_nonmember reference_models",
-    "member_reference_losses": "member_reference n_member reference_models",
-    "nonmember_reference_losses": "nonmember_reference n_nonmember reference_models",
-    "member_trained": "member_trained n_member reference_models", "nonmember_trained": "nonmember_trained n_nonmember reference_models",
-    "ref_logits": "reference_outputs reference_models n_all classes", "ref_probabilities": "reference_outputs reference_models n_all classes",
-    "ref_membership": "reference_outputs_trained reference_models n_all",
-    "shadow_logits": "shadow n_shadow classes", "shadow_probabilities": "shadow n_shadow classes", "shadow_labels": "shadow_labels n_shadow",
-    "shadow_trained": "shadow_trained n_shadow",
-    "population_logits": "population n_population classes", "population_probabilities": "population n_population classes",
-    "population_labels": "population_labels n_population", "population_losses": "population_losses n_population",
-    "population_reference": "population_reference n_population reference_models",
-    "member_views": "member_views n_member views classes", "nonmember_views": "nonmember_views n_nonmember views classes",
-    "ref_views": "reference_views reference_models n_all views classes", "population_views": "population_views n_population views classes",
-    "population_ref_views": "population_reference_views reference_models n_population views classes",
-    "member_features": "member_features n_member feature_count ...", "nonmember_features": "nonmember_features n_nonmember feature_count ...",
-    "member_dates": "member_dates n_member", "nonmember_dates": "nonmember_dates n_nonmember",
-    "population_features": "population_features n_population feature_count ...",
-    "released_mean": "released_mean feature_count", "reference_mean": "reference_mean feature_count",
-    "reference_people": "reference_people n_reference feature_count ...",
-}
-# Likewise of struct sotto_generative_input and struct sotto_attribute_input.
-_GENERATIVE = {
-    "generated": "generated generated_n feature_count ...", "reference_generated": "reference_generated reference_generated_n feature_count ...",
-    "attacker_features": "attacker attacker_n feature_count ...",
-    "member_discriminator_scores": "member_discriminator n_member", "nonmember_discriminator_scores": "nonmember_discriminator n_nonmember",
-}
-_ATTRIBUTE = {
-    "features": "features n d ...", "attribute": "attribute n", "attribute_labels": "labels n",
-    "attribute_outputs": "outputs n output_count ...", "attribute_known": "known n known_count ...",
-}
-_TOKENS = {
-    "token_logprobs": "logprobs texts length", "token_mean": "mean texts length", "token_deviation": "deviation texts length",
-    "reference_token_logprobs": "reference texts reference_length", "lowercase_token_logprobs": "lowercase texts lowercase_length",
-    "compressed_bytes": "bytes texts", "neighbour_losses": "neighbour_losses texts neighbours",
-}
-_TESTED = {"features": "attribute_test_features", "attribute": "attribute_test", "attribute_labels": "attribute_test_labels"}
+_INPUTS = ("audit_input", "token_input", "generative_input", "attribute_input")
 
 
-class Sizes:
-    """What arrays say of sizes that they share; those that disagree are refused by name."""
+class Arrays:
+    """Arrays by the names of options. Their types, their shapes and what they need of each other are rows and rules of the library."""
 
     def __init__(self) -> None:
-        self.known: dict[str, tuple[int, str]] = {}
+        out = ffi.new("struct sotto_arrays **")
+        run(lib.sotto_arrays_open, out)
+        self.c = ffi.gc(out[0], lib.sotto_arrays_close)
+        self.kept: list[Any] = []  # what is lent
 
-    def __getitem__(self, size: str) -> int:
-        return self.known.get(size, (0, ""))[0]
-
-    def say(self, size: str, n: int, name: str) -> None:
-        before, who = self.known.setdefault(size, (n, name))
-        if before != n:
-            what = size.removeprefix("n_").replace("_", " ")
-            raise invalid(f"{name} has {n} of {what}, but {who} has {before}; both need the same shape there")
-
-
-def lend(c: Any, name: str, member: str, shape: list[str], value: Any, sizes: Sizes) -> None:
-    """Lends an array to a member of an input struct, with the dtype of that member."""
-    fields = dict(ffi.typeof(c).item.fields)
-    item = fields[member].type.item.cname
-    flat = shape[-1] == "..."
-    shape = shape[:-1] if flat else shape
-    a = array(value, name, _call._ITEMS[item], None if flat else len(shape), also=np.float64 if member + "_f8" in fields else None)
-    if flat:
-        if a.ndim < 2:
-            raise invalid(f"{name} has {a.ndim} dimensions; expected a row for each record")
-        a = a.reshape(a.shape[0], -1)
-    for size, n in zip(shape, a.shape):
-        sizes.say(size, n, name)
-    fill(c, **{member + "_f8" if a.dtype == np.float64 and item == "float" else member: a})
-
-
-def _zeros_and_ones(membership: Any) -> Array:
-    m = array(membership, "membership", np.uint8, 1)
-    if m.size and m.max() > 1:
-        raise invalid("membership must be 1 for members and 0 for others")
-    return m
-
-
-def _membership(scores: Any, membership: Any) -> tuple[Array, Array]:
-    """Scores of members and of non-members."""
-    s, m = array(scores, "scores", np.float64, 1), _zeros_and_ones(membership)
-    if len(s) != len(m):
-        raise invalid(f"scores has {len(s)} values, but membership has {len(m)}")
-    return s[m == 1], s[m == 0]
-
-
-def _taken(given: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Takes arguments out of `given`; those that are None do not count."""
-    found = {k: given.pop(k) for k in list(given) if k in names}
-    return {k: v for k, v in found.items() if v is not None}
-
-
-def _together(arrays: Mapping[str, Any], *names: str) -> None:
-    if 0 < sum(n in arrays for n in names) < len(names):
-        raise make("EUSAGE", f"{' and '.join(names)} must be given together")
-
-
-def _counts(sizes: Sizes, c: Any) -> dict[str, int]:
-    """Sizes that are members of a struct."""
-    fields = dict(ffi.typeof(c).item.fields)
-    return {size: n for size, (n, _) in sizes.known.items() if size in fields}
-
-
-def _generative(given: dict[str, Any], sizes: Sizes) -> Any:
-    """struct sotto_generative_input, or None."""
-    arrays = _taken(given, _GENERATIVE)
-    if not arrays:
-        return None
-    _together(arrays, "member_discriminator_scores", "nonmember_discriminator_scores")
-    for name in ("reference_generated", "attacker_features"):
-        if name in arrays and "generated" not in arrays:
-            raise make("EUSAGE", f"{name} needs generated")
-    if "generated" in arrays and not sizes["feature_count"]:
-        raise make("EUSAGE", "generated needs member_features and nonmember_features")
-    c = struct("generative_input")
-    for name, value in arrays.items():
-        member, *shape = _GENERATIVE[name].split()
-        lend(c, name, member, shape, value, sizes)
-    image = np.shape(arrays.get("generated", ()))
-    if len(image) == 4 and image[1] in (1, 3) and image[2] * image[3] >= 4:
-        fill(c, channels=image[1], height=image[2], width=image[3])
-    return fill(c, **_counts(sizes, c))
-
-
-def _attribute(given: dict[str, Any]) -> Any:
-    """struct sotto_attribute_input, or None. Records that the attacker is tested on stand behind those that it knows."""
-    arrays, tested = _taken(given, _ATTRIBUTE), _taken(given, _TESTED.values())
-    deepest = given.pop("attribute_depth", None)
-    if not arrays and not tested and deepest is None:
-        return None
-    for name in ("features", "attribute"):
-        if name not in arrays:
-            raise make("EUSAGE", "features and attribute must be given together")
-    _together(tested, "attribute_test_features", "attribute_test")
-    for name in ("attribute_outputs", "attribute_known"):
-        if tested and name in arrays:
-            raise make("EUSAGE", f"{name} cannot be combined with attribute_test_features; it needs a random split of features")
-    c, sizes = struct("attribute_input", deepest=None if deepest is None else _call.whole(deepest, "attribute_depth", 3)), Sizes()
-    if tested:
-        _together({**arrays, **tested}, "attribute_labels", "attribute_test_labels")
-        fill(c, n_aux=len(numpy_of(arrays["features"], "features")))
-        for name, more in _TESTED.items():
-            if name in arrays:
-                arrays[name] = np.concatenate([numpy_of(arrays[name], name), numpy_of(tested[more], more)])
-    for name, value in arrays.items():
-        member, *shape = _ATTRIBUTE[name].split()
-        lend(c, name, member, shape, value, sizes)
-    classes = int(np.max(numpy_of(arrays["attribute_labels"], "attribute_labels"))) + 1 if "attribute_labels" in arrays else 0
-    return fill(c, classes=classes, **_counts(sizes, c))
-
-
-def _tokens(given: dict[str, Any], sizes: Sizes) -> Any:
-    """struct sotto_token_input, or None: a row for each text, sorted by membership, which is taken as well."""
-    arrays, lengths = _taken(given, _TOKENS), given.pop("token_lengths", None)
-    if not arrays and lengths is None:
-        return None
-    membership = given.pop("membership", None)
-    if "token_logprobs" not in arrays or membership is None:
-        raise make("EUSAGE", "texts need token_logprobs and membership")
-    if given.get("scores") is not None or sizes["n_member"] or sizes["n_nonmember"]:
-        raise make("EUSAGE", "token_logprobs cannot be combined with outputs, losses or scores; give only one of them")
-    if lengths is not None:
-        arrays["token_logprobs"] = _cut(arrays["token_logprobs"], array(lengths, "token_lengths", np.int64, 1))
-    m = _zeros_and_ones(membership)
-    order, c, own = np.argsort(1 - m, kind="stable"), struct("token_input"), Sizes()
-    own.say("texts", len(m), "membership")
-    for name, value in arrays.items():
-        member, *shape = _TOKENS[name].split()
+    def give(self, row: Any, name: str, value: Any) -> None:
         a = numpy_of(value, name)
-        lend(c, name, member, shape, a[order] if len(a) == len(m) else a, own)
-    sizes.say("n_member", int(m.sum()), "membership")
-    sizes.say("n_nonmember", int(len(m) - m.sum()), "membership")
-    return fill(c, **_counts(own, c))
+        a = np.ascontiguousarray(a, a.dtype.newbyteorder("=")).reshape(a.shape)
+        dtype = getattr(lib, f"SOTTO_{a.dtype.str[1:].upper()}", None)
+        if dtype is None:
+            a = array(a, name, np.float64)
+            dtype = lib.SOTTO_F8
+        if a.ndim > 8:
+            raise invalid(f"{name} has {a.ndim} dimensions; expected at most 8")
+        lent = ffi.new("struct sotto_array *", {"dtype": dtype, "ndim": a.ndim, "shape": a.shape, "count": a.size,
+                                                "data": ffi.cast("void *", a.ctypes.data)})
+        self.kept += [a, lent]
+        run(lib.sotto_arrays_give, self.c, row, lent, ffi.NULL)
+
+    def take(self, rows: Any, given: dict[str, Any]) -> None:
+        """Takes arguments out of `given`; those that are None do not count."""
+        for option in rows:
+            value = given.pop(option.name, None) if option.row.shape != ffi.NULL else None
+            if value is not None:
+                self.give(option.row, option.name, value)
 
 
-def _cut(logprobs: Any, lengths: Array) -> Array:
-    """Rows with NaN behind each text's end."""
-    a = np.array(array(logprobs, "token_logprobs", np.float32, 2))
-    if len(lengths) != len(a):
-        raise invalid(f"token_lengths has {len(lengths)} of texts, but token_logprobs has {len(a)}")
-    wrong = np.flatnonzero((lengths < 1) | (lengths > a.shape[1]))
-    if wrong.size:
-        raise invalid(f"token_lengths: row {wrong[0]} is {lengths[wrong[0]]}; expected 1 to {a.shape[1]} tokens")
-    a[np.arange(a.shape[1]) >= lengths[:, None]] = np.nan
-    return a
-
-
-def _input(given: dict[str, Any]) -> Any:
-    """struct sotto_audit_input of the arrays, which are taken out of `given`."""
-    c, sizes = struct("audit_input"), Sizes()
-    arrays = _taken(given, _ARRAYS)
-    for one, other in (("logits", "probabilities"), ("reference", "reference_losses")):
-        for references in (False, True):  # whose outputs may be of the other kind than the target's
-            of_one, of_other = ([k for k in arrays if k.endswith("_" + end) and k.startswith("ref_") == references] for end in (one, other))
-            if of_one and of_other:
-                raise make("EUSAGE", f"give either {one.replace('_', ' ')} or {other.replace('_', ' ')}, not both")
-    for name, value in arrays.items():
-        member, *shape = _ARRAYS[name].split()
-        lend(c, name, member, shape, value, sizes)
-    tokens = _tokens(given, sizes)
-    scores, membership = given.pop("scores", None), given.pop("membership", None)
-    if (scores is None) != (membership is None):
-        raise make("EUSAGE", "scores and membership must be given together")
-    if scores is not None:
-        inside, outside = _membership(scores, membership)
-        sizes.say("n_member", len(inside), "membership")
-        sizes.say("n_nonmember", len(outside), "membership")
-        fill(c, member_scores=inside, nonmember_scores=outside)
-    if sizes["n_all"]:
-        sizes.say("n_all", sizes["n_member"] + sizes["n_nonmember"], "members and non-members together")
-    return fill(c, tokens=tokens, generative=_generative(given, sizes), attribute=_attribute(given),
-                probabilities=int(any(k.endswith("_probabilities") and not k.startswith("ref_") for k in arrays)),
-                reference_kind=1 if "ref_logits" in arrays else 2 if "ref_probabilities" in arrays else 0,
-                reference_losses=int(any(k.endswith("_reference_losses") for k in arrays)), **_counts(sizes, c))
+def _input(given: dict[str, Any], labels_from: int | None) -> tuple[Any, Arrays]:
+    """struct sotto_audit_input of the arrays, which are taken out of `given` and live as long as what is returned beside it."""
+    arrays, out = Arrays(), ffi.new("struct sotto_audit_input **")
+    if given.get("reference_people") is not None:  # a mean by those behind it
+        if given.get("reference_mean") is not None:
+            raise make("EUSAGE", "give either reference_mean or reference_people, not both")
+        given["reference_mean"] = array(given.pop("reference_people"), "reference_people", np.float64, 2)
+    for name in _INPUTS:
+        arrays.take(table(name, True), given)
+    depth = given.pop("attribute_depth", None)
+    run(lib.sotto_arrays_audit, out, arrays.c, -1 if labels_from is None else _call.whole(labels_from, "labels_from", 0),
+        0 if depth is None else _call.whole(depth, "attribute_depth", 3), here=True)
+    return out[0], arrays
 
 
 def _options(given: dict[str, Any], claim: Any, coins: str | None, records: int) -> Any:
@@ -259,14 +86,14 @@ def _options(given: dict[str, Any], claim: Any, coins: str | None, records: int)
 
 
 def audit(member_logits: Any = None, nonmember_logits: Any = None, *, claim: Any = None, coins: str | None = None, certificate: Any = None,
-          title: str | None = None, threads: int | None = None, progress: Progress = None, **options: Unpack[AuditOptions]) -> AuditResult:
+          labels_from: int | None = None, title: str | None = None, threads: int | None = None, progress: Progress = None, **options: Unpack[AuditOptions]) -> AuditResult:
     """Attacks on membership from saved answers of a model. What they find is measured: lower bounds with intervals, no guarantee.
 
     Give outputs of n members (records that trained the model) and m non-members as logits (n, K), probabilities (n, K), with
     labels (n), or losses (n), or `scores` with `membership`. Of a generative model: member_features and nonmember_features with samples,
     `generated`, or its discriminator's logits. Of a language model: token_logprobs (n, T) of texts, NaN behind a text's end, with
     `membership` (n). Attribute inference: `features` and a hidden `attribute`. Any array-like: NumPy arrays, tensors, lists, data
-    frames. float32 and float64 in C order are not copied. claim: (epsilon, delta), or something with these attributes, to contradict.
+    frames. float32 and float64 in C order are not copied. labels_from: number of the first class, 0 or 1. claim: (epsilon, delta), or something with these attributes, to contradict.
     Others as of `sotto audit`, with its defaults: seed [1], fpr, confidence, bootstrap, ...
 
     one_run: guesses on each side [a twentieth of the records, with coins], where an independent fair coin decided about each record. coins: what it decided, "inclusion" (member
@@ -282,13 +109,13 @@ def audit(member_logits: Any = None, nonmember_logits: Any = None, *, claim: Any
     True
     """
     given: dict[str, Any] = {"member_logits": member_logits, "nonmember_logits": nonmember_logits, **options}
-    c = _input(given)
+    c, arrays = _input(given, labels_from)
     chosen = _options(given, claim, coins, c.n_member + c.n_nonmember)
-    inputs = [table(f"{kind}_input", True) for kind in ("audit", "generative", "token", "attribute")]
-    _call.unknown("audit", given, [*inputs, table("audit")])
+    _call.unknown("audit", given, [*(table(name, True) for name in _INPUTS), table("audit")])
     out = ffi.gc(ffi.new("struct sotto_audit_result *"), lib.sotto_audit_result_free)
     profile = _profile(coins, certificate, threads)
     run(lib.sotto_audit, out, c, chosen, threads=threads, progress=progress)
+    del arrays
     if profile is not None:
         run(lib.sotto_audit_test_curve, out, *profile)
     return AuditResult(out, title)

@@ -268,14 +268,15 @@ def add_note(error: BaseException, text: str) -> None:
         error.args = (*error.args, text)
 
 
-def run(function: Any, *args: Any, threads: int | None = None, progress: Progress = False, charges: bool = False, call: Any = None) -> Any:
+def run(function: Any, *args: Any, threads: int | None = None, progress: Progress = False, charges: bool = False, call: Any = None,
+        here: bool = False) -> Any:
     """Calls a function of the library; a context is added where it takes one. charges: it writes to a ledger. call: something that
-    calls the function.
+    calls the function. here: it is short, and runs in the caller's thread without a context.
 
     Returns what the function returns; of one that returns a status: None, or the exception of that status is raised."""
     fallible = ffi.typeof(function).result.cname in ("enum sotto_status", "sotto_status")
-    if not takes_context(function):
-        result = function(*args)
+    if here or not takes_context(function):
+        result = function(*args, ffi.NULL) if here else function(*args)
         if fallible and result != lib.SOTTO_OK:
             raise _failure(result)
         return None if fallible else result
@@ -586,14 +587,14 @@ def noise_in(c: Any) -> tuple[bool, bool, bool]:
     return c.target.epsilon != 0, c.risk.max_tpr != ffi.NULL, c.risk.max_advantage != 0
 
 
-_tables: dict[str, Table] = {}
+_tables: dict[tuple[str, bool], Table] = {}
 
 
 def table(name: str, inputs: bool = False) -> Table:
     """The table of options of this name, such as "audit"."""
-    if name not in _tables:
-        _tables[name] = Table(lib.sotto_option_table(name.encode()), inputs)
-    return _tables[name]
+    if (name, inputs) not in _tables:
+        _tables[name, inputs] = Table(lib.sotto_option_table(name.encode()), inputs)
+    return _tables[name, inputs]
 
 
 def unknown(function: str, given: Mapping[str, Any], tables: Sequence[Table], but: Sequence[str] = ()) -> None:

@@ -19,6 +19,9 @@
     MEMBER(member)
 #define LIST(member, u) .type = SOTTO_OPTION_LIST, .unit = u, MEMBER(member)
 #define INPUT(member, u) .type = SOTTO_OPTION_INPUT, .unit = u, MEMBER(member)
+#define ARRAY(member, axes, type) INPUT(member, "ARRAY"), .shape = axes, .dtype = type
+/* As given: in single precision, or in double in a member of its own. */
+#define ARRAY_EITHER(member, axes) ARRAY(member, axes, "f4|f8"), .count = offsetof(OPTIONS_OF, member##_f8)
 #define REALS(member, n, u)                                                                                  \
     .type = SOTTO_OPTION_REALS, .unit = u, .count = offsetof(OPTIONS_OF, n), MEMBER(member)
 /* Of scales, norms and epsilons: their products and squares are normal numbers. */
