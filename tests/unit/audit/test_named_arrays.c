@@ -69,6 +69,20 @@ TEST(single_precision_is_lent_and_other_types_are_converted)
     sotto_arrays_close(a);
 }
 
+TEST(sides_of_two_precisions_are_read_in_double)
+{
+    static const double others[9] = {1, 2, 3};
+    const struct sotto_audit_input *in;
+    struct sotto_arrays *a;
+    assert_int_equal(sotto_arrays_open(&a), SOTTO_OK);
+    give(a, "member-logits", SOTTO_F4, logits, 4, 3, 0);
+    give(a, "nonmember-logits", SOTTO_F8, others, 3, 3, 0);
+    assert_int_equal(sotto_arrays_audit(&in, a, -1, 0, NULL), SOTTO_OK);
+    assert_null(in->member);
+    assert_true(in->member_f8[11] == 12 && in->nonmember_f8[2] == 3);
+    sotto_arrays_close(a);
+}
+
 TEST(a_wrong_shape_names_what_was_expected)
 {
     static const double zeros[24];

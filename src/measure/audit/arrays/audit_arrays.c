@@ -482,6 +482,21 @@ done:
 
 /* ---- all of them ---- */
 
+/* Both sides in single precision, or both in double. */
+static sotto_status match_precision(struct sotto_arrays *a)
+{
+    sotto_status status = SOTTO_OK;
+    struct named_array *side[2] = {arrays_find(a, "member-logits|member-probabilities"),
+                                   arrays_find(a, "nonmember-logits|nonmember-probabilities")};
+    for (int i = 0; side[0] && side[1] && i < 2; i++)
+        if (side[i]->array.dtype != side[1 - i]->array.dtype && side[i]->array.dtype == SOTTO_F4) {
+            TRY(arrays_own(side[i]));
+            TRY(sotto_array_convert(&side[i]->array, SOTTO_F8));
+        }
+done:
+    return status;
+}
+
 /* What the names of arrays say, beside their values. */
 static void take_kinds(struct sotto_arrays *a)
 {
@@ -535,6 +550,7 @@ sotto_status sotto_arrays_audit(const struct sotto_audit_input **out, struct sot
     for (const struct sotto_option *row = options_audit_input; row->name; row++)
         if (arrays_name_is_of(row->name, sides) && (held = arrays_find(a, row->name)))
             TRY(arrays_take(a, held, SHARED, ctx));
+    TRY(match_precision(a));
     TRY(take_scores(a, ctx));
     TRY(take_texts(a, ctx));
     if ((held = arrays_find(a, "member-features")))
