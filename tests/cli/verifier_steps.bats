@@ -34,12 +34,7 @@ load ../support/effort
   protect pure --vector v.npy --mechanism laplace --epsilon 0.2 --l1 0.01
   head_by dp-sgd --batch 8 --epochs 2 --delta 1e-6
   protect dp-sgd --vector v.npy --mechanism laplace --epsilon 0.05 --l1 0.01
-  printf '%s\n' 'schema: sotto.events/1' 'adjacency: replace-one' 'events:' \
-    '  - {mechanism: laplace, noise_multiplier: 2, sample_rate: 0.1, steps: 40, clipping: l1, adjacency: add-remove}' \
-    '  - {mechanism: logistic, noise_multiplier: 3, sample_rate: 0.1, steps: 40, clipping: l1, sampling: fixed}' \
-    '  - {mechanism: gaussian, noise_multiplier: 4, sample_rate: 0.1, steps: 300, adjacency: add-remove}' \
-    '  - {mechanism: gaussian, scale: 0.5, l2: 0.05, count: 2}' > events.yaml
-  "$SOTTO" ledger plan events.yaml --dataset-id plan --ledger plan.jsonl --delta 1e-6 > /dev/null
+  plan_of_runs
   "$python" "$cases" "$verifier" totals "$SOTTO" mixed.jsonl whole.jsonl stated.jsonl pure.jsonl dp-sgd.jsonl plan.jsonl
   XDG_DATA_HOME=$PWD/l2 "$SOTTO" head --features x.npy --labels y.npy --classes 2 --dataset-id l2 --ledger l2.jsonl --trainer dp-sgd --batch 8 --epochs 1 --noise logistic --epsilon 0.1 --quiet -o l2.safetensors > /dev/null
   refused 2 "together NOT decided: this program has no curve of line 2 (head by DP-SGD); sums of what 1 charges recorded" --total l2.jsonl

@@ -42,7 +42,7 @@ asked() { "$python" "$recorder" "$@" > /dev/null 2>&1 || [ "$?" -lt 64 ]; }
   "$SOTTO" head --features x.npy --labels y.npy --classes 2 --trainer convex --quiet -o unprotected.safetensors > /dev/null
   "$SOTTO" protect --head unprotected.safetensors --dataset-id convex --ledger convex.jsonl --epsilon 1 --delta 1e-5 --quiet -o convex.safetensors > /dev/null
   "$python" "$root/tests/cli/forgeries.py" "$recorder" "$SOTTO" "$(part_of_day "$(by_effort 29 17 3)")" laplace logistic whole mean convex
-  grep -q '"code": 2}' record.jsonl
+  grep -q '"code": 2,' record.jsonl
   in_browser replay 30 record.jsonl
 }
 
@@ -54,8 +54,11 @@ asked() { "$python" "$recorder" "$@" > /dev/null 2>&1 || [ "$?" -lt 64 ]; }
   protect signed --vector v.npy --mechanism laplace --epsilon 1 --l1 0.01 --sign office.key
   "$python" "$cases" "$recorder" signatures "$SOTTO" signed.npy "$(grep -o '"public_key":[ ]*"[0-9a-f]*' office.key | grep -o '[0-9a-f]\{64\}')"
   for i in 1 2; do protect pure --vector v.npy --mechanism laplace --epsilon 0.3 --l1 0.01; done
-  "$python" "$cases" "$recorder" offers "$SOTTO" pure.jsonl
-  for name in dp-sgd signed pure; do asked --total $name.jsonl; done
+  "$python" "$cases" "$recorder" offers "$SOTTO" pure.jsonl dp-sgd.jsonl
+  plan_of_runs
+  for name in dp-sgd signed pure plan; do asked --total $name.jsonl; done
+  run "$python" "$verifier" --total plan.jsonl
+  [[ "$output" == *"what 1 charge took was derived again; boxes of runs with a shift 1 % larger"* ]]
   in_browser replay 15 record.jsonl
 }
 

@@ -5,6 +5,7 @@ Exit code 1 where something is wrong, with a line for each. PICTURES: a folder f
 import base64, json, os, re, shutil, subprocess, sys, tempfile, time
 
 VERDICT = {0: "holds", 1: "does not hold", 2: "not decided", 65: "does not hold"}
+FIGURES = re.compile(r"(?:epsilon(?: at most)?|what) (infinite|[\d.e+-]*\d)", re.I)  # as verify_recorder.py has it
 wrong = []
 
 
@@ -101,7 +102,7 @@ class Browser:
 
 
 def replay(browser, fewest, records):
-    """Every question in the page's own worker. Files are handed over in their roles, as another order or name of the files is another test."""
+    """Every question in the page's own worker: verdict, and all figures of epsilon and of charges where it holds. Files are handed over in their roles, as another order or name of the files is another test."""
     codes = []
     for record in records:
         with open(record, encoding="utf-8") as lines:
@@ -112,10 +113,13 @@ def replay(browser, fewest, records):
                 code = browser.js("(() => { const file = ({name, data}) => ({name, bytes: Uint8Array.from(atob(data), x => x.charCodeAt(0))}), "
                                   "files = %s, request = {trust: [...%s, ...%s.map(file)]}; for (const role in files) request[role] = file(files[role]); "
                                   "return new Promise(done => { const kept = show; show = r => { show = kept; kept(r); done(r.code + ' ' + document.body.dataset.verdict "
-                                  "+ ' ' + (r.failed ? r.failed.name + ': ' + r.failed.text : '')); }; ask(request); }); })()"
+                                  "+ ' ' + (r.failed ? r.failed.name + ': ' + r.failed.text : [r.claim ? 'epsilon ' + (r.claim.found || r.claim.stated) : '', ...r.together].join('; '))); "
+                                  "}; ask(request); }); })()"
                                   % (json.dumps(files), json.dumps(question["trust"]), json.dumps(keys)))
                 codes.append(question["code"])
-                expect(code.startswith(f"{question['code']} {VERDICT[question['code']]} "), f"{question['what']}: sotto-verify.py {question['code']}, the page {code}")
+                figures = FIGURES.findall(code) if question["code"] in (0, 2) else question["figures"]
+                expect(code.startswith(f"{question['code']} {VERDICT[question['code']]} ") and figures == question["figures"],
+                       f"{question['what']}: sotto-verify.py {question['code']} with {question['figures']}, the page {code}")
     print(f"{len(codes)} questions, of which {len(wrong)} were answered otherwise")
     expect(0 in codes and sum(code in (1, 65) for code in codes) >= fewest, f"{len(codes)} questions: too few honest, or fewer than {fewest} forged")
 

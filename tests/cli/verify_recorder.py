@@ -1,11 +1,14 @@
 """sotto-verify.py, which also writes down what it was asked and how it answered: for the browser's verifier, which must answer the same.
 Another test takes this file in the place of sotto-verify.py. SOTTO_VERIFIER: the real one. SOTTO_RECORD: where the questions go, one a line."""
-import base64, json, os, sys
+import base64, contextlib, io, json, os, re, sys
 
 asked_directly, __name__ = __name__ == "__main__", "verifier"  # the other file is not to start by itself
 with open(os.environ["SOTTO_VERIFIER"], encoding="utf-8") as source:
     exec(compile(source.read(), os.environ["SOTTO_VERIFIER"], "exec"))
 answered = main
+# every epsilon that is said of the release or of the ledger, and of how many charges
+FIGURES = re.compile(r"(?:epsilon(?: at most)?|what) (infinite|[\d.e+-]*\d)", re.I)
+ABOUT = re.compile(r"^  (?:claim|together|any order) .*|^.*: (?:together|any order of choices:) .*", re.M)
 
 
 def asked(arguments):
@@ -34,15 +37,18 @@ def asked(arguments):
 
 
 def main():
-    arguments = sys.argv[1:]
-    code = answered()
+    arguments, out = sys.argv[1:], io.StringIO()
+    with contextlib.redirect_stdout(out):
+        code = answered()
+    sys.stdout.write(out.getvalue())
+    said = [re.sub("; the certificate says.*", "", line) for line in ABOUT.findall(out.getvalue())]
     try:
         question = asked(arguments)
     except (OSError, StopIteration):
         question = None
     if question and code in (0, 1, 2, 65):
         with open(os.environ["SOTTO_RECORD"], "a", encoding="utf-8") as out:
-            out.write(json.dumps({**question, "what": os.environ.get("SOTTO_WHAT", " ".join(arguments)), "code": code}) + "\n")
+            out.write(json.dumps({**question, "what": os.environ.get("SOTTO_WHAT", " ".join(arguments)), "code": code, "figures": FIGURES.findall("".join(said))}) + "\n")
     return code
 
 

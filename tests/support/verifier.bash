@@ -50,6 +50,14 @@ three_releases() { # mean.npy (signed), run.safetensors and planned.npy with one
   "$SOTTO" ledger plan events.yaml --dataset-id people --ledger mean.jsonl --delta 1e-6 > said
   "$SOTTO" protect "${people[@]}" --vector v.npy --mechanism laplace --scale 0.5 --l1 0.01 --planned "$(sed -n 's/^plan \([0-9a-f]*\):.*/\1/p' said):1" -o planned.npy > /dev/null
 }
+plan_of_runs() { # plan.jsonl
+  printf '%s\n' 'schema: sotto.events/1' 'adjacency: replace-one' 'events:' \
+    '  - {mechanism: laplace, noise_multiplier: 2, sample_rate: 0.1, steps: 40, clipping: l1, adjacency: add-remove}' \
+    '  - {mechanism: logistic, noise_multiplier: 3, sample_rate: 0.1, steps: 40, clipping: l1, sampling: fixed}' \
+    '  - {mechanism: gaussian, noise_multiplier: 4, sample_rate: 0.1, steps: 300, adjacency: add-remove}' \
+    '  - {mechanism: gaussian, scale: 0.5, l2: 0.05, count: 2}' > events.yaml
+  "$SOTTO" ledger plan events.yaml --dataset-id plan --ledger plan.jsonl --delta 1e-6 > /dev/null
+}
 # refused CODE TEXT ARGUMENT...
 refused() {
   local code=$1 text=$2
