@@ -69,3 +69,30 @@ object: %s is not %zu; expected 1" ]
   [ "$status" -eq 1 ]
   [[ "$output" == *"section 'Start-up' is not in notes/"* ]]
 }
+
+@test "check-results finds a row that does not say command, commit, machine or date of its figure" {
+  run "$tools/check-results" "$tools/.." # in a clone, where the history has the commits
+  [ "$status" -eq 0 ]
+  cp -r "$tools/../docs" "$tools/../notes" "$tools/../results" "$dir/"
+  breaks() { # FILE FROM TO EXPECTED: the first FROM, a regular expression, becomes TO
+    sed -i "0,/$2/s//$3/" "$dir/results/$1"
+    run "$tools/check-results" "$dir"
+    [ "$status" -eq 1 ]
+    [[ "$output" == "results/$1:$4"* ]]
+    cp "$tools/../results/$1" "$dir/results/$1"
+  }
+  breaks claims.csv ',f23b7fb6,' ',,' "2: commit '': expected"
+  breaks claims.csv ',f23b7fb6,' ',f23b7fb,' "2: commit 'f23b7fb': expected"
+  breaks claims.csv ',2026-11-24,' ',2026-11-34,' "2: date '2026-11-34': expected"
+  breaks claims.csv ',2026-11-24,' ',not run,' "2: date 'not run': expected"
+  breaks claims.csv 'sotto run [^,]*' '' "2: command '': expected"
+  breaks speed.csv '"AMD EPYC[^"]*"' '' "2: machine '': expected"
+  breaks claims.csv ',f23b7fb6,' ',not recorded,' " 6 rows say 'not recorded', and 5 may"
+  breaks claims.csv ',not recorded,' ',a machine,' " 4 rows say 'not recorded', and 5 may"
+  command -v git >/dev/null || skip "no git"
+  git init -q "$dir"
+  git -C "$dir" -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m other
+  run "$tools/check-results" "$dir"
+  [ "$status" -eq 1 ]
+  [ "$output" = 'results/claims.csv:2: commit f23b7fb6 is not in the history' ]
+}
