@@ -4,40 +4,19 @@
 
 #include <math.h>
 
-#define END                                                                                                  \
-    {                                                                                                        \
-        NULL, FIELD_END, 0, 0, 0, 0, NULL                                                                    \
-    }
-#define VALUE(k, kind, flags, type, member)                                                                  \
-    {                                                                                                        \
-        k, kind, flags, offsetof(type, member), 0, 0, NULL                                                   \
-    }
-#define TEXT(k, t, m) VALUE(k, FIELD_TEXT, 0, t, m)
-#define REAL(k, t, m) VALUE(k, FIELD_REAL, 0, t, m)
-#define COUNT(k, t, m) VALUE(k, FIELD_COUNT, 0, t, m)
-#define FLAG(k, t, m) VALUE(k, FIELD_FLAG, 0, t, m)
+#define END FIELDS_END
+#define VALUE FIELD_OF
+#define TEXT FIELD_TEXT_OF
+#define REAL FIELD_REAL_OF
+#define COUNT FIELD_COUNT_OF
+#define FLAG FIELD_FLAG_OF
+#define PART FIELD_PART_OF
+#define MERGED FIELD_MERGED_OF
+#define POINTER FIELD_POINTER_OF
+#define MERGED_POINTER FIELD_MERGED_POINTER_OF
+#define MANY FIELD_MANY_OF
 #define THRESHOLD(t, m) VALUE("threshold", FIELD_REAL, FIELD_INFINITE, t, m)
-#define PART(k, flags, t, m, table)                                                                          \
-    {                                                                                                        \
-        k, FIELD_PART, flags, offsetof(t, m), 0, 0, table                                                    \
-    }
 #define ESTIMATE(k, t, m) PART(k, 0, t, m, audit_estimate_fields)
-#define MERGED(t, m, table)                                                                                  \
-    {                                                                                                        \
-        NULL, FIELD_MERGED, 0, offsetof(t, m), 0, 0, table                                                   \
-    }
-#define POINTER(k, flags, t, m, table)                                                                       \
-    {                                                                                                        \
-        k, FIELD_POINTER, flags, offsetof(t, m), 0, sizeof *((t *)NULL)->m, table                            \
-    }
-#define MERGED_POINTER(t, m, table)                                                                          \
-    {                                                                                                        \
-        NULL, FIELD_MERGED_POINTER, FIELD_OPTIONAL, offsetof(t, m), 0, sizeof *((t *)NULL)->m, table         \
-    }
-#define MANY(k, kind, flags, t, m, n, table)                                                                 \
-    {                                                                                                        \
-        k, kind, flags, offsetof(t, m), offsetof(t, n), sizeof *((t *)NULL)->m, table                        \
-    }
 
 const char *const audit_level_names[] = {"ok", "warning", "unknown", NULL};
 
@@ -56,14 +35,14 @@ static const struct field ppv[] = {PPV("0.5", 0), PPV("0.1", 1), PPV("0.01", 2),
 static const struct field flagged[] = {MERGED(T, tpr, audit_estimate_fields),
                                        THRESHOLD(T, threshold),
                                        ESTIMATE("realised_fpr", T, fpr),
-                                       {"ppv", FIELD_PART, 0, 0, 0, 0, ppv},
+                                       FIELD_GROUP_OF("ppv", ppv),
                                        COUNT("n_member", T, n_member),
                                        COUNT("n_nonmember", T, n_nonmember),
                                        END};
 static const struct field transferred[] = {THRESHOLD(T, threshold),
                                            ESTIMATE("tpr", T, tpr),
                                            ESTIMATE("fpr", T, fpr),
-                                           {"ppv", FIELD_PART, 0, 0, 0, 0, ppv},
+                                           FIELD_GROUP_OF("ppv", ppv),
                                            COUNT("n_member", T, n_member),
                                            COUNT("n_nonmember", T, n_nonmember),
                                            END};
@@ -84,13 +63,13 @@ static const struct field rate[] = {MERGED(T, tpr, tpr), FLAG("weak", T, weak), 
 static const struct field fixed[] = {MERGED(T, fixed, flagged), REAL("least_detectable", T, least_detectable),
                                      END};
 static const struct field rates_measured[] = {
-    REAL(NULL, T, fpr), {NULL, FIELD_PART, FIELD_NULLABLE, 0, 0, 0, rate}, END};
+    REAL(NULL, T, fpr), {.key = NULL, .kind = FIELD_PART, .flags = FIELD_NULLABLE, .inner = rate}, END};
 static const struct field rates_refused[] = {REAL(NULL, T, fpr),
                                              VALUE(NULL, FIELD_TEXT, FIELD_OPTIONAL, T, refused), END};
 static const struct field rates_simultaneous[] = {REAL(NULL, T, fpr),
                                                   PART(NULL, FIELD_NULLABLE, T, simultaneous, tpr), END};
 static const struct field rates_fixed[] = {
-    REAL(NULL, T, fpr), {NULL, FIELD_PART, FIELD_NULLABLE, 0, 0, 0, fixed}, END};
+    REAL(NULL, T, fpr), {.key = NULL, .kind = FIELD_PART, .flags = FIELD_NULLABLE, .inner = fixed}, END};
 #undef T
 #define T struct sotto_audit_auc
 static const struct field auc[] = {MERGED(T, area, audit_estimate_fields), TEXT("method", T, method), END};
@@ -123,7 +102,7 @@ static const struct field bound_rates[] = {THRESHOLD(T, threshold),
                                            COUNT("n_member", T, n_member),
                                            COUNT("n_nonmember", T, n_nonmember),
                                            END};
-static const struct field bound[] = {{NULL, FIELD_MERGED, 0, 0, 0, 0, bound_rates},
+static const struct field bound[] = {{.kind = FIELD_MERGED, .inner = bound_rates},
                                      TEXT("assumption", T, assumption),
                                      VALUE("group_size", FIELD_COUNT, FIELD_OPTIONAL, T, group_size),
                                      END};
@@ -228,7 +207,7 @@ static const struct field attack[] = {
     POINTER("odds_ratio", FIELD_OPTIONAL, T, odds, odds),
     POINTER("fallback", FIELD_OPTIONAL, T, fallback, fallback),
     POINTER("p_values", FIELD_OPTIONAL, T, p_values, p_values),
-    MANY("roc", FIELD_POINTS, 0, T, roc, roc_count, NULL),
+    MANY("roc", FIELD_PAIRS, 0, T, roc, roc_count, NULL),
     PART("histogram", 0, T, histogram, histogram),
     MANY("parameters", FIELD_MAP, FIELD_OPTIONAL, T, parameters, parameter_count, parameter),
     POINTER("generative", FIELD_OPTIONAL, T, generative, generative),
@@ -271,7 +250,7 @@ static const struct field rounding[] = {REAL("step", T, step),
 #undef T
 #define T struct sotto_audit_check
 static const struct field check[] = {VALUE("name", FIELD_TEXT, FIELD_REQUIRED, T, name),
-                                     VALUE("level", FIELD_LEVEL, FIELD_REQUIRED, T, level),
+                                     FIELD_CHOICE_OF("level", FIELD_REQUIRED, T, level, audit_level_names),
                                      TEXT("text", T, text),
                                      MERGED_POINTER(T, duplicates, duplicates),
                                      MERGED_POINTER(T, shift, shift),
@@ -412,7 +391,7 @@ static const struct field attribute[] = {
     MANY("depths", FIELD_LIST, FIELD_OPTIONAL, T, depths, depth_count, attribute_scores),
     PART("attack", 0, T, attack, attribute_scores),
     MANY("baselines", FIELD_LIST, 0, T, baselines, baseline_count, attribute_scores),
-    {"gain", FIELD_PART, 0, 0, 0, 0, gain},
+    FIELD_GROUP_OF("gain", gain),
     END};
 #undef T
 #define T struct sotto_encoder_facts
@@ -468,17 +447,3 @@ const struct field audit_result_fields[] = {
     POINTER("generator", FIELD_OPTIONAL, T, generator, generator),
     END};
 #undef T
-
-bool audit_part_is_absent(const struct field *table, const void *part)
-{
-    const void *at = (const char *)part + table->at;
-    switch (table->kind) {
-    case FIELD_REAL:
-        return isnan(*(const double *)at);
-    case FIELD_PART:
-    case FIELD_MERGED:
-        return audit_part_is_absent(table->inner, at);
-    default:
-        return false;
-    }
-}

@@ -1,12 +1,5 @@
 #include "audit/audit_memory.h"
 
-#include <string.h>
-
-struct audit_block {
-    struct audit_block *next;
-    _Alignas(max_align_t) unsigned char bytes[];
-};
-
 static struct sotto_audit_memory *memory_of(struct sotto_audit_memory **memory)
 {
     if (!*memory)
@@ -17,21 +10,13 @@ static struct sotto_audit_memory *memory_of(struct sotto_audit_memory **memory)
 void *audit_take(struct sotto_audit_memory **memory, size_t count, size_t size)
 {
     struct sotto_audit_memory *m = memory_of(memory);
-    size_t bytes;
-    if (!m || !size_multiply(&bytes, count, size) || !size_add(&bytes, bytes, sizeof(struct audit_block)))
-        return NULL;
-    struct audit_block *b = base_alloc(1, bytes);
-    if (!b)
-        return NULL;
-    b->next = m->first;
-    m->first = b;
-    return b->bytes;
+    return m ? fields_take(&m->blocks, count, size) : NULL;
 }
 
 const char *audit_keep_text(struct sotto_audit_memory **memory, const char *text)
 {
-    char *copy = text ? audit_take(memory, strlen(text) + 1, 1) : NULL;
-    return copy ? strcpy(copy, text) : NULL;
+    struct sotto_audit_memory *m = memory_of(memory);
+    return m ? fields_keep_text(&m->blocks, text) : NULL;
 }
 
 sotto_status audit_memory_join(struct sotto_audit_memory **into, struct sotto_audit_memory **from)
@@ -41,10 +26,7 @@ sotto_status audit_memory_join(struct sotto_audit_memory **into, struct sotto_au
     struct sotto_audit_memory *m = memory_of(into);
     if (!m)
         return status_fail(SOTTO_ENOMEM, "audit: out of memory");
-    struct audit_block **last = &m->first;
-    while (*last)
-        last = &(*last)->next;
-    *last = (*from)->first;
+    fields_memory_join(&m->blocks, &(*from)->blocks);
     base_free(*from);
     *from = NULL;
     return SOTTO_OK;
@@ -55,10 +37,7 @@ void audit_memory_free(struct sotto_audit_memory **memory)
     struct sotto_audit_memory *m = *memory;
     if (!m)
         return;
-    for (struct audit_block *b = m->first, *next; b; b = next) {
-        next = b->next;
-        base_free(b);
-    }
+    fields_memory_free(&m->blocks);
     if (m->more)
         m->free_more(m->more);
     base_free(m);

@@ -3,13 +3,12 @@
 #ifndef AUDIT_AUDIT_MEMORY_H
 #define AUDIT_AUDIT_MEMORY_H
 
-#include "base/memory.h"
+#include "io/fields/fields_memory.h"
 #include "sotto/audit.h"
 
 struct json;
-struct audit_block;
 struct sotto_audit_memory {
-    struct audit_block *first;
+    struct fields_memory blocks;
     struct json *more; /* an object; NULL: nothing */
     void (*free_more)(struct json *);
 };

@@ -86,6 +86,8 @@ const struct json *json_member(const struct json *object, const char *key);
 double json_number(const struct json *j);
 int64_t json_whole(const struct json *j);
 const char *json_text(const struct json *j);
+/* Whether it is the value true. */
+bool json_says_true(const struct json *j);
 
 /* EFORMAT "<name>: '<path>' is missing; expected ..." or "<name>: '<path>' is 3; expected ...". Texts,
  * objects and arrays are borrowed from the document. */

@@ -298,6 +298,11 @@ sotto_status json_get_size(size_t *out, const struct json *j, const char *name, 
     return SOTTO_OK;
 }
 
+bool json_says_true(const struct json *j)
+{
+    return j && type_of(j) == JSON_TRUE;
+}
+
 sotto_status json_get_boolean(bool *out, const struct json *j, const char *name, const char *path)
 {
     const struct json *found = json_find(j, path);
