@@ -20,9 +20,9 @@
 
 const char *const audit_level_names[] = {"ok", "warning", "unknown", NULL};
 
-static const struct field audit_estimate_fields[] = {REAL("estimate", struct sotto_estimate, estimate),
-                                                     REAL("lower", struct sotto_estimate, lower),
-                                                     REAL("upper", struct sotto_estimate, upper), END};
+const struct field audit_estimate_fields[] = {REAL("estimate", struct sotto_estimate, estimate),
+                                              REAL("lower", struct sotto_estimate, lower),
+                                              REAL("upper", struct sotto_estimate, upper), END};
 #define T struct sotto_audit_parameter
 static const struct field parameter[] = {TEXT(NULL, T, name), REAL(NULL, T, value), END};
 #undef T

@@ -5,6 +5,7 @@
 
 #include "io/fields/fields.h"
 
+extern const struct field audit_estimate_fields[]; /* of struct sotto_estimate */
 extern const struct field audit_result_fields[];
 extern const char *const audit_level_names[]; /* by enum sotto_check_level; ended by NULL */
 

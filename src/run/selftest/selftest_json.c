@@ -1,39 +1,34 @@
 /* The report of a self test as JSON, and what is read of the files of a program that is attacked. */
-#include "io/json/json.h"
+#include "io/fields/fields.h"
 #include "selftest/checks.h"
 #include "selftest/program.h"
 #include "sotto/private/print.h"
 
+#define T struct sotto_check
+static const struct field check[] = {FIELD_OF("group", FIELD_CHARS, 0, T, group),
+                                     FIELD_OF("name", FIELD_CHARS, 0, T, name), FIELD_FLAG_OF("ok", T, ok),
+                                     FIELD_OF("detail", FIELD_CHARS, 0, T, detail), FIELDS_END};
+#undef T
+#define T struct sotto_selftest
+static const struct field falsifier[] = {
+    FIELD_COUNT_OF("draws", T, falsifier_draws), FIELD_COUNT_OF("tests", T, falsifier_tests),
+    FIELD_REAL_OF("false_alarm_probability", T, falsifier_alarm), FIELDS_END};
+static const struct field counts[] = {FIELD_COUNT_OF("count", T, count), FIELD_COUNT_OF("failed", T, failed),
+                                      FIELDS_END};
+static const struct field checks[] = {FIELD_MANY_OF("checks", FIELD_LIST, 0, T, checks, count, check),
+                                      FIELDS_END};
+#undef T
+
 sotto_status sotto_selftest_json(char **json, const struct sotto_selftest *t)
 {
     REQUIRE_GIVEN(json, t);
-    sotto_status status = SOTTO_OK;
-    struct json *doc = json_make_object(), *list = json_make_array();
+    struct json *doc = json_make_object();
     json_put_text(&doc, "schema", "sotto.selftest/1");
     json_put_boolean(&doc, "passed", t->failed == 0);
-    json_put_integer(&doc, "count", (int64_t)t->count);
-    json_put_integer(&doc, "failed", (int64_t)t->failed);
-    if (t->falsifier_tests) {
-        struct json *falsifier = json_make_object();
-        json_put_integer(&falsifier, "draws", (int64_t)t->falsifier_draws);
-        json_put_integer(&falsifier, "tests", (int64_t)t->falsifier_tests);
-        json_put_real(&falsifier, "false_alarm_probability", t->falsifier_alarm);
-        json_put(&doc, "falsifier", falsifier);
-    } else {
-        json_put(&doc, "falsifier", json_make_null());
-    }
-    for (size_t i = 0; i < t->count; i++) {
-        const struct sotto_check *check = &t->checks[i];
-        struct json *object = json_make_object();
-        json_put_text(&object, "group", check->group);
-        json_put_text(&object, "name", check->name);
-        json_put_boolean(&object, "ok", check->ok);
-        json_put_text(&object, "detail", check->detail);
-        json_push(&list, object);
-    }
-    json_put(&doc, "checks", list);
-    TRY(json_dump(json, doc, JSON_PRETTY));
-done:
+    fields_put(&doc, counts, t);
+    json_put(&doc, "falsifier", t->falsifier_tests ? fields_object(falsifier, t) : json_make_null());
+    fields_put(&doc, checks, t);
+    const sotto_status status = json_dump(json, doc, JSON_PRETTY);
     json_free(doc);
     return status;
 }

@@ -108,7 +108,7 @@ struct field {
         .count_at = offsetof(type, count), .size = sizeof *((type *)NULL)->member, .inner = table            \
     }
 
-/* A part is absent if its first real is NAN. */
+/* A part is absent if its first real is NAN, or its first list is empty. */
 bool fields_part_is_absent(const struct field *table, const void *part);
 
 /* The struct as an object; NULL: out of memory. */

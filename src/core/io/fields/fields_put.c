@@ -10,6 +10,8 @@ bool fields_part_is_absent(const struct field *table, const void *part)
     switch (table->kind) {
     case FIELD_REAL:
         return isnan(*(const double *)at);
+    case FIELD_LIST:
+        return *(const size_t *)(const void *)((const char *)part + table->count_at) == 0;
     case FIELD_PART:
     case FIELD_MERGED:
         return fields_part_is_absent(table->inner, at);

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "head/model/head_model.h"
 #include "head/sensitivity/paper_norms.h"
-#include "io/json/json.h"
+#include "io/fields/fields.h"
 #include "sotto/lab/local.h"
 #include "sotto/private/print.h"
 
@@ -21,23 +21,41 @@ static const char proved_statement[] = "bound on the change of any head that thi
                                        "from so many records when one of them is "
                                        "replaced: proved (docs/derivations/head.md)";
 
-static struct json *document_proved(const struct sotto_sensitivity_sample *s)
-{
-    struct json *doc = json_make_object();
-    json_put_text(&doc, "schema", schema);
-    json_put_text(&doc, "source", "proved");
-    json_put_text(&doc, "statement", proved_statement);
-    json_put_text(&doc, "adjacency", "replace-one");
-    json_put_real(&doc, "l1", s->l1);
-    json_put_real(&doc, "l2", s->l2);
-    json_put_real(&doc, "linf", s->linf);
-    json_put_real(&doc, "rounding", s->rounding);
-    json_put_integer(&doc, "records", (int64_t)s->records);
-    json_put_text(&doc, "recipe", s->recipe);
-    json_put_text(&doc, "recipe_hash", s->recipe_hash);
-    json_put_text(&doc, "data_fingerprint", s->data_sha256);
-    return doc;
-}
+#define T struct sotto_sensitivity_sample
+static const struct field proved_members[] = {FIELD_CONSTANT_OF("schema", schema),
+                                              FIELD_CONSTANT_OF("source", "proved"),
+                                              FIELD_CONSTANT_OF("statement", proved_statement),
+                                              FIELD_CONSTANT_OF("adjacency", "replace-one"),
+                                              FIELD_REAL_OF("l1", T, l1),
+                                              FIELD_REAL_OF("l2", T, l2),
+                                              FIELD_REAL_OF("linf", T, linf),
+                                              FIELD_REAL_OF("rounding", T, rounding),
+                                              FIELD_COUNT_OF("records", T, records),
+                                              FIELD_OF("recipe", FIELD_CHARS, 0, T, recipe),
+                                              FIELD_OF("recipe_hash", FIELD_CHARS, 0, T, recipe_hash),
+                                              FIELD_OF("data_fingerprint", FIELD_CHARS, 0, T, data_sha256),
+                                              FIELDS_END};
+#define REAL(k, m) FIELD_OF(k, FIELD_REAL, FIELD_REQUIRED, T, m)
+static const struct field gamma_members[] = {REAL("dkw", gamma_dkw), REAL("exchangeable", gamma_exchangeable),
+                                             REAL("tolerance", gamma_tolerance),
+                                             REAL("confidence", confidence), FIELDS_END};
+static const struct field head_members[] = {
+    FIELD_CONSTANT_OF("schema", schema), FIELD_CONSTANT_OF("source", "sampled"),
+    FIELD_CONSTANT_OF("statement", statement), FIELD_CONSTANT_OF("adjacency", "replace-one"), FIELDS_END};
+/* What is read as well. */
+static const struct field sampled_members[] = {REAL("l1", l1),
+                                               REAL("l2", l2),
+                                               REAL("linf", linf),
+                                               REAL("mean_l1", mean_l1),
+                                               REAL("mean_l2", mean_l2),
+                                               FIELD_OF("pairs", FIELD_COUNT, FIELD_REQUIRED, T, pairs),
+                                               FIELD_GROUP_OF("gamma", gamma_members),
+                                               FIELDS_END};
+static const struct field hash_members[] = {
+    FIELD_OF("recipe_hash", FIELD_CHARS, FIELD_REQUIRED, T, recipe_hash),
+    FIELD_OF("data_fingerprint", FIELD_CHARS, FIELD_REQUIRED, T, data_sha256), FIELDS_END};
+#undef REAL
+#undef T
 
 /* Hypotheses about published figures, by name: {"l1", "l2", "ratio"}. */
 static struct json *paper_norms(const struct sotto_sensitivity_sample *s)
@@ -57,30 +75,15 @@ static struct json *paper_norms(const struct sotto_sensitivity_sample *s)
 static struct json *sensitivity_file_document(const struct sotto_sensitivity_sample *s)
 {
     if (s->proved)
-        return document_proved(s);
-    struct json *doc = json_make_object(), *gamma = json_make_object();
-    json_put_real(&gamma, "dkw", s->gamma_dkw);
-    json_put_real(&gamma, "exchangeable", s->gamma_exchangeable);
-    json_put_real(&gamma, "tolerance", s->gamma_tolerance);
-    json_put_real(&gamma, "confidence", s->confidence);
-    json_put_text(&doc, "schema", schema);
-    json_put_text(&doc, "source", "sampled");
-    json_put_text(&doc, "statement", statement);
-    json_put_text(&doc, "adjacency", "replace-one");
-    json_put_real(&doc, "l1", s->l1);
-    json_put_real(&doc, "l2", s->l2);
-    json_put_real(&doc, "linf", s->linf);
-    json_put_real(&doc, "mean_l1", s->mean_l1);
-    json_put_real(&doc, "mean_l2", s->mean_l2);
-    json_put_integer(&doc, "pairs", (int64_t)s->pairs);
-    json_put(&doc, "gamma", gamma);
+        return fields_object(proved_members, s);
+    struct json *doc = fields_object(head_members, s);
+    fields_put(&doc, sampled_members, s);
     json_put(&doc, "paper_norms", paper_norms(s));
     if (s->on_private_data)
         json_put_text(&doc, "sampled_on",
                       s->on_private_data > 0 ? "the head's own private data" : "other data");
     json_put_text(&doc, "recipe", s->recipe);
-    json_put_text(&doc, "recipe_hash", s->recipe_hash);
-    json_put_text(&doc, "data_fingerprint", s->data_sha256);
+    fields_put(&doc, hash_members, s);
     return doc;
 }
 
@@ -186,18 +189,9 @@ done:
 static sotto_status read_sampled(struct sotto_sensitivity_sample *s, const struct json *doc, const char *path)
 {
     sotto_status status = SOTTO_OK;
-    TRY(json_get_real(&s->l1, doc, path, "l1"));
-    TRY(json_get_real(&s->l2, doc, path, "l2"));
-    TRY(json_get_real(&s->linf, doc, path, "linf"));
-    TRY(json_get_real(&s->mean_l1, doc, path, "mean_l1"));
-    TRY(json_get_real(&s->mean_l2, doc, path, "mean_l2"));
-    TRY(json_get_size(&s->pairs, doc, path, "pairs"));
-    TRY(json_get_real(&s->gamma_dkw, doc, path, "gamma.dkw"));
-    TRY(json_get_real(&s->gamma_exchangeable, doc, path, "gamma.exchangeable"));
-    TRY(json_get_real(&s->gamma_tolerance, doc, path, "gamma.tolerance"));
-    TRY(json_get_real(&s->confidence, doc, path, "gamma.confidence"));
-    TRY(json_get_text_into(s->recipe_hash, sizeof s->recipe_hash, doc, path, "recipe_hash"));
-    TRY(json_get_text_into(s->data_sha256, sizeof s->data_sha256, doc, path, "data_fingerprint"));
+    struct fields_memory none = {0}; /* these members have no texts of their own */
+    TRY(fields_get(s, sampled_members, doc, path, &none));
+    TRY(fields_get(s, hash_members, doc, path, &none));
     TRY(read_paper_norms(s, doc, path));
     const struct json *where = json_find(doc, "sampled_on");
     const char *on = where ? json_text(where) : NULL;
@@ -247,28 +241,32 @@ sotto_status sotto_sensitivity_load(struct sotto_sensitivity_sample *out, const 
 
 /* ---- local: a document of its own, so that nothing takes it for the above ---- */
 
-static struct json *local_norms(double l1, double l2, double linf)
-{
-    struct json *o = json_make_object();
-    json_put_real(&o, "l1", l1);
-    json_put_real(&o, "l2", l2);
-    json_put_real(&o, "linf", linf);
-    return o;
-}
+#define T struct sotto_local_sensitivity
+#define NORMS(of)                                                                                            \
+    {                                                                                                        \
+        FIELD_REAL_OF("l1", T, of##_l1), FIELD_REAL_OF("l2", T, of##_l2),                                    \
+            FIELD_REAL_OF("linf", T, of##_linf), FIELDS_END                                                  \
+    }
+static const struct field left_out_members[] = NORMS(left_out), replaced_members[] = NORMS(replaced);
+static const struct field local_head_members[] = {
+    FIELD_CONSTANT_OF("schema", local_schema),
+    FIELD_CONSTANT_OF("kind", "local"),
+    FIELD_CONSTANT_OF("statement",
+                      "not a privacy parameter: noise scaled to it is not differentially private"),
+    FIELD_COUNT_OF("records", T, records),
+    FIELD_COUNT_OF("tried", T, tried),
+    FIELDS_END};
+static const struct field local_members[] = {
+    FIELD_GROUP_OF("left_out", left_out_members), FIELD_GROUP_OF("replaced", replaced_members),
+    FIELD_OF("recipe_hash", FIELD_CHARS, 0, T, recipe_hash), FIELDS_END};
+#undef NORMS
+#undef T
 
 static struct json *local_document(const struct sotto_local_sensitivity *s)
 {
-    struct json *doc = json_make_object();
-    json_put_text(&doc, "schema", local_schema);
-    json_put_text(&doc, "kind", "local");
-    json_put_text(&doc, "statement",
-                  "not a privacy parameter: noise scaled to it is not differentially private");
-    json_put_integer(&doc, "records", (int64_t)s->records);
-    json_put_integer(&doc, "tried", (int64_t)s->tried);
+    struct json *doc = fields_object(local_head_members, s);
     json_put_boolean(&doc, "exact", s->tried == s->records);
-    json_put(&doc, "left_out", local_norms(s->left_out_l1, s->left_out_l2, s->left_out_linf));
-    json_put(&doc, "replaced", local_norms(s->replaced_l1, s->replaced_l2, s->replaced_linf));
-    json_put_text(&doc, "recipe_hash", s->recipe_hash);
+    fields_put(&doc, local_members, s);
     return doc;
 }
 
