@@ -98,6 +98,54 @@ def test_help_prints_the_defaults_of_the_rows():
     assert compared > 250
 
 
+def of_manual(page):
+    """Name and text of each option in a man page."""
+    plain = page.replace("\\-", "-").replace("\\&", "").replace("\\(ha", "^").replace("\\(ti", "~").replace("\\(aq", "'").replace("\\e", "\\")
+    for head, text in re.findall(r"^\.TP\n\\fB--(.*)\n(.*)$", plain, re.M):
+        yield head.partition("\\fR")[0], " ".join(text.split())
+
+
+@pytest.mark.skipif("SOTTO" not in os.environ, reason="of the tests in the source tree")
+def test_manual_prints_help_and_defaults_of_the_rows(tmp_path):
+    said("help", "--man", str(tmp_path))
+    compared = 0
+    for verb in re.findall(r"^  sotto (\S+)", said("help"), re.M):
+        told = dict(of_help(verb))
+        for name, text in of_manual((tmp_path / f"sotto-{verb}.1").read_text()):
+            help, _, default = text.removesuffix(")").rpartition(" (default: ") if " (default: " in text and text.endswith(")") else (text, "", "")
+            assert told[name] in (text, f"{help} [{default}]"), (verb, name)
+            compared += 1
+    assert compared > 400
+
+
+def outside(o):
+    """A number that the row's range excludes; None: there is none, or it is no number."""
+    m = re.fullmatch(r"([\[(])([^,]+),([^,]+)([\])])", o.range)
+    if o.type not in NUMBERS or not m:
+        return None
+    low, high = float(m[2]), float(m[3])
+    x = low if m[1] == "(" and low != 0 else high if m[4] == ")" and math.isfinite(high) else low - 1 if math.isfinite(low) else high + 1
+    return None if o.type != lib.SOTTO_OPTION_REAL and x < 0 else x
+
+
+def test_ranges_are_those_of_the_rows():
+    """C refuses what is outside, in the words that Python and the program repeat."""
+    compared = 0
+    for name, table in TABLES.items():
+        for o in table if table.size else ():
+            x = outside(o)
+            if x is None:
+                continue
+            c = ffi.new("uint64_t[]", table.size // 8 + 1)
+            text = repr(x) if o.type == lib.SOTTO_OPTION_REAL else str(int(x))
+            with pytest.raises(sotto.SottoError) as e:
+                _call.run(lib.sotto_option_set, c, o.row, text.encode())
+                _call.run(lib.sotto_options_check, c, table.rows, o.key.encode())
+            assert "must be" in str(e.value), (name, o.name, str(e.value))
+            compared += 1
+    assert compared > 60
+
+
 def types_of_the_package():
     """What python/build_options.py says of functions: NAME: (function, its tables or "table:rows", ...)."""
     spec = importlib.util.spec_from_file_location("build_options", ROOT / "python/build_options.py")
