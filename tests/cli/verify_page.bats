@@ -22,7 +22,7 @@ record() {
 # asked ARGUMENT...: of the recorder, whatever it answers
 asked() { "$python" "$recorder" "$@" > /dev/null 2>&1 || [ "$?" -lt 64 ]; }
 
-@test "the page: its known answers, at most 300 KB, no request, 360 and 1280 px, light and dark, contrast, keyboard, stop" {
+@test "the page: its known answers, at most 300 KB, no request, 360 and 1280 px, light and dark, contrast, keyboard, drops, stop" {
   protect gaussian --vector v.npy --mechanism gaussian --epsilon 1 --delta 1e-5 --l2 0.01
   in_browser shape gaussian.npy.certificate.json gaussian.npy gaussian.jsonl
   grep -qF "const NEWEST = [$(sed 's/\./, /g' "$root/VERSION")];" "$page"

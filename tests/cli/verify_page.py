@@ -87,10 +87,18 @@ class Browser:
         self.send("DOM.setFileInputFiles", files=[os.path.abspath(path) for path in paths],
                   nodeId=self.send("DOM.querySelector", nodeId=root, selector="#files")["nodeId"])
 
-    def ask(self, paths, trust=""):
+    def drop(self, paths):
+        """The files by the mouse, as from a folder's window: into the box, whose border tells that it takes them."""
+        x, y = self.js("(() => { $('drop').scrollIntoView(); const b = $('drop').getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()")
+        data = {"items": [], "files": [os.path.abspath(path) for path in paths], "dragOperationsMask": 1}
+        for kind, over in (("dragEnter", False), ("dragOver", True), ("drop", False)):
+            self.send("Input.dispatchDragEvent", type=kind, x=x, y=y, data=data)
+            expect(kind == "dragEnter" or self.js("$('drop').classList.contains('over')") == over, f"{kind}: the box does not show it")
+
+    def ask(self, paths, trust="", give=None):
         """The verdict, its code, and what the page says."""
         self.js(f"given = []; $('files').value = ''; delete document.body.dataset.verdict; $('key').value = {json.dumps(trust)}; 1")
-        self.choose(paths)
+        (give or self.choose)(paths)
         verdict = self.wait("document.body.dataset.verdict || ($('busy').hidden && document.querySelector('#result strong') && given.length && !worker "
                             "? document.querySelector('#result strong').textContent : '')")
         return verdict, self.js("document.body.dataset.code"), self.js("document.getElementById('result').textContent")
@@ -180,6 +188,15 @@ def shape(browser, page, certificate, files):
     # a certificate without its file, a file without its certificate
     expect(browser.ask([certificate])[0] == "holds" and "released file, as none was given" in browser.js("document.getElementById('result').textContent"), "a certificate alone")
     expect(browser.ask(files[:1])[0] == "The certificate is missing.", "a file alone")
+    # dropped files, all at once and one after another, the certificate last; a folder, which is no file
+    for drops in ([[*files, certificate]], [[file] for file in (*files, certificate)]):
+        browser.ask(drops[0], give=lambda paths, more=drops[1:]: [browser.drop(some) for some in [paths, *more]])
+        browser.wait(f"given.length === {1 + len(files)} && document.body.dataset.verdict")
+        said = browser.js("document.body.dataset.verdict + ': ' + document.getElementById('result').textContent")
+        expect(said.startswith("holds: ") and "its hash matches" in said and "came out of that charge" in said, f"{len(drops)} drops: {said}")
+    browser.drop([os.path.dirname(os.path.abspath(certificate))])
+    browser.wait("document.getElementById('result').textContent.includes('A file cannot be read.')", 10)
+    expect(browser.js("location.pathname").endswith("/" + os.path.basename(page)), "a drop leads away from the page")
     hosts = [url for url in browser.requests if not url.startswith(("file:", "blob:", "about:", "data:"))]
     expect(not hosts and len(browser.requests) < 20, f"requests: {browser.requests}")
     expect(not browser.errors, f"errors: {browser.errors}")
