@@ -28,7 +28,7 @@ endif()
 
 # The report's page parts are included by the assembler.
 file(GLOB SOTTO_ASSETS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/measure/report/page/*.html ${CMAKE_SOURCE_DIR}/src/measure/report/page/*.css
-     ${CMAKE_SOURCE_DIR}/src/measure/report/page/*.js)
+     ${CMAKE_SOURCE_DIR}/src/measure/report/page/*.js ${CMAKE_SOURCE_DIR}/src/measure/report/certificate/*.css)
 set_source_files_properties(src/measure/report/page/assets.S PROPERTIES OBJECT_DEPENDS "${SOTTO_ASSETS};${CHART_JS}")
 
 # Coverage is that of the privacy core, built as written (no optimisation); the rest runs at full speed.

@@ -16,7 +16,10 @@ static const struct option_row rows[] = {
     {"prior", OPTION_TEXT, "P", NULL,
      "probability of guessing a record without the release; the page then shows the largest probability with "
      "it (reconstruction)"},
-    {"html", OPTION_FLAG, NULL, NULL, "page of HTML to print on paper, instead of text"},
+    {"html", OPTION_FLAG, NULL, NULL, "two pages of HTML to print on paper and sign, instead of text"},
+    {"force", OPTION_FLAG, NULL, NULL,
+     "a page also where epsilon is above 20 or the noise was seeded; it says that nothing meaningful is "
+     "guaranteed"},
     OPTION_END};
 
 static sotto_status write_page(const char *path, const char *page)
@@ -60,7 +63,7 @@ static sotto_status verb_certificate_run(const struct options *o, const struct s
     sotto_status status = read_prior(&prior, option_text(o, "prior"));
     if (status == SOTTO_OK)
         status = sotto_certificate_page(&page, option_argument(o, 0), option_text(o, "ledger"),
-                                        option_flag(o, "html"), prior, ctx);
+                                        option_flag(o, "html") ? 1 + option_flag(o, "force") : 0, prior, ctx);
     if (status != SOTTO_OK && status != SOTTO_EGATE)
         return status;
     sotto_status written = write_page(option_text(o, "output"), page);
@@ -78,7 +81,7 @@ const struct verb verb_certificate = {
                 "  sotto certificate private.safetensors.certificate.json --html -o certificate.html",
     .floor = FLOOR_CORE,
     .ranks = RANK_0,
-    .own = "ledger|html|prior",
+    .own = "ledger|html|prior|force",
     .options = rows,
     .most_used = "ledger|prior|html|output|json",
     .run = verb_certificate_run};

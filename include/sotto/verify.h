@@ -77,16 +77,18 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_verification_text(char **text,
 /** Back to {0}; harmless on {0}. */
 SOTTO_API void sotto_verification_clear(struct sotto_verification *v);
 
-/** One page about a certificate, for the person who answers for the data: what is guaranteed and how strongly, by which
- * noise, what counts as public, what was checked, what is not covered. The certificate is verified first.
+/** A page about a certificate, for the person who answers for the data: what is guaranteed and how strongly, by which
+ * noise, what counts as public, what was checked, what is not covered. The certificate is verified first. As HTML it prints
+ * on two sheets: the first one to sign, and a technical annex.
  *
  *  In:      file    as for sotto_verify()
  *           ledger  NULL: none is at hand; the page says what is not known without it
- *           html    0: text of at most 100 columns; 1: HTML that prints
+ *           html    0: text of at most 100 columns; 1: HTML that prints; 2: the same, also where nothing meaningful is guaranteed
  *           prior   > 0: adds how probably at most a record is reconstructed that is guessed with this probability without
  *                   the release; 0: no such line
- *  Out:     *page   also on EGATE, where it begins with the failed check; free with sotto_text_free()
- *  Returns: as sotto_verify() */
+ *  Out:     *page   also on EGATE, where it says what failed and nothing else; free with sotto_text_free()
+ *  Returns: as sotto_verify()
+ *           EINVAL  html is 1, and epsilon is above 20 or the noise was seeded */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_page(char **page, const char *file,
                                                                const char *ledger, int html, double prior,
                                                                const struct sotto_context *ctx);

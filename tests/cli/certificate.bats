@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# sotto certificate: one page for the person who answers for the data.
+# sotto certificate: what it says to the person who answers for the data, as text (certificate_page.bats: the page to sign).
 
 bats_require_minimum_version 1.5.0
 
@@ -43,6 +43,16 @@ says() { tr -s '\n ' ' ' < page | grep -qF "$1 $2" || { echo "no '$1 $2' in:"; c
   says "purpose" "$(grep -o '"time": "[^"]*' h.safetensors.certificate.json | cut -d'"' -f4), a trial"
   says "made" "ledger's chain is whole and holds this release"
   [ "$(awk '{ if (length($0) > m) m = length($0) } END { print m }' page)" -le 100 ]
+}
+
+@test "the constant of Adam is called no epsilon" {
+  given records
+  "$SOTTO" head --features x.npy --labels y.npy --classes 10 --trainer dp-adam --batch 20 --epochs 1 --epsilon 0.3 --delta 1e-3 --ledger l.jsonl --quiet \
+    -o h.safetensors > /dev/null 2>&1
+  grep -q '\\"epsilon\\":1e-07' h.safetensors
+  "$SOTTO" certificate h.safetensors > page
+  tr -s '\n ' ' ' < page | grep -qF "optimizer's constant 1e-07"
+  run -1 grep -E 'epsilon 1e-07' page
 }
 
 @test "a prior adds the bound on reconstruction; a seeded release has none" {
@@ -120,7 +130,7 @@ says() { tr -s '\n ' ' ' < page | grep -qF "$1 $2" || { echo "no '$1 $2' in:"; c
 
 @test "a changed certificate is shown as failed, with exit code 1, and cannot steer the terminal or the page" {
   given released
-  sed -i 's/a trial/<b>\\u001b[31m\\u009b/; s/"records": 60/"records": 61/' h.safetensors.certificate.json
+  sed -i 's/a trial/<b>\\u001b[31m\\u009b/; s/"records": 60/"records": 61/; s/"version": "[^"]*/"version": "<b>\\u001b[31m\\u009b/' h.safetensors.certificate.json
   run "$SOTTO" certificate h.safetensors --ledger l.jsonl
   [ "$status" -eq 1 ]
   [[ "$output" == *"FAILED"* ]]

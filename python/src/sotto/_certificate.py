@@ -288,14 +288,15 @@ class Certificate:
         return _key.sign(self._saved(), key)
 
     # ---- pages, of the saved certificate
-    def html(self, *, ledger: Path | Ledger | None = None, prior: float = 0.0) -> str:
-        """One page for the person who answers for the data, as HTML that prints. A failed check stands first. prior: above 0, the page
-        says how probably at most a record is reconstructed that is guessed with this probability without the release."""
-        return _page(self._saved(), ledger, 1, prior)
+    def html(self, *, ledger: Path | Ledger | None = None, prior: float = 0.0, force: bool = False) -> str:
+        """Two pages for the person who answers for the data, as HTML that prints. Of a certificate that does not verify it says what
+        failed and nothing else. prior: above 0, the page says how probably at most a record is reconstructed that is guessed with this
+        probability without the release. force: make the page also where epsilon is above 20 or the noise was seeded."""
+        return _page(self._saved(), ledger, 2 if force else 1, prior)
 
     def show(self, height: int = 700, *, ledger: Path | Ledger | None = None) -> Frame:
         """The page in a notebook, in a frame of its own."""
-        return Frame(self.html(ledger=ledger), height)
+        return Frame(self.html(ledger=ledger, force=True), height)
 
     def text(self, *, ledger: Path | Ledger | None = None, prior: float = 0.0) -> str:
         """The same page as text of at most 100 columns."""

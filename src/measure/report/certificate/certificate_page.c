@@ -1,79 +1,52 @@
 /* A certificate for the person who answers for the data: one page, in the order of the questions of NIST SP 800-226 (what is
  * protected, how strongly, by which noise, what it rests on, what is not covered). Every number is the certificate's, which is
  * verified first. */
-#include "dp/certificate/certificate.h"
+#include "dp/certificate/condition_words.h"
 #include "io/array/safetensors.h"
-#include "io/array/tensors.h"
-#include "io/json/json.h"
 #include "io/text/number.h"
+#include "report/certificate/certificate_facts.h"
 #include "report/certificate/sheet.h"
 #include "sotto/ledger.h"
-#include "sotto/verify.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-/* What the page is made of; texts are borrowed from the documents. */
-struct facts {
-    struct sotto_verification v;
-    struct json *certificate, *ledger; /* ledger: as shown; NULL: none is at hand */
-    struct sotto_tensors released;     /* metadata; empty where the file is none of ours */
-};
-
-static const char *text_of(const struct json *j, const char *path)
+/* Of what does not verify nothing is said but what failed: the rest of it is no better than its worst part. */
+static void put_failure(struct sheet *s, const struct sotto_verification *v)
 {
-    const struct json *found = json_find(j, path);
-    const char *text = found ? json_text(found) : NULL;
-    return text ? text : "";
+    sheet_section(s, "What failed");
+    sheet_line(s, "Verification", "FAILED. Do not rely on this certificate, and do not sign it.");
+    for (size_t i = 0; i < v->check_count; i++)
+        if (v->checks[i].outcome == SOTTO_VERIFY_FAILED)
+            sheet_line(s, "FAILED", "%s: %s", v->checks[i].name, v->checks[i].text);
 }
 
-static double number_of(const struct json *j, const char *path)
+/* Each condition is a row, and a sentence that must be true. */
+static void put_conditions(struct sheet *s, const char *conditions)
 {
-    const struct json *found = json_find(j, path);
-    return found ? json_number(found) : NAN;
-}
-
-/* What the certificate says, in a sentence. */
-static const char *verdict_of(char out[768], const struct sotto_verification *v)
-{
-    const double epsilon = v->epsilon.upper;
-    char most[NUMBER_TEXT];
-    if (v->failed)
-        snprintf(out, 768, "This certificate does not verify: %.600s.", v->failed);
-    else if (v->guarantee == SOTTO_GUARANTEE_NONE)
-        snprintf(out, 768, "No guarantee: the noise was seeded.");
-    else if (isinf(epsilon))
-        snprintf(out, 768, "No guarantee: epsilon is not finite.");
-    else
-        snprintf(out, 768, "%s: epsilon at most %s at delta %.6g for %.80s (%.40s)%s%.500s.",
-                 v->guarantee == SOTTO_GUARANTEE_PROVED ? "Proved" : "Not proved",
-                 number_text_up(most, epsilon, 6), v->delta, v->unit, v->adjacency,
-                 v->guarantee == SOTTO_GUARANTEE_PROVED ? "" : ", only if ",
-                 v->guarantee == SOTTO_GUARANTEE_CONDITIONAL && v->condition ? v->condition : "");
-    return out;
+    char sentence[CONDITION_SENTENCE];
+    for (size_t i = 0; condition_next(sentence, &conditions); i++)
+        sheet_line(s, i ? "" : "Conditions", "%s", sentence);
 }
 
 static void put_result(struct sheet *s, const struct facts *f)
 {
     const struct sotto_verification *v = &f->v;
     sheet_section(s, "Result");
-    if (v->failed)
-        sheet_line(s, "Verification", "FAILED: %s. Nothing below can be relied on.", v->failed);
-    else
-        sheet_line(s, "Verification",
-                   "the certificate is consistent with itself and with what is listed under Checks");
+    sheet_line(s, "Verification",
+               "the certificate is consistent with itself and with what is listed under Checks");
     sheet_line(s, "Signature",
                v->signed_by ? "valid, by key %s; it is worth as much as you know of that key"
                             : "none%s: file, certificate and ledger could have been changed together",
                v->signed_by ? v->signed_by : "");
-    sheet_line(s, "Guarantee",
-               v->guarantee == SOTTO_GUARANTEE_PROVED ? "proved%s"
+    sheet_line(s, "Guarantee", "%s",
+               v->guarantee == SOTTO_GUARANTEE_PROVED ? "proved"
                : v->guarantee == SOTTO_GUARANTEE_CONDITIONAL
-                   ? "CONDITIONAL, which is no proof: it holds only if %s"
-                   : "NONE: the noise was seeded, so it can be computed and taken away%s",
-               v->guarantee == SOTTO_GUARANTEE_CONDITIONAL && v->condition ? v->condition : "");
+                   ? "CONDITIONAL, which is no proof: it holds only if all of this is true:"
+                   : "NONE: the noise was seeded, so it can be computed and taken away");
+    if (v->guarantee == SOTTO_GUARANTEE_CONDITIONAL)
+        put_conditions(s, v->condition);
 }
 
 static const char *meaning_of(const char *adjacency, bool persons)
@@ -98,7 +71,7 @@ static void put_guarantee(struct sheet *s, const struct facts *f)
 {
     const struct sotto_verification *v = &f->v;
     const double epsilon = v->epsilon.upper, records = (double)v->records;
-    const bool persons = strcmp(v->unit, "one record") != 0;
+    const bool persons = is_of_persons(f);
     char most[NUMBER_TEXT], times[NUMBER_TEXT];
     if (v->guarantee == SOTTO_GUARANTEE_NONE)
         return;
@@ -128,10 +101,10 @@ static void put_guarantee(struct sheet *s, const struct facts *f)
         sheet_line(s, "Also", "epsilon %s under %s adjacency: %s",
                    number_text_up(most, number_of(f->certificate, "guarantee.proved.other.epsilon.upper"), 6),
                    other, meaning_of(other, persons));
-    if (!isinf(epsilon))
+    if (isfinite(f->strength.found[1]))
         sheet_line(s, "Against any attack",
                    "at most %s %% of members are found at 1 %% false alarms (guessing: 1 %%)",
-                   number_text_up(most, 100 * allowed_tpr(epsilon, v->delta, 0.01), 3));
+                   number_text_up(most, 100 * f->strength.found[1], 3));
 }
 
 /* How a row rests on the certificate's guarantee. */
@@ -141,78 +114,29 @@ static const char *certificate_page_standing(const struct facts *f)
                                                     : "under the same condition, for this release alone";
 }
 
-/* At false positives of a rate, a test finds at most what a guess of that prior becomes. */
-static sotto_status put_curve(struct sheet *s, const struct facts *f, const struct sotto_privacy_profile *p)
+static void put_strength(struct sheet *s, const struct facts *f)
 {
-    sotto_status status = SOTTO_OK;
-    static const double rates[3] = {.001, .01, .1};
-    char most[3][NUMBER_TEXT];
-    for (int i = 0; i < 3; i++) {
-        double found;
-        TRY(sotto_reconstruction_bound(&found, p, rates[i]));
-        number_text_up(most[i], 100 * found, 3);
-    }
-    sheet_line(
-        s, "Curve",
-        "true-positive rate at most %s %% at 0.1 %%, %s %% at 1 %%, %s %% at 10 %% false positives; %s",
-        most[0], most[1], most[2], certificate_page_standing(f));
-done:
-    return status;
-}
-
-static sotto_status put_mu(struct sheet *s, const struct facts *f, const struct sotto_certificate *c,
-                           const struct sotto_privacy_profile *p)
-{
-    sotto_status status = SOTTO_OK;
-    struct sotto_adaptive box;
-    char error[64] = "", most[NUMBER_TEXT];
-    TRY(certificate_adaptive(&box, c, p));
-    if (box.failure > 0)
-        snprintf(error, sizeof error, ", off by at most %s in delta", number_text_up(most, box.failure, 3));
-    if (box.mu < INFINITY)
-        sheet_line(s, "mu (Gaussian DP)", "%s%s; %s", number_text_up(most, box.mu, 6), error,
+    const struct strength *known = &f->strength;
+    char most[3][NUMBER_TEXT], error[64] = "";
+    if (known->failure > 0)
+        snprintf(error, sizeof error, ", off by at most %s in delta",
+                 number_text_up(most[0], known->failure, 3));
+    if (known->mu < INFINITY)
+        sheet_line(s, "mu (Gaussian DP)", "%s%s; %s", number_text_up(most[0], known->mu, 6), error,
                    certificate_page_standing(f));
-done:
-    return status;
-}
-
-static sotto_status put_reconstruction(struct sheet *s, const struct facts *f, double prior,
-                                       const struct sotto_privacy_profile *p)
-{
-    sotto_status status = SOTTO_OK;
-    double bound;
-    char most[NUMBER_TEXT];
-    TRY(sotto_reconstruction_bound(&bound, p, prior));
-    sheet_line(s, "Reconstruction",
-               "%s, all others known, is guessed from this release with probability at most %s if it is "
-               "guessed with probability %.4g without; %s",
-               strcmp(f->v.adjacency, "replace-input") == 0 ? "the input of one record" : f->v.unit,
-               number_text_up(most, bound, 4), prior, certificate_page_standing(f));
-done:
-    return status;
-}
-
-/* What follows from the profile of this release. A certificate that does not verify has none. */
-static sotto_status put_profile(struct sheet *s, const struct facts *f, double prior,
-                                const struct sotto_context *ctx)
-{
-    sotto_status status = SOTTO_OK;
-    struct sotto_certificate *c = NULL;
-    struct sotto_privacy_profile profile = {0};
-    if (f->v.guarantee == SOTTO_GUARANTEE_NONE || (f->v.failed && prior == 0))
-        goto done;
-    TRY(sotto_certificate_load(&c, f->v.certificate));
-    TRY(sotto_certificate_profile(&profile, c, ctx));
-    if (!f->v.failed && !isinf(f->v.epsilon.upper)) {
-        TRY(put_mu(s, f, c, &profile));
-        TRY(put_curve(s, f, &profile));
-    }
-    if (prior > 0)
-        TRY(put_reconstruction(s, f, prior, &profile));
-done:
-    sotto_certificate_free(c);
-    sotto_privacy_profile_clear(&profile);
-    return status;
+    for (int i = 0; i < 3; i++)
+        number_text_up(most[i], 100 * known->found[i], 3);
+    if (isfinite(known->found[1]))
+        sheet_line(
+            s, "Curve",
+            "true-positive rate at most %s %% at 0.1 %%, %s %% at 1 %%, %s %% at 10 %% false positives; %s",
+            most[0], most[1], most[2], certificate_page_standing(f));
+    if (isfinite(known->reconstruction))
+        sheet_line(s, "Reconstruction",
+                   "%s, all others known, is guessed from this release with probability at most %s if it is "
+                   "guessed with probability %.4g without; %s",
+                   strcmp(f->v.adjacency, "replace-input") == 0 ? "the input of one record" : f->v.unit,
+                   number_text_up(most[0], known->reconstruction, 4), f->prior, certificate_page_standing(f));
 }
 
 static void put_noise(struct sheet *s, const struct facts *f)
@@ -305,11 +229,17 @@ static void put_account(struct sheet *s, const struct facts *f)
     put_any_order(s, l);
 }
 
-/* {"batch":64,"hidden":[8,4]} as "batch 64, hidden [8,4]". */
+/* {"batch":64,"hidden":[8,4]} as "batch 64, hidden [8,4]". The constant of an optimizer must not be taken for epsilon. */
 static const char *plain_recipe(char *out, size_t capacity, const char *json)
 {
+    static const char key[] = "\"epsilon\"", plain[] = "optimizer's constant";
     size_t used = 0, depth = 0;
-    for (; *json && used + 2 < capacity; json++) {
+    for (; *json && used + sizeof plain < capacity; json++) {
+        if (strncmp(json, key, sizeof key - 1) == 0) {
+            used += (size_t)snprintf(out + used, capacity - used, "%s", plain);
+            json += sizeof key - 2;
+            continue;
+        }
         depth += *json == '[';
         depth -= *json == ']' && depth > 0;
         if (strchr("{}\"", *json))
@@ -378,22 +308,10 @@ static void put_model(struct sheet *s, const struct sotto_tensors *t)
         sheet_line(s, "Model", "none: values as they were released, or the file is not at hand");
 }
 
-/* The last that a budget of the ledger names; empty: none. */
-static const char *contact_of(const struct json *ledger)
-{
-    const struct json *entries = ledger ? json_find(ledger, "entries") : NULL;
-    const char *contact = "";
-    for (size_t i = 0; entries && i < json_count(entries); i++) {
-        const char *named = text_of(json_at(entries, i), "contact");
-        contact = named[0] ? named : contact;
-    }
-    return contact;
-}
-
 static void put_release(struct sheet *s, const struct facts *f)
 {
     const struct json *c = f->certificate;
-    const char *purpose = text_of(c, "purpose"), *contact = contact_of(f->ledger),
+    const char *purpose = text_of(c, "purpose"), *contact = officer_said(f->ledger, "contact"),
                *id = f->ledger ? text_of(f->ledger, "dataset_id") : "";
     sheet_section(s, "What was released");
     put_model(s, &f->released);
@@ -468,28 +386,86 @@ done:
     return status;
 }
 
+/* At false positives of a rate, a test finds at most what a guess of that prior becomes. */
+static sotto_status find_strength(struct facts *f, const struct sotto_context *ctx)
+{
+    static const double rates[3] = {.001, .01, .1};
+    sotto_status status = SOTTO_OK;
+    struct strength *s = &f->strength;
+    struct sotto_certificate *c = NULL;
+    struct sotto_privacy_profile profile = {0};
+    struct sotto_adaptive box;
+    *s = (struct strength){.mu = INFINITY, .found = {NAN, NAN, NAN}, .reconstruction = NAN};
+    if (f->v.failed || f->v.guarantee == SOTTO_GUARANTEE_NONE)
+        goto done;
+    TRY(sotto_certificate_load(&c, f->v.certificate));
+    TRY(sotto_certificate_profile(&profile, c, ctx));
+    if (f->prior > 0)
+        TRY(sotto_reconstruction_bound(&s->reconstruction, &profile, f->prior));
+    if (isinf(f->v.epsilon.upper))
+        goto done;
+    TRY(certificate_adaptive(&box, c, &profile));
+    s->mu = box.mu;
+    s->failure = box.failure;
+    for (int i = 0; i < 3; i++)
+        TRY(sotto_reconstruction_bound(&s->found[i], &profile, rates[i]));
+    for (int i = 0; i < CURVE_POINTS; i++) {
+        const double rate = (i + 1.) / CURVE_POINTS;
+        s->curve[i] = 1;
+        if (rate < 1)
+            TRY(sotto_reconstruction_bound(&s->curve[i], &profile, rate * rate));
+    }
+done:
+    sotto_certificate_free(c);
+    sotto_privacy_profile_clear(&profile);
+    return status;
+}
+
+/* The page has result and checks on the sheet in front. */
+static void put_all(struct sheet *s, const struct facts *f)
+{
+    if (f->v.failed) {
+        put_failure(s, &f->v);
+        return;
+    }
+    if (!s->html)
+        put_result(s, f);
+    put_guarantee(s, f);
+    put_strength(s, f);
+    put_noise(s, f);
+    put_account(s, f);
+    put_public(s, f);
+    put_release(s, f);
+    if (!s->html)
+        put_checks(s, &f->v);
+    put_limits(s);
+}
+
 sotto_status sotto_certificate_page(char **page, const char *file, const char *ledger, int html, double prior,
                                     const struct sotto_context *ctx)
 {
     REQUIRE_GIVEN(page, file);
     sotto_status status = SOTTO_OK, verified;
-    struct facts f = {.certificate = NULL};
+    struct facts f = {.prior = prior};
     struct sheet s = {.html = html != 0};
-    char *made = NULL, verdict[768];
+    char *made = NULL, verdict[VERDICT_TEXT];
     verified = sotto_verify(&f.v, file, NULL, ledger, ctx);
     if (verified != SOTTO_OK && verified != SOTTO_EGATE)
         return verified;
+    if (html == 1 && !f.v.failed && is_meaningless(&f.v)) {
+        (void)status_fail(SOTTO_EINVAL, "%s: %s; expected an epsilon of at most %g for a page to sign",
+                          f.v.certificate, verdict_of(verdict, &f.v), MEANINGLESS_EPSILON);
+        status_hint("'force' makes a page that says so");
+        status = SOTTO_EINVAL;
+        goto done;
+    }
     TRY(read_facts(&f, ledger, ctx));
-    sheet_begin(&s, s.html, "Privacy certificate", verdict_of(verdict, &f.v));
-    put_result(&s, &f);
-    put_guarantee(&s, &f);
-    TRY(put_profile(&s, &f, prior, ctx));
-    put_noise(&s, &f);
-    put_account(&s, &f);
-    put_public(&s, &f);
-    put_release(&s, &f);
-    put_checks(&s, &f.v);
-    put_limits(&s);
+    TRY(find_strength(&f, ctx));
+    sheet_begin(&s, html != 0, verdict_of(verdict, &f.v));
+    if (html && !f.v.failed)
+        front_put(&s.page, &f);
+    sheet_annex(&s, f.v.failed ? verdict : NULL);
+    put_all(&s, &f);
     TRY(sheet_end(&made, &s));
     *page = made;
     if (verified == SOTTO_EGATE)

@@ -6,42 +6,38 @@
 
 enum { COLUMNS = 100, LABEL = 24, LINE_MAX_BYTES = 4096 };
 
-static const char head[] =
-    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-    "'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width, "
-    "initial-scale=1\">\n<title>Privacy "
-    "certificate</title>\n"
-    "<style>\n"
-    ":root{color-scheme:light dark;--ink:#1d2430;--paper:#fff;--line:#c9c5b8}\n"
-    "@media (prefers-color-scheme:dark){:root{--ink:#e6e8ec;--paper:#14181f;--line:#454e5c}}\n"
-    "@media "
-    "print{:root{--ink:#000;--paper:#fff;--line:#999}body{font-size:9.5pt;padding:0}h1,h2{break-after:avoid}"
-    "tr{break-inside:avoid}}\n"
-    "body{margin:0 auto;max-width:60rem;padding:1.2rem;font:15px/1.45 "
-    "system-ui,sans-serif;background:var(--paper);"
-    "color:var(--ink)}\n"
-    ".kind{margin:0}h1{font-size:1.3rem;margin:.3rem 0 "
-    ".6rem;overflow-wrap:anywhere}h2{font-size:1.05rem;margin:1rem 0 .2rem}\n"
-    "table{width:100%;border-collapse:collapse}th,td{text-align:left;vertical-align:top;padding:.15rem .5rem "
-    ".15rem 0;"
-    "border-bottom:1px solid var(--line);overflow-wrap:anywhere}th{font-weight:600;width:11rem}\n"
-    "@media (max-width:34rem){th,td{display:block;width:auto}th{border:0;padding-bottom:0}}\n"
-    "</style>\n</head>\n<body>\n<p class=\"kind\">";
+extern const char report_certificate_css[];
 
-void sheet_begin(struct sheet *s, bool html, const char *title, const char *verdict)
+void sheet_begin(struct sheet *s, bool html, const char *title)
 {
     *s = (struct sheet){.html = html};
     if (!html) {
-        page_bytes(&s->page, title, strlen(title));
-        page_html(&s->page, "\n");
+        page_html(&s->page, "Privacy certificate\n");
         return;
     }
-    page_html(&s->page, head);
-    page_name(&s->page, title);
-    page_html(&s->page, "</p>\n<h1 data-verdict>");
-    page_name(&s->page, verdict);
-    page_html(&s->page, "</h1>\n");
+    page_html(&s->page,
+              "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+              "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+              "'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width, "
+              "initial-scale=1\">\n<title>");
+    page_text(&s->page, title);
+    page_html(&s->page, "</title>\n<style>\n");
+    page_html(&s->page, report_certificate_css);
+    page_html(&s->page, "</style>\n</head>\n<body>\n<main>\n");
+}
+
+void sheet_annex(struct sheet *s, const char *verdict)
+{
+    if (!s->html)
+        return;
+    page_html(&s->page,
+              verdict ? "<section class=\"sheet annex failed\">\n" : "<section class=\"sheet annex\">\n");
+    page_html(&s->page, "<p class=\"kind\">");
+    page_html(&s->page, verdict ? "Privacy certificate</p>\n<h1 data-verdict>" : "Technical annex</p>\n");
+    if (verdict) {
+        page_name(&s->page, verdict);
+        page_html(&s->page, "</h1>\n");
+    }
 }
 
 static void close_section(struct sheet *s)
@@ -113,6 +109,6 @@ void sheet_line(struct sheet *s, const char *label, const char *format, ...)
 sotto_status sheet_end(char **out, struct sheet *s)
 {
     close_section(s);
-    page_html(&s->page, s->html ? "</body>\n</html>\n" : "");
+    page_html(&s->page, s->html ? "</section>\n</main>\n</body>\n</html>\n" : "");
     return page_done(out, &s->page, "certificate");
 }

@@ -1,4 +1,4 @@
-/* sheet.h - sections of labelled lines, as text of at most 100 columns or as a page that can be printed. */
+/* sheet.h - sections of labelled lines, as text of at most 100 columns or as the annex of a page that can be printed. */
 #ifndef REPORT_CERTIFICATE_SHEET_H
 #define REPORT_CERTIFICATE_SHEET_H
 
@@ -8,8 +8,10 @@ struct sheet {
     struct page page;
     bool html, open; /* open: a section was begun */
 };
-/** verdict: the first heading of the page; the text goes without. */
-void sheet_begin(struct sheet *s, bool html, const char *title, const char *verdict);
+/** The head of the document; the text is a title alone. */
+void sheet_begin(struct sheet *s, bool html, const char *title);
+/** The sheet with the sections begins; verdict: the page's first heading, if it has no sheet in front. */
+void sheet_annex(struct sheet *s, const char *verdict);
 void sheet_section(struct sheet *s, const char *title);
 /** One line; the text may come from a file. */
 void sheet_line(struct sheet *s, const char *label, const char *format, ...)

@@ -11,5 +11,6 @@ report_\name:
     asset template_html, "report/page/template.html"
     asset report_css, "report/page/report.css"
     asset report_js, "report/page/report.js"
+    asset certificate_css, "report/certificate/certificate.css"
     asset chart_js, SOTTO_CHART_JS
     .section .note.GNU-stack, "", %progbits

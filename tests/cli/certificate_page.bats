@@ -1,0 +1,108 @@
+#!/usr/bin/env bats
+# The page of a certificate, for the person who may sign it: two sheets of paper, the verdict in words, and what is signed.
+
+bats_require_minimum_version 1.5.0
+load ../support/page
+
+setup_file() {
+  cd "$BATS_FILE_TMPDIR" || exit 1
+  export XDG_DATA_HOME=$PWD/data
+  "$SOTTO" embed --data synthetic-images-n60 --encoder scattering --labels-out y.npy -o x.npy --quiet > /dev/null
+  "$SOTTO" ledger init --dataset-id synthetic-images-n60 --budget 5,1e-2 --contact "privacy <office>" --ledger l.jsonl > /dev/null
+  "$SOTTO" head --features x.npy --labels y.npy --classes 10 --trainer dp-sgd --batch 20 --epochs 1 --epsilon 0.3 --delta 1e-3 --ledger l.jsonl \
+    --purpose "ward <outcomes>" --quiet -o h.safetensors > /dev/null 2>&1
+  "$SOTTO" head --features x.npy --labels y.npy --classes 10 --trainer dp-sgd --batch 20 --epochs 1 --noise-multiplier 0.3 --delta 1e-3 --ledger weak.jsonl \
+    --quiet -o weak.safetensors > /dev/null 2>&1
+  "$SOTTO" protect --vector x.npy --mechanism laplace --scale 3 --l1 1 --read-from-data clipping --rows-per-person 2 --ledger v.jsonl -o v.npy --quiet > /dev/null
+}
+
+# Without a browser the words are tested all the same.
+setup() {
+  cd "$BATS_TEST_TMPDIR" || return 1
+  cp "$BATS_FILE_TMPDIR"/*.* .
+  browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
+  script="$BATS_TEST_DIRNAME/../support/measure_page.js"
+}
+# words PAGE: its text alone, in one line
+words() { tr '\n' ' ' < "$1" | sed 's/<style>.*<\/style>//; s/<[^>]*>//g; s/&lt;/</g; s/&gt;/>/g; s/\xc2\xa0/ /g' | tr -s ' '; }
+# has PAGE TEXT...
+has() {
+  words "$1" > words.txt
+  local text
+  for text in "${@:2}"; do
+    grep -qF -- "$text" words.txt || { echo "no '$text' in:"; cat words.txt; return 1; }
+  done
+}
+# two_sheets PAGE: on A4 and on Letter
+two_sheets() {
+  local paper
+  [ -n "$browser" ] || skip "no chromium or google-chrome on this machine: sheets are not counted"
+  for paper in A4 Letter; do
+    sed "s#</style>#@page { size: $paper }</style>#" "$1" > sized.html
+    browse --no-pdf-header-footer --print-to-pdf="$PWD/sized.pdf" "file://$PWD/sized.html" || skip "the browser does not start here: sheets are not counted"
+    [ "$(grep -aoE '/Count [0-9]+' sized.pdf)" = "/Count 2" ] || { echo "$1 on $paper: $(grep -aoE '/Count [0-9]+' sized.pdf)"; return 1; }
+  done
+}
+
+@test "a proved release: what, of whom, by whom, how strong, what was checked, and what is signed" {
+  "$SOTTO" certificate h.safetensors --ledger l.jsonl --html -o page.html
+  has page.html "Classifier on features" "Made from 60 records of the data set “synthetic-images-n60”" "Purpose: ward <outcomes>" "Who answers for it: privacy <office>" \
+    "Proved: epsilon at most 0.3 at delta 0.001 for one record (replace-one)." \
+    "Anyone who studies this model, by any method and with any other knowledge, finds at most 1.45 % of the records at 1 % false alarms. Guessing finds 1 %." \
+    "ε ≤ 1 very strong: this release" "Spent: epsilon " " of 5 at delta 0.01" "the budget itself holds for any order of choices" \
+    "Not checked" "You confirm by signing" "The ledger is kept" "Digital signature: none" "Check this certificate in your browser: verify.html" "Technical annex"
+  grep -qF "$(sha256sum h.safetensors | cut -d' ' -f1)" page.html
+  grep -q '<a href="verify.html">' page.html
+  [ "$(grep -c '<h1 data-verdict>' page.html)" -eq 1 ]
+  run -1 grep -qF '<outcomes>' page.html
+}
+
+@test "two sheets of A4 and of Letter, also with conditions and without a ledger" {
+  "$SOTTO" certificate h.safetensors --ledger l.jsonl --prior 0.01 --html -o page.html
+  two_sheets page.html
+  "$SOTTO" certificate v.npy --html -o conditional.html
+  two_sheets conditional.html
+}
+
+@test "conditions are sentences that the person confirms" {
+  "$SOTTO" certificate v.npy --ledger v.jsonl --html -o page.html
+  has page.html "Conditional: epsilon at most 0.666667 at delta 0 for one person (replace-one), if what you confirm by signing is true." \
+    "You confirm by signing One unit of privacy changes the values by no more than the sensitivity that the caller stated. The choice of clipping tells nothing about the records, although it was read from the private data. A person has at most 2 rows in these records."
+  "$SOTTO" certificate v.npy --ledger v.jsonl > text
+  grep -q "Conditions  *One unit of privacy" text
+  run -1 grep -E "only if that|only if the" text
+}
+
+@test "beyond epsilon 20 there is no meaningful guarantee, and a page with --force only" {
+  run -65 "$SOTTO" certificate weak.safetensors --ledger weak.jsonl --html -o page.html
+  [[ "$output" == *"No meaningful guarantee: epsilon is "*"expected an epsilon of at most 20"*"force"* ]]
+  [ ! -e page.html ]
+  "$SOTTO" certificate weak.safetensors --ledger weak.jsonl --html --force -o page.html
+  has page.html "No meaningful guarantee: epsilon is " "more: none to speak of: this release"
+  grep -q '<title>No meaningful guarantee' page.html
+  run -1 grep -q "Proved" page.html
+  two_sheets page.html
+  "$SOTTO" certificate weak.safetensors --ledger weak.jsonl > text # as text without force: it is no page to sign
+  grep -q "mu (Gaussian DP)" text
+}
+
+@test "of what does not verify the page says what failed, and nothing else" {
+  sed -i 's/"records": 60/"records": 61/' h.safetensors.certificate.json
+  for form in "" --html; do
+    # shellcheck disable=SC2086
+    run -1 "$SOTTO" certificate h.safetensors --ledger l.jsonl $form -o page
+    has page "FAILED" "Do not rely on this certificate, and do not sign it."
+    words page > words.txt
+    run -1 grep -iE "proved|epsilon at most|signing|Curve" words.txt
+  done
+  grep -q '<h1 data-verdict><bdi>This certificate does not verify: ' page
+}
+
+@test "the page on screens and on paper" {
+  [ -n "$browser" ] || skip "no chromium or google-chrome on this machine: pages are not measured"
+  "$SOTTO" certificate h.safetensors --ledger l.jsonl --html -o page.html
+  sound page.html
+  paper page.html
+  "$SOTTO" certificate weak.safetensors --html --force -o weak.html
+  sound weak.html
+}
