@@ -9,16 +9,16 @@
 enum { PATH = 160, MOST_ENTRIES = 4096 };
 
 /* One object of the document, and where it stands, for errors; object NULL: there is none. */
-struct place {
+struct reading {
     const struct json *object;
     const char *document;
     struct fields_memory *memory;
     char path[PATH];
 };
 
-static sotto_status take_fields(char *part, const struct field *table, const struct place *p);
-static sotto_status take_value(char *part, const struct field *f, const struct json *j, const struct place *p,
-                               const char *key);
+static sotto_status take_fields(char *part, const struct field *table, const struct reading *p);
+static sotto_status take_value(char *part, const struct field *f, const struct json *j,
+                               const struct reading *p, const char *key);
 
 /* NULL for null and for what is missing. */
 static const struct json *fields_given(const struct json *j)
@@ -26,31 +26,31 @@ static const struct json *fields_given(const struct json *j)
     return j && json_kind(j) != JSON_KIND_NULL ? j : NULL;
 }
 
-static struct place fields_inside(const struct place *p, const char *key, const struct json *object)
+static struct reading fields_inside(const struct reading *p, const char *key, const struct json *object)
 {
-    struct place q = {.object = object, .document = p->document, .memory = p->memory};
+    struct reading q = {.object = object, .document = p->document, .memory = p->memory};
     const char *dot = p->path[0] && key[0] != '[' ? "." : "";
     snprintf(q.path, sizeof q.path, "%.100s%s%.50s", p->path, dot, key);
     return q;
 }
 
-static sotto_status fields_wrong(const struct place *p, const char *key, const char *expected)
+static sotto_status fields_wrong(const struct reading *p, const char *key, const char *expected)
 {
-    const struct place q = fields_inside(p, key, NULL);
+    const struct reading q = fields_inside(p, key, NULL);
     return status_fail(SOTTO_EFORMAT, "%s: '%s' is not %s", p->document, q.path, expected);
 }
 
 static sotto_status take_object(char *part, const struct field *table, const struct json *j,
-                                const struct place *p, const char *key)
+                                const struct reading *p, const char *key)
 {
     if (j && json_kind(j) != JSON_KIND_OBJECT)
         return fields_wrong(p, key, "an object");
-    const struct place q = fields_inside(p, key, j);
+    const struct reading q = fields_inside(p, key, j);
     return take_fields(part, table, &q);
 }
 
 static sotto_status take_pointer(char *part, const struct field *f, const struct json *j,
-                                 const struct place *p, const char *key)
+                                 const struct reading *p, const char *key)
 {
     sotto_status status = SOTTO_OK;
     char *made = NULL;
@@ -69,7 +69,7 @@ done:
 }
 
 /* Fields of the same object; the first of them says whether they are there. */
-static sotto_status take_merged(char *part, const struct field *f, const struct place *p)
+static sotto_status take_merged(char *part, const struct field *f, const struct reading *p)
 {
     sotto_status status = SOTTO_OK;
     char *made = NULL;
@@ -89,7 +89,7 @@ done:
 /* ---- many of a kind ---- */
 
 static sotto_status take_entry(char *entry, const struct field *f, const struct json *array, size_t i,
-                               const struct place *p)
+                               const struct reading *p)
 {
     const struct json *j = json_at(array, i);
     const char *text;
@@ -120,7 +120,8 @@ static sotto_status take_entry(char *entry, const struct field *f, const struct 
     }
 }
 
-static sotto_status take_array(char *part, const struct field *f, const struct json *j, const struct place *p)
+static sotto_status take_array(char *part, const struct field *f, const struct json *j,
+                               const struct reading *p)
 {
     sotto_status status = SOTTO_OK;
     char *made = NULL;
@@ -144,7 +145,7 @@ static sotto_status take_array(char *part, const struct field *f, const struct j
     made = fields_take(p->memory, n, f->size);
     if (!made)
         FAIL(SOTTO_ENOMEM, "%s: out of memory for '%s'", p->document, f->key);
-    const struct place list = fields_inside(p, f->key, NULL);
+    const struct reading list = fields_inside(p, f->key, NULL);
     for (size_t i = 0; i < n; i++)
         TRY(take_entry(made + i * f->size, f, j, i, &list));
     memcpy(part + f->at, &made, sizeof made);
@@ -153,7 +154,7 @@ done:
     return status;
 }
 
-static sotto_status take_key(char *entry, const struct field *f, const char *key, const struct place *p)
+static sotto_status take_key(char *entry, const struct field *f, const char *key, const struct reading *p)
 {
     char *end;
     const struct field *name = &f->inner[0];
@@ -181,7 +182,7 @@ static char *entry_of(const struct field *f, char *entries, size_t count, const 
 }
 
 /* The first map of its entries makes them; further ones fill in what else is said of the same keys. */
-static sotto_status take_map(char *part, const struct field *f, const struct json *j, const struct place *p)
+static sotto_status take_map(char *part, const struct field *f, const struct json *j, const struct reading *p)
 {
     sotto_status status = SOTTO_OK;
     char *entries = NULL;
@@ -196,7 +197,7 @@ static sotto_status take_map(char *part, const struct field *f, const struct jso
         memcpy(&entries, part + f->at, sizeof entries);
     else if (j && !(entries = fields_take(p->memory, n, f->size)))
         FAIL(SOTTO_ENOMEM, "%s: out of memory for '%s'", p->document, f->key);
-    const struct place map = fields_inside(p, f->key, j);
+    const struct reading map = fields_inside(p, f->key, j);
     for (size_t k = 0; !first && k < *count; k++) /* what no key says anything about */
         TRY(take_value(entries + k * f->size, &f->inner[1], NULL, &map, ""));
     for (const char *key = json_first_key(j); key; key = json_next_key(j, key), i++) {
@@ -218,7 +219,7 @@ done:
 
 /* ---- one value ---- */
 
-static sotto_status take_text(char *at, const struct json *j, const struct place *p, const char *key)
+static sotto_status take_text(char *at, const struct json *j, const struct reading *p, const char *key)
 {
     const char *copy = NULL;
     if (j && !json_text(j))
@@ -242,8 +243,8 @@ static void list_choices(char *out, size_t capacity, const char *const *names)
                                  names[i]);
 }
 
-static sotto_status take_choice(char *at, const struct field *f, const struct json *j, const struct place *p,
-                                const char *key)
+static sotto_status take_choice(char *at, const struct field *f, const struct json *j,
+                                const struct reading *p, const char *key)
 {
     const char *name = json_text(j);
     char choices[160];
@@ -257,7 +258,7 @@ static sotto_status take_choice(char *at, const struct field *f, const struct js
 }
 
 /* A text that fits, or a constant that is the same. */
-static sotto_status take_chars(char *at, const struct field *f, const struct json *j, const struct place *p,
+static sotto_status take_chars(char *at, const struct field *f, const struct json *j, const struct reading *p,
                                const char *key)
 {
     char expected[96];
@@ -273,8 +274,8 @@ static sotto_status take_chars(char *at, const struct field *f, const struct jso
     return SOTTO_OK;
 }
 
-static sotto_status take_number(char *at, const struct field *f, const struct json *j, const struct place *p,
-                                const char *key)
+static sotto_status take_number(char *at, const struct field *f, const struct json *j,
+                                const struct reading *p, const char *key)
 {
     const bool whole = json_kind(j) == JSON_KIND_INTEGER;
     switch (f->kind) {
@@ -314,8 +315,8 @@ static sotto_status take_number(char *at, const struct field *f, const struct js
     }
 }
 
-static sotto_status take_value(char *part, const struct field *f, const struct json *j, const struct place *p,
-                               const char *key)
+static sotto_status take_value(char *part, const struct field *f, const struct json *j,
+                               const struct reading *p, const char *key)
 {
     switch (f->kind) {
     case FIELD_TEXT:
@@ -341,7 +342,7 @@ static sotto_status take_value(char *part, const struct field *f, const struct j
     }
 }
 
-static sotto_status take_fields(char *part, const struct field *table, const struct place *p)
+static sotto_status take_fields(char *part, const struct field *table, const struct reading *p)
 {
     sotto_status status = SOTTO_OK;
     for (const struct field *f = table; f->kind != FIELD_END; f++) {
@@ -351,7 +352,7 @@ static sotto_status take_fields(char *part, const struct field *table, const str
         }
         const struct json *j = json_member(p->object, f->key);
         if (!fields_given(j) && (f->flags & FIELD_REQUIRED)) {
-            const struct place missing = fields_inside(p, f->key, NULL);
+            const struct reading missing = fields_inside(p, f->key, NULL);
             FAIL(SOTTO_EFORMAT, "%s: '%s' is missing", p->document, missing.path);
         }
         TRY(take_value(part, f, j, p, f->key));
@@ -363,6 +364,6 @@ done:
 sotto_status fields_get(void *part, const struct field *table, const struct json *object, const char *name,
                         struct fields_memory *memory)
 {
-    const struct place top = {.object = object, .document = name, .memory = memory};
+    const struct reading top = {.object = object, .document = name, .memory = memory};
     return take_fields(part, table, &top);
 }

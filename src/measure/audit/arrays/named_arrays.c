@@ -135,7 +135,7 @@ static int read_shape(struct axis out[SOTTO_MAX_DIMS], const char *shape)
 /* ---- shapes ---- */
 
 /* Flattens the rest, and drops an axis of 1 behind the last; what is still of another number of axes does not fit. */
-static void reshape(struct sotto_array *x, const struct axis *axes, int count)
+static void shape_flatten(struct sotto_array *x, const struct axis *axes, int count)
 {
     if (axes[count - 1].rest && x->ndim >= count) {
         size_t rest = 1;
@@ -156,8 +156,8 @@ static size_t wanted_size(const struct sotto_arrays *a, const struct axis *axis,
     return size ? size->n : has;
 }
 
-static bool fits(const struct sotto_arrays *a, const struct sotto_array *x, const struct axis *axes,
-                 int count, int scope)
+static bool shape_fits(const struct sotto_arrays *a, const struct sotto_array *x, const struct axis *axes,
+                       int count, int scope)
 {
     bool good = x->ndim == count;
     for (int i = 0; good && i < count; i++)
@@ -165,11 +165,11 @@ static bool fits(const struct sotto_arrays *a, const struct sotto_array *x, cons
     return good;
 }
 
-static bool fits_transposed(const struct sotto_arrays *a, const struct sotto_array *x,
-                            const struct axis *axes, int count, int scope)
+static bool shape_fits_turned(const struct sotto_arrays *a, const struct sotto_array *x,
+                              const struct axis *axes, int count, int scope)
 {
     const struct sotto_array turned = {.ndim = 2, .shape = {x->shape[1], x->shape[0]}};
-    return x->ndim == 2 && count == 2 && !axes[1].rest && fits(a, &turned, axes, count, scope);
+    return x->ndim == 2 && count == 2 && !axes[1].rest && shape_fits(a, &turned, axes, count, scope);
 }
 
 /* Text behind text; what does not fit is left out. */
@@ -211,15 +211,15 @@ static sotto_status refuse_shape(const struct sotto_arrays *a, const struct name
         add_text(has, sizeof has, "%s%zu", i ? ", " : "", x->shape[i]);
     describe_wanted(wanted, sizeof wanted, a, x, axes, count, scope);
     return status_fail(SOTTO_EINVAL, "%s: has shape (%s); expected %s%s", arrays_who(who, held), has, wanted,
-                       fits_transposed(a, x, axes, count, scope) ? ", so transpose it" : "");
+                       shape_fits_turned(a, x, axes, count, scope) ? ", so transpose it" : "");
 }
 
 static sotto_status take_shape(struct sotto_arrays *a, struct named_array *held, int scope)
 {
     struct axis axes[SOTTO_MAX_DIMS];
     const int count = read_shape(axes, held->row->shape);
-    reshape(&held->array, axes, count);
-    if (!fits(a, &held->array, axes, count, scope) || (axes[count - 1].rest && held->array.count == 0))
+    shape_flatten(&held->array, axes, count);
+    if (!shape_fits(a, &held->array, axes, count, scope) || (axes[count - 1].rest && held->array.count == 0))
         return refuse_shape(a, held, axes, count, scope);
     for (int i = 0; i < count; i++)
         keep_size(a, axes[i].name, axes[i].length, scope, held->array.shape[i], held);
