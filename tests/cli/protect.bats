@@ -274,6 +274,9 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   run "$SOTTO" "${training[@]}" --adjacency both
   [ "$status" -eq 64 ]
   run "$SOTTO" "${training[@]}" --adjacency replace-one --certified
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"lower": 2.4777'*'"upper": 2.4778'*'"accountant": "pld, balls"'* ]]
+  run "$SOTTO" "${training[@]/gaussian/logistic}" --adjacency replace-one --certified
   [ "$status" -eq 69 ]
 }
 

@@ -101,17 +101,18 @@ TEST(grids_enclose_exact_answers)
         struct ball_step step;
         size_t k;
         double epsilon, grid, wide;
-    } known[] = {{{BALL_LOGISTIC, 1, 1, 1}, 10, 7.62558659523586, NAN, 2e-7},
-                 {{BALL_LOGISTIC, 0.1, 1, 1}, 100, 2.32091241076471, 2e-4, 1e-5},
-                 {{BALL_GAUSSIAN, 1, 37.306316, 1}, 100, 1, 4e-4, 1e-4},
-                 {{BALL_GAUSSIAN, 1, 3.730631634816, 1}, 1, 1, 1e-3, 2e-6}};
+    } known[] = {{{BALL_LOGISTIC, 1, 1, 1, false}, 10, 7.62558659523586, NAN, 2e-7},
+                 {{BALL_LOGISTIC, 0.1, 1, 1, false}, 100, 2.32091241076471, 2e-4, 1e-5},
+                 {{BALL_GAUSSIAN, 1, 37.306316, 1, false}, 100, 1, 4e-4, 1e-4},
+                 {{BALL_GAUSSIAN, 1, 3.730631634816, 1, false}, 1, 1, 1e-3, 2e-6}};
     for (size_t i = effort() > 1 ? 0 : 1; i < sizeof known / sizeof *known;
          i++) { /* the first takes a second */
         struct interval e;
         assert_int_equal(ball_compose_epsilon(&e, &known[i].step, known[i].k, 1e-5, known[i].grid), SOTTO_OK);
         encloses(e, known[i].epsilon, known[i].wide);
     }
-    struct ball_step sampled = {BALL_LOGISTIC, 1, 1, 0.1}; /* remove 2.565516 is the larger direction */
+    struct ball_step sampled = {BALL_LOGISTIC, 1, 1, 0.1,
+                                false}; /* remove 2.565516 is the larger direction */
     struct interval e;
     assert_int_equal(ball_compose_epsilon(&e, &sampled, 100, 1e-5, 1e-4), SOTTO_OK);
     assert_true(e.lo < 2.565517 && e.hi > 2.565514 && e.hi - e.lo < 2e-5);
@@ -128,7 +129,7 @@ TEST(grids_enclose_random_steps)
         double delta = sweep_log(&seed, 1e-9, 1e-3), grid = t * sweep_log(&seed, 3e-3, 0.1);
         if (delta > rate / 10)
             continue;
-        struct ball_step step = {noise, t, 1, rate};
+        struct ball_step step = {noise, t, 1, rate, false};
         struct interval e, inner = ball_epsilon(noise, t, delta / rate);
         double exact = log1p(rate * expm1(inner.hi));
         assert_int_equal(ball_compose_epsilon(&e, &step, 1, delta, grid), SOTTO_OK);
@@ -138,10 +139,76 @@ TEST(grids_enclose_random_steps)
     }
 }
 
+static double normal_tail(double y)
+{
+    return 0.5 * erfc(y / sqrt(2));
+}
+
+/* What the best event {output > c} finds at epsilon: N(t) against N(-t), each with probability q, else N(0). */
+static double replaced_delta(double t, double q, double epsilon)
+{
+    double best = 0;
+    for (double c = -8 - t; c <= 8 + t; c += 2e-3)
+        best = fmax(best, (1 - q) * normal_tail(c) + q * normal_tail(c - t) -
+                              exp(epsilon) * ((1 - q) * normal_tail(c) + q * normal_tail(c + t)));
+    return best;
+}
+
+/* A replaced record, one step: the grid's epsilon holds the one at which the best of all thresholds finds delta. */
+TEST(grids_enclose_random_replaced_steps)
+{
+    uint64_t seed = 7;
+    for (int i = 0; i < by_effort(2, 12, 120); i++) {
+        const double t = sweep_log(&seed, 0.1, 3), rate = sweep_log(&seed, 0.02, 0.9);
+        const double delta = rate * sweep_log(&seed, 1e-6, 1e-2), grid = t * sweep_log(&seed, 3e-3, 0.03);
+        const struct ball_step step = {BALL_GAUSSIAN, t, 1, rate, true},
+                               closer = {BALL_GAUSSIAN, t * 0.97, 1, rate, true};
+        struct interval e, less;
+        assert_int_equal(ball_compose_epsilon(&e, &step, 1, delta, grid), SOTTO_OK);
+        if (!(replaced_delta(t, rate, e.hi) <= delta * (1 + 1e-9) &&
+              (e.lo == 0 || replaced_delta(t, rate, e.lo) >= delta * (1 - 1e-4)) && e.hi - e.lo <= 0.5 * t))
+            fail_msg("shift %g, rate %g, delta %g, grid %g: [%.12g, %.12g]", t, rate, delta, grid, e.lo,
+                     e.hi);
+        assert_int_equal(ball_compose_epsilon(&less, &closer, 1, delta, 1e-3 * t), SOTTO_OK);
+        assert_true(e.hi == 0 || replaced_delta(t, rate, less.hi) > delta); /* the control */
+    }
+}
+
+/* Upper ends of the account in doubles, as an independent program in whole numbers confirmed them (verifier/sotto-verify.py). */
+TEST(replaced_gaussian)
+{
+    const struct {
+        double rate, multiplier;
+        size_t steps;
+        double delta, epsilon;
+    } known[] = {
+        {1, 10, 50, 1e-6, 7.2861},          {0.2, 2, 1, 1e-5, 0.88741},     {0.05, 1, 20, 1e-5, 2.3686},
+        {0.1, 4, 500, 1e-5, 4.9697},        {0.1, 1.5, 100, 1e-5, 6.1536},  {0.5, 8, 100, 1e-5, 5.6666},
+        {0.0341, 6.98, 586, 1e-6, 0.99895}, {0.01, 0.8, 1000, 1e-5, 4.228}, {0.03, 0.7, 3000, 1e-5, 38.979}};
+    for (int i = 0; i < by_effort(1, 9, 9); i++) {
+        const struct sotto_sampled s = {.mechanism = "gaussian",
+                                        .noise_multiplier = known[i].multiplier,
+                                        .sample_rate = known[i].rate,
+                                        .steps = known[i].steps,
+                                        .delta = known[i].delta,
+                                        .clipping = SOTTO_NORM_L2,
+                                        .adjacency = SOTTO_REPLACE_ONE,
+                                        .sampling = SOTTO_SAMPLING_POISSON};
+        struct sotto_account fast, certified;
+        assert_int_equal(sotto_account_sampled(&fast, &s, NULL), SOTTO_OK);
+        assert_int_equal(sotto_account_sampled_certified(&certified, &s, NULL), SOTTO_OK);
+        assert_string_equal(certified.accountant, "pld, balls");
+        assert_true(fabs(certified.epsilon.upper - known[i].epsilon) < 6e-5 * known[i].epsilon);
+        assert_true(certified.epsilon.upper - certified.epsilon.lower < 1e-5 * known[i].epsilon);
+        assert_true(certified.epsilon.lower <= fast.epsilon.upper &&
+                    fast.epsilon.lower <= certified.epsilon.upper);
+    }
+}
+
 /* Two atoms: k Laplace releases, where epsilon is t k minus little. Both atoms lie between grid points. */
 TEST(laplace_atoms)
 {
-    struct ball_step step = {BALL_LAPLACE, 1, 10, 1};
+    struct ball_step step = {BALL_LAPLACE, 1, 10, 1, false};
     struct interval fine, coarse;
     assert_int_equal(ball_compose_epsilon(&coarse, &step, 20, 1e-5, 2e-3), SOTTO_OK);
     assert_int_equal(ball_compose_epsilon(&fine, &step, 20, 1e-5, 5e-4), SOTTO_OK);
@@ -278,7 +345,7 @@ TEST(refusals)
                      SOTTO_ENOTSUP);
     assert_non_null(strstr(sotto_error_text(), "exponential"));
     struct interval e = {1, 2};
-    struct ball_step loud = {BALL_GAUSSIAN, 1, 1e-9, 1}, step = {BALL_GAUSSIAN, 1, 1, 1};
+    struct ball_step loud = {BALL_GAUSSIAN, 1, 1e-9, 1, false}, step = {BALL_GAUSSIAN, 1, 1, 1, false};
     assert_int_equal(ball_compose_epsilon(&e, &loud, 1, 1e-5, NAN), SOTTO_EDOMAIN);
     assert_int_equal(ball_compose_epsilon(&e, &step, SIZE_MAX, 1e-5, NAN), SOTTO_EDOMAIN);
     assert_true(a.scale == 7 && e.lo == 1 && e.hi == 2);

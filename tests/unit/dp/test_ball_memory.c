@@ -41,7 +41,7 @@ static sotto_status contour(struct sotto_account *a)
 static sotto_status grid(struct sotto_account *a, enum ball_noise noise, double scale, double rate,
                          size_t count, double delta, double spacing)
 {
-    const struct ball_step step = {noise, 1, scale, rate};
+    const struct ball_step step = {noise, 1, scale, rate, false};
     struct interval e;
     sotto_status status = ball_compose_epsilon(&e, &step, count, delta, spacing);
     if (status == SOTTO_OK)

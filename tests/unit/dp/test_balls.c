@@ -49,7 +49,7 @@ static sotto_status tails_at_ends(void *arg)
 {
     (void)arg;
     const struct ball_step steps[] = {
-        {BALL_LAPLACE, 1, 1, 1}, {BALL_LOGISTIC, 1, 1, 0.5}, {BALL_LAPLACE, 1, 1, 1}};
+        {BALL_LAPLACE, 1, 1, 1, false}, {BALL_LOGISTIC, 1, 1, 0.5, false}, {BALL_LAPLACE, 1, 1, 1, false}};
     const double ends[] = {1, log(0.5), -1}; /* largest loss; below the smallest, e^eps = 1 - q; smallest */
     for (int i = 0; i < 3; i++) {
         struct ball_law law;
@@ -128,15 +128,15 @@ TEST(coarse_grids_still_hold)
     const enum ball_noise noises[] = {BALL_GAUSSIAN, BALL_LOGISTIC, BALL_LAPLACE};
     for (int n = 0; n < 3; n++)
         for (int i = 0; i < 3; i++) {
-            struct interval e = composed((struct ball_step){noises[n], 1, 1, 1}, 1, 1e-5, grids[i]),
+            struct interval e = composed((struct ball_step){noises[n], 1, 1, 1, false}, 1, 1e-5, grids[i]),
                             exact = ball_epsilon(noises[n], 1, 1e-5);
             assert_true(e.lo <= exact.lo && exact.hi <= e.hi);
         }
-    struct interval tiny = composed((struct ball_step){BALL_GAUSSIAN, 1, 4, 0.1}, 100, 1e-30, 0.01),
-                    loose = composed((struct ball_step){BALL_GAUSSIAN, 1, 4, 0.1}, 100, 1e-5, 0.01),
-                    none = composed((struct ball_step){BALL_GAUSSIAN, 1, 4, 0.1}, 100, 0.6, 0.01);
+    struct interval tiny = composed((struct ball_step){BALL_GAUSSIAN, 1, 4, 0.1, false}, 100, 1e-30, 0.01),
+                    loose = composed((struct ball_step){BALL_GAUSSIAN, 1, 4, 0.1, false}, 100, 1e-5, 0.01),
+                    none = composed((struct ball_step){BALL_GAUSSIAN, 1, 4, 0.1, false}, 100, 0.6, 0.01);
     assert_true(tiny.lo > loose.hi && none.hi == 0);
-    struct interval rare = composed((struct ball_step){BALL_GAUSSIAN, 1, 1, 1e-9}, 10, 1e-5, NAN);
+    struct interval rare = composed((struct ball_step){BALL_GAUSSIAN, 1, 1, 1e-9, false}, 10, 1e-5, NAN);
     assert_true(rare.lo == 0 && rare.hi == 0);
 }
 

@@ -159,6 +159,7 @@ TEST(certified_calibrations)
     refused(sotto_calibrate_sampled_certified(&a, &run, -1, NULL), SOTTO_EINVAL, "epsilon");
     run.adjacency = SOTTO_REPLACE_ONE;
     run.noise_multiplier = 8;
+    run.mechanism = "logistic";
     refused(sotto_account_sampled_certified(&a, &run, NULL), SOTTO_ENOTSUP, "replace-one");
 }
 
@@ -212,7 +213,7 @@ TEST(raising_until_it_holds)
 TEST(balls)
 {
     struct interval e = {1, 2};
-    const struct ball_step quiet = {BALL_GAUSSIAN, 1, 1e14, 1}; /* losses of 1e-14 */
+    const struct ball_step quiet = {BALL_GAUSSIAN, 1, 1e14, 1, false}; /* losses of 1e-14 */
     assert_int_equal(ball_compose_epsilon(&e, &quiet, 1, 1e-5, NAN), SOTTO_OK);
     assert_true(e.lo == 0 && e.hi < 1e-9);
     struct interval all = ball_finite_sum(200, 7, 0); /* the terms grow at first */

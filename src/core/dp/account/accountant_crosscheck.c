@@ -24,7 +24,7 @@ static sotto_status accountant_crosscheck_measure(void *arg)
 {
     sotto_status status = SOTTO_OK;
     struct crosscheck *a = arg;
-    struct ball_step step = {BALL_LOGISTIC, a->t, 1, 1};
+    struct ball_step step = {BALL_LOGISTIC, a->t, 1, 1, false};
     struct interval epsilon = certified_composed_epsilon(a->t, a->count, a->delta), grid;
     double k = (double)a->count, at = epsilon.hi;
     accountant_crosscheck_add(a->epsilon, &a->epsilon_count, "balls", epsilon);

@@ -73,13 +73,16 @@ static sotto_status certify_sampled(void *arg)
     const struct mechanism *m = mechanism_find(a->mechanism);
     enum ball_noise noise = BALL_GAUSSIAN;
     noise_of(&noise, a->mechanism); /* what was accounted is one of the three */
-    const struct ball_step step = {noise, 1, s->noise_multiplier, s->sample_rate};
+    /* without sampling a replaced record moves the output by twice the norm */
+    const bool replaced = s->adjacency == SOTTO_REPLACE_ONE, mixed = replaced && s->sample_rate < 1;
+    const struct ball_step step = {noise, replaced && !mixed ? 2 : 1, s->noise_multiplier, s->sample_rate,
+                                   mixed};
     struct interval epsilon;
     TRY(ball_compose_epsilon(&epsilon, &step, s->steps, s->delta, NAN));
     certified_reset(a);
     if (scalar_curve_holds(m, s->clipping))
         add_bound(a, "pld", epsilon.hi);
-    if (m->by_l2 || m->renyi_ball)
+    if (!replaced && (m->by_l2 || m->renyi_ball))
         add_bound(a, "renyi", sampled_renyi_bound(m, s));
     a->epsilon.lower = fmin(epsilon.lo, a->epsilon.upper);
 done:
@@ -94,9 +97,11 @@ sotto_status sotto_account_sampled_certified(struct sotto_account *out, const st
     struct sampled_task task = {.sampled = sampled};
     if (sampled->rows_per_person > 1)
         FAIL(SOTTO_ENOTSUP, "sampled iterations have no certified account of persons; omit {certified}");
-    if (sampled->adjacency == SOTTO_REPLACE_ONE)
-        FAIL(SOTTO_ENOTSUP, "sampled iterations have no certified account under replace-one adjacency; "
-                            "expected add-remove adjacency");
+    if (sampled->adjacency == SOTTO_REPLACE_ONE &&
+        (sampled->sampling != SOTTO_SAMPLING_POISSON || strcmp(sampled->mechanism, "gaussian") != 0))
+        FAIL(SOTTO_ENOTSUP,
+             "under replace-one adjacency only Gaussian noise on Poisson samples has a certified "
+             "account; give add-remove adjacency, or omit {certified}");
     TRY(sotto_account_sampled(&task.account, sampled, ctx));
     TRY(ball_run(certify_sampled, &task, ctx));
     *out = task.account;
@@ -153,7 +158,7 @@ static sotto_status scalar_epsilon(struct interval *out, enum ball_noise noise, 
     double ends[2] = {t.lo, t.hi};
     struct interval found[2];
     for (int i = 0; i < 2; i++) {
-        struct ball_step step = {noise, ends[i], 1, 1};
+        struct ball_step step = {noise, ends[i], 1, 1, false};
         if (i == 1 && ends[1] == ends[0])
             found[1] = found[0];
         else if (k == 1 || noise == BALL_GAUSSIAN)

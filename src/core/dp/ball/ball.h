@@ -7,6 +7,8 @@
 #include "base/status.h"
 #include "num/interval.h"
 
+#include <stdbool.h>
+
 enum ball_noise { BALL_GAUSSIAN, BALL_LOGISTIC, BALL_LAPLACE, BALL_CAUCHY /* drawn only: ball_draw.h */ };
 
 /** Runs body(arg) with all memory of ball arithmetic taken from one pool. Where memory runs out, however deep
@@ -54,10 +56,13 @@ struct interval ball_finite_sum(double t, size_t count, double epsilon);
 struct interval ball_contour(double t, size_t count, double epsilon);
 
 /** One step: the pair of output laws that differ by `shift` under noise of scale `scale`, seen through a
- * Poisson sample of rate `sample_rate` (1: no sampling). All exact numbers > 0. */
+ * Poisson sample of rate `sample_rate` (1: no sampling). All exact numbers > 0.
+ * `replaced` (Gaussian noise, sample_rate < 1): a sampled record moves the output by `shift` one way before, and by as much the
+ * other way after: N(shift) against N(-shift), each with probability `sample_rate`, else N(0). */
 struct ball_step {
     enum ball_noise noise;
     double shift, scale, sample_rate;
+    bool replaced;
 };
 
 /** Smallest epsilon >= 0 at `delta` of `count` independent steps, the larger of both directions (with and

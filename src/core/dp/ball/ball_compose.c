@@ -464,7 +464,8 @@ static sotto_status grid_epsilon(void *arg)
     struct ball_window w;
     double wide = 0;
     ball_law_init(&law, t->step, choose_bits(t->delta, (double)t->count));
-    int directions = t->step->sample_rate < 1 ? 2 : 1; /* symmetric noise: both are the same unless sampled */
+    /* symmetric noise: both are the same unless records come and go with a sample */
+    int directions = t->step->sample_rate < 1 && !t->step->replaced ? 2 : 1;
     for (int i = 0; i < directions; i++) {
         TRY(ball_window_find(&range, &w, &law, (double)t->count, ldexp(t->delta, -SPARE_BITS), i));
         wide = fmax(wide, w.end - w.start);

@@ -31,7 +31,7 @@ struct interval ball_narrow(ball_formula *formula, const void *arg);
 struct ball_law {
     enum ball_noise noise;
     slong bits;
-    bool sampled;
+    bool sampled, replaced;
     arb_t rate, rest;         /* q, 1 - q */
     arb_t t, half;            /* shift / scale, t / 2 */
     arb_t inverse;            /* Gaussian: 1 / (t sqrt 2); logistic: 1 / (2 sinh(t/2)) */
