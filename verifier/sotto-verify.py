@@ -10,7 +10,7 @@ Exit code: 0 consistent, 1 a check failed, 2 not decided (of a ledger: its total
 
 From top to bottom: signatures, accounts, the certificate, the released file, the ledger, the report. What is not checked is
 listed in the report: above all the sensitivity of a trained file, which 'sotto verify' derives from the file's recipe, the
-boxes of persons' runs, and the account of a run in a certificate where its noise is not Gaussian. Formats: docs/FORMATS.md. Formulas: docs/derivations.
+boxes of persons' runs, and the account of a run in a certificate whose noise is not Gaussian, with gradients clipped by L2. Formats: docs/FORMATS.md. Formulas: docs/derivations.
 """
 import argparse, ast, calendar, decimal, functools, hashlib, json, math, os, re, struct, sys, time
 from decimal import Decimal
@@ -572,22 +572,22 @@ def epsilon_of_parts(parts, delta, rows, finer):
     return max((epsilon_of_law(law, j, delta, rows) for law in laws), default=None)
 
 
-def epsilon_of_run(adjacency, sampling, q, t, steps, delta, rows=1, finer=0):
-    part = sampled_part("gaussian", adjacency, sampling, q, t, steps, delta)
+def epsilon_of_run(mechanism, adjacency, sampling, q, t, steps, delta, rows=1, finer=0):
+    part = sampled_part(mechanism, adjacency, sampling, q, t, steps, delta)
     return part and epsilon_of_parts([part], delta, rows, finer)
 
 
-def epsilon_of_unit(adjacency, sampling, q, t, steps, delta, rows=1, finer=0):
+def epsilon_of_unit(adjacency, sampling, q, t, steps, delta, rows=1, finer=0, mechanism="gaussian"):
     """Of a record, or of a person with so many rows, all of which a data set's neighbour may change: docs/derivations/person.md."""
     if rows > 1000 or sampling == "fixed" and rows > 1 or (adjacency, sampling) not in STEPS_OF or delta <= 0:
         return None
-    if q == 1:  # no sampling: one Gaussian, whose shift is the root of the sum of squares
+    if q == 1 and mechanism == "gaussian":  # no sampling: one Gaussian, whose shift is the root of the sum of squares
         times = rows * (2 if adjacency == "replace-one" else 1)
         shift = times * Decimal(t.numerator) / Decimal(t.denominator) * Decimal(steps).sqrt() * (1 + MARGIN)
         return gaussian(shift, Decimal(delta)) + MARGIN if shift <= 30 else None
-    bounds = [epsilon_of_run(adjacency, sampling, q, t, steps, delta, rows, finer)]
+    bounds = [epsilon_of_run(mechanism, adjacency, sampling, q, t, steps, delta, rows, finer)]
     if rows > 1:  # a step takes some of the rows with that probability, and they move the sum by rows t
-        bounds.append(epsilon_of_run(adjacency, sampling, 1 - (1 - q) ** rows, rows * t, steps, delta, 1, finer))
+        bounds.append(epsilon_of_run(mechanism, adjacency, sampling, 1 - (1 - q) ** rows, rows * t, steps, delta, 1, finer))
     return min((e for e in bounds if e is not None and e < NEVER), default=None)
 
 
@@ -608,8 +608,8 @@ def compared(epsilon_at, stated):
 
 
 @functools.lru_cache(maxsize=None)
-def confirm(adjacency, sampling, q, t, steps, delta, rows, stated):
-    return compared(lambda finer: epsilon_of_unit(adjacency, sampling, q, t, steps, delta, rows, finer), stated)
+def confirm(adjacency, sampling, q, t, steps, delta, rows, stated, mechanism="gaussian"):
+    return compared(lambda finer: epsilon_of_unit(adjacency, sampling, q, t, steps, delta, rows, finer, mechanism), stated)
 
 
 def chords_of(law, j):
@@ -1029,7 +1029,8 @@ def shift_of_run(run):
 def check_account_of_run(v, c, claim):
     """True: epsilon of all steps that were charged was derived, under each adjacency that the certificate states."""
     run, rows = c["run"], (c.get("person") or {"rows": 1})["rows"]
-    reason = "its noise is not Gaussian" if c["mechanism"] != "gaussian" else "labels were released beside it" if run.get("labels") else \
+    reason = "its noise is not Gaussian, and its gradients are not clipped by L1" if c["mechanism"] != "gaussian" and run["clipping"] != "l1" else \
+        "its noise has no curve here" if c["mechanism"] not in STICKS else "labels were released beside it" if run.get("labels") else \
         "it does not say on which lattice its noise lies" if "lattice_exponent" not in run else "no epsilon is stated" if claim["epsilon"]["upper"] is None else None
     if reason:
         v.left.append(f"the account of sampled steps: NOT re-derived, as {reason}")
@@ -1040,7 +1041,7 @@ def check_account_of_run(v, c, claim):
         low, stated = some["epsilon"]["lower"], some["epsilon"]["upper"]
         adjacency = {"replace-input": "replace-one", "add-remove": "zero-out"}.get(some["adjacency"], some["adjacency"])
         ok, e = (None, None) if stated is None else confirm(adjacency, run.get("sampling", "poisson"), Fraction(run["sample_rate"]), shift_of_run(run),
-                                                            run["steps"]["charged"], claim["delta"], rows, Decimal(stated))
+                                                            run["steps"]["charged"], claim["delta"], rows, Decimal(stated), c["mechanism"])
         v.check("account", ok is not False, "the stated epsilon %s (%s) is not confirmed; this program finds at most %s" % (up(stated or 0), some["adjacency"], up(float(e or 0))))
         v.check("account", ok is not True or low is None or e >= Decimal(low), f"epsilon is at most {up(float(e or 0))}, which is below the stated lower end {low!r}")
         if v.failed:

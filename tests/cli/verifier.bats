@@ -77,7 +77,7 @@ both() {
   [ "$(grep -o "epsilon re-derived from rate, noise and 6 steps" python.txt | wc -l)" = 2 ] # both adjacencies
   head_by dp-sgd --batch 8 --epochs 1 --noise logistic --ledger-move
   both dp-sgd.safetensors dp-sgd.jsonl
-  grep -q "the account of sampled steps: NOT re-derived, as its noise is not Gaussian" python.txt
+  grep -q "the account of sampled steps: NOT re-derived, as its noise is not Gaussian, and its gradients are not clipped by L1" python.txt
   grep -q "proved       none" python.txt
 }
 

@@ -324,7 +324,7 @@ def steps(sotto, count):
     """The verifier's own epsilon beside that of sotto: never below the lower end, at most 1 % above the upper one. An epsilon that belongs to
     more noise, a smaller rate, fewer steps or a larger delta is refused."""
     def account(q, sigma, steps, delta, *options):
-        command = [sotto, "account", "--mechanism", "gaussian", "--adjacency", "replace-one", "--noise-multiplier", repr(sigma), "--sample-rate", repr(q),
+        command = [sotto, "account", *([] if "--mechanism" in options else ["--mechanism", "gaussian"]), "--adjacency", "replace-one", "--noise-multiplier", repr(sigma), "--sample-rate", repr(q),
                    "--steps", str(steps), "--delta", repr(delta), "--json", *options]
         return json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
 
@@ -347,6 +347,12 @@ def steps(sotto, count):
         for by in (1, 0.97):
             ok, e = ask_of("replace-one", sampling, q, sigma, steps, 1e-5, rows, theirs["upper"] * by)
             expect(ok == (by == 1) and e >= theirs["lower"], f"{rows} rows, {sampling}, {by}: {ok}, {e}, sotto says {theirs}")
+    for mechanism, q, scale, steps in (("laplace", 0.1, 4.0, 50), ("logistic", 0.05, 3.0, 60), ("laplace", 1.0, 20.0, 30), ("logistic", 1.0, 20.0, 30)):
+        theirs = account(q, scale, steps, 1e-5, "--mechanism", mechanism, "--clipping", "l1")
+        for adjacency, of in (("replace-one", theirs["epsilon"]), ("zero-out", theirs["other"]["epsilon"])):
+            for by in (1, 0.97):
+                ok, e = verifier.confirm(adjacency, "poisson", Fraction(q), 1 / Fraction(scale), steps, 1e-5, 1, decimal.Decimal(of["upper"] * by), mechanism)
+                expect(ok == (by == 1) and e >= of["lower"], f"{mechanism}, {q}, {adjacency}, {by}: {ok}, {e}, sotto says {of}")
 
 
 def runs(sotto, *files):
