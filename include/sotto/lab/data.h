@@ -91,10 +91,9 @@ SOTTO_API int sotto_dataset_is_path(const char *name_or_path);
 /** {0} or NULL: decided from the files. */
 struct sotto_import_options {
     size_t height, width; /**< [the most common size] every image is resized to this */
-    /** Of a CSV table: "first", "last" or a column's name. Of CIFAR-100: "fine" or "coarse". Of CelebA, UTKFace and
-     *  labels.csv: as `attribute`. */
+    /** Of a CSV table: "first", "last" or a column's name. Of CIFAR-100: "fine" or "coarse". Of labels.csv: a column. */
     const char *label;
-    /** Second label of images: a column of CelebA ("A+B": both) or of labels.csv; of UTKFace "race", "gender" or "age". */
+    /** Second label of images: a column of labels.csv. */
     const char *attribute;
     const char *part; /**< of STL-10: "labelled" (default) or "unlabelled" */
     /** Identity of the records, below 128 bytes, not a registered name (those are public sets); NULL: NAME-<16 random

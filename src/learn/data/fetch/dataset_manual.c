@@ -6,7 +6,7 @@
 static const char *const digits[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 static const char *const cifar10_names[] = {"airplane", "automobile", "bird",  "cat",  "deer",
                                             "dog",      "frog",       "horse", "ship", "truck"};
-static const char *const idc_names[] = {"no IDC", "IDC"};
+static const char *const idc_names[] = {"no IDC", "with IDC"};
 static const char *const adult_names[] = {"<=50K", ">50K"};
 
 /* SHA-256: TensorFlow Datasets' checksum files; several public repositories agree. */
@@ -37,7 +37,8 @@ const struct dataset_source source_svhn = {
     .title = "SVHN, format 2, 10 classes, 32x32 colour",
     .origin = "Netzer et al. 2011, ufldl.stanford.edu/housenumbers",
     .licence = "non-commercial use; cite Netzer et al. 2011",
-    .obtain = "get train_32x32.mat and test_32x32.mat, then: sotto data import FOLDER --name svhn",
+    .obtain = "get train_32x32.mat and test_32x32.mat, then: python -m sotto.datasets svhn FOLDER -o OUT; "
+              "sotto data import OUT --name svhn",
     .classes = 10,
     .class_names = digits};
 
@@ -92,7 +93,8 @@ const struct dataset_source source_idc = {
     .title = "IDC, patches of breast tissue, 2 classes, 50x50 colour",
     .origin = "Cruz-Roa et al. 2014, Janowczyk and Madabhushi 2016: 277,524 patches of 279 patients",
     .licence = "none stated; cite both papers",
-    .obtain = "get the archive of patches (patient/class/*.png), then: sotto data import PATH --name idc",
+    .obtain = "get the archive of patches (patient/class/*.png), then: python -m sotto.datasets idc PATH -o "
+              "OUT; sotto data import OUT --name idc",
     .classes = 2,
     .class_names = idc_names};
 
@@ -121,7 +123,8 @@ const struct dataset_source source_purchase = {
     .origin =
         "Shokri et al. 2017 from Kaggle's \"acquire valued shoppers\", github.com/privacytrustlab/datasets",
     .licence = "none stated; research use",
-    .obtain = "sotto data import PATH --name purchase (PATH: dataset_purchase, or the archive with it)",
+    .obtain = "get dataset_purchase, then: python -m sotto.datasets purchase PATH -o OUT; sotto data import "
+              "OUT --name purchase",
     .classes = 100,
     .class_names = NULL};
 
@@ -130,6 +133,7 @@ const struct dataset_source source_texas = {
     .title = "Texas-100 (hospital stays), 100 classes, 6,169 binary columns",
     .origin = "Shokri et al. 2017 from Texas hospital discharge data, github.com/privacytrustlab/datasets",
     .licence = "none stated; research use",
-    .obtain = "sotto data import PATH --name texas (PATH: a folder or archive with feats and labels)",
+    .obtain = "get feats and labels, then: python -m sotto.datasets texas PATH -o OUT; sotto data import OUT "
+              "--name texas",
     .classes = 100,
     .class_names = NULL};

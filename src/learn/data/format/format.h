@@ -27,6 +27,8 @@ extern const struct dataset_format format_csv; /* the tables of which a schema i
 /** Reads a bundle in whatever layout it has. EFORMAT: none fits (the hint lists them). */
 sotto_status format_read(struct dataset *d, const struct dataset_format **used, const struct bundle *b,
                          const struct sotto_import_options *options, const struct sotto_context *ctx);
+/** A set that `python -m sotto.datasets` converts (published.c)? */
+bool published_set(const char *name);
 /** Opens "PATH", or "X:Y" (array_pair.h). */
 sotto_status format_open_bundle(struct bundle *out, const char *path, const struct sotto_context *ctx);
 

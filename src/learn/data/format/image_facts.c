@@ -9,8 +9,9 @@ sotto_status image_facts_add(struct image_facts *f, const char *path, size_t pat
 {
     sotto_status status = SOTTO_OK;
     char *copy = NULL;
-    if (!label[0] || !attribute[0] || path_length == 0)
+    if (!label[0] || (attribute && !attribute[0]) || path_length == 0)
         FAIL(SOTTO_EFORMAT, "'%.80s': its label, attribute or path is empty", path);
+    attribute = attribute ? attribute : "";
     if (strlen(label) >= PICTURE_TEXT || strlen(attribute) >= PICTURE_TEXT)
         FAIL(SOTTO_EFORMAT, "'%.80s': its label or attribute is too long; expected less than %d bytes", path,
              PICTURE_TEXT);
@@ -108,48 +109,29 @@ done:
     return status;
 }
 
-/* Texts of numbers become their names. */
-static sotto_status rename_all(char **names, size_t count, const char *const *known)
-{
-    size_t number, most = 0;
-    while (known && known[most])
-        most++;
-    for (size_t i = 0; i < count; i++) {
-        char *end;
-        number = strtoul(names[i], &end, 10);
-        if (*end || number >= most)
-            continue;
-        char *name = base_strdup(known[number]);
-        if (!name)
-            return status_fail(SOTTO_ENOMEM, "out of memory for names");
-        base_free(names[i]);
-        names[i] = name;
-    }
-    return SOTTO_OK;
-}
-
 /* Attribute first, as numbering writes into `label`: until then that is the number of the fact. */
 static sotto_status image_facts_number(struct image_list *l, const struct image_facts *f)
 {
     sotto_status status = SOTTO_OK;
+    const bool second = f->attribute_name[0] != '\0';
     for (size_t i = 0; i < l->n; i++) {
+        const struct image_fact *of = &f->items[l->items[i].label];
         l->items[i].attribute = l->items[i].label;
-        l->items[i].class_name = f->items[l->items[i].label].attribute;
+        l->items[i].class_name = second ? of->attribute : of->label;
         l->items[i].class_length = strlen(l->items[i].class_name);
     }
-    TRY(images_number(l, &l->value_names, &l->values));
-    for (size_t i = 0; i < l->n; i++) {
+    if (second)
+        TRY(images_number(l, &l->value_names, &l->values));
+    for (size_t i = 0; second && i < l->n; i++) {
         const struct image_fact *of = &f->items[l->items[i].attribute];
         l->items[i].attribute = l->items[i].label;
         l->items[i].class_name = of->label;
         l->items[i].class_length = strlen(of->label);
     }
     TRY(images_number(l, &l->class_names, &l->classes));
-    if (l->classes < 2 || l->values < 2)
+    if (l->classes < 2 || (second && l->values < 2))
         FAIL(SOTTO_EFORMAT, "all images have the %s '%s'; expected at least two values",
              l->classes < 2 ? "label" : "attribute", l->classes < 2 ? l->class_names[0] : l->value_names[0]);
-    TRY(rename_all(l->class_names, l->classes, f->label_names));
-    TRY(rename_all(l->value_names, l->values, f->value_names));
     l->labelled = true;
     strcpy(l->attribute_name, f->attribute_name);
     images_arrange(l);

@@ -153,27 +153,3 @@ done:
     base_free(job.infos);
     return status;
 }
-
-sotto_status image_set_keep_size(struct image_list *list, size_t *dropped, const struct bundle *b,
-                                 size_t height, size_t width, const struct sotto_context *ctx)
-{
-    sotto_status status = SOTTO_OK;
-    struct folder_job job = {.b = b, .list = list, .ctx = ctx};
-    size_t n = list->n, kept = 0;
-    NEW(job.infos, n);
-    TRY(par_chunks((n + CHUNK - 1) / CHUNK, par_threads(ctx), probe_chunk, &job));
-    for (size_t i = 0; i < n; i++)
-        kept += job.infos[i].height == height && job.infos[i].width == width;
-    if (kept == 0)
-        FAIL(SOTTO_EFORMAT, "%s: none of %zu images has %zux%zu pixels", b->origin, n, height, width);
-    list->n = list->n_train = 0;
-    for (size_t i = 0; i < n; i++)
-        if (job.infos[i].height == height && job.infos[i].width == width) {
-            list->items[list->n++] = list->items[i];
-            list->n_train += list->items[i].split == 0;
-        }
-    *dropped = n - kept;
-done:
-    base_free(job.infos);
-    return status;
-}

@@ -5,10 +5,6 @@
 #include "data/files/image_paths.h"
 #include "data/format/format.h"
 
-/** Takes images of other sizes out of the list; *dropped: how many. EFORMAT: a image is damaged, or none
- * is left; ESTOPPED, ENOMEM. */
-sotto_status image_set_keep_size(struct image_list *list, size_t *dropped, const struct bundle *b,
-                                 size_t height, size_t width, const struct sotto_context *ctx);
 /** Images, labels and attribute as the list says, in its order; options: the size. EINVAL: many sizes and
  * none was asked for; EFORMAT: an image is damaged; the message names it. */
 sotto_status image_set_read(struct dataset *d, const struct bundle *b, const struct image_list *list,

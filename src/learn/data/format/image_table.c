@@ -1,5 +1,5 @@
-/* Images with two labels, from anywhere: labels.csv beside them, with a header and the columns path, label,
- * attribute and perhaps split (train, val or test); other columns are taken by --label and --attribute. */
+/* Images with a label or two, from anywhere: labels.csv beside them, with a header and the columns path, label,
+ * perhaps attribute, perhaps split (train, val or test); other columns are taken by --label and --attribute. */
 #include "data/format/image_facts.h"
 
 #include "io/table/csv.h"
@@ -23,26 +23,28 @@ sotto_status image_table_from_memory(struct image_facts *out, const char *text, 
 {
     sotto_status status = SOTTO_OK;
     struct csv c = {0};
-    size_t path, first, second, split;
-    attribute = attribute ? attribute : "attribute";
+    size_t path, first, second = 0, split;
     TRY(csv_parse(&c, text, size, name, NULL));
     TRY(csv_column(&path, &c, "path"));
     TRY(csv_column(&first, &c, label ? label : "label"));
-    TRY(csv_column(&second, &c, attribute));
+    if (attribute)
+        TRY(csv_column(&second, &c, attribute));
+    else if (csv_column(&second, &c, "attribute") == SOTTO_OK)
+        attribute = "attribute";
     bool splits = csv_column(&split, &c, "split") == SOTTO_OK;
     for (size_t row = 1; row < c.rows; row++) {
         const char *at = csv_cell(&c, row, path);
         int part = 0;
         if (splits)
             TRY(split_of(&part, &c, row, split));
-        status =
-            image_facts_add(out, at, strlen(at), part, csv_cell(&c, row, first), csv_cell(&c, row, second));
+        status = image_facts_add(out, at, strlen(at), part, csv_cell(&c, row, first),
+                                 attribute ? csv_cell(&c, row, second) : NULL);
         if (status != SOTTO_OK) {
             status_prefix(name);
             goto done;
         }
     }
-    snprintf(out->attribute_name, sizeof out->attribute_name, "%s", attribute);
+    snprintf(out->attribute_name, sizeof out->attribute_name, "%s", attribute ? attribute : "");
 done:
     csv_clear(&c);
     return status;
@@ -81,7 +83,7 @@ done:
 
 const struct dataset_format format_image_table = {
     .name = "picture-table",
-    .layout = "labels.csv (path,label,attribute[,split]) with pictures (label, attribute: other columns)",
+    .layout = "labels.csv (path,label[,attribute][,split]) with pictures (label, attribute: other columns)",
     .takes_size = true,
     .takes_label = true,
     .takes_attribute = true,

@@ -5,12 +5,17 @@
 #ifndef DATA_FORMAT_LOCI_H
 #define DATA_FORMAT_LOCI_H
 
-#include "data/format/bit_table.h"
+#include "data/dataset.h"
 #include "io/table/csv.h"
 
 struct locus {
     const char *id, *allele, *other; /* borrowed; other "": unknown */
     double frequency;                /* of the allele in the population; NAN: from the rows themselves */
+};
+struct text_bytes {
+    const unsigned char *data;
+    size_t size;
+    const char *where; /* for messages */
 };
 struct loci {
     struct locus *list;         /* (count), in the order of the columns */

@@ -18,6 +18,10 @@ static sotto_status not_found(const char *name)
                 : status_fail(SOTTO_ENOENT, "data set '%s' not found", name);
     if (source && source->obtain)
         status_hint("%s", source->obtain);
+    else if (published_set(name))
+        status_hint(
+            "get its files, then: python -m sotto.datasets %s PATH -o OUT; sotto data import OUT --name %s",
+            name, name);
     else if (dataset_name_is_valid(name))
         status_hint("run 'sotto data import PATH --name %s'", name);
     return status;

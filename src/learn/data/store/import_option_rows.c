@@ -13,8 +13,7 @@ const struct sotto_option options_import[] = {
      .help = "label column of a table: first, last or a name (default: detected); CIFAR-100: fine (default) "
              "or coarse"},
     {"attribute", TEXT(attribute, "COLUMN"), .group = "Import and fetch",
-     .help = "attribute of images: a column of CelebA (A+B: both combined) or of labels.csv; UTKFace: race, "
-             "gender or age"},
+     .help = "attribute of images: a column of labels.csv"},
     {"part", TEXT(part, "PART"), .group = "Import and fetch",
      .help = "part of STL-10: labelled (default) or unlabelled (import)"},
     {"separator", TEXT(separator, "WORD"), .group = CSV_TABLES,
