@@ -33,18 +33,18 @@ static sotto_status load_images(struct sotto_array *x, struct attack_inputs *in,
     memcpy(in->image, shape, sizeof shape);
     x->shape[1] = shape[0] * shape[1] * shape[2];
     x->ndim = 2;
-    sotto_status status = sotto_array_convert(x, SOTTO_F4);
-    for (size_t i = 0; status == SOTTO_OK && pixels && i < x->count; i++)
+    TRY_OR_RETURN(sotto_array_convert(x, SOTTO_F4));
+    for (size_t i = 0; pixels && i < x->count; i++)
         ((float *)x->data)[i] /= 255;
-    return status;
+    return SOTTO_OK;
 }
 
 static sotto_status load_features(struct sotto_array *x, struct attack_inputs *in, const char *path)
 {
-    sotto_status status = sotto_array_load(x, path, 0, cli_context());
-    if (status == SOTTO_OK && (x->ndim == 3 || x->ndim == 4))
-        status = load_images(x, in, path);
-    return status == SOTTO_OK ? head_features_take(x, path) : status;
+    TRY_OR_RETURN(sotto_array_load(x, path, 0, cli_context()));
+    if (x->ndim == 3 || x->ndim == 4)
+        TRY_OR_RETURN(load_images(x, in, path));
+    return head_features_take(x, path);
 }
 
 /* Features and labels of one group of records. Neither option given: *out stays empty. */
@@ -59,15 +59,11 @@ static sotto_status load_records(struct sotto_records *out, size_t *columns, str
         return cli_fail(SOTTO_EUSAGE, "attack: --%s and --%s must be given together", names[0], names[1]);
     struct sotto_array *x = &in->arrays[in->file_count], *y = x + 1;
     int64_t first = 0;
-    sotto_status status = load_features(x, in, features);
+    TRY_OR_RETURN(load_features(x, in, features));
     in->files[in->file_count++] = (struct sotto_report_input){roles[0], features};
-    if (status == SOTTO_OK)
-        status = option_labels_from(&first, o);
-    if (status == SOTTO_OK)
-        status = head_labels_load(y, labels, first);
+    TRY_OR_RETURN(option_labels_from(&first, o));
+    TRY_OR_RETURN(head_labels_load(y, labels, first));
     in->files[in->file_count++] = (struct sotto_report_input){roles[1], labels};
-    if (status != SOTTO_OK)
-        return status;
     if (y->count != x->shape[0])
         return cli_fail(SOTTO_EINVAL,
                         "%s has %zu rows but %s has %zu labels; expected one of each per record", features,
@@ -87,9 +83,7 @@ static sotto_status check_target(const struct sotto_records *r, size_t columns, 
     if (columns != sotto_target_inputs(t))
         return cli_fail(SOTTO_EINVAL, "%s has %zu columns; the target expects %zu", option_text(o, names[0]),
                         columns, sotto_target_inputs(t));
-    sotto_status status = labels_check_first(r->y, r->n, classes, option_text(o, names[1]), o);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(labels_check_first(r->y, r->n, classes, option_text(o, names[1]), o));
     for (size_t i = 0; i < r->n; i++)
         if (r->y[i] < 0 || (uint64_t)r->y[i] >= classes)
             return cli_fail(SOTTO_EINVAL, "%s: row %zu has label %lld; the target has classes 0 to %zu",
@@ -111,11 +105,9 @@ static sotto_status open_command(struct attack_inputs *in, const struct options 
     if (in->image[0] &&
         setenv("SOTTO_IMAGE", shape, 1) != 0) /* frames are rows; this says how a row is an image */
         return cli_fail(SOTTO_ENOMEM, "out of memory");
-    sotto_status status = option_members(&how, sotto_option_table("command"), o);
-    if (status == SOTTO_OK)
-        status = sotto_target_open_command(&in->input.target, option_text(o, "target-command"), columns,
-                                           classes, &how, ctx);
-    return status;
+    TRY_OR_RETURN(option_members(&how, sotto_option_table("command"), o));
+    return sotto_target_open_command(&in->input.target, option_text(o, "target-command"), columns, classes,
+                                     &how, ctx);
 }
 
 /* Only who asks a service is watched. */
@@ -123,41 +115,36 @@ static sotto_status attack_inputs_disguise(struct attack_inputs *in, const struc
 {
     static const char *const names[] = {"spread", "dilute", "decoys", "cover", "shuffle"};
     struct sotto_disguise_options how = {0};
-    sotto_status status = SOTTO_OK;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (option_given(o, names[i]) && !option_given(o, "target-command"))
             return cli_fail(SOTTO_EUSAGE,
                             "attack: --%s hides queries from a monitor; expected --target-command with it",
                             names[i]);
-    status = option_members_checked(&how, sotto_option_table("disguise"), "spread|dilute|decoys", o);
-    if (status != SOTTO_OK ||
-        (how.spread == 0 && how.dilute == 0 && how.decoys == 0 && !option_given(o, "cover")))
-        return status;
+    TRY_OR_RETURN(option_members_checked(&how, sotto_option_table("disguise"), "spread|dilute|decoys", o));
+    if (how.spread == 0 && how.dilute == 0 && how.decoys == 0 && !option_given(o, "cover"))
+        return SOTTO_OK;
     if (option_given(o, "cover"))
-        status = load_features(&in->cover, in, option_text(o, "cover"));
-    if (status == SOTTO_OK && option_given(o, "cover") &&
-        in->cover.shape[1] != sotto_target_inputs(in->input.target))
-        status = cli_fail(SOTTO_EINVAL, "%s has %zu columns; the target expects %zu", option_text(o, "cover"),
-                          in->cover.shape[1], sotto_target_inputs(in->input.target));
-    if (status == SOTTO_OK)
-        status = sotto_target_disguise(&in->input.target, &how, in->cover.data, in->cover.shape[0],
-                                       option_count(o, "seed"));
-    return status;
+        TRY_OR_RETURN(load_features(&in->cover, in, option_text(o, "cover")));
+    if (option_given(o, "cover") && in->cover.shape[1] != sotto_target_inputs(in->input.target))
+        return cli_fail(SOTTO_EINVAL, "%s has %zu columns; the target expects %zu", option_text(o, "cover"),
+                        in->cover.shape[1], sotto_target_inputs(in->input.target));
+    return sotto_target_disguise(&in->input.target, &how, in->cover.data, in->cover.shape[0],
+                                 option_count(o, "seed"));
 }
 
 static sotto_status open_target(struct attack_inputs *in, const struct options *o, size_t columns,
                                 const struct sotto_context *ctx)
 {
-    sotto_status status;
     if (option_given(o, "target") && option_given(o, "target-command"))
         return cli_fail(SOTTO_EUSAGE, "attack: give either --target or --target-command, not both");
-    if (option_given(o, "target-command"))
-        status = open_command(in, o, columns, ctx);
-    else if ((status = option_require(o, "target")) == SOTTO_OK)
-        status = sotto_target_open(&in->input.target, option_text(o, "target"), ctx);
-    if (status == SOTTO_OK && option_given(o, "budget"))
+    if (!option_given(o, "target-command"))
+        TRY_OR_RETURN(option_require(o, "target"));
+    TRY_OR_RETURN(option_given(o, "target-command")
+                      ? open_command(in, o, columns, ctx)
+                      : sotto_target_open(&in->input.target, option_text(o, "target"), ctx));
+    if (option_given(o, "budget"))
         sotto_target_set_budget(in->input.target, option_count(o, "budget"));
-    return status == SOTTO_OK ? attack_inputs_disguise(in, o) : status;
+    return attack_inputs_disguise(in, o);
 }
 
 /* Labels of another set name its classes. */
@@ -193,18 +180,17 @@ sotto_status attack_inputs_load(struct attack_inputs *in, const struct options *
                                            &in->input.attacker,     &in->input.other,
                                            &in->input.known_member, &in->input.known_nonmember};
     size_t columns[SETS] = {0};
-    sotto_status status = SOTTO_OK;
-    for (int i = 0; i < 2 && status == SOTTO_OK; i++)
-        if ((status = option_require(o, names[i][0])) == SOTTO_OK)
-            status = option_require(o, names[i][1]);
-    for (int i = 0; i < SETS && status == SOTTO_OK; i++)
-        status = load_records(records[i], &columns[i], in, o, names[i], roles[i]);
-    if (status == SOTTO_OK)
-        status = open_target(in, o, columns[0], ctx);
-    for (int i = 0; i < SETS && status == SOTTO_OK; i++)
-        status = i == OTHER ? status : check_target(records[i], columns[i], o, in->input.target, names[i]);
+    for (int i = 0; i < 2; i++)
+        for (int side = 0; side < 2; side++)
+            TRY_OR_RETURN(option_require(o, names[i][side]));
+    for (int i = 0; i < SETS; i++)
+        TRY_OR_RETURN(load_records(records[i], &columns[i], in, o, names[i], roles[i]));
+    TRY_OR_RETURN(open_target(in, o, columns[0], ctx));
+    for (int i = 0; i < SETS; i++)
+        if (i != OTHER)
+            TRY_OR_RETURN(check_target(records[i], columns[i], o, in->input.target, names[i]));
     in->input.other_inputs = columns[OTHER];
-    return status == SOTTO_OK ? count_other(&in->input, option_text(o, "other-labels")) : status;
+    return count_other(&in->input, option_text(o, "other-labels"));
 }
 
 void attack_inputs_clear(struct attack_inputs *in)
@@ -221,6 +207,6 @@ sotto_status attack_statistics(struct sotto_audit_options *out, double rates[ATT
 {
     *out = (struct sotto_audit_options){
         .fpr = rates, .seed = sotto_given_seed(option_count(o, "seed")), .most_vulnerable = SOTTO_NONE};
-    sotto_status status = option_members_checked(out, sotto_option_table("audit"), "confidence|delta", o);
-    return status == SOTTO_OK ? option_reals(rates, ATTACK_RATES, &out->fpr_count, o, "fpr") : status;
+    TRY_OR_RETURN(option_members_checked(out, sotto_option_table("audit"), "confidence|delta", o));
+    return option_reals(rates, ATTACK_RATES, &out->fpr_count, o, "fpr");
 }

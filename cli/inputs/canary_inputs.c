@@ -15,13 +15,12 @@ static sotto_status load_public(struct sotto_array *a, size_t width, const struc
     const char *path = option_text(o, "canary-public");
     if (!path)
         return SOTTO_OK;
-    sotto_status status = sotto_array_load(a, path, 0, NULL);
-    if (status == SOTTO_OK && (a->ndim < 2 || a->shape[0] == 0 || a->count / a->shape[0] != width))
+    TRY_OR_RETURN(sotto_array_load(a, path, 0, NULL));
+    if (a->ndim < 2 || a->shape[0] == 0 || a->count / a->shape[0] != width)
         return cli_fail(SOTTO_EINVAL, "%s: has rows of %zu values; expected %zu, those of a record", path,
                         a->ndim < 2 || a->shape[0] == 0 ? 0 : a->count / a->shape[0], width);
-    if (status == SOTTO_OK)
-        status = sotto_array_convert(a, SOTTO_F4);
-    return status == SOTTO_OK ? sotto_array_require_finite(a, path, "public rows") : status;
+    TRY_OR_RETURN(sotto_array_convert(a, SOTTO_F4));
+    return sotto_array_require_finite(a, path, "public rows");
 }
 
 sotto_status canary_inputs_read(struct sotto_canary_options *out, struct sotto_array *public_rows,
@@ -33,8 +32,8 @@ sotto_status canary_inputs_read(struct sotto_canary_options *out, struct sotto_a
         return cli_fail(SOTTO_EUSAGE, "--canary-kind and --canary-public need --canaries K");
     if (!asked)
         return SOTTO_OK;
-    const sotto_status status = option_members(out, sotto_option_table("canary"), o);
-    return status == SOTTO_OK ? load_public(public_rows, width, o) : status;
+    TRY_OR_RETURN(option_members(out, sotto_option_table("canary"), o));
+    return load_public(public_rows, width, o);
 }
 
 sotto_status canary_inputs_make(struct sotto_canaries **out, const struct sotto_dataset *data,

@@ -21,33 +21,32 @@ const struct option_row head_data_rows[] = {
 /* silent: nothing is said of what the records are. */
 static sotto_status take_features(struct sotto_array *x, const char *path, int silent)
 {
-    sotto_status status = SOTTO_OK;
     if (x->ndim != 2)
         return cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; expected 2 (records, columns)", path, x->ndim);
     if (x->shape[0] == 0 || x->shape[1] == 0)
         return cli_fail(SOTTO_EINVAL, "%s: has shape (%zu, %zu); expected at least one record and one column",
                         path, x->shape[0], x->shape[1]);
     if (!silent)
-        status = sotto_array_require_exact(x, SOTTO_F4, path);
-    return status == SOTTO_OK ? sotto_array_convert(x, SOTTO_F4) : status;
+        TRY_OR_RETURN(sotto_array_require_exact(x, SOTTO_F4, path));
+    return sotto_array_convert(x, SOTTO_F4);
 }
 
 sotto_status head_features_take(struct sotto_array *x, const char *path)
 {
-    sotto_status status = take_features(x, path, 0);
-    return status == SOTTO_OK ? sotto_array_require_finite(x, path, "features") : status;
+    TRY_OR_RETURN(take_features(x, path, 0));
+    return sotto_array_require_finite(x, path, "features");
 }
 
 sotto_status head_features_load(struct sotto_array *x, const char *path)
 {
-    sotto_status status = sotto_array_load(x, path, 0, cli_context());
-    return status == SOTTO_OK ? head_features_take(x, path) : status;
+    TRY_OR_RETURN(sotto_array_load(x, path, 0, cli_context()));
+    return head_features_take(x, path);
 }
 
 static sotto_status load_features_in_silence(struct sotto_array *x, const char *path)
 {
-    sotto_status status = sotto_array_load(x, path, 1, cli_context());
-    return status == SOTTO_OK ? take_features(x, path, 1) : status;
+    TRY_OR_RETURN(sotto_array_load(x, path, 1, cli_context()));
+    return take_features(x, path, 1);
 }
 
 static sotto_status take_column(struct sotto_array *a, const char *path, const char *what)
@@ -64,40 +63,33 @@ static sotto_status take_column(struct sotto_array *a, const char *path, const c
 static sotto_status load_labels_in_silence(struct sotto_array *a, const char *path, int64_t first)
 {
     struct sotto_array labels = {0};
-    sotto_status status = sotto_array_load(a, path, 1, cli_context());
+    TRY_OR_RETURN(sotto_array_load(a, path, 1, cli_context()));
     const bool may_be_a_table = a->dtype == SOTTO_F8 && a->ndim == 2;
-    if (status == SOTTO_OK && !may_be_a_table &&
-        (a->dtype == SOTTO_F2 || a->dtype == SOTTO_F4 || a->dtype == SOTTO_F8))
-        status = cli_fail(
+    if (!may_be_a_table && (a->dtype == SOTTO_F2 || a->dtype == SOTTO_F4 || a->dtype == SOTTO_F8))
+        return cli_fail(
             SOTTO_EINVAL,
             "%s: labels have type %s; expected whole numbers, such as i8: write the file with .astype(int)",
             path, sotto_dtype_name(a->dtype));
-    if (status == SOTTO_OK)
-        status = take_column(a, path, "labels");
-    if (status == SOTTO_OK)
-        status = sotto_array_make(&labels, SOTTO_I8, 1, a->shape);
-    if (status == SOTTO_OK)
-        status = sotto_array_convert(a, SOTTO_F8);
-    for (size_t i = 0; status == SOTTO_OK && i < a->count; i++) {
+    TRY_OR_RETURN(take_column(a, path, "labels"));
+    sotto_status status = SOTTO_OK;
+    TRY(sotto_array_make(&labels, SOTTO_I8, 1, a->shape));
+    TRY(sotto_array_convert(a, SOTTO_F8));
+    for (size_t i = 0; i < a->count; i++) {
         const double y = ((const double *)a->data)[i] - (double)first;
         ((int64_t *)labels.data)[i] = y >= 0 && y < 0x1p53 && y == floor(y) ? (int64_t)y : -1;
     }
-    if (status != SOTTO_OK) {
-        sotto_array_clear(&labels);
-        return status;
-    }
     sotto_array_clear(a);
     *a = labels;
-    return SOTTO_OK;
+    labels = (struct sotto_array){0};
+done:
+    sotto_array_clear(&labels);
+    return status;
 }
 
 static sotto_status load_whole_numbers(struct sotto_array *a, const char *path, const char *what)
 {
-    sotto_status status = sotto_array_load(a, path, 0, cli_context());
-    if (status == SOTTO_OK)
-        status = take_column(a, path, what);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(sotto_array_load(a, path, 0, cli_context()));
+    TRY_OR_RETURN(take_column(a, path, what));
     if (sotto_array_convert(a, SOTTO_I8) != SOTTO_OK)
         return cli_fail(SOTTO_EINVAL, "%s: contains fractions; %s must be whole numbers", path, what);
     return SOTTO_OK;
@@ -105,8 +97,8 @@ static sotto_status load_whole_numbers(struct sotto_array *a, const char *path, 
 
 sotto_status head_labels_load(struct sotto_array *y, const char *path, int64_t first)
 {
-    sotto_status status = load_whole_numbers(y, path, "labels");
-    return status == SOTTO_OK ? head_labels_count(y, path, first) : status;
+    TRY_OR_RETURN(load_whole_numbers(y, path, "labels"));
+    return head_labels_count(y, path, first);
 }
 
 sotto_status head_labels_count(struct sotto_array *y, const char *path, int64_t first)
@@ -153,30 +145,28 @@ static sotto_status select_rows(struct head_inputs *in, struct sotto_array *rows
                                 const char *features)
 {
     struct sotto_array x = {0}, y = {0};
-    sotto_status status = load_whole_numbers(rows, path, "row numbers");
-    if (status == SOTTO_OK && rows->count == 0)
-        status = cli_fail(SOTTO_EINVAL, "%s: is empty; expected at least one row number", path);
+    sotto_status status = SOTTO_OK;
+    TRY(load_whole_numbers(rows, path, "row numbers"));
+    if (rows->count == 0)
+        TRY(cli_fail(SOTTO_EINVAL, "%s: is empty; expected at least one row number", path));
     const int64_t *row = rows->data;
-    for (size_t i = 0; status == SOTTO_OK && i < rows->count; i++)
+    for (size_t i = 0; i < rows->count; i++)
         if (row[i] < 0 || (uint64_t)row[i] >= in->n)
-            status = cli_fail(SOTTO_EINVAL, "%s: entry %zu is %lld; %s has rows 0 to %zu", path, i,
-                              (long long)row[i], features, in->n - 1);
-    if (status == SOTTO_OK)
-        status = sotto_array_make(&x, SOTTO_F4, 2, (size_t[]){rows->count, in->d});
-    if (status == SOTTO_OK)
-        status = sotto_array_make(&y, SOTTO_I8, 1, &rows->count);
-    if (status == SOTTO_OK) {
-        for (size_t i = 0; i < rows->count; i++) {
-            memcpy((float *)x.data + i * in->d, (const float *)in->x.data + (size_t)row[i] * in->d,
-                   in->d * sizeof(float));
-            ((int64_t *)y.data)[i] = ((const int64_t *)in->y.data)[row[i]];
-        }
-        sotto_array_clear(&in->x);
-        sotto_array_clear(&in->y);
-        in->x = x, in->y = y;
-        in->n = rows->count;
-        x = y = (struct sotto_array){0};
+            TRY(cli_fail(SOTTO_EINVAL, "%s: entry %zu is %lld; %s has rows 0 to %zu", path, i,
+                         (long long)row[i], features, in->n - 1));
+    TRY(sotto_array_make(&x, SOTTO_F4, 2, (size_t[]){rows->count, in->d}));
+    TRY(sotto_array_make(&y, SOTTO_I8, 1, &rows->count));
+    for (size_t i = 0; i < rows->count; i++) {
+        memcpy((float *)x.data + i * in->d, (const float *)in->x.data + (size_t)row[i] * in->d,
+               in->d * sizeof(float));
+        ((int64_t *)y.data)[i] = ((const int64_t *)in->y.data)[row[i]];
     }
+    sotto_array_clear(&in->x);
+    sotto_array_clear(&in->y);
+    in->x = x, in->y = y;
+    in->n = rows->count;
+    x = y = (struct sotto_array){0};
+done:
     sotto_array_clear(&x);
     sotto_array_clear(&y);
     return status;
@@ -185,13 +175,13 @@ static sotto_status select_rows(struct head_inputs *in, struct sotto_array *rows
 /* Whose records they are, as the side files of both arrays say. */
 static sotto_status load_provenance(struct head_inputs *in, const char *features, const char *labels)
 {
-    sotto_status status = sotto_provenance_load_pair(&in->provenance, features, labels);
-    if (status == SOTTO_OK && in->provenance.n > 0 && in->provenance.n != in->n)
-        status = cli_fail(
+    TRY_OR_RETURN(sotto_provenance_load_pair(&in->provenance, features, labels));
+    if (in->provenance.n > 0 && in->provenance.n != in->n)
+        return cli_fail(
             SOTTO_EFORMAT,
             "%s.provenance.json: describes %zu records but %s has %zu rows; expected the same number",
             features, in->provenance.n, features, in->n);
-    return status;
+    return SOTTO_OK;
 }
 
 static sotto_status count_classes(struct head_inputs *in, const struct options *o)
@@ -231,18 +221,18 @@ static sotto_status take_classes(struct head_inputs *in, const struct options *o
 {
     struct sotto_provenance *p = &in->provenance;
     struct class_list given;
-    sotto_status status = class_list_read(&given, o);
-    if (status == SOTTO_OK && given.count == 0 && p->classes == 0)
-        status = cli_fail(SOTTO_EUSAGE,
-                          "head: trainer %s needs public classes, which it does not derive from the labels; "
-                          "give --classes K, or --classes FILE with one name a line",
-                          option_text(o, "trainer"));
-    if (status == SOTTO_OK && given.names && p->class_names)
+    sotto_status status = SOTTO_OK;
+    TRY(class_list_read(&given, o));
+    if (given.count == 0 && p->classes == 0)
+        TRY(cli_fail(SOTTO_EUSAGE,
+                     "head: trainer %s needs public classes, which it does not derive from the labels; "
+                     "give --classes K, or --classes FILE with one name a line",
+                     option_text(o, "trainer")));
+    if (given.names && p->class_names)
         class_list_translate(in->y.data, in->n, (const char *const *)p->class_names, p->classes, &given);
-    if (status == SOTTO_OK) {
-        in->classes = given.count ? given.count : p->classes;
-        snprintf(in->classes_by, sizeof in->classes_by, "%s", given.count ? "--classes" : p->classes_by);
-    }
+    in->classes = given.count ? given.count : p->classes;
+    snprintf(in->classes_by, sizeof in->classes_by, "%s", given.count ? "--classes" : p->classes_by);
+done:
     class_list_clear(&given);
     return status;
 }
@@ -251,30 +241,23 @@ static sotto_status take_classes(struct head_inputs *in, const struct options *o
 static sotto_status select_provenance(struct head_inputs *in, const struct options *o,
                                       const struct sotto_array *rows, int silent)
 {
-    sotto_status status = SOTTO_OK;
     if (rows->data && silent)
-        status = sotto_rows_once(rows->data, rows->count, option_text(o, "indices"));
-    if (status == SOTTO_OK && rows->data && in->provenance.n > 0)
-        status = sotto_provenance_select(&in->provenance, rows->data, rows->count);
-    return status == SOTTO_OK && silent ? sotto_provenance_once(&in->provenance) : status;
+        TRY_OR_RETURN(sotto_rows_once(rows->data, rows->count, option_text(o, "indices")));
+    if (rows->data && in->provenance.n > 0)
+        TRY_OR_RETURN(sotto_provenance_select(&in->provenance, rows->data, rows->count));
+    return silent ? sotto_provenance_once(&in->provenance) : SOTTO_OK;
 }
 
 sotto_status head_inputs_load(struct head_inputs *in, const struct options *o, int silent)
 {
     const char *features = option_text(o, "features"), *labels = option_text(o, "labels");
-    sotto_status status = option_require(o, "features");
-    if (status == SOTTO_OK)
-        status = option_require(o, "labels");
     int64_t first = 0;
-    if (status == SOTTO_OK)
-        status = option_labels_from(&first, o);
-    if (status == SOTTO_OK)
-        status = silent ? load_features_in_silence(&in->x, features) : head_features_load(&in->x, features);
-    if (status == SOTTO_OK)
-        status =
-            silent ? load_labels_in_silence(&in->y, labels, first) : head_labels_load(&in->y, labels, first);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(option_require(o, "features"));
+    TRY_OR_RETURN(option_require(o, "labels"));
+    TRY_OR_RETURN(option_labels_from(&first, o));
+    TRY_OR_RETURN(silent ? load_features_in_silence(&in->x, features) : head_features_load(&in->x, features));
+    TRY_OR_RETURN(silent ? load_labels_in_silence(&in->y, labels, first)
+                         : head_labels_load(&in->y, labels, first));
     in->n = in->x.shape[0];
     in->d = in->x.shape[1];
     if (in->y.count != in->n)
@@ -282,15 +265,15 @@ sotto_status head_inputs_load(struct head_inputs *in, const struct options *o, i
                         "%s has %zu rows but %s has %zu labels; expected one of each per record", features,
                         in->n, labels, in->y.count);
     struct sotto_array rows = {0};
-    status = load_provenance(in, features, labels);
-    if (status == SOTTO_OK && option_given(o, "indices"))
-        status = select_rows(in, &rows, option_text(o, "indices"), features);
-    if (status == SOTTO_OK)
-        status = select_provenance(in, o, &rows, silent);
+    TRY_OR_RETURN(load_provenance(in, features, labels));
+    sotto_status status = SOTTO_OK;
+    if (option_given(o, "indices"))
+        TRY(select_rows(in, &rows, option_text(o, "indices"), features));
+    TRY(select_provenance(in, o, &rows, silent));
+    TRY(silent ? take_classes(in, o) : count_classes(in, o));
+done:
     sotto_array_clear(&rows);
-    if (status != SOTTO_OK)
-        return status;
-    return silent ? take_classes(in, o) : count_classes(in, o);
+    return status;
 }
 
 void head_inputs_clear(struct head_inputs *in)

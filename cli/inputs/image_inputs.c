@@ -8,30 +8,30 @@
 sotto_status image_rows_file(struct sotto_array *out, const struct sotto_dataset *data, const char *path)
 {
     struct sotto_array a = {0};
-    sotto_status status = sotto_array_load(&a, path, 0, cli_context());
-    if (status == SOTTO_OK && a.ndim == 2 && a.shape[1] == 1)
+    sotto_status status = SOTTO_OK;
+    TRY(sotto_array_load(&a, path, 0, cli_context()));
+    if (a.ndim == 2 && a.shape[1] == 1)
         a.ndim = 1; /* of a table */
-    if (status == SOTTO_OK && a.ndim != 1)
-        status = cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; expected a list of row numbers (1 dimension)",
-                          path, a.ndim);
-    else if (status == SOTTO_OK && a.count == 0)
-        status = cli_fail(SOTTO_EINVAL, "%s: is empty; expected at least one row number", path);
-    else if (status == SOTTO_OK &&
-             (a.dtype == SOTTO_F2 || a.dtype == SOTTO_F4 || a.dtype == SOTTO_B1)) /* f8: of a table */
-        status = cli_fail(SOTTO_EINVAL, "%s: contains '%s' values; row numbers must be integers", path,
-                          sotto_dtype_name(a.dtype));
-    if (status == SOTTO_OK && sotto_array_convert(&a, SOTTO_I8) != SOTTO_OK)
-        status = cli_fail(SOTTO_EINVAL, "%s: contains fractions; row numbers must be integers", path);
-    for (size_t i = 0; status == SOTTO_OK && i < a.count; i++) {
+    if (a.ndim != 1)
+        TRY(cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; expected a list of row numbers (1 dimension)",
+                     path, a.ndim));
+    if (a.count == 0)
+        TRY(cli_fail(SOTTO_EINVAL, "%s: is empty; expected at least one row number", path));
+    if (a.dtype == SOTTO_F2 || a.dtype == SOTTO_F4 || a.dtype == SOTTO_B1) /* f8: of a table */
+        TRY(cli_fail(SOTTO_EINVAL, "%s: contains '%s' values; row numbers must be integers", path,
+                     sotto_dtype_name(a.dtype)));
+    if (sotto_array_convert(&a, SOTTO_I8) != SOTTO_OK)
+        TRY(cli_fail(SOTTO_EINVAL, "%s: contains fractions; row numbers must be integers", path));
+    for (size_t i = 0; i < a.count; i++) {
         int64_t row = ((const int64_t *)a.data)[i];
         if (row < 0 || (uint64_t)row >= data->n)
-            status = cli_fail(SOTTO_EINVAL, "%s: entry %zu is %lld; data set '%s' has rows 0 to %zu", path, i,
-                              (long long)row, data->name, data->n - 1);
+            TRY(cli_fail(SOTTO_EINVAL, "%s: entry %zu is %lld; data set '%s' has rows 0 to %zu", path, i,
+                         (long long)row, data->name, data->n - 1));
     }
-    if (status == SOTTO_OK)
-        *out = a;
-    else
-        sotto_array_clear(&a);
+    *out = a;
+    a = (struct sotto_array){0};
+done:
+    sotto_array_clear(&a);
     return status;
 }
 
@@ -47,10 +47,10 @@ static sotto_status rows_from_split(struct sotto_array *out, const struct sotto_
         return cli_unknown("split", split, "train, test or all");
     if (first >= end)
         return cli_fail(SOTTO_EINVAL, "data set '%s' has no %s part", data->name, split);
-    sotto_status status = sotto_array_make(out, SOTTO_I8, 1, (const size_t[]){end - first});
-    for (size_t i = 0; status == SOTTO_OK && i < end - first; i++)
+    TRY_OR_RETURN(sotto_array_make(out, SOTTO_I8, 1, (const size_t[]){end - first}));
+    for (size_t i = 0; i < end - first; i++)
         ((int64_t *)out->data)[i] = (int64_t)(first + i);
-    return status;
+    return SOTTO_OK;
 }
 
 sotto_status image_rows(struct sotto_array *out, const struct sotto_dataset *data, const struct options *o)
@@ -68,12 +68,12 @@ sotto_status image_shape(size_t shape[3], const struct options *o)
     memset(shape, 0, 3 * sizeof *shape);
     if (!option_given(o, "image"))
         return SOTTO_OK;
-    sotto_status status = option_sizes(shape, 3, &count, o, "image");
-    if (status == SOTTO_OK && count != 3)
-        status = cli_fail(SOTTO_EUSAGE,
-                          "--image: '%s' is not a shape; expected CHANNELS,HEIGHT,WIDTH such as 3,32,32",
-                          option_text(o, "image"));
-    return status;
+    TRY_OR_RETURN(option_sizes(shape, 3, &count, o, "image"));
+    if (count != 3)
+        return cli_fail(SOTTO_EUSAGE,
+                        "--image: '%s' is not a shape; expected CHANNELS,HEIGHT,WIDTH such as 3,32,32",
+                        option_text(o, "image"));
+    return SOTTO_OK;
 }
 
 sotto_status image_size(size_t *height, size_t *width, const struct options *o)
@@ -109,11 +109,9 @@ sotto_status image_training(const struct options *o, const struct sotto_import_o
 {
     char standard[4096];
     struct sotto_dataset *data = NULL;
-    sotto_status status = option_require(o, "data");
-    if (status == SOTTO_OK && !option_flag(o, "plan")) /* which writes nothing */
-        status = option_require(o, "output");
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(option_require(o, "data"));
+    if (!option_flag(o, "plan")) /* which writes nothing */
+        TRY_OR_RETURN(option_require(o, "output"));
     const char *output = option_text(o, "output");
     int length = snprintf(standard, sizeof standard, "%s.checkpoint", output ? output : "");
     if (length < 0 || (size_t)length >= sizeof standard)
@@ -121,10 +119,9 @@ sotto_status image_training(const struct options *o, const struct sotto_import_o
     struct stat found;
     if (output && cli_writes() && stat(output, &found) == 0 && S_ISDIR(found.st_mode))
         return cli_fail(SOTTO_ECREATE, "%s: is a folder; expected a file name to write", output);
-    status = sotto_dataset_open_files(&data, option_text(o, "data"), files, ctx);
-    if (status == SOTTO_OK)
-        status = train(o, data, option_given(o, "checkpoint") ? option_text(o, "checkpoint") : standard, ctx,
-                       json);
+    TRY_OR_RETURN(sotto_dataset_open_files(&data, option_text(o, "data"), files, ctx));
+    const sotto_status status =
+        train(o, data, option_given(o, "checkpoint") ? option_text(o, "checkpoint") : standard, ctx, json);
     sotto_dataset_free(data);
     return status;
 }

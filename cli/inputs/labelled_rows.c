@@ -13,15 +13,10 @@ sotto_status labelled_rows_load(struct labelled_rows *r, const struct options *o
     const char *x = option_text(o, features), *y = option_text(o, labels);
     if (!x || !y)
         return cli_fail(SOTTO_EUSAGE, "attack: --%s and --%s are needed; give both", features, labels);
-    sotto_status status = option_labels_from(&first, o);
-    if (status == SOTTO_OK)
-        status = head_features_load(&r->x, x);
-    if (status == SOTTO_OK)
-        status = sotto_array_require_finite(&r->x, x, "features");
-    if (status == SOTTO_OK)
-        status = head_labels_load(&r->y, y, first);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(option_labels_from(&first, o));
+    TRY_OR_RETURN(head_features_load(&r->x, x));
+    TRY_OR_RETURN(sotto_array_require_finite(&r->x, x, "features"));
+    TRY_OR_RETURN(head_labels_load(&r->y, y, first));
     if (r->y.count != r->x.shape[0])
         return cli_fail(SOTTO_EINVAL,
                         "%s has %zu rows but %s has %zu labels; expected one of each per record", x,

@@ -46,11 +46,11 @@ static sotto_status check_key(const char *path, const char *verb)
 {
     char key[SOTTO_KEY_TEXT];
     int secret = 1;
-    sotto_status status = path ? sotto_key_public(key, &secret, path) : SOTTO_OK;
-    if (status == SOTTO_OK && !secret)
-        status = cli_fail(SOTTO_EUSAGE, "%s: --sign: %s holds a public key alone; expected the secret one",
-                          verb, path);
-    return status;
+    TRY_OR_RETURN(path ? sotto_key_public(key, &secret, path) : SOTTO_OK);
+    if (!secret)
+        return cli_fail(SOTTO_EUSAGE, "%s: --sign: %s holds a public key alone; expected the secret one",
+                        verb, path);
+    return SOTTO_OK;
 }
 
 sotto_status private_set_noise_once(const struct options *o, const char *verb, const char *noise)
@@ -119,8 +119,8 @@ sotto_status private_set_look_up(struct private_set *s, const struct sotto_conte
     const struct sotto_provenance *p = s->spend.provenance;
     if (s->source.public_set || !p->set[0] || !p->rows)
         return SOTTO_OK;
-    sotto_status status = make_room(s, p->n);
-    return status == SOTTO_OK ? sotto_provenance_digests(s->digests, p, ctx) : status;
+    TRY_OR_RETURN(make_room(s, p->n));
+    return sotto_provenance_digests(s->digests, p, ctx);
 }
 
 static sotto_status private_set_sign(const char *output, const char *key)
@@ -135,32 +135,27 @@ static sotto_status private_set_sign(const char *output, const char *key)
 /* What was asked for in the words of an attacker, as it came out. */
 static sotto_status print_risk(const struct sotto_certificate *c, const struct sotto_risk *risk)
 {
-    char *line = NULL;
+    char *line;
     if (sotto_certificate_guarantee(c) == SOTTO_GUARANTEE_NONE)
         return SOTTO_OK;
-    sotto_status status = sotto_certificate_risk(&line, c, risk, NULL);
-    if (status == SOTTO_OK)
-        puts(line);
+    TRY_OR_RETURN(sotto_certificate_risk(&line, c, risk, NULL));
+    puts(line);
     sotto_text_free(line);
-    return status;
+    return SOTTO_OK;
 }
 
 sotto_status private_set_print(const struct private_set *s, const struct sotto_certificate *c,
                                const char *output, int json)
 {
     char *text = NULL;
-    sotto_status status = s->key ? private_set_sign(output, s->key) : SOTTO_OK;
-    if (status != SOTTO_OK)
-        return status;
-    status = json ? sotto_certificate_encode(&text, c) : sotto_certificate_summary(&text, c);
-    if (status == SOTTO_OK && json)
+    TRY_OR_RETURN(s->key ? private_set_sign(output, s->key) : SOTTO_OK);
+    TRY_OR_RETURN(json ? sotto_certificate_encode(&text, c) : sotto_certificate_summary(&text, c));
+    if (json)
         puts(text);
-    else if (status == SOTTO_OK)
+    else
         printf("%s: %s\ncertificate: %s.certificate.json\n", output, text, output);
     sotto_text_free(text);
-    if (status == SOTTO_OK && !json && (s->risk.max_tpr || s->risk.max_advantage != 0))
-        status = print_risk(c, &s->risk);
-    return status;
+    return !json && (s->risk.max_tpr || s->risk.max_advantage != 0) ? print_risk(c, &s->risk) : SOTTO_OK;
 }
 
 void private_set_clear(struct private_set *s)

@@ -54,17 +54,11 @@ static sotto_status shard_number(size_t *out, const char *name, size_t otherwise
 static sotto_status read_source(struct part *out, const struct source *s)
 {
     size_t at, first, last, step;
-    sotto_status status = shard_number(&at, s->number, 0);
-    if (status == SOTTO_OK)
-        status = shard_number(&first, s->first, 0);
-    if (status == SOTTO_OK)
-        status = shard_number(&step, s->step, 1);
-    if (status == SOTTO_OK)
-        status = shard_number(&out->count, s->count, 0);
-    if (status == SOTTO_OK)
-        status = shard_number(&last, s->last, 0);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(shard_number(&at, s->number, 0));
+    TRY_OR_RETURN(shard_number(&first, s->first, 0));
+    TRY_OR_RETURN(shard_number(&step, s->step, 1));
+    TRY_OR_RETURN(shard_number(&out->count, s->count, 0));
+    TRY_OR_RETURN(shard_number(&last, s->last, 0));
     step = step ? step : 1;
     if (is_set(s->last) && last >= first)
         out->count = (last - first) / step + 1;
@@ -95,11 +89,8 @@ static sotto_status read_auto(size_t *shard, size_t *shards, size_t of)
 {
     struct part array, rank;
     int in_array, with_ranks;
-    sotto_status status = shard_find(&array, &in_array, arrays, sizeof arrays / sizeof *arrays);
-    if (status == SOTTO_OK)
-        status = shard_find(&rank, &with_ranks, ranks, sizeof ranks / sizeof *ranks);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(shard_find(&array, &in_array, arrays, sizeof arrays / sizeof *arrays));
+    TRY_OR_RETURN(shard_find(&rank, &with_ranks, ranks, sizeof ranks / sizeof *ranks));
     if (!in_array && !with_ranks) {
         cli_hint("start it as a job array or by mpirun or srun, or give --shard I/N");
         return cli_fail(SOTTO_EUSAGE,

@@ -102,14 +102,11 @@ sotto_status completion_write(const char *folder, const struct verb *const *verb
         const char *name;
         void (*put)(FILE *out, const struct verb *const *verbs, size_t count);
     } shells[] = {{"sotto.bash", put_bash}, {"_sotto", put_zsh}, {"sotto.fish", put_fish}};
-    sotto_status status = SOTTO_OK;
-    for (size_t i = 0; status == SOTTO_OK && i < sizeof shells / sizeof *shells; i++) {
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
         FILE *out;
-        status = manual_file_open(&out, folder, shells[i].name);
-        if (status != SOTTO_OK)
-            return status;
+        TRY_OR_RETURN(manual_file_open(&out, folder, shells[i].name));
         shells[i].put(out, verbs, count);
-        status = manual_file_close(out, shells[i].name);
+        TRY_OR_RETURN(manual_file_close(out, shells[i].name));
     }
-    return status;
+    return SOTTO_OK;
 }

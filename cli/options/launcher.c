@@ -183,6 +183,6 @@ sotto_status launcher_join(struct sotto_team **out, const struct launched *l, co
         return launcher_refuse(l, why);
     }
     *out = team;
-    const sotto_status status = sotto_team_same(team, "the verb", verb);
-    return status == SOTTO_OK ? sotto_team_common_isa(team, common_isa) : status;
+    TRY_OR_RETURN(sotto_team_same(team, "the verb", verb));
+    return sotto_team_common_isa(team, common_isa);
 }

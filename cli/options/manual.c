@@ -163,19 +163,15 @@ static void put_overview(FILE *out, const struct verb *const *verbs, size_t coun
 sotto_status manual_write(const char *folder, const struct verb *const *verbs, size_t count)
 {
     FILE *out;
-    sotto_status status = manual_file_open(&out, folder, "sotto.1");
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(manual_file_open(&out, folder, "sotto.1"));
     put_overview(out, verbs, count);
-    status = manual_file_close(out, "sotto.1");
-    for (size_t i = 0; status == SOTTO_OK && i < count; i++) {
+    TRY_OR_RETURN(manual_file_close(out, "sotto.1"));
+    for (size_t i = 0; i < count; i++) {
         char name[64];
         snprintf(name, sizeof name, "sotto-%s.1", verbs[i]->name);
-        status = manual_file_open(&out, folder, name);
-        if (status != SOTTO_OK)
-            return status;
+        TRY_OR_RETURN(manual_file_open(&out, folder, name));
         put_verb(out, verbs[i]);
-        status = manual_file_close(out, name);
+        TRY_OR_RETURN(manual_file_close(out, name));
     }
-    return status;
+    return SOTTO_OK;
 }

@@ -330,9 +330,7 @@ sotto_status options_parse(struct options *o, const struct verb *verb, int argc,
         } else {
             return cli_fail(SOTTO_EUSAGE, "--%s: a value is missing", row->name);
         }
-        sotto_status status = option_store(o, row, text);
-        if (status != SOTTO_OK)
-            return status;
+        TRY_OR_RETURN(option_store(o, row, text));
     }
     if (option_flag(o, "help"))
         return SOTTO_OK;

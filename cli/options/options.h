@@ -184,6 +184,20 @@ void cli_set_shares(bool shares, bool first);
 /* Of several ranks, of either kind, rank 0 alone writes files and prints. */
 bool cli_writes(void);
 sotto_status cli_fail(sotto_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* As in the library: needs `sotto_status status = SOTTO_OK;` and one `done:` label. */
+#define TRY(call)                                                                                            \
+    do {                                                                                                     \
+        status = (call);                                                                                     \
+        if (status != SOTTO_OK)                                                                              \
+            goto done;                                                                                       \
+    } while (0)
+/* The same where nothing is open yet, or ever. */
+#define TRY_OR_RETURN(call)                                                                                  \
+    do {                                                                                                     \
+        const sotto_status tried_ = (call);                                                                  \
+        if (tried_ != SOTTO_OK)                                                                              \
+            return tried_;                                                                                   \
+    } while (0)
 /* EUSAGE "--OPTION: 'GIVEN' is unknown; expected CHOICES", and "VERB: action ...", with "did you mean" (sotto_choice_guess()). */
 sotto_status cli_unknown(const char *option, const char *given, const char *choices);
 sotto_status cli_unknown_action(const char *verb, const char *given, const char *choices);

@@ -62,13 +62,11 @@ sotto_status verb_or_part_run(const struct verb *verb, const struct options *o,
                             asked->when, part->when);
         asked = part;
     }
-    sotto_status status = verb_part_refuse(verb, asked, o);
-    if (status == SOTTO_OK && asked && cli_shares())
-        status = cli_fail(SOTTO_EUSAGE,
-                          "%s: %s has no work that several ranks can share; start it without the launcher",
-                          verb->name, asked->when);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(verb_part_refuse(verb, asked, o));
+    if (asked && cli_shares())
+        return cli_fail(SOTTO_EUSAGE,
+                        "%s: %s has no work that several ranks can share; start it without the launcher",
+                        verb->name, asked->when);
     return asked ? asked->run(o, ctx, json) : verb->run(o, ctx, json);
 }
 
