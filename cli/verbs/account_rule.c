@@ -74,32 +74,30 @@ static sotto_status read_parts(struct request *q, const char *text)
 
 static sotto_status read_probabilities(struct request *q, const struct options *o)
 {
-    sotto_status status =
-        option_given(o, "probabilities")
-            ? option_reals(q->probability, MOST_PARTS, &q->probabilities, o, "probabilities")
-            : SOTTO_OK;
-    if (status == SOTTO_OK && q->probabilities && q->probabilities != q->parts)
+    TRY_OR_RETURN(option_given(o, "probabilities")
+                      ? option_reals(q->probability, MOST_PARTS, &q->probabilities, o, "probabilities")
+                      : SOTTO_OK);
+    if (q->probabilities && q->probabilities != q->parts)
         return cli_fail(SOTTO_EUSAGE, "--probabilities: %zu numbers for %zu parts; expected one for each",
                         q->probabilities, q->parts);
-    return status;
+    return SOTTO_OK;
 }
 
 static sotto_status read_adjacencies(struct request *q, const struct options *o)
 {
     const char *hold = option_text(o, "parts-hold"), *by = option_text(o, "parts-by");
-    sotto_status status = SOTTO_OK;
     q->adjacency = SOTTO_REPLACE_ONE;
     if (option_given(o, "adjacency"))
-        status = sotto_adjacency_find(&q->adjacency, option_text(o, "adjacency"));
+        TRY_OR_RETURN(sotto_adjacency_find(&q->adjacency, option_text(o, "adjacency")));
     q->parts_hold = q->adjacency;
-    if (status == SOTTO_OK && option_given(o, "parts-hold") && strcmp(hold, "both") == 0)
+    if (option_given(o, "parts-hold") && strcmp(hold, "both") == 0)
         q->parts_hold = SOTTO_BOTH_ADJACENCIES;
-    else if (status == SOTTO_OK && option_given(o, "parts-hold"))
-        status = sotto_adjacency_find(&q->parts_hold, hold);
-    if (status == SOTTO_OK && by && strcmp(by, "index") != 0 && strcmp(by, "value") != 0)
+    else if (option_given(o, "parts-hold"))
+        TRY_OR_RETURN(sotto_adjacency_find(&q->parts_hold, hold));
+    if (by && strcmp(by, "index") != 0 && strcmp(by, "value") != 0)
         return cli_unknown("parts-by", by, "index or value");
     q->by_index = by && strcmp(by, "index") == 0;
-    return status;
+    return SOTTO_OK;
 }
 
 static sotto_status by_basic(struct sotto_composed *out, const struct request *q)
@@ -239,23 +237,18 @@ static sotto_status account_rule(const struct options *o, const struct sotto_con
     if (!r)
         return cli_unknown("rule", option_text(o, "rule"),
                            "basic, advanced, optimal, parallel, group, mixture or post-processing");
-    sotto_status status = account_rule_check(r, o);
-    if (status == SOTTO_OK)
-        status = read_parts(&q, option_text(o, "parts"));
-    if (status == SOTTO_OK && r->one_part && q.parts != 1)
+    TRY_OR_RETURN(account_rule_check(r, o));
+    TRY_OR_RETURN(read_parts(&q, option_text(o, "parts")));
+    if (r->one_part && q.parts != 1)
         return cli_fail(SOTTO_EUSAGE, "--parts: %zu guarantees; expected one for --rule %s", q.parts,
                         r->name);
-    if (status == SOTTO_OK)
-        status = read_probabilities(&q, o);
-    if (status == SOTTO_OK)
-        status = read_adjacencies(&q, o);
-    if (status == SOTTO_OK && option_given(o, "delta"))
+    TRY_OR_RETURN(read_probabilities(&q, o));
+    TRY_OR_RETURN(read_adjacencies(&q, o));
+    if (option_given(o, "delta"))
         q.delta = option_real(o, "delta");
-    if (status == SOTTO_OK)
-        status = r->apply(&composed, &q);
-    if (status == SOTTO_OK)
-        account_rule_print(r, &composed, json);
-    return status;
+    TRY_OR_RETURN(r->apply(&composed, &q));
+    account_rule_print(r, &composed, json);
+    return SOTTO_OK;
 }
 
 const struct verb_part verb_part_account_rule = {

@@ -40,16 +40,14 @@ static void attack_encoder_clear(struct work *w)
 static sotto_status check_options(const struct options *o)
 {
     static const char *const needed[] = {"encoder", "shadow-encoder", "data"};
-    sotto_status status = SOTTO_OK;
-    for (size_t i = 0; status == SOTTO_OK && i < sizeof needed / sizeof *needed; i++)
-        status = option_require(o, needed[i]);
-    for (int g = 0; status == SOTTO_OK && g < BANK; g++)
-        status = option_require(o, group_options[g]);
-    if (status == SOTTO_OK && option_given(o, "views") &&
-        (option_count(o, "views") < 2 || option_count(o, "views") > 256))
-        status = cli_fail(SOTTO_EINVAL, "--views is %" PRIu64 "; expected 2 to 256 views of each image",
-                          option_count(o, "views"));
-    return status;
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        TRY_OR_RETURN(option_require(o, needed[i]));
+    for (int g = 0; g < BANK; g++)
+        TRY_OR_RETURN(option_require(o, group_options[g]));
+    if (option_given(o, "views") && (option_count(o, "views") < 2 || option_count(o, "views") > 256))
+        return cli_fail(SOTTO_EINVAL, "--views is %" PRIu64 "; expected 2 to 256 views of each image",
+                        option_count(o, "views"));
+    return SOTTO_OK;
 }
 
 static void record_file(struct work *w, const struct options *o, const char *option, const char *role)
@@ -60,16 +58,12 @@ static void record_file(struct work *w, const struct options *o, const char *opt
 
 static sotto_status open_files(struct work *w, const struct options *o, const struct sotto_context *ctx)
 {
-    sotto_status status = sotto_dataset_open(&w->data, option_text(o, "data"), ctx);
-    if (status == SOTTO_OK)
-        status = sotto_encoder_load(&w->target, option_text(o, "encoder"));
-    if (status == SOTTO_OK)
-        status = sotto_encoder_load(&w->shadow, option_text(o, "shadow-encoder"));
-    for (int g = 0; status == SOTTO_OK && g < GROUPS; g++)
+    TRY_OR_RETURN(sotto_dataset_open(&w->data, option_text(o, "data"), ctx));
+    TRY_OR_RETURN(sotto_encoder_load(&w->target, option_text(o, "encoder")));
+    TRY_OR_RETURN(sotto_encoder_load(&w->shadow, option_text(o, "shadow-encoder")));
+    for (int g = 0; g < GROUPS; g++)
         if (option_given(o, group_options[g]))
-            status = image_rows_file(&w->rows[g], w->data, option_text(o, group_options[g]));
-    if (status != SOTTO_OK)
-        return status;
+            TRY_OR_RETURN(image_rows_file(&w->rows[g], w->data, option_text(o, group_options[g])));
     record_file(w, o, "encoder", "encoder");
     record_file(w, o, "shadow-encoder", "shadow encoder");
     for (int g = 0; g < GROUPS; g++)
@@ -102,29 +96,27 @@ static sotto_status attack_encoder_embed(struct sotto_array *views, struct sotto
 {
     size_t n = w->rows[group].count, d = sotto_encoder_width(e);
     const int64_t *rows = w->rows[group].data;
-    sotto_status status = sotto_array_make(plain, SOTTO_F4, 2, (const size_t[]){n, d});
-    if (status == SOTTO_OK)
-        status = sotto_embed(plain->data, e, w->data, rows, n, ctx);
-    if (status == SOTTO_OK && views)
-        status = sotto_array_make(views, SOTTO_F4, 3, (const size_t[]){n, v->views, d});
-    if (status == SOTTO_OK && views)
-        status = sotto_embed_views(views->data, e, w->data, rows, n, v, ctx);
-    return status;
+    TRY_OR_RETURN(sotto_array_make(plain, SOTTO_F4, 2, (const size_t[]){n, d}));
+    TRY_OR_RETURN(sotto_embed(plain->data, e, w->data, rows, n, ctx));
+    if (views)
+        TRY_OR_RETURN(sotto_array_make(views, SOTTO_F4, 3, (const size_t[]){n, v->views, d}));
+    if (views)
+        TRY_OR_RETURN(sotto_embed_views(views->data, e, w->data, rows, n, v, ctx));
+    return SOTTO_OK;
 }
 
 static sotto_status embed_all(struct work *w, const struct sotto_view_options v[2],
                               const struct sotto_context *ctx)
 {
-    sotto_status status = SOTTO_OK;
-    for (int g = 0; status == SOTTO_OK && g < BANK; g++)
-        status =
-            attack_encoder_embed(&w->views[g], &w->plain[g], w, g < SHADOW_MEMBER ? w->target : w->shadow, g,
-                                 &v[g >= SHADOW_MEMBER], ctx);
-    if (status == SOTTO_OK && w->rows[BANK].count)
-        status = attack_encoder_embed(NULL, &w->plain[BANK], w, w->target, BANK, NULL, ctx);
-    if (status == SOTTO_OK && w->rows[BANK].count)
-        status = attack_encoder_embed(NULL, &w->plain[BANK + 1], w, w->shadow, BANK, NULL, ctx);
-    return status;
+    for (int g = 0; g < BANK; g++)
+        TRY_OR_RETURN(attack_encoder_embed(&w->views[g], &w->plain[g], w,
+                                           g < SHADOW_MEMBER ? w->target : w->shadow, g,
+                                           &v[g >= SHADOW_MEMBER], ctx));
+    if (w->rows[BANK].count)
+        TRY_OR_RETURN(attack_encoder_embed(NULL, &w->plain[BANK], w, w->target, BANK, NULL, ctx));
+    if (w->rows[BANK].count)
+        TRY_OR_RETURN(attack_encoder_embed(NULL, &w->plain[BANK + 1], w, w->shadow, BANK, NULL, ctx));
+    return SOTTO_OK;
 }
 
 /* ---- embeddings from files ---- */
@@ -155,15 +147,14 @@ static sotto_status check_foreign(const struct options *o)
 static sotto_status load_foreign(struct sotto_encoder_attack_input *in, struct work *w,
                                  const struct options *o)
 {
-    sotto_status status = check_foreign(o);
-    if (status == SOTTO_OK)
-        status = sotto_arrays_open(&w->arrays);
+    TRY_OR_RETURN(check_foreign(o));
+    TRY_OR_RETURN(sotto_arrays_open(&w->arrays));
     for (const struct sotto_option *row = sotto_option_table("encoder_attack"); row->name; row++)
-        if (status == SOTTO_OK && row->shape && option_given(o, row->name)) {
+        if (row->shape && option_given(o, row->name)) {
             record_file(w, o, row->name, row->name);
-            status = sotto_arrays_give(w->arrays, row, NULL, option_text(o, row->name));
+            TRY_OR_RETURN(sotto_arrays_give(w->arrays, row, NULL, option_text(o, row->name)));
         }
-    return status == SOTTO_OK ? sotto_arrays_encoder_attack(in, w->arrays, cli_context()) : status;
+    return sotto_arrays_encoder_attack(in, w->arrays, cli_context());
 }
 
 static struct sotto_encoder_views attack_encoder_group(const struct work *w, int g)
@@ -200,20 +191,18 @@ static sotto_status embed_rows(struct sotto_encoder_attack_input *in, struct wor
                                const struct sotto_context *ctx)
 {
     struct sotto_view_options v[2]; /* each encoder's own */
-    sotto_status status = check_options(o);
-    if (status == SOTTO_OK)
-        status = open_files(w, o, ctx);
-    if (status == SOTTO_OK)
-        status = check_disjoint(w, MEMBER, NONMEMBER);
-    if (status == SOTTO_OK)
-        status = check_disjoint(w, SHADOW_MEMBER, SHADOW_NONMEMBER);
-    for (int k = 0; status == SOTTO_OK && k < 2; k++) {
+    sotto_status status = SOTTO_OK;
+    TRY(check_options(o));
+    TRY(open_files(w, o, ctx));
+    TRY(check_disjoint(w, MEMBER, NONMEMBER));
+    TRY(check_disjoint(w, SHADOW_MEMBER, SHADOW_NONMEMBER));
+    for (int k = 0; k < 2; k++) {
         sotto_view_defaults(&v[k], k ? w->shadow : w->target);
         v[k].views = option_given(o, "views") ? (size_t)option_count(o, "views") : v[k].views;
         v[k].seed = option_count(o, "seed");
     }
-    if (status == SOTTO_OK)
-        status = embed_all(w, v, ctx);
+    TRY(embed_all(w, v, ctx));
+done:
     *in = (struct sotto_encoder_attack_input){.member = attack_encoder_group(w, MEMBER),
                                               .nonmember = attack_encoder_group(w, NONMEMBER),
                                               .shadow_member = attack_encoder_group(w, SHADOW_MEMBER),
@@ -234,17 +223,14 @@ static sotto_status attack_encoder(const struct options *o, const struct sotto_c
     struct sotto_audit_result result = {0};
     struct sotto_audit_options audit;
     double rates[ATTACK_RATES];
-    sotto_status status = option_check_report(o);
-    if (status == SOTTO_OK)
-        status = attack_statistics(&audit, rates, o);
-    if (status == SOTTO_OK)
-        status = attack_encoder_foreign(o) ? load_foreign(&in, &w, o) : embed_rows(&in, &w, o, ctx);
-    if (status == SOTTO_OK)
-        status = option_members(&in, sotto_option_table("encoder_attack"), o);
-    if (status == SOTTO_OK)
-        status = sotto_encoder_attack(&result, NULL, &in, &audit, ctx);
-    if (status == SOTTO_OK)
-        status = attack_encoder_report(&result, &w, o, json);
+    sotto_status status = SOTTO_OK;
+    TRY(option_check_report(o));
+    TRY(attack_statistics(&audit, rates, o));
+    TRY(attack_encoder_foreign(o) ? load_foreign(&in, &w, o) : embed_rows(&in, &w, o, ctx));
+    TRY(option_members(&in, sotto_option_table("encoder_attack"), o));
+    TRY(sotto_encoder_attack(&result, NULL, &in, &audit, ctx));
+    TRY(attack_encoder_report(&result, &w, o, json));
+done:
     sotto_audit_result_free(&result);
     attack_encoder_clear(&w);
     return status;

@@ -39,8 +39,8 @@ static sotto_status save_both(const char *folder, const struct training_set *s)
 {
     if (mkdir(folder, 0700) != 0 && errno != EEXIST)
         return cli_fail(SOTTO_ECREATE, "%s: cannot be created", folder);
-    sotto_status status = attack_poison_save(folder, "features.npy", &s->x);
-    return status == SOTTO_OK ? attack_poison_save(folder, "labels.npy", &s->y) : status;
+    TRY_OR_RETURN(attack_poison_save(folder, "features.npy", &s->x));
+    return attack_poison_save(folder, "labels.npy", &s->y);
 }
 
 static sotto_status attack_poison_fill(struct training_set *s, const struct labelled_rows *member,
@@ -49,11 +49,8 @@ static sotto_status attack_poison_fill(struct training_set *s, const struct labe
 {
     const size_t m = member->x.shape[0], others = rest->x.count ? rest->x.shape[0] : 0,
                  n = m + others + copies * (m + nonmember->x.shape[0]), shape[2] = {n, member->x.shape[1]};
-    sotto_status status = sotto_array_make(&s->x, SOTTO_F4, 2, shape);
-    if (status == SOTTO_OK)
-        status = sotto_array_make(&s->y, SOTTO_I8, 1, &n);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(sotto_array_make(&s->x, SOTTO_F4, 2, shape));
+    TRY_OR_RETURN(sotto_array_make(&s->y, SOTTO_I8, 1, &n));
     attack_poison_append(s, member, SIZE_MAX);
     attack_poison_append(s, rest, SIZE_MAX);
     for (size_t c = 0; c < copies; c++) {
@@ -73,22 +70,19 @@ static sotto_status attack_poison(const struct options *o, const struct sotto_co
     if (copies == 0 || set.classes < 2 || !folder)
         return cli_fail(SOTTO_EUSAGE,
                         "attack: poison needs --poison COPIES, --classes K and --output FOLDER");
-    sotto_status status = option_check_report(o);
-    if (status == SOTTO_OK)
-        status = labelled_rows_load(&member, o, "member", 0, set.classes);
-    const size_t d = status == SOTTO_OK ? member.x.shape[1] : 0;
-    if (status == SOTTO_OK)
-        status = labelled_rows_load(&nonmember, o, "nonmember", d, set.classes);
-    if (status == SOTTO_OK && (option_given(o, "other-features") || option_given(o, "other-labels")))
-        status = labelled_rows_load(&rest, o, "other", d, set.classes);
-    if (status == SOTTO_OK)
-        status = attack_poison_fill(&set, &member, &nonmember, &rest, copies);
-    if (status == SOTTO_OK)
-        status = save_both(folder, &set);
-    if (status == SOTTO_OK)
-        printf("%s: features.npy and labels.npy of %zu records, %zu of them wrong copies; train the target "
-               "on these\n",
-               folder, set.n, copies * (member.x.shape[0] + nonmember.x.shape[0]));
+    sotto_status status = SOTTO_OK;
+    TRY(option_check_report(o));
+    TRY(labelled_rows_load(&member, o, "member", 0, set.classes));
+    const size_t d = member.x.shape[1];
+    TRY(labelled_rows_load(&nonmember, o, "nonmember", d, set.classes));
+    if (option_given(o, "other-features") || option_given(o, "other-labels"))
+        TRY(labelled_rows_load(&rest, o, "other", d, set.classes));
+    TRY(attack_poison_fill(&set, &member, &nonmember, &rest, copies));
+    TRY(save_both(folder, &set));
+    printf("%s: features.npy and labels.npy of %zu records, %zu of them wrong copies; train the target "
+           "on these\n",
+           folder, set.n, copies * (member.x.shape[0] + nonmember.x.shape[0]));
+done:
     sotto_array_clear(&set.x), sotto_array_clear(&set.y);
     labelled_rows_clear(&member), labelled_rows_clear(&nonmember), labelled_rows_clear(&rest);
     return status;

@@ -16,15 +16,13 @@ static sotto_status read_certificate(double *noise, double *bound, const struct 
     const char *path = option_text(o, "certificate");
     if (!path)
         return SOTTO_OK;
-    sotto_status status = sotto_verify(&v, path, NULL, NULL, ctx);
-    if (status == SOTTO_OK)
-        status = sotto_certificate_load(&c, v.certificate);
-    if (status == SOTTO_OK)
-        status = sotto_certificate_profile(&profile, c, ctx);
-    if (status == SOTTO_OK)
-        status = sotto_reconstruction_bound(bound, &profile, prior);
-    if (status == SOTTO_OK)
-        *noise = sotto_certificate_account(c)->standard_deviation;
+    sotto_status status = SOTTO_OK;
+    TRY(sotto_verify(&v, path, NULL, NULL, ctx));
+    TRY(sotto_certificate_load(&c, v.certificate));
+    TRY(sotto_certificate_profile(&profile, c, ctx));
+    TRY(sotto_reconstruction_bound(bound, &profile, prior));
+    *noise = sotto_certificate_account(c)->standard_deviation;
+done:
     sotto_certificate_free(c);
     sotto_privacy_profile_clear(&profile);
     sotto_verification_clear(&v);
@@ -67,22 +65,17 @@ static sotto_status attack_reconstruction(const struct options *o, const struct 
         return cli_fail(SOTTO_EUSAGE, "attack: informed-reconstruction needs --target FILE, a head");
     if (in.candidates < 2)
         return cli_fail(SOTTO_EUSAGE, "--candidates: %zu; expected at least 2", in.candidates);
-    sotto_status status = sotto_head_load(&head, option_text(o, "target"));
-    if (status == SOTTO_OK)
-        d = sotto_head_inputs(head), classes = sotto_head_classes(head);
-    if (status == SOTTO_OK)
-        status = labelled_rows_load(&member, o, "member", d, classes);
-    if (status == SOTTO_OK)
-        status = labelled_rows_load(&attacker, o, "attacker", d, classes);
-    if (status == SOTTO_OK)
-        status = read_certificate(&in.noise, &bound, o, 1 / (double)in.candidates, ctx);
-    if (status == SOTTO_OK) {
-        in.member = (struct sotto_records){member.x.data, member.y.data, member.y.count};
-        in.attacker = (struct sotto_records){attacker.x.data, attacker.y.data, attacker.y.count};
-        status = sotto_reconstruct(&r, head, &in, ctx);
-    }
-    if (status == SOTTO_OK)
-        attack_reconstruction_print(&r, bound, json);
+    sotto_status status = SOTTO_OK;
+    TRY(sotto_head_load(&head, option_text(o, "target")));
+    d = sotto_head_inputs(head), classes = sotto_head_classes(head);
+    TRY(labelled_rows_load(&member, o, "member", d, classes));
+    TRY(labelled_rows_load(&attacker, o, "attacker", d, classes));
+    TRY(read_certificate(&in.noise, &bound, o, 1 / (double)in.candidates, ctx));
+    in.member = (struct sotto_records){member.x.data, member.y.data, member.y.count};
+    in.attacker = (struct sotto_records){attacker.x.data, attacker.y.data, attacker.y.count};
+    TRY(sotto_reconstruct(&r, head, &in, ctx));
+    attack_reconstruction_print(&r, bound, json);
+done:
     sotto_head_free(head);
     labelled_rows_clear(&member), labelled_rows_clear(&attacker);
     return status;

@@ -8,13 +8,11 @@ static sotto_status audit_exposure_load(struct sotto_array *a, const struct opti
     const char *path = option_text(o, option);
     if (!path)
         return cli_fail(SOTTO_EUSAGE, "audit: --canary-scores and --candidate-scores must be given together");
-    sotto_status status = sotto_array_load(a, path, 0, cli_context());
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(sotto_array_load(a, path, 0, cli_context()));
     if (a->ndim != 1 && !(a->ndim == 2 && a->shape[1] == 1))
         return cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; --%s needs 1 (scores)", path, a->ndim, option);
-    status = sotto_array_require_finite(a, path, "scores");
-    return status == SOTTO_OK ? sotto_array_convert(a, SOTTO_F8) : status;
+    TRY_OR_RETURN(sotto_array_require_finite(a, path, "scores"));
+    return sotto_array_convert(a, SOTTO_F8);
 }
 
 static void print_number(const char *name, double x)
@@ -44,27 +42,27 @@ static void print_one(const struct sotto_exposure *e, int first, int json)
 sotto_status audit_exposure_print(const struct options *o, int json)
 {
     struct sotto_array canaries = {0}, candidates = {0};
-    sotto_status status = audit_exposure_load(&canaries, o, "canary-scores");
-    if (status == SOTTO_OK)
-        status = audit_exposure_load(&candidates, o, "candidate-scores");
+    sotto_status status = SOTTO_OK;
+    TRY(audit_exposure_load(&canaries, o, "canary-scores"));
+    TRY(audit_exposure_load(&candidates, o, "candidate-scores"));
     const double *score = canaries.data;
-    for (size_t i = 0; status == SOTTO_OK && i < canaries.count; i++) {
+    for (size_t i = 0; i < canaries.count; i++) {
         struct sotto_exposure e;
-        status = sotto_exposure(&e, score[i], candidates.data, candidates.count);
-        if (status == SOTTO_OK && i == 0 && json)
+        TRY(sotto_exposure(&e, score[i], candidates.data, candidates.count));
+        if (i == 0 && json)
             printf("{\"schema\": \"sotto.exposure/1\", \"candidates\": %zu, \"most\": %.17g, \"canaries\": [",
                    e.candidates, e.most);
-        else if (status == SOTTO_OK && i == 0)
+        else if (i == 0)
             printf("exposure in bits among %zu candidates, at most %.4f; p: as high by chance; fitted: by a "
                    "normal law, "
                    "assumed and not measured\n"
                    "score        rank     exposure  p          fitted\n",
                    e.candidates, e.most);
-        if (status == SOTTO_OK)
-            print_one(&e, i == 0, json);
+        print_one(&e, i == 0, json);
     }
-    if (status == SOTTO_OK && json)
+    if (json)
         printf("]}\n");
+done:
     sotto_array_clear(&canaries);
     sotto_array_clear(&candidates);
     return status;

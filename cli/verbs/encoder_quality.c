@@ -21,15 +21,14 @@ static sotto_status take_part(struct part *p, const struct sotto_dataset *data,
                         "--evaluate needs rows of the training part and of the test part; the chosen rows "
                         "include none of the %s part of '%s'",
                         test ? "test" : "training", data->name);
-    sotto_status status = sotto_array_make(&p->x, SOTTO_F4, 2, (const size_t[]){p->n, width});
-    if (status == SOTTO_OK)
-        status = sotto_array_make(&p->y, SOTTO_I8, 1, (const size_t[]){p->n});
-    for (size_t i = 0, at = 0; status == SOTTO_OK && i < rows->count; i++)
+    TRY_OR_RETURN(sotto_array_make(&p->x, SOTTO_F4, 2, (const size_t[]){p->n, width}));
+    TRY_OR_RETURN(sotto_array_make(&p->y, SOTTO_I8, 1, (const size_t[]){p->n}));
+    for (size_t i = 0, at = 0; i < rows->count; i++)
         if (((size_t)row[i] >= data->n_train) == test) {
             memcpy((float *)p->x.data + at * width, x + i * width, width * sizeof *x);
             ((int64_t *)p->y.data)[at++] = data->labels[row[i]];
         }
-    return status;
+    return SOTTO_OK;
 }
 
 static sotto_status linear_probe(double *accuracy, const struct part *train, const struct part *test,
@@ -40,22 +39,20 @@ static sotto_status linear_probe(double *accuracy, const struct part *train, con
     struct sotto_array logits = {0};
     sotto_head_defaults(&recipe);
     recipe.seed = sotto_given_seed(seed);
-    sotto_status status =
-        sotto_head_train(&head, train->x.data, train->y.data, train->n, width, classes, &recipe, ctx);
-    if (status == SOTTO_OK)
-        status = sotto_array_make(&logits, SOTTO_F4, 2, (const size_t[]){test->n, classes});
-    if (status == SOTTO_OK)
-        status = sotto_head_predict(logits.data, head, test->x.data, test->n, width, 1, ctx);
+    sotto_status status = SOTTO_OK;
+    TRY(sotto_head_train(&head, train->x.data, train->y.data, train->n, width, classes, &recipe, ctx));
+    TRY(sotto_array_make(&logits, SOTTO_F4, 2, (const size_t[]){test->n, classes}));
+    TRY(sotto_head_predict(logits.data, head, test->x.data, test->n, width, 1, ctx));
     size_t hits = 0;
-    for (size_t i = 0; status == SOTTO_OK && i < test->n; i++) {
+    for (size_t i = 0; i < test->n; i++) {
         const float *row = (const float *)logits.data + i * classes;
         size_t best = 0;
         for (size_t k = 1; k < classes; k++)
             best = row[k] > row[best] ? k : best;
         hits += (int64_t)best == ((const int64_t *)test->y.data)[i];
     }
-    if (status == SOTTO_OK)
-        *accuracy = (double)hits / (double)test->n;
+    *accuracy = (double)hits / (double)test->n;
+done:
     sotto_array_clear(&logits);
     sotto_head_free(head);
     return status;
@@ -69,18 +66,16 @@ sotto_status encoder_quality_measure(struct encoder_quality *out, const struct s
     struct encoder_quality q = {0};
     if (!data->labels)
         return cli_fail(SOTTO_EINVAL, "--evaluate: data set '%s' has no labels", data->name);
-    sotto_status status = take_part(&train, data, rows, x, width, 0);
-    if (status == SOTTO_OK)
-        status = take_part(&test, data, rows, x, width, 1);
-    if (status == SOTTO_OK)
-        status = sotto_knn_accuracy(&q.knn, train.x.data, train.y.data, train.n, test.x.data, test.y.data,
-                                    test.n, width, train.n < NEIGHBOURS ? train.n : NEIGHBOURS, ctx);
-    if (status == SOTTO_OK)
-        status = linear_probe(&q.linear, &train, &test, width, data->classes, seed, ctx);
+    sotto_status status = SOTTO_OK;
+    TRY(take_part(&train, data, rows, x, width, 0));
+    TRY(take_part(&test, data, rows, x, width, 1));
+    TRY(sotto_knn_accuracy(&q.knn, train.x.data, train.y.data, train.n, test.x.data, test.y.data, test.n,
+                           width, train.n < NEIGHBOURS ? train.n : NEIGHBOURS, ctx));
+    TRY(linear_probe(&q.linear, &train, &test, width, data->classes, seed, ctx));
     q.train = train.n;
     q.test = test.n;
-    if (status == SOTTO_OK)
-        *out = q;
+    *out = q;
+done:
     sotto_array_clear(&train.x);
     sotto_array_clear(&train.y);
     sotto_array_clear(&test.x);

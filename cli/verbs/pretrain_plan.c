@@ -93,9 +93,7 @@ sotto_status pretrain_plan_print(const struct sotto_dataset *data, const struct 
 {
     struct sotto_pretrain_plan plan;
     char choice[AUTOTUNE_OUTPUT];
-    const sotto_status status = sotto_pretrain_plan(&plan, data, chosen->data, chosen->count, options, ctx);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(sotto_pretrain_plan(&plan, data, chosen->data, chosen->count, options, ctx));
     autotune_output(choice, &plan.choice, "images", json);
     if (json)
         print_json(&plan, choice);

@@ -62,11 +62,11 @@ static sotto_status protect_every_record_fill(struct sotto_protect_records *p, c
 {
     struct sotto_release r = {0};
     struct sotto_protect other = {0};
-    sotto_status status = option_members(&r, sotto_option_table("release"), o);
-    if (status == SOTTO_OK)
-        status = option_members(&other, sotto_option_table("protect"), o);
-    if (status == SOTTO_OK)
-        status = option_members_checked(p, sotto_option_table("protect_records"), "clip|label_epsilon", o);
+    sotto_status status = SOTTO_OK;
+    TRY(option_members(&r, sotto_option_table("release"), o));
+    TRY(option_members(&other, sotto_option_table("protect"), o));
+    TRY(option_members_checked(p, sotto_option_table("protect_records"), "clip|label_epsilon", o));
+done:
     p->input = option_text(o, "records");
     p->output = other.output;
     p->classes = other.classes;
@@ -100,22 +100,18 @@ sotto_status protect_records(const struct options *o, const struct sotto_context
     struct sotto_provenance whose = {0};
     struct private_set set = {0};
     struct sotto_certificate *certificate = NULL;
-    sotto_status status = check_options(o);
-    if (status == SOTTO_OK)
-        status = protect_every_record_fill(&p, o);
-    if (status == SOTTO_OK)
-        status = sotto_provenance_load(&whose, p.input);
-    if (status == SOTTO_OK)
-        status = private_set_identify(&set, o, &whose, "protect", p.input);
-    if (status == SOTTO_OK)
-        status = private_set_look_up(&set, ctx);
+    sotto_status status = SOTTO_OK;
+    TRY(check_options(o));
+    TRY(protect_every_record_fill(&p, o));
+    TRY(sotto_provenance_load(&whose, p.input));
+    TRY(private_set_identify(&set, o, &whose, "protect", p.input));
+    TRY(private_set_look_up(&set, ctx));
     p.spend = set.spend;
-    if (status == SOTTO_OK)
-        status = sotto_protect_records(&certificate, &p, ctx);
-    if (status == SOTTO_OK)
-        status = private_set_print(&set, certificate, p.output, json);
-    if (status == SOTTO_OK && !json)
+    TRY(sotto_protect_records(&certificate, &p, ctx));
+    TRY(private_set_print(&set, certificate, p.output, json));
+    if (!json)
         protect_every_record_explain(&p);
+done:
     sotto_certificate_free(certificate);
     private_set_clear(&set);
     sotto_provenance_clear(&whose);

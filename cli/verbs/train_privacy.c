@@ -52,9 +52,8 @@ sotto_status train_privacy_of_sgd(struct sotto_train_privacy *p, const struct op
         return SOTTO_EUSAGE;
     if (option_given(o, "steps") && option_given(o, "epochs"))
         return cli_fail(SOTTO_EUSAGE, "train: give --steps or --epochs, not both");
-    sotto_status status = read_shared(p, o);
-    return status == SOTTO_OK ? option_adjacency(&p->adjacency, o, p->sampling == SOTTO_SAMPLING_FIXED)
-                              : status;
+    TRY_OR_RETURN(read_shared(p, o));
+    return option_adjacency(&p->adjacency, o, p->sampling == SOTTO_SAMPLING_FIXED);
 }
 
 sotto_status train_privacy_of_inputs(struct sotto_train_privacy *p, const struct options *o)
@@ -76,23 +75,23 @@ sotto_status train_privacy_classes(struct sotto_dataset *out, struct sotto_array
                                    const struct options *o)
 {
     struct class_list given;
-    sotto_status status = class_list_read(&given, o);
+    sotto_status status = SOTTO_OK;
+    TRY(class_list_read(&given, o));
     *out = *set;
     p->classes = given.count;
     p->classes_by = "--classes";
-    if (status == SOTTO_OK && given.count && !given.names && set->class_names && !set->classes_by[0])
-        status = cli_fail(SOTTO_EUSAGE,
-                          "train: the class numbers of '%s' were derived from its records at import, so they "
-                          "are not public; give --classes FILE with one name a line",
-                          set->name);
-    if (status == SOTTO_OK && given.names && set->class_names && set->labels) {
-        status = sotto_array_make(labels, SOTTO_I8, 1, &set->n);
-        if (status == SOTTO_OK) {
-            memcpy(labels->data, set->labels, set->n * sizeof(int64_t));
-            class_list_translate(labels->data, set->n, set->class_names, set->classes, &given);
-            out->labels = labels->data;
-        }
+    if (given.count && !given.names && set->class_names && !set->classes_by[0])
+        TRY(cli_fail(SOTTO_EUSAGE,
+                     "train: the class numbers of '%s' were derived from its records at import, so they "
+                     "are not public; give --classes FILE with one name a line",
+                     set->name));
+    if (given.names && set->class_names && set->labels) {
+        TRY(sotto_array_make(labels, SOTTO_I8, 1, &set->n));
+        memcpy(labels->data, set->labels, set->n * sizeof(int64_t));
+        class_list_translate(labels->data, set->n, set->class_names, set->classes, &given);
+        out->labels = labels->data;
     }
+done:
     class_list_clear(&given);
     return status;
 }

@@ -54,9 +54,8 @@ static bool is_of_labels(const struct options *o)
 static sotto_status read_request(struct request *q, const struct options *o)
 {
     *q = (struct request){.compose = (size_t)option_count(o, "compose")};
-    sotto_status status = option_members(&q->release, sotto_option_table("release"), o);
-    if (status == SOTTO_OK)
-        status = option_members(&q->sampled, sotto_option_table("sampled"), o);
+    TRY_OR_RETURN(option_members(&q->release, sotto_option_table("release"), o));
+    TRY_OR_RETURN(option_members(&q->sampled, sotto_option_table("sampled"), o));
     if (is_of_labels(o) && !option_given(o, "l1") && !option_given(o, "l2"))
         q->release.sensitivity.l1 = 1;
     q->sampled.mechanism = q->release.mechanism;
@@ -65,7 +64,7 @@ static sotto_status read_request(struct request *q, const struct options *o)
         q->release.scale = q->sampled.noise_multiplier = option_real(o, "sigma");
     if (!option_given(o, "adjacency") && q->sampled.sampling == SOTTO_SAMPLING_POISSON)
         q->sampled.adjacency = SOTTO_ADD_REMOVE;
-    return status;
+    return SOTTO_OK;
 }
 
 /* --sigma is the scale of a release and the noise multiplier of DP-SGD. */
@@ -160,16 +159,14 @@ static void print_account(const struct sotto_account *a)
 static sotto_status account_of_sampled(struct sotto_account *account, const struct request *q,
                                        const struct options *o, const struct sotto_context *ctx)
 {
-    sotto_status status = check_sampled(o);
+    TRY_OR_RETURN(check_sampled(o));
     struct sotto_sampled s = q->sampled;
     double target = q->release.target.epsilon;
     int certified = option_flag(o, "certified");
-    if (status == SOTTO_OK && certified && target != 0)
+    if (certified && target != 0)
         return sotto_calibrate_sampled_certified(account, &s, target, ctx);
-    if (status == SOTTO_OK && target != 0)
-        status = sotto_calibrate_sampled(&s.noise_multiplier, &s, target, ctx);
-    if (status != SOTTO_OK)
-        return status;
+    if (target != 0)
+        TRY_OR_RETURN(sotto_calibrate_sampled(&s.noise_multiplier, &s, target, ctx));
     return certified ? sotto_account_sampled_certified(account, &s, ctx)
                      : sotto_account_sampled_both(account, &s, ctx);
 }
@@ -178,13 +175,12 @@ static sotto_status account_of_sampled(struct sotto_account *account, const stru
 static sotto_status print_classical(const struct sotto_release *r)
 {
     struct sotto_classical_gaussian c;
-    sotto_status status = sotto_gaussian_classical(&c, r->sensitivity.l2, r->target);
-    if (status == SOTTO_OK)
-        printf("classical sigma %.10g (reaches delta %.4g); analytic sigma %.10g; the formula fails from "
-               "epsilon "
-               "%.5g on\n",
-               c.scale, c.achieved_delta, c.analytic_scale, c.first_violation);
-    return status;
+    TRY_OR_RETURN(sotto_gaussian_classical(&c, r->sensitivity.l2, r->target));
+    printf("classical sigma %.10g (reaches delta %.4g); analytic sigma %.10g; the formula fails from "
+           "epsilon "
+           "%.5g on\n",
+           c.scale, c.achieved_delta, c.analytic_scale, c.first_violation);
+    return SOTTO_OK;
 }
 
 static sotto_status account_of_release(struct sotto_account *account, const struct request *q,
@@ -194,19 +190,20 @@ static sotto_status account_of_release(struct sotto_account *account, const stru
     const struct sotto_sensitivity *s = &r->sensitivity;
     double scale = r->scale;
     int certified = option_flag(o, "certified"), searched = r->target.epsilon != 0;
-    sotto_status status = verb_account_check(o);
-    if (status == SOTTO_OK && certified && searched)
-        status = sotto_calibrate_certified(account, r->mechanism, s, r->target, q->compose, ctx);
-    else if (status == SOTTO_OK && certified)
-        status = sotto_account_release_certified(account, r->mechanism, scale, s, r->target.delta, q->compose,
-                                                 ctx);
-    else if (status == SOTTO_OK && searched)
-        status = sotto_calibrate_composed(&scale, r->mechanism, s, r->target, q->compose, ctx);
-    if (status == SOTTO_OK && !certified)
-        status = sotto_account_release(account, r->mechanism, scale, s, r->target.delta, q->compose, ctx);
-    if (status == SOTTO_OK && option_given(o, "adjacency"))
+    TRY_OR_RETURN(verb_account_check(o));
+    if (certified)
+        TRY_OR_RETURN(searched
+                          ? sotto_calibrate_certified(account, r->mechanism, s, r->target, q->compose, ctx)
+                          : sotto_account_release_certified(account, r->mechanism, scale, s, r->target.delta,
+                                                            q->compose, ctx));
+    if (!certified && searched)
+        TRY_OR_RETURN(sotto_calibrate_composed(&scale, r->mechanism, s, r->target, q->compose, ctx));
+    if (!certified)
+        TRY_OR_RETURN(
+            sotto_account_release(account, r->mechanism, scale, s, r->target.delta, q->compose, ctx));
+    if (option_given(o, "adjacency"))
         account->adjacency = q->sampled.adjacency;
-    return status;
+    return SOTTO_OK;
 }
 
 /* Nothing that the file holds is given beside it. */
@@ -236,9 +233,7 @@ static sotto_status account_of_file(struct sotto_account *account, const struct 
 {
     const char *events = option_text(o, "events"), *opacus = option_text(o, "opacus-history");
     const double delta = q->release.target.delta;
-    sotto_status status = check_file(o);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(check_file(o));
     return events ? sotto_account_events_file(account, events, delta, adjacency_of(q, o), ctx)
                   : sotto_account_opacus_file(account, opacus, delta, adjacency_of(q, o), ctx);
 }
@@ -246,21 +241,18 @@ static sotto_status account_of_file(struct sotto_account *account, const struct 
 static sotto_status account_of_any_order(struct sotto_any_order *any, const struct request *q,
                                          const struct options *o, const struct sotto_context *ctx)
 {
-    sotto_status status = check_file(o);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(check_file(o));
     return sotto_account_any_order_file(any, option_text(o, "events"), q->release.target.delta,
                                         adjacency_of(q, o), ctx);
 }
 
 static sotto_status print_ledger(const struct options *o, const struct sotto_context *ctx)
 {
-    char *text = NULL;
-    sotto_status status = sotto_ledger_account(&text, option_text(o, "ledger"), option_real(o, "delta"), ctx);
-    if (status == SOTTO_OK)
-        printf("%s\n", text);
+    char *text;
+    TRY_OR_RETURN(sotto_ledger_account(&text, option_text(o, "ledger"), option_real(o, "delta"), ctx));
+    printf("%s\n", text);
     sotto_text_free(text);
-    return status;
+    return SOTTO_OK;
 }
 
 static sotto_status import_history(const struct options *o, const struct sotto_context *ctx)
@@ -269,9 +261,9 @@ static sotto_status import_history(const struct options *o, const struct sotto_c
         return option_require(o, "opacus-history");
     if (!option_given(o, "ledger"))
         return option_require(o, "ledger");
-    sotto_status status = sotto_ledger_import_opacus(
-        option_text(o, "ledger"), option_text(o, "opacus-history"), option_real(o, "delta"), ctx);
-    return status == SOTTO_OK ? print_ledger(o, ctx) : status;
+    TRY_OR_RETURN(sotto_ledger_import_opacus(option_text(o, "ledger"), option_text(o, "opacus-history"),
+                                             option_real(o, "delta"), ctx));
+    return print_ledger(o, ctx);
 }
 
 static sotto_status print_choices(const struct sotto_account *accounts, size_t count, int json)
@@ -317,8 +309,8 @@ static sotto_status verb_account_choose(const struct request *q, const struct op
                                       "--delta, --l1 and --l2 beside it");
     if (!option_given(o, "epsilon"))
         return option_require(o, "epsilon");
-    sotto_status status = sotto_choose(accounts, &count, &r->sensitivity, r->target, q->compose, ctx);
-    return status == SOTTO_OK ? print_choices(accounts, count, json) : status;
+    TRY_OR_RETURN(sotto_choose(accounts, &count, &r->sensitivity, r->target, q->compose, ctx));
+    return print_choices(accounts, count, json);
 }
 
 /* No account of one mechanism or file comes of these. */
@@ -360,7 +352,7 @@ static sotto_status put_condition(struct sotto_account *account, const struct op
 static sotto_status print_result(const struct sotto_account *account, const struct request *q,
                                  const struct options *o, int json)
 {
-    char *text = NULL;
+    char *text;
     if (!json)
         print_account(account);
     if (!json && option_given(o, "read-from-data"))
@@ -368,11 +360,12 @@ static sotto_status print_result(const struct sotto_account *account, const stru
     if (!json && strcmp(account->mechanism, "gaussian-classical") == 0 && option_given(o, "epsilon") &&
         option_given(o, "l2"))
         return print_classical(&q->release);
-    sotto_status status = json ? sotto_account_json(&text, account) : SOTTO_OK;
-    if (status == SOTTO_OK && json)
-        printf("%s\n", text);
+    if (!json)
+        return SOTTO_OK;
+    TRY_OR_RETURN(sotto_account_json(&text, account));
+    printf("%s\n", text);
     sotto_text_free(text);
-    return status;
+    return SOTTO_OK;
 }
 
 /* What holds in any order of choices, before the account of the same events. */
@@ -393,16 +386,15 @@ static void print_box(const struct sotto_any_order *a)
 static sotto_status print_any_order(const struct sotto_any_order *a, const struct request *q,
                                     const struct options *o, int json)
 {
-    char *text = NULL;
+    char *text;
     if (!json) {
         print_box(a);
         return print_result(&a->beforehand, q, o, 0);
     }
-    sotto_status status = sotto_any_order_json(&text, a);
-    if (status == SOTTO_OK)
-        printf("%s\n", text);
+    TRY_OR_RETURN(sotto_any_order_json(&text, a));
+    printf("%s\n", text);
     sotto_text_free(text);
-    return status;
+    return SOTTO_OK;
 }
 
 static sotto_status account_of(const struct options *o, const struct request *q,
@@ -416,25 +408,19 @@ static sotto_status account_of(const struct options *o, const struct request *q,
         order = option_flag(o, "any-order");
     if (order && !option_given(o, "events"))
         return cli_fail(SOTTO_EUSAGE, "account: --any-order needs --events FILE");
-    sotto_status status = order     ? account_of_any_order(&any, q, o, ctx)
-                          : file    ? account_of_file(account, q, o, ctx)
-                          : sampled ? account_of_sampled(account, q, o, ctx)
-                                    : account_of_release(account, q, o, ctx);
-    if (status == SOTTO_OK)
-        status = put_condition(account, o);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(order     ? account_of_any_order(&any, q, o, ctx)
+                  : file    ? account_of_file(account, q, o, ctx)
+                  : sampled ? account_of_sampled(account, q, o, ctx)
+                            : account_of_release(account, q, o, ctx));
+    TRY_OR_RETURN(put_condition(account, o));
     return order ? print_any_order(&any, q, o, json) : print_result(account, q, o, json);
 }
 
 static sotto_status verb_account_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct request request;
-    sotto_status status = refuse_others(o);
-    if (status == SOTTO_OK)
-        status = read_request(&request, o);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(refuse_others(o));
+    TRY_OR_RETURN(read_request(&request, o));
     if (option_given(o, "verify"))
         return verify_print(option_text(o, "verify"), NULL, option_text(o, "ledger"), NULL, ctx, json);
     if (option_flag(o, "import"))

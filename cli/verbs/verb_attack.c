@@ -55,33 +55,31 @@ static sotto_status check_ranks(const char *cache, const struct options *o)
 
 static sotto_status read_shard(struct sotto_attack_options *out, const struct options *o)
 {
-    sotto_status status = shard_read(&out->shard, &out->shards, o);
-    if (status == SOTTO_OK && cli_shares())
-        status = check_ranks(out->cache, o);
-    if (status == SOTTO_OK && out->worker && option_given(o, "shard"))
-        status = cli_fail(SOTTO_EUSAGE, "attack: --worker takes any open shadow model; omit --shard");
-    if (status == SOTTO_OK && out->shards > 1 && !out->cache)
-        status = cli_fail(SOTTO_EUSAGE, "attack: --shard needs --cache, the folder that all parts share");
-    if (status == SOTTO_OK && out->worker && !out->cache)
-        status = cli_fail(SOTTO_EUSAGE, "attack: --worker needs --cache, the folder that all workers share");
-    if (status == SOTTO_OK && out->plan && (!out->cache || out->worker || option_given(o, "shard")))
-        status =
-            cli_fail(SOTTO_EUSAGE, "attack: --plan needs --cache, and takes neither --worker nor --shard");
-    if (status == SOTTO_OK && out->plan && option_given(o, "output"))
-        status = cli_fail(SOTTO_EUSAGE, "attack: --plan writes no report; omit --output");
-    if (status == SOTTO_OK && out->worker && option_given(o, "output"))
-        status = cli_fail(SOTTO_EUSAGE,
-                          "attack: --worker trains shadow models and writes no report; omit --output");
-    return status;
+    TRY_OR_RETURN(shard_read(&out->shard, &out->shards, o));
+    if (cli_shares())
+        TRY_OR_RETURN(check_ranks(out->cache, o));
+    if (out->worker && option_given(o, "shard"))
+        return cli_fail(SOTTO_EUSAGE, "attack: --worker takes any open shadow model; omit --shard");
+    if (out->shards > 1 && !out->cache)
+        return cli_fail(SOTTO_EUSAGE, "attack: --shard needs --cache, the folder that all parts share");
+    if (out->worker && !out->cache)
+        return cli_fail(SOTTO_EUSAGE, "attack: --worker needs --cache, the folder that all workers share");
+    if (out->plan && (!out->cache || out->worker || option_given(o, "shard")))
+        return cli_fail(SOTTO_EUSAGE, "attack: --plan needs --cache, and takes neither --worker nor --shard");
+    if (out->plan && option_given(o, "output"))
+        return cli_fail(SOTTO_EUSAGE, "attack: --plan writes no report; omit --output");
+    if (out->worker && option_given(o, "output"))
+        return cli_fail(SOTTO_EUSAGE,
+                        "attack: --worker trains shadow models and writes no report; omit --output");
+    return SOTTO_OK;
 }
 
 static sotto_status read_image(struct sotto_attack_options *out, const struct options *o)
 {
     size_t shape[3];
-    sotto_status status = image_shape(shape, o);
-    if (status == SOTTO_OK)
-        out->channels = shape[0], out->height = shape[1], out->width = shape[2];
-    return status;
+    TRY_OR_RETURN(image_shape(shape, o));
+    out->channels = shape[0], out->height = shape[1], out->width = shape[2];
+    return SOTTO_OK;
 }
 
 /* The shape of records that are images stands for --image. */
@@ -102,14 +100,11 @@ static sotto_status read_options(struct sotto_attack_options *out, double rates[
 {
     sotto_attack_defaults(out);
     out->name = option_argument(o, 0);
-    sotto_status status = option_members_checked(out, sotto_option_table("attack"), "repeats|flip", o);
-    if (status == SOTTO_OK)
-        status = option_members(&out->shadow, sotto_option_table("shadow"), o);
-    if (status == SOTTO_OK)
-        status = attack_statistics(&out->audit, rates, o);
-    if (status == SOTTO_OK)
-        status = read_image(out, o);
-    return status == SOTTO_OK ? read_shard(out, o) : status;
+    TRY_OR_RETURN(option_members_checked(out, sotto_option_table("attack"), "repeats|flip", o));
+    TRY_OR_RETURN(option_members(&out->shadow, sotto_option_table("shadow"), o));
+    TRY_OR_RETURN(attack_statistics(&out->audit, rates, o));
+    TRY_OR_RETURN(read_image(out, o));
+    return read_shard(out, o);
 }
 
 /* scores.npy and membership.npy, members first: what `sotto audit --scores --membership` reads. */
@@ -117,19 +112,16 @@ static sotto_status save_scores(const char *folder, const double *scores, size_t
 {
     struct sotto_array s = {0}, b = {0};
     char path[4096];
-    sotto_status status = sotto_array_make(&s, SOTTO_F8, 1, &n);
-    if (status == SOTTO_OK)
-        status = sotto_array_make(&b, SOTTO_U1, 1, &n);
-    if (status == SOTTO_OK) {
-        memcpy(s.data, scores, n * sizeof *scores);
-        memset(b.data, 1, n_member);
-        snprintf(path, sizeof path, "%s/scores.npy", folder);
-        status = sotto_npy_save(path, &s);
-    }
-    if (status == SOTTO_OK) {
-        snprintf(path, sizeof path, "%s/membership.npy", folder);
-        status = sotto_npy_save(path, &b);
-    }
+    sotto_status status = SOTTO_OK;
+    TRY(sotto_array_make(&s, SOTTO_F8, 1, &n));
+    TRY(sotto_array_make(&b, SOTTO_U1, 1, &n));
+    memcpy(s.data, scores, n * sizeof *scores);
+    memset(b.data, 1, n_member);
+    snprintf(path, sizeof path, "%s/scores.npy", folder);
+    TRY(sotto_npy_save(path, &s));
+    snprintf(path, sizeof path, "%s/membership.npy", folder);
+    TRY(sotto_npy_save(path, &b));
+done:
     sotto_array_clear(&s);
     sotto_array_clear(&b);
     return status;
@@ -146,15 +138,14 @@ static sotto_status save_memorisation(const char *folder, const struct sotto_aud
 static sotto_status verb_attack_print(const struct sotto_audit_result *result, int finished,
                                       const char *folder, int json)
 {
-    char *text = NULL;
+    char *text;
     int table = !json && finished;
-    sotto_status status = table ? sotto_audit_summary(&text, result) : sotto_audit_encode(&text, result);
-    if (status == SOTTO_OK)
-        printf(table ? "%s" : "%s\n", text);
-    if (status == SOTTO_OK && table && folder)
+    TRY_OR_RETURN(table ? sotto_audit_summary(&text, result) : sotto_audit_encode(&text, result));
+    printf(table ? "%s" : "%s\n", text);
+    if (table && folder)
         printf("\nreport: %s/report.html\n", folder);
     sotto_text_free(text);
-    return status;
+    return SOTTO_OK;
 }
 
 /* Lines "  name   summary" as members of a JSON list. */
@@ -174,24 +165,24 @@ static void print_json_lines(const char *lines, const char **between)
 /* Rows of the library, then those of parts. */
 static sotto_status verb_attack_list(int json)
 {
-    char *text = NULL;
+    char *text;
     const char *between = "";
     const struct verb_part *part;
-    sotto_status status = sotto_attack_table(&text);
-    if (status == SOTTO_OK && json) {
+    TRY_OR_RETURN(sotto_attack_table(&text));
+    if (json) {
         printf("{\"attacks\": [");
         print_json_lines(text, &between);
-    } else if (status == SOTTO_OK)
+    } else
         printf("%s", text);
-    for (size_t i = 0; status == SOTTO_OK && (part = verb_part_of("attack", i)); i++)
+    for (size_t i = 0; (part = verb_part_of("attack", i)); i++)
         if (part->lines && json)
             print_json_lines(part->lines, &between);
         else if (part->lines)
             printf("%s", part->lines);
-    if (status == SOTTO_OK && json)
+    if (json)
         printf("\n]}\n");
     sotto_text_free(text);
-    return status;
+    return SOTTO_OK;
 }
 
 /* On several ranks each is a worker, also rank 0 before it merges: so it fails by what the others fail by, before it writes. Its
@@ -205,13 +196,13 @@ static sotto_status train_shadows(const struct sotto_attack_options *options, co
     double *scores = NULL;
     int finished;
     worker.worker = 1;
-    sotto_status status = attack_inputs_load(&in, o, ctx);
-    if (status == SOTTO_OK)
-        status = take_image(&worker, in.image);
-    if (status == SOTTO_OK && !(scores = calloc(in.input.member.n + in.input.nonmember.n, sizeof *scores)))
-        status = cli_fail(SOTTO_ENOMEM, "attack: out of memory for scores");
-    if (status == SOTTO_OK)
-        status = sotto_attack(&result, scores, &finished, &in.input, &worker, ctx);
+    sotto_status status = SOTTO_OK;
+    TRY(attack_inputs_load(&in, o, ctx));
+    TRY(take_image(&worker, in.image));
+    if (!(scores = calloc(in.input.member.n + in.input.nonmember.n, sizeof *scores)))
+        TRY(cli_fail(SOTTO_ENOMEM, "attack: out of memory for scores"));
+    TRY(sotto_attack(&result, scores, &finished, &in.input, &worker, ctx));
+done:
     sotto_audit_result_free(&result);
     free(scores);
     attack_inputs_clear(&in);
@@ -230,34 +221,32 @@ static sotto_status verb_attack_run(const struct options *o, const struct sotto_
     struct sotto_audit_result result = {0};
     int finished = 0;
     const char *folder = option_text(o, "output");
-    sotto_status status = cli_writes() ? option_check_report(o) : SOTTO_OK;
-    if (status == SOTTO_OK)
-        status = read_options(&options, rates, o);
-    if (status == SOTTO_OK && cli_shares() && !options.plan)
-        status = train_shadows(&options, o, ctx);
-    if (status != SOTTO_OK || !cli_writes())
-        return status;
-    status = attack_inputs_load(&in, o, ctx);
-    if (status == SOTTO_OK)
-        status = take_image(&options, in.image);
+    sotto_status status = SOTTO_OK;
+    if (cli_writes())
+        TRY(option_check_report(o));
+    TRY(read_options(&options, rates, o));
+    if (cli_shares() && !options.plan)
+        TRY(train_shadows(&options, o, ctx));
+    if (!cli_writes())
+        goto done;
+    TRY(attack_inputs_load(&in, o, ctx));
+    TRY(take_image(&options, in.image));
     size_t n_member = in.input.member.n, n = n_member + in.input.nonmember.n;
-    if (status == SOTTO_OK && !(scores = calloc(n, sizeof *scores)))
-        status = cli_fail(SOTTO_ENOMEM, "attack: out of memory for %zu scores", n);
-    if (status == SOTTO_OK)
-        status = sotto_attack(&result, scores, &finished, &in.input, &options, ctx);
-    if (status == SOTTO_OK && finished && folder) {
+    if (!(scores = calloc(n, sizeof *scores)))
+        TRY(cli_fail(SOTTO_ENOMEM, "attack: out of memory for %zu scores", n));
+    TRY(sotto_attack(&result, scores, &finished, &in.input, &options, ctx));
+    if (finished && folder) {
         const struct sotto_audit_facts facts = {.title = option_text(o, "title"),
                                                 .inputs = in.files,
                                                 .inputs_count = in.file_count,
                                                 .command = option_shown_command(o)};
-        status = sotto_report_audit(folder, &result, &facts);
-        if (status == SOTTO_OK)
-            status = save_scores(folder, scores, n_member, n);
-        if (status == SOTTO_OK && options.audit.memorisation)
-            status = save_memorisation(folder, &result);
+        TRY(sotto_report_audit(folder, &result, &facts));
+        TRY(save_scores(folder, scores, n_member, n));
+        if (options.audit.memorisation)
+            TRY(save_memorisation(folder, &result));
     }
-    if (status == SOTTO_OK)
-        status = verb_attack_print(&result, finished, folder, json);
+    TRY(verb_attack_print(&result, finished, folder, json));
+done:
     sotto_audit_result_free(&result);
     free(scores);
     attack_inputs_clear(&in);

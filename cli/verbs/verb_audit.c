@@ -88,27 +88,26 @@ static sotto_status read_claim(struct sotto_audit_options *out, const struct opt
 static sotto_status check_gate(char *first, size_t capacity, const struct sotto_audit_result *audit,
                                const char *rule, int json)
 {
-    char *line = NULL;
+    char *line;
     int failed = 0;
-    sotto_status status = sotto_audit_gate(&failed, &line, audit, rule);
-    if (status == SOTTO_OK && !json)
+    TRY_OR_RETURN(sotto_audit_gate(&failed, &line, audit, rule));
+    if (!json)
         printf("%s\n", line);
-    if (status == SOTTO_OK && failed && !first[0])
+    if (failed && !first[0])
         snprintf(first, capacity, "%s", line);
     sotto_text_free(line);
-    return status;
+    return SOTTO_OK;
 }
 
 static sotto_status verb_audit_print(const struct sotto_audit_result *result, const char *folder, int json)
 {
-    char *text = NULL;
-    sotto_status status = json ? sotto_audit_encode(&text, result) : sotto_audit_summary(&text, result);
-    if (status == SOTTO_OK)
-        printf(json ? "%s\n" : "%s", text);
-    if (status == SOTTO_OK && !json && folder)
+    char *text;
+    TRY_OR_RETURN(json ? sotto_audit_encode(&text, result) : sotto_audit_summary(&text, result));
+    printf(json ? "%s\n" : "%s", text);
+    if (!json && folder)
         printf("\nreport: %s/report.html\n", folder);
     sotto_text_free(text);
-    return status;
+    return SOTTO_OK;
 }
 
 static sotto_status save_memorisation(const char *folder, const struct sotto_audit_result *result)
@@ -151,19 +150,17 @@ static sotto_status print_power_at(const struct power_sizes *s, double fpr, int 
 {
     double loci = s->loci;
     struct sotto_tracing_power p;
-    sotto_status status = SOTTO_OK;
     if (!(loci > 0))
-        status = sotto_tracing_loci(&loci, s->pool, s->reference, fpr, s->tpr);
-    if (status == SOTTO_OK)
-        status = sotto_tracing_power(&p, loci, s->pool, s->reference, fpr);
-    if (status == SOTTO_OK && json)
+        TRY_OR_RETURN(sotto_tracing_loci(&loci, s->pool, s->reference, fpr, s->tpr));
+    TRY_OR_RETURN(sotto_tracing_power(&p, loci, s->pool, s->reference, fpr));
+    if (json)
         printf("%s{\"fpr\": %.17g, \"loci\": %.17g, \"separation\": %.17g, \"auc\": %.17g, \"tpr\": %.17g, "
                "\"plain_auc\": %.17g}",
                first ? "" : ", ", fpr, loci, p.separation, p.auc, p.tpr, p.plain_auc);
-    else if (status == SOTTO_OK)
+    else
         printf("%-10.6g %-10.0f %-11.5g %-9.5f %-9.4f %.5f\n", fpr, loci, p.separation, p.auc, p.tpr,
                p.plain_auc);
-    return status;
+    return SOTTO_OK;
 }
 
 /* Before any data are touched: by formula, for independent loci. */
@@ -179,17 +176,17 @@ static sotto_status print_power(const struct options *o, const double *fpr, size
                 return cli_fail(SOTTO_EUSAGE, "audit: --power reads no arrays; omit --%s", row->name);
     if (option_given(o, "arrays"))
         return cli_fail(SOTTO_EUSAGE, "audit: --power reads no arrays; omit --arrays");
-    sotto_status status = read_power(&s, option_text(o, "power"));
-    if (status != SOTTO_OK)
-        return status;
+    sotto_status status = SOTTO_OK;
+    TRY_OR_RETURN(read_power(&s, option_text(o, "power")));
     if (json)
         printf("{\"schema\": \"sotto.tracing-power/1\", \"pool\": %.17g, \"reference\": %.17g, \"rates\": [",
                s.pool, s.reference);
     else
         printf("by formula, for independent loci; auc and tpr: tracing-standardised\n"
                "fpr        loci       separation  auc       tpr       auc of tracing\n");
-    for (size_t i = 0; status == SOTTO_OK && i < count; i++)
-        status = print_power_at(&s, fpr[i], i == 0, json);
+    for (size_t i = 0; i < count; i++)
+        TRY(print_power_at(&s, fpr[i], i == 0, json));
+done:
     if (json)
         printf("]}\n");
     return status;
@@ -245,16 +242,13 @@ static sotto_status verb_audit_show(const struct sotto_audit_result *result, con
                                             .certificate = option_text(o, "certificate"),
                                             .ledger = option_text(o, "ledger"),
                                             .command = option_shown_command(o)};
-    sotto_status status = SOTTO_OK;
     if (folder)
-        status = sotto_report_audit(folder, result, &facts);
-    if (status == SOTTO_OK && folder && option_flag(o, "memorisation"))
-        status = save_memorisation(folder, result);
-    if (status == SOTTO_OK && option_given(o, "p-values"))
-        status = sotto_audit_save_p_values(option_text(o, "p-values"), result);
-    if (status == SOTTO_OK)
-        status = verb_audit_print(result, folder, json);
-    return status;
+        TRY_OR_RETURN(sotto_report_audit(folder, result, &facts));
+    if (folder && option_flag(o, "memorisation"))
+        TRY_OR_RETURN(save_memorisation(folder, result));
+    if (option_given(o, "p-values"))
+        TRY_OR_RETURN(sotto_audit_save_p_values(option_text(o, "p-values"), result));
+    return verb_audit_print(result, folder, json);
 }
 
 /* The claim, the rules of --fail-if and the certificate's curve: the first that failed decides. */
@@ -262,17 +256,16 @@ static sotto_status check_gates(const struct sotto_audit_result *result,
                                 const struct sotto_audit_options *options, const char *const *rules, int json)
 {
     char gate[512] = "";
-    sotto_status status = SOTTO_OK;
     if (options->has_claim)
-        status = check_gate(gate, sizeof gate, result, "claim>0", json);
-    for (size_t i = 0; status == SOTTO_OK && rules[i]; i++)
-        status = check_gate(gate, sizeof gate, result, rules[i], json);
-    if (status == SOTTO_OK && result->curve && result->curve->contradicted && !gate[0])
+        TRY_OR_RETURN(check_gate(gate, sizeof gate, result, "claim>0", json));
+    for (size_t i = 0; rules[i]; i++)
+        TRY_OR_RETURN(check_gate(gate, sizeof gate, result, rules[i], json));
+    if (result->curve && result->curve->contradicted && !gate[0])
         snprintf(gate, sizeof gate, "the curve of the certificate is contradicted at %g %%",
                  100 * result->curve->confidence);
-    if (status == SOTTO_OK && gate[0])
-        status = cli_fail(SOTTO_EGATE, "audit: %s", gate);
-    return status;
+    if (gate[0])
+        return cli_fail(SOTTO_EGATE, "audit: %s", gate);
+    return SOTTO_OK;
 }
 
 static sotto_status verb_audit_run(const struct options *o, const struct sotto_context *ctx, int json)
@@ -284,35 +277,28 @@ static sotto_status verb_audit_run(const struct options *o, const struct sotto_c
     struct sotto_audit_options options = {.fpr = rates};
     struct sotto_privacy_profile profile = {0};
     enum sotto_coins coins;
-    sotto_status status = option_check_report(o);
-    if (status == SOTTO_OK)
-        status = option_reals(rates, MAX_RATES, &options.fpr_count, o, "fpr");
-    if (status == SOTTO_OK && option_given(o, "power"))
+    sotto_status status = SOTTO_OK;
+    TRY(option_check_report(o));
+    TRY(option_reals(rates, MAX_RATES, &options.fpr_count, o, "fpr"));
+    if (option_given(o, "power"))
         return print_power(o, rates, options.fpr_count, json);
-    if (status == SOTTO_OK && (option_given(o, "canary-scores") || option_given(o, "candidate-scores")))
+    if (option_given(o, "canary-scores") || option_given(o, "candidate-scores"))
         return audit_exposure_print(o, json);
-    if (status == SOTTO_OK)
-        status = read_claim(&options, o);
-    for (size_t i = 0; status == SOTTO_OK && rules[i]; i++)
-        status = sotto_audit_gate(NULL, NULL, NULL, rules[i]);
-    if (status == SOTTO_OK)
-        status = option_members_checked(&options, sotto_option_table("audit"), "confidence|delta", o);
-    if (status == SOTTO_OK)
-        status = read_coins(&coins, o);
-    if (status == SOTTO_OK)
-        status = check_certificate(&profile, o, ctx);
-    if (status == SOTTO_OK)
-        status = audit_inputs_load(&in, o);
-    if (status == SOTTO_OK && option_given(o, "coins") && !option_given(o, "one-run"))
+    TRY(read_claim(&options, o));
+    for (size_t i = 0; rules[i]; i++)
+        TRY(sotto_audit_gate(NULL, NULL, NULL, rules[i]));
+    TRY(option_members_checked(&options, sotto_option_table("audit"), "confidence|delta", o));
+    TRY(read_coins(&coins, o));
+    TRY(check_certificate(&profile, o, ctx));
+    TRY(audit_inputs_load(&in, o));
+    if (option_given(o, "coins") && !option_given(o, "one-run"))
         options.one_run_guesses = (in.input->n_member + in.input->n_nonmember) / 20;
-    if (status == SOTTO_OK)
-        status = sotto_audit(&result, in.input, &options, ctx);
-    if (status == SOTTO_OK && profile.count)
-        status = sotto_audit_test_curve(&result, &profile, coins);
-    if (status == SOTTO_OK)
-        status = verb_audit_show(&result, &in, o, json);
-    if (status == SOTTO_OK)
-        status = check_gates(&result, &options, rules, json);
+    TRY(sotto_audit(&result, in.input, &options, ctx));
+    if (profile.count)
+        TRY(sotto_audit_test_curve(&result, &profile, coins));
+    TRY(verb_audit_show(&result, &in, o, json));
+    TRY(check_gates(&result, &options, rules, json));
+done:
     sotto_privacy_profile_clear(&profile);
     sotto_audit_result_free(&result);
     audit_inputs_clear(&in);

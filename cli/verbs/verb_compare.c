@@ -88,15 +88,14 @@ static sotto_status read_certificate(struct sotto_compared *compared, size_t cou
 static sotto_status read_certificates(char **texts, size_t *read, struct sotto_compared *compared,
                                       size_t count, const char *const *given)
 {
-    sotto_status status = SOTTO_OK;
-    for (; status == SOTTO_OK && given && given[*read] && *read < FILES_MAX; ++*read) {
+    for (; given && given[*read] && *read < FILES_MAX; ++*read) {
         texts[*read] = strdup(given[*read]);
-        status = texts[*read] ? read_certificate(compared, count, texts[*read])
-                              : cli_fail(SOTTO_ENOMEM, "compare: out of memory");
+        TRY_OR_RETURN(texts[*read] ? read_certificate(compared, count, texts[*read])
+                                   : cli_fail(SOTTO_ENOMEM, "compare: out of memory"));
     }
-    if (status == SOTTO_OK && given && given[*read])
-        status = cli_fail(SOTTO_EUSAGE, "--certificate: more than %d were given", FILES_MAX);
-    return status;
+    if (given && given[*read])
+        return cli_fail(SOTTO_EUSAGE, "--certificate: more than %d were given", FILES_MAX);
+    return SOTTO_OK;
 }
 
 static sotto_status verb_compare_run(const struct options *o, const struct sotto_context *ctx, int json)
@@ -116,27 +115,23 @@ static sotto_status verb_compare_run(const struct options *o, const struct sotto
                         count);
     models = calloc(count, sizeof *models);
     compared = calloc(count, sizeof *compared);
-    sotto_status status = models && compared
-                              ? option_check_report(o)
-                              : cli_fail(SOTTO_ENOMEM, "compare: out of memory for %zu models", count);
-    for (size_t i = 0; status == SOTTO_OK && i < count; i++) {
-        status = read_model(&models[i], given[i]);
+    sotto_status status = SOTTO_OK;
+    TRY(models && compared ? option_check_report(o)
+                           : cli_fail(SOTTO_ENOMEM, "compare: out of memory for %zu models", count));
+    for (size_t i = 0; i < count; i++) {
+        TRY(read_model(&models[i], given[i]));
         compared[i] = (struct sotto_compared){
             .name = models[i].name, .files = models[i].files, .file_count = models[i].count};
     }
-    if (status == SOTTO_OK)
-        status = read_certificates(certificates, &certificate_count, compared, count,
-                                   option_list(o, "certificate"));
-    if (status == SOTTO_OK)
-        status = sotto_compare(&result, compared, count, option_text(o, "title"));
-    if (status == SOTTO_OK && option_given(o, "output"))
-        status = sotto_compare_write(option_text(o, "output"), &result);
-    if (status == SOTTO_OK)
-        status = json ? sotto_compare_encode(&text, &result) : sotto_compare_summary(&text, &result);
-    if (status == SOTTO_OK)
-        printf(json ? "%s\n" : "%s", text);
-    if (status == SOTTO_OK && !json && option_given(o, "output"))
+    TRY(read_certificates(certificates, &certificate_count, compared, count, option_list(o, "certificate")));
+    TRY(sotto_compare(&result, compared, count, option_text(o, "title")));
+    if (option_given(o, "output"))
+        TRY(sotto_compare_write(option_text(o, "output"), &result));
+    TRY(json ? sotto_compare_encode(&text, &result) : sotto_compare_summary(&text, &result));
+    printf(json ? "%s\n" : "%s", text);
+    if (!json && option_given(o, "output"))
         printf("\nreport: %s/report.html\n", option_text(o, "output"));
+done:
     sotto_text_free(text);
     sotto_compare_result_free(&result);
     for (size_t i = 0; i < certificate_count; i++)

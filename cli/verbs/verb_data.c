@@ -40,9 +40,7 @@ static sotto_status run_list(const struct options *o, const struct sotto_context
 {
     char *text;
     (void)o, (void)ctx;
-    sotto_status status = json ? sotto_data_list(&text) : sotto_data_table(&text);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(json ? sotto_data_list(&text) : sotto_data_table(&text));
     printf("%s%s", text, json ? "\n" : "");
     sotto_text_free(text);
     return SOTTO_OK;
@@ -91,13 +89,13 @@ static sotto_status print_facts(const struct sotto_dataset *d)
     if (!d->labels)
         printf("labels     none\n");
     if (d->labels)
-        status = print_counts("classes", d->labels, d->n, d->classes, d->class_names);
-    if (d->attribute && status == SOTTO_OK) {
+        TRY(print_counts("classes", d->labels, d->n, d->classes, d->class_names));
+    if (d->attribute) {
         printf("attribute  %s\n", d->attribute_name);
-        status = print_counts("values", d->attribute, d->n, d->values, d->value_names);
+        TRY(print_counts("values", d->attribute, d->n, d->values, d->value_names));
     }
-    if (status == SOTTO_OK)
-        status = print_unit(d);
+    TRY(print_unit(d));
+done:
     printf("identity   %s\n", d->dataset_id[0] ? d->dataset_id : "none (a path, or imported by version 1)");
     printf("sha256     %s\n", d->sha256);
     return status;
@@ -107,11 +105,10 @@ static sotto_status print_facts(const struct sotto_dataset *d)
 static sotto_status print_summary(const struct sotto_dataset *d)
 {
     char *text;
-    sotto_status status = sotto_dataset_summary(&text, d);
-    if (status == SOTTO_OK)
-        printf("%s", text);
-    sotto_text_free(status == SOTTO_OK ? text : NULL);
-    return status;
+    TRY_OR_RETURN(sotto_dataset_summary(&text, d));
+    printf("%s", text);
+    sotto_text_free(text);
+    return SOTTO_OK;
 }
 
 static sotto_status run_info(const struct options *o, const struct sotto_context *ctx, int json)
@@ -119,18 +116,18 @@ static sotto_status run_info(const struct options *o, const struct sotto_context
     const char *name = option_argument(o, 1);
     struct sotto_dataset *d;
     char *text;
-    sotto_status status = json ? sotto_data_info(&text, name, ctx) : sotto_dataset_open(&d, name, ctx);
-    if (status != SOTTO_OK)
-        return status;
+    sotto_status status = SOTTO_OK;
     if (json) {
+        TRY_OR_RETURN(sotto_data_info(&text, name, ctx));
         printf("%s\n", text);
         sotto_text_free(text);
-    } else {
-        status = print_facts(d);
-        if (status == SOTTO_OK)
-            status = print_summary(d);
-        sotto_dataset_free(d);
+        return SOTTO_OK;
     }
+    TRY_OR_RETURN(sotto_dataset_open(&d, name, ctx));
+    TRY(print_facts(d));
+    TRY(print_summary(d));
+done:
+    sotto_dataset_free(d);
     return status;
 }
 
@@ -138,8 +135,8 @@ static sotto_status read_import_options(struct sotto_import_options *out, const 
 {
     *out = (struct sotto_import_options){.dataset_id = option_text(o, "dataset-id"),
                                          .schema = option_text(o, "schema")};
-    sotto_status status = option_members(out, sotto_option_table("import"), o);
-    return status == SOTTO_OK ? image_size(&out->height, &out->width, o) : status;
+    TRY_OR_RETURN(option_members(out, sotto_option_table("import"), o));
+    return image_size(&out->height, &out->width, o);
 }
 
 /* What an import or a fetch ends with. */
@@ -147,33 +144,27 @@ static sotto_status verb_data_announce(const char *name, const struct sotto_cont
 {
     struct sotto_dataset *d;
     char *text;
-    sotto_status status = SOTTO_OK;
     if (!json) {
         printf("imported %s; 'sotto data info %s' shows it\n", name, name);
-        status = sotto_dataset_open(&d, name, ctx);
-        if (status == SOTTO_OK)
-            status = print_summary(d);
-        sotto_dataset_free(status == SOTTO_OK ? d : NULL);
+        TRY_OR_RETURN(sotto_dataset_open(&d, name, ctx));
+        const sotto_status status = print_summary(d);
+        sotto_dataset_free(d);
         return status;
     }
-    status = sotto_data_info(&text, name, ctx);
-    if (status == SOTTO_OK) {
-        printf("%s\n", text);
-        sotto_text_free(text);
-    }
-    return status;
+    TRY_OR_RETURN(sotto_data_info(&text, name, ctx));
+    printf("%s\n", text);
+    sotto_text_free(text);
+    return SOTTO_OK;
 }
 
 static sotto_status run_import(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct sotto_import_options options;
     const char *name = option_text(o, "name");
-    sotto_status status = option_require(o, "name");
-    if (status == SOTTO_OK)
-        status = read_import_options(&options, o);
-    if (status == SOTTO_OK)
-        status = sotto_data_import(option_argument(o, 1), name, &options, ctx);
-    return status == SOTTO_OK ? verb_data_announce(name, ctx, json) : status;
+    TRY_OR_RETURN(option_require(o, "name"));
+    TRY_OR_RETURN(read_import_options(&options, o));
+    TRY_OR_RETURN(sotto_data_import(option_argument(o, 1), name, &options, ctx));
+    return verb_data_announce(name, ctx, json);
 }
 
 /* Someone at a terminal is shown what will come over the line, and asked; a script is not. */
@@ -181,9 +172,7 @@ static sotto_status verb_data_ask(const struct options *o, const char *name,
                                   const struct sotto_fetch_options *options)
 {
     char *text, answer[16] = "";
-    sotto_status status = sotto_data_fetch_plan(&text, name, options);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(sotto_data_fetch_plan(&text, name, options));
     if (!option_flag(o, "quiet"))
         fprintf(stderr, "%s", text);
     sotto_text_free(text);
@@ -200,23 +189,18 @@ static sotto_status run_fetch(const struct options *o, const struct sotto_contex
 {
     const char *name = option_argument(o, 1);
     struct sotto_fetch_options options = {0};
-    sotto_status status = option_members(&options, sotto_option_table("fetch"), o);
-    if (status == SOTTO_OK)
-        status = read_import_options(&options.import, o);
-    if (status == SOTTO_OK)
-        status = verb_data_ask(o, name, &options);
-    if (status == SOTTO_OK)
-        status = sotto_data_fetch(name, &options, ctx);
-    return status == SOTTO_OK ? verb_data_announce(name, ctx, json) : status;
+    TRY_OR_RETURN(option_members(&options, sotto_option_table("fetch"), o));
+    TRY_OR_RETURN(read_import_options(&options.import, o));
+    TRY_OR_RETURN(verb_data_ask(o, name, &options));
+    TRY_OR_RETURN(sotto_data_fetch(name, &options, ctx));
+    return verb_data_announce(name, ctx, json);
 }
 
 static sotto_status run_verify(const struct options *o, const struct sotto_context *ctx, int json)
 {
     const char *name = option_argument(o, 1);
     char *text;
-    sotto_status status = sotto_data_verify(&text, name, ctx);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(sotto_data_verify(&text, name, ctx));
     if (json)
         printf("%s\n", text);
     else
@@ -251,9 +235,7 @@ static sotto_status print_encoding(const char *folder, const struct options *o)
     struct sotto_table_encoding *e;
     char path[4096];
     snprintf(path, sizeof path, "%.4000s/encoding.json", folder);
-    sotto_status status = sotto_table_encoding_load(&e, path);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(sotto_table_encoding_load(&e, path));
     printf("%s: %zu columns, %zu classes, encoding ", path, sotto_table_encoding_width(e),
            sotto_table_encoding_classes(e));
     if (option_given(o, "fit-on"))
@@ -273,23 +255,21 @@ static sotto_status run_split(const struct options *o, const struct sotto_contex
     struct sotto_split_options options = {0};
     char *text = NULL;
     size_t count = 0;
-    sotto_status status = option_require(o, "output");
-    if (status == SOTTO_OK)
-        status = option_require(o, "parts");
-    if (status == SOTTO_OK)
-        status = option_members(&options, sotto_option_table("split"), o);
-    if (status == SOTTO_OK && !(text = strdup(option_text(o, "parts"))))
-        status = cli_fail(SOTTO_ENOMEM, "data split: out of memory");
-    if (status == SOTTO_OK)
-        status = read_parts(parts, &count, text);
-    if (status == SOTTO_OK)
-        status = sotto_data_split(folder, name, parts, count, &options, ctx);
-    if (status == SOTTO_OK && json)
+    sotto_status status = SOTTO_OK;
+    TRY(option_require(o, "output"));
+    TRY(option_require(o, "parts"));
+    TRY(option_members(&options, sotto_option_table("split"), o));
+    if (!(text = strdup(option_text(o, "parts"))))
+        TRY(cli_fail(SOTTO_ENOMEM, "data split: out of memory"));
+    TRY(read_parts(parts, &count, text));
+    TRY(sotto_data_split(folder, name, parts, count, &options, ctx));
+    if (json)
         printf("{\"schema\": \"sotto.split/1\", \"parts\": %zu}\n", count);
-    else if (status == SOTTO_OK)
+    else
         printf("%s: %zu parts of %s\n", folder, count, name);
-    if (status == SOTTO_OK && !json && options.one_hot)
-        status = print_encoding(folder, o);
+    if (!json && options.one_hot)
+        TRY(print_encoding(folder, o));
+done:
     free(text);
     return status;
 }
@@ -298,18 +278,16 @@ static sotto_status run_schema(const struct options *o, const struct sotto_conte
 {
     struct sotto_import_options options;
     const char *path = option_text(o, "output");
-    sotto_status status = option_require(o, "output");
-    if (status == SOTTO_OK)
-        status = read_import_options(&options, o);
-    if (status == SOTTO_OK)
-        status = sotto_data_schema(path, option_argument(o, 1), &options, ctx);
-    if (status == SOTTO_OK && json)
+    TRY_OR_RETURN(option_require(o, "output"));
+    TRY_OR_RETURN(read_import_options(&options, o));
+    TRY_OR_RETURN(sotto_data_schema(path, option_argument(o, 1), &options, ctx));
+    if (json)
         printf("{\"schema\": \"sotto.schema-draft/1\"}\n");
-    else if (status == SOTTO_OK)
+    else
         printf("%s: a draft; state its columns and take them off from_rows, or every epsilon stays "
                "conditional\n",
                path);
-    return status;
+    return SOTTO_OK;
 }
 
 static void print_check(const struct sotto_records_check *c, size_t classes)
@@ -330,11 +308,11 @@ static void print_check(const struct sotto_records_check *c, size_t classes)
 static sotto_status check_arrays(struct sotto_records_check *c, size_t *classes, const struct options *o)
 {
     struct head_inputs in = {0};
-    sotto_status status = option_require(o, "classes");
-    if (status == SOTTO_OK)
-        status = head_inputs_load(&in, o, 1);
-    if (status == SOTTO_OK)
-        status = sotto_head_check_records(c, in.x.data, in.y.data, in.n, in.d, in.classes);
+    sotto_status status = SOTTO_OK;
+    TRY(option_require(o, "classes"));
+    TRY(head_inputs_load(&in, o, 1));
+    TRY(sotto_head_check_records(c, in.x.data, in.y.data, in.n, in.d, in.classes));
+done:
     *classes = in.classes;
     head_inputs_clear(&in);
     return status;
@@ -347,20 +325,19 @@ static sotto_status check_set(struct sotto_records_check *c, size_t *classes, co
     struct sotto_dataset *d = NULL;
     struct class_list given = {0};
     int64_t *labels = NULL;
-    sotto_status status = sotto_dataset_open(&d, option_argument(o, 1), ctx);
-    if (status == SOTTO_OK && !d->labels)
-        status = cli_fail(SOTTO_EINVAL, "data check: data set '%s' has no labels", d->name);
-    if (status == SOTTO_OK)
-        status = class_list_read(&given, o);
-    if (status == SOTTO_OK && !(labels = calloc(d->n, sizeof *labels)))
-        status = cli_fail(SOTTO_ENOMEM, "data check: out of memory");
-    if (status == SOTTO_OK) {
-        memcpy(labels, d->labels, d->n * sizeof *labels);
-        if (given.names && d->class_names)
-            class_list_translate(labels, d->n, d->class_names, d->classes, &given);
-        *classes = given.count ? given.count : d->classes;
-        status = sotto_head_check_records(c, d->features, labels, d->n, d->columns, *classes);
-    }
+    sotto_status status = SOTTO_OK;
+    TRY(sotto_dataset_open(&d, option_argument(o, 1), ctx));
+    if (!d->labels)
+        TRY(cli_fail(SOTTO_EINVAL, "data check: data set '%s' has no labels", d->name));
+    TRY(class_list_read(&given, o));
+    if (!(labels = calloc(d->n, sizeof *labels)))
+        TRY(cli_fail(SOTTO_ENOMEM, "data check: out of memory"));
+    memcpy(labels, d->labels, d->n * sizeof *labels);
+    if (given.names && d->class_names)
+        class_list_translate(labels, d->n, d->class_names, d->classes, &given);
+    *classes = given.count ? given.count : d->classes;
+    TRY(sotto_head_check_records(c, d->features, labels, d->n, d->columns, *classes));
+done:
     free(labels);
     class_list_clear(&given);
     sotto_dataset_free(d);
@@ -374,29 +351,28 @@ static sotto_status run_check(const struct options *o, const struct sotto_contex
     const bool set = option_argument_count(o) > 1;
     if (set && (option_given(o, "features") || option_given(o, "labels") || option_given(o, "indices")))
         return cli_fail(SOTTO_EUSAGE, "data check: give a data set, or --features and --labels, not both");
-    sotto_status status = set ? check_set(&c, &classes, o, ctx) : check_arrays(&c, &classes, o);
-    if (status == SOTTO_OK && json)
+    TRY_OR_RETURN(set ? check_set(&c, &classes, o, ctx) : check_arrays(&c, &classes, o));
+    if (json)
         printf("{\"schema\": \"sotto.records-check/1\", \"records\": %zu, \"nothing\": %zu, \"not_finite\": "
                "%zu, \"no_class\": %zu, "
                "\"classes\": %zu, \"empty_classes\": %zu, \"least_label\": %lld, \"largest_label\": %lld}\n",
                c.n, c.nothing, c.not_finite, c.no_class, classes, c.empty, (long long)c.least,
                (long long)c.most);
-    else if (status == SOTTO_OK)
+    else
         print_check(&c, classes);
-    return status;
+    return SOTTO_OK;
 }
 
 static sotto_status run_loci(const struct options *o, const struct sotto_context *ctx, int json)
 {
     const char *path = option_text(o, "output");
-    sotto_status status = option_require(o, "output");
-    if (status == SOTTO_OK)
-        status = sotto_data_loci(path, option_argument(o, 1), ctx);
-    if (status == SOTTO_OK && json)
+    TRY_OR_RETURN(option_require(o, "output"));
+    TRY_OR_RETURN(sotto_data_loci(path, option_argument(o, 1), ctx));
+    if (json)
         printf("{\"schema\": \"sotto.loci/1\"}\n");
-    else if (status == SOTTO_OK)
+    else
         printf("%s\n", path);
-    return status;
+    return SOTTO_OK;
 }
 
 static const struct action {

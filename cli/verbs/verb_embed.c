@@ -39,8 +39,8 @@ static sotto_status open_encoder(struct sotto_encoder **out, const struct option
 static sotto_status verb_embed_save(const char *path, const struct sotto_array *a,
                                     const struct sotto_provenance *records)
 {
-    sotto_status status = sotto_npy_save(path, a);
-    return status == SOTTO_OK ? sotto_provenance_save(path, records) : status;
+    TRY_OR_RETURN(sotto_npy_save(path, a));
+    return sotto_provenance_save(path, records);
 }
 
 static sotto_status save_column(const char *path, const int64_t *column, const struct sotto_array *chosen,
@@ -90,14 +90,10 @@ static sotto_status embed_fixed(struct sotto_array *x, const struct options *o,
 {
     struct sotto_scattering settings = {0};
     size_t shape[3];
-    sotto_status status = option_members(&settings, sotto_option_table("scattering"), o);
-    if (status == SOTTO_OK)
-        status = sotto_scattering_shape(shape, data, &settings);
-    if (status == SOTTO_OK)
-        status = make_rows(x, chosen, shape[0] * shape[1] * shape[2]);
-    if (status == SOTTO_OK)
-        status = sotto_scatter(x->data, data, chosen->data, chosen->count, &settings, ctx);
-    return status;
+    TRY_OR_RETURN(option_members(&settings, sotto_option_table("scattering"), o));
+    TRY_OR_RETURN(sotto_scattering_shape(shape, data, &settings));
+    TRY_OR_RETURN(make_rows(x, chosen, shape[0] * shape[1] * shape[2]));
+    return sotto_scatter(x->data, data, chosen->data, chosen->count, &settings, ctx);
 }
 
 static sotto_status embed_learnt(struct sotto_array *x, const struct options *o,
@@ -109,18 +105,16 @@ static sotto_status embed_learnt(struct sotto_array *x, const struct options *o,
                                                   .grid = option_count(o, "grid"),
                                                   .mirror = option_flag(o, "mirror")};
     size_t width = 0;
-    sotto_status status = open_encoder(&encoder, o, data);
-    if (status == SOTTO_OK && sotto_encoder_statement(encoder)[0])
+    sotto_status status = SOTTO_OK;
+    TRY(open_encoder(&encoder, o, data));
+    if (sotto_encoder_statement(encoder)[0])
         fprintf(stderr, "sotto: warning: %s: %s\n", option_text(o, "encoder"),
                 sotto_encoder_statement(encoder));
-    if (status == SOTTO_OK)
-        status = sotto_block_width(&width, encoder, &features);
-    if (status == SOTTO_OK)
-        status = make_rows(x, chosen, width);
-    if (status == SOTTO_OK)
-        status = sotto_embed_blocks(x->data, encoder, data, chosen->data, chosen->count, &features, ctx);
-    if (status == SOTTO_OK)
-        status = sotto_encoder_shape(records, encoder, option_text(o, "encoder"));
+    TRY(sotto_block_width(&width, encoder, &features));
+    TRY(make_rows(x, chosen, width));
+    TRY(sotto_embed_blocks(x->data, encoder, data, chosen->data, chosen->count, &features, ctx));
+    TRY(sotto_encoder_shape(records, encoder, option_text(o, "encoder")));
+done:
     sotto_encoder_free(encoder);
     return status;
 }
@@ -130,18 +124,16 @@ static sotto_status verb_embed_standardise(struct sotto_array *x, const char *pa
 {
     struct sotto_array public_x = {0};
     size_t width = x->shape[1];
-    sotto_status status = sotto_array_load(&public_x, path, 0, cli_context());
-    if (status == SOTTO_OK)
-        status = sotto_array_convert(&public_x, SOTTO_F4);
-    if (status == SOTTO_OK && (public_x.ndim != 2 || public_x.shape[1] != width))
-        status =
-            cli_fail(SOTTO_EINVAL,
+    sotto_status status = SOTTO_OK;
+    TRY(sotto_array_load(&public_x, path, 0, cli_context()));
+    TRY(sotto_array_convert(&public_x, SOTTO_F4));
+    if (public_x.ndim != 2 || public_x.shape[1] != width)
+        TRY(cli_fail(SOTTO_EINVAL,
                      "--standardise: %s does not have shape (N, %zu); expected embeddings by this encoder",
-                     path, width);
-    if (status == SOTTO_OK)
-        status = sotto_standardise(x->data, x->shape[0], width, public_x.data, public_x.shape[0]);
-    if (status == SOTTO_OK)
-        status = shape_by_rows(records, "moments", path);
+                     path, width));
+    TRY(sotto_standardise(x->data, x->shape[0], width, public_x.data, public_x.shape[0]));
+    TRY(shape_by_rows(records, "moments", path));
+done:
     sotto_array_clear(&public_x);
     return status;
 }
@@ -162,37 +154,34 @@ static sotto_status verb_embed_join(struct sotto_array *x, const char *path, dou
     struct sotto_array left = {0}, both = {0};
     struct sotto_provenance theirs = {0};
     size_t n = x->shape[0], own = x->shape[1];
-    sotto_status status = sotto_array_load(&left, path, 0, cli_context());
-    if (status == SOTTO_OK)
-        status = sotto_array_convert(&left, SOTTO_F4);
-    if (status == SOTTO_OK && (left.ndim != 2 || left.shape[0] != n))
-        status = cli_fail(SOTTO_EINVAL,
-                          "--join: %s does not have shape (%zu, N); expected features of "
-                          "the same images",
-                          path, n);
-    if (status == SOTTO_OK)
-        status = sotto_provenance_load(&theirs, path);
-    if (status == SOTTO_OK && !same_records(&theirs, records))
-        status = cli_fail(SOTTO_EINVAL,
-                          "--join: %s has features of other records (see %s.provenance.json); expected "
-                          "the same images in the same order",
-                          path, path);
-    size_t width = status == SOTTO_OK ? left.shape[1] : 0;
-    if (status == SOTTO_OK)
-        status = sotto_array_make(&both, SOTTO_F4, 2, (const size_t[]){n, width + own});
-    for (size_t i = 0; status == SOTTO_OK && i < n; i++) {
+    sotto_status status = SOTTO_OK;
+    TRY(sotto_array_load(&left, path, 0, cli_context()));
+    TRY(sotto_array_convert(&left, SOTTO_F4));
+    if (left.ndim != 2 || left.shape[0] != n)
+        TRY(cli_fail(SOTTO_EINVAL,
+                     "--join: %s does not have shape (%zu, N); expected features of "
+                     "the same images",
+                     path, n));
+    TRY(sotto_provenance_load(&theirs, path));
+    if (!same_records(&theirs, records))
+        TRY(cli_fail(SOTTO_EINVAL,
+                     "--join: %s has features of other records (see %s.provenance.json); expected "
+                     "the same images in the same order",
+                     path, path));
+    const size_t width = left.shape[1];
+    TRY(sotto_array_make(&both, SOTTO_F4, 2, (const size_t[]){n, width + own}));
+    for (size_t i = 0; i < n; i++) {
         float *row = (float *)both.data + i * (width + own);
         memcpy(row, (const float *)left.data + i * width, width * sizeof *row);
         for (size_t c = 0; c < own; c++)
             row[width + c] = (float)(weight * (double)((const float *)x->data)[i * own + c]);
     }
-    if (status == SOTTO_OK) /* features that say nothing of themselves may have been made from anything */
-        status = sotto_provenance_shape(records, theirs.dataset_id[0] ? NULL : "features", path, &theirs, 0);
-    if (status == SOTTO_OK) {
-        sotto_array_clear(x);
-        *x = both;
-        both = (struct sotto_array){0};
-    }
+    /* features that say nothing of themselves may have been made from anything */
+    TRY(sotto_provenance_shape(records, theirs.dataset_id[0] ? NULL : "features", path, &theirs, 0));
+    sotto_array_clear(x);
+    *x = both;
+    both = (struct sotto_array){0};
+done:
     sotto_array_clear(&both);
     sotto_array_clear(&left);
     sotto_provenance_clear(&theirs);
@@ -208,27 +197,26 @@ static sotto_status verb_embed_images(const struct options *o, const struct sott
                             unshaped = {0}; /* labels are those of the set: no encoder shaped them */
     struct encoder_quality quality;
     int evaluate = option_flag(o, "evaluate");
-    sotto_status status = sotto_provenance_of_rows(&records, data, chosen->data, chosen->count);
-    if (status == SOTTO_OK)
-        status = sotto_provenance_of_rows(&unshaped, data, chosen->data, chosen->count);
-    if (status == SOTTO_OK)
-        status = fixed_features(o) ? embed_fixed(&x, o, data, chosen, ctx)
-                                   : embed_learnt(&x, o, data, chosen, &records, ctx);
-    if (status == SOTTO_OK && option_given(o, "standardise"))
-        status = verb_embed_standardise(&x, option_text(o, "standardise"), &records);
-    if (status == SOTTO_OK && option_given(o, "join"))
-        status = verb_embed_join(&x, option_text(o, "join"), option_real(o, "weight"), &records);
-    if (status == SOTTO_OK && evaluate)
-        status =
-            encoder_quality_measure(&quality, data, chosen, x.data, x.shape[1], option_count(o, "seed"), ctx);
-    if (status == SOTTO_OK && option_given(o, "output"))
-        status = verb_embed_save(option_text(o, "output"), &x, &records);
-    if (status == SOTTO_OK && option_given(o, "labels-out"))
-        status = save_column(option_text(o, "labels-out"), data->labels, chosen, &unshaped);
-    if (status == SOTTO_OK && option_given(o, "attribute-out"))
-        status = save_column(option_text(o, "attribute-out"), data->attribute, chosen, &unshaped);
-    if (status == SOTTO_OK)
-        print_result(&x, evaluate ? &quality : NULL, json);
+    sotto_status status = SOTTO_OK;
+    TRY(sotto_provenance_of_rows(&records, data, chosen->data, chosen->count));
+    TRY(sotto_provenance_of_rows(&unshaped, data, chosen->data, chosen->count));
+    TRY(fixed_features(o) ? embed_fixed(&x, o, data, chosen, ctx)
+                          : embed_learnt(&x, o, data, chosen, &records, ctx));
+    if (option_given(o, "standardise"))
+        TRY(verb_embed_standardise(&x, option_text(o, "standardise"), &records));
+    if (option_given(o, "join"))
+        TRY(verb_embed_join(&x, option_text(o, "join"), option_real(o, "weight"), &records));
+    if (evaluate)
+        TRY(encoder_quality_measure(&quality, data, chosen, x.data, x.shape[1], option_count(o, "seed"),
+                                    ctx));
+    if (option_given(o, "output"))
+        TRY(verb_embed_save(option_text(o, "output"), &x, &records));
+    if (option_given(o, "labels-out"))
+        TRY(save_column(option_text(o, "labels-out"), data->labels, chosen, &unshaped));
+    if (option_given(o, "attribute-out"))
+        TRY(save_column(option_text(o, "attribute-out"), data->attribute, chosen, &unshaped));
+    print_result(&x, evaluate ? &quality : NULL, json);
+done:
     sotto_provenance_clear(&records);
     sotto_provenance_clear(&unshaped);
     sotto_array_clear(&x);
@@ -259,17 +247,16 @@ static sotto_status verb_embed_run(const struct options *o, const struct sotto_c
 {
     struct sotto_dataset *data = NULL;
     struct sotto_array chosen = {0};
-    sotto_status status = check_options(o);
-    if (status == SOTTO_OK)
-        status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
-    if (status == SOTTO_OK && option_given(o, "labels-out") && !data->labels)
-        status = cli_fail(SOTTO_EINVAL, "--labels-out: data set '%s' has no labels", data->name);
-    if (status == SOTTO_OK && option_given(o, "attribute-out") && !data->attribute)
-        status = cli_fail(SOTTO_EINVAL, "--attribute-out: data set '%s' has no attribute", data->name);
-    if (status == SOTTO_OK)
-        status = image_rows(&chosen, data, o);
-    if (status == SOTTO_OK)
-        status = verb_embed_images(o, data, &chosen, ctx, json);
+    sotto_status status = SOTTO_OK;
+    TRY(check_options(o));
+    TRY(sotto_dataset_open(&data, option_text(o, "data"), ctx));
+    if (option_given(o, "labels-out") && !data->labels)
+        TRY(cli_fail(SOTTO_EINVAL, "--labels-out: data set '%s' has no labels", data->name));
+    if (option_given(o, "attribute-out") && !data->attribute)
+        TRY(cli_fail(SOTTO_EINVAL, "--attribute-out: data set '%s' has no attribute", data->name));
+    TRY(image_rows(&chosen, data, o));
+    TRY(verb_embed_images(o, data, &chosen, ctx, json));
+done:
     sotto_array_clear(&chosen);
     sotto_dataset_free(data);
     return status;

@@ -36,17 +36,15 @@ static sotto_status verb_encoder_import(const struct options *o, const struct so
     struct sotto_encoder_import_report report;
     struct sotto_encoder *encoder = NULL;
     const char *output = option_text(o, "output");
-    sotto_status status = option_members(&options, sotto_option_table("encoder_import"), o);
-    if (status == SOTTO_OK)
-        status = image_size(&options.height, &options.width, o);
-    if (status == SOTTO_OK)
-        status = sotto_encoder_import(&encoder, &report, option_argument(o, 1), &options, ctx);
-    if (status == SOTTO_OK)
-        status = sotto_encoder_save(output, encoder);
-    if (status == SOTTO_OK) /* none is left of a file that was there before */
-        status = sotto_provenance_save(output, &(struct sotto_provenance){0});
-    if (status == SOTTO_OK)
-        print_result(&report, encoder, output, &options, json);
+    sotto_status status = SOTTO_OK;
+    TRY(option_members(&options, sotto_option_table("encoder_import"), o));
+    TRY(image_size(&options.height, &options.width, o));
+    TRY(sotto_encoder_import(&encoder, &report, option_argument(o, 1), &options, ctx));
+    TRY(sotto_encoder_save(output, encoder));
+    /* none is left of a file that was there before */
+    TRY(sotto_provenance_save(output, &(struct sotto_provenance){0}));
+    print_result(&report, encoder, output, &options, json);
+done:
     sotto_encoder_free(encoder);
     return status;
 }
@@ -55,14 +53,13 @@ static sotto_status verb_encoder_run(const struct options *o, const struct sotto
 {
     static const char *const required[] = {"model", "statement", "output"};
     const char *action = option_argument(o, 0);
-    sotto_status status = SOTTO_OK;
     if (strcmp(action, "import") != 0)
         return cli_unknown_action("encoder", action, "import");
     if (option_argument_count(o) < 2)
         return cli_fail(SOTTO_EUSAGE, "encoder import: no file; give the weights, a .safetensors file");
-    for (size_t i = 0; i < sizeof required / sizeof *required && status == SOTTO_OK; i++)
-        status = option_require(o, required[i]);
-    return status == SOTTO_OK ? verb_encoder_import(o, ctx, json) : status;
+    for (size_t i = 0; i < sizeof required / sizeof *required; i++)
+        TRY_OR_RETURN(option_require(o, required[i]));
+    return verb_encoder_import(o, ctx, json);
 }
 
 static const struct subcommand subcommands[] = {{"import", "WEIGHTS.safetensors",

@@ -58,10 +58,8 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
     if (once && !option_given(o, "noise"))
         r->noise = NULL; /* the trainer's own */
     *p = (struct sotto_head_privacy){.classes_by = in->classes_by};
-    sotto_status status = option_members(p, sotto_option_table("head_privacy"), o);
-    if (status == SOTTO_OK)
-        status = option_adjacency(&p->adjacency, o, once || p->sampling == SOTTO_SAMPLING_FIXED);
-    return status;
+    TRY_OR_RETURN(option_members(p, sotto_option_table("head_privacy"), o));
+    return option_adjacency(&p->adjacency, o, once || p->sampling == SOTTO_SAMPLING_FIXED);
 }
 
 /* The files that a reader of the head has to know of. */
@@ -126,20 +124,17 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
     struct sotto_head_release_result made = {0};
     struct sotto_array public_rows = {0};
     struct private_set set = {0};
-    sotto_status status = read_privacy(&request.privacy, r, in, o);
-    if (status == SOTTO_OK)
-        status = private_set_identify(&set, o, &in->provenance, "head", option_text(o, "features"));
-    if (status == SOTTO_OK)
-        status =
-            canary_inputs_read(&request.canaries, &public_rows, &(struct sotto_dataset){.columns = in->d}, o);
+    sotto_status status = SOTTO_OK;
+    TRY(read_privacy(&request.privacy, r, in, o));
+    TRY(private_set_identify(&set, o, &in->provenance, "head", option_text(o, "features")));
+    TRY(canary_inputs_read(&request.canaries, &public_rows, &(struct sotto_dataset){.columns = in->d}, o));
     request.privacy.spend = set.spend;
     request.privacy.output = option_text(o, "output");
     request.public_rows = public_rows.data;
     request.public_n = public_rows.data ? public_rows.shape[0] : 0;
-    if (status == SOTTO_OK)
-        status = sotto_head_release(&made, &request, ctx);
-    if (status == SOTTO_OK)
-        status = private_set_print(&set, made.certificate, request.privacy.output, json);
+    TRY(sotto_head_release(&made, &request, ctx));
+    TRY(private_set_print(&set, made.certificate, request.privacy.output, json));
+done:
     *h = made.head;
     sotto_certificate_free(made.certificate);
     sotto_array_clear(&public_rows);
@@ -161,16 +156,11 @@ static sotto_status train_convex(struct sotto_head **h, const struct head_inputs
             "head: --canaries cannot be combined with trainer %s, which charges no ledger that could "
             "hold the commitment to the coins; give --trainer dp-sgd, dp-adam or covariance",
             r->trainer);
-    sotto_status status = sotto_head_train(h, in->x.data, in->y.data, in->n, in->d, in->classes, r, ctx);
+    TRY_OR_RETURN(sotto_head_train(h, in->x.data, in->y.data, in->n, in->d, in->classes, r, ctx));
     const struct sotto_head_files files = verb_head_files(o);
-    if (status == SOTTO_OK)
-        status = sotto_head_note_files(*h, &files, ctx);
-    if (status == SOTTO_OK)
-        status = sotto_head_set_classes_by(*h, in->classes_by);
-    if (status == SOTTO_OK)
-        status = verb_head_save_open(*h, in, o);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(sotto_head_note_files(*h, &files, ctx));
+    TRY_OR_RETURN(sotto_head_set_classes_by(*h, in->classes_by));
+    TRY_OR_RETURN(verb_head_save_open(*h, in, o));
     sotto_head_parameters(*h, &parameters);
     if (json)
         printf("{\"schema\": \"sotto.head-result/1\", \"records\": %zu, \"inputs\": %zu, \"classes\": %zu, "
@@ -210,23 +200,19 @@ static sotto_status train_open(struct sotto_head **h, const struct head_inputs *
     double accuracy = 0;
     struct sotto_canaries *canaries = NULL;
     struct head_inputs trained;
-    sotto_status status = add_canaries(&canaries, &trained, in, r, o);
-    if (status == SOTTO_OK)
-        status = sotto_head_train(h, trained.x.data, trained.y.data, trained.n, in->d, in->classes, r, ctx);
     const struct sotto_head_files files = verb_head_files(o);
-    if (status == SOTTO_OK)
-        status = sotto_head_note_files(*h, &files, ctx);
-    if (status == SOTTO_OK)
-        status = sotto_head_accuracy(&accuracy, *h, in->x.data, in->y.data, in->n, in->d, ctx);
-    if (status == SOTTO_OK)
-        status = verb_head_save_open(*h, in, o);
-    if (status == SOTTO_OK && canaries)
-        status = sotto_canaries_ask(canaries, verb_head_answers, *h, ctx);
+    sotto_status status = SOTTO_OK;
+    TRY(add_canaries(&canaries, &trained, in, r, o));
+    TRY(sotto_head_train(h, trained.x.data, trained.y.data, trained.n, in->d, in->classes, r, ctx));
+    TRY(sotto_head_note_files(*h, &files, ctx));
+    TRY(sotto_head_accuracy(&accuracy, *h, in->x.data, in->y.data, in->n, in->d, ctx));
+    TRY(verb_head_save_open(*h, in, o));
+    if (canaries)
+        TRY(sotto_canaries_ask(canaries, verb_head_answers, *h, ctx));
+    sotto_head_parameters(*h, &parameters);
+    print_result(*h, in, accuracy, parameters, output, json);
+done:
     sotto_canaries_free(canaries);
-    if (status == SOTTO_OK) {
-        sotto_head_parameters(*h, &parameters);
-        print_result(*h, in, accuracy, parameters, output, json);
-    }
     return status;
 }
 
@@ -235,30 +221,24 @@ static sotto_status verb_head_run(const struct options *o, const struct sotto_co
     struct head_inputs in = {0};
     struct sotto_head *h = NULL;
     struct sotto_head_recipe recipe;
-    sotto_status status = option_require(o, "output");
-    if (status == SOTTO_OK)
-        status = head_recipe_read(&recipe, o);
-    if (status == SOTTO_OK)
-        status = sotto_head_trainer_check(recipe.trainer);
-    if (status == SOTTO_OK && !sotto_head_trainer_private(recipe.trainer))
-        status = refuse_private_options(o, recipe.trainer);
-    if (status == SOTTO_OK)
-        status = head_recipe_refuse_unused(&recipe, o);
-    if (status == SOTTO_OK)
-        status = head_inputs_load(&in, o, sotto_head_trainer_silent(recipe.trainer));
-    if (status == SOTTO_OK)
-        status = shape_by_encoder(&in.provenance, option_text(o, "encoder"));
-    if (status == SOTTO_OK)
-        status = shape_by_rows(&in.provenance, "canaries", option_text(o, "canary-public"));
-    if (status == SOTTO_OK && !sotto_head_trainer_silent(recipe.trainer) && option_given(o, "batch") &&
+    sotto_status status = SOTTO_OK;
+    TRY(option_require(o, "output"));
+    TRY(head_recipe_read(&recipe, o));
+    TRY(sotto_head_trainer_check(recipe.trainer));
+    if (!sotto_head_trainer_private(recipe.trainer))
+        TRY(refuse_private_options(o, recipe.trainer));
+    TRY(head_recipe_refuse_unused(&recipe, o));
+    TRY(head_inputs_load(&in, o, sotto_head_trainer_silent(recipe.trainer)));
+    TRY(shape_by_encoder(&in.provenance, option_text(o, "encoder")));
+    TRY(shape_by_rows(&in.provenance, "canaries", option_text(o, "canary-public")));
+    if (!sotto_head_trainer_silent(recipe.trainer) && option_given(o, "batch") &&
         option_count(o, "batch") > in.n)
-        status =
-            cli_fail(SOTTO_EUSAGE, "--batch: %s is out of range; expected at most %zu, the number of records",
-                     option_text(o, "batch"), in.n);
-    if (status == SOTTO_OK)
-        status = sotto_head_trainer_private(recipe.trainer)  ? train_private(&h, &in, &recipe, o, ctx, json)
-                 : sotto_head_trainer_silent(recipe.trainer) ? train_convex(&h, &in, &recipe, o, ctx, json)
-                                                             : train_open(&h, &in, &recipe, o, ctx, json);
+        TRY(cli_fail(SOTTO_EUSAGE, "--batch: %s is out of range; expected at most %zu, the number of records",
+                     option_text(o, "batch"), in.n));
+    TRY(sotto_head_trainer_private(recipe.trainer)  ? train_private(&h, &in, &recipe, o, ctx, json)
+        : sotto_head_trainer_silent(recipe.trainer) ? train_convex(&h, &in, &recipe, o, ctx, json)
+                                                    : train_open(&h, &in, &recipe, o, ctx, json));
+done:
     sotto_head_free(h);
     head_inputs_clear(&in);
     return status;

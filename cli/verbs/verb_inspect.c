@@ -8,9 +8,7 @@ static sotto_status verb_inspect_run(const struct options *o, const struct sotto
 {
     char *text = NULL;
     const char *path = option_argument(o, 0);
-    sotto_status status = json ? sotto_inspect(&text, path, ctx) : sotto_inspect_text(&text, path, ctx);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(json ? sotto_inspect(&text, path, ctx) : sotto_inspect_text(&text, path, ctx));
     fputs(text, stdout);
     if (json)
         putchar('\n');

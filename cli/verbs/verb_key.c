@@ -33,16 +33,14 @@ static sotto_status verb_key_run(const struct options *o, const struct sotto_con
                         new ? "key new: unexpected argument '%s'; give --output FILE"
                             : "key %s: no file; give the %s",
                         new ? file : action, sign ? "certificate to sign" : "key file");
-    sotto_status status = new ? option_require(o, "output") : sign ? option_require(o, "key") : SOTTO_OK;
-    if (status == SOTTO_OK && new)
-        status = sotto_key_new(file = option_text(o, "output"));
-    if (status == SOTTO_OK && sign)
-        status = sotto_sign(file, option_text(o, "key"));
-    if (status == SOTTO_OK)
-        status = sotto_key_public(key, NULL, sign ? option_text(o, "key") : file);
-    if (status == SOTTO_OK)
-        print_key(key, sign ? option_text(o, "key") : file, json);
-    return status;
+    TRY_OR_RETURN(new ? option_require(o, "output") : sign ? option_require(o, "key") : SOTTO_OK);
+    if (new)
+        TRY_OR_RETURN(sotto_key_new(file = option_text(o, "output")));
+    if (sign)
+        TRY_OR_RETURN(sotto_sign(file, option_text(o, "key")));
+    TRY_OR_RETURN(sotto_key_public(key, NULL, sign ? option_text(o, "key") : file));
+    print_key(key, sign ? option_text(o, "key") : file, json);
+    return SOTTO_OK;
 }
 
 static const struct subcommand subcommands[] = {

@@ -48,15 +48,13 @@ static sotto_status check_table_options(const struct options *o)
 static sotto_status check_options(const struct options *o)
 {
     bool network = option_given(o, "model");
-    sotto_status status = network ? SOTTO_OK : option_require(o, "head");
-    if (status == SOTTO_OK && option_given(o, "table"))
+    TRY_OR_RETURN(network ? SOTTO_OK : option_require(o, "head"));
+    if (option_given(o, "table"))
         return check_table_options(o);
-    if (status == SOTTO_OK && (option_given(o, "encoding") || option_given(o, "answers")))
+    if (option_given(o, "encoding") || option_given(o, "answers"))
         return cli_fail(SOTTO_EUSAGE, "predict: --encoding and --answers need --table");
-    if (status == SOTTO_OK && !option_given(o, "labels"))
-        status = option_require(o, "output");
-    if (status != SOTTO_OK)
-        return status;
+    if (!option_given(o, "labels"))
+        TRY_OR_RETURN(option_require(o, "output"));
     if (network && (option_given(o, "head") || option_given(o, "encoder")))
         return cli_fail(
             SOTTO_EUSAGE,
@@ -98,18 +96,14 @@ static sotto_status embed_images(struct sotto_array *x, const struct sotto_head 
     struct sotto_dataset *data = NULL;
     struct sotto_encoder *encoder = NULL;
     struct sotto_array chosen = {0};
-    sotto_status status = check_encoder(h, o);
-    if (status == SOTTO_OK)
-        status = sotto_encoder_load(&encoder, option_text(o, "encoder"));
-    if (status == SOTTO_OK)
-        status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
-    if (status == SOTTO_OK)
-        status = image_rows(&chosen, data, o);
-    if (status == SOTTO_OK)
-        status =
-            sotto_array_make(x, SOTTO_F4, 2, (const size_t[]){chosen.count, sotto_encoder_width(encoder)});
-    if (status == SOTTO_OK)
-        status = sotto_embed(x->data, encoder, data, chosen.data, chosen.count, ctx);
+    sotto_status status = SOTTO_OK;
+    TRY(check_encoder(h, o));
+    TRY(sotto_encoder_load(&encoder, option_text(o, "encoder")));
+    TRY(sotto_dataset_open(&data, option_text(o, "data"), ctx));
+    TRY(image_rows(&chosen, data, o));
+    TRY(sotto_array_make(x, SOTTO_F4, 2, (const size_t[]){chosen.count, sotto_encoder_width(encoder)}));
+    TRY(sotto_embed(x->data, encoder, data, chosen.data, chosen.count, ctx));
+done:
     sotto_array_clear(&chosen);
     sotto_encoder_free(encoder);
     sotto_dataset_free(data);
@@ -150,21 +144,20 @@ static sotto_status verb_predict_measure(struct share *share, const struct optio
     const char *path = option_text(o, "labels");
     const int64_t *labels;
     int64_t first;
-    sotto_status status = option_labels_from(&first, o);
-    if (status == SOTTO_OK)
-        status = head_labels_load(&y, path, first);
-    if (status == SOTTO_OK && y.count != out->shape[0])
-        status = cli_fail(SOTTO_EINVAL, "%s has %zu labels for %zu records; expected one label per record",
-                          path, y.count, out->shape[0]);
+    sotto_status status = SOTTO_OK;
+    TRY(option_labels_from(&first, o));
+    TRY(head_labels_load(&y, path, first));
+    if (y.count != out->shape[0])
+        TRY(cli_fail(SOTTO_EINVAL, "%s has %zu labels for %zu records; expected one label per record", path,
+                     y.count, out->shape[0]));
     labels = y.data;
-    if (status == SOTTO_OK)
-        status = labels_check_first(labels, y.count, out->shape[1], path, o);
-    for (size_t i = 0; status == SOTTO_OK && i < y.count; i++)
+    TRY(labels_check_first(labels, y.count, out->shape[1], path, o));
+    for (size_t i = 0; i < y.count; i++)
         if (labels[i] < 0 || (uint64_t)labels[i] >= out->shape[1])
-            status = cli_fail(SOTTO_EINVAL, "%s: row %zu is %lld; the model has classes 0 to %zu", path, i,
-                              (long long)labels[i], out->shape[1] - 1);
-    if (status == SOTTO_OK)
-        *share = share_of(count_right(out, labels), (double)y.count);
+            TRY(cli_fail(SOTTO_EINVAL, "%s: row %zu is %lld; the model has classes 0 to %zu", path, i,
+                         (long long)labels[i], out->shape[1] - 1));
+    *share = share_of(count_right(out, labels), (double)y.count);
+done:
     sotto_array_clear(&y);
     return status;
 }
@@ -186,16 +179,15 @@ static sotto_status save_whose(const struct options *o, const char *output)
     struct sotto_provenance whose = {0};
     const char *kind = option_given(o, "model") ? "model" : "head", *model = option_text(o, kind);
     char certificate[4096];
-    sotto_status status =
-        option_given(o, "features") ? sotto_provenance_load(&whose, option_text(o, "features")) : SOTTO_OK;
+    sotto_status status = SOTTO_OK;
+    TRY(option_given(o, "features") ? sotto_provenance_load(&whose, option_text(o, "features")) : SOTTO_OK);
     if ((size_t)snprintf(certificate, sizeof certificate, "%s.certificate.json", model) >=
             sizeof certificate ||
         access(certificate, F_OK) != 0)
-        status = status == SOTTO_OK ? shape_by_rows(&whose, kind, model) : status;
-    if (status == SOTTO_OK)
-        status = shape_by_encoder(&whose, option_text(o, "encoder"));
-    if (status == SOTTO_OK)
-        status = sotto_provenance_save(output, &whose);
+        TRY(shape_by_rows(&whose, kind, model));
+    TRY(shape_by_encoder(&whose, option_text(o, "encoder")));
+    TRY(sotto_provenance_save(output, &whose));
+done:
     sotto_provenance_clear(&whose);
     return status;
 }
@@ -206,19 +198,19 @@ static sotto_status verb_predict_deliver(const struct options *o, const struct s
     const char *output = option_text(o, "output"),
                *kind = option_flag(o, "logits") ? "logits" : "probabilities";
     struct share accuracy, *known = option_given(o, "labels") ? &accuracy : NULL;
-    sotto_status status = known ? verb_predict_measure(known, o, out) : SOTTO_OK;
-    if (status == SOTTO_OK && output)
-        status = sotto_npy_save(output, out);
-    if (status == SOTTO_OK && output)
-        status = save_whose(o, output);
-    if (status == SOTTO_OK && json)
+    TRY_OR_RETURN(known ? verb_predict_measure(known, o, out) : SOTTO_OK);
+    if (output)
+        TRY_OR_RETURN(sotto_npy_save(output, out));
+    if (output)
+        TRY_OR_RETURN(save_whose(o, output));
+    if (json)
         print_json(kind, out->shape, known);
-    if (status == SOTTO_OK && !json && output)
+    if (!json && output)
         printf("%s: %s of %zu records, %zu classes\n", output, kind, out->shape[0], out->shape[1]);
-    if (status == SOTTO_OK && !json && known)
+    if (!json && known)
         printf("accuracy %.4f [%.4f, %.4f] (95 %%) on %zu records\n", accuracy.estimate, accuracy.lower,
                accuracy.upper, out->shape[0]);
-    return status;
+    return SOTTO_OK;
 }
 
 static sotto_status verb_predict_answer(const struct options *o, const struct sotto_head *h,
@@ -231,12 +223,11 @@ static sotto_status verb_predict_answer(const struct options *o, const struct so
         return cli_fail(SOTTO_EINVAL, "%s has %zu columns but %s expects %zu",
                         option_text(o, option_given(o, "features") ? "features" : "encoder"), x->shape[1],
                         option_text(o, "head"), sotto_head_inputs(h));
-    sotto_status status = sotto_array_make(&out, SOTTO_F4, 2, shape);
-    if (status == SOTTO_OK)
-        status =
-            sotto_head_predict(out.data, h, x->data, shape[0], x->shape[1], option_flag(o, "logits"), ctx);
-    if (status == SOTTO_OK)
-        status = verb_predict_deliver(o, &out, json);
+    sotto_status status = SOTTO_OK;
+    TRY(sotto_array_make(&out, SOTTO_F4, 2, shape));
+    TRY(sotto_head_predict(out.data, h, x->data, shape[0], x->shape[1], option_flag(o, "logits"), ctx));
+    TRY(verb_predict_deliver(o, &out, json));
+done:
     sotto_array_clear(&out);
     return status;
 }
@@ -245,15 +236,14 @@ static sotto_status answer_features(struct sotto_array *out, const struct sotto_
                                     const struct options *o, const struct sotto_context *ctx)
 {
     struct sotto_array x = {0};
-    sotto_status status = head_features_load(&x, option_text(o, "features"));
-    if (status == SOTTO_OK && x.shape[1] != sotto_network_inputs(n))
-        status = cli_fail(SOTTO_EINVAL, "%s has %zu columns but %s expects %zu", option_text(o, "features"),
-                          x.shape[1], option_text(o, "model"), sotto_network_inputs(n));
-    if (status == SOTTO_OK)
-        status = sotto_array_make(out, SOTTO_F4, 2, (const size_t[]){x.shape[0], sotto_network_classes(n)});
-    if (status == SOTTO_OK)
-        status = sotto_network_predict(out->data, n, x.data, x.shape[0], x.shape[1], option_flag(o, "logits"),
-                                       ctx);
+    sotto_status status = SOTTO_OK;
+    TRY(head_features_load(&x, option_text(o, "features")));
+    if (x.shape[1] != sotto_network_inputs(n))
+        TRY(cli_fail(SOTTO_EINVAL, "%s has %zu columns but %s expects %zu", option_text(o, "features"),
+                     x.shape[1], option_text(o, "model"), sotto_network_inputs(n)));
+    TRY(sotto_array_make(out, SOTTO_F4, 2, (const size_t[]){x.shape[0], sotto_network_classes(n)}));
+    TRY(sotto_network_predict(out->data, n, x.data, x.shape[0], x.shape[1], option_flag(o, "logits"), ctx));
+done:
     sotto_array_clear(&x);
     return status;
 }
@@ -263,14 +253,13 @@ static sotto_status answer_data(struct sotto_array *out, const struct sotto_netw
 {
     struct sotto_dataset *data = NULL;
     struct sotto_array chosen = {0};
-    sotto_status status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
-    if (status == SOTTO_OK)
-        status = image_rows(&chosen, data, o);
-    if (status == SOTTO_OK)
-        status = sotto_array_make(out, SOTTO_F4, 2, (const size_t[]){chosen.count, sotto_network_classes(n)});
-    if (status == SOTTO_OK)
-        status = sotto_network_predict_data(out->data, n, data, chosen.data, chosen.count,
-                                            option_flag(o, "logits"), ctx);
+    sotto_status status = SOTTO_OK;
+    TRY(sotto_dataset_open(&data, option_text(o, "data"), ctx));
+    TRY(image_rows(&chosen, data, o));
+    TRY(sotto_array_make(out, SOTTO_F4, 2, (const size_t[]){chosen.count, sotto_network_classes(n)}));
+    TRY(sotto_network_predict_data(out->data, n, data, chosen.data, chosen.count, option_flag(o, "logits"),
+                                   ctx));
+done:
     sotto_array_clear(&chosen);
     sotto_dataset_free(data);
     return status;
@@ -281,17 +270,13 @@ static sotto_status ask_network(const struct options *o, const struct sotto_cont
     struct sotto_network *n = NULL;
     struct sotto_array out = {0};
     struct sotto_answer_options answers = {0};
-    sotto_status status =
-        option_members_checked(&answers, sotto_option_table("answer"), "repeats|average|seed", o);
-    if (status == SOTTO_OK)
-        status = sotto_network_load(&n, option_text(o, "model"));
-    if (status == SOTTO_OK)
-        status = sotto_network_set_answers(n, &answers);
-    if (status == SOTTO_OK)
-        status =
-            option_given(o, "features") ? answer_features(&out, n, o, ctx) : answer_data(&out, n, o, ctx);
-    if (status == SOTTO_OK)
-        status = verb_predict_deliver(o, &out, json);
+    sotto_status status = SOTTO_OK;
+    TRY(option_members_checked(&answers, sotto_option_table("answer"), "repeats|average|seed", o));
+    TRY(sotto_network_load(&n, option_text(o, "model")));
+    TRY(sotto_network_set_answers(n, &answers));
+    TRY(option_given(o, "features") ? answer_features(&out, n, o, ctx) : answer_data(&out, n, o, ctx));
+    TRY(verb_predict_deliver(o, &out, json));
+done:
     sotto_array_clear(&out);
     sotto_network_free(n);
     return status;
@@ -322,12 +307,12 @@ static sotto_status ask_about_table(struct sotto_array *out, const struct sotto_
                         "encoding that the model was trained with",
                         sotto_table_encoding_width(e), sotto_table_encoding_classes(e),
                         option_text(o, h ? "head" : "model"), inputs, classes);
-    sotto_status status = sotto_table_encode(&x, e, option_text(o, "table"), ctx);
-    if (status == SOTTO_OK)
-        status = sotto_array_make(out, SOTTO_F4, 2, (const size_t[]){x.shape[0], classes});
-    if (status == SOTTO_OK)
-        status = h ? sotto_head_predict(out->data, h, x.data, x.shape[0], inputs, 0, ctx)
-                   : sotto_network_predict(out->data, n, x.data, x.shape[0], inputs, 0, ctx);
+    sotto_status status = SOTTO_OK;
+    TRY(sotto_table_encode(&x, e, option_text(o, "table"), ctx));
+    TRY(sotto_array_make(out, SOTTO_F4, 2, (const size_t[]){x.shape[0], classes}));
+    TRY(h ? sotto_head_predict(out->data, h, x.data, x.shape[0], inputs, 0, ctx)
+          : sotto_network_predict(out->data, n, x.data, x.shape[0], inputs, 0, ctx));
+done:
     sotto_array_clear(&x);
     return status;
 }
@@ -338,10 +323,10 @@ static sotto_status deliver_answers(const struct options *o, const struct sotto_
 {
     const char *path = option_text(o, "answers");
     bool print = !path && !json && !option_given(o, "output") && !option_given(o, "labels");
-    sotto_status status = path || print ? sotto_table_answers(path, e, out) : SOTTO_OK;
-    if (status == SOTTO_OK && path && !json)
+    TRY_OR_RETURN(path || print ? sotto_table_answers(path, e, out) : SOTTO_OK);
+    if (path && !json)
         printf("%s: answers to %zu records, %zu classes\n", path, out->shape[0], out->shape[1]);
-    return status == SOTTO_OK && !print ? verb_predict_deliver(o, out, json) : status;
+    return !print ? verb_predict_deliver(o, out, json) : SOTTO_OK;
 }
 
 static sotto_status output_table(const struct options *o, const struct sotto_context *ctx, int json)
@@ -350,14 +335,13 @@ static sotto_status output_table(const struct options *o, const struct sotto_con
     struct sotto_head *h = NULL;
     struct sotto_network *n = NULL;
     struct sotto_array out = {0};
-    sotto_status status = option_given(o, "model") ? sotto_network_load(&n, option_text(o, "model"))
-                                                   : sotto_head_load(&h, option_text(o, "head"));
-    if (status == SOTTO_OK)
-        status = find_encoding(&e, h, o);
-    if (status == SOTTO_OK)
-        status = ask_about_table(&out, e, h, n, o, ctx);
-    if (status == SOTTO_OK)
-        status = deliver_answers(o, e, &out, json);
+    sotto_status status = SOTTO_OK;
+    TRY(option_given(o, "model") ? sotto_network_load(&n, option_text(o, "model"))
+                                 : sotto_head_load(&h, option_text(o, "head")));
+    TRY(find_encoding(&e, h, o));
+    TRY(ask_about_table(&out, e, h, n, o, ctx));
+    TRY(deliver_answers(o, e, &out, json));
+done:
     sotto_array_clear(&out);
     sotto_table_encoding_free(e);
     sotto_head_free(h);
@@ -369,19 +353,19 @@ static sotto_status verb_predict_run(const struct options *o, const struct sotto
 {
     struct sotto_head *h = NULL;
     struct sotto_array x = {0};
-    sotto_status status = check_options(o);
-    if (status == SOTTO_OK && option_given(o, "table"))
+    sotto_status status = SOTTO_OK;
+    TRY(check_options(o));
+    if (option_given(o, "table"))
         return output_table(o, ctx, json);
-    if (status == SOTTO_OK && option_given(o, "model"))
+    if (option_given(o, "model"))
         return ask_network(o, ctx, json);
-    if (status == SOTTO_OK)
-        status = sotto_head_load(&h, option_text(o, "head"));
-    if (status == SOTTO_OK && option_given(o, "features"))
-        status = head_features_load(&x, option_text(o, "features"));
-    else if (status == SOTTO_OK)
-        status = embed_images(&x, h, o, ctx);
-    if (status == SOTTO_OK)
-        status = verb_predict_answer(o, h, &x, ctx, json);
+    TRY(sotto_head_load(&h, option_text(o, "head")));
+    if (option_given(o, "features"))
+        TRY(head_features_load(&x, option_text(o, "features")));
+    else
+        TRY(embed_images(&x, h, o, ctx));
+    TRY(verb_predict_answer(o, h, &x, ctx, json));
+done:
     sotto_array_clear(&x);
     sotto_head_free(h);
     return status;

@@ -76,30 +76,26 @@ sotto_status pretrain_train(const struct options *o, const struct sotto_dataset 
     together.team = cli_team();
     const bool writes = cli_writes();
     sotto_pretrain_defaults(&options);
-    sotto_status status = option_members(&options, sotto_option_table("pretrain"), o);
-    if (status == SOTTO_OK)
-        status = image_rows(&chosen, data, o);
+    sotto_status status = SOTTO_OK;
+    TRY(option_members(&options, sotto_option_table("pretrain"), o));
+    TRY(image_rows(&chosen, data, o));
     options.checkpoint = checkpoint;
     options.part = part;
     options.part_options = part_options;
     if (option_flag(o, "plan")) {
-        if (status == SOTTO_OK)
-            status = pretrain_plan_print(data, &chosen, &options, ctx, json);
+        status = pretrain_plan_print(data, &chosen, &options, ctx, json);
         goto done;
     }
-    if (status == SOTTO_OK && option_flag(o, "fresh") && writes)
-        status = sotto_train_discard(checkpoint);
-    if (status == SOTTO_OK)
-        status = sotto_pretrain(&encoder, &result, data, chosen.data, chosen.count, &options, &together);
-    if (status == SOTTO_OK && writes)
-        status = sotto_encoder_save(output, encoder);
-    if (status == SOTTO_OK && writes)
-        status = image_provenance_save(output, data, &chosen);
-    if (status == SOTTO_OK && writes) {
-        if (!option_given(o, "checkpoint"))
-            unlink(checkpoint);
-        print_result(&result, encoder, output, options.method, json);
-    }
+    if (option_flag(o, "fresh") && writes)
+        TRY(sotto_train_discard(checkpoint));
+    TRY(sotto_pretrain(&encoder, &result, data, chosen.data, chosen.count, &options, &together));
+    if (!writes)
+        goto done;
+    TRY(sotto_encoder_save(output, encoder));
+    TRY(image_provenance_save(output, data, &chosen));
+    if (!option_given(o, "checkpoint"))
+        unlink(checkpoint);
+    print_result(&result, encoder, output, options.method, json);
 done:
     sotto_encoder_free(encoder);
     sotto_array_clear(&chosen);
@@ -109,10 +105,10 @@ done:
 sotto_status pretrain_run(const struct options *o, const struct sotto_context *ctx, int json,
                           image_trainer *train)
 {
-    sotto_status status = check_augmentation(o);
-    if (status == SOTTO_OK && option_flag(o, "plan"))
-        status = pretrain_plan_check(o);
-    return status == SOTTO_OK ? image_training(o, NULL, ctx, json, train) : status;
+    TRY_OR_RETURN(check_augmentation(o));
+    if (option_flag(o, "plan"))
+        TRY_OR_RETURN(pretrain_plan_check(o));
+    return image_training(o, NULL, ctx, json, train);
 }
 
 static sotto_status verb_pretrain_train(const struct options *o, const struct sotto_dataset *data,

@@ -60,9 +60,7 @@ static sotto_status sensitivity_from(struct sotto_protect *p, struct sotto_sensi
     if (stated)
         return cli_fail(SOTTO_EUSAGE,
                         "protect: --sensitivity cannot be combined with --l1 or --l2; give only one of them");
-    sotto_status status = sotto_sensitivity_load(sample, file);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(sotto_sensitivity_load(sample, file));
     p->sensitivity_file = file;
     if (sample->proved && !option_given(o, "head"))
         return cli_fail(SOTTO_EUSAGE,
@@ -111,10 +109,9 @@ static sotto_status verb_protect_fill(struct sotto_protect *p, const struct opti
                                                          : "vector");
     if (option_given(o, "range") && read_range(p->range, option_text(o, "range")) != SOTTO_OK)
         return SOTTO_EUSAGE;
-    sotto_status status = option_members(r, sotto_option_table("release"), o);
-    if (status == SOTTO_OK)
-        status = protect_record_count(&r->records, o);
-    return status == SOTTO_OK ? option_members(p, sotto_option_table("protect"), o) : status;
+    TRY_OR_RETURN(option_members(r, sotto_option_table("release"), o));
+    TRY_OR_RETURN(protect_record_count(&r->records, o));
+    return option_members(p, sotto_option_table("protect"), o);
 }
 
 static sotto_status verb_protect_run(const struct options *o, const struct sotto_context *ctx, int json)
@@ -124,28 +121,23 @@ static sotto_status verb_protect_run(const struct options *o, const struct sotto
     struct sotto_provenance whose = {0};
     struct private_set set = {0};
     struct sotto_certificate *certificate = NULL;
-    sotto_status status = option_require(o, "output");
-    if (status == SOTTO_OK && protect_records_asked(o))
+    sotto_status status = SOTTO_OK;
+    TRY(option_require(o, "output"));
+    if (protect_records_asked(o))
         return protect_records(o, ctx, json);
-    if (status == SOTTO_OK)
-        status = verb_protect_fill(&p, o);
+    TRY(verb_protect_fill(&p, o));
     double value_step = p.release.sensitivity.value_step;
-    if (status == SOTTO_OK)
-        status = sensitivity_from(&p, &sample, o);
+    TRY(sensitivity_from(&p, &sample, o));
     if (value_step != 0) /* a sensitivity from a file has none */
         p.release.sensitivity.value_step = value_step;
-    if (status == SOTTO_OK)
-        status = sotto_provenance_load(&whose, p.input);
-    if (status == SOTTO_OK)
-        status = private_set_identify(&set, o, &whose, "protect", p.input);
-    if (status == SOTTO_OK)
-        status = private_set_look_up(&set, ctx);
+    TRY(sotto_provenance_load(&whose, p.input));
+    TRY(private_set_identify(&set, o, &whose, "protect", p.input));
+    TRY(private_set_look_up(&set, ctx));
     set.spend.condition = p.release.spend.condition;
     p.release.spend = set.spend;
-    if (status == SOTTO_OK)
-        status = sotto_protect_file(&certificate, &p, ctx);
-    if (status == SOTTO_OK)
-        status = private_set_print(&set, certificate, p.output, json);
+    TRY(sotto_protect_file(&certificate, &p, ctx));
+    TRY(private_set_print(&set, certificate, p.output, json));
+done:
     sotto_certificate_free(certificate);
     private_set_clear(&set);
     sotto_provenance_clear(&whose);

@@ -28,14 +28,13 @@ static sotto_status find_paths(char json[4096], char html[4096], const struct op
 sotto_status report_page(const struct options *o, const char *const *beside, int json)
 {
     char from[4096], to[4096];
-    sotto_status status = find_paths(from, to, o);
-    if (status == SOTTO_OK)
-        status = sotto_report_render_file(to, from, beside);
-    if (status == SOTTO_OK && json)
+    TRY_OR_RETURN(find_paths(from, to, o));
+    TRY_OR_RETURN(sotto_report_render_file(to, from, beside));
+    if (json)
         printf("{\"schema\": \"sotto.rendered/1\"}\n");
-    else if (status == SOTTO_OK)
+    else
         printf("%s\n", to);
-    return status;
+    return SOTTO_OK;
 }
 
 static sotto_status verb_report_run(const struct options *o, const struct sotto_context *ctx, int json)

@@ -29,11 +29,8 @@ static sotto_status verb_selftest_run(const struct options *o, const struct sott
     char program[4096];
     struct sotto_selftest_options options = {.program = program};
     struct sotto_selftest t = {0};
-    sotto_status status = option_members(&options, sotto_option_table("selftest"), o);
-    if (status == SOTTO_OK)
-        status = shard_read(&options.shard, &options.shards, o);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(option_members(&options, sotto_option_table("selftest"), o));
+    TRY_OR_RETURN(shard_read(&options.shard, &options.shards, o));
     for (size_t i = 0; i < sizeof with_falsify / sizeof *with_falsify; i++)
         if (option_given(o, with_falsify[i]) && !options.falsify)
             return cli_fail(SOTTO_EUSAGE, "selftest: --%s needs --falsify", with_falsify[i]);
@@ -42,7 +39,7 @@ static sotto_status verb_selftest_run(const struct options *o, const struct sott
         return cli_fail(SOTTO_EIO,
                         "selftest: /proc/self/exe cannot be read; expected the path of this program");
     program[length] = '\0';
-    status = sotto_selftest(&t, &options, ctx);
+    sotto_status status = sotto_selftest(&t, &options, ctx);
     if (status != SOTTO_OK && status != SOTTO_EGATE)
         return status;
     if (json) {

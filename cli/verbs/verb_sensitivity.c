@@ -28,8 +28,8 @@ static sotto_status recipe_of(struct sotto_head_recipe *r, const struct sotto_he
                                           "steps",   "step-size", "tolerance"};
     const char *path = option_text(o, "head");
     if (!h) {
-        sotto_status status = head_recipe_read(r, o);
-        return status == SOTTO_OK ? head_recipe_refuse_unused(r, o) : status;
+        TRY_OR_RETURN(head_recipe_read(r, o));
+        return head_recipe_refuse_unused(r, o);
     }
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         if (option_given(o, members[i]))
@@ -73,25 +73,28 @@ static void print_text(const struct sotto_sensitivity_sample *s, const char *out
                "data\n");
 }
 
+static sotto_status verb_sensitivity_print_json(const struct sotto_sensitivity_sample *s)
+{
+    char *text;
+    TRY_OR_RETURN(sotto_sensitivity_json(&text, s));
+    printf("%s\n", text);
+    sotto_text_free(text);
+    return SOTTO_OK;
+}
+
 /* Without records to sample from: what is proved about the head. */
 static sotto_status verb_sensitivity_prove(const struct options *o, const struct sotto_head *h, int json)
 {
     struct sotto_sensitivity_sample s;
     const char *output = option_text(o, "output");
-    char *text = NULL;
-    sotto_status status = sotto_sensitivity_prove(&s, h);
-    if (status == SOTTO_OK)
-        status = sotto_sensitivity_save(output, &s);
-    if (status == SOTTO_OK && json)
-        status = sotto_sensitivity_json(&text, &s);
-    if (status == SOTTO_OK && json)
-        printf("%s\n", text);
-    else if (status == SOTTO_OK)
-        printf("%s: proved sensitivity for replacing one of %zu records\n"
-               "  L1 %.6g   L2 %.6g   (of which rounding: %.2g)\n",
-               output, s.records, s.l1, s.l2, s.rounding);
-    sotto_text_free(text);
-    return status;
+    TRY_OR_RETURN(sotto_sensitivity_prove(&s, h));
+    TRY_OR_RETURN(sotto_sensitivity_save(output, &s));
+    if (json)
+        return verb_sensitivity_print_json(&s);
+    printf("%s: proved sensitivity for replacing one of %zu records\n"
+           "  L1 %.6g   L2 %.6g   (of which rounding: %.2g)\n",
+           output, s.records, s.l1, s.l2, s.rounding);
+    return SOTTO_OK;
 }
 
 static void print_local(const struct sotto_local_sensitivity *s, const char *output)
@@ -111,22 +114,21 @@ static sotto_status measure_local(const struct options *o, const struct sotto_he
 {
     struct sotto_local_sensitivity s;
     const char *output = option_text(o, "output");
-    char *text = NULL;
+    char *text;
     if (option_given(o, "pairs"))
         return cli_fail(SOTTO_EUSAGE,
                         "sensitivity: --local tries records, not pairs; give --sample instead of --pairs");
-    sotto_status status = sotto_sensitivity_local(&s, in->x.data, in->y.data, in->n, in->d, in->classes,
-                                                  recipe, (size_t)option_count(o, "sample"), ctx);
-    if (status == SOTTO_OK)
-        status = sotto_local_sensitivity_save(output, &s);
-    if (status == SOTTO_OK && json)
-        status = sotto_local_sensitivity_json(&text, &s);
-    if (status == SOTTO_OK && json)
-        printf("%s\n", text);
-    else if (status == SOTTO_OK)
+    TRY_OR_RETURN(sotto_sensitivity_local(&s, in->x.data, in->y.data, in->n, in->d, in->classes, recipe,
+                                          (size_t)option_count(o, "sample"), ctx));
+    TRY_OR_RETURN(sotto_local_sensitivity_save(output, &s));
+    if (!json) {
         print_local(&s, output);
+        return SOTTO_OK;
+    }
+    TRY_OR_RETURN(sotto_local_sensitivity_json(&text, &s));
+    printf("%s\n", text);
     sotto_text_free(text);
-    return status;
+    return SOTTO_OK;
 }
 
 /* Each rank but the first, which merges, is a worker. */
@@ -143,25 +145,23 @@ static sotto_status check_ranks(struct sotto_sensitivity_options *out, const str
 static sotto_status read_share(struct sotto_sensitivity_options *out, const struct options *o)
 {
     *out = (struct sotto_sensitivity_options){0};
-    sotto_status status = option_members(out, sotto_option_table("sensitivity"), o);
-    if (status == SOTTO_OK)
-        status = shard_read(&out->shard, &out->shards, o);
-    if (status == SOTTO_OK && !out->cache && (out->worker || out->shards > 1))
-        status =
-            cli_fail(SOTTO_EUSAGE,
-                     "sensitivity: --worker and --shard need --cache, the folder that all processes share");
-    if (status == SOTTO_OK && out->worker && option_given(o, "shard"))
-        status = cli_fail(SOTTO_EUSAGE, "sensitivity: --worker takes any open block; omit --shard");
-    if (status == SOTTO_OK && out->plan && (out->worker || option_given(o, "shard")))
-        status = cli_fail(SOTTO_EUSAGE, "sensitivity: --plan takes neither --worker nor --shard");
-    if (status == SOTTO_OK && (out->worker || out->plan) && option_given(o, "output"))
-        status = cli_fail(SOTTO_EUSAGE, "sensitivity: --worker and --plan write no output; omit --output");
-    if (status == SOTTO_OK && (out->cache || out->plan) &&
-        (option_flag(o, "local") || !option_given(o, "pairs")))
-        status = cli_fail(SOTTO_EUSAGE,
-                          "sensitivity: --cache and --plan are for sampled pairs; give --pairs, without "
-                          "--local");
-    return status == SOTTO_OK && cli_shares() ? check_ranks(out, o) : status;
+    TRY_OR_RETURN(option_members(out, sotto_option_table("sensitivity"), o));
+    TRY_OR_RETURN(shard_read(&out->shard, &out->shards, o));
+    if (!out->cache && (out->worker || out->shards > 1))
+        return cli_fail(
+            SOTTO_EUSAGE,
+            "sensitivity: --worker and --shard need --cache, the folder that all processes share");
+    if (out->worker && option_given(o, "shard"))
+        return cli_fail(SOTTO_EUSAGE, "sensitivity: --worker takes any open block; omit --shard");
+    if (out->plan && (out->worker || option_given(o, "shard")))
+        return cli_fail(SOTTO_EUSAGE, "sensitivity: --plan takes neither --worker nor --shard");
+    if ((out->worker || out->plan) && option_given(o, "output"))
+        return cli_fail(SOTTO_EUSAGE, "sensitivity: --worker and --plan write no output; omit --output");
+    if ((out->cache || out->plan) && (option_flag(o, "local") || !option_given(o, "pairs")))
+        return cli_fail(SOTTO_EUSAGE,
+                        "sensitivity: --cache and --plan are for sampled pairs; give --pairs, without "
+                        "--local");
+    return cli_shares() ? check_ranks(out, o) : SOTTO_OK;
 }
 
 static sotto_status verb_sensitivity_plan(const struct head_inputs *in,
@@ -170,21 +170,21 @@ static sotto_status verb_sensitivity_plan(const struct head_inputs *in,
                                           const struct sotto_context *ctx, int json)
 {
     struct sotto_sensitivity_plan p;
-    sotto_status status = sotto_sensitivity_plan(&p, in->x.data, in->y.data, in->n, in->d, in->classes,
-                                                 recipe, pairs, share, ctx);
-    if (status == SOTTO_OK && json)
+    TRY_OR_RETURN(sotto_sensitivity_plan(&p, in->x.data, in->y.data, in->n, in->d, in->classes, recipe, pairs,
+                                         share, ctx));
+    if (json)
         printf("{\"schema\": \"sotto.pairs-plan/1\", \"pairs\": %zu, \"tasks\": %zu, \"missing\": %zu, "
                "\"seconds_each\": %.6g, \"bytes\": %.0f, "
                "\"hours\": {\"1\": %.4g, \"8\": %.4g, \"64\": %.4g}}\n",
                pairs, p.blocks, p.missing, p.seconds_each, p.bytes, sotto_sensitivity_plan_hours(&p, 1),
                sotto_sensitivity_plan_hours(&p, 8), sotto_sensitivity_plan_hours(&p, 64));
-    else if (status == SOTTO_OK)
+    else
         printf("%zu pairs in %zu blocks, of which %zu are missing; %.3g s each; nothing was written\n"
                "missing blocks: %.3g h with 1 worker, %.3g h with 8, %.3g h with 64 (predicted); all %.3g MB "
                "on disk\n",
                pairs, p.blocks, p.missing, p.seconds_each, sotto_sensitivity_plan_hours(&p, 1),
                sotto_sensitivity_plan_hours(&p, 8), sotto_sensitivity_plan_hours(&p, 64), p.bytes / 1e6);
-    return status;
+    return SOTTO_OK;
 }
 
 /* missing: pairs that other processes have not tried yet; 0 without a folder that they share. */
@@ -215,20 +215,14 @@ static sotto_status verb_sensitivity_finish(struct sotto_sensitivity_sample *sam
                                             const struct options *o, int json)
 {
     const char *output = option_text(o, "output");
-    char *text = NULL;
     if (h && sotto_head_data_sha256(h)[0])
         sample->on_private_data = strcmp(sotto_head_data_sha256(h), sample->data_sha256) == 0 ? 1 : -1;
-    sotto_status status = sotto_sensitivity_save(output, sample);
-    if (status == SOTTO_OK)
-        status = sotto_provenance_save(output, &in->provenance);
-    if (status == SOTTO_OK && json)
-        status = sotto_sensitivity_json(&text, sample);
-    if (status == SOTTO_OK && json)
-        printf("%s\n", text);
-    else if (status == SOTTO_OK)
-        print_text(sample, output);
-    sotto_text_free(text);
-    return status;
+    TRY_OR_RETURN(sotto_sensitivity_save(output, sample));
+    TRY_OR_RETURN(sotto_provenance_save(output, &in->provenance));
+    if (json)
+        return verb_sensitivity_print_json(sample);
+    print_text(sample, output);
+    return SOTTO_OK;
 }
 
 /* By pairs of heads: all of them, a worker's share, or how long they will take. */
@@ -243,9 +237,7 @@ static sotto_status verb_sensitivity_sample(const struct sotto_head *h, const st
     size_t missing = 0;
     if (share->plan)
         return verb_sensitivity_plan(in, recipe, pairs, share, ctx, json);
-    sotto_status status = try_pairs(&found, &missing, in, recipe, share, pairs, ctx);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(try_pairs(&found, &missing, in, recipe, share, pairs, ctx));
     if (!share->worker && missing == 0)
         return verb_sensitivity_finish(&found, h, in, o, json);
     if (cli_writes())
@@ -260,28 +252,26 @@ static sotto_status verb_sensitivity_run(const struct options *o, const struct s
     struct sotto_head_recipe recipe;
     struct sotto_sensitivity_options share;
     const int local = option_flag(o, "local");
-    sotto_status status = read_share(&share, o);
-    if (status == SOTTO_OK && share.plan && !cli_writes())
+    sotto_status status = SOTTO_OK;
+    TRY(read_share(&share, o));
+    if (share.plan && !cli_writes())
         return SOTTO_OK;
-    if (status == SOTTO_OK && !share.worker && !share.plan)
-        status = option_require(o, "output");
-    if (status == SOTTO_OK && option_given(o, "head"))
-        status = sotto_head_load(&h, option_text(o, "head"));
-    if (status == SOTTO_OK && option_given(o, "sample") && !local)
-        status = cli_fail(SOTTO_EUSAGE, "sensitivity: --sample needs --local");
-    if (status == SOTTO_OK && h && sotto_head_records(h) > 0 && !option_given(o, "pairs") && !local) {
+    if (!share.worker && !share.plan)
+        TRY(option_require(o, "output"));
+    if (option_given(o, "head"))
+        TRY(sotto_head_load(&h, option_text(o, "head")));
+    if (option_given(o, "sample") && !local)
+        TRY(cli_fail(SOTTO_EUSAGE, "sensitivity: --sample needs --local"));
+    if (h && sotto_head_records(h) > 0 && !option_given(o, "pairs") && !local) {
         status = verb_sensitivity_prove(o, h, json);
         goto done;
     }
-    if (status == SOTTO_OK && !local)
-        status = option_require(o, "pairs");
-    if (status == SOTTO_OK)
-        status = head_inputs_load(&in, o, 0);
-    if (status == SOTTO_OK)
-        status = recipe_of(&recipe, h, &in, o);
-    if (status == SOTTO_OK)
-        status = local ? measure_local(o, &recipe, &in, ctx, json)
-                       : verb_sensitivity_sample(h, &in, &recipe, &share, o, ctx, json);
+    if (!local)
+        TRY(option_require(o, "pairs"));
+    TRY(head_inputs_load(&in, o, 0));
+    TRY(recipe_of(&recipe, h, &in, o));
+    TRY(local ? measure_local(o, &recipe, &in, ctx, json)
+              : verb_sensitivity_sample(h, &in, &recipe, &share, o, ctx, json));
 done:
     sotto_head_free(h);
     head_inputs_clear(&in);

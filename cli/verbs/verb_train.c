@@ -57,17 +57,13 @@ static sotto_status read_options(struct sotto_train_options *t, const struct opt
 {
     size_t shape[3];
     sotto_train_defaults(t);
-    sotto_status status = option_members(t, sotto_option_table("train"), o);
+    TRY_OR_RETURN(option_members(t, sotto_option_table("train"), o));
     t->residual.input_noise = input_noise(o);
-    if (status != SOTTO_OK)
-        return status;
     if (option_count(o, "ensemble") == 0)
         return cli_fail(SOTTO_EUSAGE, "train: --ensemble 0; expected at least 1 member");
-    status = image_shape(shape, o);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(image_shape(shape, o));
     t->channels = shape[0], t->height = shape[1], t->width = shape[2];
-    return status;
+    return SOTTO_OK;
 }
 
 static void print_result(const struct sotto_train_result *r, const struct sotto_network *n, const char *path,
@@ -123,27 +119,23 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
     struct sotto_array labels = {0}, public_rows = {0};
     struct sotto_provenance whose = {0};
     struct private_set charged = {0};
-    sotto_status status = request.noisy_inputs ? train_privacy_of_inputs(&request.privacy, o)
-                                               : train_privacy_of_sgd(&request.privacy, o);
-    if (status == SOTTO_OK)
-        status = train_privacy_classes(&data, &labels, &request.privacy, opened, o);
-    if (status == SOTTO_OK)
-        status = sotto_provenance_of_rows(&whose, opened, chosen->data, chosen->count);
-    if (status == SOTTO_OK)
-        status = shape_by_rows(&whose, "canaries", option_text(o, "canary-public"));
-    if (status == SOTTO_OK)
-        status = private_set_identify(&charged, o, &whose, "train", opened->name);
-    if (status == SOTTO_OK)
-        status = canary_inputs_read(&request.canaries, &public_rows, opened, o);
+    sotto_status status = SOTTO_OK;
+    TRY(request.noisy_inputs ? train_privacy_of_inputs(&request.privacy, o)
+                             : train_privacy_of_sgd(&request.privacy, o));
+    TRY(train_privacy_classes(&data, &labels, &request.privacy, opened, o));
+    TRY(sotto_provenance_of_rows(&whose, opened, chosen->data, chosen->count));
+    TRY(shape_by_rows(&whose, "canaries", option_text(o, "canary-public")));
+    TRY(private_set_identify(&charged, o, &whose, "train", opened->name));
+    TRY(canary_inputs_read(&request.canaries, &public_rows, opened, o));
     request.data = &data;
     request.privacy.spend = charged.spend;
     request.privacy.output = option_text(o, "output");
     request.public_rows = public_rows.data;
     request.public_n = public_rows.data ? public_rows.shape[0] : 0;
-    if (status == SOTTO_OK)
-        status = sotto_train_release(&made, &request, ctx);
-    if (status == SOTTO_OK && cli_writes())
-        status = private_set_print(&charged, made.certificate, request.privacy.output, json);
+    TRY(sotto_train_release(&made, &request, ctx));
+    if (cli_writes())
+        TRY(private_set_print(&charged, made.certificate, request.privacy.output, json));
+done:
     sotto_certificate_free(made.certificate);
     sotto_network_free(made.network);
     sotto_array_clear(&labels);
@@ -160,13 +152,12 @@ static sotto_status note_release(struct sotto_network *n, const struct options *
     const char *data = option_text(o, "data"), *colon = strrchr(data, ':');
     struct sotto_released_inputs released = {0};
     char features[4096];
-    sotto_status status = SOTTO_OK;
     if (!colon || option_given(o, "from") || !sotto_dataset_is_path(data) ||
         (size_t)(colon - data) >= sizeof features)
         return SOTTO_OK;
     snprintf(features, sizeof features, "%.*s", (int)(colon - data), data);
-    status = sotto_released_inputs(&released, features, colon + 1, ctx);
-    return status == SOTTO_OK ? sotto_network_set_released_inputs(n, &released) : status;
+    TRY_OR_RETURN(sotto_released_inputs(&released, features, colon + 1, ctx));
+    return sotto_network_set_released_inputs(n, &released);
 }
 
 /* OUTPUT.snapshots unless --snapshots says another folder. */
@@ -186,14 +177,12 @@ static sotto_status save_snapshot_provenance(const struct sotto_train_options *t
                                              const struct sotto_dataset *data,
                                              const struct sotto_array *chosen)
 {
-    sotto_status status = SOTTO_OK;
     char path[4200];
-    for (size_t epoch = t->snapshot_every; epoch && epoch < t->epochs && status == SOTTO_OK;
-         epoch += t->snapshot_every) {
+    for (size_t epoch = t->snapshot_every; epoch && epoch < t->epochs; epoch += t->snapshot_every) {
         snprintf(path, sizeof path, "%.4095s/epoch-%06zu.safetensors", t->snapshots, epoch);
-        status = image_provenance_save(path, data, chosen);
+        TRY_OR_RETURN(image_provenance_save(path, data, chosen));
     }
-    return status;
+    return SOTTO_OK;
 }
 
 /* The network, and which records trained it and its intermediate models. */
@@ -202,14 +191,10 @@ static sotto_status verb_train_save(struct sotto_network *network, const struct 
                                     const struct sotto_array *chosen, const struct sotto_context *ctx)
 {
     const char *output = option_text(o, "output");
-    sotto_status status = note_release(network, o, ctx);
-    if (status == SOTTO_OK)
-        status = sotto_network_save(output, network);
-    if (status == SOTTO_OK)
-        status = image_provenance_save(output, data, chosen);
-    if (status == SOTTO_OK)
-        status = save_snapshot_provenance(t, data, chosen);
-    return status;
+    TRY_OR_RETURN(note_release(network, o, ctx));
+    TRY_OR_RETURN(sotto_network_save(output, network));
+    TRY_OR_RETURN(image_provenance_save(output, data, chosen));
+    return save_snapshot_provenance(t, data, chosen);
 }
 
 static sotto_status verb_train_network(const struct options *o, const struct sotto_dataset *data,
@@ -225,40 +210,32 @@ static sotto_status verb_train_network(const struct options *o, const struct sot
     struct sotto_context together = *ctx;
     together.team = cli_team();
     const bool writes = cli_writes();
-    sotto_status status = read_options(&options, o);
+    sotto_status status = SOTTO_OK;
+    TRY(read_options(&options, o));
     options.checkpoint = checkpoint;
-    if (status == SOTTO_OK)
-        status = name_snapshots(&options, snapshots, o);
-    if (status == SOTTO_OK)
-        status = refuse_canaries(o);
-    if (status == SOTTO_OK)
-        status = image_rows(&chosen, data, o);
-    if (status == SOTTO_OK && (option_flag(o, "dp-sgd") || option_flag(o, "certify-inputs"))) {
+    TRY(name_snapshots(&options, snapshots, o));
+    TRY(refuse_canaries(o));
+    TRY(image_rows(&chosen, data, o));
+    if (option_flag(o, "dp-sgd") || option_flag(o, "certify-inputs")) {
         status = train_private(o, data, &chosen, &options, &together, json);
         goto done;
     }
-    if (status == SOTTO_OK && option_flag(o, "fresh") && writes)
-        status = sotto_train_discard(checkpoint);
-    if (status == SOTTO_OK)
-        status = train_privacy_refuse(o);
-    if (status == SOTTO_OK)
-        status = labels_check_first(data->labels, data->labels ? data->n : 0, 0, option_text(o, "data"), o);
-    if (status == SOTTO_OK)
-        status = canary_inputs_make(&canaries, data, chosen.data, chosen.count, options.seed, o);
+    if (option_flag(o, "fresh") && writes)
+        TRY(sotto_train_discard(checkpoint));
+    TRY(train_privacy_refuse(o));
+    TRY(labels_check_first(data->labels, data->labels ? data->n : 0, 0, option_text(o, "data"), o));
+    TRY(canary_inputs_make(&canaries, data, chosen.data, chosen.count, options.seed, o));
     const struct sotto_dataset *set = canaries ? sotto_canaries_data(canaries) : data;
-    if (status == SOTTO_OK)
-        status = sotto_train(&network, &result, set, canaries ? NULL : chosen.data,
-                             canaries ? set->n : chosen.count, &options, &together);
-    if (status != SOTTO_OK || !writes)
+    TRY(sotto_train(&network, &result, set, canaries ? NULL : chosen.data, canaries ? set->n : chosen.count,
+                    &options, &together));
+    if (!writes)
         goto done;
-    status = verb_train_save(network, o, &options, data, &chosen, ctx);
-    if (status == SOTTO_OK && canaries)
-        status = sotto_canaries_ask(canaries, verb_train_answers, network, ctx);
-    if (status == SOTTO_OK) {
-        if (!option_given(o, "checkpoint"))
-            sotto_train_forget(checkpoint);
-        print_result(&result, network, output, sotto_network_recipe(network)->model, json);
-    }
+    TRY(verb_train_save(network, o, &options, data, &chosen, ctx));
+    if (canaries)
+        TRY(sotto_canaries_ask(canaries, verb_train_answers, network, ctx));
+    if (!option_given(o, "checkpoint"))
+        sotto_train_forget(checkpoint);
+    print_result(&result, network, output, sotto_network_recipe(network)->model, json);
 done:
     sotto_network_free(network);
     sotto_canaries_free(canaries);
@@ -275,9 +252,9 @@ static sotto_status verb_train_run(const struct options *o, const struct sotto_c
                         "reading %s could reveal its records; run 'sotto data import %s --name NAME' first",
                         data, data);
     int64_t first;
-    sotto_status status = option_labels_from(&first, o);
+    TRY_OR_RETURN(option_labels_from(&first, o));
     const struct sotto_import_options files = {.labels_from = (size_t)first};
-    return status == SOTTO_OK ? image_training(o, &files, ctx, json, verb_train_network) : status;
+    return image_training(o, &files, ctx, json, verb_train_network);
 }
 
 const struct verb verb_train = {
