@@ -41,20 +41,19 @@ static sotto_status defend_inputs_stack(struct sotto_array *a, struct sotto_arra
     struct sotto_array both = {0};
     size_t shape[2] = {a->shape[0] + b->shape[0], b->shape[1]}, item = sotto_dtype_size(b->dtype);
     sotto_status status = SOTTO_OK;
-    if (a->count) {
-        status = sotto_array_make(&both, b->dtype, b->ndim, shape);
-        if (status == SOTTO_OK) {
-            memcpy(both.data, a->data, a->count * item);
-            memcpy((char *)both.data + a->count * item, b->data, b->count * item);
-            sotto_array_clear(a);
-            *a = both;
-        }
-        sotto_array_clear(b);
-        return status;
+    if (!a->count) {
+        *a = *b;
+        *b = (struct sotto_array){0};
+        return SOTTO_OK;
     }
-    *a = *b;
-    *b = (struct sotto_array){0};
-    return SOTTO_OK;
+    TRY(sotto_array_make(&both, b->dtype, b->ndim, shape));
+    memcpy(both.data, a->data, a->count * item);
+    memcpy((char *)both.data + a->count * item, b->data, b->count * item);
+    sotto_array_clear(a);
+    *a = both;
+done:
+    sotto_array_clear(b);
+    return status;
 }
 
 /* One value for n rows, as text. */
@@ -67,10 +66,10 @@ static sotto_status defend_inputs_repeat(struct sotto_array *out, const char *te
         return cli_fail(SOTTO_EUSAGE,
                         "defend: --%s: the protected label '%s' is neither a file nor a whole number >= 0",
                         option, text);
-    sotto_status status = sotto_array_make(out, SOTTO_I8, 1, &n);
-    for (size_t i = 0; status == SOTTO_OK && i < n; i++)
+    TRY_OR_RETURN(sotto_array_make(out, SOTTO_I8, 1, &n));
+    for (size_t i = 0; i < n; i++)
         ((int64_t *)out->data)[i] = value;
-    return status;
+    return SOTTO_OK;
 }
 
 /* A number is a protected label, and so is a word that names no file, for an error that speaks of both. */
@@ -105,36 +104,34 @@ static sotto_status load_part(struct defend_rows *r, struct defend_inputs *in, c
     if (r->parts == DEFEND_PARTS)
         return cli_fail(SOTTO_EUSAGE, "defend: --%s is given too often; expected at most %d times", option,
                         DEFEND_PARTS);
-    sotto_status status = keep_path(&path, in, option, entry, length);
-    if (status == SOTTO_OK)
-        status = head_features_load(&x, path);
-    if (status == SOTTO_OK)
-        status = sotto_defence_check(defence, x.data, n = x.shape[0], x.shape[1], path);
-    if (status == SOTTO_OK && r->parts && x.shape[1] != r->d)
-        status =
-            cli_fail(SOTTO_EINVAL, "%s has %zu columns but %s has %zu", path, x.shape[1], r->path[0], r->d);
-    if (status == SOTTO_OK && colon && !is_file(colon + 1))
-        status = defend_inputs_repeat(&protected_label, colon + 1, n, option);
-    else if (status == SOTTO_OK && colon &&
-             (status = keep_path(&file, in, option, colon + 1, strlen(colon + 1))) == SOTTO_OK)
-        status = head_labels_load(&protected_label, file, 0);
-    if (status == SOTTO_OK && colon && protected_label.count != n)
-        status = cli_fail(SOTTO_EINVAL,
-                          "%s has %zu values but %s has %zu rows; expected one protected label per row",
-                          colon + 1, protected_label.count, path, n);
-    if (status == SOTTO_OK && r->parts && (colon != NULL) != (r->protected_label.count > 0))
-        status = cli_fail(
+    sotto_status status = SOTTO_OK;
+    TRY(keep_path(&path, in, option, entry, length));
+    TRY(head_features_load(&x, path));
+    TRY(sotto_defence_check(defence, x.data, n = x.shape[0], x.shape[1], path));
+    if (r->parts && x.shape[1] != r->d)
+        TRY(cli_fail(SOTTO_EINVAL, "%s has %zu columns but %s has %zu", path, x.shape[1], r->path[0], r->d));
+    if (colon && !is_file(colon + 1)) {
+        TRY(defend_inputs_repeat(&protected_label, colon + 1, n, option));
+    } else if (colon) {
+        TRY(keep_path(&file, in, option, colon + 1, strlen(colon + 1)));
+        TRY(head_labels_load(&protected_label, file, 0));
+    }
+    if (colon && protected_label.count != n)
+        TRY(cli_fail(SOTTO_EINVAL,
+                     "%s has %zu values but %s has %zu rows; expected one protected label per row", colon + 1,
+                     protected_label.count, path, n));
+    if (r->parts && (colon != NULL) != (r->protected_label.count > 0))
+        TRY(cli_fail(
             SOTTO_EUSAGE,
             "defend: only some files of --%s have a protected label; give one for all of them, or for none",
-            option);
-    if (status == SOTTO_OK) {
-        r->path[r->parts] = path;
-        r->part[r->parts++] = n;
-        r->n += n, r->d = x.shape[1];
-        status = defend_inputs_stack(&r->x, &x);
-    }
-    if (status == SOTTO_OK && colon)
-        status = defend_inputs_stack(&r->protected_label, &protected_label);
+            option));
+    r->path[r->parts] = path;
+    r->part[r->parts++] = n;
+    r->n += n, r->d = x.shape[1];
+    TRY(defend_inputs_stack(&r->x, &x));
+    if (colon)
+        TRY(defend_inputs_stack(&r->protected_label, &protected_label));
+done:
     sotto_array_clear(&x);
     sotto_array_clear(&protected_label);
     return status;
@@ -145,25 +142,25 @@ static sotto_status load_labels(struct defend_rows *r, struct defend_inputs *in,
 {
     const char *const *list = option_list(o, option), *path;
     int64_t first;
-    sotto_status status = option_labels_from(&first, o);
+    sotto_status status = SOTTO_OK;
     struct sotto_array y = {0};
-    if (status != SOTTO_OK || count_of(list) == 0)
-        return status;
+    TRY(option_labels_from(&first, o));
+    if (count_of(list) == 0)
+        return SOTTO_OK;
     if (count_of(list) != r->parts)
         return cli_fail(SOTTO_EUSAGE,
                         "defend: --%s names %zu files but there are %zu files of rows; expected one for each",
                         option, count_of(list), r->parts);
-    for (size_t i = 0; status == SOTTO_OK && i < r->parts; i++) {
-        status = keep_path(&path, in, option, list[i], strlen(list[i]));
-        if (status == SOTTO_OK)
-            status = head_labels_load(&y, path, first);
-        if (status == SOTTO_OK && y.count != r->part[i])
-            status = cli_fail(SOTTO_EINVAL, "%s has %zu labels but %s has %zu rows", path, y.count,
-                              r->path[i], r->part[i]);
-        if (status == SOTTO_OK)
-            status = defend_inputs_stack(&r->label, &y);
-        sotto_array_clear(&y);
+    for (size_t i = 0; i < r->parts; i++) {
+        TRY(keep_path(&path, in, option, list[i], strlen(list[i])));
+        TRY(head_labels_load(&y, path, first));
+        if (y.count != r->part[i])
+            TRY(cli_fail(SOTTO_EINVAL, "%s has %zu labels but %s has %zu rows", path, y.count, r->path[i],
+                         r->part[i]));
+        TRY(defend_inputs_stack(&r->label, &y));
     }
+done:
+    sotto_array_clear(&y);
     return status;
 }
 
@@ -171,32 +168,26 @@ static sotto_status load_rows(struct defend_rows *r, struct defend_inputs *in, c
                               const char *option, bool protected_labels)
 {
     const char *const *list = option_list(o, option);
-    sotto_status status = SOTTO_OK;
-    for (size_t i = 0; status == SOTTO_OK && list && list[i]; i++)
-        status = load_part(r, in, list[i], option, option_argument(o, 0));
-    if (status == SOTTO_OK && r->parts && protected_labels && !r->protected_label.count)
-        status =
-            cli_fail(SOTTO_EUSAGE, "defend: --%s needs a protected label for its rows; give it as %s:SECRET",
-                     option, r->path[0]);
-    if (status == SOTTO_OK && r->parts && in->rows.d != r->d)
-        status = cli_fail(SOTTO_EINVAL, "%s has %zu columns but %s has %zu", r->path[0], r->d,
-                          in->rows.path[0], in->rows.d);
-    return status;
+    for (size_t i = 0; list && list[i]; i++)
+        TRY_OR_RETURN(load_part(r, in, list[i], option, option_argument(o, 0)));
+    if (r->parts && protected_labels && !r->protected_label.count)
+        return cli_fail(SOTTO_EUSAGE,
+                        "defend: --%s needs a protected label for its rows; give it as %s:SECRET", option,
+                        r->path[0]);
+    if (r->parts && in->rows.d != r->d)
+        return cli_fail(SOTTO_EINVAL, "%s has %zu columns but %s has %zu", r->path[0], r->d, in->rows.path[0],
+                        in->rows.d);
+    return SOTTO_OK;
 }
 
 sotto_status defend_inputs_load(struct defend_inputs *in, const struct options *o)
 {
     bool judged = option_given(o, "attacker");
-    sotto_status status = load_rows(&in->rows, in, o, "input", judged);
-    if (status == SOTTO_OK)
-        status = load_labels(&in->rows, in, o, "labels");
-    if (status == SOTTO_OK)
-        status = load_rows(&in->known, in, o, "known", true);
-    if (status == SOTTO_OK)
-        status = load_labels(&in->known, in, o, "known-labels");
-    if (status == SOTTO_OK)
-        status = load_rows(&in->attacker, in, o, "attacker", true);
-    return status;
+    TRY_OR_RETURN(load_rows(&in->rows, in, o, "input", judged));
+    TRY_OR_RETURN(load_labels(&in->rows, in, o, "labels"));
+    TRY_OR_RETURN(load_rows(&in->known, in, o, "known", true));
+    TRY_OR_RETURN(load_labels(&in->known, in, o, "known-labels"));
+    return load_rows(&in->attacker, in, o, "attacker", true);
 }
 
 static void rows_clear(struct defend_rows *r)
@@ -273,24 +264,21 @@ sotto_status defend_outputs_save(const struct defend_inputs *in, const struct so
     const char *output = option_text(o, "output");
     const struct defend_rows *r = &in->rows;
     char path[2 * DEFEND_PATH];
-    sotto_status status = SOTTO_OK;
     if (r->parts == 1) {
-        status = sotto_npy_save(output, after);
-        if (status == SOTTO_OK)
-            status = save_whose(in, 0, output);
-        return status == SOTTO_OK ? save_record(output, record, false) : status;
+        TRY_OR_RETURN(sotto_npy_save(output, after));
+        TRY_OR_RETURN(save_whose(in, 0, output));
+        return save_record(output, record, false);
     }
-    status = check_names(r);
-    if (status == SOTTO_OK && mkdir(output, 0700) != 0 && errno != EEXIST)
+    TRY_OR_RETURN(check_names(r));
+    if (mkdir(output, 0700) != 0 && errno != EEXIST)
         return cli_fail(SOTTO_ECREATE, "%s: cannot be created: %s", output, strerror(errno));
-    for (size_t i = 0, first = 0; status == SOTTO_OK && i < r->parts; first += r->part[i++]) {
+    for (size_t i = 0, first = 0; i < r->parts; first += r->part[i++]) {
         if ((size_t)snprintf(path, sizeof path, "%s/%s", output, base_name(r->path[i])) >= sizeof path)
             return cli_fail(SOTTO_EUSAGE, "defend: the path of --output is too long");
-        status = save_part(after, first, r->part[i], path);
-        if (status == SOTTO_OK)
-            status = save_whose(in, i, path);
+        TRY_OR_RETURN(save_part(after, first, r->part[i], path));
+        TRY_OR_RETURN(save_whose(in, i, path));
     }
-    return status == SOTTO_OK ? save_record(output, record, true) : status;
+    return save_record(output, record, true);
 }
 
 sotto_status defend_measure(struct sotto_defence_result *out, const struct defend_inputs *in,
@@ -306,13 +294,12 @@ sotto_status defend_measure(struct sotto_defence_result *out, const struct defen
     trial.seed = option_count(o, "seed");
     sotto_status status = SOTTO_OK;
     if (option_flag(o, "adaptive")) {
-        status = sotto_array_make(&own, SOTTO_F4, 2, a->x.shape);
-        if (status == SOTTO_OK)
-            status = sotto_defence_apply(own.data, NULL, d, a->x.data, a->n, a->d, ctx);
+        TRY(sotto_array_make(&own, SOTTO_F4, 2, a->x.shape));
+        TRY(sotto_defence_apply(own.data, NULL, d, a->x.data, a->n, a->d, ctx));
         trial.attacker_after = own.data;
     }
-    if (status == SOTTO_OK)
-        status = sotto_defence_measure(out, &trial, ctx);
+    TRY(sotto_defence_measure(out, &trial, ctx));
+done:
     sotto_array_clear(&own);
     return status;
 }

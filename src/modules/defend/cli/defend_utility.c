@@ -5,8 +5,8 @@
 static sotto_status defend_utility_ask(struct sotto_array *out, const struct sotto_head *h, const float *x,
                                        size_t n, size_t d, const struct sotto_context *ctx)
 {
-    sotto_status status = sotto_array_make(out, SOTTO_F4, 2, (const size_t[]){n, sotto_head_classes(h)});
-    return status == SOTTO_OK ? sotto_head_predict(out->data, h, x, n, d, 0, ctx) : status;
+    TRY_OR_RETURN(sotto_array_make(out, SOTTO_F4, 2, (const size_t[]){n, sotto_head_classes(h)}));
+    return sotto_head_predict(out->data, h, x, n, d, 0, ctx);
 }
 
 static sotto_status ask_linear(struct sotto_array *out, const struct defend_inputs *in, const float *known,
@@ -46,21 +46,17 @@ sotto_status defend_utility(struct sotto_array *before, struct sotto_array *afte
     sotto_status status = SOTTO_OK;
     uint64_t seed = option_count(o, "seed");
     if (option_given(o, "head")) {
-        status = sotto_head_load(&h, option_text(o, "head"));
-        if (status == SOTTO_OK)
-            status = defend_utility_ask(before, h, r->x.data, r->n, r->d, ctx);
-        if (status == SOTTO_OK)
-            status = defend_utility_ask(after, h, defended->data, r->n, r->d, ctx);
+        TRY(sotto_head_load(&h, option_text(o, "head")));
+        TRY(defend_utility_ask(before, h, r->x.data, r->n, r->d, ctx));
+        TRY(defend_utility_ask(after, h, defended->data, r->n, r->d, ctx));
     } else if (k->label.count && r->label.count) {
         size_t classes = classes_of(&k->label);
-        status = sotto_array_make(&known, SOTTO_F4, 2, k->x.shape);
-        if (status == SOTTO_OK)
-            status = sotto_defence_apply(known.data, NULL, d, k->x.data, k->n, k->d, ctx);
-        if (status == SOTTO_OK)
-            status = ask_linear(before, in, k->x.data, r->x.data, classes, seed, ctx);
-        if (status == SOTTO_OK)
-            status = ask_linear(after, in, known.data, defended->data, classes, seed, ctx);
+        TRY(sotto_array_make(&known, SOTTO_F4, 2, k->x.shape));
+        TRY(sotto_defence_apply(known.data, NULL, d, k->x.data, k->n, k->d, ctx));
+        TRY(ask_linear(before, in, k->x.data, r->x.data, classes, seed, ctx));
+        TRY(ask_linear(after, in, known.data, defended->data, classes, seed, ctx));
     }
+done:
     sotto_head_free(h);
     sotto_array_clear(&known);
     return status;

@@ -75,8 +75,8 @@ static sotto_status verb_defend_fit(struct result *r, const struct defend_inputs
     struct sotto_defence_known known = defend_known(&in->known);
     sotto_defence_defaults(&options);
     options.name = option_argument(o, 0);
-    sotto_status status = option_members(&options, sotto_option_table("defence"), o);
-    return status == SOTTO_OK ? sotto_defence_fit(&r->defence, &known, &options, ctx) : status;
+    TRY_OR_RETURN(option_members(&options, sotto_option_table("defence"), o));
+    return sotto_defence_fit(&r->defence, &known, &options, ctx);
 }
 
 static sotto_status verb_defend_record(struct result *r, const struct defend_inputs *in,
@@ -90,37 +90,33 @@ static sotto_status verb_defend_record(struct result *r, const struct defend_inp
                                             .columns = rows_in->d,
                                             .label = rows_in->label.data,
                                             .measured = option_given(o, "attacker") ? &r->measured : NULL};
-    sotto_status status = SOTTO_OK;
     if (sotto_defence_of_posteriors(option_argument(o, 0)) == 0)
-        status = defend_utility(&r->before_answers, &r->after_answers, in, r->defence, &r->after, o, ctx);
-    if (status == SOTTO_OK && r->before_answers.count) {
+        TRY_OR_RETURN(
+            defend_utility(&r->before_answers, &r->after_answers, in, r->defence, &r->after, o, ctx));
+    if (r->before_answers.count) {
         outcome.answers_before = r->before_answers.data;
         outcome.answers_after = r->after_answers.data;
         outcome.classes = r->before_answers.shape[1];
     }
-    if (status == SOTTO_OK)
-        status = sotto_defence_record(&r->record, r->defence, &outcome, in->files, in->file_count);
-    return status;
+    return sotto_defence_record(&r->record, r->defence, &outcome, in->files, in->file_count);
 }
 
 static sotto_status verb_defend_show(const struct sotto_defence_record *record, int json)
 {
-    char *text = NULL;
-    sotto_status status = json ? sotto_defence_encode(&text, record) : sotto_defence_summary(&text, record);
-    if (status == SOTTO_OK)
-        printf(json ? "%s\n" : "%s", text);
+    char *text;
+    TRY_OR_RETURN(json ? sotto_defence_encode(&text, record) : sotto_defence_summary(&text, record));
+    printf(json ? "%s\n" : "%s", text);
     sotto_text_free(text);
-    return status;
+    return SOTTO_OK;
 }
 
 static sotto_status verb_defend_list(void)
 {
-    char *text = NULL;
-    sotto_status status = sotto_defence_list(&text);
-    if (status == SOTTO_OK)
-        fputs(text, stdout);
+    char *text;
+    TRY_OR_RETURN(sotto_defence_list(&text));
+    fputs(text, stdout);
     sotto_text_free(text);
-    return status;
+    return SOTTO_OK;
 }
 
 static sotto_status verb_defend_run(const struct options *o, const struct sotto_context *ctx, int json)
@@ -130,27 +126,20 @@ static sotto_status verb_defend_run(const struct options *o, const struct sotto_
     struct sotto_array cost = {0};
     if (option_flag(o, "list"))
         return verb_defend_list();
-    sotto_status status = check_options(o);
-    if (status == SOTTO_OK)
-        status = defend_inputs_load(&in, o);
-    if (status == SOTTO_OK)
-        status = verb_defend_fit(&r, &in, o, ctx);
-    if (status == SOTTO_OK)
-        status = sotto_array_make(&r.after, SOTTO_F4, 2, in.rows.x.shape);
-    if (status == SOTTO_OK)
-        status = sotto_array_make(&cost, SOTTO_F8, 1, &in.rows.n);
+    sotto_status status = SOTTO_OK;
+    TRY(check_options(o));
+    TRY(defend_inputs_load(&in, o));
+    TRY(verb_defend_fit(&r, &in, o, ctx));
+    TRY(sotto_array_make(&r.after, SOTTO_F4, 2, in.rows.x.shape));
+    TRY(sotto_array_make(&cost, SOTTO_F8, 1, &in.rows.n));
     r.cost = cost.data;
-    if (status == SOTTO_OK)
-        status =
-            sotto_defence_apply(r.after.data, r.cost, r.defence, in.rows.x.data, in.rows.n, in.rows.d, ctx);
-    if (status == SOTTO_OK && option_given(o, "attacker"))
-        status = defend_measure(&r.measured, &in, r.defence, &r.after, o, ctx);
-    if (status == SOTTO_OK)
-        status = verb_defend_record(&r, &in, o, ctx);
-    if (status == SOTTO_OK)
-        status = defend_outputs_save(&in, &r.after, &r.record, o);
-    if (status == SOTTO_OK)
-        status = verb_defend_show(&r.record, json);
+    TRY(sotto_defence_apply(r.after.data, r.cost, r.defence, in.rows.x.data, in.rows.n, in.rows.d, ctx));
+    if (option_given(o, "attacker"))
+        TRY(defend_measure(&r.measured, &in, r.defence, &r.after, o, ctx));
+    TRY(verb_defend_record(&r, &in, o, ctx));
+    TRY(defend_outputs_save(&in, &r.after, &r.record, o));
+    TRY(verb_defend_show(&r.record, json));
+done:
     sotto_array_clear(&cost);
     result_clear(&r);
     defend_inputs_clear(&in);

@@ -30,29 +30,27 @@ static sotto_status load_owners(struct sotto_array *owners, const struct head_in
                                 const struct options *o)
 {
     const char *path = option_text(o, "owners");
-    sotto_status status = path ? head_labels_load(owners, path, 0) : SOTTO_OK;
-    if (status == SOTTO_OK && path && option_given(o, "records"))
-        status =
-            cli_fail(SOTTO_EUSAGE, "federated: --records draws owners, --owners states them; give one of "
-                                   "them");
-    if (status == SOTTO_OK && path && owners->count != in->n)
-        status =
-            cli_fail(SOTTO_EINVAL, "%s has %zu rows but %s has %zu records; expected one of each per record",
-                     path, owners->count, option_text(o, "features"), in->n);
-    return status;
+    TRY_OR_RETURN(path ? head_labels_load(owners, path, 0) : SOTTO_OK);
+    if (path && option_given(o, "records"))
+        return cli_fail(SOTTO_EUSAGE, "federated: --records draws owners, --owners states them; give one of "
+                                      "them");
+    if (path && owners->count != in->n)
+        return cli_fail(SOTTO_EINVAL,
+                        "%s has %zu rows but %s has %zu records; expected one of each per record", path,
+                        owners->count, option_text(o, "features"), in->n);
+    return SOTTO_OK;
 }
 
 static sotto_status read_options(struct sotto_federated_options *out, struct sotto_head_recipe *recipe,
                                  double rates[MAX_RATES], const struct options *o)
 {
     out->audit.fpr = rates;
-    sotto_status status = option_members(out, sotto_option_table("federated"), o);
-    if (status == SOTTO_OK)
-        status = option_members_checked(recipe, sotto_option_table("federated_recipe"), "epochs", o);
-    if (status == SOTTO_OK)
-        status = option_members_checked(&out->audit, sotto_option_table("audit"), "confidence|delta", o);
-    if (status == SOTTO_OK)
-        status = option_reals(rates, MAX_RATES, &out->audit.fpr_count, o, "fpr");
+    sotto_status status = SOTTO_OK;
+    TRY(option_members(out, sotto_option_table("federated"), o));
+    TRY(option_members_checked(recipe, sotto_option_table("federated_recipe"), "epochs", o));
+    TRY(option_members_checked(&out->audit, sotto_option_table("audit"), "confidence|delta", o));
+    TRY(option_reals(rates, MAX_RATES, &out->audit.fpr_count, o, "fpr"));
+done:
     out->recipe = recipe;
     return status;
 }
@@ -68,15 +66,15 @@ static sotto_status verb_federated_report(const struct sotto_audit_result *resul
                                             .inputs_count = sizeof files / sizeof *files,
                                             .command = option_shown_command(o)};
     char *text = NULL;
-    sotto_status status = folder ? sotto_report_audit(folder, result, &facts) : SOTTO_OK;
-    if (status == SOTTO_OK)
-        status = json ? sotto_audit_encode(&text, result) : sotto_audit_summary(&text, result);
-    if (status == SOTTO_OK)
-        printf(json ? "%s\n" : "%s", text);
-    if (status == SOTTO_OK && !json)
+    sotto_status status = SOTTO_OK;
+    TRY(folder ? sotto_report_audit(folder, result, &facts) : SOTTO_OK);
+    TRY(json ? sotto_audit_encode(&text, result) : sotto_audit_summary(&text, result));
+    printf(json ? "%s\n" : "%s", text);
+    if (!json)
         printf("\nmeasured, on this split and these seeds, without secure aggregation; nothing is proved\n");
-    if (status == SOTTO_OK && !json && folder)
+    if (!json && folder)
         printf("report: %s/report.html\n", folder);
+done:
     sotto_text_free(text);
     return status;
 }
@@ -89,24 +87,16 @@ static sotto_status verb_federated_run(const struct options *o, const struct sot
     struct sotto_federated_options options = {0};
     struct sotto_audit_result result = {0};
     double rates[MAX_RATES];
-    sotto_status status = option_check_report(o);
-    if (status == SOTTO_OK)
-        status = read_options(&options, &recipe, rates, o);
-    if (status == SOTTO_OK)
-        status = head_inputs_load(&in, o, 0);
-    if (status == SOTTO_OK)
-        status = load_owners(&owners, &in, o);
-    if (status == SOTTO_OK) {
-        struct sotto_federated_input given = {.x = in.x.data,
-                                              .y = in.y.data,
-                                              .n = in.n,
-                                              .d = in.d,
-                                              .classes = in.classes,
-                                              .owner = owners.data};
-        status = sotto_federated(&result, &given, &options, ctx);
-    }
-    if (status == SOTTO_OK)
-        status = verb_federated_report(&result, o, json);
+    sotto_status status = SOTTO_OK;
+    TRY(option_check_report(o));
+    TRY(read_options(&options, &recipe, rates, o));
+    TRY(head_inputs_load(&in, o, 0));
+    TRY(load_owners(&owners, &in, o));
+    struct sotto_federated_input given = {
+        .x = in.x.data, .y = in.y.data, .n = in.n, .d = in.d, .classes = in.classes, .owner = owners.data};
+    TRY(sotto_federated(&result, &given, &options, ctx));
+    TRY(verb_federated_report(&result, o, json));
+done:
     sotto_audit_result_free(&result);
     sotto_array_clear(&owners);
     head_inputs_clear(&in);

@@ -41,19 +41,16 @@ static sotto_status check_known(const char *attack, const struct options *o)
 static sotto_status open_files(struct work *w, const char *attack, const struct options *o,
                                const struct sotto_context *ctx)
 {
-    sotto_status status = option_require(o, "data");
-    for (int k = 0; status == SOTTO_OK && k < SIDES; k++)
-        status = option_require(o, row_options[k]);
-    if (status == SOTTO_OK)
-        status = check_known(attack, o);
-    if (status == SOTTO_OK)
-        status = sotto_generator_load(&w->g, option_text(o, "generator"));
-    if (status == SOTTO_OK)
-        status = sotto_dataset_open(&w->data, option_text(o, "data"), ctx);
-    for (int k = 0; status == SOTTO_OK && k < LISTS; k++)
+    TRY_OR_RETURN(option_require(o, "data"));
+    for (int k = 0; k < SIDES; k++)
+        TRY_OR_RETURN(option_require(o, row_options[k]));
+    TRY_OR_RETURN(check_known(attack, o));
+    TRY_OR_RETURN(sotto_generator_load(&w->g, option_text(o, "generator")));
+    TRY_OR_RETURN(sotto_dataset_open(&w->data, option_text(o, "data"), ctx));
+    for (int k = 0; k < LISTS; k++)
         if (option_given(o, row_options[k]))
-            status = image_rows_file(&w->rows[k], w->data, option_text(o, row_options[k]));
-    return status;
+            TRY_OR_RETURN(image_rows_file(&w->rows[k], w->data, option_text(o, row_options[k])));
+    return SOTTO_OK;
 }
 
 static sotto_status check_pair(char *seen, const struct work *w, int first, int second)
@@ -76,7 +73,7 @@ static sotto_status check_disjoint(const struct work *w)
 {
     char *seen = malloc(w->data->n);
     sotto_status status = seen ? SOTTO_OK : cli_fail(SOTTO_ENOMEM, "attack: out of memory");
-    for (int first = 0; first < LISTS; first++)
+    for (int first = 0; status == SOTTO_OK && first < LISTS; first++)
         for (int second = first + 1; status == SOTTO_OK && second < LISTS; second++)
             status = check_pair(seen, w, first, second);
     free(seen);
@@ -93,29 +90,27 @@ static sotto_status attack_generator_imitate(struct work *w, const struct option
                                         .nonmember = w->rows[KNOWN_NONMEMBER].data,
                                         .n_nonmember = w->rows[KNOWN_NONMEMBER].count};
     int knows = option_given(o, row_options[KNOWN_MEMBER]);
-    sotto_status status = option_members(&options, sotto_option_table("imitation"), o);
-    if (status == SOTTO_OK)
-        status = sotto_generator_imitate(&w->own, w->g, knows ? &known : NULL, &options, ctx);
-    if (status == SOTTO_OK)
-        w->access = knows ? "samples, known records" : "samples";
-    return status;
+    TRY_OR_RETURN(option_members(&options, sotto_option_table("imitation"), o));
+    TRY_OR_RETURN(sotto_generator_imitate(&w->own, w->g, knows ? &known : NULL, &options, ctx));
+    w->access = knows ? "samples, known records" : "samples";
+    return SOTTO_OK;
 }
 
 static sotto_status attack_generator_score(struct work *w, const char *attack, const struct options *o,
                                            const struct sotto_context *ctx)
 {
     struct sotto_generator_score_options options = {0};
-    sotto_status status = option_members(&options, sotto_option_table("generator_score"), o);
-    if (status == SOTTO_OK && attack_generator_blackbox(attack))
-        status = attack_generator_imitate(w, o, ctx);
-    for (int k = 0; status == SOTTO_OK && k < SIDES; k++) {
+    TRY_OR_RETURN(option_members(&options, sotto_option_table("generator_score"), o));
+    if (attack_generator_blackbox(attack))
+        TRY_OR_RETURN(attack_generator_imitate(w, o, ctx));
+    for (int k = 0; k < SIDES; k++) {
         if (!(w->scores[k] = calloc(w->rows[k].count, sizeof(double))))
             return cli_fail(SOTTO_ENOMEM, "attack: out of memory for %zu scores", w->rows[k].count);
-        status = sotto_generator_score(w->scores[k], w->own ? NULL : &w->access, w->own ? "logan" : attack,
-                                       w->own ? w->own : w->g, w->data, w->rows[k].data, w->rows[k].count,
-                                       &options, ctx);
+        TRY_OR_RETURN(sotto_generator_score(w->scores[k], w->own ? NULL : &w->access,
+                                            w->own ? "logan" : attack, w->own ? w->own : w->g, w->data,
+                                            w->rows[k].data, w->rows[k].count, &options, ctx));
     }
-    return status;
+    return SOTTO_OK;
 }
 
 static sotto_status attack_generator_report(const struct sotto_audit_result *result, const struct options *o,
@@ -130,13 +125,13 @@ static sotto_status attack_generator_report(const struct sotto_audit_result *res
                                             .inputs_count = sizeof files / sizeof *files,
                                             .command = option_shown_command(o)};
     char *text = NULL;
-    sotto_status status = folder ? sotto_report_audit(folder, result, &facts) : SOTTO_OK;
-    if (status == SOTTO_OK)
-        status = json ? sotto_audit_encode(&text, result) : sotto_audit_summary(&text, result);
-    if (status == SOTTO_OK)
-        printf(json ? "%s\n" : "%s", text);
-    if (status == SOTTO_OK && !json && folder)
+    sotto_status status = SOTTO_OK;
+    TRY(folder ? sotto_report_audit(folder, result, &facts) : SOTTO_OK);
+    TRY(json ? sotto_audit_encode(&text, result) : sotto_audit_summary(&text, result));
+    printf(json ? "%s\n" : "%s", text);
+    if (!json && folder)
         printf("\nreport: %s/report.html\n", folder);
+done:
     sotto_text_free(text);
     return status;
 }
@@ -148,25 +143,21 @@ static sotto_status attack_generator(const struct options *o, const struct sotto
     struct sotto_audit_options audit;
     double rates[ATTACK_RATES];
     const char *attack = option_argument(o, 0);
-    sotto_status status = option_check_report(o);
-    if (status == SOTTO_OK)
-        status = attack_statistics(&audit, rates, o);
-    if (status == SOTTO_OK)
-        status = open_files(&w, attack, o, ctx);
-    if (status == SOTTO_OK)
-        status = check_disjoint(&w);
-    if (status == SOTTO_OK)
-        status = attack_generator_score(&w, attack, o, ctx);
+    sotto_status status = SOTTO_OK;
+    TRY(option_check_report(o));
+    TRY(attack_statistics(&audit, rates, o));
+    TRY(open_files(&w, attack, o, ctx));
+    TRY(check_disjoint(&w));
+    TRY(attack_generator_score(&w, attack, o, ctx));
     struct sotto_audit_scores named = {
         .name = attack, .member = w.scores[MEMBER], .nonmember = w.scores[NONMEMBER], .access = w.access};
     struct sotto_audit_input in = {.n_member = w.rows[MEMBER].count,
                                    .n_nonmember = w.rows[NONMEMBER].count,
                                    .named = &named,
                                    .named_count = 1};
-    if (status == SOTTO_OK)
-        status = sotto_audit(&result, &in, &audit, ctx);
-    if (status == SOTTO_OK)
-        status = attack_generator_report(&result, o, json);
+    TRY(sotto_audit(&result, &in, &audit, ctx));
+    TRY(attack_generator_report(&result, o, json));
+done:
     sotto_audit_result_free(&result);
     for (int k = 0; k < LISTS; k++)
         sotto_array_clear(&w.rows[k]);

@@ -33,30 +33,26 @@ static sotto_status verb_generate_train(const struct options *o, const struct so
     struct sotto_array chosen = {0};
     const char *output = option_text(o, "output"), *model = NULL;
     size_t shape[3];
-    sotto_status status = option_members(&options, sotto_option_table("generator"), o);
-    if (status == SOTTO_OK)
-        status = image_rows(&chosen, data, o);
+    sotto_status status = SOTTO_OK;
+    TRY(option_members(&options, sotto_option_table("generator"), o));
+    TRY(image_rows(&chosen, data, o));
     options.checkpoint = checkpoint;
-    if (status == SOTTO_OK && option_flag(o, "fresh"))
-        status = sotto_train_discard(checkpoint);
-    if (status == SOTTO_OK)
-        status = sotto_generator_train(&g, &r, data, chosen.data, chosen.count, &options, ctx);
-    if (status == SOTTO_OK)
-        status = sotto_generator_save(output, g);
-    if (status == SOTTO_OK) {
-        if (!option_given(o, "checkpoint"))
-            unlink(checkpoint);
-        sotto_generator_shape(shape, NULL, &model, g);
-        printf(json
-                   ? "{\"schema\": \"sotto.generate/1\", \"model\": \"%s\", \"steps\": %llu, \"loss\": %.9g, "
-                     "\"seconds\": %.3f, \"images_per_second\": %.1f, \"backend\": \"%s\"}\n"
-                   : "%s: %llu steps, loss %.4f, %.1f s, %.0f images/s, %s\n",
-               model, (unsigned long long)r.steps, r.loss, r.seconds, r.images_per_second, r.backend);
-        if (!json)
-            printf("no privacy statement is made: the model tells of its training records, its discriminator "
-                   "or encoder most "
-                   "of all\n");
-    }
+    if (option_flag(o, "fresh"))
+        TRY(sotto_train_discard(checkpoint));
+    TRY(sotto_generator_train(&g, &r, data, chosen.data, chosen.count, &options, ctx));
+    TRY(sotto_generator_save(output, g));
+    if (!option_given(o, "checkpoint"))
+        unlink(checkpoint);
+    sotto_generator_shape(shape, NULL, &model, g);
+    printf(json ? "{\"schema\": \"sotto.generate/1\", \"model\": \"%s\", \"steps\": %llu, \"loss\": %.9g, "
+                  "\"seconds\": %.3f, \"images_per_second\": %.1f, \"backend\": \"%s\"}\n"
+                : "%s: %llu steps, loss %.4f, %.1f s, %.0f images/s, %s\n",
+           model, (unsigned long long)r.steps, r.loss, r.seconds, r.images_per_second, r.backend);
+    if (!json)
+        printf("no privacy statement is made: the model tells of its training records, its discriminator "
+               "or encoder most "
+               "of all\n");
+done:
     sotto_generator_free(g);
     sotto_array_clear(&chosen);
     return status;
@@ -64,10 +60,9 @@ static sotto_status verb_generate_train(const struct options *o, const struct so
 
 static sotto_status verb_generate_load(struct sotto_generator **out, const struct options *o)
 {
-    sotto_status status = option_require(o, "generator");
-    if (status == SOTTO_OK)
-        status = option_require(o, "output");
-    return status == SOTTO_OK ? sotto_generator_load(out, option_text(o, "generator")) : status;
+    TRY_OR_RETURN(option_require(o, "generator"));
+    TRY_OR_RETURN(option_require(o, "output"));
+    return sotto_generator_load(out, option_text(o, "generator"));
 }
 
 static void verb_generate_say(const char *path, size_t n, const char *what, int json)
@@ -85,25 +80,21 @@ static sotto_status verb_generate_sample(const struct options *o, const struct s
     size_t shape[4] = {option_count(o, "count")}, latent = 0;
     const char *latents = option_text(o, "latents");
     struct sotto_generator_options options = {0};
-    sotto_status status = verb_generate_load(&g, o);
-    if (status == SOTTO_OK && shape[0] == 0)
-        status = cli_fail(SOTTO_EINVAL, "count: 0 samples; expected at least 1");
-    if (status == SOTTO_OK)
-        status = option_members(&options, sotto_option_table("generator"), o);
-    if (status == SOTTO_OK) {
-        sotto_generator_shape(shape + 1, &latent, NULL, g);
-        status = sotto_array_make(&x, SOTTO_F4, 4, shape);
-    }
-    if (status == SOTTO_OK && latents)
-        status = sotto_array_make(&z, SOTTO_F4, 2, (const size_t[]){shape[0], latent});
-    if (status == SOTTO_OK)
-        status = sotto_generator_sample(x.data, z.data, g, shape[0], option_count(o, "seed"), ctx);
-    if (status == SOTTO_OK)
-        status = sotto_npy_save(option_text(o, "output"), &x);
-    if (status == SOTTO_OK && latents)
-        status = sotto_npy_save(latents, &z);
-    if (status == SOTTO_OK)
-        verb_generate_say(option_text(o, "output"), shape[0], "samples", json);
+    sotto_status status = SOTTO_OK;
+    TRY(verb_generate_load(&g, o));
+    if (shape[0] == 0)
+        TRY(cli_fail(SOTTO_EINVAL, "count: 0 samples; expected at least 1"));
+    TRY(option_members(&options, sotto_option_table("generator"), o));
+    sotto_generator_shape(shape + 1, &latent, NULL, g);
+    TRY(sotto_array_make(&x, SOTTO_F4, 4, shape));
+    if (latents)
+        TRY(sotto_array_make(&z, SOTTO_F4, 2, (const size_t[]){shape[0], latent}));
+    TRY(sotto_generator_sample(x.data, z.data, g, shape[0], option_count(o, "seed"), ctx));
+    TRY(sotto_npy_save(option_text(o, "output"), &x));
+    if (latents)
+        TRY(sotto_npy_save(latents, &z));
+    verb_generate_say(option_text(o, "output"), shape[0], "samples", json);
+done:
     sotto_generator_free(g);
     sotto_array_clear(&x);
     sotto_array_clear(&z);
@@ -117,28 +108,22 @@ static sotto_status of_records(const struct options *o, const struct sotto_conte
     struct sotto_dataset *data = NULL;
     struct sotto_array chosen = {0}, out = {0};
     size_t shape[4] = {0};
-    sotto_status status = option_require(o, "data");
-    if (status == SOTTO_OK)
-        status = verb_generate_load(&g, o);
-    if (status == SOTTO_OK)
-        status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
-    if (status == SOTTO_OK)
-        status = image_rows(&chosen, data, o);
-    if (status == SOTTO_OK) {
-        sotto_generator_shape(shape + 1, NULL, NULL, g);
-        shape[0] = chosen.count;
-        status = sotto_array_make(&out, scores ? SOTTO_F8 : SOTTO_F4, scores ? 1 : 4, shape);
-    }
-    if (status == SOTTO_OK && scores)
-        status =
-            sotto_generator_score(out.data, NULL, "logan", g, data, chosen.data, chosen.count, NULL, ctx);
-    else if (status == SOTTO_OK)
-        status = sotto_generator_records(out.data, g, data, chosen.data, chosen.count);
-    if (status == SOTTO_OK)
-        status = sotto_npy_save(option_text(o, "output"), &out);
-    if (status == SOTTO_OK)
-        verb_generate_say(option_text(o, "output"), shape[0],
-                          scores ? "logits of the discriminator" : "records", json);
+    sotto_status status = SOTTO_OK;
+    TRY(option_require(o, "data"));
+    TRY(verb_generate_load(&g, o));
+    TRY(sotto_dataset_open(&data, option_text(o, "data"), ctx));
+    TRY(image_rows(&chosen, data, o));
+    sotto_generator_shape(shape + 1, NULL, NULL, g);
+    shape[0] = chosen.count;
+    TRY(sotto_array_make(&out, scores ? SOTTO_F8 : SOTTO_F4, scores ? 1 : 4, shape));
+    if (scores)
+        TRY(sotto_generator_score(out.data, NULL, "logan", g, data, chosen.data, chosen.count, NULL, ctx));
+    else
+        TRY(sotto_generator_records(out.data, g, data, chosen.data, chosen.count));
+    TRY(sotto_npy_save(option_text(o, "output"), &out));
+    verb_generate_say(option_text(o, "output"), shape[0], scores ? "logits of the discriminator" : "records",
+                      json);
+done:
     sotto_generator_free(g);
     sotto_dataset_free(data);
     sotto_array_clear(&chosen);

@@ -42,14 +42,14 @@ static sotto_status verb_monitor_load(struct sotto_array *x, const struct option
     const char *path = option_text(o, option), *first = option_text(o, "calibration");
     if (!path)
         return SOTTO_OK;
-    sotto_status status = head_features_load(x, path);
-    if (status == SOTTO_OK && records && x->shape[0] != *records)
-        status = cli_fail(SOTTO_EINVAL, "%s has %zu rows but %s has %zu; expected one of each per query",
-                          path, x->shape[0], first, *records);
-    if (status == SOTTO_OK && columns && x->shape[1] != *columns)
-        status = cli_fail(SOTTO_EINVAL, "%s has %zu columns but %s has %zu; expected equal numbers", path,
-                          x->shape[1], first, *columns);
-    return status;
+    TRY_OR_RETURN(head_features_load(x, path));
+    if (records && x->shape[0] != *records)
+        return cli_fail(SOTTO_EINVAL, "%s has %zu rows but %s has %zu; expected one of each per query", path,
+                        x->shape[0], first, *records);
+    if (columns && x->shape[1] != *columns)
+        return cli_fail(SOTTO_EINVAL, "%s has %zu columns but %s has %zu; expected equal numbers", path,
+                        x->shape[1], first, *columns);
+    return SOTTO_OK;
 }
 
 static sotto_status load_clients(struct monitor_inputs *in, const struct options *o)
@@ -57,12 +57,12 @@ static sotto_status load_clients(struct monitor_inputs *in, const struct options
     const char *path = option_text(o, "calibration-clients");
     if (!path)
         return SOTTO_OK;
-    sotto_status status = head_labels_load(&in->clients, path, 0);
-    if (status == SOTTO_OK && in->clients.count != in->calibration.shape[0])
-        status =
-            cli_fail(SOTTO_EINVAL, "%s has %zu clients but %s has %zu rows; expected one of each per query",
-                     path, in->clients.count, option_text(o, "calibration"), in->calibration.shape[0]);
-    return status;
+    TRY_OR_RETURN(head_labels_load(&in->clients, path, 0));
+    if (in->clients.count != in->calibration.shape[0])
+        return cli_fail(SOTTO_EINVAL,
+                        "%s has %zu clients but %s has %zu rows; expected one of each per query", path,
+                        in->clients.count, option_text(o, "calibration"), in->calibration.shape[0]);
+    return SOTTO_OK;
 }
 
 static sotto_status load_encoder(struct monitor_inputs *in, const struct options *o)
@@ -82,22 +82,16 @@ static sotto_status load_inputs(struct monitor_inputs *in, const struct options 
 {
     static const char *const files[] = {"calibration", "bank", "training"};
     const size_t *columns = &in->calibration.shape[1];
-    sotto_status status = option_require(o, "calibration");
-    if (status == SOTTO_OK)
-        status = option_require(o, "bank");
-    if (status == SOTTO_OK)
-        status = verb_monitor_load(&in->calibration, o, "calibration", NULL, NULL);
-    if (status == SOTTO_OK)
-        status = verb_monitor_load(&in->bank, o, "bank", NULL, columns);
-    if (status == SOTTO_OK)
-        status = verb_monitor_load(&in->training, o, "training", NULL, columns);
-    if (status == SOTTO_OK)
-        status = verb_monitor_load(&in->answers, o, "calibration-answers", &in->calibration.shape[0], NULL);
-    if (status == SOTTO_OK)
-        status = load_clients(in, o);
-    for (int i = 0; i < 3 && status == SOTTO_OK; i++)
+    TRY_OR_RETURN(option_require(o, "calibration"));
+    TRY_OR_RETURN(option_require(o, "bank"));
+    TRY_OR_RETURN(verb_monitor_load(&in->calibration, o, "calibration", NULL, NULL));
+    TRY_OR_RETURN(verb_monitor_load(&in->bank, o, "bank", NULL, columns));
+    TRY_OR_RETURN(verb_monitor_load(&in->training, o, "training", NULL, columns));
+    TRY_OR_RETURN(verb_monitor_load(&in->answers, o, "calibration-answers", &in->calibration.shape[0], NULL));
+    TRY_OR_RETURN(load_clients(in, o));
+    for (int i = 0; i < 3; i++)
         if (option_given(o, files[i]))
-            status = sotto_provenance_load(&in->source[i], option_text(o, files[i]));
+            TRY_OR_RETURN(sotto_provenance_load(&in->source[i], option_text(o, files[i])));
     in->input = (struct sotto_monitor_input){.calibration = in->calibration.data,
                                              .calibration_rows = in->calibration.shape[0],
                                              .columns = *columns,
@@ -111,7 +105,7 @@ static sotto_status load_inputs(struct monitor_inputs *in, const struct options 
                                              .calibration_source = &in->source[0],
                                              .bank_source = &in->source[1],
                                              .training_source = &in->source[2]};
-    return status == SOTTO_OK ? load_encoder(in, o) : status;
+    return load_encoder(in, o);
 }
 
 /* The words behind --: one is a line for the shell, several are a program and its arguments. */
@@ -138,13 +132,12 @@ static sotto_status verb_monitor_serve(struct sotto_monitor *m, const struct opt
 {
     char *command = command_of(o);
     struct sotto_monitor_service s = {.command = command};
-    sotto_status status = command ? SOTTO_OK : cli_fail(SOTTO_ENOMEM, "monitor: out of memory");
-    if (status == SOTTO_OK)
-        status = option_members(&s, sotto_option_table("monitor_service"), o);
-    if (status == SOTTO_OK)
-        status = option_members(&s.how, sotto_option_table("command"), o);
-    if (status == SOTTO_OK)
-        status = sotto_monitor_serve(m, &s, STDIN_FILENO, STDOUT_FILENO, ctx);
+    sotto_status status = SOTTO_OK;
+    TRY(command ? SOTTO_OK : cli_fail(SOTTO_ENOMEM, "monitor: out of memory"));
+    TRY(option_members(&s, sotto_option_table("monitor_service"), o));
+    TRY(option_members(&s.how, sotto_option_table("command"), o));
+    TRY(sotto_monitor_serve(m, &s, STDIN_FILENO, STDOUT_FILENO, ctx));
+done:
     free(command);
     return status;
 }
@@ -194,15 +187,13 @@ static sotto_status verb_monitor_run(const struct options *o, const struct sotto
     struct monitor_inputs in = {0};
     struct sotto_monitor_options options = {0};
     struct sotto_monitor *m = NULL;
-    sotto_status status = check_arguments(o, json);
-    if (status == SOTTO_OK)
-        status = option_members_checked(&options, sotto_option_table("monitor"), "alpha|block|clients", o);
-    if (status == SOTTO_OK)
-        status = load_inputs(&in, o);
-    if (status == SOTTO_OK)
-        status = sotto_monitor_make(&m, &in.input, &options, ctx);
-    if (status == SOTTO_OK)
-        status = verb_monitor_judge(m, o, ctx, json);
+    sotto_status status = SOTTO_OK;
+    TRY(check_arguments(o, json));
+    TRY(option_members_checked(&options, sotto_option_table("monitor"), "alpha|block|clients", o));
+    TRY(load_inputs(&in, o));
+    TRY(sotto_monitor_make(&m, &in.input, &options, ctx));
+    TRY(verb_monitor_judge(m, o, ctx, json));
+done:
     sotto_monitor_free(m);
     verb_monitor_clear(&in);
     return status;

@@ -17,10 +17,9 @@ static void print_number(const char *name, double x)
 
 static sotto_status require_all(const struct options *o, const char *const *names)
 {
-    sotto_status status = SOTTO_OK;
-    for (; status == SOTTO_OK && *names; names++)
-        status = option_require(o, *names);
-    return status;
+    for (; *names; names++)
+        TRY_OR_RETURN(option_require(o, *names));
+    return SOTTO_OK;
 }
 
 static void print_input(const struct sotto_residual_input *in, const struct sotto_residual_account *a,
@@ -90,19 +89,16 @@ static void print_theorem1(const struct sotto_residual_theorem1 *t, size_t mappi
 static sotto_status account_residual_additive(const struct options *o, int json)
 {
     static const char *const needed[] = {"radius", "uses", "delta", NULL};
-    sotto_status status = require_all(o, needed);
+    TRY_OR_RETURN(require_all(o, needed));
     int searched = option_given(o, "epsilon");
-    if (status != SOTTO_OK)
-        return status;
     if (searched == option_given(o, "input-noise"))
         return cli_fail(SOTTO_EUSAGE, "account: give exactly one of --input-noise and --epsilon");
     if (option_given(o, "gamma") != option_given(o, "mapping-bound") && !searched)
         return cli_fail(SOTTO_EUSAGE,
                         "account: --gamma and --mapping-bound must be given together (Theorem 1 needs both)");
     struct sotto_residual_input in = {0};
-    status = option_members(&in, sotto_option_table("residual_input"), o);
-    if (status == SOTTO_OK)
-        status = sotto_options_resolve(&in, &in, sotto_option_table("residual_input"));
+    TRY_OR_RETURN(option_members(&in, sotto_option_table("residual_input"), o));
+    TRY_OR_RETURN(sotto_options_resolve(&in, &in, sotto_option_table("residual_input")));
     in.delta = option_real(o, "delta");
     struct sotto_residual_account account;
     struct sotto_residual_theorem1 t = {.radius = in.radius,
@@ -113,14 +109,11 @@ static sotto_status account_residual_additive(const struct options *o, int json)
                                         .epsilon = option_real(o, "epsilon"),
                                         .input_noise = in.noise,
                                         .gamma = option_real(o, "gamma")};
-    if (status == SOTTO_OK && searched)
-        status = sotto_residual_input_noise(&in.noise, t.epsilon, &in);
-    if (status == SOTTO_OK)
-        status = sotto_residual_input(&account, &in);
-    if (status == SOTTO_OK && option_given(o, "mapping-bound"))
-        status = searched ? sotto_residual_theorem1_noise(&t) : sotto_residual_theorem1_epsilon(&t);
-    if (status != SOTTO_OK)
-        return status;
+    if (searched)
+        TRY_OR_RETURN(sotto_residual_input_noise(&in.noise, t.epsilon, &in));
+    TRY_OR_RETURN(sotto_residual_input(&account, &in));
+    if (option_given(o, "mapping-bound"))
+        TRY_OR_RETURN(searched ? sotto_residual_theorem1_noise(&t) : sotto_residual_theorem1_epsilon(&t));
     print_input(&in, &account, json);
     if (option_given(o, "mapping-bound"))
         print_theorem1(&t, (size_t)option_count(o, "mappings"), json);
@@ -132,25 +125,19 @@ static sotto_status account_residual_additive(const struct options *o, int json)
 static sotto_status account_residual_multiplicative(const struct options *o, int json)
 {
     static const char *const needed[] = {"branch-bound", "weight-bound", "delta", NULL};
-    sotto_status status = require_all(o, needed);
+    TRY_OR_RETURN(require_all(o, needed));
     int searched = option_given(o, "epsilon");
-    if (status != SOTTO_OK)
-        return status;
     if (searched == option_given(o, "gamma") || searched == option_given(o, "output-noise"))
         return cli_fail(SOTTO_EUSAGE, "account: give either --gamma and --output-noise, or --epsilon");
     struct sotto_residual_answers in = {0};
-    status = option_members(&in, sotto_option_table("residual_answers"), o);
-    if (status == SOTTO_OK)
-        status = sotto_options_resolve(&in, &in, sotto_option_table("residual_answers"));
+    TRY_OR_RETURN(option_members(&in, sotto_option_table("residual_answers"), o));
+    TRY_OR_RETURN(sotto_options_resolve(&in, &in, sotto_option_table("residual_answers")));
     in.delta = option_real(o, "delta");
     double epsilon, published;
     char most[SOTTO_NUMBER_TEXT];
-    if (status == SOTTO_OK && searched)
-        status = sotto_residual_answers_noise(&in, option_real(o, "epsilon"));
-    if (status == SOTTO_OK)
-        status = sotto_residual_answers(&epsilon, &published, &in);
-    if (status != SOTTO_OK)
-        return status;
+    if (searched)
+        TRY_OR_RETURN(sotto_residual_answers_noise(&in, option_real(o, "epsilon")));
+    TRY_OR_RETURN(sotto_residual_answers(&epsilon, &published, &in));
     if (json) {
         printf("{\"schema\": \"sotto.residual/1\", \"kind\": \"multiplicative\", \"protects\": \"the model "
                "from its "
@@ -182,13 +169,12 @@ static sotto_status account_residual_multiplicative(const struct options *o, int
 /* Points to estimate on: (n, d), at most 64 columns. */
 static sotto_status load_points(struct sotto_array *out, const char *path)
 {
-    sotto_status status = sotto_array_load(out, path, 0, cli_context());
-    if (status == SOTTO_OK && (out->ndim != 2 || out->count == 0))
+    TRY_OR_RETURN(sotto_array_load(out, path, 0, cli_context()));
+    if (out->ndim != 2 || out->count == 0)
         return cli_fail(SOTTO_EINVAL, "%s: has %d dimensions and %zu values; expected (points, columns)",
                         path, out->ndim, out->count);
-    if (status == SOTTO_OK)
-        status = sotto_array_require_finite(out, path, "points");
-    return status == SOTTO_OK ? sotto_array_convert(out, SOTTO_F8) : status;
+    TRY_OR_RETURN(sotto_array_require_finite(out, path, "points"));
+    return sotto_array_convert(out, SOTTO_F8);
 }
 
 /* What noise leaves of the complexity of a class: exact as a factor, estimated on points. It speaks of generalisation,
@@ -202,13 +188,12 @@ static sotto_status account_residual_complexity(const struct options *o, const s
     struct sotto_array x = {0};
     double mean = NAN;
     struct sotto_interval interval = {NAN, NAN};
-    sotto_status status = option_require(o, "gamma");
-    if (status == SOTTO_OK && (!(p > 0 && p <= 1) || !(time > 0)))
-        status =
-            cli_fail(SOTTO_EUSAGE,
-                     "account: --exponent %g and --time %g; expected (0, 1] and a number above 0", p, time);
-    if (status == SOTTO_OK && path)
-        status = load_points(&x, path);
+    TRY_OR_RETURN(option_require(o, "gamma"));
+    if (!(p > 0 && p <= 1) || !(time > 0))
+        return cli_fail(SOTTO_EUSAGE,
+                        "account: --exponent %g and --time %g; expected (0, 1] and a number above 0", p,
+                        time);
+    sotto_status status = path ? load_points(&x, path) : SOTTO_OK;
     if (status == SOTTO_OK && path)
         status = sotto_residual_complexity(&mean, &interval, x.data, x.shape[0], x.shape[1], p,
                                            option_real(o, "norm-bound"), time,
@@ -265,9 +250,7 @@ static sotto_status account_residual(const struct options *o, const struct sotto
         if (option_given(o, others[i]))
             return cli_fail(SOTTO_EUSAGE, "account: --%s cannot be combined with --residual-perturbation",
                             others[i]);
-    sotto_status status = refuse_of_complexity(o, kind);
-    if (status != SOTTO_OK)
-        return status;
+    TRY_OR_RETURN(refuse_of_complexity(o, kind));
     if (strcmp(kind, "additive") == 0)
         return account_residual_additive(o, json);
     if (strcmp(kind, "multiplicative") == 0)

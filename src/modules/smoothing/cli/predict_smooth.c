@@ -62,20 +62,18 @@ static sotto_status read_data(struct smooth_inputs *in, const struct options *o,
     struct sotto_dataset *data = NULL;
     struct sotto_array chosen = {0};
     size_t columns = 0;
-    sotto_status status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
-    if (status == SOTTO_OK)
-        status = image_rows(&chosen, data, o);
-    if (status == SOTTO_OK) {
-        columns = data->images ? data->channels * data->height * data->width : data->columns;
-        status = sotto_array_make(&in->x, SOTTO_F4, 2, (const size_t[]){chosen.count, columns});
-    }
-    if (status == SOTTO_OK)
-        copy_rows(in->x.data, data, chosen.data, chosen.count, columns);
-    if (status == SOTTO_OK && data->labels && !option_given(o, "labels")) {
-        status = sotto_array_make(&in->y, SOTTO_I8, 1, (const size_t[]){chosen.count});
-        for (size_t i = 0; status == SOTTO_OK && i < chosen.count; i++)
+    sotto_status status = SOTTO_OK;
+    TRY(sotto_dataset_open(&data, option_text(o, "data"), ctx));
+    TRY(image_rows(&chosen, data, o));
+    columns = data->images ? data->channels * data->height * data->width : data->columns;
+    TRY(sotto_array_make(&in->x, SOTTO_F4, 2, (const size_t[]){chosen.count, columns}));
+    copy_rows(in->x.data, data, chosen.data, chosen.count, columns);
+    if (data->labels && !option_given(o, "labels")) {
+        TRY(sotto_array_make(&in->y, SOTTO_I8, 1, (const size_t[]){chosen.count}));
+        for (size_t i = 0; i < chosen.count; i++)
             ((int64_t *)in->y.data)[i] = data->labels[((int64_t *)chosen.data)[i]];
     }
+done:
     sotto_array_clear(&chosen);
     sotto_dataset_free(data);
     return status;
@@ -85,36 +83,33 @@ static sotto_status open_model(struct smooth_inputs *in, const struct options *o
                                const struct sotto_context *ctx)
 {
     struct sotto_command_options how = {0};
-    sotto_status status = option_members(&how, sotto_option_table("command"), o);
-    if (status == SOTTO_OK && option_given(o, "target-command"))
-        status = sotto_target_open_command(&in->target, option_text(o, "target-command"), in->x.shape[1], 0,
-                                           &how, ctx);
-    else if (status == SOTTO_OK)
-        status =
-            sotto_target_open(&in->target, option_text(o, option_given(o, "head") ? "head" : "model"), ctx);
-    if (status == SOTTO_OK && in->x.shape[1] != sotto_target_inputs(in->target))
-        status = cli_fail(SOTTO_EINVAL, "%s has %zu numbers in a row; the model expects %zu",
-                          option_text(o, option_given(o, "features") ? "features" : "data"), in->x.shape[1],
-                          sotto_target_inputs(in->target));
-    return status;
+    TRY_OR_RETURN(option_members(&how, sotto_option_table("command"), o));
+    if (option_given(o, "target-command"))
+        TRY_OR_RETURN(sotto_target_open_command(&in->target, option_text(o, "target-command"), in->x.shape[1],
+                                                0, &how, ctx));
+    else
+        TRY_OR_RETURN(
+            sotto_target_open(&in->target, option_text(o, option_given(o, "head") ? "head" : "model"), ctx));
+    if (in->x.shape[1] != sotto_target_inputs(in->target))
+        return cli_fail(SOTTO_EINVAL, "%s has %zu numbers in a row; the model expects %zu",
+                        option_text(o, option_given(o, "features") ? "features" : "data"), in->x.shape[1],
+                        sotto_target_inputs(in->target));
+    return SOTTO_OK;
 }
 
 static sotto_status predict_smooth_load(struct smooth_inputs *in, const struct options *o,
                                         const struct sotto_context *ctx)
 {
-    sotto_status status = option_given(o, "data") ? read_data(in, o, ctx)
-                                                  : head_features_load(&in->x, option_text(o, "features"));
+    TRY_OR_RETURN(option_given(o, "data") ? read_data(in, o, ctx)
+                                          : head_features_load(&in->x, option_text(o, "features")));
     int64_t first = 0;
-    if (status == SOTTO_OK)
-        status = option_labels_from(&first, o);
-    if (status == SOTTO_OK && option_given(o, "labels"))
-        status = head_labels_load(&in->y, option_text(o, "labels"), first);
-    if (status == SOTTO_OK && in->y.data && in->y.count != in->x.shape[0])
-        status = cli_fail(SOTTO_EINVAL, "%s has %zu labels for %zu records; expected one label per record",
-                          option_text(o, "labels"), in->y.count, in->x.shape[0]);
-    if (status == SOTTO_OK)
-        status = open_model(in, o, ctx);
-    return status;
+    TRY_OR_RETURN(option_labels_from(&first, o));
+    if (option_given(o, "labels"))
+        TRY_OR_RETURN(head_labels_load(&in->y, option_text(o, "labels"), first));
+    if (in->y.data && in->y.count != in->x.shape[0])
+        return cli_fail(SOTTO_EINVAL, "%s has %zu labels for %zu records; expected one label per record",
+                        option_text(o, "labels"), in->y.count, in->x.shape[0]);
+    return open_model(in, o, ctx);
 }
 
 static sotto_status predict_smooth_deliver(const struct options *o, const struct sotto_smoothing_result *r,
@@ -123,11 +118,10 @@ static sotto_status predict_smooth_deliver(const struct options *o, const struct
     char *text = NULL;
     sotto_status status = SOTTO_OK;
     if (option_given(o, "output"))
-        status = sotto_smoothing_save(option_text(o, "output"), r);
-    if (status == SOTTO_OK)
-        status = (json ? sotto_smoothing_encode : sotto_smoothing_summary)(&text, r);
-    if (status == SOTTO_OK)
-        printf(json ? "%s\n" : "%s", text);
+        TRY(sotto_smoothing_save(option_text(o, "output"), r));
+    TRY((json ? sotto_smoothing_encode : sotto_smoothing_summary)(&text, r));
+    printf(json ? "%s\n" : "%s", text);
+done:
     sotto_text_free(text);
     return status;
 }
@@ -136,15 +130,14 @@ static sotto_status read_options(struct sotto_smoothing_options *s, double radii
                                  const struct options *o)
 {
     const struct sotto_option *table = sotto_option_table("smoothing");
-    sotto_status status = option_members_checked(s, table, "sigma|noise|certify|compare|n|n0|alpha", o);
-    if (status == SOTTO_OK && option_given(o, "seed")) /* a row of the answers' table */
-        status = sotto_option_set(s, sotto_option_find(table, "seed"), option_text(o, "seed"));
-    if (status == SOTTO_OK)
-        status = option_reals(radii, RADII, &s->radius_count, o, "radii");
+    TRY_OR_RETURN(option_members_checked(s, table, "sigma|noise|certify|compare|n|n0|alpha", o));
+    if (option_given(o, "seed")) /* a row of the answers' table */
+        TRY_OR_RETURN(sotto_option_set(s, sotto_option_find(table, "seed"), option_text(o, "seed")));
+    TRY_OR_RETURN(option_reals(radii, RADII, &s->radius_count, o, "radii"));
     s->radii = s->radius_count ? radii : NULL;
-    if (status == SOTTO_OK && s->radii && !s->certify)
-        status = cli_fail(SOTTO_EUSAGE, "predict: --radii needs --certify");
-    return status;
+    if (s->radii && !s->certify)
+        return cli_fail(SOTTO_EUSAGE, "predict: --radii needs --certify");
+    return SOTTO_OK;
 }
 
 static sotto_status predict_smooth(const struct options *o, const struct sotto_context *ctx, int json)
@@ -153,16 +146,14 @@ static sotto_status predict_smooth(const struct options *o, const struct sotto_c
     struct sotto_smoothing_options s = {0};
     struct sotto_smoothing_result r = {0};
     double radii[RADII];
-    sotto_status status = check_options(o);
-    if (status == SOTTO_OK)
-        status = read_options(&s, radii, o);
-    if (status == SOTTO_OK)
-        status = predict_smooth_load(&in, o, ctx);
-    if (status == SOTTO_OK)
-        status = sotto_smoothing(&r, in.target, &(struct sotto_records){in.x.data, in.y.data, in.x.shape[0]},
-                                 &s, ctx);
-    if (status == SOTTO_OK)
-        status = predict_smooth_deliver(o, &r, json);
+    sotto_status status = SOTTO_OK;
+    TRY(check_options(o));
+    TRY(read_options(&s, radii, o));
+    TRY(predict_smooth_load(&in, o, ctx));
+    TRY(sotto_smoothing(&r, in.target, &(struct sotto_records){in.x.data, in.y.data, in.x.shape[0]}, &s,
+                        ctx));
+    TRY(predict_smooth_deliver(o, &r, json));
+done:
     sotto_smoothing_result_free(&r);
     sotto_target_close(in.target);
     sotto_array_clear(&in.x);

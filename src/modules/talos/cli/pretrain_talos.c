@@ -10,20 +10,21 @@ static sotto_status read_attribute(struct sotto_array *out, const struct sotto_d
     struct sotto_array a = {0};
     if (!path)
         return SOTTO_OK;
-    sotto_status status = sotto_array_load(&a, path, 0, cli_context());
-    if (status == SOTTO_OK && a.ndim == 2 && a.shape[1] == 1)
+    sotto_status status = SOTTO_OK;
+    TRY(sotto_array_load(&a, path, 0, cli_context()));
+    if (a.ndim == 2 && a.shape[1] == 1)
         a.ndim = 1; /* of a table */
-    if (status == SOTTO_OK && (a.ndim != 1 || a.count != data->n))
-        status = cli_fail(
+    if (a.ndim != 1 || a.count != data->n)
+        TRY(cli_fail(
             SOTTO_EINVAL,
             "%s: %zu values in %d dimensions; data set '%s' has %zu rows, and one value for each is expected",
-            path, a.count, a.ndim, data->name, data->n);
-    if (status == SOTTO_OK && sotto_array_convert(&a, SOTTO_I8) != SOTTO_OK)
-        status = cli_fail(SOTTO_EINVAL, "%s: contains fractions; an attribute must be whole numbers", path);
-    if (status == SOTTO_OK)
-        *out = a;
-    else
-        sotto_array_clear(&a);
+            path, a.count, a.ndim, data->name, data->n));
+    if (sotto_array_convert(&a, SOTTO_I8) != SOTTO_OK)
+        TRY(cli_fail(SOTTO_EINVAL, "%s: contains fractions; an attribute must be whole numbers", path));
+    *out = a;
+    a = (struct sotto_array){0};
+done:
+    sotto_array_clear(&a);
     return status;
 }
 
@@ -32,12 +33,12 @@ static sotto_status pretrain_talos_train(const struct options *o, const struct s
 {
     struct sotto_array attribute = {0};
     struct sotto_talos talos = {0};
-    sotto_status status = option_members(&talos, sotto_option_table("talos"), o);
-    if (status == SOTTO_OK)
-        status = read_attribute(&attribute, data, o);
+    sotto_status status = SOTTO_OK;
+    TRY(option_members(&talos, sotto_option_table("talos"), o));
+    TRY(read_attribute(&attribute, data, o));
     talos.attribute = attribute.data;
-    if (status == SOTTO_OK)
-        status = pretrain_train(o, data, checkpoint, "talos", &talos, ctx, json);
+    TRY(pretrain_train(o, data, checkpoint, "talos", &talos, ctx, json));
+done:
     sotto_array_clear(&attribute);
     return status;
 }
