@@ -67,7 +67,7 @@ sotto_status sotto_residual_input(struct sotto_residual_account *out, const stru
     REQUIRE_GIVEN(out, in);
     sotto_status status = SOTTO_OK;
     struct sotto_account account;
-    size_t releases;
+    size_t releases = 0;
     TRY(check_positive("input noise", in->noise));
     TRY(check_input(&releases, in));
     struct sotto_sensitivity s = residual_account_distance(in);
@@ -87,7 +87,7 @@ sotto_status sotto_residual_input_noise(double *noise, double epsilon, const str
 {
     REQUIRE_GIVEN(noise, in);
     sotto_status status = SOTTO_OK;
-    size_t releases;
+    size_t releases = 0;
     TRY(check_positive("epsilon", epsilon));
     TRY(check_input(&releases, in));
     REQUIRE(epsilon > in->label_epsilon, "epsilon %g is too small; the labels alone need %g", epsilon,

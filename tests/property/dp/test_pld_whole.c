@@ -125,7 +125,7 @@ TEST(randomised_response_by_enumeration)
                 p[outcome] = pow(keep, truths) * pow(1 - keep, k - truths);
                 q[outcome] = pow(keep, k - truths) * pow(1 - keep, truths);
             }
-            struct sotto_interval exact;
+            struct sotto_interval exact = {NAN, NAN};
             assert_int_equal(finite_epsilon(&exact, p, q, (size_t)1 << k, deltas[j]), SOTTO_OK);
             struct sotto_account a = account("randomised-response", 1 / t, 1, NAN, 0, deltas[j], (size_t)k);
             if (!(fabs(a.epsilon.lower - exact.lower) <= 1e-12 &&
