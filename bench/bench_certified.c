@@ -27,10 +27,11 @@ int main(void)
     measure("DP-SGD q .01, sigma 1.1, 10,000 steps, delta 1e-5",
             (struct ball_step){BALL_GAUSSIAN, 1, 1.1, 0.01, false}, 10000, 1e-5);
     measure("the same at delta 1e-15", (struct ball_step){BALL_GAUSSIAN, 1, 1.1, 0.01, false}, 10000, 1e-15);
-    measure("logistic, sampled .01, shift 1, 1,000 steps", (struct ball_step){BALL_LOGISTIC, 1, 1, 0.01, false},
-            1000, 1e-5);
+    measure("logistic, sampled .01, shift 1, 1,000 steps",
+            (struct ball_step){BALL_LOGISTIC, 1, 1, 0.01, false}, 1000, 1e-5);
     measure("laplace, shift .1, 100 releases", (struct ball_step){BALL_LAPLACE, 1, 10, 1, false}, 100, 1e-5);
     measure("closed form: logistic", (struct ball_step){BALL_LOGISTIC, 1, 1, 1, false}, 0, 1e-5);
-    measure("closed form: gaussian (root of its curve)", (struct ball_step){BALL_GAUSSIAN, 1, 1, 1, false}, 0, 1e-5);
+    measure("closed form: gaussian (root of its curve)", (struct ball_step){BALL_GAUSSIAN, 1, 1, 1, false}, 0,
+            1e-5);
     return 0;
 }

@@ -46,7 +46,7 @@ static const struct pattern {
     {"", "", "This is true, in the words of the caller: ", "."},
 };
 
-static bool fits(const struct pattern *p, const char *text, size_t length)
+static bool pattern_fits(const struct pattern *p, const char *text, size_t length)
 {
     const size_t begin = strlen(p->begin), end = strlen(p->end);
     return begin + end <= length && memcmp(text, p->begin, begin) == 0 &&
@@ -61,7 +61,7 @@ bool condition_next(char out[CONDITION_SENTENCE], const char **conditions)
     const char *stop = strstr(text, between);
     const size_t length = stop ? (size_t)(stop - text) : strlen(text);
     const struct pattern *p = patterns;
-    while (!fits(p, text, length))
+    while (!pattern_fits(p, text, length))
         p++;
     const size_t kept = length - strlen(p->begin) - strlen(p->end);
     snprintf(out, CONDITION_SENTENCE, "%s%.*s%s", p->before, p->after ? (int)kept : 0,
