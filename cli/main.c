@@ -66,7 +66,7 @@ static void on_lost_file(int number)
 /* Ranks that stop together end with one code, whichever got the signal. */
 static int exit_code(sotto_status status)
 {
-    static const int codes[] = {0, 64, 65, 65, 66, 69, 70, 71, 73, 74, 75, 77, 78, 65, 65, 130, 1, 70};
+    static const int codes[] = {0, 64, 65, 65, 66, 69, 70, 71, 73, 74, 75, 77, 78, 65, 65, 130, 1, 70, 2};
     if (status == SOTTO_ESTOPPED && stop && !cli_team() && !cli_shares())
         return 128 + (stop == SOTTO_STOP_BY_TIME ? SIGINT : (int)stop);
     return (unsigned)status < sizeof codes / sizeof *codes ? codes[status] : 70;

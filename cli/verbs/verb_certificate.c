@@ -20,6 +20,11 @@ static const struct option_row rows[] = {
     {"force", OPTION_FLAG, NULL, NULL,
      "a page also where epsilon is above 20 or the noise was seeded; it says that nothing meaningful is "
      "guaranteed"},
+    OPTION_GROUP("Cards"),
+    {"card", OPTION_TEXT, "FILE", NULL, "also writes what registries of deployments ask for, as YAML"},
+    {"model-card", OPTION_TEXT, "FILE", NULL, "also writes a block of Markdown for a model hub"},
+    {"audit", OPTION_TEXT, "FILE", NULL,
+     "result.json of an audit; the cards then have its accuracy by class"},
     OPTION_END};
 
 static sotto_status write_page(const char *path, const char *page)
@@ -54,20 +59,39 @@ static sotto_status read_prior(double *out, const char *text)
     return SOTTO_OK;
 }
 
+static sotto_status write_card(const struct options *o, const char *name, const struct sotto_context *ctx)
+{
+    char *card = NULL;
+    if (!option_given(o, name))
+        return SOTTO_OK;
+    sotto_status status = sotto_certificate_card(&card, option_argument(o, 0), option_text(o, "ledger"),
+                                                 option_text(o, "audit"), strcmp(name, "card") != 0, ctx);
+    if (status == SOTTO_OK)
+        status = write_page(option_text(o, name), card);
+    sotto_text_free(card);
+    return status;
+}
+
 static sotto_status verb_certificate_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     char *page = NULL;
     double prior = 0;
+    if (option_given(o, "audit") && !option_given(o, "card") && !option_given(o, "model-card"))
+        return cli_fail(SOTTO_EUSAGE, "certificate: --audit is for cards; give --card or --model-card too");
     if (json)
         return cli_fail(SOTTO_EUSAGE, "certificate: the page has no JSON form; use 'sotto verify --json'");
     sotto_status status = read_prior(&prior, option_text(o, "prior"));
     if (status == SOTTO_OK)
         status = sotto_certificate_page(&page, option_argument(o, 0), option_text(o, "ledger"),
                                         option_flag(o, "html") ? 1 + option_flag(o, "force") : 0, prior, ctx);
-    if (status != SOTTO_OK && status != SOTTO_EGATE)
+    if (status != SOTTO_OK && status != SOTTO_EGATE && status != SOTTO_EUNDECIDED)
         return status;
     sotto_status written = write_page(option_text(o, "output"), page);
     sotto_text_free(page);
+    if (written == SOTTO_OK && status == SOTTO_OK)
+        written = write_card(o, "card", ctx);
+    if (written == SOTTO_OK && status == SOTTO_OK)
+        written = write_card(o, "model-card", ctx);
     return written == SOTTO_OK ? status : written;
 }
 
@@ -81,7 +105,7 @@ const struct verb verb_certificate = {
                 "  sotto certificate private.safetensors.certificate.json --html -o certificate.html",
     .floor = FLOOR_CORE,
     .ranks = RANK_0,
-    .own = "ledger|html|prior|force",
+    .own = "ledger|html|prior|force|card|model-card|audit",
     .options = rows,
     .most_used = "ledger|prior|html|output|json",
     .run = verb_certificate_run};

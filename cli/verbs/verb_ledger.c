@@ -19,6 +19,12 @@ static const struct option_row rows[] = {
      "0:DELTA/10:1, which a first release that needs the whole budget may replace"},
     {"contact", OPTION_TEXT, "TEXT", NULL,
      "person or office responsible for the data set, recorded in the ledger"},
+    {"curator", OPTION_TEXT, "TEXT", NULL,
+     "who holds the records and releases from them; certificates name it"},
+    {"use", OPTION_TEXT, "TEXT", NULL, "what the releases are for"},
+    {"region", OPTION_TEXT, "TEXT", NULL, "where the people live"},
+    {"sector", OPTION_TEXT, "TEXT", NULL, "such as health or education"},
+    {"rationale", OPTION_TEXT, "TEXT", NULL, "why this epsilon and this delta"},
     OPTION_GROUP("Plan of several releases (plan)"),
     OPTION_TABLE("release", "delta"),
     OPTION_TABLE("spend", "rows-per-person|purpose|read-from-data"),
@@ -41,6 +47,16 @@ static sotto_status read_budget(struct sotto_dp *out, const char *text, const ch
                            action, text);
 }
 
+static bool is_of_init(const char *name)
+{
+    static const char *const names[] = {"contact", "column", "curator",  "use",
+                                        "region",  "sector", "rationale"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
 /* Of another action. */
 static sotto_status refuse_options(const struct options *o, const char *action, const char *const *names)
 {
@@ -48,7 +64,7 @@ static sotto_status refuse_options(const struct options *o, const char *action, 
         if (option_given(o, *names))
             return cli_fail(
                 SOTTO_EUSAGE, "ledger %s: --%s is an option of 'ledger %s'; omit it", action, *names,
-                strcmp(*names, "contact") == 0 || strcmp(*names, "column") == 0  ? "init"
+                is_of_init(*names)                                               ? "init"
                 : strcmp(*names, "ledger") == 0 || strcmp(*names, "budget") == 0 ? "init' and 'ledger plan"
                                                                                  : "plan");
     return SOTTO_OK;
@@ -106,9 +122,14 @@ static sotto_status run_init(const struct options *o, const struct sotto_context
     if (status != SOTTO_OK)
         return status;
     const struct sotto_source_records source = {.public_set = sotto_dataset_is_public(id)};
-    const char *ledger = option_text(o, "ledger"), *contact = option_text(o, "contact");
-    status = n > 0 ? sotto_ledger_init_columns(&path, id, ledger, budget, columns, n, contact, &source, ctx)
-                   : sotto_ledger_init(&path, id, ledger, budget, contact, &source, ctx);
+    const struct sotto_ledger_card card = {.contact = option_text(o, "contact"),
+                                           .curator = option_text(o, "curator"),
+                                           .use = option_text(o, "use"),
+                                           .region = option_text(o, "region"),
+                                           .sector = option_text(o, "sector"),
+                                           .rationale = option_text(o, "rationale")};
+    status =
+        sotto_ledger_init_card(&path, id, option_text(o, "ledger"), budget, columns, n, &card, &source, ctx);
     if (status != SOTTO_OK)
         return status;
     char *text = NULL;
@@ -130,7 +151,8 @@ static sotto_status run_plan(const struct options *o, const struct sotto_context
     struct sotto_spend spend = {0};
     struct sotto_source_records source = {0};
     char *text = NULL;
-    static const char *const others[] = {"contact", "column", NULL};
+    static const char *const others[] = {"contact", "column", "curator",   "use",
+                                         "region",  "sector", "rationale", NULL};
     sotto_status status = option_require(o, "dataset-id");
     if (status == SOTTO_OK)
         status = refuse_options(o, "plan", others);
@@ -165,9 +187,10 @@ static sotto_status run_show(const struct options *o, const struct sotto_context
     const char *file = option_argument_count(o) > 1 ? option_argument(o, 1) : NULL,
                *id = option_text(o, "dataset-id");
     char *path = NULL, *text = NULL;
-    static const char *const others[] = {"ledger",          "budget",  "column",         "contact",
-                                         "delta",           "purpose", "read-from-data", "same-people-as",
-                                         "rows-per-person", NULL};
+    static const char *const others[] = {
+        "ledger",  "budget",         "column",         "contact",         "delta",
+        "purpose", "read-from-data", "same-people-as", "rows-per-person", "curator",
+        "use",     "region",         "sector",         "rationale",       NULL};
     if (refuse_options(o, "show", others) != SOTTO_OK)
         return SOTTO_EUSAGE;
     if ((file != NULL) == (id != NULL))
@@ -249,7 +272,7 @@ static sotto_status verb_ledger_run(const struct options *o, const struct sotto_
 
 static const struct subcommand subcommands[] = {
     {"init", "--dataset-id ID --budget E[,DELTA]", "start the ledger of a data set with its privacy budget",
-     "dataset-id|budget|contact|ledger|column|json"},
+     "dataset-id|budget|contact|curator|use|region|sector|rationale|ledger|column|json"},
     {"plan", "EVENTS --dataset-id ID",
      "charge several later releases at once, at the price of their composition",
      "dataset-id|delta|budget|purpose|ledger|rows-per-person|same-people-as|read-from-data|json"},
@@ -273,7 +296,7 @@ const struct verb verb_ledger = {
         "  sotto ledger overlap people twin",
     .floor = FLOOR_CORE,
     .ranks = RANK_0,
-    .own = "budget|column|contact",
+    .own = "budget|column|contact|curator|use|region|sector|rationale",
     .options = rows,
     .subcommands = subcommands,
     .run = verb_ledger_run};

@@ -54,7 +54,7 @@ sotto_status verify_print(const char *file, const char *released, const char *le
                        ? refusal
                        : NULL; /* nothing is called consistent that the reader does not trust */
     }
-    if (status != SOTTO_OK && status != SOTTO_EGATE) {
+    if (status != SOTTO_OK && status != SOTTO_EGATE && status != SOTTO_EUNDECIDED) {
         sotto_verification_clear(&v);
         return status;
     }

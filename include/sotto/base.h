@@ -39,7 +39,8 @@ typedef enum sotto_status {
     SOTTO_EDIVERGED = 14, /**< training produced a NaN or an infinity                  exit 65 */
     SOTTO_ESTOPPED = 15,  /**< the context asked to stop                               exit 130/143 */
     SOTTO_EGATE = 16,     /**< ran fine, but a check that was asked for failed         exit 1 */
-    SOTTO_ESTUCK = 17     /**< resumed again and again without finishing one step      exit 70 */
+    SOTTO_ESTUCK = 17,    /**< resumed again and again without finishing one step      exit 70 */
+    SOTTO_EUNDECIDED = 18 /**< no check failed, but one could not be decided here      exit 2 */
 } sotto_status;
 
 /* Options and inputs: {0} means defaults. A member that is 0 or NULL is "not given" and stands for its default, which its

@@ -26,6 +26,7 @@ struct sotto_verification_memory;
 struct sotto_verification {
     const char *certificate; /**< the file */
     const char *failed;      /**< name and text of the first check that failed; NULL: none did */
+    const char *undecided;   /**< what nothing here can decide, though no check failed; NULL: nothing */
 
     /* what is claimed: */
     /** As far as it was checked: a claim that is proved by a sensitivity which nothing here derives is CONDITIONAL on that;
@@ -56,8 +57,9 @@ struct sotto_verification {
  *  In:      file      a certificate, or a released file with a certificate FILE.certificate.json
  *           released  the released file; NULL: `file`, or the one beside the certificate, if there is one
  *           ledger    where the certificate's entry and commitment must be; NULL: none is at hand
- *  Out:     *out      filled also on EGATE, untouched on other failures; sotto_verification_clear()
+ *  Out:     *out      filled also on EGATE and EUNDECIDED, untouched on other failures; sotto_verification_clear()
  *  Returns: EGATE     a check failed, the first one named
+ *           EUNDECIDED  none failed, but the account cannot be derived by this version
  *           EFORMAT   no certificate
  *           ENOENT, EIO, ENOMEM
  *  Without a signature by a key that the reader trusts, file, certificate and ledger that were rewritten together pass. */
@@ -86,7 +88,7 @@ SOTTO_API void sotto_verification_clear(struct sotto_verification *v);
  *           html    0: text of at most 100 columns; 1: HTML that prints; 2: the same, also where nothing meaningful is guaranteed
  *           prior   > 0: adds how probably at most a record is reconstructed that is guessed with this probability without
  *                   the release; 0: no such line
- *  Out:     *page   also on EGATE, where it says what failed and nothing else; free with sotto_text_free()
+ *  Out:     *page   also on EGATE and EUNDECIDED, where it says what failed or is not decided, and nothing else; free with sotto_text_free()
  *  Returns: as sotto_verify()
  *           EINVAL  html is 1, and epsilon is above 20 or the noise was seeded */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_page(char **page, const char *file,

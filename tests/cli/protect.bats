@@ -58,7 +58,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   [ "$status" -eq 0 ]
   [[ "$output" != *verified* ]]
   for text in "claim        epsilon 1 at delta 0, replace-one adjacency (laplace, scale 0.01)" "proved       none" \
-              "conditional  on the sensitivity stated by the caller" "measured     nothing" \
+              "conditional  only if all of this is true: One unit of privacy changes the values by no more than the sensitivity that the caller stated." "measured     nothing" \
               "checked      arithmetic re-derived; released file's hash matches" "the ledger, as none was given: whether the release was charged, and in which ledger, is open" \
               "the sensitivity, which was stated by the caller" "signature    none"; do
     [[ "$output" == *"$text"* ]] || { echo "missing '$text' in $output"; return 1; }

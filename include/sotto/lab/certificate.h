@@ -22,6 +22,16 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_risk(char **line,
                                                                const struct sotto_certificate *certificate,
                                                                const struct sotto_risk *risk,
                                                                const struct sotto_context *ctx);
+/** What registries of deployments ask for, as YAML, or a block of Markdown for a model hub. The certificate is verified first.
+ *
+ *  In:      ledger    whose budget names curator, use, region, sector and rationale; NULL: none is at hand, these are null
+ *           audit     file of schema sotto.audit/1 whose accuracy by class stands beside the guarantee; NULL: none
+ *           markdown  0: YAML
+ *  Out:     *text     free with sotto_text_free()
+ *  Returns: as sotto_verify(); no text on EGATE and EUNDECIDED */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_card(char **text, const char *file,
+                                                               const char *ledger, const char *audit,
+                                                               int markdown, const struct sotto_context *ctx);
 
 #ifdef __cplusplus
 }

@@ -41,6 +41,24 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_init_columns(char **path, c
                                                                   size_t n, const char *contact,
                                                                   const struct sotto_source_records *source,
                                                                   const struct sotto_context *ctx);
+/** What a ledger says in words of the people behind it; certificates and registries name it. NULL: not said. */
+struct sotto_ledger_card {
+    const char *contact;   /**< of the person who answers for it */
+    const char *curator;   /**< who holds the records and releases from them */
+    const char *use;       /**< what the releases are for */
+    const char *region;    /**< where the people live */
+    const char *sector;    /**< such as health or education */
+    const char *rationale; /**< why this epsilon and this delta */
+};
+/** sotto_ledger_init() or, for n > 0, sotto_ledger_init_columns(), with all that the budget's line may say in words.
+ *
+ *  Returns: EINVAL  a text has more than 300 bytes */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_init_card(char **path, const char *dataset_id,
+                                                               const char *ledger, struct sotto_dp budget,
+                                                               const struct sotto_ledger_column *columns,
+                                                               size_t n, const struct sotto_ledger_card *card,
+                                                               const struct sotto_source_records *source,
+                                                               const struct sotto_context *ctx);
 /** Charges the releases of a file of events (docs/FORMATS.md, sotto.events/1) as one entry, accounted together, before any of them
  * is made. Whatever is released between them, each costs nothing more, once: `planned` of struct sotto_spend.
  *

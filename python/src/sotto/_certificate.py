@@ -38,7 +38,7 @@ class Verification(Record, c="sotto_verification"):
 
     guarantee: "proved", "conditional" or "none". condition: what epsilon rests on without proof, measured: what was measured and not
     proved; or None. checks: each with name, outcome ("passed", "failed", "not-made") and text. checked: what passed checks amount to.
-    failed: the first check that failed, or None. signed_by: the public key of a valid signature, or None. Members are those of struct
+    failed: the first check that failed, or None. undecided: what this version cannot decide, or None. signed_by: the public key of a valid signature, or None. Members are those of struct
     sotto_verification (include/sotto/verify.h)."""
 
     certificate: str
@@ -48,6 +48,7 @@ class Verification(Record, c="sotto_verification"):
     condition: str | None
     measured: str | None
     failed: str | None
+    undecided: str | None
     signed_by: str | None
     checked: tuple[str, ...]
     checks: tuple[Any, ...]

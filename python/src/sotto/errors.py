@@ -50,6 +50,10 @@ class GateFailed(SottoError):
     result: object = None
 
 
+class NotDecided(GateFailed):
+    """No check failed, but one could not be decided here (EUNDECIDED), such as the account of noise that this version has no curve of."""
+
+
 class Stuck(SottoError):
     """A training was resumed again and again and never finished one step (ESTUCK). Nothing was trained or charged this time."""
 
@@ -66,6 +70,7 @@ CLASSES: dict[str, type[SottoError]] = {
     "EUSAGE": InvalidArgument, "EINVAL": InvalidArgument, "EDOMAIN": InvalidArgument, "EFORMAT": InvalidArgument,
     "ECONFIG": InvalidArgument, "ENOENT": NotFound, "ECREATE": FileError, "EIO": FileError, "EAGAIN": Locked,
     "ENOMEM": OutOfMemory, "ENOTSUP": NotSupported, "EBUDGET": BudgetExceeded, "EDIVERGED": Diverged, "EGATE": GateFailed,
+    "EUNDECIDED": NotDecided,
     "ESTUCK": Stuck, "EINTERNAL": InternalError,
 }
 

@@ -88,11 +88,12 @@ const char *sotto_error_key(void)
 
 const char *sotto_status_name(sotto_status status)
 {
-    static const char *const names[] = {"OK",        "EUSAGE",  "EINVAL",    "EFORMAT",  "ENOENT", "ENOTSUP",
-                                        "EINTERNAL", "ENOMEM",  "ECREATE",   "EIO",      "EAGAIN", "EBUDGET",
-                                        "ECONFIG",   "EDOMAIN", "EDIVERGED", "ESTOPPED", "EGATE",  "ESTUCK"};
-    _Static_assert(sizeof names / sizeof *names == SOTTO_ESTUCK + 1, "one name per status");
-    return (unsigned)status <= SOTTO_ESTUCK ? names[status] : "unknown";
+    static const char *const names[] = {"OK",       "EUSAGE",    "EINVAL",  "EFORMAT",   "ENOENT",
+                                        "ENOTSUP",  "EINTERNAL", "ENOMEM",  "ECREATE",   "EIO",
+                                        "EAGAIN",   "EBUDGET",   "ECONFIG", "EDOMAIN",   "EDIVERGED",
+                                        "ESTOPPED", "EGATE",     "ESTUCK",  "EUNDECIDED"};
+    _Static_assert(sizeof names / sizeof *names == SOTTO_EUNDECIDED + 1, "one name per status");
+    return (unsigned)status <= SOTTO_EUNDECIDED ? names[status] : "unknown";
 }
 
 void context_log(const struct sotto_context *ctx, enum sotto_log_level level, const char *format, ...)

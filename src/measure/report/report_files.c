@@ -8,40 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Marks that turn the direction of writing, and separators of lines: left out. */
-static size_t hidden_mark(const char *text)
-{
-    const unsigned char *t = (const unsigned char *)text;
-    if (t[0] != 0xe2)
-        return 0;
-    return (t[1] == 0x80 && t[2] >= 0xa8 && t[2] <= 0xae) || (t[1] == 0x81 && t[2] >= 0xa6 && t[2] <= 0xa9)
-               ? 3
-               : 0;
-}
-
-/* Text of the document with everything that Markdown or HTML could read taken out of action. */
-static void markdown_text(struct page *p, const char *text)
-{
-    for (; text && *text; text++) {
-        size_t skip = hidden_mark(text);
-        if (skip)
-            text += skip - 1;
-        else if ((unsigned char)*text < ' ')
-            page_html(p, " ");
-        else {
-            if (strchr("\\`*_{}[]()<>#!|&~", *text))
-                page_html(p, "\\");
-            page_bytes(p, text, 1);
-        }
-    }
-}
-
 static void report_files_asked(struct page *p, const struct report *r, const char *label, const char *path)
 {
     const char *text = part_text(r->doc, path);
     page_format(p, "- **%s:** ", label);
     if (text && text[0])
-        markdown_text(p, text);
+        page_markdown(p, text);
     else
         page_html(p, "(to be filled in)");
     page_html(p, "\n");
@@ -58,10 +30,10 @@ static void plain_estimate(struct page *p, const struct estimate *e, double fact
 static void card_row(struct page *p, const struct report_row *row)
 {
     page_html(p, "\n## ");
-    markdown_text(p, row->title);
+    page_markdown(p, row->title);
     page_format(p, "\n\n- **Private records:** %zu\n- **Verdict:** %s. ", row->records,
                 sotto_verdict_name(row->verdict));
-    markdown_text(p, row->verdict_text);
+    page_markdown(p, row->verdict_text);
     page_html(p, "\n- **Proved:** ");
     if (row->proof_counts) {
         page_html(p, "epsilon at most ");
@@ -78,7 +50,7 @@ static void card_row(struct page *p, const struct report_row *row)
     for (size_t i = 0; i < row->attack_count; i++) {
         const struct attack_result *a = &row->attacks[i];
         page_html(p, "| ");
-        markdown_text(p, a->name);
+        page_markdown(p, a->name);
         page_html(p, " | ");
         plain_estimate(p, &a->auc, 1);
         page_html(p, " | ");
@@ -90,7 +62,7 @@ static void card_row(struct page *p, const struct report_row *row)
 static void write_card(struct page *p, const struct report *r)
 {
     page_html(p, "# Model card: ");
-    markdown_text(p, r->title);
+    page_markdown(p, r->title);
     page_html(p, "\n\nMade by sotto from report.json. It documents tests and proofs; it is not a "
                  "certification.\nBrackets hold intervals; an AUC of 0.5 is guessing.\n\n");
     report_files_asked(p, r, "Intended use", "card.intended_use");
@@ -111,7 +83,7 @@ static void csv_text(struct page *p, const char *text)
     if (text && *text && strchr("=+-@\t\r", *text))
         page_html(p, "'");
     for (; text && *text; text++) {
-        size_t skip = hidden_mark(text);
+        size_t skip = page_hidden_mark(text);
         if (*text == '"')
             page_html(p, "\"");
         if (skip)

@@ -130,7 +130,7 @@ TEST(document_and_lines)
     assert_string_equal(
         json,
         "{\n  \"schema\": \"sotto.verify/1\",\n  \"certificate\": \"c.json\",\n  \"valid\": false,\n"
-        "  \"failed\": \"scale: 2 and 3\",\n  \"guarantee\": \"conditional\",\n"
+        "  \"failed\": \"scale: 2 and 3\",\n  \"undecided\": null,\n  \"guarantee\": \"conditional\",\n"
         "  \"epsilon\": {\n    \"lower\": 0.5,\n    \"upper\": null\n  },\n  \"delta\": 0.25,\n"
         "  \"adjacency\": \"zero-out\",\n  \"unit_of_privacy\": \"one record\",\n  \"mechanism\": "
         "\"laplace\",\n  \"scale\": 2.0,\n"
@@ -144,13 +144,18 @@ TEST(document_and_lines)
         "    {\n      \"check\": \"scale\",\n      \"ok\": false,\n      \"detail\": \"2 and 3\"\n    }\n"
         "  ]\n}");
     assert_int_equal(sotto_verification_text(&text, &v), SOTTO_OK);
+    assert_string_equal(text, "c.json: does NOT verify: scale: 2 and 3\n");
+    sotto_text_free(text);
+    v.failed = NULL;
+    v.undecided = "no curve";
+    assert_int_equal(sotto_verification_text(&text, &v), SOTTO_OK);
     assert_string_equal(
         text,
-        "c.json: does NOT verify: scale: 2 and 3\n"
+        "c.json: NOT decided: no curve\n"
         "  claim        no finite epsilon at delta 0.25, zero-out adjacency (laplace, scale 2)\n"
         "  unit         of privacy: one record\n"
         "  proved       none\n"
-        "  conditional  on a wish\n"
+        "  conditional  only if all of this is true: This is true, in the words of the caller: a wish.\n"
         "  measured     nothing\n"
         "  checked      arithmetic re-derived\n"
         "  not checked  the ledger, as none was given\n"

@@ -284,7 +284,7 @@ done:
     return status;
 }
 
-sotto_status ledger_set_budget(struct ledger *l, struct sotto_dp budget, const char *contact,
+sotto_status ledger_set_budget(struct ledger *l, struct sotto_dp budget, const struct sotto_ledger_card *card,
                                const struct sotto_ledger_column *columns, size_t n,
                                const struct sotto_context *ctx)
 {
@@ -296,10 +296,9 @@ sotto_status ledger_set_budget(struct ledger *l, struct sotto_dp budget, const c
         TRY(ledger_columns_ask(&opened, l, budget, columns, n, ctx));
     else
         TRY(ledger_columns_default(&opened, &fixes, l, budget, ctx));
-    TRY(append_budget(l, &(struct budget_entry){.budget = budget,
-                                                .set_by = "officer",
-                                                .contact = contact,
-                                                .columns = fixes ? &opened : NULL}));
+    TRY(append_budget(
+        l, &(struct budget_entry){
+               .budget = budget, .set_by = "officer", .card = card, .columns = fixes ? &opened : NULL}));
 done:
     return status;
 }

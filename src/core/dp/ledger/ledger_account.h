@@ -29,7 +29,7 @@ sotto_status ledger_name_budget(struct ledger *l, struct sotto_dp budget, double
 /** What waits of that, if anything: a line that counts only with the `followed_by` lines behind it. Errors of ledger_append(). */
 sotto_status ledger_write_budget(struct ledger *l, size_t followed_by);
 /** Records the officer's. EBUDGET: the ledger holds a tighter one. */
-sotto_status ledger_set_budget(struct ledger *l, struct sotto_dp budget, const char *contact,
+sotto_status ledger_set_budget(struct ledger *l, struct sotto_dp budget, const struct sotto_ledger_card *card,
                                const struct sotto_ledger_column *columns, size_t n,
                                const struct sotto_context *ctx);
 /** Warns when delta >= 1 / records; 0 records: unknown. */

@@ -195,6 +195,17 @@ sotto_status ledger_hashes_encode(char **text, const struct ledger_hashes *h)
     return ledger_line_dump(text, line, JSON_LINE);
 }
 
+static void put_card(struct json **line, const struct sotto_ledger_card *card)
+{
+    const struct sotto_ledger_card none = {0}, *c = card ? card : &none;
+    const char *const said[][2] = {{"contact", c->contact}, {"curator", c->curator},
+                                   {"use", c->use},         {"region", c->region},
+                                   {"sector", c->sector},   {"rationale", c->rationale}};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (said[i][1])
+            json_put_text(line, said[i][0], said[i][1]);
+}
+
 sotto_status ledger_budget_encode(char **text, const struct budget_entry *e)
 {
     struct json *line = line_of(LEDGER_BUDGET, e->columns ? columns_schema : line_schema);
@@ -202,8 +213,7 @@ sotto_status ledger_budget_encode(char **text, const struct budget_entry *e)
     json_put_real(&line, "delta", e->budget.delta);
     if (e->set_by)
         json_put_text(&line, "set_by", e->set_by);
-    if (e->contact)
-        json_put_text(&line, "contact", e->contact);
+    put_card(&line, e->card);
     if (e->columns)
         columns_put(&line, e->columns);
     if (e->followed_by)

@@ -74,7 +74,8 @@ struct ledger_settlement {
 /** A budget. NULL: none. */
 struct budget_entry {
     struct sotto_dp budget;
-    const char *set_by, *contact;
+    const char *set_by;
+    const struct sotto_ledger_card *card;
     const struct opened_columns *columns; /* fixed with it */
     size_t followed_by;                   /* lines of the charge that it came with */
 };

@@ -23,11 +23,27 @@ done:
     return status;
 }
 
-static sotto_status open_with_budget(char **path, const char *dataset_id, const char *ledger,
-                                     struct sotto_dp budget, const struct sotto_ledger_column *columns,
-                                     size_t n, const char *contact, const struct sotto_source_records *source,
-                                     const struct sotto_context *ctx)
+enum { CARD_TEXT = 300 };
+
+static sotto_status check_card(const struct sotto_ledger_card *c)
 {
+    sotto_status status = SOTTO_OK;
+    const char *const said[] = {c->curator, c->use, c->region, c->sector, c->rationale};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        REQUIRE(!said[i] || strlen(said[i]) <= CARD_TEXT,
+                "'%.20s...' has %zu bytes; expected at most %d, so that it fits on a certificate", said[i],
+                strlen(said[i]), CARD_TEXT);
+done:
+    return status;
+}
+
+sotto_status sotto_ledger_init_card(char **path, const char *dataset_id, const char *ledger,
+                                    struct sotto_dp budget, const struct sotto_ledger_column *columns,
+                                    size_t n, const struct sotto_ledger_card *card,
+                                    const struct sotto_source_records *source,
+                                    const struct sotto_context *ctx)
+{
+    REQUIRE_GIVEN(path, dataset_id, card);
     sotto_status status = SOTTO_OK;
     struct charge charge = {.lock = {.fd = -1}};
     struct adaptive_columns checked;
@@ -36,12 +52,13 @@ static sotto_status open_with_budget(char **path, const char *dataset_id, const 
         budget.delta = 0;
     REQUIRE(budget.epsilon > 0, "budget epsilon must be > 0 (got %g)", budget.epsilon);
     TRY(ledger_require_budget(budget));
+    TRY(check_card(card));
     if (n > 0) /* before there is a file */
         TRY(adaptive_columns_open(&checked, budget.epsilon, budget.delta, columns, n));
     TRY(charge_identity(&dataset_id, dataset_id, NULL));
     TRY(charge_open(&charge, dataset_id, ledger, source, ctx));
     NEW_TEXT(copy, charge.ledgers[0].path);
-    TRY(ledger_set_budget(&charge.ledgers[0], budget, contact, columns, n, ctx));
+    TRY(ledger_set_budget(&charge.ledgers[0], budget, card, columns, n, ctx));
     *path = copy;
     copy = NULL;
 done:
@@ -55,7 +72,8 @@ sotto_status sotto_ledger_init(char **path, const char *dataset_id, const char *
                                const struct sotto_source_records *source, const struct sotto_context *ctx)
 {
     REQUIRE_GIVEN(path, dataset_id);
-    return open_with_budget(path, dataset_id, ledger, budget, NULL, 0, contact, source, ctx);
+    const struct sotto_ledger_card card = {.contact = contact};
+    return sotto_ledger_init_card(path, dataset_id, ledger, budget, NULL, 0, &card, source, ctx);
 }
 
 sotto_status sotto_ledger_init_columns(char **path, const char *dataset_id, const char *ledger,
@@ -65,7 +83,8 @@ sotto_status sotto_ledger_init_columns(char **path, const char *dataset_id, cons
                                        const struct sotto_context *ctx)
 {
     REQUIRE_GIVEN(path, dataset_id, columns);
-    return n > 0 ? open_with_budget(path, dataset_id, ledger, budget, columns, n, contact, source, ctx)
+    const struct sotto_ledger_card card = {.contact = contact};
+    return n > 0 ? sotto_ledger_init_card(path, dataset_id, ledger, budget, columns, n, &card, source, ctx)
                  : status_fail(SOTTO_EINVAL, "ledger: 0 columns are given; expected 1 to %d",
                                ADAPTIVE_COLUMNS - 1);
 }

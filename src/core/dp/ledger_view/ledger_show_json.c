@@ -148,9 +148,15 @@ static int64_t slots_of(const struct event_list *plan)
 
 sotto_status ledger_rows_add(struct json **rows, const struct ledger_line *line, double total)
 {
-    static const char *const plain[] = {"index",     LEDGER_CHARGE_NUMBER, "time",  "event",       "purpose",
-                                        "mechanism", "adjacency",          "delta", "same_people", "contact",
-                                        "to",        "unit_of_privacy",    "plan"};
+    static const char *const plain[] = {"index",       LEDGER_CHARGE_NUMBER,
+                                        "time",        "event",
+                                        "purpose",     "mechanism",
+                                        "adjacency",   "delta",
+                                        "same_people", "contact",
+                                        "to",          "unit_of_privacy",
+                                        "plan",        "curator",
+                                        "use",         "region",
+                                        "sector",      "rationale"};
     const struct json *d = line->document;
     struct json *one = json_make_object();
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)

@@ -180,6 +180,8 @@ sotto_status verification_result(struct sotto_verification *out, struct verifica
     v->found = (struct sotto_verification){0};
     if (out->failed)
         FAIL(SOTTO_EGATE, "%s: does not verify: %s", v->path, out->failed);
+    if (out->undecided)
+        FAIL(SOTTO_EUNDECIDED, "%s: is not decided: %s", v->path, out->undecided);
 done:
     return status;
 }

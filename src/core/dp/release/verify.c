@@ -141,6 +141,12 @@ static sotto_status check_account(struct verification *v)
     status = verify_derive(&a, f, c->delta, c->adjacency, v->ctx);
     if (status == SOTTO_ESTOPPED)
         goto done;
+    if (status == SOTTO_ENOTSUP) { /* neither right nor wrong: there is nothing to hold it against */
+        v->found.undecided = verification_keep(v, sotto_error_text());
+        verify_leave(v, "account", "the account, which was NOT re-derived: %.300s", sotto_error_text());
+        status = SOTTO_OK;
+        goto done;
+    }
     if (status != SOTTO_OK) {
         verify_check(v, "account", false, "%s", sotto_error_text());
         status = SOTTO_OK;
@@ -329,7 +335,8 @@ sotto_status verify_certificate(struct verification *v)
         TRY(check_account(v));
     else
         check_lines(v, &(struct sotto_account){0}, true);
-    verify_done(v, v->claims.claimed ? "arithmetic re-derived" : "the stamp of seeded noise");
+    if (!v->found.undecided)
+        verify_done(v, v->claims.claimed ? "arithmetic re-derived" : "the stamp of seeded noise");
 done:
     return status;
 }

@@ -118,8 +118,9 @@ sotto_status sotto_verification_encode(char **json, const struct sotto_verificat
     struct json *object = json_make_object();
     json_put_text(&object, "schema", "sotto.verify/1");
     json_put_text(&object, "certificate", v->certificate);
-    json_put_boolean(&object, "valid", !v->failed);
+    json_put_boolean(&object, "valid", !v->failed && !v->undecided);
     json_put_text(&object, "failed", v->failed);
+    json_put_text(&object, "undecided", v->undecided);
     put_claim(&object, v);
     json_put_boolean(&object, "signed", v->signed_by != NULL);
     json_put_text(&object, "public_key", v->signed_by);

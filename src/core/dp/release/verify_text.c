@@ -1,5 +1,6 @@
 /* A report for people. One word for each rank of trust; a good end is "consistent", and never more. */
 #include "base/memory.h"
+#include "dp/certificate/condition_words.h"
 #include "dp/release/verification.h"
 #include "io/text/number.h"
 
@@ -67,7 +68,7 @@ const char *verification_proved(const struct sotto_verification *v)
     for (size_t i = 0; i < v->check_count; i++)
         if (strcmp(v->checks[i].name, VERIFY_DERIVED) == 0)
             from = v->checks[i].text;
-    if (v->failed || v->guarantee == SOTTO_GUARANTEE_NONE)
+    if (v->failed || v->undecided || v->guarantee == SOTTO_GUARANTEE_NONE)
         return "none";
     if (v->guarantee == SOTTO_GUARANTEE_PROVED)
         return !from || strcmp(from, VERIFY_BY_RECIPE) == 0 ? "sensitivity and account, for " VERIFY_BY_RECIPE
@@ -78,17 +79,40 @@ const char *verification_proved(const struct sotto_verification *v)
                : "none";
 }
 
+static void put_conditions(struct page *p, const struct sotto_verification *v)
+{
+    char sentence[CONDITION_SENTENCE];
+    const char *conditions = v->condition;
+    verify_text_put(p, "  %-13s%s", "conditional", conditions ? "only if all of this is true:" : "nothing");
+    while (condition_next(sentence, &conditions))
+        verify_text_put(p, " %s", sentence);
+    verify_text_put(p, "\n");
+}
+
+/* The rest of what does not verify is worth no more than what failed, so nothing else is said. */
+static void put_failures(struct page *p, const struct sotto_verification *v)
+{
+    size_t failed = 0;
+    verify_text_put(p, "%s: does NOT verify: %s\n", v->certificate, v->failed);
+    for (size_t i = 0; i < v->check_count; i++)
+        if (v->checks[i].outcome == SOTTO_VERIFY_FAILED && failed++ > 0)
+            verify_text_put(p, "  %-13s%s: %s\n", "failed too", v->checks[i].name, v->checks[i].text);
+}
+
 static void put_report(struct page *p, const struct sotto_verification *v)
 {
+    if (v->failed) {
+        put_failures(p, v);
+        return;
+    }
     verify_text_put(p, "%s: %s%s\n", v->certificate,
-                    v->failed      ? "does NOT verify: "
+                    v->undecided   ? "NOT decided: "
                     : v->signed_by ? "consistent, signed"
                                    : "consistent, NOT signed",
-                    v->failed ? v->failed : "");
+                    v->undecided ? v->undecided : "");
     put_claim(p, v);
     verify_text_put(p, "  %-13s%s\n", "proved", verification_proved(v));
-    verify_text_put(p, "  %-13s%s%s\n", "conditional", v->condition ? "on " : "",
-                    v->condition ? v->condition : "nothing");
+    put_conditions(p, v);
     verify_text_put(p, "  %-13s%s\n", "measured", v->measured ? v->measured : "nothing");
     put_checked(p, v);
     put_not_checked(p, v);

@@ -1,6 +1,9 @@
 /* What several parts of a certificate's page say in the same words. */
 #include "report/certificate/certificate_facts.h"
+#include "dp/certificate/certificate.h"
+#include "io/array/safetensors.h"
 #include "io/text/number.h"
+#include "sotto/ledger.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -37,6 +40,11 @@ bool is_of_persons(const struct facts *f)
     return strcmp(f->v.unit, "one record") != 0;
 }
 
+bool is_verified(const struct sotto_verification *v)
+{
+    return !v->failed && !v->undecided;
+}
+
 bool is_meaningless(const struct sotto_verification *v)
 {
     return v->guarantee == SOTTO_GUARANTEE_NONE || !(v->epsilon.upper <= MEANINGLESS_EPSILON);
@@ -65,6 +73,8 @@ const char *verdict_of(char out[VERDICT_TEXT], const struct sotto_verification *
     char most[NUMBER_TEXT];
     if (v->failed)
         snprintf(out, VERDICT_TEXT, "This certificate does not verify: %.600s.", v->failed);
+    else if (v->undecided)
+        snprintf(out, VERDICT_TEXT, "This certificate is not decided: %.600s.", v->undecided);
     else if (v->guarantee == SOTTO_GUARANTEE_NONE)
         snprintf(out, VERDICT_TEXT, "No guarantee: the noise was seeded.");
     else if (isinf(epsilon))
@@ -97,4 +107,95 @@ const char *meaning_for_people(char out[VERDICT_TEXT], const struct facts *f)
                  isfinite(f->strength.found[1]) ? number_text_up(most, 100 * f->strength.found[1], 3) : "100",
                  whom);
     return out;
+}
+
+/* The released file beside the certificate, if it is one of ours: its metadata. */
+static void read_released(struct facts *f)
+{
+    static const char end[] = ".certificate.json";
+    const char *path = f->v.certificate;
+    const size_t length = strlen(path), tail = sizeof end - 1;
+    char *file = length > tail && strcmp(path + length - tail, end) == 0 ? base_alloc(length, 1) : NULL;
+    if (!file)
+        return;
+    memcpy(file, path, length - tail);
+    const size_t kept = length - tail;
+    if (kept > 12 && strcmp(file + kept - 12, ".safetensors") == 0 &&
+        safetensors_load(&f->released, file) != SOTTO_OK)
+        f->released = (struct sotto_tensors){0};
+    base_free(file);
+}
+
+static sotto_status read_facts(struct facts *f, const char *ledger, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    char *shown = NULL;
+    TRY(json_read_file(&f->certificate, f->v.certificate));
+    read_released(f);
+    if (ledger) {
+        TRY(sotto_ledger_show(&shown, ledger, ctx));
+        TRY(json_parse(&f->ledger, shown, strlen(shown), ledger));
+    }
+done:
+    sotto_text_free(shown);
+    return status;
+}
+
+/* At false positives of a rate, a test finds at most what a guess of that prior becomes. */
+static sotto_status find_strength(struct facts *f, const struct sotto_context *ctx)
+{
+    static const double rates[3] = {.001, .01, .1};
+    sotto_status status = SOTTO_OK;
+    struct strength *s = &f->strength;
+    struct sotto_certificate *c = NULL;
+    struct sotto_privacy_profile profile = {0};
+    struct sotto_adaptive box;
+    *s = (struct strength){.mu = INFINITY, .found = {NAN, NAN, NAN}, .reconstruction = NAN};
+    if (!is_verified(&f->v) || f->v.guarantee == SOTTO_GUARANTEE_NONE)
+        goto done;
+    TRY(sotto_certificate_load(&c, f->v.certificate));
+    TRY(sotto_certificate_profile(&profile, c, ctx));
+    if (f->prior > 0)
+        TRY(sotto_reconstruction_bound(&s->reconstruction, &profile, f->prior));
+    if (isinf(f->v.epsilon.upper))
+        goto done;
+    TRY(certificate_adaptive(&box, c, &profile));
+    s->mu = box.mu;
+    s->failure = box.failure;
+    for (int i = 0; i < 3; i++)
+        TRY(sotto_reconstruction_bound(&s->found[i], &profile, rates[i]));
+    for (int i = 0; i < CURVE_POINTS; i++) {
+        const double rate = (i + 1.) / CURVE_POINTS;
+        s->curve[i] = 1;
+        if (rate < 1)
+            TRY(sotto_reconstruction_bound(&s->curve[i], &profile, rate * rate));
+    }
+done:
+    sotto_certificate_free(c);
+    sotto_privacy_profile_clear(&profile);
+    return status;
+}
+
+sotto_status facts_open(struct facts *f, const char *file, const char *ledger,
+                        const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const sotto_status verified = sotto_verify(&f->v, file, NULL, ledger, ctx);
+    if (verified != SOTTO_OK && verified != SOTTO_EGATE && verified != SOTTO_EUNDECIDED)
+        return verified;
+    TRY(read_facts(f, ledger, ctx));
+    TRY(find_strength(f, ctx));
+    status = verified;
+done:
+    if (status != verified)
+        facts_close(f);
+    return status;
+}
+
+void facts_close(struct facts *f)
+{
+    json_free(f->certificate);
+    json_free(f->ledger);
+    sotto_tensors_clear(&f->released);
+    sotto_verification_clear(&f->v);
 }

@@ -11,6 +11,18 @@ enum { CURVE_POINTS = 24, VERDICT_TEXT = 768 };
 /** Beyond this epsilon nobody is protected who is a likely target. */
 #define MEANINGLESS_EPSILON 20.0
 
+/** What every certificate of sotto says to a registry, and what none can say. */
+#define CARD_TRUST "central: the curator sees the records, and whoever gets the release does not"
+#define CARD_RENEWAL "never: what was spent stays spent"
+#define CARD_ANSWERS                                                                                         \
+    "answered here: epsilon and delta, unit of privacy, neighbouring data, mechanism, sensitivity, "         \
+    "accounting, "                                                                                           \
+    "budget over several releases, what is public"
+#define CARD_OPEN                                                                                            \
+    "not answered here: how the records were collected, who had access to them, side channels, fairness to " \
+    "small "                                                                                                 \
+    "groups"
+
 /** What follows from the profile of a release that verifies. NAN: nothing is known. */
 struct strength {
     double mu, failure;         /* of Gaussian differential privacy; mu INFINITY: none is known */
@@ -27,6 +39,10 @@ struct facts {
     double prior; /* 0: none was given */
 };
 
+/** Verifies, and reads all of it; `prior` is the caller's. facts_close() after OK, EGATE and EUNDECIDED. Returns: as sotto_verify(). */
+sotto_status facts_open(struct facts *f, const char *file, const char *ledger,
+                        const struct sotto_context *ctx);
+void facts_close(struct facts *f);
 /** "" and NAN where there is no such member. */
 const char *text_of(const struct json *j, const char *path);
 double number_of(const struct json *j, const char *path);
@@ -34,6 +50,8 @@ double number_of(const struct json *j, const char *path);
 const char *officer_said(const struct json *ledger, const char *member);
 /** Is the unit of privacy a person, not a record? */
 bool is_of_persons(const struct facts *f);
+/** No check failed, and all were decided. */
+bool is_verified(const struct sotto_verification *v);
 /** Noise from a seed, or an epsilon that protects nobody. */
 bool is_meaningless(const struct sotto_verification *v);
 /** What was released, for people: "Classifier on features". */

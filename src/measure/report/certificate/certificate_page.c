@@ -15,8 +15,11 @@
 /* Of what does not verify nothing is said but what failed: the rest of it is no better than its worst part. */
 static void put_failure(struct sheet *s, const struct sotto_verification *v)
 {
-    sheet_section(s, "What failed");
-    sheet_line(s, "Verification", "FAILED. Do not rely on this certificate, and do not sign it.");
+    static const char advice[] = "Do not rely on this certificate, and do not sign it.";
+    sheet_section(s, v->failed ? "What failed" : "What was not decided");
+    sheet_line(s, "Verification", "%s. %s", v->failed ? "FAILED" : "NOT DECIDED", advice);
+    if (!v->failed)
+        sheet_line(s, "NOT DECIDED", "%s", v->undecided);
     for (size_t i = 0; i < v->check_count; i++)
         if (v->checks[i].outcome == SOTTO_VERIFY_FAILED)
             sheet_line(s, "FAILED", "%s: %s", v->checks[i].name, v->checks[i].text);
@@ -328,6 +331,28 @@ static void put_release(struct sheet *s, const struct facts *f)
     sheet_line(s, "Software", "sotto %s", text_of(c, "version"));
 }
 
+/* The rows of SP 800-226 and of registries that no number of the certificate answers. */
+static void put_deployment(struct sheet *s, const struct facts *f)
+{
+    static const struct {
+        const char *member, *row;
+    } said[] = {{"curator", "Curator"},
+                {"use", "Use"},
+                {"region", "Region"},
+                {"sector", "Sector"},
+                {"rationale", "Why this epsilon"}};
+    sheet_section(s, "Deployment");
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        const char *text = officer_said(f->ledger, said[i].member);
+        if (text[0])
+            sheet_line(s, said[i].row, "%s", text);
+    }
+    sheet_line(s, "Model of trust", "%s", CARD_TRUST);
+    sheet_line(s, "Renewal of the budget", "%s", CARD_RENEWAL);
+    sheet_line(s, "SP 800-226", "%s", CARD_ANSWERS);
+    sheet_line(s, "", "%s", CARD_OPEN);
+}
+
 static void put_checks(struct sheet *s, const struct sotto_verification *v)
 {
     sheet_section(s, "Checks");
@@ -354,77 +379,10 @@ static void put_limits(struct sheet *s)
         sheet_line(s, "", "%s", limits[i]);
 }
 
-/* The released file beside the certificate, if it is one of ours: its metadata. */
-static void read_released(struct facts *f)
-{
-    static const char end[] = ".certificate.json";
-    const char *path = f->v.certificate;
-    const size_t length = strlen(path), tail = sizeof end - 1;
-    char *file = length > tail && strcmp(path + length - tail, end) == 0 ? base_alloc(length, 1) : NULL;
-    if (!file)
-        return;
-    memcpy(file, path, length - tail);
-    const size_t kept = length - tail;
-    if (kept > 12 && strcmp(file + kept - 12, ".safetensors") == 0 &&
-        safetensors_load(&f->released, file) != SOTTO_OK)
-        f->released = (struct sotto_tensors){0};
-    base_free(file);
-}
-
-static sotto_status read_facts(struct facts *f, const char *ledger, const struct sotto_context *ctx)
-{
-    sotto_status status = SOTTO_OK;
-    char *shown = NULL;
-    TRY(json_read_file(&f->certificate, f->v.certificate));
-    read_released(f);
-    if (ledger) {
-        TRY(sotto_ledger_show(&shown, ledger, ctx));
-        TRY(json_parse(&f->ledger, shown, strlen(shown), ledger));
-    }
-done:
-    sotto_text_free(shown);
-    return status;
-}
-
-/* At false positives of a rate, a test finds at most what a guess of that prior becomes. */
-static sotto_status find_strength(struct facts *f, const struct sotto_context *ctx)
-{
-    static const double rates[3] = {.001, .01, .1};
-    sotto_status status = SOTTO_OK;
-    struct strength *s = &f->strength;
-    struct sotto_certificate *c = NULL;
-    struct sotto_privacy_profile profile = {0};
-    struct sotto_adaptive box;
-    *s = (struct strength){.mu = INFINITY, .found = {NAN, NAN, NAN}, .reconstruction = NAN};
-    if (f->v.failed || f->v.guarantee == SOTTO_GUARANTEE_NONE)
-        goto done;
-    TRY(sotto_certificate_load(&c, f->v.certificate));
-    TRY(sotto_certificate_profile(&profile, c, ctx));
-    if (f->prior > 0)
-        TRY(sotto_reconstruction_bound(&s->reconstruction, &profile, f->prior));
-    if (isinf(f->v.epsilon.upper))
-        goto done;
-    TRY(certificate_adaptive(&box, c, &profile));
-    s->mu = box.mu;
-    s->failure = box.failure;
-    for (int i = 0; i < 3; i++)
-        TRY(sotto_reconstruction_bound(&s->found[i], &profile, rates[i]));
-    for (int i = 0; i < CURVE_POINTS; i++) {
-        const double rate = (i + 1.) / CURVE_POINTS;
-        s->curve[i] = 1;
-        if (rate < 1)
-            TRY(sotto_reconstruction_bound(&s->curve[i], &profile, rate * rate));
-    }
-done:
-    sotto_certificate_free(c);
-    sotto_privacy_profile_clear(&profile);
-    return status;
-}
-
 /* The page has result and checks on the sheet in front. */
 static void put_all(struct sheet *s, const struct facts *f)
 {
-    if (f->v.failed) {
+    if (!is_verified(&f->v)) {
         put_failure(s, &f->v);
         return;
     }
@@ -436,6 +394,7 @@ static void put_all(struct sheet *s, const struct facts *f)
     put_account(s, f);
     put_public(s, f);
     put_release(s, f);
+    put_deployment(s, f);
     if (!s->html)
         put_checks(s, &f->v);
     put_limits(s);
@@ -449,32 +408,29 @@ sotto_status sotto_certificate_page(char **page, const char *file, const char *l
     struct facts f = {.prior = prior};
     struct sheet s = {.html = html != 0};
     char *made = NULL, verdict[VERDICT_TEXT];
-    verified = sotto_verify(&f.v, file, NULL, ledger, ctx);
-    if (verified != SOTTO_OK && verified != SOTTO_EGATE)
-        return verified;
-    if (html == 1 && !f.v.failed && is_meaningless(&f.v)) {
+    verified = facts_open(&f, file, ledger, ctx);
+    if (verified != SOTTO_OK && verified != SOTTO_EGATE && verified != SOTTO_EUNDECIDED)
+        return verified; /* nothing was opened */
+    if (html == 1 && is_verified(&f.v) && is_meaningless(&f.v)) {
         (void)status_fail(SOTTO_EINVAL, "%s: %s; expected an epsilon of at most %g for a page to sign",
                           f.v.certificate, verdict_of(verdict, &f.v), MEANINGLESS_EPSILON);
         status_hint("'force' makes a page that says so");
         status = SOTTO_EINVAL;
         goto done;
     }
-    TRY(read_facts(&f, ledger, ctx));
-    TRY(find_strength(&f, ctx));
     sheet_begin(&s, html != 0, verdict_of(verdict, &f.v));
-    if (html && !f.v.failed)
+    if (html && is_verified(&f.v))
         front_put(&s.page, &f);
-    sheet_annex(&s, f.v.failed ? verdict : NULL);
+    sheet_annex(&s, is_verified(&f.v) ? NULL : verdict);
     put_all(&s, &f);
     TRY(sheet_end(&made, &s));
     *page = made;
     if (verified == SOTTO_EGATE)
         FAIL(SOTTO_EGATE, "%s: does not verify: %s", f.v.certificate, f.v.failed);
+    if (verified == SOTTO_EUNDECIDED)
+        FAIL(SOTTO_EUNDECIDED, "%s: is not decided: %s", f.v.certificate, f.v.undecided);
 done:
     base_free(s.page.text);
-    json_free(f.certificate);
-    json_free(f.ledger);
-    sotto_tensors_clear(&f.released);
-    sotto_verification_clear(&f.v);
+    facts_close(&f);
     return status;
 }

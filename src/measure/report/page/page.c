@@ -72,6 +72,32 @@ void page_name(struct page *p, const char *name)
     page_html(p, "</bdi>");
 }
 
+size_t page_hidden_mark(const char *text)
+{
+    const unsigned char *t = (const unsigned char *)text;
+    if (t[0] != 0xe2)
+        return 0;
+    return (t[1] == 0x80 && t[2] >= 0xa8 && t[2] <= 0xae) || (t[1] == 0x81 && t[2] >= 0xa6 && t[2] <= 0xa9)
+               ? 3
+               : 0;
+}
+
+void page_markdown(struct page *p, const char *text)
+{
+    for (; text && *text; text++) {
+        size_t skip = page_hidden_mark(text);
+        if (skip)
+            text += skip - 1;
+        else if ((unsigned char)*text < ' ')
+            page_html(p, " ");
+        else {
+            if (strchr("\\`*_{}[]()<>#!|&~", *text))
+                page_html(p, "\\");
+            page_bytes(p, text, 1);
+        }
+    }
+}
+
 void page_json(struct page *p, const char *json)
 {
     for (; *json; json++) {

@@ -19,6 +19,10 @@ void page_format(struct page *p, const char *format, ...) __attribute__((format(
 void page_text(struct page *p, const char *text);
 /** Escaped and isolated, so that a right-to-left name cannot reorder the line around it. */
 void page_name(struct page *p, const char *name);
+/** The bytes of a mark at text[0] that turns the direction of writing or separates lines, or 0. */
+size_t page_hidden_mark(const char *text);
+/** For Markdown: whatever it or HTML could read is taken out of action. */
+void page_markdown(struct page *p, const char *text);
 /** JSON inside a script element: '<', '>', '&', U+2028 and U+2029 become \u escapes. */
 void page_json(struct page *p, const char *json);
 
