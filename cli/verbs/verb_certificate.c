@@ -1,12 +1,9 @@
 /* sotto certificate: a certificate as one page for people. */
 #include "options/options.h"
+#include "verbs/page_file.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const struct option_row rows[] = {
     OPTION_GROUP("Files"),
@@ -26,26 +23,6 @@ static const struct option_row rows[] = {
     {"audit", OPTION_TEXT, "FILE", NULL,
      "result.json of an audit; the cards then have its accuracy by class"},
     OPTION_END};
-
-static sotto_status write_page(const char *path, const char *page)
-{
-    if (!path) {
-        fputs(page, stdout);
-        return SOTTO_OK;
-    }
-    FILE *f = fopen(path, "w");
-    if (!f)
-        return cli_fail(SOTTO_ECREATE, "%s: cannot be created: %s", path, strerror(errno));
-    const int failed = fputs(page, f) < 0;
-    if (fclose(f) == 0 && !failed)
-        return SOTTO_OK;
-    const int why = errno;
-    struct stat info;
-    if (stat(path, &info) == 0 &&
-        S_ISREG(info.st_mode)) /* half of a page says something else than all of it */
-        unlink(path);
-    return cli_fail(SOTTO_EIO, "%s: cannot be written: %s", path, strerror(why));
-}
 
 /* NULL: no prior, 0. */
 static sotto_status read_prior(double *out, const char *text)
@@ -67,7 +44,7 @@ static sotto_status write_card(const struct options *o, const char *name, const 
     sotto_status status = sotto_certificate_card(&card, option_argument(o, 0), option_text(o, "ledger"),
                                                  option_text(o, "audit"), strcmp(name, "card") != 0, ctx);
     if (status == SOTTO_OK)
-        status = write_page(option_text(o, name), card);
+        status = page_file_write(option_text(o, name), card);
     sotto_text_free(card);
     return status;
 }
@@ -86,7 +63,7 @@ static sotto_status verb_certificate_run(const struct options *o, const struct s
                                         option_flag(o, "html") ? 1 + option_flag(o, "force") : 0, prior, ctx);
     if (status != SOTTO_OK && status != SOTTO_EGATE && status != SOTTO_EUNDECIDED)
         return status;
-    sotto_status written = write_page(option_text(o, "output"), page);
+    sotto_status written = page_file_write(option_text(o, "output"), page);
     sotto_text_free(page);
     if (written == SOTTO_OK && status == SOTTO_OK)
         written = write_card(o, "card", ctx);

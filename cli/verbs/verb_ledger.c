@@ -1,5 +1,6 @@
 /* sotto ledger init | plan | show | overlap: what the officer of a data set does with its ledger. */
 #include "options/options.h"
+#include "verbs/page_file.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,6 +30,10 @@ static const struct option_row rows[] = {
     OPTION_TABLE("release", "delta"),
     OPTION_TABLE("spend", "rows-per-person|purpose|read-from-data"),
     OPTION_TABLE("source", "same-people-as"),
+    OPTION_GROUP("Page for a privacy officer (show)"),
+    {"html", OPTION_FLAG, NULL, NULL,
+     "one page of HTML: budget, releases in time, and who may be told what; it is as private as the ledger"},
+    {"output", OPTION_TEXT, "FILE", NULL, "file for the page (default: standard output)", "o"},
     OPTION_END};
 
 static sotto_status read_budget(struct sotto_dp *out, const char *text, const char *action)
@@ -65,6 +70,7 @@ static sotto_status refuse_options(const struct options *o, const char *action, 
             return cli_fail(
                 SOTTO_EUSAGE, "ledger %s: --%s is an option of 'ledger %s'; omit it", action, *names,
                 is_of_init(*names)                                               ? "init"
+                : strcmp(*names, "html") == 0 || strcmp(*names, "output") == 0   ? "show"
                 : strcmp(*names, "ledger") == 0 || strcmp(*names, "budget") == 0 ? "init' and 'ledger plan"
                                                                                  : "plan");
     return SOTTO_OK;
@@ -106,8 +112,8 @@ static sotto_status run_init(const struct options *o, const struct sotto_context
     size_t n = 0;
     char *path;
     const char *id = option_text(o, "dataset-id");
-    static const char *const others[] = {"delta",          "purpose",         "read-from-data",
-                                         "same-people-as", "rows-per-person", NULL};
+    static const char *const others[] = {"delta",           "purpose", "read-from-data", "same-people-as",
+                                         "rows-per-person", "html",    "output",         NULL};
     sotto_status status = option_require(o, "dataset-id");
     if (status == SOTTO_OK)
         status = refuse_options(o, "init", others);
@@ -151,8 +157,8 @@ static sotto_status run_plan(const struct options *o, const struct sotto_context
     struct sotto_spend spend = {0};
     struct sotto_source_records source = {0};
     char *text = NULL;
-    static const char *const others[] = {"contact", "column", "curator",   "use",
-                                         "region",  "sector", "rationale", NULL};
+    static const char *const others[] = {"contact", "column",    "curator", "use",    "region",
+                                         "sector",  "rationale", "html",    "output", NULL};
     sotto_status status = option_require(o, "dataset-id");
     if (status == SOTTO_OK)
         status = refuse_options(o, "plan", others);
@@ -186,6 +192,7 @@ static sotto_status run_show(const struct options *o, const struct sotto_context
 {
     const char *file = option_argument_count(o) > 1 ? option_argument(o, 1) : NULL,
                *id = option_text(o, "dataset-id");
+    const bool html = option_flag(o, "html");
     char *path = NULL, *text = NULL;
     static const char *const others[] = {
         "ledger",  "budget",         "column",         "contact",         "delta",
@@ -195,11 +202,18 @@ static sotto_status run_show(const struct options *o, const struct sotto_context
         return SOTTO_EUSAGE;
     if ((file != NULL) == (id != NULL))
         return cli_fail(SOTTO_EUSAGE, "ledger show: give exactly one of FILE and --dataset-id");
+    if (html && json)
+        return cli_fail(SOTTO_EUSAGE, "ledger show: the page has no JSON form; omit --html or --json");
+    if (!html && option_given(o, "output"))
+        return cli_fail(SOTTO_EUSAGE, "ledger show: --output is for the page; add --html");
     sotto_status status = id ? sotto_ledger_find(&path, id) : SOTTO_OK;
     if (status == SOTTO_OK)
-        status = json ? sotto_ledger_show(&text, id ? path : file, ctx)
-                      : sotto_ledger_table(&text, id ? path : file, ctx);
-    if (status == SOTTO_OK)
+        status = (html   ? sotto_ledger_page
+                  : json ? sotto_ledger_show
+                         : sotto_ledger_table)(&text, id ? path : file, ctx);
+    if (status == SOTTO_OK && html)
+        status = page_file_write(option_text(o, "output"), text);
+    else if (status == SOTTO_OK)
         printf("%s%s", text, json ? "\n" : "");
     sotto_text_free(text);
     sotto_text_free(path);
@@ -277,7 +291,7 @@ static const struct subcommand subcommands[] = {
      "charge several later releases at once, at the price of their composition",
      "dataset-id|delta|budget|purpose|ledger|rows-per-person|same-people-as|read-from-data|json"},
     {"show", "[FILE]", "show the releases of a ledger, its total and what is left of the budget",
-     "dataset-id|json"},
+     "dataset-id|html|output|json"},
     {"overlap", "A B", "count the records that two data sets share; exit 1 if there are any", "json"},
     {NULL}};
 
@@ -293,10 +307,11 @@ const struct verb verb_ledger = {
         "  sotto ledger plan events.yaml --dataset-id survey-2026 --delta 1e-6\n"
         "  sotto ledger show --dataset-id survey-2026\n"
         "  sotto ledger show ledger.jsonl --json\n"
+        "  sotto ledger show ledger.jsonl --html -o ledger.html\n"
         "  sotto ledger overlap people twin",
     .floor = FLOOR_CORE,
     .ranks = RANK_0,
-    .own = "budget|column|contact|curator|use|region|sector|rationale",
+    .own = "budget|column|contact|curator|use|region|sector|rationale|html",
     .options = rows,
     .subcommands = subcommands,
     .run = verb_ledger_run};

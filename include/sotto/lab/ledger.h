@@ -1,4 +1,4 @@
-/* ledger.h - more of ledgers: overlap of records, columns of a budget, plans, histories of Opacus. No promise: it may change with any
+/* ledger.h - more of ledgers: overlap of records, columns of a budget, plans, pages, histories of Opacus. No promise: it may change with any
  * version. */
 #ifndef SOTTO_LAB_LEDGER_H
 #define SOTTO_LAB_LEDGER_H
@@ -73,6 +73,13 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_init_card(char **path, cons
  *           those of sotto_dp_release() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_plan(char **json, char **table, const char *events,
                                                           double delta, const struct sotto_spend *spend,
+                                                          const struct sotto_context *ctx);
+/** A ledger as one page of HTML for a privacy officer: what is spent of the budget, the releases in time, and who may be told what. The
+ * page is as private as the ledger.
+ *
+ *  Out:     *page  free with sotto_text_free()
+ *  Returns: those of sotto_ledger_show() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_page(char **page, const char *ledger,
                                                           const struct sotto_context *ctx);
 
 /** Writes an Opacus history into a ledger. Nothing is written when the file is refused.

@@ -2,6 +2,7 @@
  * rows. */
 #include "dp/certificate/condition_words.h"
 #include "io/text/number.h"
+#include "report/certificate/budget_bar.h"
 #include "report/certificate/certificate_facts.h"
 
 #include <ctype.h>
@@ -16,15 +17,6 @@ static const char *tone_of(const struct sotto_verification *v)
 
 /* ---- what, of whom, for whom, by whom ---- */
 
-static void put_pair(struct page *p, const char *before, const char *text, const char *after)
-{
-    if (!text[0])
-        return;
-    page_html(p, before);
-    page_name(p, text);
-    page_html(p, after);
-}
-
 static void put_origin(struct page *p, const struct facts *f)
 {
     const struct json *l = f->ledger;
@@ -33,13 +25,13 @@ static void put_origin(struct page *p, const struct facts *f)
     if (f->v.records)
         page_format(p, "%zu ", f->v.records);
     page_html(p, "records");
-    put_pair(p, " of the data set \xe2\x80\x9c", text_of(l, "dataset_id"), "\xe2\x80\x9d");
+    page_pair(p, " of the data set \xe2\x80\x9c", text_of(l, "dataset_id"), "\xe2\x80\x9d");
     page_html(p, f->v.records ? "" : ", of which the number is not stated");
-    put_pair(p, "; unit of privacy: ", f->v.unit, "");
-    put_pair(p, ". Purpose: ", text_of(f->certificate, "purpose"), "");
-    put_pair(p, ". Use: ", officer_said(l, "use"), "");
-    put_pair(p, ". Released by ", curator, "");
-    put_pair(p, curator[0] ? ", " : ". Who answers for it: ", contact, "");
+    page_pair(p, "; unit of privacy: ", f->v.unit, "");
+    page_pair(p, ". Purpose: ", text_of(f->certificate, "purpose"), "");
+    page_pair(p, ". Use: ", officer_said(l, "use"), "");
+    page_pair(p, ". Released by ", curator, "");
+    page_pair(p, curator[0] ? ", " : ". Who answers for it: ", contact, "");
     page_html(p, !l ? ". Who answers for it is not known here, as no ledger was given.</p>\n"
                  : curator[0] || contact[0] ? ".</p>\n"
                                             : ". The ledger does not name who answers for it.</p>\n");
@@ -129,36 +121,12 @@ static void put_curve(struct page *p, const struct facts *f)
 
 /* ---- the budget ---- */
 
-static void put_budget_sums(struct page *p, const struct json *l)
-{
-    const double total = number_of(l, "total"), budget = number_of(l, "budget.epsilon");
-    char spent[NUMBER_TEXT];
-    if (!(budget > 0)) {
-        page_format(
-            p, "<p class=\"note\">No budget is set. All releases of the ledger together: epsilon %s.</p>\n",
-            number_text_up(spent, total, 4));
-        return;
-    }
-    const double share = total < budget ? total / budget : 1;
-    page_format(
-        p,
-        "<div class=\"bar\" role=\"img\" aria-label=\"%.0f %% of the budget is spent\"><i "
-        "style=\"width:%.1f%%\"></i></div>\n<p class=\"note\">Spent: epsilon %s of %.6g at delta %.4g, by "
-        "all "
-        "releases of the ledger, this one included. Left by this count: %.4g. It counts all releases as "
-        "chosen beforehand; ",
-        100 * share, 100 * share, number_text_up(spent, total, 4), budget, number_of(l, "budget.delta"),
-        total < budget ? floor((budget - total) * 1e4) / 1e4 : 0);
-    page_html(p, number_of(l, "any_order.epsilon") <= budget
-                     ? "the budget itself holds for any order of choices.</p>\n"
-                     : "the annex says what holds for any order of choices.</p>\n");
-}
-
 static void put_budget(struct page *p, const struct facts *f)
 {
     page_html(p, "<div><h2>Privacy budget of these records</h2>\n");
     if (f->ledger)
-        put_budget_sums(p, f->ledger);
+        budget_bar_put(p, f->ledger, "all releases of the ledger, this one included",
+                       "the annex says what holds for any order of choices");
     else
         page_html(p, "<p class=\"note\">Not known: no ledger was given, so other releases from the same "
                      "records are not "
@@ -215,8 +183,8 @@ static void put_signature(struct page *p, const struct facts *f)
                  "<p class=\"hash\">File: SHA-256 <code>");
     page_name(p, text_of(f->certificate, "output_sha256"));
     page_html(p, "</code><br>\n");
-    put_pair(p, "Digital signature: valid, by key <code>", f->v.signed_by ? f->v.signed_by : "",
-             "</code> (Ed25519); it is worth as much as you know of that key.");
+    page_pair(p, "Digital signature: valid, by key <code>", f->v.signed_by ? f->v.signed_by : "",
+              "</code> (Ed25519); it is worth as much as you know of that key.");
     if (!f->v.signed_by)
         page_html(
             p, "Digital signature: none, so file, certificate and ledger could have been changed together.");

@@ -8,22 +8,25 @@ enum { COLUMNS = 100, LABEL = 24, LINE_MAX_BYTES = 4096 };
 
 extern const char report_certificate_css[];
 
+void sheet_head(struct page *p, const char *title)
+{
+    page_html(p, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+                 "'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width, "
+                 "initial-scale=1\">\n<title>");
+    page_text(p, title);
+    page_html(p, "</title>\n<style>\n");
+    page_html(p, report_certificate_css);
+    page_html(p, "</style>\n</head>\n<body>\n<main>\n");
+}
+
 void sheet_begin(struct sheet *s, bool html, const char *title)
 {
     *s = (struct sheet){.html = html};
-    if (!html) {
+    if (html)
+        sheet_head(&s->page, title);
+    else
         page_html(&s->page, "Privacy certificate\n");
-        return;
-    }
-    page_html(&s->page,
-              "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-              "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-              "'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width, "
-              "initial-scale=1\">\n<title>");
-    page_text(&s->page, title);
-    page_html(&s->page, "</title>\n<style>\n");
-    page_html(&s->page, report_certificate_css);
-    page_html(&s->page, "</style>\n</head>\n<body>\n<main>\n");
 }
 
 void sheet_annex(struct sheet *s, const char *verdict)
@@ -109,6 +112,6 @@ void sheet_line(struct sheet *s, const char *label, const char *format, ...)
 sotto_status sheet_end(char **out, struct sheet *s)
 {
     close_section(s);
-    page_html(&s->page, s->html ? "</section>\n</main>\n</body>\n</html>\n" : "");
+    page_html(&s->page, s->html ? SHEET_END : "");
     return page_done(out, &s->page, "certificate");
 }

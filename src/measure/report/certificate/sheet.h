@@ -8,6 +8,9 @@ struct sheet {
     struct page page;
     bool html, open; /* open: a section was begun */
 };
+/** The head of a page of sheets, and what ends its last one. */
+void sheet_head(struct page *p, const char *title);
+#define SHEET_END "</section>\n</main>\n</body>\n</html>\n"
 /** The head of the document; the text is a title alone. */
 void sheet_begin(struct sheet *s, bool html, const char *title);
 /** The sheet with the sections begins; verdict: the page's first heading, if it has no sheet in front. */

@@ -98,6 +98,15 @@ void page_markdown(struct page *p, const char *text)
     }
 }
 
+void page_pair(struct page *p, const char *before, const char *name, const char *after)
+{
+    if (!name[0])
+        return;
+    page_html(p, before);
+    page_name(p, name);
+    page_html(p, after);
+}
+
 void page_json(struct page *p, const char *json)
 {
     for (; *json; json++) {

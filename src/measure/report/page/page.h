@@ -23,6 +23,8 @@ void page_name(struct page *p, const char *name);
 size_t page_hidden_mark(const char *text);
 /** For Markdown: whatever it or HTML could read is taken out of action. */
 void page_markdown(struct page *p, const char *text);
+/** A name between trusted HTML; nothing where the name is empty. */
+void page_pair(struct page *p, const char *before, const char *name, const char *after);
 /** JSON inside a script element: '<', '>', '&', U+2028 and U+2029 become \u escapes. */
 void page_json(struct page *p, const char *json);
 
