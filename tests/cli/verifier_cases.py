@@ -304,7 +304,7 @@ def curves():
     for q, t in ((0.2, 0.5), (0.5, 0.125)):
         exact = [int(x * 2**60) << verifier.BITS - 60 for x in (q, t)]
         for (adjacency, sampling), of in verifier.STEPS_OF.items():
-            found = [verifier.epsilon_of_run(adjacency, sampling, Fraction(q), Fraction(t), 1, 1e-4, 1, finer) for finer in range(3)]
+            found = [verifier.epsilon_of_run("gaussian", adjacency, sampling, Fraction(q), Fraction(t), 1, 1e-4, 1, finer) for finer in range(3)]
             x = int(found[2].exp() * one)
             delta = max(curve(verifier.hockey_stick, *exact, x) for curve in of) / one
             expect(0.985e-4 < delta <= 1e-4, f"one step, {adjacency}, {sampling}, {q}, {t}: delta is {delta}")

@@ -52,6 +52,9 @@ struct sotto_ledger_card {
 };
 /** sotto_ledger_init() or, for n > 0, sotto_ledger_init_columns(), with all that the budget's line may say in words.
  *
+ *  In:      ledger, source  as in struct sotto_spend; may be NULL
+ *           columns         (n); NULL for n 0
+ *           card            NULL: nothing
  *  Returns: EINVAL  a text has more than 300 bytes */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_init_card(char **path, const char *dataset_id,
                                                                const char *ledger, struct sotto_dp budget,

@@ -97,7 +97,7 @@ sotto_status sotto_account_sampled_certified(struct sotto_account *out, const st
     struct sampled_task task = {.sampled = sampled};
     if (sampled->rows_per_person > 1)
         FAIL(SOTTO_ENOTSUP, "sampled iterations have no certified account of persons; omit {certified}");
-    if (sampled->adjacency == SOTTO_REPLACE_ONE &&
+    if (sampled->adjacency == SOTTO_REPLACE_ONE && sampled->mechanism &&
         (sampled->sampling != SOTTO_SAMPLING_POISSON || strcmp(sampled->mechanism, "gaussian") != 0))
         FAIL(SOTTO_ENOTSUP,
              "under replace-one adjacency only Gaussian noise on Poisson samples has a certified "
