@@ -227,13 +227,6 @@ TEST(tables_stop)
     /* two passes over the rows; then two blocks of rows each time that a column is looked at: 3 to find the label's, 2 for
      * each of two columns of numbers, 2 for that of texts, of which the first is no number, and 3 for labels */
     STOPS(import, 2 * 2 + 2 * 2 + 1 + 2 * (2 * 2) + 1 + 2 * 2 + 3 * 2);
-    strcpy(source, path_of("dataset_purchase"));
-    f = fopen(source, "w");
-    assert_non_null(f);
-    for (int i = 0; i < ROWS; i++)
-        fprintf(f, "%d,%d,%d,1\n", i % 5 + 1, i & 1, i >> 1 & 1);
-    assert_int_equal(fclose(f), 0);
-    STOPS(import, ROWS / 1024);
 }
 
 TEST(pictures_stop)
