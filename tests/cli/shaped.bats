@@ -128,7 +128,7 @@ private_network=(train --data photos --classes 2 --batch 32 --epochs 1 --optimiz
   conditional_on "the encoder plain.safetensors does not depend on these records" x.safetensors.certificate.json
   run "$SOTTO" verify x.safetensors
   [ "$status" -eq 0 ]
-  [[ $output == *"the encoder plain.safetensors does not depend on these records"* ]]
+  [[ $output == *"The encoder plain.safetensors does not depend on these records"* ]]
   run "$SOTTO" "${private_network[@]}" --indices first.npy --from plain.safetensors --freeze all -o n.safetensors
   [ "$status" -eq 65 ]
   "$SOTTO" "${private_network[@]}" --indices first.npy --from plain.safetensors --freeze all --encoder-by me -o n.safetensors
