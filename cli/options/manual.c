@@ -150,7 +150,8 @@ static void put_overview(FILE *out, const struct verb *const *verbs, size_t coun
         manual_put(out, verbs[i]->summary);
         fputc('\n', out);
     }
-    fputs(".SH EXIT STATUS\n0: success.\n1: a claim or bound that was tested does not hold.\n2: what was asked could not be decided here (verify, certificate).\n"
+    fputs(".SH EXIT STATUS\n0: success.\n1: a claim or bound that was tested does not hold.\n2: what was "
+          "asked could not be decided here (verify, certificate).\n"
           "64: wrong use of options.\n65: values or files that are not valid.\n66: an input does not exist.\n"
           "69: not built in, or not possible on this machine.\n70: a defect of sotto, or a training that "
           "ends in its first step at each resume.\n71: out of memory.\n"

@@ -28,8 +28,8 @@ static double days_of(const char *time)
         return NAN;
     year -= month < 3;
     month += month < 3 ? 9 : -3;
-    return 365. * year + floor(year / 4.) - floor(year / 100.) + floor(year / 400.) + (153 * month + 2) / 5 +
-           day + (hour * 3600. + minute * 60. + second) / 86400;
+    return 365. * year + floor(year / 4.) - floor(year / 100.) + floor(year / 400.) +
+           floor((153 * month + 2) / 5.) + day + (hour * 3600. + minute * 60. + second) / 86400;
 }
 
 enum { TIME_TEXT = 20, DAY = 10 };
@@ -79,7 +79,7 @@ static struct history history_of(const struct json *ledger)
 
 enum { LEFT = 34, TOP = 16, WIDE = 256, HIGH = 110 };
 
-static double across(const struct history *h, const char *time)
+static double time_across(const struct history *h, const char *time)
 {
     const double day = days_of(time);
     return LEFT +
@@ -111,7 +111,8 @@ static void put_steps(struct page *p, const struct history *h)
         if (is_charge(e) && !isfinite(total))
             break;
         if (is_charge(e))
-            page_format(p, "H%.1fV%.1f", across(h, text_of(e, "time")), TOP + HIGH * (1 - total / h->top));
+            page_format(p, "H%.1fV%.1f", time_across(h, text_of(e, "time")),
+                        TOP + HIGH * (1 - total / h->top));
     }
     page_html(p, "\"/>");
 }
