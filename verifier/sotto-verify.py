@@ -790,6 +790,38 @@ MECHANISMS = {"logistic": math.pi / math.sqrt(3), "laplace": math.sqrt(2), "gaus
               "smooth-median": None, "objective-perturbation": None, "permute-and-flip": None, "propose-test-release": None}  # standard deviation at scale 1
 
 
+# Conditions, which certificates name by nouns and clauses, as sentences that must be true. What begins and ends as the first two texts becomes the third, what
+# is left of it, and the fourth; None: nothing is left. tests/golden/conditions.txt holds the sentences, and those of the program and of verify.html are the same.
+PATTERNS = (
+    ("the sensitivity stated by the caller", "", "One unit of privacy changes the values by no more than the sensitivity that the caller stated.", None),
+    ("the sampled sensitivity", "", "One unit of privacy changes the values by no more than the largest change that was seen in sampled pairs.", None),
+    ("the sensitivity, which was NOT re-derived", "",
+     "One unit of privacy changes the values by no more than the certificate says, which was not derived again here.", None),
+    ("the encoding of the table was fitted on these records", "",
+     "The encoding of the table would be the same without these records; it was fitted on them, and no epsilon here accounts for that.", None),
+    ("float sums that one record moves by at most C in a step (measured, not proved)", "",
+     "One record moves the floating-point sum of each step by at most the clipping norm, which was measured and not proved.", None),
+    ("what its file says of recipe and records", "",
+     "The file says truly by which recipe and from how many records it was made; an early version bound its weights to neither.", None),
+    ("all else that shaped the columns not depending on these records either", "",
+     "All else that shaped the columns does not depend on these records either.", None),
+    ("that a person has at most ", ", as stated by the caller", "A person has at most ", " in these records."),
+    ("the encoder: its own certificate adds ", " for the same records (see fine_tuning)",
+     "These records pay for the encoder too, so its guarantee is added to this one: ", "."),
+    ("", ", which was read from the private data", "The choice of ", " tells nothing about the records, although it was read from the private data."),
+    ("the ", " not depend on these records", "The ", " not depend on these records."),
+    ("that ", "", "It is true that ", "."),
+    ("", "", "This is true, in the words of the caller: ", "."))
+
+
+def sentences(conditions):
+    """Each condition as a sentence."""
+    found = conditions.split(", and on ")
+    for text in found if found[-1] else found[:-1]:
+        begin, end, before, after = next(p for p in PATTERNS if len(p[0] + p[1]) <= len(text) and text.startswith(p[0]) and text.endswith(p[1]))
+        yield before if after is None else before + text[len(begin):len(text) - len(end)] + after
+
+
 def read_certificate(path):
     c = parse(read_bytes(path), path)
     schema = find(c, "schema", TEXT)
@@ -2166,6 +2198,8 @@ def report(v, c, claim, path, derived, key, ledger):
         print("  %-13s%s" % (label, printable(text)))
     verdict = "does NOT verify: " + v.failed if v.failed else "NOT decided: " + v.undecided if v.undecided else "consistent, signed" if key else "consistent, NOT signed"
     print(printable(f"{path}: {verdict}"))
+    if v.failed:  # the rest is worth no more than what failed, so nothing else is said
+        return
     if claim is None:
         row("claim", "none: noise was seeded")
     else:
@@ -2176,16 +2210,16 @@ def report(v, c, claim, path, derived, key, ledger):
             c["mechanism"], c["scale"]))
         row("unit", "of privacy: " + unit_of(c))
     condition = claim and claim.get("condition")
-    row("proved", "none" if v.failed or condition or not derived else
+    row("proved", "none" if condition or not derived else
         "sensitivity and account, for " + v.proof if v.proof else
         "the account alone, for noise of that scale and the stated sensitivity")
-    sure = [] if derived or claim is None else ["the account, which was NOT re-derived"]
-    sure += [condition] if condition else ["the sensitivity, which was NOT re-derived"] if claim and not v.proof else []
-    row("conditional", "on " + ", and on ".join(sure) if sure else "nothing")
+    sure = [] if derived or claim is None else ["Epsilon follows from noise and sensitivity as the certificate says, which was NOT re-derived."]
+    sure += sentences(condition or ("the sensitivity, which was NOT re-derived" if claim and not v.proof else ""))
+    row("conditional", "only if all of this is true: " + " ".join(sure) if sure else "nothing")
     row("measured", "the sensitivity, over sampled pairs" if c["sensitivity"]["source"] == "sampled" else "nothing")
     row("checked", "; ".join(v.done) or "nothing")
     row("not checked", "; ".join(v.left))
-    if ledger is not None and not v.failed:
+    if ledger is not None:
         try:
             row("together", total(ledger)[0] + "; it holds if all parameters had been fixed beforehand")
             row("any order", any_order_said(ledger))

@@ -1,5 +1,5 @@
 """What tests/cli/verifier*.bats ask of the stand-alone verifier, which is called within this process: a start
-takes longer than a check.  verifier_cases.py VERIFIER forgeries FOLDER | offers SOTTO LEDGER... | settlements SOTTO LEDGER | curves | steps SOTTO EFFORT | runs SOTTO FILE... | totals SOTTO LEDGER... | alike SOTTO COUNT FILE... | members SOTTO NAME... | proofs HEAD... | signatures SOTTO FILE KEY"""
+takes longer than a check.  verifier_cases.py VERIFIER forgeries FOLDER | offers SOTTO LEDGER... | settlements SOTTO LEDGER | conditions GOLDEN | curves | steps SOTTO EFFORT | runs SOTTO FILE... | totals SOTTO LEDGER... | alike SOTTO COUNT FILE... | members SOTTO NAME... | proofs HEAD... | signatures SOTTO FILE KEY"""
 import contextlib, copy, decimal, functools, hashlib, importlib.util, io, json, math, os, random, subprocess, sys
 from fractions import Fraction
 
@@ -38,6 +38,14 @@ def words_hold(text, name):
             expect("recipe" not in line or "sensitivity derived again from the file's recipe" in text, f"{name}: {line}")
             expect(line.endswith("none") or "epsilon re-derived" in text and "does NOT verify" not in text,
                    f"{name}: proves what was not derived")
+
+
+def conditions(golden):
+    """A condition on a line, and below it the sentences that it becomes."""
+    with open(golden, encoding="utf-8") as lines:
+        for part in ("\n" + lines.read().rstrip()).replace("\n    ", "\t").split("\n")[1:]:
+            text, *said = part.split("\t")
+            expect(list(verifier.sentences(text)) == said, f"{text}: {list(verifier.sentences(text))}, expected {said}")
 
 
 def forgeries(folder):
@@ -423,5 +431,5 @@ def signatures(sotto, released, key):
 
 
 command, arguments = sys.argv[2], sys.argv[3:]
-{"forgeries": forgeries, "alike": alike, "offers": offers, "settlements": settlements, "members": members, "curves": curves, "steps": steps, "runs": runs, "proofs": proofs, "totals": totals, "signatures": signatures}[command](*arguments)
+{"forgeries": forgeries, "conditions": conditions, "alike": alike, "offers": offers, "settlements": settlements, "members": members, "curves": curves, "steps": steps, "runs": runs, "proofs": proofs, "totals": totals, "signatures": signatures}[command](*arguments)
 sys.exit(1 if wrong else 0)

@@ -150,6 +150,10 @@ def shape(browser, page, certificate, files):
     browser.go("file://" + os.path.abspath(page) + "#self-test")
     expect(browser.wait("document.body.dataset.verdict") == "right", "self-test: " + browser.js("document.getElementById('result').textContent"))
     browser.go("file://" + os.path.abspath(page))
+    with open(os.path.join(os.path.dirname(__file__), "../golden/conditions.txt"), encoding="utf-8") as lines:
+        for part in ("\n" + lines.read().rstrip()).replace("\n    ", "\t").split("\n")[1:]:
+            text, *said = part.split("\t")
+            expect(browser.js(f"sentencesOf({json.dumps(text)})") == said, f"{text}: {browser.js(f'sentencesOf({json.dumps(text)})')}, expected {said}")
     with open(certificate, encoding="utf-8") as f:
         text = f.read()
     folder = tempfile.mkdtemp()
