@@ -138,6 +138,19 @@ def test_columns_are_fixed_with_the_budget(tmp_path):
         sotto.Ledger(tmp_path / "l.jsonl", columns=[(0.1, 1e-8, 1)], **options)
 
 
+def test_texts_of_the_ledger_stand_in_its_budget_line(tmp_path):
+    card = {"contact": "privacy@clinic.example", "curator": "the clinic", "use": "bed plans", "region": "Hesse", "sector": "health", "rationale": "as in 2025"}
+    for name in card:
+        with pytest.raises(sotto.errors.InvalidArgument, match=f"{name}= is of a budget; give budget= too"):
+            sotto.Ledger(tmp_path / "l.jsonl", dataset="texts", **{name: card[name]})
+    with pytest.raises(sotto.errors.InvalidArgument, match="301 bytes; expected at most 300"):
+        sotto.Ledger(tmp_path / "l.jsonl", dataset="texts", budget=1, use="x" * 301)
+    assert not (tmp_path / "l.jsonl").exists()
+    ledger = sotto.Ledger(tmp_path / "l.jsonl", dataset="texts", budget=(1, 1e-6), **card)
+    line = ledger.entries()[-1]
+    assert {name: getattr(line, name) for name in card} == card
+
+
 def test_a_text_with_a_nul_is_refused(ledger):
     lines = spent(ledger)
     with pytest.raises(sotto.errors.InvalidArgument, match="NUL"):  # C would read the name of another data set

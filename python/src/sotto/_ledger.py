@@ -18,6 +18,7 @@ from .errors import SottoError
 __all__ = ["Ledger", "LedgerEntry", "LedgerTotal"]
 
 T = TypeVar("T")
+_CARD = ("contact", "curator", "use", "region", "sector", "rationale")
 _OF_THE_LEDGER = ("dataset_id", "rows_per_person", "ledger", "budget_epsilon", "budget_delta")
 
 
@@ -59,7 +60,9 @@ class Ledger:
     columns: what the budget is kept for, fixed for good: (pure, failure, share) of each. It holds releases whose pure epsilons add
         up to `pure` and whose failures to `failure`, and Gaussian noise for the rest of its share of delta. None: the first release
         decides.
-    contact: of the person who answers for the data set, written with the budget.
+    contact, curator, use, region, sector, rationale: in words, written with the budget and named on certificates: who answers for the
+        data set; who holds the records and releases from them; what the releases are for; where the people live; a sector such as
+        health; why this budget.
     same_people_as: identities of other data sets about the same people; their ledgers are charged too.
     rows_per_person: the most rows that one person has in the data set, as you state it: the unit of privacy is then a person, and
         every epsilon is conditional on it. 0: one record.
@@ -73,7 +76,8 @@ class Ledger:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *, dataset: str | None = None,
-                 budget: tuple[float, float] | float | None = None, contact: str | None = None,
+                 budget: tuple[float, float] | float | None = None, contact: str | None = None, curator: str | None = None,
+                 use: str | None = None, region: str | None = None, sector: str | None = None, rationale: str | None = None,
                  columns: Sequence[tuple[float, float, float]] | None = None,
                  same_people_as: str | Sequence[str] = (), rows_per_person: int = 0, ledger_move: bool = False) -> None:
         self._path = None if path is None else os.path.abspath(path)
@@ -91,10 +95,11 @@ class Ledger:
             if held not in (None, dataset):
                 raise invalid(f"{self.path}: is the ledger of data set {held!r}, not of {dataset!r}; give its path or its data set alone")
         boxes = [] if columns is None else self._numbers("columns", "(pure, failure, share) of each, such as [(0.6, 1e-8, 1)]", columns, 3)
+        card = {name: text for name, text in zip(_CARD, (contact, curator, use, region, sector, rationale)) if text is not None}
         if budget is not None:
-            self._init(budget, contact, boxes)
-        elif boxes:
-            raise invalid("columns= are of a budget; give budget= too")
+            self._init(budget, card, boxes)
+        elif boxes or card:
+            raise invalid(f"{'columns= are' if boxes else f'{next(iter(card))}= is'} of a budget; give budget= too")
 
     @staticmethod
     def _numbers(name: str, expected: str, rows: Any, count: int) -> list[tuple[float, ...]]:
@@ -106,20 +111,16 @@ class Ledger:
             raise invalid(f"{name} is {repr(rows)[:80]}; expected {expected}")
         return numbers
 
-    def _init(self, budget: tuple[float, float] | float, contact: str | None, columns: Sequence[tuple[float, ...]]) -> None:
+    def _init(self, budget: tuple[float, float] | float, card: Mapping[str, str], columns: Sequence[tuple[float, ...]]) -> None:
         pair = (budget, 0.0) if isinstance(budget, (int, float)) else budget
         (epsilon, delta), = self._numbers("budget", "epsilon, or a pair (epsilon, delta)", [pair], 2)
-        if os.path.exists(self.path) and contact is None and not columns:
+        if os.path.exists(self.path) and not card and not columns:
             recorded = self._show()["budget"]
             if recorded and (recorded["epsilon"], recorded["delta"]) == (epsilon, delta) and recorded["set_by"] == "officer":
                 return
-        asked = (c_text(self._dataset), self._c_path(), {"epsilon": epsilon, "delta": delta})
-        by = (ffi.NULL if contact is None else c_text(contact), self._source())
-        if columns:
-            boxes = ffi.new("struct sotto_ledger_column[]", [{"pure": e, "failure": d, "share": s} for e, d, s in columns])
-            path = out_text(lib.sotto_ledger_init_columns, *asked, boxes, len(columns), *by, charges=True)
-        else:
-            path = out_text(lib.sotto_ledger_init, *asked, *by, charges=True)
+        boxes = ffi.new("struct sotto_ledger_column[]", [{"pure": e, "failure": d, "share": s} for e, d, s in columns])
+        path = out_text(lib.sotto_ledger_init_card, c_text(self._dataset), self._c_path(), {"epsilon": epsilon, "delta": delta}, boxes, len(columns),
+                        struct("ledger_card", **card), self._source(), charges=True)
         self._path = self._path or path
 
     def _c_path(self) -> Any:
