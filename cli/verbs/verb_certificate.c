@@ -21,7 +21,7 @@ static const struct option_row rows[] = {
     {"card", OPTION_TEXT, "FILE", NULL, "also writes what registries of deployments ask for, as YAML"},
     {"model-card", OPTION_TEXT, "FILE", NULL, "also writes a block of Markdown for a model hub"},
     {"audit", OPTION_TEXT, "FILE", NULL,
-     "result.json of an audit; the cards then have its accuracy by class"},
+     "result.json of an audit; page and cards then have its accuracy by class"},
     OPTION_END};
 
 /* NULL: no prior, 0. */
@@ -53,14 +53,13 @@ static sotto_status verb_certificate_run(const struct options *o, const struct s
 {
     char *page = NULL;
     double prior = 0;
-    if (option_given(o, "audit") && !option_given(o, "card") && !option_given(o, "model-card"))
-        return cli_fail(SOTTO_EUSAGE, "certificate: --audit is for cards; give --card or --model-card too");
     if (json)
         return cli_fail(SOTTO_EUSAGE, "certificate: the page has no JSON form; use 'sotto verify --json'");
     sotto_status status = read_prior(&prior, option_text(o, "prior"));
     if (status == SOTTO_OK)
-        status = sotto_certificate_page(&page, option_argument(o, 0), option_text(o, "ledger"),
-                                        option_flag(o, "html") ? 1 + option_flag(o, "force") : 0, prior, ctx);
+        status = sotto_certificate_page_audited(
+            &page, option_argument(o, 0), option_text(o, "ledger"), option_text(o, "audit"),
+            option_flag(o, "html") ? 1 + option_flag(o, "force") : 0, prior, ctx);
     if (status != SOTTO_OK && status != SOTTO_EGATE && status != SOTTO_EUNDECIDED)
         return status;
     sotto_status written = page_file_write(option_text(o, "output"), page);

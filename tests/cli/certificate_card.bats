@@ -80,10 +80,17 @@ setup() {
   grep -qF -- '- **Use:** ward \<outcomes\>' block.md
   [ "$(grep -cE '^\| [0-3] \| [0-9.]+ \| [0-9.]+ to [0-9.]+ \| 100 \|$' block.md)" -eq 4 ]
   [ "$(grep -c '^  - {class: [0-3], estimate: ' card.yaml)" -eq 4 ]
-  run -64 "$SOTTO" certificate h.safetensors --audit audit/result.json
+  "$SOTTO" certificate h.safetensors --ledger l.jsonl --audit audit/result.json > text
+  tr -s '\n ' ' ' < text | grep -qE 'Accuracy by class class 0: [0-9.]+ % \([0-9.]+ to [0-9.]+ %\); class 1: .*; class 3: [0-9.]+ % \([0-9.]+ to [0-9.]+ %\) Model of trust'
+  "$SOTTO" certificate h.safetensors --audit audit/result.json --html -o page.html
+  grep -q 'Accuracy by class.*class 3: [0-9.]* %' page.html
+  "$SOTTO" certificate h.safetensors --html -o page.html
+  run -1 grep -q 'Accuracy by class' page.html
   "$SOTTO" audit --member-losses <(seq 100) --nonmember-losses <(seq 100) --fpr 0.05 --bootstrap 100 -o losses > /dev/null
   run -65 "$SOTTO" certificate h.safetensors --card none.yaml --audit losses/result.json
   [[ "$output" == *"has no accuracy by class"* ]]
+  run -65 "$SOTTO" certificate h.safetensors --html -o none.html --audit losses/result.json
+  [[ "$output" == *"has no accuracy by class"* && ! -e none.html ]]
   sed -i 's/"records": 60/"records": 61/' h.safetensors.certificate.json
   run -1 "$SOTTO" certificate h.safetensors --card bad.yaml --model-card bad.md
   [ ! -e bad.yaml ]

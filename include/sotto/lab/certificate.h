@@ -32,6 +32,13 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_risk(char **line,
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_card(char **text, const char *file,
                                                                const char *ledger, const char *audit,
                                                                int markdown, const struct sotto_context *ctx);
+/** sotto_certificate_page() with the accuracy by class of an audit among what registries ask for.
+ *
+ *  In:      audit  file of schema sotto.audit/1; NULL: none */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_page_audited(char **page, const char *file,
+                                                                       const char *ledger, const char *audit,
+                                                                       int html, double prior,
+                                                                       const struct sotto_context *ctx);
 
 #ifdef __cplusplus
 }

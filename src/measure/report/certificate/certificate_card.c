@@ -68,7 +68,7 @@ static void put_classes(struct page *p, const struct json *classes)
                     number_of(json_at(classes, i), "n"));
 }
 
-static void put_registry(struct page *p, const struct facts *f, const struct json *classes)
+static void put_registry(struct page *p, const struct facts *f)
 {
     static const char *const said[] = {"curator", "contact", "use", "region", "sector"};
     const struct sotto_verification *v = &f->v;
@@ -123,7 +123,7 @@ static void put_registry(struct page *p, const struct facts *f, const struct jso
     put_text(p, "signed_by", v->signed_by);
     put_text(p, "sp_800_226", CARD_ANSWERS);
     put_text(p, "sp_800_226_open", CARD_OPEN);
-    put_classes(p, classes);
+    put_classes(p, f->classes);
 }
 
 /* ---- Markdown ---- */
@@ -137,8 +137,9 @@ static void put_point(struct page *p, const char *label, const char *text)
     page_html(p, "\n");
 }
 
-static void put_block(struct page *p, const struct facts *f, const struct json *classes)
+static void put_block(struct page *p, const struct facts *f)
 {
+    const struct json *classes = f->classes;
     char words[VERDICT_TEXT], sentence[CONDITION_SENTENCE];
     const char *conditions = f->v.guarantee == SOTTO_GUARANTEE_CONDITIONAL ? f->v.condition : NULL;
     page_html(p, "## Privacy\n\n");
@@ -172,8 +173,6 @@ sotto_status sotto_certificate_card(char **text, const char *file, const char *l
     sotto_status status = SOTTO_OK;
     struct facts f = {.prior = 0};
     struct page p = {NULL, 0, 0, 0, false};
-    struct json *document = NULL;
-    const struct json *classes = NULL;
     char *made = NULL;
     const sotto_status verified = facts_open(&f, file, ledger, ctx);
     if (verified != SOTTO_OK) {
@@ -181,17 +180,11 @@ sotto_status sotto_certificate_card(char **text, const char *file, const char *l
             facts_close(&f);
         return verified;
     }
-    if (audit) {
-        TRY(json_read_file(&document, audit));
-        classes = json_find(document, "accuracy.by_class");
-        REQUIRE(classes && json_count(classes) > 0,
-                "%s: has no accuracy by class; expected a sotto.audit/1 of an audit with labels", audit);
-    }
-    (markdown ? put_block : put_registry)(&p, &f, classes);
+    TRY(facts_add_audit(&f, audit));
+    (markdown ? put_block : put_registry)(&p, &f);
     TRY(page_done(&made, &p, "card"));
     *text = made;
 done:
     facts_close(&f);
-    json_free(document);
     return status;
 }

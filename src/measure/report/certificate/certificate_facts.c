@@ -192,8 +192,22 @@ done:
     return status;
 }
 
+sotto_status facts_add_audit(struct facts *f, const char *audit)
+{
+    sotto_status status = SOTTO_OK;
+    if (!audit)
+        goto done;
+    TRY(json_read_file(&f->audit, audit));
+    f->classes = json_find(f->audit, "accuracy.by_class");
+    REQUIRE(f->classes && json_count(f->classes) > 0,
+            "%s: has no accuracy by class; expected a sotto.audit/1 of an audit with labels", audit);
+done:
+    return status;
+}
+
 void facts_close(struct facts *f)
 {
+    json_free(f->audit);
     json_free(f->certificate);
     json_free(f->ledger);
     sotto_tensors_clear(&f->released);

@@ -34,6 +34,8 @@ struct strength {
 struct facts {
     struct sotto_verification v;
     struct json *certificate, *ledger; /* ledger: as shown; NULL: none is at hand */
+    struct json *audit;                /* NULL: none is at hand */
+    const struct json *classes;        /* the accuracy by class of the audit, or NULL */
     struct sotto_tensors released;     /* metadata; empty where the file is none of ours */
     struct strength strength;
     double prior; /* 0: none was given */
@@ -43,6 +45,8 @@ struct facts {
 sotto_status facts_open(struct facts *f, const char *file, const char *ledger,
                         const struct sotto_context *ctx);
 void facts_close(struct facts *f);
+/** audit: file of schema sotto.audit/1; NULL: none. Returns: EFORMAT  it has no accuracy by class */
+sotto_status facts_add_audit(struct facts *f, const char *audit);
 /** "" and NAN where there is no such member. */
 const char *text_of(const struct json *j, const char *path);
 double number_of(const struct json *j, const char *path);

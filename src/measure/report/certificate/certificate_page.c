@@ -6,6 +6,7 @@
 #include "io/text/number.h"
 #include "report/certificate/certificate_facts.h"
 #include "report/certificate/sheet.h"
+#include "sotto/lab/certificate.h"
 #include "sotto/ledger.h"
 
 #include <math.h>
@@ -183,7 +184,7 @@ static void put_any_order(struct sheet *s, const struct json *ledger)
 {
     const char *row = "Any order of choices";
     char from[80] = "";
-    if (!json_find(ledger, "any_order")) {
+    if (json_kind(json_find(ledger, "any_order")) != JSON_KIND_OBJECT) {
         sheet_line(s, row, "not known: the ledger is of before it had columns");
         return;
     }
@@ -331,6 +332,23 @@ static void put_release(struct sheet *s, const struct facts *f)
     sheet_line(s, "Software", "sotto %s", text_of(c, "version"));
 }
 
+enum { MOST_CLASSES = 12 };
+
+/* As many as the annex has room for. */
+static void put_classes(struct sheet *s, const struct json *classes)
+{
+    const size_t count = json_count(classes);
+    char text[1024] = "";
+    for (size_t i = 0; i < count && i < MOST_CLASSES; i++) {
+        const struct json *c = json_at(classes, i);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%sclass %.0f: %.3g %% (%.3g to %.3g %%)",
+                 i ? "; " : "", number_of(c, "class"), 100 * number_of(c, "estimate"),
+                 100 * number_of(c, "lower"), 100 * number_of(c, "upper"));
+    }
+    sheet_line(s, "Accuracy by class", "%s%s", text,
+               count > MOST_CLASSES ? "; the other classes are in the card" : "");
+}
+
 /* The rows of SP 800-226 and of registries that no number of the certificate answers. */
 static void put_deployment(struct sheet *s, const struct facts *f)
 {
@@ -347,6 +365,8 @@ static void put_deployment(struct sheet *s, const struct facts *f)
         if (text[0])
             sheet_line(s, said[i].row, "%s", text);
     }
+    if (f->classes)
+        put_classes(s, f->classes);
     sheet_line(s, "Model of trust", "%s", CARD_TRUST);
     sheet_line(s, "Renewal of the budget", "%s", CARD_RENEWAL);
     sheet_line(s, "SP 800-226", "%s", CARD_ANSWERS);
@@ -400,8 +420,9 @@ static void put_all(struct sheet *s, const struct facts *f)
     put_limits(s);
 }
 
-sotto_status sotto_certificate_page(char **page, const char *file, const char *ledger, int html, double prior,
-                                    const struct sotto_context *ctx)
+sotto_status sotto_certificate_page_audited(char **page, const char *file, const char *ledger,
+                                            const char *audit, int html, double prior,
+                                            const struct sotto_context *ctx)
 {
     REQUIRE_GIVEN(page, file);
     sotto_status status = SOTTO_OK, verified;
@@ -411,6 +432,8 @@ sotto_status sotto_certificate_page(char **page, const char *file, const char *l
     verified = facts_open(&f, file, ledger, ctx);
     if (verified != SOTTO_OK && verified != SOTTO_EGATE && verified != SOTTO_EUNDECIDED)
         return verified; /* nothing was opened */
+    if (verified == SOTTO_OK)
+        TRY(facts_add_audit(&f, audit));
     if (html == 1 && is_verified(&f.v) && is_meaningless(&f.v)) {
         (void)status_fail(SOTTO_EINVAL, "%s: %s; expected an epsilon of at most %g for a page to sign",
                           f.v.certificate, verdict_of(verdict, &f.v), MEANINGLESS_EPSILON);
@@ -433,4 +456,10 @@ done:
     base_free(s.page.text);
     facts_close(&f);
     return status;
+}
+
+sotto_status sotto_certificate_page(char **page, const char *file, const char *ledger, int html, double prior,
+                                    const struct sotto_context *ctx)
+{
+    return sotto_certificate_page_audited(page, file, ledger, NULL, html, prior, ctx);
 }
