@@ -47,6 +47,21 @@ total() { "$SOTTO" ledger show l.jsonl --json | sed -n 's/^  "total": \([0-9.]*\
   cmp page.html same.html
 }
 
+@test "what each column of the budget has left, and which are dead: as the text has it" {
+  export XDG_DATA_HOME=$PWD/kept
+  "$SOTTO" ledger init --dataset-id synthetic-images-n60 --budget 1,1e-5 --column 0.6:1e-8:1 --ledger kept.jsonl > /dev/null
+  "$SOTTO" ledger show kept.jsonl --html -o page.html
+  has page.html "What each column of the budget has left" "pure 1 nothing pure 1 " "pure 0.6, mu " "failure 1e-08 nothing pure 0.6, mu "
+  "$SOTTO" protect --vector x.npy --mechanism laplace --l1 1 --scale 10 --ledger kept.jsonl -o v.npy --quiet > /dev/null
+  "$SOTTO" protect --vector x.npy --mechanism gaussian --l2 1 --scale 12 --delta 1e-6 --ledger kept.jsonl -o v.npy --quiet > /dev/null
+  "$SOTTO" ledger show kept.jsonl > text
+  "$SOTTO" ledger show kept.jsonl --html -o page.html
+  [ "$(grep -c 'is dead: a charge did not fit into it' text)" -eq "$(words page.html | grep -o 'dead: a charge did not fit into it' | wc -l)" ]
+  [ "$(grep -c 'has left' text)" -eq 1 ]
+  has page.html "pure 1 pure 0.1001 dead: a charge did not fit into it" " pure 0.4999, mu "
+  [ -z "$browser" ] || sound page.html
+}
+
 @test "texts of the ledger are escaped, and the page asks nobody" {
   "$SOTTO" ledger show l.jsonl --html -o page.html
   has page.html 'ward <script>alert(1)</script> & "beds"'
@@ -58,12 +73,12 @@ total() { "$SOTTO" ledger show l.jsonl --json | sed -n 's/^  "total": \([0-9.]*\
 @test "a ledger of which nothing was released, and one without a budget" {
   "$SOTTO" ledger init --dataset-id new --budget 2,1e-6 --ledger new.jsonl > /dev/null
   "$SOTTO" ledger show --dataset-id new --html -o page.html
-  has page.html "Nothing was released yet." "The budget is epsilon 2 at delta 1e-06" "Left by this count: 2."
+  has page.html "Nothing was released yet." "The budget is epsilon 2 at delta 1e-06" "Left by this count: 2." "pure 2 nothing pure 2 mu "
   [ "$(grep -c '^<tr><td' page.html)" -eq 0 ]
   run -1 grep -qiE '[^a-z](nan|inf)[^a-z]' page.html
   "$SOTTO" protect --vector x.npy --mechanism laplace --l1 1 --scale 4 --ledger free.jsonl -o v.npy --quiet > /dev/null
   "$SOTTO" ledger show free.jsonl --html -o page.html
-  has page.html "Spent: epsilon 0.2501 at delta 0, by 1 charge." "No budget is set. All releases of the ledger together: epsilon 0.2501." "For any order of choices: epsilon 0.5 at delta 1e-06"
+  has page.html "Spent: epsilon 0.2501 at delta 0, by 1 charge." "No budget is set. All releases of the ledger together: epsilon 0.2501." "For any order of choices: epsilon 0.5 at delta 1e-06" "No budget has fixed columns yet."
   run -1 grep -qiE '[^a-z](nan|inf)[^a-z]|class="bar"' page.html
 }
 
@@ -72,6 +87,11 @@ total() { "$SOTTO" ledger show l.jsonl --json | sed -n 's/^  "total": \([0-9.]*\
   "$SOTTO" ledger show seeded.jsonl --html -o page.html
   has page.html "No guarantee holds for all releases together." "Releases with seeded noise, which gives no guarantee: 1." "no finite epsilon" "SEEDED laplace" "none"
   run -1 grep -qiE '[^a-z](nan|inf)[^a-z]' page.html
+}
+
+@test "a ledger of before there were columns: what holds for any order is not known" {
+  "$SOTTO" ledger show "$BATS_TEST_DIRNAME/../golden/early/exact.jsonl" --html -o page.html
+  has page.html "For any order of choices: not known, as the ledger has no columns yet." "No budget has fixed columns yet."
 }
 
 @test "errors: no ledger, JSON, a page over its ledger, a folder that is not there" {

@@ -83,8 +83,9 @@ static struct json *columns_json(const struct adaptive_columns *columns)
     return list;
 }
 
+/* summary: with its columns; NULL: without. */
 static struct json *any_order_json(const struct sotto_dp *a, size_t from,
-                                   const struct adaptive_columns *columns)
+                                   const struct ledger_summary *summary)
 {
     struct json *j = json_make_object();
     if (isnan(a->epsilon)) {
@@ -94,8 +95,10 @@ static struct json *any_order_json(const struct sotto_dp *a, size_t from,
     json_put_real(&j, "epsilon", a->epsilon);
     json_put_real(&j, "delta", a->delta);
     json_put_integer(&j, "from_charge", (int64_t)from);
-    if (columns)
-        json_put(&j, "columns", columns_json(columns));
+    if (summary) {
+        json_put_boolean(&j, "of_budget", summary->of_budget);
+        json_put(&j, "columns", columns_json(summary->columns));
+    }
     return j;
 }
 
@@ -212,7 +215,7 @@ sotto_status ledger_summary_encode(char **json, const struct ledger_summary *s, 
     json_put_text(&doc, "moved_to", s->moved);
     json_put_real(&doc, "delta", s->delta);
     json_put_real(&doc, "total", s->total);
-    json_put(&doc, "any_order", any_order_json(&s->any_order, s->any_order_from, s->columns));
+    json_put(&doc, "any_order", any_order_json(&s->any_order, s->any_order_from, s));
     json_put_integer(&doc, "seeded_releases", (int64_t)s->seeded);
     json_put_integer(&doc, "not_checked", (int64_t)s->as_recorded);
     json_put_text(&doc, "unit_of_privacy", s->unit);

@@ -207,7 +207,7 @@ static void put_any_order(struct page *p, const struct history *h)
     if (h->budget > 0 && epsilon <= h->budget && !(from > 0))
         return; /* said beside the bar */
     page_html(p, "<p class=\"note\">For any order of choices: ");
-    if (!json_find(h->ledger, "any_order"))
+    if (json_kind(json_find(h->ledger, "any_order")) != JSON_KIND_OBJECT)
         page_html(p, "not known, as the ledger has no columns yet");
     else if (isfinite(epsilon))
         page_format(p, "epsilon %.6g at delta %.4g", epsilon, number_of(h->ledger, "any_order.delta"));
@@ -301,18 +301,42 @@ static void put_what(struct page *p, const struct history *h, size_t at)
     page_html(p, "</td>");
 }
 
-/* The boxes that columns took of a charge, each once, without what is 0. */
-static const char *taken_of(char out[512], const struct json *takes)
+enum { BOX_TEXT = 128 };
+
+static const char *ledger_page_up(char out[NUMBER_TEXT], double x)
+{
+    return number_text_up(out, x, 4);
+}
+
+/* Of four digits; what is above them is not there. */
+static const char *ledger_page_down(char out[NUMBER_TEXT], double x)
+{
+    const double step = pow(10, floor(log10(x)) - 3);
+    snprintf(out, NUMBER_TEXT, "%.4g", step * floor(x / step * (1 + 1e-12)));
+    return out;
+}
+
+/* "pure 0.25, failure 1e-07": without what is 0. */
+static const char *box_text(char out[BOX_TEXT], const struct json *box,
+                            const char *(*rounded)(char out[NUMBER_TEXT], double x))
 {
     static const char *const names[] = {"pure", "mu", "failure"};
+    char number[NUMBER_TEXT];
+    out[0] = '\0';
+    for (int k = 0; k < 3; k++)
+        if (number_of(box, names[k]) > 0)
+            snprintf(out + strlen(out), BOX_TEXT - strlen(out), "%s%s %s", out[0] ? ", " : "", names[k],
+                     rounded(number, number_of(box, names[k])));
+    return out;
+}
+
+/* The boxes that columns took of a charge, each once. */
+static const char *taken_of(char out[512], const struct json *takes)
+{
     out[0] = '\0';
     for (size_t j = 0; j < json_count(takes) && strlen(out) < 400; j++) {
-        const struct json *box = json_at(takes, j);
-        char one[128] = "", number[NUMBER_TEXT];
-        for (int k = 0; k < 3; k++)
-            if (number_of(box, names[k]) > 0)
-                snprintf(one + strlen(one), sizeof one - strlen(one), "%s%s %s", one[0] ? ", " : "", names[k],
-                         number_text_up(number, number_of(box, names[k]), 4));
+        char one[BOX_TEXT];
+        box_text(one, json_at(takes, j), ledger_page_up);
         if (one[0] && !strstr(out, one))
             snprintf(out + strlen(out), 512 - strlen(out), "%s%s", out[0] ? " or " : "", one);
     }
@@ -333,9 +357,39 @@ static void put_row(struct page *p, const struct history *h, size_t at)
     page_html(p, "</tr>\n");
 }
 
+/* A column that is dead stays so. */
+static void put_columns(struct page *p, const struct history *h)
+{
+    const struct json *columns = json_find(h->ledger, "any_order.columns");
+    page_html(p, "<h2>What each column of the budget has left</h2>\n");
+    if (!json_says_true(json_find(h->ledger, "any_order.of_budget"))) {
+        page_html(p, "<p class=\"note\">No budget has fixed columns yet.</p>\n");
+        return;
+    }
+    page_html(p,
+              "<p class=\"note\">A release is allowed as long as one column has room for it. A column into "
+              "which a release did not fit is dead for good.</p>\n<table class=\"releases\">"
+              "<thead><tr><th>Column holds</th><th>Spent</th><th>Left</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < json_count(columns); i++) {
+        const struct json *c = json_at(columns, i), *left = json_find(c, "left");
+        char text[BOX_TEXT];
+        page_html(p, "<tr class=\"column\">");
+        put_cell(p, "Column holds", box_text(text, json_find(c, "box"), ledger_page_down));
+        put_cell(p, "Spent", box_text(text, json_find(c, "spent"), ledger_page_up)[0] ? text : "nothing");
+        put_cell(p, "Left",
+                 json_kind(left) != JSON_KIND_OBJECT         ? "dead: a charge did not fit into it"
+                 : box_text(text, left, ledger_page_down)[0] ? text
+                                                             : "nothing");
+        page_html(p, "</tr>\n");
+    }
+    page_html(p, "</tbody></table>\n");
+}
+
 static void put_releases(struct page *p, const struct history *h)
 {
-    page_html(p, "<section class=\"sheet annex\">\n<h2>Releases in time</h2>\n");
+    page_html(p, "<section class=\"sheet annex\">\n");
+    put_columns(p, h);
+    page_html(p, "<h2>Releases in time</h2>\n");
     page_html(
         p, "<p class=\"note\">Epsilon alone is at the delta of the release. What it takes is of the budget's "
            "columns: pure epsilon, mu of Gaussian noise, probability of failure. Spent with it is the "
