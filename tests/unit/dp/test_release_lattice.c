@@ -5,6 +5,7 @@
 
 #include "dp/account/accountant.h"
 #include "dp/ledger/ledger.h"
+#include "dp/release/release_vector.h"
 #include "sotto/private/all.h"
 #include "support/certificate_text.h"
 #include "support/temporary_folder.h"
@@ -148,6 +149,41 @@ TEST(other_values_are_refused)
     assert_true(x[0] == 1 && !c);
     x[1] = INFINITY;
     assert_int_equal(sotto_dp_release_double(&c, x, 2, &r, NULL), SOTTO_EINVAL);
+}
+
+/* The charge first and the values later: the same integers, of a lattice finer or coarser than the values. */
+TEST(values_may_come_after_the_charge)
+{
+    static const double scales[] = {0x1p10, 0x1.8p32, 0x1p45};
+    const int64_t values[] = {0, 1, -12345679, ((int64_t)1 << 52) + 1};
+    for (size_t i = 0; i < 3; i++) {
+        double x[4], y[4];
+        for (size_t j = 0; j < 4; j++)
+            x[j] = (double)values[j];
+        struct sotto_release r = request("laplace", scales[i], false);
+        sotto_certificate_free(release(x, 4, &r, 1));
+        struct vector_release *v = NULL;
+        struct sotto_certificate *c = NULL;
+        r = request("laplace", scales[i], false);
+        assert_int_equal(vector_release_open(&v, &r, 4, NULL), SOTTO_OK);
+        struct ledger l;
+        assert_int_equal(ledger_read(&l, path_of("l.jsonl")), SOTTO_OK);
+        assert_int_equal(l.charges, 1);
+        ledger_close(&l);
+        assert_true(vector_release_scale(v) == scales[i]);
+        assert_int_equal(vector_release_draw(&c, y, values, v), SOTTO_OK);
+        assert_memory_equal(x, y, sizeof x);
+        sotto_certificate_free(c);
+        assert_int_equal(vector_release_draw(&c, y, values, v), SOTTO_EINVAL);
+        vector_release_close(v);
+    }
+    struct vector_release *v = NULL;
+    struct sotto_release r = request("laplace", 0.5, false);
+    assert_int_equal(vector_release_open(&v, &r, 4, NULL), SOTTO_EDOMAIN);
+    r = request("discrete-laplace", 8, false);
+    assert_int_equal(vector_release_open(&v, &r, 4, NULL), SOTTO_EINVAL);
+    assert_null(v);
+    assert_int_not_equal(access(path_of("l.jsonl"), F_OK), 0); /* nothing was charged */
 }
 
 TEST_GROUP(.set_up = make_folder, .tear_down = remove_folder)

@@ -4,7 +4,8 @@
 #include "base/memory.h"
 #include "dp/noise/discretised_noise.h"
 #include "dp/noise/knorm.h"
-#include "dp/release/release.h"
+#include "dp/release/charge_hint.h"
+#include "dp/release/release_vector.h"
 #include "par/par.h"
 #include "sotto/release.h"
 
@@ -56,7 +57,7 @@ struct drawing {
     int threads;
 };
 
-/* The lattice, and that its noise can be drawn. */
+/* The lattice, and that its noise can be drawn. v NULL: its values come later. */
 static sotto_status release_vector_prepare(struct drawing *d, const struct values *v)
 {
     sotto_status status = SOTTO_OK;
@@ -75,7 +76,7 @@ static sotto_status release_vector_prepare(struct drawing *d, const struct value
             FAIL(SOTTO_EDOMAIN, "release: scale %g is out of range; expected 2^-9 to 2^52 steps of %g", scale,
                  step);
         d->lattice.exponent = ilogb(step);
-        TRY(require_whole(v, step));
+        TRY(v ? require_whole(v, step) : SOTTO_OK);
     }
 done:
     return status;
@@ -191,4 +192,93 @@ sotto_status sotto_dp_release_double(struct sotto_certificate **certificate, dou
 {
     REQUIRE_GIVEN(certificate, !n || vector, release);
     return release_values(certificate, (struct values){vector, n, true}, release, ctx);
+}
+
+/* ---- the charge first, the values later ---- */
+
+struct vector_release {
+    struct sotto_release request;
+    struct release_plan plan;
+    struct drawing drawing;
+    struct sotto_certificate *certificate;
+    struct noise *stream;
+};
+
+sotto_status vector_release_open(struct vector_release **out, const struct sotto_release *r, size_t n,
+                                 const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct vector_release *v = NULL;
+    NEW(v, 1);
+    v->request = *r;
+    v->drawing = (struct drawing){.plan = &v->plan, .threads = par_threads(ctx)};
+    TRY(release_plan(&v->plan, &v->request, n, 1u << RELEASE_LATTICE, ctx));
+    TRY(release_vector_prepare(&v->drawing, NULL));
+    if (v->plan.account.scale < 1)
+        FAIL(SOTTO_EDOMAIN,
+             "release: scale %g is out of range; expected at least 1, so that values are many steps",
+             v->plan.account.scale);
+    v->plan.lattice_exponent = v->drawing.lattice.exponent;
+    v->plan.sampler = r->flat_doubt ? FLAT_SAMPLER : samplers[RELEASE_LATTICE];
+    TRY(release_record(&v->stream, &v->certificate, &v->plan, ctx));
+    *out = v;
+    v = NULL;
+done:
+    vector_release_close(v);
+    return status;
+}
+
+/* round(x / r), half up: within 1/2 of x / r, which is what the account is of. */
+static int128 whole_index(int64_t x, struct lattice lattice)
+{
+    const int e = lattice.exponent;
+    if (e <= 0)
+        return (int128)x * ((int128)1 << -e);
+    return e > 63 ? 0 : (x + ((int128)1 << (e - 1))) >> e;
+}
+
+sotto_status vector_release_draw(struct sotto_certificate **certificate, double *out, const int64_t *values,
+                                 struct vector_release *v)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t n = v->plan.n;
+    struct values sums = {out, n, true};
+    int128 *q = NULL, *drawn = NULL;
+    REQUIRE(v->certificate, "release: its values were drawn already; a release is drawn once");
+    NEW(q, n);
+    NEW(drawn, n);
+    for (size_t i = 0; i < n; i++)
+        q[i] = whole_index(values[i], v->drawing.lattice);
+    TRY(release_vector_draw(drawn, &v->drawing, v->stream));
+    put_sums(&sums, q, drawn, v->drawing.lattice);
+    *certificate = v->certificate;
+    v->certificate = NULL;
+done:
+    if (q)
+        base_wipe(q, n * sizeof *q);
+    if (drawn)
+        base_wipe(drawn, n * sizeof *drawn);
+    base_free(q);
+    base_free(drawn);
+    return status;
+}
+
+double vector_release_scale(const struct vector_release *v)
+{
+    return v->plan.account.scale;
+}
+
+void vector_release_name_charge(const struct vector_release *v)
+{
+    if (v && v->certificate)
+        charge_name_certificate(v->certificate, "what is drawn anew is charged again");
+}
+
+void vector_release_close(struct vector_release *v)
+{
+    if (!v)
+        return;
+    noise_close(v->stream);
+    sotto_certificate_free(v->certificate);
+    base_free(v);
 }

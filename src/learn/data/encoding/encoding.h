@@ -46,6 +46,7 @@ struct encoding_column {
     double low, high;     /* a number is moved into these first; -INFINITY and INFINITY: it is not */
     double centre, scale; /* and becomes (x - centre) * scale */
     double missing;       /* represents a cell without a number */
+    bool fills;           /* a schema states that number; not saved */
     struct text_list categories;
     size_t other; /* category that all unknown ones count as; categories.count: none, all bits are 0 */
 };

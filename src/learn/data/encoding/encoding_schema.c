@@ -61,6 +61,7 @@ static sotto_status read_bounds(struct encoding_column *column, const struct con
                            column->name);
     }
     encoding_scale_by_bounds(column);
+    column->fills = config_given(c, "columns[%zu].fill", i);
     column->missing =
         config_given(c, "columns[%zu].fill", i) ? config_real(c, "columns[%zu].fill", i) : column->centre;
     if (column->missing >= column->low && column->missing <= column->high)

@@ -1,0 +1,28 @@
+/* release_vector.h - noise on whole numbers that are not known yet: the charge is on disk before the records are read. */
+#ifndef DP_RELEASE_RELEASE_VECTOR_H
+#define DP_RELEASE_RELEASE_VECTOR_H
+
+#include "dp/release/release.h"
+
+struct vector_release;
+/** All of sotto_dp_release() up to the noise: checks, account, ledger entry. Continuous additive laws only.
+ *  In:      r        texts and records are borrowed until the release is closed
+ *           n        values
+ *  Returns: errors of sotto_dp_release() */
+sotto_status vector_release_open(struct vector_release **out, const struct sotto_release *r, size_t n,
+                                 const struct sotto_context *ctx);
+/** Of the noise on one value, in their units. */
+double vector_release_scale(const struct vector_release *v);
+/** values (n) with noise, once.
+ *  In:      values         (n), of magnitude below 2^62
+ *  Out:     out            (n), rounded to doubles
+ *           *certificate   sotto_certificate_free()
+ *  Returns: EINVAL  it was drawn; ENOMEM: out is then not to be used */
+sotto_status vector_release_draw(struct sotto_certificate **certificate, double *out, const int64_t *values,
+                                 struct vector_release *v);
+/** Adds to a failure between the two what was charged (charge_hint.h). NULL is fine, and so is a release that was drawn. */
+void vector_release_name_charge(const struct vector_release *v);
+/** NULL is fine. What was charged stays charged. */
+void vector_release_close(struct vector_release *v);
+
+#endif

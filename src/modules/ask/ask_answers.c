@@ -1,0 +1,180 @@
+#include "ask/ask_answers.h"
+#include "ask/ask_interval.h"
+
+#include "dp/certificate/certificate.h"
+
+#include <math.h>
+
+/* The standard deviation of a b combination of two cells. */
+static double deviation_of(double a, double b, const struct ask_release *r)
+{
+    return hypot(a, b) * r->scale * (r->gaussian ? 1 : sqrt(2));
+}
+
+static struct ask_answer linear_answer(double value, double a, double b, const struct ask_release *r)
+{
+    const double half = ask_half_width(a, b, r->scale, r->gaussian);
+    return (struct ask_answer){value, value - half, value + half, deviation_of(a, b, r)};
+}
+
+/* low + (high - low) H / (H + L), within the bounds. */
+static struct ask_answer mean_answer(double h, double l, double low, double high, const struct ask_release *r)
+{
+    double ends[2];
+    const double width = high - low, sum = h + l, m = fmin(1, fmax(0, h / sum));
+    const bool told = ask_share_interval(ends, h, l, r->scale, r->gaussian);
+    return (struct ask_answer){sum > 0 ? low + width * m : NAN, low + width * ends[0], low + width * ends[1],
+                               told ? width * deviation_of(1 - m, m, r) / sum : NAN};
+}
+
+static struct ask_answer sum_or_mean(const struct ask_plan *plan, const struct ask_query *q, const double *c,
+                                     const struct ask_release *r)
+{
+    const struct encoding_column *x = &plan->schema->columns[q->columns[0]];
+    const double m = (double)q->mass, n = (double)r->rows, width = x->high - x->low;
+    if (!q->single && q->statistic == ASK_MEAN)
+        return mean_answer(c[0], c[1], x->low, x->high, r);
+    if (!q->single)
+        return linear_answer((x->high * c[0] + x->low * c[1]) / m, fabs(x->high) / m, fabs(x->low) / m, r);
+    if (q->statistic == ASK_SUM)
+        return linear_answer(x->low * n + width * c[0] / m, width / m, 0, r);
+    struct ask_answer a = linear_answer(x->low + width * c[0] / m / n, width / m / n, 0, r);
+    a.value = fmin(fmax(a.value, x->low), x->high);
+    a.low = fmin(fmax(a.low, x->low), x->high);
+    a.high = fmin(fmax(a.high, x->low), x->high);
+    return a;
+}
+
+/* From means of products of shares of the bounds, as they are possible. */
+static struct ask_answer second_moment(const struct ask_plan *plan, const struct ask_query *q,
+                                       const double *c)
+{
+    const bool pair = q->statistic == ASK_COVARIANCE;
+    const double sum = c[0] + c[1] + c[2] + (pair ? c[3] : 0), x = (c[0] + (pair ? c[1] : c[1] / 2)) / sum,
+                 y = pair ? (c[0] + c[2]) / sum : x;
+    double unit = 1, moment = fmin(0.25, fmax(pair ? -0.25 : 0, c[0] / sum - x * y));
+    for (size_t j = 0; j < 2; j++) {
+        const struct encoding_column *column = &plan->schema->columns[q->columns[pair ? j : 0]];
+        unit *= column->high - column->low;
+    }
+    moment = q->statistic == ASK_DEVIATION ? sqrt(moment * unit) : moment * unit;
+    return (struct ask_answer){sum > 0 ? moment : NAN, NAN, NAN, NAN};
+}
+
+struct ask_answer ask_answer_of(const struct ask_plan *plan, const struct ask_query *q, size_t group,
+                                const struct ask_release *r)
+{
+    if (q->parts == 0)
+        return (struct ask_answer){(double)r->rows, (double)r->rows, (double)r->rows, 0};
+    const double *c = r->cells + q->first + group * q->parts;
+    switch (q->statistic) {
+    case ASK_COUNT:
+        return linear_answer(c[0] / (double)q->mass, 1 / (double)q->mass, 0, r);
+    case ASK_SUM:
+    case ASK_MEAN:
+        return sum_or_mean(plan, q, c, r);
+    default:
+        return second_moment(plan, q, c);
+    }
+}
+
+/* ---- CSV ---- */
+
+/* The columns of all keys, each once: which[column] is its number among them from 1, 0: none. */
+static size_t number_keys(size_t *which, size_t *columns, const struct ask_plan *plan)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->count; i++)
+        for (size_t k = 0; k < plan->queries[i].key_count; k++) {
+            const size_t column = plan->queries[i].keys[k].column;
+            if (which[column])
+                continue;
+            columns[count++] = column;
+            which[column] = count;
+        }
+    return count;
+}
+
+static void write_cell(struct atomic_file *f, const char *text)
+{
+    csv_write_text(f, text);
+    atomic_write(f, ",", 1);
+}
+
+/* The cells of a group, in the columns of their keys. */
+static void write_keys(struct atomic_file *f, const struct ask_plan *plan, const struct ask_query *q,
+                       size_t group, const size_t *columns, size_t count)
+{
+    char name[256];
+    for (size_t j = 0; j < count; j++) {
+        size_t left = group, found = q->key_count, cell = 0;
+        for (size_t k = q->key_count; k-- > 0;) {
+            if (q->keys[k].column == columns[j]) {
+                found = k;
+                cell = left % q->keys[k].cells;
+            }
+            left /= q->keys[k].cells;
+        }
+        write_cell(f, found < q->key_count ? ask_cell_name(name, plan, &q->keys[found], cell) : "");
+    }
+}
+
+static void write_answer(struct atomic_file *f, const struct ask_answer *a, bool is_public)
+{
+    const double numbers[] = {a->value, a->low, a->high, a->deviation};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        csv_write_real(f, numbers[i]);
+        atomic_write(f, ",", 1);
+    }
+    csv_write_text(f, is_public ? "yes" : "no");
+    atomic_write(f, "\n", 1);
+}
+
+static void write_header(struct atomic_file *f, const struct ask_plan *plan, const size_t *columns,
+                         size_t count, bool seeded)
+{
+    static const char *const behind[] = {"statistic", "value", "low", "high", "deviation", "public"};
+    if (seeded) {
+        static const char stamp[] = "# " CERTIFICATE_SEEDED "\n";
+        atomic_write(f, stamp, sizeof stamp - 1);
+    }
+    csv_write_text(f, "query");
+    for (size_t j = 0; j < count; j++) {
+        atomic_write(f, ",", 1);
+        csv_write_text(f, ask_column_name(plan->schema, columns[j]));
+    }
+    for (size_t j = 0; j < sizeof behind / sizeof *behind; j++) {
+        atomic_write(f, ",", 1);
+        csv_write_text(f, behind[j]);
+    }
+    atomic_write(f, "\n", 1);
+}
+
+sotto_status ask_answers_write(const char *path, const struct ask_plan *plan, const struct ask_release *r)
+{
+    static const char *const statistics[] = {"count", "sum", "mean", "variance", "deviation", "covariance"};
+    sotto_status status = SOTTO_OK;
+    struct atomic_file f = {0};
+    size_t *which = NULL, *columns = NULL;
+    NEW(which, plan->schema->count + 1);
+    NEW(columns, plan->schema->count + 1);
+    const size_t count = number_keys(which, columns, plan);
+    TRY(atomic_open(&f, path));
+    write_header(&f, plan, columns, count, r->seeded);
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct ask_query *q = &plan->queries[i];
+        for (size_t g = 0; g < q->groups; g++) {
+            const struct ask_answer a = ask_answer_of(plan, q, g, r);
+            write_cell(&f, q->name[0] ? q->name : q->text);
+            write_keys(&f, plan, q, g, columns, count);
+            write_cell(&f, statistics[q->statistic]);
+            write_answer(&f, &a, q->parts == 0);
+        }
+    }
+    TRY(atomic_commit(&f));
+done:
+    atomic_discard(&f);
+    base_free(which);
+    base_free(columns);
+    return status;
+}

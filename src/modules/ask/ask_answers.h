@@ -1,0 +1,25 @@
+/* ask_answers.h - answers from noisy cells: functions of what was released, of queries and of the public number of rows. */
+#ifndef ASK_ASK_ANSWERS_H
+#define ASK_ASK_ANSWERS_H
+
+#include "ask/ask_query.h"
+
+/** The cells as they were released. */
+struct ask_release {
+    const double *cells; /* (plan->cells) */
+    double scale;        /* of the noise on each of them, in the same units */
+    bool gaussian, seeded;
+    size_t rows; /* public */
+};
+/** NAN: nothing can be said. */
+struct ask_answer {
+    double value, low, high; /* low and high: 95 % of the noise alone */
+    double deviation;        /* of the noise */
+};
+/** One group of a query. */
+struct ask_answer ask_answer_of(const struct ask_plan *plan, const struct ask_query *q, size_t group,
+                                const struct ask_release *r);
+/** All of them as CSV, one row each. ECREATE, EIO, ENOMEM. */
+sotto_status ask_answers_write(const char *path, const struct ask_plan *plan, const struct ask_release *r);
+
+#endif

@@ -1,0 +1,21 @@
+#include "options/option_row.h"
+#include "options/module_tables.h"
+#include "sotto/lab/ask.h"
+
+#define OPTIONS_OF struct sotto_ask
+
+const struct sotto_option options_ask[] = {
+    {"schema", TEXT(schema, "FILE.yaml"), .group = "Table",
+     .help =
+         "sotto.schema/1 of the table: bounds, categories and classes from other knowledge than the rows"},
+    {"person", TEXT(person, "COLUMN"), .group = "Table",
+     .help =
+         "column of type person in the schema: of each person the first --rows-per-person rows count, and "
+         "the unit of privacy is a person; none: the unit is one record"},
+    {"epsilon", REAL(target.epsilon, "E"), .range = POSITIVE, .group = "Noise",
+     .help = "epsilon of all answers together, met with the smallest noise"},
+    {"delta", REAL(target.delta, "D"), .value = "0", .range = "[0,1)", .group = "Noise",
+     .help = "delta of all answers together; 0: pure epsilon-DP with Laplace noise, above 0: Gaussian noise"},
+    {"output", TEXT(output, "OUT.csv"), .group = "Output",
+     .help = "answers, one row for each cell; the certificate goes to OUT.csv.certificate.json"},
+    OPTIONS_END};

@@ -1,0 +1,584 @@
+/* The grammar of queries (page.md). What a query means is written out again, in one way for one meaning: its canonical text. */
+#include "ask/ask_query.h"
+#include "ask/ask_words.h"
+#include "base/choice.h"
+#include "io/text/number.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The query that is being read. */
+struct parser {
+    struct ask_words words;
+    const struct sotto_table_encoding *schema;
+    const char *name; /* of the schema */
+    struct ask_query *q;
+    size_t length; /* of q->text */
+};
+
+static const char *const statistics[] = {[ASK_COUNT] = "count",         [ASK_SUM] = "sum",
+                                         [ASK_MEAN] = "mean",           [ASK_VARIANCE] = "variance",
+                                         [ASK_DEVIATION] = "deviation", [ASK_COVARIANCE] = "covariance"};
+static const char *const keywords[] = {"by", "x",   "where", "and",    "in", "is",
+                                       "or", "per", "with",  "weight", "as", "from"};
+
+__attribute__((format(printf, 2, 3))) static void ask_say(struct parser *p, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    const size_t room = sizeof p->q->text - p->length;
+    const int wrote = vsnprintf(p->q->text + p->length, room, format, list);
+    va_end(list);
+    p->length += (size_t)wrote < room ? (size_t)wrote : room - 1;
+}
+
+/* As it is in a canonical query: in quotes where it would be read as something else. */
+static const char *quote_name(char out[ASK_WORD + 2], const char *text)
+{
+    struct ask_words w;
+    bool plain = ask_words_begin(&w, text, 1) == SOTTO_OK && w.next.kind == ASK_A_WORD && !*w.rest;
+    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
+        plain = plain && !ask_words_next_is(&w, keywords[i]);
+    snprintf(out, ASK_WORD + 2, plain ? "%s" : "\"%s\"", text);
+    return out;
+}
+
+static sotto_status expect_sign(struct parser *p, const char *sign, const char *why)
+{
+    if (!ask_words_next_is(&p->words, sign))
+        return ask_fail_at(&p->words, &p->words.next, "expected '%s' %s", sign, why);
+    return ask_words_take(&p->words);
+}
+
+static bool is_keyword(const struct ask_words *w)
+{
+    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
+        if (ask_words_next_is(w, keywords[i]))
+            return true;
+    return false;
+}
+
+/* ---- columns ---- */
+
+/* What a name may have meant, of names that are shown to it one by one. */
+struct guess {
+    const char *given;
+    size_t nearest, length;
+    char text[CHOICE_GUESS], all[300]; /* "; did you mean 'age'?"; "; expected one of age, ward" */
+};
+
+static void guess_from(struct guess *g, const char *name)
+{
+    const size_t distance = name_distance(g->given, name), room = sizeof g->all - g->length;
+    const int wrote =
+        snprintf(g->all + g->length, room, "%s%s", g->length ? ", " : "; expected one of ", name);
+    g->length += (size_t)wrote < room ? (size_t)wrote : room - 1;
+    if (distance >= strlen(g->given) || distance >= (g->nearest ? g->nearest : 2 + strlen(g->given) / 6))
+        return;
+    g->nearest = distance;
+    snprintf(g->text, sizeof g->text, "; did you mean '%.64s'?", name);
+}
+
+static const char *guess_text(const struct guess *g)
+{
+    return g->text[0] ? g->text : g->all;
+}
+
+static sotto_status read_column(size_t *column, struct parser *p)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_table_encoding *e = p->schema;
+    const struct ask_token t = p->words.next;
+    if (is_keyword(&p->words))
+        TRY(ask_fail_at(&p->words, &t,
+                        "'%s' is a word of the grammar; expected a column, in quotes if it is called so",
+                        t.text));
+    if (t.kind != ASK_A_WORD && t.kind != ASK_A_QUOTE)
+        TRY(ask_fail_at(&p->words, &t, "expected the name of a column"));
+    *column = strcmp(t.text, e->label) == 0 ? e->count : encoding_find(e, t.text);
+    if (*column == e->count && strcmp(t.text, e->label) != 0) {
+        struct guess g = {.given = t.text};
+        for (size_t j = 0; j <= e->count; j++)
+            if (ask_column_kind(e, j) != COLUMN_IGNORED)
+                guess_from(&g, ask_column_name(e, j));
+        TRY(ask_fail_at(&p->words, &t, "'%s' is no column of %s%s", t.text, p->name, guess_text(&g)));
+    }
+    if (e->person && strcmp(t.text, e->person) == 0)
+        TRY(ask_fail_at(&p->words, &t, "column '%s' says who a person is; expected another column", t.text));
+    if (ask_column_kind(e, *column) == COLUMN_IGNORED)
+        TRY(ask_fail_at(&p->words, &t, "column '%s' is of type ignore in %s; expected a number or a category",
+                        t.text, p->name));
+    TRY(ask_words_take(&p->words));
+done:
+    return status;
+}
+
+static sotto_status read_number_column(struct parser *p)
+{
+    sotto_status status = SOTTO_OK;
+    const struct ask_token t = p->words.next;
+    size_t *column = &p->q->columns[p->q->column_count];
+    char name[ASK_WORD + 2];
+    TRY(read_column(column, p));
+    if (ask_column_kind(p->schema, *column) != COLUMN_NUMBER)
+        TRY(ask_fail_at(&p->words, &t,
+                        "column '%s' is a category, and a %s is of numbers; 'histogram %s' counts its values",
+                        t.text, statistics[p->q->statistic], quote_name(name, t.text)));
+    ask_say(p, "%s%s", p->q->column_count ? ", " : " ", quote_name(name, t.text));
+    p->q->column_count++;
+done:
+    return status;
+}
+
+/* ---- keys ---- */
+
+static sotto_status read_number(double *x, struct parser *p, const char *what)
+{
+    if (p->words.next.kind != ASK_A_NUMBER || !isfinite(p->words.next.number))
+        return ask_fail_at(&p->words, &p->words.next, "expected %s", what);
+    *x = p->words.next.number;
+    return ask_words_take(&p->words);
+}
+
+/* One more edge behind key->cells others. */
+static sotto_status add_edge(struct ask_key *key, double edge, struct parser *p, const struct ask_token *at)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t n = key->cells;
+    if (n > 0 && !(edge > key->edges[n - 1]))
+        TRY(ask_fail_at(&p->words, at, "the edges do not increase; expected each above the one before"));
+    if (n >= ASK_CELLS)
+        TRY(ask_fail_at(&p->words, at, "more than %zu cells; expected fewer edges", ASK_CELLS));
+    if (n == 0 || (n & (n - 1)) == 0)
+        REGROW(key->edges, n, n ? 2 * n : 1);
+    key->edges[key->cells++] = edge;
+done:
+    return status;
+}
+
+static sotto_status read_steps(double steps[3], struct ask_key *key, struct parser *p)
+{
+    sotto_status status = SOTTO_OK;
+    const struct ask_token at = p->words.next;
+    double low = 0, high = 0, step = 0;
+    TRY(read_number(&low, p, "edges, such as 0:110:10"));
+    TRY(expect_sign(p, ":", "between low, high and step, as in 0:110:10"));
+    TRY(read_number(&high, p, "the highest edge, as in 0:110:10"));
+    TRY(expect_sign(p, ":", "between low, high and step, as in 0:110:10"));
+    TRY(read_number(&step, p, "the step, as in 0:110:10"));
+    if (!(low < high) || !(step > 0))
+        TRY(ask_fail_at(&p->words, &at,
+                        "the edges do not increase; expected low:high:step with low < high and step > 0"));
+    if (!((high - low) / step < (double)ASK_CELLS))
+        TRY(ask_fail_at(&p->words, &at, "more than %zu cells; expected a larger step", ASK_CELLS));
+    for (size_t i = 0; low + (double)i * step < high - step * 1e-9; i++)
+        TRY(add_edge(key, low + (double)i * step, p, &at));
+    TRY(add_edge(key, high, p, &at));
+    steps[0] = low, steps[1] = high, steps[2] = step;
+done:
+    return status;
+}
+
+static sotto_status read_list_of_edges(struct ask_key *key, struct parser *p)
+{
+    sotto_status status = SOTTO_OK;
+    const struct ask_token at = p->words.next;
+    double edge = 0;
+    do {
+        TRY(ask_words_take(&p->words));
+        const struct ask_token t = p->words.next;
+        TRY(read_number(&edge, p, "an edge, as in [0, 18, 65, 110]"));
+        TRY(add_edge(key, edge, p, &t));
+    } while (ask_words_next_is(&p->words, ","));
+    TRY(expect_sign(p, "]", "or ',' behind an edge"));
+    if (key->cells < 2)
+        TRY(ask_fail_at(&p->words, &at, "one edge; expected at least two, as in [0, 18, 65, 110]"));
+done:
+    return status;
+}
+
+/* Edges that a user may have meant. */
+static sotto_status miss_edges(struct parser *p, const struct ask_token *t, size_t column)
+{
+    char low[NUMBER_TEXT], high[NUMBER_TEXT], step[NUMBER_TEXT], name[ASK_WORD + 2];
+    const struct encoding_column *c = &p->schema->columns[column];
+    return ask_fail_at(&p->words, t,
+                       "column '%s' holds numbers and needs edges; give them as in '%s %s:%s:%s'", t->text,
+                       quote_name(name, t->text), number_text(low, c->low), number_text(high, c->high),
+                       number_text(step, (c->high - c->low) / 10));
+}
+
+/* "Alter [0, 18, 65]": numbers that read back as they are, so other edges have another text. */
+static sotto_status write_key(struct ask_key *key, const char *column, const double *steps, struct parser *p,
+                              const struct ask_token *at)
+{
+    char name[ASK_WORD + 2], number[NUMBER_TEXT];
+    const size_t room = sizeof key->text, count = steps ? 3 : key->edges ? key->cells : 0;
+    size_t n = (size_t)snprintf(key->text, room, "%s%s", quote_name(name, column),
+                                steps   ? " "
+                                : count ? " ["
+                                        : "");
+    for (size_t i = 0; i < count && n < room; i++)
+        n += (size_t)snprintf(key->text + n, room - n, "%s%s",
+                              i == 0  ? ""
+                              : steps ? ":"
+                                      : ", ",
+                              number_text(number, steps ? steps[i] : key->edges[i]));
+    if (n < room)
+        n += (size_t)snprintf(key->text + n, room - n, "%s", count && !steps ? "]" : "");
+    if (n >= room)
+        return ask_fail_at(&p->words, at, "the edges have more than %zu bytes; give low:high:step", room - 1);
+    return SOTTO_OK;
+}
+
+static sotto_status read_key(struct parser *p)
+{
+    sotto_status status = SOTTO_OK;
+    const struct ask_token t = p->words.next;
+    if (p->q->key_count == ASK_KEYS)
+        TRY(ask_fail_at(&p->words, &t, "more than %d keys; expected fewer", ASK_KEYS));
+    struct ask_key *key = &p->q->keys[p->q->key_count];
+    TRY(read_column(&key->column, p));
+    p->q->key_count++;
+    double steps[3];
+    bool even = false;
+    const bool edges = ask_words_next_is(&p->words, "[") || p->words.next.kind == ASK_A_NUMBER;
+    if (ask_words_next_is(&p->words, "from"))
+        TRY(ask_fail_at(&p->words, &p->words.next,
+                        "keys that only the data know are not available; list the categories of '%s' in %s",
+                        t.text, p->name));
+    if (ask_column_kind(p->schema, key->column) == COLUMN_CATEGORY) {
+        if (edges)
+            TRY(ask_fail_at(&p->words, &p->words.next,
+                            "column '%s' is a category, which has no edges; omit them", t.text));
+        key->cells = ask_category_cells(p->schema, key->column);
+    } else if (!edges) {
+        TRY(miss_edges(p, &t, key->column));
+    } else {
+        even = !ask_words_next_is(&p->words, "[");
+        TRY(even ? read_steps(steps, key, p) : read_list_of_edges(key, p));
+    }
+    TRY(write_key(key, t.text, even ? steps : NULL, p, &t));
+done:
+    return status;
+}
+
+static sotto_status read_keys(struct parser *p, const char *between)
+{
+    sotto_status status = SOTTO_OK;
+    bool more;
+    do {
+        TRY(read_key(p));
+        ask_say(p, "%s", p->q->keys[p->q->key_count - 1].text);
+        more = ask_words_next_is(&p->words, between);
+        if (more) {
+            TRY(ask_words_take(&p->words));
+            ask_say(p, strcmp(between, ",") == 0 ? ", " : " x ");
+        }
+    } while (more);
+done:
+    return status;
+}
+
+/* ---- terms ---- */
+
+static const char *const comparisons[] = {[ASK_IS] = "=",       [ASK_IS_NOT] = "!=", [ASK_BELOW] = "<",
+                                          [ASK_AT_MOST] = "<=", [ASK_ABOVE] = ">",   [ASK_AT_LEAST] = ">="};
+enum { COMPARISONS = sizeof comparisons / sizeof *comparisons };
+
+/* A value of the column: its number, or the number of its category. */
+static sotto_status read_value(struct ask_term *term, struct parser *p)
+{
+    sotto_status status = SOTTO_OK;
+    const struct ask_token t = p->words.next;
+    double value = t.number;
+    char shown[NUMBER_TEXT], name[ASK_WORD + 2];
+    const char *text = t.text;
+    if (ask_column_kind(p->schema, term->column) == COLUMN_NUMBER) {
+        TRY(read_number(&value, p, "a number, as the column holds numbers"));
+        value = (double)(float)value; /* as cells are kept */
+        text = number_text(shown, value);
+    } else {
+        const struct text_list *list = ask_categories(p->schema, term->column);
+        const size_t k = text_list_find(list, cell_of_text(t.text));
+        if (t.kind == ASK_END || t.kind == ASK_A_SIGN)
+            TRY(ask_fail_at(&p->words, &t, "expected a value of column '%s'",
+                            ask_column_name(p->schema, term->column)));
+        if (k == list->count) {
+            struct guess g = {.given = t.text};
+            for (size_t i = 0; i < list->count; i++)
+                guess_from(&g, list->texts[i]);
+            TRY(ask_fail_at(&p->words, &t, "'%s' is no value of column '%s' in %s%s", t.text,
+                            ask_column_name(p->schema, term->column), p->name, guess_text(&g)));
+        }
+        value = (double)k;
+        text = quote_name(name, t.text);
+        TRY(ask_words_take(&p->words));
+    }
+    if (term->count == 0 || (term->count & (term->count - 1)) == 0)
+        REGROW(term->values, term->count, term->count ? 2 * term->count : 1);
+    term->values[term->count++] = value;
+    ask_say(p, "%s", text);
+done:
+    return status;
+}
+
+static sotto_status read_values(struct ask_term *term, struct parser *p)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(ask_words_take(&p->words));
+    if (!ask_words_next_is(&p->words, "{"))
+        TRY(ask_fail_at(&p->words, &p->words.next, "expected '{' behind 'in', as in 'in {a, b}'"));
+    ask_say(p, "in {");
+    do {
+        TRY(ask_words_take(&p->words));
+        if (term->count)
+            ask_say(p, ", ");
+        TRY(read_value(term, p));
+    } while (ask_words_next_is(&p->words, ","));
+    TRY(expect_sign(p, "}", "or ',' behind a value"));
+    ask_say(p, "}");
+done:
+    return status;
+}
+
+static sotto_status read_term(struct parser *p)
+{
+    sotto_status status = SOTTO_OK;
+    char name[ASK_WORD + 2];
+    const struct ask_token t = p->words.next;
+    size_t c = 0;
+    if (p->q->term_count == ASK_TERMS)
+        TRY(ask_fail_at(&p->words, &t, "more than %d conditions; expected fewer", ASK_TERMS));
+    struct ask_term *term = &p->q->terms[p->q->term_count];
+    TRY(read_column(&term->column, p));
+    p->q->term_count++;
+    ask_say(p, "%s ", quote_name(name, t.text));
+    while (c < COMPARISONS && !ask_words_next_is(&p->words, comparisons[c]))
+        c++;
+    if (ask_words_next_is(&p->words, "in")) {
+        TRY(read_values(term, p));
+    } else if (ask_words_next_is(&p->words, "is")) {
+        term->comparison = ASK_IS_MISSING;
+        TRY(ask_words_take(&p->words));
+        if (!ask_words_next_is(&p->words, "missing"))
+            TRY(ask_fail_at(&p->words, &p->words.next, "expected 'missing' behind 'is'"));
+        TRY(ask_words_take(&p->words));
+        ask_say(p, "is missing");
+    } else if (c == COMPARISONS) {
+        TRY(ask_fail_at(&p->words, &p->words.next,
+                        "expected =, !=, <, <=, >, >=, 'in {...}' or 'is missing' behind column '%s'",
+                        t.text));
+    } else {
+        if (c > ASK_IS_NOT && ask_column_kind(p->schema, term->column) == COLUMN_CATEGORY)
+            TRY(ask_fail_at(&p->words, &p->words.next,
+                            "column '%s' is a category, which has no order; give =, != or 'in {...}'",
+                            t.text));
+        term->comparison = (enum ask_comparison)c;
+        TRY(ask_words_take(&p->words));
+        ask_say(p, "%s ", comparisons[c]);
+        TRY(read_value(term, p));
+    }
+done:
+    return status;
+}
+
+static sotto_status read_terms(struct parser *p)
+{
+    sotto_status status = SOTTO_OK;
+    bool more;
+    ask_say(p, " where ");
+    do {
+        TRY(ask_words_take(&p->words)); /* where, and */
+        TRY(read_term(p));
+        more = ask_words_next_is(&p->words, "and");
+        if (more)
+            ask_say(p, " and ");
+    } while (more);
+    if (ask_words_next_is(&p->words, "or"))
+        TRY(ask_fail_at(&p->words, &p->words.next,
+                        "'or' is not available; write two queries, or 'in {a, b}'"));
+done:
+    return status;
+}
+
+/* ---- a query ---- */
+
+static sotto_status read_statistic(struct parser *p)
+{
+    sotto_status status = SOTTO_OK;
+    static const char *const not_yet[] = {"median", "quantile", "correlation"};
+    const struct ask_token t = p->words.next;
+    const char *const all = "count, sum, mean, variance, deviation, covariance, histogram or crosstab";
+    char guess[CHOICE_GUESS];
+    size_t s = 0;
+    while (s <= ASK_COVARIANCE && !ask_words_next_is(&p->words, statistics[s]))
+        s++;
+    for (size_t i = 0; i < sizeof not_yet / sizeof *not_yet; i++)
+        if (ask_words_next_is(&p->words, not_yet[i]))
+            TRY(ask_fail_at(&p->words, &t, "'%s' is not available; expected %s", t.text, all));
+    p->q->statistic = s <= ASK_COVARIANCE ? (enum ask_statistic)s : ASK_COUNT;
+    if (ask_words_next_is(&p->words, "histogram") || ask_words_next_is(&p->words, "crosstab")) {
+        const bool cross = ask_words_next_is(&p->words, "crosstab");
+        ask_say(p, cross ? "crosstab " : "histogram ");
+        TRY(ask_words_take(&p->words));
+        TRY(read_keys(p, cross ? "x" : ""));
+        if (cross && p->q->key_count < 2)
+            TRY(ask_fail_at(&p->words, &p->words.next,
+                            "expected 'x' and another column, as in 'crosstab a x b'"));
+        goto done;
+    }
+    if (s > ASK_COVARIANCE) {
+        choice_guess(guess, t.text, all);
+        status = ask_fail_at(&p->words, &t, "'%s' begins no query; expected %s%s", t.text, all, guess);
+        goto done;
+    }
+    ask_say(p, "%s", statistics[s]);
+    TRY(ask_words_take(&p->words));
+    if (s == ASK_COUNT && ask_words_next_is(&p->words, "persons"))
+        TRY(ask_fail_at(&p->words, &p->words.next,
+                        "'count persons' is not available; omit 'persons' to count rows"));
+    if (s == ASK_COUNT)
+        goto done;
+    TRY(read_number_column(p));
+    if (s == ASK_COVARIANCE) {
+        TRY(expect_sign(p, ",", "between two columns, as in 'covariance a, b'"));
+        TRY(read_number_column(p));
+    }
+done:
+    return status;
+}
+
+static sotto_status read_name(struct parser *p)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(ask_words_take(&p->words));
+    if (p->words.next.kind != ASK_A_WORD || is_keyword(&p->words))
+        TRY(ask_fail_at(&p->words, &p->words.next, "expected a name behind 'as'"));
+    snprintf(p->q->name, sizeof p->q->name, "%s", p->words.next.text);
+    TRY(ask_words_take(&p->words));
+done:
+    return status;
+}
+
+static sotto_status read_query(struct parser *p)
+{
+    sotto_status status = SOTTO_OK;
+    static const char *const not_yet[] = {"per", "with", "weight"};
+    TRY(read_statistic(p));
+    if (ask_words_next_is(&p->words, "by")) {
+        ask_say(p, " by ");
+        TRY(ask_words_take(&p->words));
+        TRY(read_keys(p, ","));
+    }
+    if (ask_words_next_is(&p->words, "where"))
+        TRY(read_terms(p));
+    for (size_t i = 0; i < sizeof not_yet / sizeof *not_yet; i++)
+        if (ask_words_next_is(&p->words, not_yet[i]))
+            TRY(ask_fail_at(&p->words, &p->words.next, "'%s' is not available; omit it", not_yet[i]));
+    if (ask_words_next_is(&p->words, "as"))
+        TRY(read_name(p));
+    if (p->words.next.kind != ASK_END && !ask_words_next_is(&p->words, ";"))
+        TRY(ask_fail_at(&p->words, &p->words.next,
+                        "'%s' is not expected here; expected 'by', 'where', 'as', ';' or the end",
+                        p->words.next.text));
+    if (p->length + 1 >= sizeof p->q->text)
+        TRY(ask_fail_at(&p->words, &p->words.next, "the query has more than %zu bytes; shorten it",
+                        sizeof p->q->text - 2));
+done:
+    return status;
+}
+
+/* Cells, and columns that are read. */
+static sotto_status finish_query(struct ask_plan *plan, struct parser *p)
+{
+    sotto_status status = SOTTO_OK;
+    struct ask_query *q = p->q;
+    const bool whole = q->key_count == 0 && q->term_count == 0;
+    static const size_t parts[] = {1, 3, 3, 4, 4, 5};
+    q->groups = 1;
+    for (size_t k = 0; k < q->key_count; k++) {
+        plan->used[q->keys[k].column] = true;
+        if (!size_multiply(&q->groups, q->groups, q->keys[k].cells) || q->groups > ASK_CELLS)
+            TRY(ask_fail_at(&p->words, &p->words.next, "more than %zu cells; expected fewer keys or edges",
+                            ASK_CELLS));
+    }
+    for (size_t k = 0; k < q->term_count; k++)
+        plan->used[q->terms[k].column] = true;
+    for (size_t k = 0; k < q->column_count; k++)
+        plan->used[q->columns[k]] = true;
+    q->single = q->statistic == ASK_COUNT
+                    ? q->key_count == 0
+                    : whole && q->statistic <= ASK_MEAN && p->schema->columns[q->columns[0]].fills;
+    q->parts = q->single ? 1 : parts[q->statistic];
+    if (q->statistic == ASK_COUNT && whole)
+        q->parts = 0;
+    plan->cells += q->again ? 0 : q->groups * q->parts;
+    if (plan->cells > ASK_CELLS)
+        TRY(ask_fail_at(&p->words, &p->words.next,
+                        "more than %zu cells with the queries before; ask for less", ASK_CELLS));
+done:
+    return status;
+}
+
+static bool same_name(const struct ask_query *a, const struct ask_query *b)
+{
+    return strcmp(a->name[0] ? a->name : a->text, b->name[0] ? b->name : b->text) == 0;
+}
+
+/* The same query twice is charged once; two queries of one name are an error. */
+static sotto_status keep_query(struct ask_plan *plan, struct parser *p)
+{
+    struct ask_query *q = p->q;
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct ask_query *old = &plan->queries[i];
+        const bool same = old != q && strcmp(old->text, q->text) == 0;
+        if (same && !q->again) {
+            q->again = true;
+            q->same = i;
+        }
+        if (old != q && !same && same_name(old, q))
+            return ask_fail_at(&p->words, &(struct ask_token){.at = 1},
+                               "the name '%s' is that of query %zu too; give another one behind 'as'",
+                               q->name[0] ? q->name : q->text, i + 1);
+    }
+    return finish_query(plan, p);
+}
+
+/* All queries of one text. */
+static sotto_status read_text(struct ask_plan *plan, struct parser *p, const char *text)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(ask_words_begin(&p->words, text, plan->count + 1));
+    do {
+        REGROW(plan->queries, plan->count, plan->count + 1);
+        p->q = &plan->queries[plan->count++];
+        p->length = 0;
+        TRY(read_query(p));
+        TRY(keep_query(plan, p));
+        if (ask_words_next_is(&p->words, ";"))
+            TRY(ask_words_next_query(&p->words));
+    } while (p->words.next.kind != ASK_END);
+done:
+    return status;
+}
+
+sotto_status ask_parse(struct ask_plan *plan, const char *const *texts, size_t count,
+                       const struct sotto_table_encoding *schema, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    struct parser p = {.schema = schema, .name = name};
+    *plan = (struct ask_plan){.schema = schema};
+    NEW(plan->used, schema->count + 1);
+    for (size_t i = 0; i < count; i++)
+        TRY(read_text(plan, &p, texts[i]));
+    if (plan->cells == 0)
+        FAIL(SOTTO_EUSAGE,
+             "ask: nothing needs noise here: the number of rows is public; expected another query");
+done:
+    if (status != SOTTO_OK)
+        ask_plan_clear(plan);
+    return status;
+}

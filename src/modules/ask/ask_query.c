@@ -1,0 +1,223 @@
+/* Columns, cells and masses of queries. */
+#include "ask/ask_query.h"
+
+#include "dp/noise/lattice.h" /* int128 */
+#include "io/text/number.h"
+
+#include <math.h>
+#include <stdio.h>
+
+const char *ask_column_name(const struct sotto_table_encoding *e, size_t column)
+{
+    return column < e->count ? e->columns[column].name : e->label;
+}
+
+enum column_kind ask_column_kind(const struct sotto_table_encoding *e, size_t column)
+{
+    return column < e->count ? e->columns[column].kind : COLUMN_CATEGORY;
+}
+
+const struct text_list *ask_categories(const struct sotto_table_encoding *e, size_t column)
+{
+    return column < e->count ? &e->columns[column].categories : &e->classes;
+}
+
+bool ask_declares_other(const struct sotto_table_encoding *e, size_t column)
+{
+    return column < e->count ? e->columns[column].other < e->columns[column].categories.count
+                             : e->other_declared;
+}
+
+size_t ask_category_cells(const struct sotto_table_encoding *e, size_t column)
+{
+    return ask_categories(e, column)->count + !ask_declares_other(e, column) + 1;
+}
+
+const char *ask_cell_name(char out[256], const struct ask_plan *plan, const struct ask_key *key, size_t cell)
+{
+    char low[NUMBER_TEXT], high[NUMBER_TEXT];
+    const struct text_list *names = ask_categories(plan->schema, key->column);
+    if (cell + 1 == key->cells)
+        snprintf(out, 256, "(missing)");
+    else if (key->edges)
+        snprintf(out, 256, "[%s,%s%c", number_text(low, key->edges[cell]),
+                 number_text(high, key->edges[cell + 1]), cell + 2 == key->cells ? ']' : ')');
+    else if (cell < names->count)
+        snprintf(out, 256, "%.255s", names->texts[cell]);
+    else
+        snprintf(out, 256, "(other)");
+    return out;
+}
+
+void ask_plan_clear(struct ask_plan *plan)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        struct ask_query *q = &plan->queries[i];
+        for (size_t k = 0; k < q->key_count; k++)
+            base_free(q->keys[k].edges);
+        for (size_t k = 0; k < q->term_count; k++)
+            base_free(q->terms[k].values);
+    }
+    base_free(plan->queries);
+    base_free(plan->used);
+    *plan = (struct ask_plan){0};
+}
+
+/* ---- rows ---- */
+
+struct ask_value ask_value_of(const struct sotto_table_encoding *e, size_t column, struct cell cell)
+{
+    struct ask_value v = {NAN, 0};
+    const bool missing = text_list_find(&e->missing, cell) < e->missing.count;
+    if (ask_column_kind(e, column) == COLUMN_NUMBER) {
+        const struct encoding_column *c = &e->columns[column];
+        if (!missing && !isnan(cell.number))
+            v.number = cell.number;
+        else if (c->fills)
+            v.number = c->missing;
+        return v;
+    }
+    const struct text_list *names = ask_categories(e, column);
+    const size_t cells = ask_category_cells(e, column), found = text_list_find(names, cell);
+    if (found < names->count)
+        v.code = found;
+    else if (missing || (cell.text && !cell.text[0]))
+        v.code = cells - 1;
+    else
+        v.code = !ask_declares_other(e, column) ? names->count
+                 : column < e->count            ? e->columns[column].other
+                                                : e->other_class;
+    return v;
+}
+
+static bool term_holds(const struct ask_term *t, const struct ask_plan *plan, struct ask_value v)
+{
+    const bool numbers = ask_column_kind(plan->schema, t->column) == COLUMN_NUMBER;
+    const double x = numbers ? v.number : (double)v.code;
+    const bool missing = numbers ? isnan(x) : v.code + 1 == ask_category_cells(plan->schema, t->column);
+    bool found = false;
+    if (missing || t->comparison == ASK_IS_MISSING)
+        return missing && t->comparison == ASK_IS_MISSING;
+    for (size_t i = 0; i < t->count; i++)
+        found = found || x == t->values[i];
+    switch (t->comparison) {
+    case ASK_IS:
+        return found;
+    case ASK_IS_NOT:
+        return !found;
+    case ASK_BELOW:
+        return x < t->values[0];
+    case ASK_AT_MOST:
+        return x <= t->values[0];
+    case ASK_ABOVE:
+        return x > t->values[0];
+    default:
+        return x >= t->values[0];
+    }
+}
+
+/* The cell of a number: the last edge belongs to the last cell, and what lies outside to the nearest one. */
+static size_t cell_of(const struct ask_key *key, struct ask_value v)
+{
+    if (!key->edges)
+        return v.code;
+    if (isnan(v.number))
+        return key->cells - 1;
+    size_t low = 0, high = key->cells - 1; /* edges[low] <= x < edges[high], but for what lies outside */
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (v.number < key->edges[middle])
+            high = middle;
+        else
+            low = middle;
+    }
+    return low;
+}
+
+/* A number as a share of its bounds, in whole numbers from 0 to the mass. */
+static int64_t share_of(const struct sotto_table_encoding *e, size_t column, double x, int64_t mass)
+{
+    const struct encoding_column *c = &e->columns[column];
+    const double share = (fmin(fmax(x, c->low), c->high) - c->low) / (c->high - c->low);
+    return (int64_t)nearbyint(fmin(1, fmax(0, share)) * (double)mass);
+}
+
+static int64_t product_of(int64_t x, int64_t y, int64_t mass)
+{
+    return (int64_t)((int128)x * y / mass);
+}
+
+/* Parts of a group: those of the numbers, then that of missing ones. Their sum is the mass. */
+static void add_parts(int64_t *cells, const struct ask_query *q, const struct ask_plan *plan,
+                      const struct ask_value *values)
+{
+    const int64_t m = q->mass;
+    int64_t y[ASK_COLUMNS] = {0};
+    if (q->statistic == ASK_COUNT) {
+        cells[0] += m;
+        return;
+    }
+    for (size_t j = 0; j < q->column_count; j++) {
+        const double x = values[q->columns[j]].number;
+        if (isnan(x)) {
+            cells[q->parts - 1] += m;
+            return;
+        }
+        y[j] = share_of(plan->schema, q->columns[j], x, m);
+    }
+    if (q->statistic == ASK_SUM || q->statistic == ASK_MEAN) {
+        cells[0] += y[0];
+        if (!q->single)
+            cells[1] += m - y[0];
+        return;
+    }
+    const bool pair = q->statistic == ASK_COVARIANCE;
+    const int64_t both = product_of(y[0], pair ? y[1] : y[0], m),
+                  one = product_of(y[0], m - (pair ? y[1] : y[0]), m),
+                  other = pair ? product_of(m - y[0], y[1], m) : one;
+    cells[0] += both;
+    cells[1] += pair ? one : 2 * one;
+    if (pair)
+        cells[2] += other;
+    cells[pair ? 3 : 2] += m - both - one - other;
+}
+
+void ask_add_row(int64_t *sums, const struct ask_plan *plan, const struct ask_value *values)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct ask_query *q = &plan->queries[i];
+        size_t group = 0, k = 0;
+        while (k < q->term_count && term_holds(&q->terms[k], plan, values[q->terms[k].column]))
+            k++;
+        if (q->parts == 0 || q->again || k < q->term_count)
+            continue;
+        for (k = 0; k < q->key_count; k++)
+            group = group * q->keys[k].cells + cell_of(&q->keys[k], values[q->keys[k].column]);
+        add_parts(sums + q->first + group * q->parts, q, plan, values);
+    }
+}
+
+/* ---- masses ---- */
+
+struct sotto_sensitivity ask_share(struct ask_plan *plan, bool gaussian)
+{
+    const double unit = 0x1p30;
+    double l1 = 0, squares = 0;
+    plan->cells = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        struct ask_query *q = &plan->queries[i];
+        /* a single cell moves by its mass, so that may be larger: rounded down, it moves no further than the others */
+        q->mass = (int64_t)(q->single ? unit * (gaussian ? 0x1.6a09e6p0 : 2) : unit);
+        if (q->again)
+            q->first = plan->queries[q->same].first;
+        if (q->again || q->parts == 0)
+            continue;
+        q->first = plan->cells;
+        plan->cells += q->groups * q->parts;
+        l1 += (q->single ? 1 : 2) * (double)q->mass;
+        squares += (q->single ? 1 : 2) * (double)q->mass * (double)q->mass;
+    }
+    return (struct sotto_sensitivity){.l1 = l1,
+                                      .l2 = sqrt(squares) * (1 + 0x1p-52 * (double)(plan->count + 4)),
+                                      .source = SOTTO_SENSITIVITY_PROVED};
+}

@@ -1,0 +1,92 @@
+/* ask_query.h - queries as they are parsed: what a row adds to their cells, and how far one row moves them. */
+#ifndef ASK_ASK_QUERY_H
+#define ASK_ASK_QUERY_H
+
+#include "data/encoding/encoding.h"
+
+enum { ASK_KEYS = 6, ASK_TERMS = 8, ASK_TEXT = 1024, ASK_COLUMNS = 2 };
+#define ASK_CELLS ((size_t)1 << 24) /* of all queries together */
+
+enum ask_statistic {
+    ASK_COUNT, /* by keys, or where; histograms and cross tables are counts by their columns */
+    ASK_SUM,
+    ASK_MEAN,
+    ASK_VARIANCE,
+    ASK_DEVIATION,
+    ASK_COVARIANCE
+};
+/* A column whose values divide the rows. The last cell is that of missing values. */
+struct ask_key {
+    size_t column;
+    double *edges; /* (cells) of a number: cell i is from edges[i] to edges[i + 1]; NULL: categories */
+    size_t cells;
+    char text[512]; /* as in the canonical query */
+};
+enum ask_comparison { ASK_IS, ASK_IS_NOT, ASK_BELOW, ASK_AT_MOST, ASK_ABOVE, ASK_AT_LEAST, ASK_IS_MISSING };
+struct ask_term {
+    size_t column;
+    enum ask_comparison comparison;
+    size_t count;
+    double *values; /* (count) numbers, or category numbers; a row needs one of them */
+};
+struct ask_query {
+    enum ask_statistic statistic;
+    size_t columns[ASK_COLUMNS], column_count;
+    struct ask_key keys[ASK_KEYS];
+    size_t key_count;
+    struct ask_term terms[ASK_TERMS];
+    size_t term_count;
+    char text[ASK_TEXT]; /* canonical: what is the same query has the same text */
+    char name[128];      /* "as" */
+    /* what follows: */
+    size_t groups, parts; /* cells = groups * parts; parts 0: public, free */
+    size_t first;         /* of its cells in the vector */
+    bool single;          /* one cell, which a row adds 0 to mass to */
+    int64_t mass;
+    bool again; /* it is query number `same` once more: answered from the same cells */
+    size_t same;
+};
+struct ask_plan {
+    const struct sotto_table_encoding *schema; /* borrowed */
+    struct ask_query *queries;
+    size_t count, cells;
+    bool *used; /* (schema->count + 1) columns that a query reads; the last one is the label */
+};
+
+/** Parses texts (count), of one or more queries each, and fills in everything but first and mass.
+ *  name  of the schema, for errors
+ *  Errors: EUSAGE: the query, the character, and a way out; ENOMEM */
+sotto_status ask_parse(struct ask_plan *plan, const char *const *texts, size_t count,
+                       const struct sotto_table_encoding *schema, const char *name);
+void ask_plan_clear(struct ask_plan *plan);
+
+/** The label column is number schema->count. */
+const char *ask_column_name(const struct sotto_table_encoding *e, size_t column);
+enum column_kind ask_column_kind(const struct sotto_table_encoding *e, size_t column);
+const struct text_list *ask_categories(const struct sotto_table_encoding *e, size_t column);
+/** Does every unknown value count as one of the categories? Else there is a cell "(other)". */
+bool ask_declares_other(const struct sotto_table_encoding *e, size_t column);
+/** Cells of a category column: its categories, perhaps "(other)", and "(missing)". */
+size_t ask_category_cells(const struct sotto_table_encoding *e, size_t column);
+/** What a cell is called. Returns out. */
+const char *ask_cell_name(char out[256], const struct ask_plan *plan, const struct ask_key *key, size_t cell);
+
+/* ---- rows ---- */
+
+/** One value of a row. */
+struct ask_value {
+    double number; /* of a number column; NAN: missing */
+    size_t code;   /* of a category column: its cell */
+};
+/** missing: the texts of the schema that stand for no value. */
+struct ask_value ask_value_of(const struct sotto_table_encoding *e, size_t column, struct cell cell);
+/** Adds a row to the sums (plan->cells); values (schema->count + 1), those of used columns. */
+void ask_add_row(int64_t *sums, const struct ask_plan *plan, const struct ask_value *values);
+
+/* ---- how far one row moves the cells ---- */
+
+/** In units of the mass: of a single cell 1, else 2 and sqrt 2 (docs/derivations/ask.md). Places the cells, and gives every query
+ * the mass at which it moves as far as the others, in L2 (Gaussian noise) or L1. Out: of one record, for all of them. */
+struct sotto_sensitivity ask_share(struct ask_plan *plan, bool gaussian);
+
+#endif

@@ -1,0 +1,43 @@
+/* ask.h - private statistics of a table by the names of its columns.
+ *
+ * A query turns a row into whole numbers that are at least 0 and have one sum, the mass of the query, whatever the row holds.
+ * What is released are the sums of these cells, with noise. All queries of a call are one vector with one ledger entry, which
+ * is written before the table is read, and one certificate. page.md has the grammar. */
+#ifndef SOTTO_LAB_ASK_H
+#define SOTTO_LAB_ASK_H
+
+#include "sotto/release.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** {0}: the defaults in brackets. */
+struct sotto_ask {
+    const char *table;  /**< CSV, its header as in the schema */
+    const char *schema; /**< sotto.schema/1: bounds, categories and classes, none of them read off the rows */
+    const char *const *queries; /**< (count), each one or several with ';' between them */
+    size_t count;
+    const char *
+        person; /**< column of type person in the schema; the unit of privacy is then a person [NULL: a record] */
+    size_t rows_per_person;   /**< of each person the first so many rows count */
+    struct sotto_dp target;   /**< epsilon; delta [0]: Laplace noise; above 0: Gaussian noise */
+    const char *output;       /**< CSV, one row for each cell of an answer; its certificate lies beside it */
+    struct sotto_spend spend; /**< provenance and rows_per_person are not read */
+};
+/** Checks everything that does not need the table, charges the ledger, reads the table, adds the noise and writes
+ *  output and output.certificate.json. Queries get equal shares.
+ *
+ *  Out:     *certificate  as saved; sotto_certificate_free()
+ *  Returns: EUSAGE   a query, which is named with the character; nothing is read and nothing charged
+ *           ECONFIG  the schema
+ *           EFORMAT  the table; what was charged stays charged
+ *           others as sotto_dp_release() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ask(struct sotto_certificate **certificate,
+                                                  const struct sotto_ask *ask,
+                                                  const struct sotto_context *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,128 @@
+#!/usr/bin/env bats
+# sotto ask: what is refused before anything is charged, the charge before the table is read, and answers from it.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" || return 1
+  export XDG_DATA_HOME="$BATS_TEST_TMPDIR/share"
+  cat > s.yaml <<'YAML'
+schema: sotto.schema/1
+columns:
+  - {name: who, type: person}
+  - {name: age, type: number, bounds: [0, 100], fill: 50}
+  - {name: crp, type: number, bounds: [0, 40]}
+  - {name: ward, type: category, categories: [A, B]}
+  - {name: out, type: label, classes: [yes, no]}
+YAML
+  python3 - <<'PY'
+with open("t.csv", "w") as f:
+    f.write("who,age,crp,ward,out\n")
+    for i in range(2000):
+        f.write(f"p{i // 4},{i % 101},{'' if i % 10 == 0 else 10 + 20 * (i % 2)},{'AB'[i % 2]},{'yes' if i % 4 else 'no'}\n")
+PY
+  schema=(--schema s.yaml --quiet)
+  asked=("${schema[@]}" --dataset-id clinic)
+}
+
+@test "answers of queries, with a certificate that verifies, and one charge" {
+  run "$SOTTO" ask t.csv 'mean age; count; mean crp by ward as by-ward; count where age >= 50 and out = yes' 'histogram age 0:100:50' 'covariance age, crp' "${asked[@]}" --person none --epsilon 5 --delta 1e-6 -o a.csv
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"a.csv: gaussian noise"*"(5, 1e-06)-differentially private under replace-one adjacency"* ]]
+  [ "$(head -1 a.csv)" = "query,ward,age,statistic,value,low,high,deviation,public" ]
+  grep -q '^count,,,count,2000,2000,2000,0,yes$' a.csv
+  python3 - <<'PY'
+import csv
+rows = list(csv.DictReader(open("a.csv")))
+get = lambda q, **k: [float(r["value"]) for r in rows if r["query"] == q and all(r[c] == v for c, v in k.items())]
+assert abs(get("mean age")[0] - 49.6) < 1
+assert abs(get("by-ward", ward="A")[0] - 10) < 1 and abs(get("by-ward", ward="B")[0] - 30) < 1
+assert abs(get("count where age >= 50 and out = yes")[0] - 754) < 40
+assert abs(get("histogram age 0:100:50", age="[50,100]")[0] - 1001) < 50
+assert all(float(r["low"]) <= float(r["value"]) <= float(r["high"]) for r in rows if r["low"] and r["value"])
+PY
+  run "$SOTTO" verify a.csv.certificate.json --output a.csv --ledger share/sotto/ledger/clinic.jsonl
+  [ "$status" -eq 0 ]
+  [ "$(grep -c '"event":"release"' share/sotto/ledger/clinic.jsonl)" -eq 1 ]
+  sed -i 's/yes$/no/' a.csv
+  run "$SOTTO" verify a.csv.certificate.json --output a.csv
+  [ "$status" -ne 0 ]
+}
+
+@test "a wrong query names query, character and a way out; nothing is read and nothing charged" {
+  rm t.csv && mkfifo t.csv # reading it would wait for ever
+  run timeout 20 "$SOTTO" ask t.csv 'mean age; histogram wart' "${asked[@]}" --person none --epsilon 1 -o a.csv
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: ask: query 2, character 11: 'wart' is no column of s.yaml; did you mean 'ward'?" ]
+  for query in 'mean crp per person' 'median age' 'quantile age .5' 'count by ward from data' 'correlation age, crp' 'count persons where out = yes' 'mean age weight 2' 'mean age with interval'; do
+    run timeout 20 "$SOTTO" ask t.csv "$query" "${asked[@]}" --person none --epsilon 1 -o a.csv
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"ask: query 1, character "*"not available"* ]]
+  done
+  [ ! -e share ]
+  [ ! -e a.csv ]
+}
+
+@test "other bad input is refused before the charge" {
+  run "$SOTTO" ask t.csv 'mean age' --schema s.yaml --epsilon 1 --person none -o a.csv
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"name the private data set with --dataset-id"* ]]
+  run "$SOTTO" ask t.csv 'mean age' "${asked[@]}" --epsilon 1 -o a.csv
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"declares the persons of column 'who', but not their unit of privacy; give --person who --rows-per-person M, or --person none"* ]]
+  run "$SOTTO" ask t.csv 'mean age' "${asked[@]}" --epsilon 1 --person who -o a.csv
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"belong together; give both or none"* ]]
+  run "$SOTTO" ask t.csv 'mean age' "${asked[@]}" --epsilon 1 --person ward --rows-per-person 2 -o a.csv
+  [ "$status" -eq 64 ]
+  run "$SOTTO" ask t.csv 'mean age' "${asked[@]}" --person none -o a.csv
+  [ "$status" -eq 64 ]
+  run "$SOTTO" ask none.csv 'mean age' "${asked[@]}" --person none --epsilon 1 -o a.csv
+  [ "$status" -eq 66 ]
+  run "$SOTTO" ask t.csv 'mean age' "${asked[@]}" --person none --epsilon 1 -o no/where.csv
+  [ "$status" -eq 73 ]
+  { cat s.yaml; echo "from_rows: [age]"; } > drafted.yaml
+  run "$SOTTO" ask t.csv 'mean age' --schema drafted.yaml --dataset-id clinic --person none --epsilon 1 -o a.csv
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"lists columns under from_rows"* ]]
+  [ ! -e share ]
+}
+
+@test "beyond the budget nothing is read; a failed read stays charged" {
+  "$SOTTO" ask t.csv 'mean age' "${asked[@]}" --person none --epsilon 1 --budget-epsilon 1.5 -o a.csv
+  mv t.csv u.csv
+  mkfifo t.csv
+  run timeout 20 "$SOTTO" ask t.csv 'mean age' "${asked[@]}" --person none --epsilon 1 -o b.csv
+  [ "$status" -eq 77 ]
+  [ ! -e b.csv ]
+  sed -i 's/^p9,.*/p9,1/' u.csv
+  run "$SOTTO" ask u.csv 'mean age' "${asked[@]}" --person none --epsilon .25 -o b.csv
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"epsilon 0.25 at delta 0 (replace-one) was charged"* ]]
+  [ ! -e b.csv ]
+  [ "$(grep -c '"event":"release"' share/sotto/ledger/clinic.jsonl)" -eq 2 ]
+}
+
+@test "of each person the first rows count, and the guarantee is a person's" {
+  run "$SOTTO" ask t.csv 'count; count where out = no' "${asked[@]}" --person who --rows-per-person 3 --epsilon 1e3 --delta 1e-6 -o a.csv
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"unit of privacy: one person (column who, at most 3 rows each)"* ]]
+  grep -q '^count,count,1500,1500,1500,0,yes$' a.csv
+  # of every person the first row is a no, and it is kept
+  awk -F, '/^count where/ { exit !($3 > 495 && $3 < 505) }' a.csv
+  for p in 1 2; do # 3 rows each cost as much as 3 times the noise
+    "$SOTTO" ask t.csv 'count where out = no' "${schema[@]}" --person who --rows-per-person $p --epsilon 1 --dataset-id "d$p" -o "$p.csv"
+  done
+  awk -F, 'FNR == 2 { d[FILENAME] = $6 } END { exit !(d["2.csv"] / d["1.csv"] > 1.999 && d["2.csv"] / d["1.csv"] < 2.001) }' 1.csv 2.csv
+  run "$SOTTO" verify 2.csv.certificate.json --output 2.csv
+  [ "$status" -eq 0 ]
+}
+
+@test "seeded noise has the same bits on any number of threads, and says that it protects nobody" {
+  for threads in 1 3; do
+    "$SOTTO" ask t.csv 'crosstab ward x out; mean crp' "${schema[@]}" --person none --epsilon 1 --insecure-noise-seed 7 --threads $threads --dataset-id "s$threads" -o "$threads.csv"
+  done
+  cmp 1.csv 3.csv
+  [[ "$(head -1 1.csv)" == "# noise was seeded"* ]]
+  grep -q 'noise was seeded' 1.csv.certificate.json
+}

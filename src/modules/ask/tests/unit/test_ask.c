@@ -1,0 +1,363 @@
+/* Queries on tables of a few rows: what is refused and where, and how far one row moves the cells. */
+#include "support/test.h"
+
+#include "ask/ask_interval.h"
+#include "ask/ask_query.h"
+#include "sotto/lab/account.h"
+#include "rng/rng.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char schema_text[] = "schema: sotto.schema/1\n"
+                                  "columns:\n"
+                                  "  - {name: who, type: person}\n"
+                                  "  - {name: x, type: number, bounds: [0, 2]}\n"
+                                  "  - {name: Größe, type: number, bounds: [-1, 3], fill: 1}\n"
+                                  "  - {name: key, type: category, categories: [a, b]}\n"
+                                  "  - {name: sex, type: category, categories: [f, m], other: m}\n"
+                                  "  - {name: note, type: ignore}\n"
+                                  "  - {name: out, type: label, classes: [yes, no]}\n";
+static struct sotto_table_encoding *schema;
+enum { COLUMNS = 6 }; /* of the schema without its label */
+
+static int set_up(void **state)
+{
+    (void)state;
+    return encoding_parse_schema(&schema, schema_text, strlen(schema_text), "s.yaml") != SOTTO_OK;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    sotto_table_encoding_free(schema);
+    return 0;
+}
+
+static sotto_status parse_one(struct ask_plan *plan, const char *text)
+{
+    return ask_parse(plan, &text, 1, schema, "s.yaml");
+}
+
+/* ---- texts ---- */
+
+TEST(errors_name_query_character_and_a_way_out)
+{
+    static const struct {
+        const char *text, *error;
+    } cases[] = {
+        {"mean outt", "query 1, character 6: 'outt' is no column of s.yaml; did you mean 'out'?"},
+        {"mean \"x\";  histogram Gröse",
+         "query 2, character 11: 'Gröse' is no column of s.yaml; did you mean 'Größe'?"},
+        {"mean key", "character 6: column 'key' is a category, and a mean is of numbers; 'histogram key' "
+                     "counts its values"},
+        {"mean x",
+         "character 6: 'x' is a word of the grammar; expected a column, in quotes if it is called so"},
+        {"mean who", "character 6: column 'who' says who a person is; expected another column"},
+        {"mean note",
+         "character 6: column 'note' is of type ignore in s.yaml; expected a number or a category"},
+        {"count by who", "character 10: column 'who' says who a person is"},
+        {"histogram Größe",
+         "character 11: column 'Größe' holds numbers and needs edges; give them as in 'Größe -1:3:0.4'"},
+        {"histogram Größe 3:0:1", "character 17: the edges do not increase"},
+        {"histogram Größe 0:3:0", "character 17: the edges do not increase"},
+        {"histogram Größe [0, 2, 2]",
+         "character 24: the edges do not increase; expected each above the one before"},
+        {"histogram Größe [0]", "character 17: one edge; expected at least two"},
+        {"histogram Größe 0:3", "character 20: expected ':' between low, high and step"},
+        {"histogram Größe 0:1e9:1", "character 17: more than 16777216 cells; expected a larger step"},
+        {"histogram key 0:1:1", "character 15: column 'key' is a category, which has no edges; omit them"},
+        {"crosstab Größe 0:1:1e-5 x \"x\" 0:1:1e-3",
+         "more than 16777216 cells; expected fewer keys or edges"},
+        {"crosstab key", "character 13: expected 'x' and another column"},
+        {"count where key = c",
+         "character 19: 'c' is no value of column 'key' in s.yaml; expected one of a, b"},
+        {"count where key < a",
+         "character 17: column 'key' is a category, which has no order; give =, != or 'in {...}'"},
+        {"count where Größe = a", "character 21: expected a number, as the column holds numbers"},
+        {"count where key = a or key = b",
+         "character 21: 'or' is not available; write two queries, or 'in {a, b}'"},
+        {"count where key in a", "character 20: expected '{' behind 'in'"},
+        {"count where key in {a b}", "character 23: expected '}' or ',' behind a value"},
+        {"count where key is b", "character 20: expected 'missing' behind 'is'"},
+        {"count where key",
+         "character 16: expected =, !=, <, <=, >, >=, 'in {...}' or 'is missing' behind column 'key'"},
+        {"mean Größe as a; sum Größe as a",
+         "query 2, character 1: the name 'a' is that of query 1 too; give another one behind 'as'"},
+        {"mean Größe as by", "character 15: expected a name behind 'as'"},
+        {"mean \"Größe", "character 6: a quote is not closed"},
+        {"mean Größe & x", "character 12: '&' is no part of a query"},
+        {"mean Größe extra", "character 12: 'extra' is not expected here"},
+        {"covariance Größe", "character 17: expected ',' between two columns"},
+        {"average Größe", "character 1: 'average' begins no query; expected count, sum, mean"},
+        {"", "character 1: '' begins no query"},
+        {"count", "nothing needs noise here"},
+        /* what is in the grammar and does not work yet */
+        {"median Größe", "character 1: 'median' is not available"},
+        {"quantile Größe .5", "character 1: 'quantile' is not available"},
+        {"correlation Größe, \"x\"", "character 1: 'correlation' is not available"},
+        {"count persons where key = a", "character 7: 'count persons' is not available"},
+        {"count by key from data", "character 14: keys that only the data know are not available"},
+        {"mean Größe per person", "character 12: 'per' is not available; omit it"},
+        {"mean Größe with interval", "character 12: 'with' is not available; omit it"},
+        {"mean Größe weight 3", "character 12: 'weight' is not available; omit it"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ask_plan plan;
+        assert_int_equal(parse_one(&plan, cases[i].text), SOTTO_EUSAGE);
+        if (!strstr(sotto_error_text(), cases[i].error))
+            fail_msg("%s: %s", cases[i].text, sotto_error_text());
+        assert_null(plan.queries);
+    }
+}
+
+TEST(texts_become_canonical)
+{
+    static const char *const cases[][2] = {
+        {"MEAN Größe BY key,sex Where key != \"a\" AND Größe>=.50 ;",
+         "mean Größe by key, sex where key != a and Größe >= 0.5"},
+        {"histogram \"x\" 0:2:1", "histogram \"x\" 0:2:1"},
+        {"histogram Größe [ 0,1.50 ,2 ] by out", "histogram Größe [0, 1.5, 2] by out"},
+        {"crosstab key X sex x out", "crosstab key x sex x out"},
+        {"covariance Größe,\"x\" where key in {a,b} and \"x\" is missing",
+         "covariance Größe, \"x\" where key in {a, b} and \"x\" is missing"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ask_plan plan;
+        assert_int_equal(parse_one(&plan, cases[i][0]), SOTTO_OK);
+        assert_string_equal(plan.queries[0].text, cases[i][1]);
+        ask_plan_clear(&plan);
+        assert_int_equal(parse_one(&plan, cases[i][1]), SOTTO_OK); /* and stay so */
+        assert_string_equal(plan.queries[0].text, cases[i][1]);
+        ask_plan_clear(&plan);
+    }
+}
+
+TEST(the_same_query_twice_has_the_same_cells)
+{
+    struct ask_plan plan;
+    assert_int_equal(parse_one(&plan, "mean \"x\" by key; histogram sex; MEAN \"x\"  by key"), SOTTO_OK);
+    const struct sotto_sensitivity s = ask_share(&plan, true);
+    assert_int_equal(plan.cells, 4 * 3 + 3);
+    assert_int_equal(plan.queries[2].first, 0);
+    assert_true(fabs(s.l2 / 0x1p30 - 2) < 1e-12); /* two queries, sqrt 2 each */
+    ask_plan_clear(&plan);
+}
+
+/* ---- how far one row moves the cells ---- */
+
+static const char *const xs[] = {"0", "0.7", "2", "9", ""}, *const sizes[] = {"-1", "1", "3", "inf", "?"},
+                         *const keys[] = {"a", "b", "c", ""}, *const sexes[] = {"f", "m", "x", ""},
+                         *const outs[] = {"yes", "no", "perhaps"};
+enum { ROWS = 5 * 5 * 4 * 4 * 3 };
+
+static void make_row(struct ask_value values[COLUMNS + 1], size_t i)
+{
+    const char *const texts[] = {"", xs[i % 5],    sizes[i / 5 % 5], keys[i / 25 % 4], sexes[i / 100 % 4],
+                                 "", outs[i / 400]};
+    for (size_t j = 0; j <= COLUMNS; j++)
+        values[j] = ask_value_of(schema, j, cell_of_text(texts[j]));
+}
+
+struct moved {
+    double l1, l2, most;
+};
+
+/* The largest changes between the cells of any two rows, or (against) a row and none, in units of the mass. */
+static struct moved move_all(const struct ask_plan *plan, const int64_t *rows, bool emptied)
+{
+    struct moved m = {0};
+    for (size_t a = 0; a < ROWS; a++)
+        for (size_t b = 0; b < (emptied ? 1 : a); b++) {
+            double l1 = 0, squares = 0;
+            for (size_t c = 0; c < plan->cells; c++) {
+                const double d =
+                    (double)(rows[a * plan->cells + c] - (emptied ? 0 : rows[b * plan->cells + c]));
+                l1 += fabs(d);
+                squares += d * d;
+                m.most = fmax(m.most, fabs(d));
+            }
+            m.l1 = fmax(m.l1, l1);
+            m.l2 = fmax(m.l2, sqrt(squares));
+        }
+    return m;
+}
+
+static int64_t *rows_of(const struct ask_plan *plan)
+{
+    int64_t *rows = base_alloc((size_t)ROWS * plan->cells, sizeof *rows);
+    struct ask_value values[COLUMNS + 1];
+    for (size_t i = 0; rows && i < ROWS; i++) {
+        make_row(values, i);
+        ask_add_row(rows + i * plan->cells, plan, values);
+    }
+    return rows;
+}
+
+TEST(one_row_moves_the_cells_as_far_as_is_accounted_and_no_further)
+{
+    static const struct {
+        const char *text;
+        double l1; /* 1: one cell; 2: of unit mass */
+    } kinds[] = {{"count where \"x\" > 1", 1},
+                 {"count where key in {a, b} and out = yes", 1},
+                 {"mean Größe", 1},
+                 {"sum Größe", 1},
+                 {"mean \"x\"", 2},
+                 {"mean Größe where sex = f", 2},
+                 {"sum \"x\" by key", 2},
+                 {"mean Größe by key, sex", 2},
+                 {"histogram key", 2},
+                 {"histogram \"x\" 0:2:.5", 2},
+                 {"crosstab key x sex x out", 2},
+                 {"count where sex = m and out != yes", 1},
+                 {"histogram key where out = no", 2},
+                 {"variance \"x\"", 2},
+                 {"deviation Größe by out", 2},
+                 {"covariance \"x\", Größe", 2},
+                 {"covariance Größe, \"x\" by sex where \"x\" <= 2", 2}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (int gaussian = 0; gaussian <= 1; gaussian++) {
+            struct ask_plan plan;
+            assert_int_equal(parse_one(&plan, kinds[i].text), SOTTO_OK);
+            const struct sotto_sensitivity s = ask_share(&plan, gaussian);
+            const double mass = (double)plan.queries[0].mass;
+            int64_t *rows = rows_of(&plan);
+            assert_non_null(rows);
+            const struct moved m = move_all(&plan, rows, false), empty = move_all(&plan, rows, true);
+            if (m.l1 != kinds[i].l1 * mass || m.most != mass || m.l2 > s.l2 || m.l2 < s.l2 * (1 - 1e-12))
+                fail_msg("%s: %.17g %.17g %.17g of mass %.17g", kinds[i].text, m.l1, m.l2, m.most, mass);
+            assert_true(m.l1 == s.l1 && s.source == SOTTO_SENSITIVITY_PROVED);
+            assert_true(empty.l1 == mass && empty.l2 <= mass * (1 + 1e-12));
+            base_free(rows);
+            ask_plan_clear(&plan);
+        }
+}
+
+/* All of them at once: queries of different columns reach the sum. */
+TEST(one_row_moves_all_queries_at_once)
+{
+    struct ask_plan plan;
+    assert_int_equal(parse_one(&plan, "mean Größe; histogram key; sum \"x\" by sex; count where out = yes"),
+                     SOTTO_OK);
+    for (int gaussian = 0; gaussian <= 1; gaussian++) {
+        const struct sotto_sensitivity s = ask_share(&plan, gaussian);
+        int64_t *rows = rows_of(&plan);
+        assert_non_null(rows);
+        const struct moved m = move_all(&plan, rows, false);
+        assert_true(m.l1 <= s.l1 && m.l1 > s.l1 * (1 - 1e-9));
+        assert_true(m.l2 <= s.l2 && m.l2 > s.l2 * (1 - 1e-9));
+        base_free(rows);
+    }
+    ask_plan_clear(&plan);
+}
+
+/* Sums of rows do not depend on their order, nor on what was summed before. */
+TEST(rows_add_up)
+{
+    struct ask_plan plan;
+    struct ask_value values[COLUMNS + 1];
+    assert_int_equal(parse_one(&plan, "covariance \"x\", Größe by key; histogram Größe 0:2:1"), SOTTO_OK);
+    (void)ask_share(&plan, true);
+    int64_t *rows = rows_of(&plan), *sums = base_alloc(plan.cells, sizeof *sums);
+    assert_true(rows && sums);
+    for (size_t i = ROWS; i-- > 0;) {
+        make_row(values, i);
+        ask_add_row(sums, &plan, values);
+    }
+    for (size_t c = 0; c < plan.cells; c++) {
+        for (size_t i = 0; i < ROWS; i++)
+            sums[c] -= rows[i * plan.cells + c];
+        assert_int_equal(sums[c], 0);
+    }
+    base_free(rows);
+    base_free(sums);
+    ask_plan_clear(&plan);
+}
+
+static double scale_of(const char *texts, double epsilon, double delta)
+{
+    struct ask_plan plan;
+    double scale = 0;
+    assert_int_equal(parse_one(&plan, texts), SOTTO_OK);
+    struct sotto_sensitivity s = ask_share(&plan, delta > 0);
+    assert_int_equal(sotto_calibrate(&scale, delta > 0 ? "gaussian" : "laplace", &s,
+                                     (struct sotto_dp){epsilon, delta}, NULL),
+                     SOTTO_OK);
+    ask_plan_clear(&plan);
+    return scale / 0x1p30;
+}
+
+TEST(known_scales)
+{
+    assert_true(fabs(scale_of("histogram key", 1, 1e-6) - sqrt(2) / 0.2367044) < 1e-4);
+    assert_true(fabs(scale_of("histogram key", 0.1, 1e-6) - sqrt(2) / 0.0275447) < 1e-3);
+    assert_true(fabs(scale_of("histogram key; histogram sex", 1, 1e-6) - 8.449) < 1e-3);
+    assert_true(fabs(scale_of("histogram key", 1, 0) - 2) < 1e-6); /* variance 8 */
+    /* a single cell by itself has the noise of L2 1, not sqrt 2 */
+    assert_true(fabs(scale_of("mean Größe", 1, 1e-6) / sqrt(2) - 1 / 0.2367044) < 1e-4);
+}
+
+/* ---- cells ---- */
+
+TEST(values_lie_in_their_cells)
+{
+    struct ask_plan plan;
+    char name[256];
+    int64_t sums[7] = {0};
+    static const struct {
+        const char *text;
+        size_t cell;
+    } where[] = {{"-5", 0}, {"0", 0},     {"0.49", 0}, {"0.5", 1}, {"2", 3},
+                 {"7", 3},  {"1e400", 3}, {"", 4},     {"nan", 4}, {"what", 4}};
+    struct ask_value values[COLUMNS + 1] = {{0, 0}};
+    assert_int_equal(parse_one(&plan, "histogram \"x\" 0:2:.5"), SOTTO_OK);
+    (void)ask_share(&plan, true);
+    assert_int_equal(plan.cells, 5);
+    for (size_t i = 0; i < sizeof where / sizeof *where; i++) {
+        memset(sums, 0, sizeof sums);
+        values[1] = ask_value_of(schema, 1, cell_of_text(where[i].text));
+        ask_add_row(sums, &plan, values);
+        assert_int_equal(sums[where[i].cell], (int64_t)1 << 30);
+    }
+    assert_string_equal(ask_cell_name(name, &plan, &plan.queries[0].keys[0], 3), "[1.5,2]");
+    assert_string_equal(ask_cell_name(name, &plan, &plan.queries[0].keys[0], 0), "[0,0.5)");
+    assert_string_equal(ask_cell_name(name, &plan, &plan.queries[0].keys[0], 4), "(missing)");
+    ask_plan_clear(&plan);
+}
+
+/* ---- intervals ---- */
+
+static double draw_noise(struct rng *rng, bool gaussian)
+{
+    const double u = 1 - rng_unit(rng), v = rng_unit(rng);
+    return gaussian ? sqrt(-2 * log(u)) * cos(6.283185307179586 * v) : (v < 0.5 ? -1 : 1) * -log(u);
+}
+
+TEST(intervals_cover_as_they_say)
+{
+    enum { DRAWS = 20000 };
+    struct rng rng = rng_stream(7, RNG_TEST, 1, 0);
+    for (int gaussian = 0; gaussian <= 1; gaussian++)
+        for (int group = 0; group < 3; group++) {
+            const double rows = (double[]){40, 400, 4000}[group], m = 0.3, scale = 20;
+            size_t mean = 0, sum = 0;
+            for (size_t i = 0; i < DRAWS; i++) {
+                const double h = rows * m + scale * draw_noise(&rng, gaussian),
+                             l = rows * (1 - m) + scale * draw_noise(&rng, gaussian),
+                             half = ask_half_width(3, 1, scale, gaussian);
+                double ends[2];
+                (void)ask_share_interval(ends, h, l, scale, gaussian);
+                mean += ends[0] <= m && m <= ends[1];
+                sum += fabs(3 * h + l - rows * (3 * m + 1 - m)) <= half;
+            }
+            const double slack = 3 * sqrt(0.05 * 0.95 * DRAWS);
+            assert_true(fabs((double)sum - 0.95 * DRAWS) < slack);
+            assert_true((double)mean > 0.95 * DRAWS - slack);
+            if (group > 0) /* small groups have all of the range */
+                assert_true((double)mean < 0.95 * DRAWS + slack);
+        }
+}
+
+TEST_GROUP(.set_up = set_up, .tear_down = tear_down)
