@@ -36,6 +36,7 @@ row() { tr -d '\n ' < a/report.json | sed 's/.*"rows":\[{//'; }
   "$SOTTO" audit --member-losses m.csv --nonmember-losses n.csv --certificate p.safetensors -o a --quiet > /dev/null
   tr '\n' ' ' < a/report.html | sed 's/<[^>]*>//g' > page
   grep -q "Unit of privacy: one person (at most 2 rows each, as stated by the caller)" page
+  grep -q "NOT met: A person has at most 2 rows in these records\." page # a condition as a sentence
   if grep -q "Unit of privacy: one record" page; then false; fi
 }
 

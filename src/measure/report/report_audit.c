@@ -1,6 +1,7 @@
 /* The audit of one model becomes a report with one row. File names stay out of it: they can be private. */
 #include "audit/audit_document.h"
 #include "dp/certificate/certificate.h"
+#include "dp/certificate/condition_words.h"
 #include "io/array/array.h"
 #include "report/page/page.h"
 #include "report/report_write.h"
@@ -57,7 +58,8 @@ static void put_guarantee(struct json **row, const struct sotto_verification *v,
                           const struct sotto_sensitivity *s)
 {
     const bool proved = v->guarantee == SOTTO_GUARANTEE_PROVED;
-    char text[256];
+    const char *conditions = v->condition;
+    char text[256], sentence[CONDITION_SENTENCE];
     struct json *j = json_make_object(), *epsilon = json_make_object(), *assumptions = json_make_array(),
                 *sensitivity = json_make_object(), *notes = json_make_array();
     json_put_real(&epsilon, "lower", v->epsilon.lower);
@@ -70,8 +72,8 @@ static void put_guarantee(struct json **row, const struct sotto_verification *v,
         &assumptions,
         "the audited answers are those of the certified file (a statement of the person who ran the audit)",
         true);
-    if (v->condition)
-        add_assumption(&assumptions, v->condition, false);
+    while (condition_next(sentence, &conditions))
+        add_assumption(&assumptions, sentence, false);
     json_put(&j, "assumptions", assumptions);
     json_put(row, proved ? "proved" : "conditional", j);
     json_put_text(&sensitivity, "source", sensitivity_source_name(s->source));
