@@ -280,7 +280,8 @@ static sotto_status check_tuning(struct verification *v, const struct sotto_netw
                 trained + frozen, t->encoder);
     verify_leave(v, "encoder's records",
                  map ? "whether the encoder and the rows that standardise its embeddings are public"
-                     : "whether the encoder is public");
+                 : strncmp(t->encoder, "certified", 9) == 0 ? "whether the encoder's own certificate holds"
+                                                            : "whether the encoder is public");
 done:
     base_free(names);
     return status;

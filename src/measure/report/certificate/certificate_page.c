@@ -286,7 +286,7 @@ static void put_public(struct sheet *s, const struct facts *f)
                    text_of(c, "fine_tuning.encoder"), number_of(c, "fine_tuning.trained"),
                    number_of(c, "fine_tuning.frozen"));
     if (json_find(c, "fine_tuning.standardise"))
-        sheet_line(s, "Rows that standardise embeddings", "%s", text_of(c, "fine_tuning.standardise"));
+        sheet_line(s, "Standardising rows", "%s", text_of(c, "fine_tuning.standardise"));
     put_preprocessing(s, f);
     char settings[2048];
     sheet_line(s, "Settings", "%s",

@@ -33,8 +33,8 @@ void sheet_annex(struct sheet *s, const char *verdict)
 {
     if (!s->html)
         return;
-    page_html(&s->page,
-              verdict ? "<section class=\"sheet annex failed\">\n" : "<section class=\"sheet annex\">\n");
+    page_html(&s->page, verdict ? "<section class=\"sheet annex failed\">\n"
+                                : "<section class=\"sheet annex dense\">\n");
     page_html(&s->page, "<p class=\"kind\">");
     page_html(&s->page, verdict ? "Privacy certificate</p>\n<h1 data-verdict>" : "Technical annex</p>\n");
     if (verdict) {
@@ -99,7 +99,10 @@ void sheet_line(struct sheet *s, const char *label, const char *format, ...)
     va_end(args);
     sheet_disarm(text);
     if (s->html) {
-        page_format(&s->page, "<tr><th scope=\"row\">%s</th><td>", label);
+        if (label[0])
+            page_format(&s->page, "<tr><th scope=\"row\">%s</th><td>", label);
+        else
+            page_html(&s->page, "<tr><td colspan=\"2\">");
         page_name(&s->page, text);
         page_html(&s->page, "</td></tr>\n");
         return;
