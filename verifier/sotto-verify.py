@@ -964,6 +964,23 @@ def check_maker(v, c):
     v.check("time", past, f"'{when}' is no time in the past")
 
 
+def check_queries(v, c):
+    """Of a table: a query of one cell moves by its mass, another one by 2 masses in L1 norm and sqrt 2 in L2."""
+    queries = c["statistic"]["queries"]
+    if not isinstance(queries, list) or not queries or not all(
+            isinstance(q, dict) and isinstance(q.get("query"), str) and all(type(q.get(k)) is int and 0 < q[k] <= 2**53 for k in ("cells", "mass")) for q in queries):
+        raise Refused(65, "'statistic.queries' is no list of queries with cells and masses")
+    rows = c["person"]["rows"] if "person" in c else 1
+    l1 = rows * sum((1 + (q["cells"] > 1)) * q["mass"] for q in queries)
+    l2 = rows * math.sqrt(sum((1 + (q["cells"] > 1)) * q["mass"]**2 for q in queries))
+    s, cells = c["sensitivity"], sum(q["cells"] for q in queries)
+    v.check("statistic", s["source"] == "clipped" and cells == c["dimension"] and all(abs((s[k] or 0) - x) <= 1e-12 * x for k, x in (("l1", l1), ("l2", l2))),
+            f"queries of {cells} cells have L1 {l1:.9g} and L2 {l2:.9g} (clipped), the certificate says {c['dimension']}, {s['l1']} and {s['l2']} ({s['source']})")
+    if not v.failed:
+        v.done.append("sensitivity derived again from the cells and masses of the queries")
+        v.proof = "the stated queries of a table"
+
+
 def check_statistic(v, c):
     """Records, range and columns give the sensitivity of a statistic of the records."""
     if c["mechanism"] == "randomised-response" and c["sensitivity"]["source"] == "proved":
@@ -971,6 +988,8 @@ def check_statistic(v, c):
         v.proof = "randomised response on each label"
     if "statistic" not in c or "run" in c:
         return
+    if c["statistic"].get("name") == "queries" and "queries" in c["statistic"]:
+        return check_queries(v, c)
     name, n, scores = find(c, "statistic.name", TEXT), c.get("records") or 0, c["mechanism"] in ("exponential", "permute-and-flip")
     low, high = ends = c["statistic"].get("range", (0, 0))
     if any(isinstance(end, bool) or not isinstance(end, NUMBER) for end in ends) or "range" in c["statistic"] and not low < high < NEVER:
@@ -2023,7 +2042,7 @@ def check_ledger(v, c, claim, path, certificate):
         check_reservations(v, c, claim, lines)
     else:
         v.check("recorded randomness", (entry.get("randomness") == "os") == (claim is not None), str(entry.get("randomness")))
-        commitment = hashlib.sha256((entry.get("input_nonce", "") + entry.get("input_sha256", "")).encode()).hexdigest()
+        commitment = hashlib.sha256(((entry.get("input_nonce") or "") + (entry.get("input_sha256") or "")).encode()).hexdigest()
         v.check("input commitment", c.get("input_commitment") == commitment, "it is not that of the ledger's entry")
     v.done.append("ledger's chain is whole and holds this release")
     if "plan" in c:

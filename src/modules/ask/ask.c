@@ -7,6 +7,7 @@
 #include "dp/ledger/ledger_account.h"
 #include "dp/release/charge_hint.h"
 #include "dp/release/release_vector.h"
+#include "dp/release/statistic.h"
 #include "sotto/lab/provenance.h"
 
 #include <stdio.h>
@@ -135,18 +136,24 @@ sotto_status sotto_ask(struct sotto_certificate **certificate, const struct sott
     struct vector_release *v = NULL;
     struct sotto_certificate *made = NULL;
     struct held_file held = {0};
+    struct certificate_query *queries = NULL;
+    size_t count;
     const bool gaussian = ask->target.delta > 0;
     const struct sotto_provenance unit = unit_of(ask);
     struct sotto_release r = {
         .mechanism = gaussian ? "gaussian" : "laplace", .target = ask->target, .spend = ask->spend};
     TRY(check_ask(ask));
     TRY(read_plan(&e, &plan, ask));
-    r.sensitivity = ask_share(&plan, gaussian);
+    ask_share(&plan, gaussian);
+    NEW(queries, plan.count);
+    ask_list_queries(queries, &count, &plan);
+    statistic_of_queries(&r.sensitivity, queries, count);
     r.spend.provenance = &unit;
     r.spend.rows_per_person = 0;
     TRY(file_hold(&held, ask->output, 1 << 16));
     TRY(vector_release_open(&v, &r, plan.cells, ctx));
     TRY(answer_queries(&made, v, &plan, ask, ctx));
+    TRY(certificate_add_queries(made, queries, count));
     file_release(&held);
     TRY(save_certificate(made, ask->output));
     *certificate = made;
@@ -159,6 +166,7 @@ done:
     file_release(&held);
     sotto_certificate_free(made);
     vector_release_close(v);
+    base_free(queries);
     ask_plan_clear(&plan);
     sotto_table_encoding_free(e);
     return status;

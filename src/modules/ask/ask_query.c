@@ -1,6 +1,7 @@
 /* Columns, cells and masses of queries. */
 #include "ask/ask_query.h"
 
+#include "dp/certificate/certificate.h"
 #include "dp/noise/lattice.h" /* int128 */
 #include "io/text/number.h"
 
@@ -199,25 +200,25 @@ void ask_add_row(int64_t *sums, const struct ask_plan *plan, const struct ask_va
 
 /* ---- masses ---- */
 
-struct sotto_sensitivity ask_share(struct ask_plan *plan, bool gaussian)
+void ask_share(struct ask_plan *plan, bool gaussian)
 {
     const double unit = 0x1p30;
-    double l1 = 0, squares = 0;
     plan->cells = 0;
     for (size_t i = 0; i < plan->count; i++) {
         struct ask_query *q = &plan->queries[i];
         /* a single cell moves by its mass, so that may be larger: rounded down, it moves no further than the others */
         q->mass = (int64_t)(q->single ? unit * (gaussian ? 0x1.6a09e6p0 : 2) : unit);
-        if (q->again)
-            q->first = plan->queries[q->same].first;
-        if (q->again || q->parts == 0)
-            continue;
-        q->first = plan->cells;
-        plan->cells += q->groups * q->parts;
-        l1 += (q->single ? 1 : 2) * (double)q->mass;
-        squares += (q->single ? 1 : 2) * (double)q->mass * (double)q->mass;
+        q->first = q->again ? plan->queries[q->same].first : plan->cells;
+        plan->cells += q->again ? 0 : q->groups * q->parts;
     }
-    return (struct sotto_sensitivity){.l1 = l1,
-                                      .l2 = sqrt(squares) * (1 + 0x1p-52 * (double)(plan->count + 4)),
-                                      .source = SOTTO_SENSITIVITY_PROVED};
+}
+
+void ask_list_queries(struct certificate_query *list, size_t *count, const struct ask_plan *plan)
+{
+    *count = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        struct ask_query *q = &plan->queries[i];
+        if (!q->again && q->parts > 0)
+            list[(*count)++] = (struct certificate_query){q->text, q->groups * q->parts, q->mass};
+    }
 }

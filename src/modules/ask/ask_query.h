@@ -85,8 +85,11 @@ void ask_add_row(int64_t *sums, const struct ask_plan *plan, const struct ask_va
 
 /* ---- how far one row moves the cells ---- */
 
-/** In units of the mass: of a single cell 1, else 2 and sqrt 2 (docs/derivations/ask.md). Places the cells, and gives every query
- * the mass at which it moves as far as the others, in L2 (Gaussian noise) or L1. Out: of one record, for all of them. */
-struct sotto_sensitivity ask_share(struct ask_plan *plan, bool gaussian);
+/** Places the cells, and gives every query the mass at which it moves as far as the others, in L2 (Gaussian noise) or L1. */
+void ask_share(struct ask_plan *plan, bool gaussian);
+struct certificate_query;
+/** What the certificate says of them, each once, and what their sensitivity follows from (dp/release/statistic.h).
+ *  Out:     list  (*count), has room for plan->count; texts are borrowed */
+void ask_list_queries(struct certificate_query *list, size_t *count, const struct ask_plan *plan);
 
 #endif

@@ -204,6 +204,21 @@ void certificate_add_classes(struct sotto_certificate *c, size_t count, const ch
     snprintf(c->classes_by, sizeof c->classes_by, "%s", given_by && given_by[0] ? given_by : "the caller");
 }
 
+sotto_status certificate_add_queries(struct sotto_certificate *c, const struct certificate_query *queries,
+                                     size_t count)
+{
+    sotto_status status = SOTTO_OK;
+    certificate_add_statistic(c, CERTIFICATE_QUERIES, 0, 0);
+    NEW(c->queries, count);
+    for (size_t i = 0; i < count; i++) {
+        c->queries[i] = queries[i];
+        c->query_count++;
+        NEW_TEXT(c->queries[i].text, queries[i].text);
+    }
+done:
+    return status;
+}
+
 void certificate_add_statistic(struct sotto_certificate *c, const char *name, double low, double high)
 {
     snprintf(c->statistic, sizeof c->statistic, "%s", name);
@@ -237,6 +252,9 @@ void sotto_certificate_free(struct sotto_certificate *c)
     if (c->tuning)
         base_free(c->tuning->tensors);
     base_free(c->tuning);
+    for (size_t i = 0; i < c->query_count; i++)
+        base_free(c->queries[i].text);
+    base_free(c->queries);
     if (c->run)
         dpsgd_reservations_free(&c->run->reservations);
     base_free(c->run);

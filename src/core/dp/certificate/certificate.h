@@ -80,6 +80,12 @@ struct certificate_run {
 };
 /** Of such runs: where the records of a step were drawn. */
 #define CERTIFICATE_SAMPLING_BY "rank 0"
+/** A query on a table, which turned each record into so many whole numbers (dp/release/statistic.h). */
+struct certificate_query {
+    char *text;
+    size_t cells;
+    int64_t mass;
+};
 /** What was trained of a network that began as a pre-trained encoder. */
 struct certificate_tuning {
     char encoder_sha256[65]; /* of its tensors */
@@ -116,6 +122,8 @@ struct sotto_certificate {
     char classes_by[64];
     char statistic[32];                /* of the records that was released; "": none, or it is not known; */
     double low, high;                  /* its range; both 0: it has none */
+    struct certificate_query *queries; /* (query_count) of the statistic "queries", owned */
+    size_t query_count;
     struct certificate_tuning *tuning; /* NULL: all weights were trained, from first ones that were drawn */
 };
 /** All steps that a run was charged for, without a delta. */
@@ -135,6 +143,11 @@ sotto_status certificate_add_run(struct sotto_certificate *c, const struct dpsgd
 void certificate_add_classes(struct sotto_certificate *c, size_t count, const char *given_by);
 /** Which statistic of the records was released, and of which range; low and high 0: of none. */
 void certificate_add_statistic(struct sotto_certificate *c, const char *name, double low, double high);
+/** The statistic of queries. */
+#define CERTIFICATE_QUERIES "queries"
+/** Which queries of a table were released; they are copied. ENOMEM. */
+sotto_status certificate_add_queries(struct sotto_certificate *c, const struct certificate_query *queries,
+                                     size_t count);
 /** Adds what was trained; all but the encoder is that of `tuning`, and copied. EINVAL: a text is too long; ENOMEM. */
 sotto_status certificate_add_tuning(struct sotto_certificate *c, const struct certificate_tuning *tuning,
                                     const char *encoder_sha256, const char *encoder);

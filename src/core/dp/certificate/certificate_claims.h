@@ -42,8 +42,9 @@ struct certificate_claims {
     const char *maker, *time, *purpose; /* maker: the version of sotto that wrote it */
     size_t classes;                     /* that a trainer was given; 0: not said */
     const char *classes_by;
-    const char *statistic; /* of the records; NULL: not said */
-    double low, high;      /* its range; 0: it has none */
+    const char *statistic;      /* of the records; NULL: not said */
+    double low, high;           /* its range; 0: it has none */
+    const struct json *queries; /* of the document; NULL: none */
     struct tuning_claims tuning;
     double scale, standard_deviation; /* the latter NAN: not said */
     size_t dimension, records;        /* records 0: unknown */

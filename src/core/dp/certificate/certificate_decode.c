@@ -3,6 +3,7 @@
  * for verification to find. */
 #include "base/memory.h"
 #include "dp/certificate/certificate_claims.h"
+#include "dp/certificate/certificate_json.h"
 #include "dp/dpsgd/dpsgd_json.h"
 #include "dp/mechanism/mechanism.h"
 #include "dp/mechanism/require.h"
@@ -187,6 +188,18 @@ done:
 }
 
 /* What a release knows only once its entry is written, or its output. */
+static sotto_status add_queries(struct sotto_certificate *c, const struct json *queries, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    struct certificate_query *read = NULL;
+    size_t count;
+    TRY(certificate_queries_read(&read, &count, queries, name));
+    TRY(count ? certificate_add_queries(c, read, count) : SOTTO_OK);
+done:
+    base_free(read);
+    return status;
+}
+
 static sotto_status get_origin(struct sotto_certificate *c, const struct certificate_claims *f,
                                const char *name)
 {
@@ -214,6 +227,7 @@ static sotto_status get_origin(struct sotto_certificate *c, const struct certifi
     TRY(copy_text(c->statistic, sizeof c->statistic, f->statistic, "statistic.name", name));
     c->low = f->low;
     c->high = f->high;
+    TRY(add_queries(c, f->queries, name));
     if (f->tuning.claimed) {
         char sha256[65];
         const struct tuning_claims *t = &f->tuning;

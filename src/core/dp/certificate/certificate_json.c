@@ -111,6 +111,19 @@ static struct json *run_json(const struct certificate_run *r)
     return run;
 }
 
+static struct json *queries_json(const struct sotto_certificate *c)
+{
+    struct json *list = json_make_array();
+    for (size_t i = 0; i < c->query_count; i++) {
+        struct json *one = json_make_object();
+        json_put_text(&one, "query", c->queries[i].text);
+        json_put_integer(&one, "cells", (int64_t)c->queries[i].cells);
+        json_put_integer(&one, "mass", c->queries[i].mass);
+        json_push(&list, one);
+    }
+    return list;
+}
+
 /* Where it was recorded, and what came in. */
 static void put_origin(struct json **object, const struct sotto_certificate *c)
 {
@@ -142,6 +155,8 @@ static void put_origin(struct json **object, const struct sotto_certificate *c)
             json_put(&statistic, "range", range);
         else
             json_free(range);
+        if (c->query_count)
+            json_put(&statistic, "queries", queries_json(c));
         json_put(object, "statistic", statistic);
     }
     if (c->tuning) {
@@ -239,6 +254,31 @@ sotto_status sotto_any_order_json(char **json, const struct sotto_any_order *any
 }
 
 /* ---- certificates that are read ---- */
+
+sotto_status certificate_queries_read(struct certificate_query **out, size_t *count,
+                                      const struct json *queries, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    struct certificate_query *read = NULL;
+    *count = json_count(queries);
+    NEW(read, *count);
+    for (size_t i = 0; i < *count; i++) {
+        const struct json *one = json_at(queries, i);
+        const double cells = json_number(json_member(one, "cells")),
+                     mass = json_number(json_member(one, "mass"));
+        const char *text = json_text(json_member(one, "query"));
+        if (!text || !(cells >= 1 && cells <= 0x1p32 && cells == floor(cells)) ||
+            !(mass >= 1 && mass <= 0x1p53 && mass == floor(mass)))
+            FAIL(SOTTO_EFORMAT,
+                 "%s: 'statistic.queries' is wrong; expected a query, its cells and its mass in each", name);
+        read[i] = (struct certificate_query){(char *)text, (size_t)cells, (int64_t)mass};
+    }
+    *out = read;
+    read = NULL;
+done:
+    base_free(read);
+    return status;
+}
 
 /* The reservations that a run lists. */
 static sotto_status read_reservations(struct run_claims *r, const struct json *list, bool by_line,
@@ -410,6 +450,7 @@ static sotto_status read_statistic(struct certificate_claims *f, const struct js
         goto done;
     TRY(json_get_object(&statistic, c, path, "statistic"));
     TRY(json_get_text(&f->statistic, statistic, path, "name"));
+    f->queries = json_member(statistic, "queries");
     range = json_member(statistic, "range");
     if (!range)
         goto done;

@@ -138,6 +138,23 @@ bool statistic_sensitivity(struct sotto_sensitivity *out, const char *name, doub
     return records > 0;
 }
 
+bool statistic_of_queries(struct sotto_sensitivity *out, const struct certificate_query *queries,
+                          size_t count)
+{
+    const double up = 1 + 0x1p-52 * (double)(count + 4); /* more than all roundings */
+    double l1 = 0, squares = 0;
+    size_t cells = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double mass = (double)queries[i].mass, times = queries[i].cells == 1 ? 1 : 2;
+        cells += queries[i].cells;
+        l1 += times * mass;
+        squares += times * mass * mass;
+    }
+    *out = (struct sotto_sensitivity){
+        .l1 = l1 * up, .l2 = sqrt(squares) * up, .dimension = cells, .source = SOTTO_SENSITIVITY_CLIPPED};
+    return count > 0;
+}
+
 static sotto_status statistic_compute(double *out, struct sotto_release *r, const struct records *records,
                                       const struct sotto_protect *p, bool scores)
 {

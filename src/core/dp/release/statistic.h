@@ -3,6 +3,7 @@
 #ifndef DP_RELEASE_STATISTIC_H
 #define DP_RELEASE_STATISTIC_H
 
+#include "dp/certificate/certificate.h"
 #include "sotto/private/io.h"
 #include "sotto/release.h"
 
@@ -23,6 +24,11 @@ bool statistic_is_median(const struct sotto_protect *p);
 /** How far one of so many records moves that statistic of so many columns. False: nothing is known of it. */
 bool statistic_sensitivity(struct sotto_sensitivity *out, const char *name, double low, double high,
                            size_t records, size_t columns, bool scores);
+/** Of queries on a table: each turns a record into whole numbers, its cells, that are at least 0 and add up to its mass, or are all 0,
+ * whatever the record holds (docs/derivations/ask.md). So a query of one cell moves by its mass; another one by 2 masses in L1 norm,
+ * sqrt 2 in L2. False: there are none. */
+bool statistic_of_queries(struct sotto_sensitivity *out, const struct certificate_query *queries,
+                          size_t count);
 /** scores: the columns are candidates, so the sensitivity is that of one of them. */
 sotto_status statistic_replace(struct sotto_tensors *t, struct sotto_release *r,
                                const struct sotto_protect *p, bool scores);

@@ -13,6 +13,7 @@ struct json;
 #define VERIFY_DERIVED "derived sensitivity"
 #define VERIFY_BY_RECIPE "training by the stated recipe"
 #define VERIFY_BY_STATISTIC "the stated statistic of so many records"
+#define VERIFY_BY_QUERIES "the stated queries of a table"
 #define VERIFY_BY_LABELS "randomised response on each label"
 #define VERIFY_NOT_DERIVED "the sensitivity, which was NOT re-derived"
 

@@ -1,9 +1,11 @@
 /* A certificate re-derived from its own facts: the account of (mechanism, scale, sensitivity, dimension,
  * delta), or of all steps of a run, and the wording that source and condition allow. */
 #include "dp/release/verification.h"
+#include "base/memory.h"
 #include "dp/account/accountant.h"
 #include "dp/account/person.h"
 #include "dp/certificate/certificate.h"
+#include "dp/certificate/certificate_json.h"
 #include "dp/release/statistic.h"
 #include "dp/sign/signature.h"
 #include "sotto/lab/account.h"
@@ -291,6 +293,36 @@ static bool same_norm(double a, double b)
     return (!(a > 0) && !(b > 0)) || fabs(a - b) <= 1e-12 * b;
 }
 
+static bool is_queries(const struct certificate_claims *f)
+{
+    return f->statistic && strcmp(f->statistic, CERTIFICATE_QUERIES) == 0 && f->queries && !f->run;
+}
+
+/* So do queries with their cells and masses. */
+static sotto_status check_queries(struct verification *v)
+{
+    sotto_status status = SOTTO_OK;
+    const struct certificate_claims *f = &v->claims;
+    struct sotto_sensitivity s;
+    struct certificate_query *queries = NULL;
+    size_t count;
+    TRY(certificate_queries_read(&queries, &count, f->queries, v->path));
+    const bool some = statistic_of_queries(&s, queries, count);
+    unit_widen(&s, f->unit.rows);
+    verify_check(v, "statistic",
+                 some && same_norm(f->sensitivity.l1, s.l1) && same_norm(f->sensitivity.l2, s.l2) &&
+                     s.dimension == f->dimension && strcmp(f->source, sensitivity_source_name(s.source)) == 0,
+                 "queries of %zu cells have l1 %.9g and l2 %.9g (%s), the certificate says %zu, %.9g and "
+                 "%.9g (%s)",
+                 s.dimension, s.l1, s.l2, sensitivity_source_name(s.source), f->dimension, f->sensitivity.l1,
+                 f->sensitivity.l2, f->source);
+    verify_done(v, "sensitivity derived again from the cells and masses of the queries");
+    verify_derived(v, VERIFY_BY_QUERIES);
+done:
+    base_free(queries);
+    return status;
+}
+
 /* Records, range and columns give the sensitivity of a statistic. */
 static void check_statistic(struct verification *v)
 {
@@ -303,7 +335,7 @@ static void check_statistic(struct verification *v)
                      "a label changes by l1 1, the certificate says %.9g", f->sensitivity.l1);
         verify_derived(v, VERIFY_BY_LABELS);
     }
-    if (!f->statistic || f->run)
+    if (!f->statistic || f->run || is_queries(f))
         return;
     if (!statistic_sensitivity(&s, f->statistic, f->low, f->high, f->records, f->dimension, scores)) {
         verify_leave(v, "statistic",
@@ -329,6 +361,7 @@ sotto_status verify_certificate(struct verification *v)
     check_wording(v);
     check_maker(v);
     check_statistic(v);
+    TRY(is_queries(&v->claims) ? check_queries(v) : SOTTO_OK);
     if (v->claims.run)
         check_run(v);
     if (v->claims.claimed)

@@ -73,6 +73,7 @@ const char *verification_proved(const struct sotto_verification *v)
     if (v->guarantee == SOTTO_GUARANTEE_PROVED)
         return !from || strcmp(from, VERIFY_BY_RECIPE) == 0 ? "sensitivity and account, for " VERIFY_BY_RECIPE
                : strcmp(from, VERIFY_BY_STATISTIC) == 0 ? "sensitivity and account, for " VERIFY_BY_STATISTIC
+               : strcmp(from, VERIFY_BY_QUERIES) == 0   ? "sensitivity and account, for " VERIFY_BY_QUERIES
                                                         : "sensitivity and account, for " VERIFY_BY_LABELS;
     return v->condition && strcmp(v->condition, VERIFY_NOT_DERIVED) == 0
                ? "the account alone, for noise of that scale and the stated sensitivity"

@@ -6,6 +6,8 @@ bats_require_minimum_version 1.5.0
 setup() {
   cd "$BATS_TEST_TMPDIR" || return 1
   export XDG_DATA_HOME="$BATS_TEST_TMPDIR/share"
+  root=$(cd "$BATS_TEST_DIRNAME/../../../../.." && pwd)
+  verifier="$root/verifier/sotto-verify.py"
   cat > s.yaml <<'YAML'
 schema: sotto.schema/1
 columns:
@@ -25,6 +27,18 @@ PY
   asked=("${schema[@]}" --dataset-id clinic)
 }
 
+# FILE ...: both verifiers derive the sensitivity from the queries.
+verified() {
+  local file=$1
+  shift
+  run "$SOTTO" verify "$file.certificate.json" --output "$file" "$@"
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"proved       sensitivity and account, for the stated queries of a table"* ]]
+  run python3 "$verifier" "$file" "$@"
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"the stated queries of a table"* ]]
+}
+
 @test "answers of queries, with a certificate that verifies, and one charge" {
   run "$SOTTO" ask t.csv 'mean age; count; mean crp by ward as by-ward; count where age >= 50 and out = yes' 'histogram age 0:100:50' 'covariance age, crp' "${asked[@]}" --person none --epsilon 5 --delta 1e-6 -o a.csv
   [ "$status" -eq 0 ]
@@ -41,8 +55,7 @@ assert abs(get("count where age >= 50 and out = yes")[0] - 754) < 40
 assert abs(get("histogram age 0:100:50", age="[50,100]")[0] - 1001) < 50
 assert all(float(r["low"]) <= float(r["value"]) <= float(r["high"]) for r in rows if r["low"] and r["value"])
 PY
-  run "$SOTTO" verify a.csv.certificate.json --output a.csv --ledger share/sotto/ledger/clinic.jsonl
-  [ "$status" -eq 0 ]
+  verified a.csv --ledger share/sotto/ledger/clinic.jsonl
   [ "$(grep -c '"event":"release"' share/sotto/ledger/clinic.jsonl)" -eq 1 ]
   sed -i 's/yes$/no/' a.csv
   run "$SOTTO" verify a.csv.certificate.json --output a.csv
@@ -114,8 +127,14 @@ PY
     "$SOTTO" ask t.csv 'count where out = no' "${schema[@]}" --person who --rows-per-person $p --epsilon 1 --dataset-id "d$p" -o "$p.csv"
   done
   awk -F, 'FNR == 2 { d[FILENAME] = $6 } END { exit !(d["2.csv"] / d["1.csv"] > 1.999 && d["2.csv"] / d["1.csv"] < 2.001) }' 1.csv 2.csv
-  run "$SOTTO" verify 2.csv.certificate.json --output 2.csv
-  [ "$status" -eq 0 ]
+  verified 2.csv
+  sed 's/"mass": [0-9]*/"mass": 1073741824/' 2.csv.certificate.json > forged.json # half of its mass is half of its sensitivity
+  run "$SOTTO" verify forged.json --output 2.csv
+  [ "$status" -eq 1 ]
+  [[ "$output" == *"queries of 1 cells have l1 2.14748365e+09"* ]]
+  cp forged.json 2.csv.certificate.json
+  run -1 python3 "$verifier" 2.csv
+  [[ "$output" == *"queries of 1 cells have L1 2.14748365e+09"* ]]
 }
 
 @test "seeded noise has the same bits on any number of threads, and says that it protects nobody" {
@@ -125,4 +144,21 @@ PY
   cmp 1.csv 3.csv
   [[ "$(head -1 1.csv)" == "# noise was seeded"* ]]
   grep -q 'noise was seeded' 1.csv.certificate.json
+}
+
+@test "the verifier's page says the same" {
+  browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
+  [ -n "$browser" ] || skip "no chromium or google-chrome on this machine"
+  export SOTTO_VERIFIER=$verifier SOTTO_RECORD=$PWD/record.jsonl
+  "$SOTTO" ask t.csv 'mean age; crosstab ward x out' "${asked[@]}" --person who --rows-per-person 2 --epsilon 1 -o a.csv
+  python3 "$root/tests/cli/verify_recorder.py" a.csv --ledger share/sotto/ledger/clinic.jsonl > /dev/null
+  for change in 's/"cells": 16/"cells": 1/' 's/"mass": 1073741824/"mass": 1073741823/' 's/"name": "queries"/"name": "mean"/'; do
+    cp a.csv.certificate.json kept
+    sed -i "$change" a.csv.certificate.json
+    run -1 cmp -s a.csv.certificate.json kept
+    python3 "$root/tests/cli/verify_recorder.py" a.csv --ledger share/sotto/ledger/clinic.jsonl > /dev/null || [ "$?" -lt 64 ]
+    mv kept a.csv.certificate.json
+  done
+  [ "$(grep -c '"code": 1' record.jsonl)" -eq 3 ]
+  python3 "$root/tests/cli/verify_page.py" "$browser" "$root/verifier/verify.html" replay 3 record.jsonl
 }
