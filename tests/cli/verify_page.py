@@ -192,6 +192,11 @@ def shape(browser, page, certificate, files):
     # a certificate without its file, a file without its certificate
     expect(browser.ask([certificate])[0] == "holds" and "released file, as none was given" in browser.js("document.getElementById('result').textContent"), "a certificate alone")
     expect(browser.ask(files[:1])[0] == "The certificate is missing.", "a file alone")
+    # a folder with all that an officer gets, printed pages too; a condition of the certificate is one of the verdict
+    verdict, _, said = browser.ask([*files, certificate, page])
+    listed = browser.js("document.getElementById('list').textContent")
+    expect(verdict == "holds" and "Page to read" in listed and "not checked: compare its ε" in listed, f"with a page: {verdict}: {said}: {listed}")
+    expect("The certificate holds, on a condition: ε ≤ 1 at δ = 1e-05" in said and "It is NOT signed" in said and "word is taken" not in said, said)
     # dropped files, all at once and one after another, the certificate last; a folder, which is no file
     for drops in ([[*files, certificate]], [[file] for file in (*files, certificate)]):
         browser.ask(drops[0], give=lambda paths, more=drops[1:]: [browser.drop(some) for some in [paths, *more]])
