@@ -16,6 +16,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(json_dump(&second, j, JSON_LINE) == SOTTO_OK &&
                json_dump(&third, line, JSON_LINE) == SOTTO_OK);
         assert(strcmp(second, third) == 0);
+        struct json *cut = NULL; /* in the memory of the line: the same, and half of it */
+        assert(json_parse_line(&line, (const char *)data, size, "input.json") == SOTTO_OK);
+        assert(json_parse_line(&line, (const char *)data, size / 2, "input.json") ==
+               json_parse(&cut, (const char *)data, size / 2, "input.json"));
+        json_free(cut);
     }
     json_free(j);
     json_free(line);

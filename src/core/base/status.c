@@ -61,14 +61,23 @@ void status_prefix(const char *where)
     memcpy(last.text, text, sizeof text);
 }
 
+/* Texts are as long as they are: an account that is only tried asks this for each line of a ledger. */
+static void status_copy(struct status_record *out, const struct status_record *in)
+{
+    out->code = in->code;
+    memcpy(out->text, in->text, strlen(in->text) + 1);
+    memcpy(out->hint, in->hint, strlen(in->hint) + 1);
+    memcpy(out->key, in->key, strlen(in->key) + 1);
+}
+
 void status_get(struct status_record *out)
 {
-    *out = last;
+    status_copy(out, &last);
 }
 
 void status_set(const struct status_record *in)
 {
-    last = *in;
+    status_copy(&last, in);
 }
 
 const char *sotto_error_text(void)

@@ -127,43 +127,96 @@ TEST(documents_that_differ_are_told_apart)
         }
 }
 
-/* Bytes that JSON is made of are put in, others taken out, pieces repeated or moved. */
-TEST(changed_lines_are_read_as_jansson_reads_them)
+/* Bytes that JSON is made of are put in, others taken out, pieces repeated or moved. Returns the size. */
+static size_t change_line(char line[4096], const char *text, struct rng *r)
 {
     static const char bytes[] = "{}[]\",:\\0123456789.eE+-truefalsn    \n\n\t\200\303\266\355\001";
+    const size_t length = strlen(text);
+    size_t size = length;
+    memcpy(line, text, size);
+    for (uint64_t edits = 1 + rng_below(r, 3); edits > 0 && size > 0; edits--) {
+        const size_t at = rng_below(r, size), from = rng_below(r, size);
+        size_t n = 1 + rng_below(r, 12);
+        n = at + n > size || from + n > (size < length ? size : length) ? 1 : n;
+        switch (rng_below(r, 4)) {
+        case 0:
+            line[at] = bytes[rng_below(r, sizeof bytes - 1)];
+            break;
+        case 1: /* out */
+            memmove(line + at, line + at + n, size - at - n);
+            size -= n;
+            break;
+        case 2: /* in */
+            memmove(line + at + n, line + at, size - at);
+            memcpy(line + at, text + (from < length ? from : 0), n);
+            size += n;
+            break;
+        default: /* over */
+            memmove(line + at, line + from, n);
+        }
+    }
+    return size;
+}
+
+TEST(changed_lines_are_read_as_jansson_reads_them)
+{
     struct rng r = rng_stream(43, RNG_ORDER, 0, 0);
     size_t ways[WAYS] = {0};
     char line[4096];
     for (int round = 0; round < 40000; round++) {
         const char *text = texts[rng_below(&r, sizeof texts / sizeof *texts)];
-        const size_t length = strlen(text);
-        size_t size = length;
-        memcpy(line, text, size);
-        for (uint64_t edits = 1 + rng_below(&r, 3); edits > 0 && size > 0; edits--) {
-            const size_t at = rng_below(&r, size), from = rng_below(&r, size);
-            size_t n = 1 + rng_below(&r, 12);
-            n = at + n > size || from + n > (size < length ? size : length) ? 1 : n;
-            switch (rng_below(&r, 4)) {
-            case 0:
-                line[at] = bytes[rng_below(&r, sizeof bytes - 1)];
-                break;
-            case 1: /* out */
-                memmove(line + at, line + at + n, size - at - n);
-                size -= n;
-                break;
-            case 2: /* in */
-                memmove(line + at + n, line + at, size - at);
-                memcpy(line + at, text + (from < length ? from : 0), n);
-                size += n;
-                break;
-            default: /* over */
-                memmove(line + at, line + from, n);
-            }
-        }
-        ways[agree(line, size)]++;
+        ways[agree(line, change_line(line, text, &r))]++;
     }
     for (int w = 0; w < WAYS; w++)
         assert_true(ways[w] > 50); /* each is tried */
+}
+
+/* Only the values that differ are read of a text that is like the one before. */
+TEST(lines_like_the_one_before_are_read_as_jansson_reads_them)
+{
+    struct rng r = rng_stream(45, RNG_ORDER, 0, 0);
+    size_t ways[WAYS] = {0};
+    char line[4096];
+    for (int round = 0; round < 12000; round++) {
+        const char *text = texts[rng_below(&r, sizeof texts / sizeof *texts)];
+        assert_int_equal(agree(text, strlen(text)), QUICKLY);
+        for (int after = 0; after < 3; after++)
+            ways[agree(line, change_line(line, text, &r))]++;
+    }
+    for (int w = 0; w < WAYS; w++)
+        assert_true(ways[w] > 50);
+}
+
+/* Numbers and texts of other lengths; values that go back to what they were; other kinds of value; and other members. */
+TEST(values_that_differ_from_the_line_before_are_read)
+{
+    static const char *const lines[] = {
+        "{\"a\":12,\"b\":\"xy\",\"c\":[1,2.5,null],\"d\":{}}",
+        "{\"a\":123,\"b\":\"xy\",\"c\":[1,2.5,null],\"d\":{}}",
+        "{\"a\":12,\"b\":\"a longer text than before it\",\"c\":[1,2.55,null],\"d\":{}}",
+        "{\"a\":1,\"b\":\"\",\"c\":[-1,2.5e-300,null],\"d\":{}}",
+        "{\"a\":12,\"b\":\"xy\",\"c\":[1,2.5,null],\"d\":{}}",
+        "{\"a\":12.5,\"b\":\"xy\",\"c\":[1,2.5,null],\"d\":{}}",
+        "{\"a\":12,\"b\":\"xy\",\"c\":[1,2.5,true],\"d\":{}}",
+        "{\"a\":12,\"b\":\"xy\",\"c\":[1,2.5,true],\"d\":{\"e\":1}}",
+        "{\"a\":12,\"b\":\"xy\",\"c\":[1,2.5,[1]],\"d\":{\"e\":1}}",
+        "{\"a\":12,\"b\":\"xy\",\"d\":{\"e\":1}}",
+        "{\"a\":12,\"b\":\"xy\",\"c\":{\"e\":1}}",
+        "{\"a\":12,\"b\":\"xy\",\"c\":{\"e\":1}}\n"};
+    enum { LINES = sizeof lines / sizeof *lines };
+    for (size_t i = 0; i < LINES; i++)
+        for (size_t k = 0; k < LINES; k++)
+            for (size_t l = 0; l < LINES; l++) {
+                assert_int_equal(agree(lines[i], strlen(lines[i])), QUICKLY);
+                assert_int_equal(agree(lines[k], strlen(lines[k])), QUICKLY);
+                assert_int_equal(agree(lines[l], strlen(lines[l])), QUICKLY);
+            }
+    assert_int_equal(agree(lines[0], strlen(lines[0])), QUICKLY);
+    assert_int_equal(agree("{\"a\":012,\"b\":\"xy\",\"c\":[1,2.5,null],\"d\":{}}", 46), REFUSED);
+    assert_int_equal(agree(lines[0], strlen(lines[0])), QUICKLY);
+    assert_int_equal(agree("{\"a\":12,\"b\":\"xy\",\"c\":[1,2.5,null],\"d\":{}}}", 46), REFUSED);
+    assert_int_equal(agree(lines[0], strlen(lines[0])), QUICKLY);
+    assert_int_equal(agree(lines[0], strlen(lines[0]) - 1), REFUSED);
 }
 
 /* 17 digits, as they are written; digits at random; and halves between two doubles, from which a last digit tells away. */

@@ -158,33 +158,34 @@ static bool spent_alike(const struct adaptive_column *a, const struct adaptive_c
 bool adaptive_columns_take(struct adaptive_columns *columns, const struct adaptive *offers, size_t n,
                            const unsigned char took[ADAPTIVE_COLUMNS])
 {
-    struct adaptive_columns next = *columns;
-    struct spent of_offer[SOTTO_MAX_OFFERS], s;
-    const struct adaptive_column *last = NULL; /* the one that s was added up for, and what it took */
-    size_t last_took = n;
+    struct spent of_offer[SOTTO_MAX_OFFERS], next[ADAPTIVE_COLUMNS];
+    size_t last = columns->count; /* the column before that took something */
     if (n > SOTTO_MAX_OFFERS)
         return false;
     for (size_t i = 0; i < n; i++)
         of_offer[i] = spent_of(&offers[i]);
-    for (size_t j = 0; j < next.count; j++) {
-        struct adaptive_column *c = &next.column[j];
+    for (size_t j = 0; j < columns->count; j++) {
+        const struct adaptive_column *c = &columns->column[j];
+        if (took[j] == n)
+            continue;
+        if (c->dead || took[j] > n)
+            return false;
+        const bool as_last = last < j && took[last] == took[j] && spent_alike(&columns->column[last], c);
+        next[j] = as_last ? next[last] : spent_with(c, &offers[took[j]], &of_offer[took[j]]);
+        last = j;
+        if (!adaptive_columns_holds(&c->box, &next[j]))
+            return false;
+    }
+    for (size_t j = 0; j < columns->count; j++) {
+        struct adaptive_column *c = &columns->column[j];
         if (took[j] == n) {
             c->dead = true;
             continue;
         }
-        if (c->dead || took[j] > n)
-            return false;
-        if (!last || last_took != took[j] || !spent_alike(last, c))
-            s = spent_with(c, &offers[took[j]], &of_offer[took[j]]);
-        last = &columns->column[j];
-        last_took = took[j];
-        if (!adaptive_columns_holds(&c->box, &s))
-            return false;
-        c->pure = s.pure;
-        c->square = s.square;
-        c->failure = s.failure;
+        c->pure = next[j].pure;
+        c->square = next[j].square;
+        c->failure = next[j].failure;
     }
-    *columns = next;
     return true;
 }
 

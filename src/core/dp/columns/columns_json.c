@@ -177,7 +177,8 @@ sotto_status admission_get(struct admission *out, const struct json *line, const
 {
     sotto_status status = SOTTO_OK;
     const struct json *member = json_member(line, "any_order");
-    *out = (struct admission){.opens = member && json_member(member, "columns")};
+    out->opens = member && json_member(member, "columns");
+    out->any_order.offers = out->any_order.columns = 0;
     if (!member)
         goto done;
     TRY(get_any_order(&out->any_order, member, line, name));

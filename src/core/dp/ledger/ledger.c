@@ -135,6 +135,13 @@ done:
     return status;
 }
 
+static void keep_text(char *out, size_t capacity, const char *text)
+{
+    const size_t length = strnlen(text, capacity - 1);
+    memcpy(out, text, length);
+    out[length] = '\0';
+}
+
 static sotto_status count_charge(struct ledger *l, const struct ledger_line *line, const char *where)
 {
     sotto_status status = SOTTO_OK;
@@ -159,7 +166,7 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
     if (c->plan) {
         TRY(ledger_plan_make(&item.plan, &l->known, c, where));
         item.charged.plan = &item.plan->events; /* which lives as long as the ledger */
-        snprintf(item.hash, sizeof item.hash, "%s", line->hash ? line->hash : "");
+        keep_text(item.hash, sizeof item.hash, line->hash ? line->hash : "");
     }
     item.any_order = line->admission.any_order;
     if (line->admission.opens && ledger_columns_are_fixed(l)) {
@@ -173,8 +180,8 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
         ledger_columns_start(l, &line->admission.opened);
     }
     if (line->event == LEDGER_RESERVE && line->run && line->hash) {
-        snprintf(item.hash, sizeof item.hash, "%s", line->hash);
-        snprintf(item.run, sizeof item.run, "%s", line->run);
+        keep_text(item.hash, sizeof item.hash, line->hash);
+        keep_text(item.run, sizeof item.run, line->run);
         item.steps = c->steps;
         ledger_columns_keep(l);
     }
@@ -296,7 +303,7 @@ static bool hash_of_line(char hash[SHA256_HEX], const char *line, size_t length)
     return true;
 }
 
-/* One whole line without its newline: hash, link, index, then the sums. *entry: in: the line before. */
+/* One whole line without its newline: hash, link, index, then the sums. *entry: in: a line before, or {0}. */
 static sotto_status check_line(struct ledger *l, struct ledger_line *entry, const char *where,
                                const char *line, size_t length)
 {
@@ -343,12 +350,20 @@ static void number_line(char *where, size_t words, size_t number)
     where[words + n] = '\0';
 }
 
+/* Of the lines that begin alike, which are mostly of one event: a line is read quickest in the memory of one that looks like it. */
+enum { ALIKE = 8 };
+static size_t alike_of(const char *line, size_t length)
+{
+    const size_t name = sizeof "{\"schema\":\"sotto.ledger/3\",\"event\":\"" - 1;
+    return length < name + 8 ? 0 : ((unsigned char)line[name + 4] + (unsigned char)line[name + 7]) % ALIKE;
+}
+
 /* Every whole line, with or without a newline; *torn is where a cut one starts, or a charge that lacks some (or the size). */
 static sotto_status check_lines(struct ledger *l, struct ledger_reader *r, size_t size, size_t *torn)
 {
     sotto_status status = SOTTO_OK;
     size_t at = 0, charge = 0;
-    struct ledger_line entry = {0};
+    struct ledger_line entries[ALIKE] = {{0}};
     char where[320];
     const size_t words = (size_t)snprintf(where, sizeof where, "%.250s: line ", l->path);
     l->size = size;
@@ -363,13 +378,14 @@ static sotto_status check_lines(struct ledger *l, struct ledger_reader *r, size_
             charge = at;
         l->at = at;
         number_line(where, words, l->entries + 1);
-        TRY(check_line(l, &entry, where, line, length));
+        TRY(check_line(l, &entries[alike_of(line, length)], where, line, length));
         at += length + ended;
         l->unended = !ended;
     }
     *torn = l->follows > 0 ? charge : at;
 done:
-    ledger_line_free(&entry);
+    for (size_t i = 0; i < ALIKE; i++)
+        ledger_line_free(&entries[i]);
     return status;
 }
 

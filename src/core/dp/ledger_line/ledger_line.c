@@ -279,12 +279,13 @@ sotto_status ledger_line_parse_again(struct ledger_line *line, const char *text,
     events_free(&line->plan);
     *line = (struct ledger_line){0};
     const sotto_status status = json_parse_line(&document, text, size, name);
-    if (status == SOTTO_OK)
-        *line = (struct ledger_line){.document = document,
-                                     .hash = text_of(document, "hash"),
-                                     .run = text_of(document, "run"),
-                                     .mechanism = text_of(document, "mechanism"),
-                                     .time = text_of(document, "time")};
+    if (status != SOTTO_OK)
+        return status;
+    line->document = document;
+    line->hash = text_of(document, "hash");
+    line->run = text_of(document, "run");
+    line->mechanism = text_of(document, "mechanism");
+    line->time = text_of(document, "time");
     return status;
 }
 

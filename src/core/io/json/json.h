@@ -20,6 +20,8 @@
 
 #include "base/memory.h"
 
+#include <string.h>
+
 struct json;
 
 /* --- building ------------------------------------------------------------------------------------------- */
@@ -76,12 +78,18 @@ enum json_kind json_kind(const struct json *j);
 const struct json *json_find(const struct json *j, const char *path);
 /** Members of an object, elements of an array, else 0. */
 size_t json_count(const struct json *j);
+/** NULL: there are not so many. */
 const struct json *json_at(const struct json *array, size_t i);
 /** Walks an object: for (k = json_first_key(o); k; k = json_next_key(o, k)); the value is json_member(o,
  * k). */
 const char *json_first_key(const struct json *object);
 const char *json_next_key(const struct json *object, const char *key);
-const struct json *json_member(const struct json *object, const char *key);
+const struct json *json_member_of(const struct json *object, const char *key, size_t length);
+/* Here, so that the length of a name that stands in the program is known before it runs. */
+static inline const struct json *json_member(const struct json *object, const char *key)
+{
+    return json_member_of(object, key, strlen(key));
+}
 /** Plain values; a wrong kind gives NAN, 0 and NULL. */
 double json_number(const struct json *j);
 int64_t json_whole(const struct json *j);

@@ -14,9 +14,17 @@ struct reader {
     struct json_quick *values;
     size_t count, capacity;
     bool full;
+    const char *start; /* of the copy */
+    struct leaf *leaves;
+    size_t leaf_count;
 };
 
-/* ---- keys ---- */
+/* A value that holds no others: which one it is, where it stands in the text, and what that says (of whatever type, as bits). */
+struct leaf {
+    uint32_t value, start, end;
+    bool changed; /* the value is of a later text */
+    int64_t said;
+};
 
 /* Of a document: before its values in the same block, which has room for so many bytes. Members of all objects by their keys: an open
  * table, never full. */
@@ -24,7 +32,26 @@ struct json_head {
     size_t room;
     size_t mask; /* places but one, 2^n - 1 */
     const struct json_quick **place;
+    struct leaf *leaves; /* in the order of the text */
+    size_t leaf_count;
+    char *text; /* as it was given; of a long one none is kept */
+    size_t size;
+    char *again; /* a later text, of at most MORE bytes more */
 };
+enum { MORE = 64, KEPT_AT_MOST = 1 << 16 };
+
+/* How many do two texts begin with together? */
+static inline size_t same_bytes(const char *a, const char *b, size_t most)
+{
+    size_t n = 0;
+    while (n + WORD <= most && number_word(a + n) == number_word(b + n))
+        n += WORD;
+    while (n < most && a[n] == b[n])
+        n++;
+    return n;
+}
+
+/* ---- keys ---- */
 
 /* Where the member is, or would be. */
 static const struct json_quick **place_of(const struct json_quick *object, const char *key, size_t length)
@@ -36,10 +63,22 @@ static const struct json_quick **place_of(const struct json_quick *object, const
     size_t i = ((uintptr_t)object >> 3) + length * 105 + first * 111u + middle * 125u + last * 23u;
     for (;; i++) {
         const struct json_quick *m = k->place[i & k->mask];
-        if (!m || (m->key_length == length && m->object == object && m->key[0] == key[0] &&
-                   memcmp(m->key, key, length) == 0))
+        if (!m ||
+            (m->key_length == length && m->object == object && same_bytes(m->key, key, length) == length))
             return &k->place[i & k->mask];
     }
+}
+
+const struct json_quick *json_quick_at(const struct json_quick *array, size_t i)
+{
+    if (array->type != QUICK + JSON_ARRAY || i >= array->count)
+        return NULL;
+    const struct json_quick *element = array + 1;
+    if (array->flat)
+        return element + i;
+    while (i-- > 0)
+        element = json_quick_next(element);
+    return element;
 }
 
 const struct json_quick *json_quick_member(const struct json_quick *object, const char *key, size_t length)
@@ -184,19 +223,17 @@ static bool read_container(struct reader *r, int depth, bool object)
         if (*r->at != ',')
             break;
     }
+    if (!object)
+        self->flat = &r->values[r->count] == self + 1 + self->count;
     return *r->at++ == end;
 }
 
-static bool read_value(struct reader *r, int depth)
+static bool read_leaf(struct reader *r)
 {
     const char *text;
     size_t length;
     struct json_quick *v;
     switch (*r->at) {
-    case '{':
-        return read_container(r, depth, true);
-    case '[':
-        return read_container(r, depth, false);
     case '"':
         v = read_text(&text, &length, r) ? json_quick_add(r, JSON_STRING) : NULL;
         if (v)
@@ -213,6 +250,19 @@ static bool read_value(struct reader *r, int depth)
     }
 }
 
+static bool read_value(struct reader *r, int depth)
+{
+    if (*r->at == '{' || *r->at == '[')
+        return read_container(r, depth, *r->at == '{');
+    struct leaf *leaf = &r->leaves[r->leaf_count++];
+    *leaf = (struct leaf){.value = (uint32_t)r->count, .start = (uint32_t)(r->at - r->start)};
+    if (!read_leaf(r))
+        return false;
+    leaf->end = (uint32_t)(r->at - r->start);
+    leaf->said = r->values[leaf->value].whole;
+    return true;
+}
+
 static struct json_head *head_of(const struct json_quick *top)
 {
     return top ? (struct json_head *)top - 1 : NULL;
@@ -223,7 +273,8 @@ void json_quick_free(const struct json_quick *top)
     base_free(head_of(top));
 }
 
-/* In one block: the head, the values, the places of their keys, and the copy. *full: *out is good for its memory alone. */
+/* In one block: the head, the values, the places of their keys, the leaves, the copy, the text, and room for the next one. *full: *out is
+ * good for its memory alone. */
 static sotto_status read_into(struct json **out, bool *full, size_t capacity, const char *text, size_t size,
                               const char *name)
 {
@@ -231,8 +282,9 @@ static sotto_status read_into(struct json **out, bool *full, size_t capacity, co
     size_t places = 64;
     while (places < capacity)
         places *= 2;
-    const size_t keys = places * sizeof *r.head->place,
-                 bytes = (sizeof *r.head + capacity * sizeof *r.values + keys + size + WORD) | 1023;
+    const size_t keys = places * sizeof *r.head->place, leaves = (capacity + 1) * sizeof *r.leaves,
+                 kept = size <= KEPT_AT_MOST ? size : 0, texts = size + 2 * kept + MORE + 2 * WORD,
+                 bytes = (sizeof *r.head + capacity * sizeof *r.values + keys + leaves + texts) | 1023;
     *out = NULL;
     if (!r.head || r.head->room < bytes) {
         base_free(r.head);
@@ -243,15 +295,70 @@ static sotto_status read_into(struct json **out, bool *full, size_t capacity, co
     r.values = (struct json_quick *)(r.head + 1);
     r.head->place = memset(r.values + capacity, 0, keys);
     r.head->mask = places - 1;
-    r.at = memcpy(r.head->place + places, text, size);
+    r.leaves = (struct leaf *)(r.head->place + places);
+    r.start = r.at = memcpy(r.leaves + capacity + 1, text, size);
     char *const end = r.at + size;
     memset(end, 0, WORD);
+    r.head->size = kept;
+    r.head->text = memcpy(end + WORD, text, kept);
+    r.head->again = r.head->text + kept;
     *full = false;
-    if ((read_value(&r, 0) && r.at == end) || (*full = r.full))
+    const bool whole = read_value(&r, 0) && r.at == end;
+    r.head->leaves = r.leaves;
+    r.head->leaf_count = r.leaf_count;
+    if (whole || (*full = r.full))
         *out = (struct json *)r.values;
     else
         base_free(r.head);
     return SOTTO_OK;
+}
+
+/* ---- a text like the one before: only values that differ are read ---- */
+
+static bool read_leaf_again(struct reader *r, struct leaf *leaf)
+{
+    struct json_quick *v = &r->values[leaf->value];
+    const struct json_quick was = *v;
+    r->count = leaf->value;
+    r->capacity = r->count + 1;
+    if (!read_leaf(r) || v->type != was.type)
+        return false;
+    const int64_t says = v->whole;
+    *v = was;
+    v->whole = says;
+    leaf->changed = true;
+    return true;
+}
+
+/* false: something else than values differs, and the document is good for its memory alone. */
+static bool read_again(struct json_quick *top, const char *text, size_t size)
+{
+    struct json_head *head = head_of(top);
+    struct reader r = {.values = top, .at = head->again};
+    struct leaf *leaf = head->leaves, *const behind = leaf + head->leaf_count;
+    if (head->size == 0 || size > head->size + MORE)
+        return false;
+    memcpy(r.at, text, size);
+    memset(r.at + size, 0, WORD);
+    for (struct leaf *l = leaf; l < behind; l++)
+        if (l->changed) {
+            top[l->value].whole = l->said;
+            l->changed = false;
+        }
+    for (size_t at = 0;; leaf++) { /* in the text of before, as r.at is in this one */
+        const size_t left = head->size - at, rest = (size_t)(head->again + size - r.at),
+                     same = same_bytes(head->text + at, r.at, left < rest ? left : rest);
+        if (same == left && same == rest)
+            return true;
+        while (leaf < behind && leaf->end < at + same)
+            leaf++;
+        if (leaf == behind || leaf->start > at + same)
+            return false;
+        r.at += leaf->start - at;
+        if (!read_leaf_again(&r, leaf))
+            return false;
+        at = leaf->end;
+    }
 }
 
 sotto_status json_quick_read(struct json **out, const char *text, size_t size, const char *name)
@@ -264,6 +371,8 @@ sotto_status json_quick_read(struct json **out, const char *text, size_t size, c
         *out = NULL;
         return SOTTO_OK;
     }
+    if (*out && read_again((struct json_quick *)*out, text, size))
+        return SOTTO_OK;
     const sotto_status status = read_into(out, &full, size / 16 + 16, text, size, name);
     return full ? read_into(out, &full, size / 2 + 2, text, size, name) : status; /* more cannot be there */
 }

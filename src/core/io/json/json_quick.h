@@ -23,6 +23,7 @@ struct json_quick {
         double real;
         int64_t whole;
         struct json_head *head; /* of an object: of the document */
+        bool flat;              /* of an array: none of its elements holds others */
     };
 };
 
@@ -45,6 +46,7 @@ static inline const struct json_quick *json_quick_next(const struct json_quick *
 {
     return value->next > 0 ? value + value->next : NULL;
 }
+const struct json_quick *json_quick_at(const struct json_quick *array, size_t i);
 const struct json_quick *json_quick_member(const struct json_quick *object, const char *key, size_t length);
 /** The same value of jansson's, to be released; NULL: out of memory. */
 json_t *json_quick_copy(const struct json_quick *value);

@@ -135,13 +135,9 @@ size_t json_count(const struct json *j)
 
 const struct json *json_at(const struct json *array, size_t i)
 {
-    const struct json_quick *q = json_quick(array), *element;
-    if (!q)
-        return (const struct json *)json_array_get(json_read_unwrap(array), i);
-    element = q->type == QUICK + JSON_ARRAY ? json_quick_first(q) : NULL;
-    while (element && i-- > 0)
-        element = json_quick_next(element);
-    return (const struct json *)element;
+    const struct json_quick *q = json_quick(array);
+    return q ? (const struct json *)json_quick_at(q, i)
+             : (const struct json *)json_array_get(json_read_unwrap(array), i);
 }
 
 const char *json_first_key(const struct json *object)
@@ -161,17 +157,11 @@ const char *json_next_key(const struct json *object, const char *key)
         json_object_iter_next(json_read_unwrap(object), json_object_key_to_iter(key)));
 }
 
-/* key: not ended. */
-static const struct json *json_read_member(const struct json *object, const char *key, size_t length)
+const struct json *json_member_of(const struct json *object, const char *key, size_t length)
 {
     const struct json_quick *q = json_quick(object);
     return q ? (const struct json *)json_quick_member(q, key, length)
              : (const struct json *)json_object_getn(json_read_unwrap(object), key, length);
-}
-
-const struct json *json_member(const struct json *object, const char *key)
-{
-    return json_read_member(object, key, strlen(key));
 }
 
 static bool is_number(const struct json *j)
@@ -230,7 +220,7 @@ const struct json *json_find(const struct json *j, const char *path)
             const struct json *next = NULL;
             for (; length > 0; length--)
                 if ((path[length] == '\0' || path[length] == '.' || path[length] == '[') &&
-                    (next = json_read_member(j, path, length)))
+                    (next = json_member_of(j, path, length)))
                     break;
             j = next;
             path += length;
