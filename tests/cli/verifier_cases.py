@@ -390,6 +390,14 @@ def runs(sotto, *files):
         c["run"]["steps"]["charged"] = 2**41
         claim = c["guarantee"]["proved"] if isinstance(c["guarantee"]["proved"], dict) else c["guarantee"]["conditional"]
         expect(c["run"]["sample_rate"] == 1 or not verifier.check_account_of_run(checks, c, claim) and checks.undecided, f"{file}: 2^41 steps are decided")
+        # a distribution that confirms whatever is stated: the second bound, by Renyi divergence, is below three times the truth
+        checks, c, kept = verifier.Checks(), copy.deepcopy(honest), verifier.confirm
+        claim = c["guarantee"]["proved"] if isinstance(c["guarantee"]["proved"], dict) else c["guarantee"]["conditional"]
+        claim["epsilon"] = {end: 3 * value for end, value in claim["epsilon"].items()}
+        verifier.confirm = lambda *facts: (True, facts[7])
+        refused = not verifier.check_account_of_run(checks, c, claim) and "is below the stated lower end" in checks.failed
+        verifier.confirm = kept
+        expect(refused or c["run"]["sample_rate"] == 1 or "person" in c or c["mechanism"] != "gaussian", f"{file}: a planted error in the first bound shows nowhere: {checks.failed}")
 
 
 def totals(sotto, *ledgers):
