@@ -145,7 +145,7 @@ sotto_status sotto_ask(struct sotto_certificate **certificate, const struct sott
     TRY(check_ask(ask));
     TRY(read_plan(&e, &plan, ask));
     ask_share(&plan, gaussian);
-    NEW(queries, plan.count);
+    NEW(queries, ASK_LEVELS * plan.count);
     ask_list_queries(queries, &count, &plan);
     statistic_of_queries(&r.sensitivity, queries, count);
     r.spend.provenance = &unit;

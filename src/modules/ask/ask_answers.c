@@ -1,9 +1,11 @@
 #include "ask/ask_answers.h"
 #include "ask/ask_interval.h"
+#include "ask/ask_quantile.h"
 
 #include "dp/certificate/certificate.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* The standard deviation of a b combination of two cells. */
 static double deviation_of(double a, double b, const struct ask_release *r)
@@ -78,6 +80,28 @@ struct ask_answer ask_answer_of(const struct ask_plan *plan, const struct ask_qu
     }
 }
 
+/* The number of rows is public where each of them counts. */
+sotto_status ask_quantiles_of(double *values, const struct ask_plan *plan, const struct ask_query *q,
+                              size_t group, const struct ask_release *r)
+{
+    sotto_status status = SOTTO_OK;
+    const struct encoding_column *c = &plan->schema->columns[q->columns[0]];
+    const struct ask_tree t = ask_tree_of(c);
+    const bool all = q->key_count == 0 && q->term_count == 0 && c->fills;
+    double *nodes = NULL, *leaves = NULL;
+    NEW(nodes, ask_tree_nodes(&t));
+    NEW(leaves, (size_t)1 << t.levels);
+    for (size_t i = 0; i < ask_tree_nodes(&t); i++)
+        nodes[i] = r->cells[q->first + group * q->parts + i] / (double)q->mass;
+    ask_tree_solve(leaves, nodes, &t, all ? (double)r->rows : NAN);
+    for (size_t i = 0; i < q->share_count; i++)
+        values[i] = ask_tree_quantile(leaves, &t, q->shares[i]);
+done:
+    base_free(nodes);
+    base_free(leaves);
+    return status;
+}
+
 /* ---- CSV ---- */
 
 /* The columns of all keys, each once: which[column] is its number among them from 1, 0: none. */
@@ -150,31 +174,60 @@ static void write_header(struct atomic_file *f, const struct ask_plan *plan, con
     atomic_write(f, "\n", 1);
 }
 
-sotto_status ask_answers_write(const char *path, const struct ask_plan *plan, const struct ask_release *r)
+/* Where the rows go. */
+struct answers_file {
+    struct atomic_file f;
+    const struct ask_plan *plan;
+    size_t *columns, count;
+};
+
+static void write_row(struct answers_file *out, const struct ask_query *q, size_t group,
+                      const char *statistic, const struct ask_answer *a)
+{
+    write_cell(&out->f, q->name[0] ? q->name : q->text);
+    write_keys(&out->f, out->plan, q, group, out->columns, out->count);
+    write_cell(&out->f, statistic);
+    write_answer(&out->f, a, q->parts == 0);
+}
+
+static sotto_status write_group(struct answers_file *out, const struct ask_query *q, size_t group,
+                                const struct ask_release *r)
 {
     static const char *const statistics[] = {"count", "sum", "mean", "variance", "deviation", "covariance"};
     sotto_status status = SOTTO_OK;
-    struct atomic_file f = {0};
-    size_t *which = NULL, *columns = NULL;
-    NEW(which, plan->schema->count + 1);
-    NEW(columns, plan->schema->count + 1);
-    const size_t count = number_keys(which, columns, plan);
-    TRY(atomic_open(&f, path));
-    write_header(&f, plan, columns, count, r->seeded);
-    for (size_t i = 0; i < plan->count; i++) {
-        const struct ask_query *q = &plan->queries[i];
-        for (size_t g = 0; g < q->groups; g++) {
-            const struct ask_answer a = ask_answer_of(plan, q, g, r);
-            write_cell(&f, q->name[0] ? q->name : q->text);
-            write_keys(&f, plan, q, g, columns, count);
-            write_cell(&f, statistics[q->statistic]);
-            write_answer(&f, &a, q->parts == 0);
-        }
+    double values[ASK_SHARES];
+    char statistic[64];
+    if (q->statistic != ASK_QUANTILE) {
+        const struct ask_answer a = ask_answer_of(out->plan, q, group, r);
+        write_row(out, q, group, statistics[q->statistic], &a);
+        goto done;
     }
-    TRY(atomic_commit(&f));
+    TRY(ask_quantiles_of(values, out->plan, q, group, r));
+    for (size_t i = 0; i < q->share_count; i++) {
+        snprintf(statistic, sizeof statistic, "quantile %.15g", q->shares[i]);
+        write_row(out, q, group, statistic, &(struct ask_answer){values[i], NAN, NAN, NAN});
+    }
 done:
-    atomic_discard(&f);
+    return status;
+}
+
+sotto_status ask_answers_write(const char *path, const struct ask_plan *plan, const struct ask_release *r)
+{
+    sotto_status status = SOTTO_OK;
+    struct answers_file out = {.plan = plan};
+    size_t *which = NULL;
+    NEW(which, plan->schema->count + 1);
+    NEW(out.columns, plan->schema->count + 1);
+    out.count = number_keys(which, out.columns, plan);
+    TRY(atomic_open(&out.f, path));
+    write_header(&out.f, plan, out.columns, out.count, r->seeded);
+    for (size_t i = 0; i < plan->count; i++)
+        for (size_t g = 0; g < plan->queries[i].groups; g++)
+            TRY(write_group(&out, &plan->queries[i], g, r));
+    TRY(atomic_commit(&out.f));
+done:
+    atomic_discard(&out.f);
     base_free(which);
-    base_free(columns);
+    base_free(out.columns);
     return status;
 }

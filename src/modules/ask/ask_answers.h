@@ -16,9 +16,12 @@ struct ask_answer {
     double value, low, high; /* low and high: 95 % of the noise alone */
     double deviation;        /* of the noise */
 };
-/** One group of a query. */
+/** One group of a query; not of a quantile. */
 struct ask_answer ask_answer_of(const struct ask_plan *plan, const struct ask_query *q, size_t group,
                                 const struct ask_release *r);
+/** Quantiles of one group: values (q->share_count). ENOMEM. */
+sotto_status ask_quantiles_of(double *values, const struct ask_plan *plan, const struct ask_query *q,
+                              size_t group, const struct ask_release *r);
 /** All of them as CSV, one row each. ECREATE, EIO, ENOMEM. */
 sotto_status ask_answers_write(const char *path, const struct ask_plan *plan, const struct ask_release *r);
 

@@ -1,119 +1,16 @@
 /* The grammar of queries (page.md). What a query means is written out again, in one way for one meaning: its canonical text. */
-#include "ask/ask_query.h"
-#include "ask/ask_words.h"
-#include "base/choice.h"
+#include "ask/ask_quantile.h"
+#include "ask/ask_parser.h"
 #include "io/text/number.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The query that is being read. */
-struct parser {
-    struct ask_words words;
-    const struct sotto_table_encoding *schema;
-    const char *name; /* of the schema */
-    struct ask_query *q;
-    size_t length; /* of q->text */
-};
-
 static const char *const statistics[] = {[ASK_COUNT] = "count",         [ASK_SUM] = "sum",
                                          [ASK_MEAN] = "mean",           [ASK_VARIANCE] = "variance",
-                                         [ASK_DEVIATION] = "deviation", [ASK_COVARIANCE] = "covariance"};
-static const char *const keywords[] = {"by", "x",   "where", "and",    "in", "is",
-                                       "or", "per", "with",  "weight", "as", "from"};
-
-__attribute__((format(printf, 2, 3))) static void ask_say(struct parser *p, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    const size_t room = sizeof p->q->text - p->length;
-    const int wrote = vsnprintf(p->q->text + p->length, room, format, list);
-    va_end(list);
-    p->length += (size_t)wrote < room ? (size_t)wrote : room - 1;
-}
-
-/* As it is in a canonical query: in quotes where it would be read as something else. */
-static const char *quote_name(char out[ASK_WORD + 2], const char *text)
-{
-    struct ask_words w;
-    bool plain = ask_words_begin(&w, text, 1) == SOTTO_OK && w.next.kind == ASK_A_WORD && !*w.rest;
-    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
-        plain = plain && !ask_words_next_is(&w, keywords[i]);
-    snprintf(out, ASK_WORD + 2, plain ? "%s" : "\"%s\"", text);
-    return out;
-}
-
-static sotto_status expect_sign(struct parser *p, const char *sign, const char *why)
-{
-    if (!ask_words_next_is(&p->words, sign))
-        return ask_fail_at(&p->words, &p->words.next, "expected '%s' %s", sign, why);
-    return ask_words_take(&p->words);
-}
-
-static bool is_keyword(const struct ask_words *w)
-{
-    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
-        if (ask_words_next_is(w, keywords[i]))
-            return true;
-    return false;
-}
-
-/* ---- columns ---- */
-
-/* What a name may have meant, of names that are shown to it one by one. */
-struct guess {
-    const char *given;
-    size_t nearest, length;
-    char text[CHOICE_GUESS], all[300]; /* "; did you mean 'age'?"; "; expected one of age, ward" */
-};
-
-static void guess_from(struct guess *g, const char *name)
-{
-    const size_t distance = name_distance(g->given, name), room = sizeof g->all - g->length;
-    const int wrote =
-        snprintf(g->all + g->length, room, "%s%s", g->length ? ", " : "; expected one of ", name);
-    g->length += (size_t)wrote < room ? (size_t)wrote : room - 1;
-    if (distance >= strlen(g->given) || distance >= (g->nearest ? g->nearest : 2 + strlen(g->given) / 6))
-        return;
-    g->nearest = distance;
-    snprintf(g->text, sizeof g->text, "; did you mean '%.64s'?", name);
-}
-
-static const char *guess_text(const struct guess *g)
-{
-    return g->text[0] ? g->text : g->all;
-}
-
-static sotto_status read_column(size_t *column, struct parser *p)
-{
-    sotto_status status = SOTTO_OK;
-    const struct sotto_table_encoding *e = p->schema;
-    const struct ask_token t = p->words.next;
-    if (is_keyword(&p->words))
-        TRY(ask_fail_at(&p->words, &t,
-                        "'%s' is a word of the grammar; expected a column, in quotes if it is called so",
-                        t.text));
-    if (t.kind != ASK_A_WORD && t.kind != ASK_A_QUOTE)
-        TRY(ask_fail_at(&p->words, &t, "expected the name of a column"));
-    *column = strcmp(t.text, e->label) == 0 ? e->count : encoding_find(e, t.text);
-    if (*column == e->count && strcmp(t.text, e->label) != 0) {
-        struct guess g = {.given = t.text};
-        for (size_t j = 0; j <= e->count; j++)
-            if (ask_column_kind(e, j) != COLUMN_IGNORED)
-                guess_from(&g, ask_column_name(e, j));
-        TRY(ask_fail_at(&p->words, &t, "'%s' is no column of %s%s", t.text, p->name, guess_text(&g)));
-    }
-    if (e->person && strcmp(t.text, e->person) == 0)
-        TRY(ask_fail_at(&p->words, &t, "column '%s' says who a person is; expected another column", t.text));
-    if (ask_column_kind(e, *column) == COLUMN_IGNORED)
-        TRY(ask_fail_at(&p->words, &t, "column '%s' is of type ignore in %s; expected a number or a category",
-                        t.text, p->name));
-    TRY(ask_words_take(&p->words));
-done:
-    return status;
-}
+                                         [ASK_DEVIATION] = "deviation", [ASK_COVARIANCE] = "covariance",
+                                         [ASK_QUANTILE] = "quantile"};
 
 static sotto_status read_number_column(struct parser *p)
 {
@@ -121,26 +18,18 @@ static sotto_status read_number_column(struct parser *p)
     const struct ask_token t = p->words.next;
     size_t *column = &p->q->columns[p->q->column_count];
     char name[ASK_WORD + 2];
-    TRY(read_column(column, p));
+    TRY(parser_column(column, p));
     if (ask_column_kind(p->schema, *column) != COLUMN_NUMBER)
         TRY(ask_fail_at(&p->words, &t,
                         "column '%s' is a category, and a %s is of numbers; 'histogram %s' counts its values",
-                        t.text, statistics[p->q->statistic], quote_name(name, t.text)));
-    ask_say(p, "%s%s", p->q->column_count ? ", " : " ", quote_name(name, t.text));
+                        t.text, statistics[p->q->statistic], parser_quote(name, t.text)));
+    parser_say(p, "%s%s", p->q->column_count ? ", " : " ", parser_quote(name, t.text));
     p->q->column_count++;
 done:
     return status;
 }
 
 /* ---- keys ---- */
-
-static sotto_status read_number(double *x, struct parser *p, const char *what)
-{
-    if (p->words.next.kind != ASK_A_NUMBER || !isfinite(p->words.next.number))
-        return ask_fail_at(&p->words, &p->words.next, "expected %s", what);
-    *x = p->words.next.number;
-    return ask_words_take(&p->words);
-}
 
 /* One more edge behind key->cells others. */
 static sotto_status add_edge(struct ask_key *key, double edge, struct parser *p, const struct ask_token *at)
@@ -163,11 +52,11 @@ static sotto_status read_steps(double steps[3], struct ask_key *key, struct pars
     sotto_status status = SOTTO_OK;
     const struct ask_token at = p->words.next;
     double low = 0, high = 0, step = 0;
-    TRY(read_number(&low, p, "edges, such as 0:110:10"));
-    TRY(expect_sign(p, ":", "between low, high and step, as in 0:110:10"));
-    TRY(read_number(&high, p, "the highest edge, as in 0:110:10"));
-    TRY(expect_sign(p, ":", "between low, high and step, as in 0:110:10"));
-    TRY(read_number(&step, p, "the step, as in 0:110:10"));
+    TRY(parser_number(&low, p, "edges, such as 0:110:10"));
+    TRY(parser_expect(p, ":", "between low, high and step, as in 0:110:10"));
+    TRY(parser_number(&high, p, "the highest edge, as in 0:110:10"));
+    TRY(parser_expect(p, ":", "between low, high and step, as in 0:110:10"));
+    TRY(parser_number(&step, p, "the step, as in 0:110:10"));
     if (!(low < high) || !(step > 0))
         TRY(ask_fail_at(&p->words, &at,
                         "the edges do not increase; expected low:high:step with low < high and step > 0"));
@@ -189,10 +78,10 @@ static sotto_status read_list_of_edges(struct ask_key *key, struct parser *p)
     do {
         TRY(ask_words_take(&p->words));
         const struct ask_token t = p->words.next;
-        TRY(read_number(&edge, p, "an edge, as in [0, 18, 65, 110]"));
+        TRY(parser_number(&edge, p, "an edge, as in [0, 18, 65, 110]"));
         TRY(add_edge(key, edge, p, &t));
     } while (ask_words_next_is(&p->words, ","));
-    TRY(expect_sign(p, "]", "or ',' behind an edge"));
+    TRY(parser_expect(p, "]", "or ',' behind an edge"));
     if (key->cells < 2)
         TRY(ask_fail_at(&p->words, &at, "one edge; expected at least two, as in [0, 18, 65, 110]"));
 done:
@@ -206,7 +95,7 @@ static sotto_status miss_edges(struct parser *p, const struct ask_token *t, size
     const struct encoding_column *c = &p->schema->columns[column];
     return ask_fail_at(&p->words, t,
                        "column '%s' holds numbers and needs edges; give them as in '%s %s:%s:%s'", t->text,
-                       quote_name(name, t->text), number_text(low, c->low), number_text(high, c->high),
+                       parser_quote(name, t->text), number_text(low, c->low), number_text(high, c->high),
                        number_text(step, (c->high - c->low) / 10));
 }
 
@@ -216,7 +105,7 @@ static sotto_status write_key(struct ask_key *key, const char *column, const dou
 {
     char name[ASK_WORD + 2], number[NUMBER_TEXT];
     const size_t room = sizeof key->text, count = steps ? 3 : key->edges ? key->cells : 0;
-    size_t n = (size_t)snprintf(key->text, room, "%s%s", quote_name(name, column),
+    size_t n = (size_t)snprintf(key->text, room, "%s%s", parser_quote(name, column),
                                 steps   ? " "
                                 : count ? " ["
                                         : "");
@@ -240,7 +129,7 @@ static sotto_status read_key(struct parser *p)
     if (p->q->key_count == ASK_KEYS)
         TRY(ask_fail_at(&p->words, &t, "more than %d keys; expected fewer", ASK_KEYS));
     struct ask_key *key = &p->q->keys[p->q->key_count];
-    TRY(read_column(&key->column, p));
+    TRY(parser_column(&key->column, p));
     p->q->key_count++;
     double steps[3];
     bool even = false;
@@ -271,158 +160,60 @@ static sotto_status read_keys(struct parser *p, const char *between)
     bool more;
     do {
         TRY(read_key(p));
-        ask_say(p, "%s", p->q->keys[p->q->key_count - 1].text);
+        parser_say(p, "%s", p->q->keys[p->q->key_count - 1].text);
         more = ask_words_next_is(&p->words, between);
         if (more) {
             TRY(ask_words_take(&p->words));
-            ask_say(p, strcmp(between, ",") == 0 ? ", " : " x ");
+            parser_say(p, strcmp(between, ",") == 0 ? ", " : " x ");
         }
     } while (more);
-done:
-    return status;
-}
-
-/* ---- terms ---- */
-
-static const char *const comparisons[] = {[ASK_IS] = "=",       [ASK_IS_NOT] = "!=", [ASK_BELOW] = "<",
-                                          [ASK_AT_MOST] = "<=", [ASK_ABOVE] = ">",   [ASK_AT_LEAST] = ">="};
-enum { COMPARISONS = sizeof comparisons / sizeof *comparisons };
-
-/* A value of the column: its number, or the number of its category. */
-static sotto_status read_value(struct ask_term *term, struct parser *p)
-{
-    sotto_status status = SOTTO_OK;
-    const struct ask_token t = p->words.next;
-    double value = t.number;
-    char shown[NUMBER_TEXT], name[ASK_WORD + 2];
-    const char *text = t.text;
-    if (ask_column_kind(p->schema, term->column) == COLUMN_NUMBER) {
-        TRY(read_number(&value, p, "a number, as the column holds numbers"));
-        value = (double)(float)value; /* as cells are kept */
-        text = number_text(shown, value);
-    } else {
-        const struct text_list *list = ask_categories(p->schema, term->column);
-        const size_t k = text_list_find(list, cell_of_text(t.text));
-        if (t.kind == ASK_END || t.kind == ASK_A_SIGN)
-            TRY(ask_fail_at(&p->words, &t, "expected a value of column '%s'",
-                            ask_column_name(p->schema, term->column)));
-        if (k == list->count) {
-            struct guess g = {.given = t.text};
-            for (size_t i = 0; i < list->count; i++)
-                guess_from(&g, list->texts[i]);
-            TRY(ask_fail_at(&p->words, &t, "'%s' is no value of column '%s' in %s%s", t.text,
-                            ask_column_name(p->schema, term->column), p->name, guess_text(&g)));
-        }
-        value = (double)k;
-        text = quote_name(name, t.text);
-        TRY(ask_words_take(&p->words));
-    }
-    if (term->count == 0 || (term->count & (term->count - 1)) == 0)
-        REGROW(term->values, term->count, term->count ? 2 * term->count : 1);
-    term->values[term->count++] = value;
-    ask_say(p, "%s", text);
-done:
-    return status;
-}
-
-static sotto_status read_values(struct ask_term *term, struct parser *p)
-{
-    sotto_status status = SOTTO_OK;
-    TRY(ask_words_take(&p->words));
-    if (!ask_words_next_is(&p->words, "{"))
-        TRY(ask_fail_at(&p->words, &p->words.next, "expected '{' behind 'in', as in 'in {a, b}'"));
-    ask_say(p, "in {");
-    do {
-        TRY(ask_words_take(&p->words));
-        if (term->count)
-            ask_say(p, ", ");
-        TRY(read_value(term, p));
-    } while (ask_words_next_is(&p->words, ","));
-    TRY(expect_sign(p, "}", "or ',' behind a value"));
-    ask_say(p, "}");
-done:
-    return status;
-}
-
-static sotto_status read_term(struct parser *p)
-{
-    sotto_status status = SOTTO_OK;
-    char name[ASK_WORD + 2];
-    const struct ask_token t = p->words.next;
-    size_t c = 0;
-    if (p->q->term_count == ASK_TERMS)
-        TRY(ask_fail_at(&p->words, &t, "more than %d conditions; expected fewer", ASK_TERMS));
-    struct ask_term *term = &p->q->terms[p->q->term_count];
-    TRY(read_column(&term->column, p));
-    p->q->term_count++;
-    ask_say(p, "%s ", quote_name(name, t.text));
-    while (c < COMPARISONS && !ask_words_next_is(&p->words, comparisons[c]))
-        c++;
-    if (ask_words_next_is(&p->words, "in")) {
-        TRY(read_values(term, p));
-    } else if (ask_words_next_is(&p->words, "is")) {
-        term->comparison = ASK_IS_MISSING;
-        TRY(ask_words_take(&p->words));
-        if (!ask_words_next_is(&p->words, "missing"))
-            TRY(ask_fail_at(&p->words, &p->words.next, "expected 'missing' behind 'is'"));
-        TRY(ask_words_take(&p->words));
-        ask_say(p, "is missing");
-    } else if (c == COMPARISONS) {
-        TRY(ask_fail_at(&p->words, &p->words.next,
-                        "expected =, !=, <, <=, >, >=, 'in {...}' or 'is missing' behind column '%s'",
-                        t.text));
-    } else {
-        if (c > ASK_IS_NOT && ask_column_kind(p->schema, term->column) == COLUMN_CATEGORY)
-            TRY(ask_fail_at(&p->words, &p->words.next,
-                            "column '%s' is a category, which has no order; give =, != or 'in {...}'",
-                            t.text));
-        term->comparison = (enum ask_comparison)c;
-        TRY(ask_words_take(&p->words));
-        ask_say(p, "%s ", comparisons[c]);
-        TRY(read_value(term, p));
-    }
-done:
-    return status;
-}
-
-static sotto_status read_terms(struct parser *p)
-{
-    sotto_status status = SOTTO_OK;
-    bool more;
-    ask_say(p, " where ");
-    do {
-        TRY(ask_words_take(&p->words)); /* where, and */
-        TRY(read_term(p));
-        more = ask_words_next_is(&p->words, "and");
-        if (more)
-            ask_say(p, " and ");
-    } while (more);
-    if (ask_words_next_is(&p->words, "or"))
-        TRY(ask_fail_at(&p->words, &p->words.next,
-                        "'or' is not available; write two queries, or 'in {a, b}'"));
 done:
     return status;
 }
 
 /* ---- a query ---- */
 
+static sotto_status add_share(struct parser *p, double share)
+{
+    char number[NUMBER_TEXT];
+    if (!(share > 0 && share < 1) || p->q->share_count == ASK_SHARES)
+        return ask_fail_at(&p->words, &p->words.next,
+                           "expected 1 to %d numbers between 0 and 1, as in 'quantile a .25 .5'", ASK_SHARES);
+    p->q->shares[p->q->share_count++] = share;
+    parser_say(p, " %s", number_text(number, share));
+    return SOTTO_OK;
+}
+
+static sotto_status read_shares(struct parser *p)
+{
+    sotto_status status = SOTTO_OK;
+    do {
+        TRY(add_share(p, p->words.next.kind == ASK_A_NUMBER ? p->words.next.number : 0));
+        TRY(ask_words_take(&p->words));
+    } while (p->words.next.kind == ASK_A_NUMBER);
+done:
+    return status;
+}
+
 static sotto_status read_statistic(struct parser *p)
 {
     sotto_status status = SOTTO_OK;
-    static const char *const not_yet[] = {"median", "quantile", "correlation"};
     const struct ask_token t = p->words.next;
-    const char *const all = "count, sum, mean, variance, deviation, covariance, histogram or crosstab";
+    const char *const all =
+        "count, sum, mean, variance, deviation, covariance, median, quantile, histogram or crosstab";
     char guess[CHOICE_GUESS];
     size_t s = 0;
-    while (s <= ASK_COVARIANCE && !ask_words_next_is(&p->words, statistics[s]))
+    while (s <= ASK_QUANTILE && !ask_words_next_is(&p->words, statistics[s]))
         s++;
-    for (size_t i = 0; i < sizeof not_yet / sizeof *not_yet; i++)
-        if (ask_words_next_is(&p->words, not_yet[i]))
-            TRY(ask_fail_at(&p->words, &t, "'%s' is not available; expected %s", t.text, all));
-    p->q->statistic = s <= ASK_COVARIANCE ? (enum ask_statistic)s : ASK_COUNT;
+    const bool median = ask_words_next_is(&p->words, "median");
+    if (median)
+        s = ASK_QUANTILE;
+    if (ask_words_next_is(&p->words, "correlation"))
+        TRY(ask_fail_at(&p->words, &t, "'%s' is not available; expected %s", t.text, all));
+    p->q->statistic = s <= ASK_QUANTILE ? (enum ask_statistic)s : ASK_COUNT;
     if (ask_words_next_is(&p->words, "histogram") || ask_words_next_is(&p->words, "crosstab")) {
         const bool cross = ask_words_next_is(&p->words, "crosstab");
-        ask_say(p, cross ? "crosstab " : "histogram ");
+        parser_say(p, cross ? "crosstab " : "histogram ");
         TRY(ask_words_take(&p->words));
         TRY(read_keys(p, cross ? "x" : ""));
         if (cross && p->q->key_count < 2)
@@ -430,12 +221,12 @@ static sotto_status read_statistic(struct parser *p)
                             "expected 'x' and another column, as in 'crosstab a x b'"));
         goto done;
     }
-    if (s > ASK_COVARIANCE) {
+    if (s > ASK_QUANTILE) {
         choice_guess(guess, t.text, all);
         status = ask_fail_at(&p->words, &t, "'%s' begins no query; expected %s%s", t.text, all, guess);
         goto done;
     }
-    ask_say(p, "%s", statistics[s]);
+    parser_say(p, "%s", statistics[s]);
     TRY(ask_words_take(&p->words));
     if (s == ASK_COUNT && ask_words_next_is(&p->words, "persons"))
         TRY(ask_fail_at(&p->words, &p->words.next,
@@ -444,9 +235,11 @@ static sotto_status read_statistic(struct parser *p)
         goto done;
     TRY(read_number_column(p));
     if (s == ASK_COVARIANCE) {
-        TRY(expect_sign(p, ",", "between two columns, as in 'covariance a, b'"));
+        TRY(parser_expect(p, ",", "between two columns, as in 'covariance a, b'"));
         TRY(read_number_column(p));
     }
+    if (s == ASK_QUANTILE)
+        TRY(median ? add_share(p, 0.5) : read_shares(p));
 done:
     return status;
 }
@@ -455,7 +248,7 @@ static sotto_status read_name(struct parser *p)
 {
     sotto_status status = SOTTO_OK;
     TRY(ask_words_take(&p->words));
-    if (p->words.next.kind != ASK_A_WORD || is_keyword(&p->words))
+    if (p->words.next.kind != ASK_A_WORD || parser_at_keyword(&p->words))
         TRY(ask_fail_at(&p->words, &p->words.next, "expected a name behind 'as'"));
     snprintf(p->q->name, sizeof p->q->name, "%s", p->words.next.text);
     TRY(ask_words_take(&p->words));
@@ -469,12 +262,12 @@ static sotto_status read_query(struct parser *p)
     static const char *const not_yet[] = {"per", "with", "weight"};
     TRY(read_statistic(p));
     if (ask_words_next_is(&p->words, "by")) {
-        ask_say(p, " by ");
+        parser_say(p, " by ");
         TRY(ask_words_take(&p->words));
         TRY(read_keys(p, ","));
     }
     if (ask_words_next_is(&p->words, "where"))
-        TRY(read_terms(p));
+        TRY(parser_terms(p));
     for (size_t i = 0; i < sizeof not_yet / sizeof *not_yet; i++)
         if (ask_words_next_is(&p->words, not_yet[i]))
             TRY(ask_fail_at(&p->words, &p->words.next, "'%s' is not available; omit it", not_yet[i]));
@@ -497,7 +290,7 @@ static sotto_status finish_query(struct ask_plan *plan, struct parser *p)
     sotto_status status = SOTTO_OK;
     struct ask_query *q = p->q;
     const bool whole = q->key_count == 0 && q->term_count == 0;
-    static const size_t parts[] = {1, 3, 3, 4, 4, 5};
+    static const size_t parts[] = {1, 3, 3, 4, 4, 5, 0};
     q->groups = 1;
     for (size_t k = 0; k < q->key_count; k++) {
         plan->used[q->keys[k].column] = true;
@@ -515,6 +308,13 @@ static sotto_status finish_query(struct ask_plan *plan, struct parser *p)
     q->parts = q->single ? 1 : parts[q->statistic];
     if (q->statistic == ASK_COUNT && whole)
         q->parts = 0;
+    if (q->statistic == ASK_QUANTILE) {
+        const struct ask_tree t = ask_tree_of(&p->schema->columns[q->columns[0]]);
+        q->parts = ask_tree_nodes(&t) + 1;
+        if (q->groups > ASK_CELLS / q->parts)
+            TRY(ask_fail_at(&p->words, &p->words.next, "more than %zu cells; expected fewer keys or edges",
+                            ASK_CELLS));
+    }
     plan->cells += q->again ? 0 : q->groups * q->parts;
     if (plan->cells > ASK_CELLS)
         TRY(ask_fail_at(&p->words, &p->words.next,

@@ -1,5 +1,6 @@
 /* Columns, cells and masses of queries. */
 #include "ask/ask_query.h"
+#include "ask/ask_quantile.h"
 
 #include "dp/certificate/certificate.h"
 #include "dp/noise/lattice.h" /* int128 */
@@ -164,6 +165,11 @@ static void add_parts(int64_t *cells, const struct ask_query *q, const struct as
             cells[q->parts - 1] += m;
             return;
         }
+        if (q->statistic == ASK_QUANTILE) {
+            const struct ask_tree t = ask_tree_of(&plan->schema->columns[q->columns[j]]);
+            ask_tree_add(cells, &t, x, m);
+            return;
+        }
         y[j] = share_of(plan->schema, q->columns[j], x, m);
     }
     if (q->statistic == ASK_SUM || q->statistic == ASK_MEAN) {
@@ -208,9 +214,23 @@ void ask_share(struct ask_plan *plan, bool gaussian)
         struct ask_query *q = &plan->queries[i];
         /* a single cell moves by its mass, so that may be larger: rounded down, it moves no further than the others */
         q->mass = (int64_t)(q->single ? unit * (gaussian ? 0x1.6a09e6p0 : 2) : unit);
+        if (q->statistic == ASK_QUANTILE) { /* all levels together move as far as another query */
+            const double levels = (double)ask_tree_of(&plan->schema->columns[q->columns[0]]).levels;
+            q->mass = (int64_t)floor(unit / (gaussian ? sqrt(levels) : levels));
+        }
         q->first = q->again ? plan->queries[q->same].first : plan->cells;
         plan->cells += q->again ? 0 : q->groups * q->parts;
     }
+}
+
+/* A row lies in one node of each level, or is missing, which is a cell beside the first level. */
+static void list_levels(struct certificate_query *list, size_t *count, const struct ask_plan *plan,
+                        struct ask_query *q)
+{
+    const struct ask_tree t = ask_tree_of(&plan->schema->columns[q->columns[0]]);
+    for (size_t level = 1; level <= t.levels; level++)
+        list[(*count)++] =
+            (struct certificate_query){q->text, q->groups * (((size_t)1 << level) + (level == 1)), q->mass};
 }
 
 void ask_list_queries(struct certificate_query *list, size_t *count, const struct ask_plan *plan)
@@ -218,7 +238,9 @@ void ask_list_queries(struct certificate_query *list, size_t *count, const struc
     *count = 0;
     for (size_t i = 0; i < plan->count; i++) {
         struct ask_query *q = &plan->queries[i];
-        if (!q->again && q->parts > 0)
+        if (!q->again && q->statistic == ASK_QUANTILE)
+            list_levels(list, count, plan, q);
+        else if (!q->again && q->parts > 0)
             list[(*count)++] = (struct certificate_query){q->text, q->groups * q->parts, q->mass};
     }
 }

@@ -4,7 +4,9 @@
 
 #include "data/encoding/encoding.h"
 
-enum { ASK_KEYS = 6, ASK_TERMS = 8, ASK_TEXT = 1024, ASK_COLUMNS = 2 };
+/* The most levels of a tree of quantiles. */
+enum { ASK_LEVELS = 11 };
+enum { ASK_SHARES = 32, ASK_KEYS = 6, ASK_TERMS = 8, ASK_TEXT = 1024, ASK_COLUMNS = 2 };
 #define ASK_CELLS ((size_t)1 << 24) /* of all queries together */
 
 enum ask_statistic {
@@ -13,7 +15,8 @@ enum ask_statistic {
     ASK_MEAN,
     ASK_VARIANCE,
     ASK_DEVIATION,
-    ASK_COVARIANCE
+    ASK_COVARIANCE,
+    ASK_QUANTILE
 };
 /* A column whose values divide the rows. The last cell is that of missing values. */
 struct ask_key {
@@ -32,6 +35,8 @@ struct ask_term {
 struct ask_query {
     enum ask_statistic statistic;
     size_t columns[ASK_COLUMNS], column_count;
+    double shares[ASK_SHARES]; /* of quantiles */
+    size_t share_count;
     struct ask_key keys[ASK_KEYS];
     size_t key_count;
     struct ask_term terms[ASK_TERMS];
@@ -42,8 +47,8 @@ struct ask_query {
     size_t groups, parts; /* cells = groups * parts; parts 0: public, free */
     size_t first;         /* of its cells in the vector */
     bool single;          /* one cell, which a row adds 0 to mass to */
-    int64_t mass;
-    bool again; /* it is query number `same` once more: answered from the same cells */
+    int64_t mass;         /* of a quantile: on each level of its tree (ask_quantile.h) */
+    bool again;           /* it is query number `same` once more: answered from the same cells */
     size_t same;
 };
 struct ask_plan {
@@ -89,7 +94,7 @@ void ask_add_row(int64_t *sums, const struct ask_plan *plan, const struct ask_va
 void ask_share(struct ask_plan *plan, bool gaussian);
 struct certificate_query;
 /** What the certificate says of them, each once, and what their sensitivity follows from (dp/release/statistic.h).
- *  Out:     list  (*count), has room for plan->count; texts are borrowed */
+ *  Out:     list  (*count), has room for ASK_LEVELS * plan->count: a quantile has a histogram for each level; texts are borrowed */
 void ask_list_queries(struct certificate_query *list, size_t *count, const struct ask_plan *plan);
 
 #endif

@@ -1,7 +1,9 @@
 /* Queries on tables of a few rows: what is refused and where, and how far one row moves the cells. */
 #include "support/test.h"
 
+#include "ask/ask_answers.h"
 #include "ask/ask_interval.h"
+#include "ask/ask_quantile.h"
 #include "ask/ask_query.h"
 #include "sotto/lab/account.h"
 #include "dp/release/statistic.h"
@@ -45,7 +47,7 @@ static sotto_status parse_one(struct ask_plan *plan, const char *text)
 static struct sotto_sensitivity share_plan(struct ask_plan *plan, bool gaussian)
 {
     struct sotto_sensitivity s = {0};
-    struct certificate_query list[8];
+    struct certificate_query list[8 * ASK_LEVELS];
     size_t count;
     ask_share(plan, gaussian);
     ask_list_queries(list, &count, plan);
@@ -108,8 +110,9 @@ TEST(errors_name_query_character_and_a_way_out)
         {"", "character 1: '' begins no query"},
         {"count", "nothing needs noise here"},
         /* what is in the grammar and does not work yet */
-        {"median Größe", "character 1: 'median' is not available"},
-        {"quantile Größe .5", "character 1: 'quantile' is not available"},
+        {"quantile Größe", "character 15: expected 1 to 32 numbers between 0 and 1"},
+        {"quantile Größe .5 1", "character 19: expected 1 to 32 numbers between 0 and 1"},
+        {"median key", "character 8: column 'key' is a category, and a quantile is of numbers"},
         {"correlation Größe, \"x\"", "character 1: 'correlation' is not available"},
         {"count persons where key = a", "character 7: 'count persons' is not available"},
         {"count by key from data", "character 14: keys that only the data know are not available"},
@@ -133,6 +136,8 @@ TEST(texts_become_canonical)
          "mean Größe by key, sex where key != a and Größe >= 0.5"},
         {"histogram \"x\" 0:2:1", "histogram \"x\" 0:2:1"},
         {"histogram Größe [ 0,1.50 ,2 ] by out", "histogram Größe [0, 1.5, 2] by out"},
+        {"Median Größe where key = a", "quantile Größe 0.5 where key = a"},
+        {"quantile Größe .250 .5 by key", "quantile Größe 0.25 0.5 by key"},
         {"crosstab key X sex x out", "crosstab key x sex x out"},
         {"covariance Größe,\"x\" where key in {a,b} and \"x\" is missing",
          "covariance Größe, \"x\" where key in {a, b} and \"x\" is missing"},
@@ -311,6 +316,100 @@ TEST(known_scales)
     assert_true(fabs(scale_of("histogram key", 1, 0) - 2) < 1e-6); /* variance 8 */
     /* a single cell by itself has the noise of L2 1, not sqrt 2 */
     assert_true(fabs(scale_of("mean Größe", 1, 1e-6) / sqrt(2) - 1 / 0.2367044) < 1e-4);
+}
+
+/* Each level of a tree is a histogram, and all levels together move as far as another query. */
+TEST(one_row_moves_a_quantile_on_every_level)
+{
+    for (int gaussian = 0; gaussian <= 1; gaussian++)
+        for (int where = 0; where <= 1; where++) {
+            struct ask_plan plan;
+            assert_int_equal(
+                parse_one(&plan, where ? "quantile \"x\" .1 .9 where out = yes" : "median Größe"), SOTTO_OK);
+            const struct sotto_sensitivity s = share_plan(&plan, gaussian);
+            const double mass = (double)plan.queries[0].mass, levels = 7;
+            int64_t *rows = rows_of(&plan);
+            assert_non_null(rows);
+            const struct moved m = move_all(&plan, rows, false), empty = move_all(&plan, rows, true);
+            assert_true(m.most == mass && m.l1 == 2 * levels * mass && m.l1 <= s.l1 &&
+                        m.l1 > s.l1 * (1 - 1e-12));
+            assert_true(m.l2 <= s.l2 && m.l2 > s.l2 * (1 - 1e-12));
+            assert_true(empty.l1 == levels * mass);
+            /* as far as a histogram, to the rounding of the mass */
+            assert_true(fabs((gaussian ? s.l2 / sqrt(2) : s.l1 / 2) / 0x1p30 - 1) < 1e-8);
+            base_free(rows);
+            ask_plan_clear(&plan);
+        }
+}
+
+/* ---- quantiles ---- */
+
+TEST(trees_solve_least_squares)
+{
+    struct rng rng = rng_stream(7, RNG_TEST, 2, 0);
+    const struct ask_tree t = {0, 1, 7, 3};
+    double nodes[14], kept[14], leaves[8];
+    for (int known = 0; known <= 1; known++) {
+        for (size_t i = 0; i < 14; i++)
+            kept[i] = nodes[i] = 10 * rng_unit(&rng);
+        ask_tree_solve(leaves, nodes, &t, known ? 40 : NAN);
+        double sum = 0, first = 0;
+        for (size_t i = 0; i < 8; i++)
+            sum += leaves[i];
+        for (size_t i = 0; i < 8;
+             i++) { /* no leaf can be moved, or moved against another one, for a smaller sum of squares */
+            const double two = leaves[i ^ 1] + leaves[i],
+                         four = i < 4 ? leaves[0] + leaves[1] + leaves[2] + leaves[3]
+                                      : leaves[4] + leaves[5] + leaves[6] + leaves[7];
+            const double slope = leaves[i] - kept[6 + i] + two - kept[2 + i / 2] + four - kept[i / 4];
+            first = i ? first : slope;
+            assert_true(fabs(slope - (known ? first : 0)) < 1e-12);
+        }
+        assert_true(!known || fabs(sum - 40) < 1e-12);
+    }
+}
+
+TEST(quantiles_without_noise_are_those_of_the_rows)
+{
+    struct ask_plan plan;
+    struct ask_value values[COLUMNS + 1] = {{0, 0}};
+    assert_int_equal(parse_one(&plan, "quantile Größe .2 .5 .9; median \"x\" where key = a"), SOTTO_OK);
+    ask_share(&plan, true);
+    int64_t *sums = base_alloc(plan.cells, sizeof *sums);
+    double *cells = base_alloc(plan.cells, sizeof *cells), out[3];
+    assert_true(sums && cells);
+    static const double rows[10] = {-1, 0, 0, 0.5, 1, 1, 1.5, 2, 3, 9}; /* as leaves: -1 0 0 1 1 1 2 2 3 3 */
+    for (size_t i = 0; i < 10; i++) {
+        values[1].number = i % 2 ? NAN : 0.1 * (double)i; /* 0, .2, .4, .6, .8 */
+        values[2].number = rows[i];
+        ask_add_row(sums, &plan, values);
+    }
+    for (size_t c = 0; c < plan.cells; c++)
+        cells[c] = (double)sums[c];
+    const struct ask_release r = {.cells = cells, .rows = 10, .gaussian = true};
+    assert_int_equal(ask_quantiles_of(out, &plan, &plan.queries[0], 0, &r), SOTTO_OK);
+    assert_true(out[0] == 0 && out[1] == 1 && out[2] == 3);
+    assert_int_equal(ask_quantiles_of(out, &plan, &plan.queries[1], 0, &r), SOTTO_OK);
+    assert_true(out[0] == 0.40625); /* the edge of 1/32 behind .4 */
+    base_free(sums);
+    base_free(cells);
+    ask_plan_clear(&plan);
+}
+
+TEST(edges_of_trees)
+{
+    const struct encoding_column fine = {.low = 0, .high = 1}, whole = {.low = -3, .high = 1021},
+                                 wide = {.low = 0, .high = 4096};
+    const struct ask_tree a = ask_tree_of(&fine), b = ask_tree_of(&whole), c = ask_tree_of(&wide);
+    assert_true(a.edges == 65 && a.levels == 7 && a.step == 1.0 / 64);
+    assert_true(b.edges == 1025 && b.levels == ASK_LEVELS && b.low == -3 && b.step == 1);
+    assert_true(c.edges == 1024 && c.levels == 10 && c.low == 4 && c.step == 4);
+    int64_t nodes[2046] = {0};
+    ask_tree_add(nodes, &c, -9, 1);    /* the first leaf, */
+    ask_tree_add(nodes, &c, 4, 1);     /* */
+    ask_tree_add(nodes, &c, 4.1, 1);   /* the second */
+    ask_tree_add(nodes, &c, 1e300, 1); /* and the last one */
+    assert_true(nodes[0] == 3 && nodes[1] == 1 && nodes[1022] == 2 && nodes[1023] == 1 && nodes[2045] == 1);
 }
 
 /* ---- cells ---- */

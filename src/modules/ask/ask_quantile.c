@@ -1,0 +1,74 @@
+#include "ask/ask_quantile.h"
+
+#include <math.h>
+
+enum { STEPS = 1024, LEAST_STEPS = 64 };
+
+struct ask_tree ask_tree_of(const struct encoding_column *c)
+{
+    const double width = c->high - c->low;
+    struct ask_tree t = {c->low + width / STEPS, width / STEPS, STEPS, 1};
+    if (c->low == floor(c->low) && c->high == floor(c->high) && width <= STEPS) {
+        t = (struct ask_tree){c->low, 1, 0, 1};
+        while (width / t.step < LEAST_STEPS)
+            t.step /= 2;
+        t.edges = (size_t)(width / t.step) + 1;
+    }
+    while ((size_t)1 << t.levels < t.edges)
+        t.levels++;
+    return t;
+}
+
+size_t ask_tree_nodes(const struct ask_tree *t)
+{
+    return ((size_t)2 << t->levels) - 2;
+}
+
+/* Where level `level`, from 1, begins. */
+static size_t level_at(size_t level)
+{
+    return ((size_t)1 << level) - 2;
+}
+
+void ask_tree_add(int64_t *nodes, const struct ask_tree *t, double x, int64_t mass)
+{
+    const double steps = ceil((x - t->low) / t->step), last = (double)(t->edges - 1);
+    const size_t leaf = (size_t)fmin(last, fmax(0, steps));
+    for (size_t level = 1; level <= t->levels; level++)
+        nodes[level_at(level) + (leaf >> (t->levels - level))] += mass;
+}
+
+/* Up: each node's own count and the sum of its children, by precision. Down: what parents know more, in even shares (Hay et al. 2010). */
+void ask_tree_solve(double *leaves, double *nodes, const struct ask_tree *t, double total)
+{
+    for (size_t level = t->levels; level-- > 1;) {
+        const double below = ldexp(1, (int)(t->levels - level)), all = 2 * below;
+        double *own = nodes + level_at(level), *children = nodes + level_at(level + 1);
+        for (size_t i = 0; i < (size_t)1 << level; i++)
+            own[i] = (below * own[i] + (below - 1) * (children[2 * i] + children[2 * i + 1])) / (all - 1);
+    }
+    double known = isnan(total) ? nodes[0] + nodes[1] : total;
+    for (size_t level = 1; level <= t->levels; level++) {
+        double *children = nodes + level_at(level),
+               *parents = level > 1 ? nodes + level_at(level - 1) : &known;
+        for (size_t i = 0; i < (size_t)1 << (level - 1); i++) {
+            const double more = (parents[i] - children[2 * i] - children[2 * i + 1]) / 2;
+            children[2 * i] += more;
+            children[2 * i + 1] += more;
+        }
+    }
+    for (size_t i = 0; i < (size_t)1 << t->levels; i++)
+        leaves[i] = nodes[level_at(t->levels) + i];
+}
+
+double ask_tree_quantile(const double *leaves, const struct ask_tree *t, double share)
+{
+    double total = 0, sum = 0;
+    size_t i = 0;
+    for (size_t k = 0; k < (size_t)1 << t->levels; k++)
+        total += leaves[k];
+    const double rank = share * total * (1 - 1e-12); /* sums are rounded */
+    for (sum = leaves[0]; sum < rank && i + 1 < t->edges; sum += leaves[i])
+        i++;
+    return t->low + (double)i * t->step;
+}
