@@ -84,6 +84,7 @@ static sotto_status answer_queries(struct sotto_certificate **certificate, struc
     sotto_status status = SOTTO_OK;
     struct ask_release r = {.scale = vector_release_scale(v),
                             .gaussian = ask->target.delta > 0,
+                            .raw = ask->raw != 0,
                             .seeded = ask->spend.insecure != 0};
     int64_t *sums = NULL;
     double *cells = NULL;

@@ -1,4 +1,5 @@
 #include "ask/ask_answers.h"
+#include "ask/ask_counts.h"
 #include "ask/ask_interval.h"
 #include "ask/ask_quantile.h"
 
@@ -78,6 +79,26 @@ struct ask_answer ask_answer_of(const struct ask_plan *plan, const struct ask_qu
     default:
         return second_moment(plan, q, c);
     }
+}
+
+sotto_status ask_counts_of(double *counts, const struct ask_plan *plan, const struct ask_query *q,
+                           const struct ask_release *r)
+{
+    sotto_status status = SOTTO_OK;
+    const double n = (double)r->rows;
+    for (size_t g = 0; g < q->groups; g++)
+        counts[g] = ask_answer_of(plan, q, g, r).value;
+    if (q->term_count == 0 && q->key_count > 0)
+        TRY(ask_counts_project(counts, q->groups, n));
+    for (size_t g = 0; g < q->groups; g++)
+        counts[g] = fmin(n, fmax(0, counts[g]));
+    if (q->term_count == 0)
+        TRY(ask_counts_round(counts, q->groups));
+    else
+        for (size_t g = 0; g < q->groups; g++)
+            counts[g] = nearbyint(counts[g]);
+done:
+    return status;
 }
 
 /* The number of rows is public where each of them counts. */
@@ -190,24 +211,45 @@ static void write_row(struct answers_file *out, const struct ask_query *q, size_
     write_answer(&out->f, a, q->parts == 0);
 }
 
-static sotto_status write_group(struct answers_file *out, const struct ask_query *q, size_t group,
-                                const struct ask_release *r)
+static sotto_status write_quantiles(struct answers_file *out, const struct ask_query *q, size_t group,
+                                    const struct ask_release *r)
 {
-    static const char *const statistics[] = {"count", "sum", "mean", "variance", "deviation", "covariance"};
     sotto_status status = SOTTO_OK;
     double values[ASK_SHARES];
     char statistic[64];
-    if (q->statistic != ASK_QUANTILE) {
-        const struct ask_answer a = ask_answer_of(out->plan, q, group, r);
-        write_row(out, q, group, statistics[q->statistic], &a);
-        goto done;
-    }
     TRY(ask_quantiles_of(values, out->plan, q, group, r));
     for (size_t i = 0; i < q->share_count; i++) {
         snprintf(statistic, sizeof statistic, "quantile %.15g", q->shares[i]);
         write_row(out, q, group, statistic, &(struct ask_answer){values[i], NAN, NAN, NAN});
     }
 done:
+    return status;
+}
+
+static sotto_status write_query(struct answers_file *out, const struct ask_query *q,
+                                const struct ask_release *r)
+{
+    static const char *const statistics[] = {"count", "sum", "mean", "variance", "deviation", "covariance"};
+    sotto_status status = SOTTO_OK;
+    const bool tidy = q->statistic == ASK_COUNT && q->parts > 0 && !r->raw;
+    const double n = (double)r->rows;
+    double *counts = NULL;
+    NEW(counts, q->groups);
+    if (tidy)
+        TRY(ask_counts_of(counts, out->plan, q, r));
+    for (size_t g = 0; g < q->groups; g++) {
+        if (q->statistic == ASK_QUANTILE) {
+            TRY(write_quantiles(out, q, g, r));
+            continue;
+        }
+        struct ask_answer a = ask_answer_of(out->plan, q, g, r);
+        if (tidy) /* the interval is that of the noisy count, within what is possible */
+            a = (struct ask_answer){counts[g], fmin(n, fmax(0, a.low)), fmin(n, fmax(0, a.high)),
+                                    a.deviation};
+        write_row(out, q, g, statistics[q->statistic], &a);
+    }
+done:
+    base_free(counts);
     return status;
 }
 
@@ -222,8 +264,7 @@ sotto_status ask_answers_write(const char *path, const struct ask_plan *plan, co
     TRY(atomic_open(&out.f, path));
     write_header(&out.f, plan, out.columns, out.count, r->seeded);
     for (size_t i = 0; i < plan->count; i++)
-        for (size_t g = 0; g < plan->queries[i].groups; g++)
-            TRY(write_group(&out, &plan->queries[i], g, r));
+        TRY(write_query(&out, &plan->queries[i], r));
     TRY(atomic_commit(&out.f));
 done:
     atomic_discard(&out.f);

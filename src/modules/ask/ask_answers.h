@@ -8,7 +8,7 @@
 struct ask_release {
     const double *cells; /* (plan->cells) */
     double scale;        /* of the noise on each of them, in the same units */
-    bool gaussian, seeded;
+    bool gaussian, seeded, raw;
     size_t rows; /* public */
 };
 /** NAN: nothing can be said. */
@@ -19,6 +19,11 @@ struct ask_answer {
 /** One group of a query; not of a quantile. */
 struct ask_answer ask_answer_of(const struct ask_plan *plan, const struct ask_query *q, size_t group,
                                 const struct ask_release *r);
+/** The counts of all groups, as they are possible: at least 0, whole, and of all rows together where each row is in one of them.
+ *  Out:     counts  (q->groups)
+ *  Returns: ENOMEM */
+sotto_status ask_counts_of(double *counts, const struct ask_plan *plan, const struct ask_query *q,
+                           const struct ask_release *r);
 /** Quantiles of one group: values (q->share_count). ENOMEM. */
 sotto_status ask_quantiles_of(double *values, const struct ask_plan *plan, const struct ask_query *q,
                               size_t group, const struct ask_release *r);

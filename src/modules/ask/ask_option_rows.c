@@ -16,6 +16,8 @@ const struct sotto_option options_ask[] = {
      .help = "epsilon of all answers together, met with the smallest noise"},
     {"delta", REAL(target.delta, "D"), .value = "0", .range = "[0,1)", .group = "Noise",
      .help = "delta of all answers together; 0: pure epsilon-DP with Laplace noise, above 0: Gaussian noise"},
+    {"raw", FLAG(raw), .value = "0", .group = "Output",
+     .help = "counts as they come out of the noise; without it, the nearest whole numbers that are possible"},
     {"output", TEXT(output, "OUT.csv"), .group = "Output",
      .help = "answers, one row for each cell; the certificate goes to OUT.csv.certificate.json"},
     OPTIONS_END};

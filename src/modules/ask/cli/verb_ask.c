@@ -63,6 +63,6 @@ const struct verb verb_ask = {
     .ranks = REFUSED,
     .own = "sign",
     .options = rows,
-    .most_used =
-        "schema|person|rows-per-person|epsilon|delta|dataset-id|ledger|budget-epsilon|budget-delta|output",
+    .most_used = "schema|person|rows-per-person|epsilon|delta|dataset-id|ledger|budget-epsilon|budget-delta|"
+                 "raw|output",
     .run = verb_ask_run};

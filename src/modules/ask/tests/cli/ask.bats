@@ -148,6 +148,20 @@ PY
   grep -q 'noise was seeded' 1.csv.certificate.json
 }
 
+@test "counts are whole, at least 0 and add up to the rows; --raw has them as they came out" {
+  seed=(--person none --epsilon .05 --insecure-noise-seed 7)
+  "$SOTTO" ask t.csv 'crosstab ward x out; count where age > 200; count by out where age > 200' "${schema[@]}" "${seed[@]}" --dataset-id tidy -o a.csv
+  "$SOTTO" ask t.csv 'crosstab ward x out; count where age > 200; count by out where age > 200' "${schema[@]}" "${seed[@]}" --dataset-id raw --raw -o b.csv
+  python3 - <<'PY'
+import csv
+tidy, raw = [[{**r, "value": float(r["value"])} for r in csv.DictReader(line for line in open(name) if line[0] != "#")] for name in ("a.csv", "b.csv")]
+assert len(tidy) == len(raw) == 16 + 1 + 4
+assert all(r["value"] >= 0 and r["value"] == int(r["value"]) and 0 <= float(r["low"]) <= float(r["high"]) <= 2000 for r in tidy)
+assert sum(r["value"] for r in tidy if r["query"].startswith("crosstab")) == 2000
+assert any(r["value"] < 0 for r in raw) and all(r["value"] != int(r["value"]) for r in raw)
+PY
+}
+
 @test "the verifier's page says the same" {
   browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
   [ -n "$browser" ] || skip "no chromium or google-chrome on this machine"

@@ -2,6 +2,7 @@
 #include "support/test.h"
 
 #include "ask/ask_answers.h"
+#include "ask/ask_counts.h"
 #include "ask/ask_interval.h"
 #include "ask/ask_quantile.h"
 #include "ask/ask_query.h"
@@ -438,6 +439,39 @@ TEST(values_lie_in_their_cells)
     assert_string_equal(ask_cell_name(name, &plan, &plan.queries[0].keys[0], 0), "[0,0.5)");
     assert_string_equal(ask_cell_name(name, &plan, &plan.queries[0].keys[0], 4), "(missing)");
     ask_plan_clear(&plan);
+}
+
+/* ---- counts ---- */
+
+TEST(counts_are_the_nearest_possible_ones)
+{
+    struct rng rng = rng_stream(7, RNG_TEST, 3, 0);
+    for (int round = 0; round < 200; round++) {
+        enum { N = 9 };
+        const double total = (double)(round % 4 * 10);
+        double noisy[N], near[N], whole[N], sum = 0, count = 0, t = NAN;
+        for (size_t i = 0; i < N; i++)
+            near[i] = noisy[i] = 20 * rng_unit(&rng) - 8;
+        assert_int_equal(ask_counts_project(near, N, total), SOTTO_OK);
+        for (size_t i = 0; i < N; i++) { /* all that stay were moved alike, and what went would be below 0 */
+            sum += near[i];
+            if (near[i] > 0)
+                t = noisy[i] - near[i];
+        }
+        assert_true(fabs(sum - total) < 1e-9);
+        for (size_t i = 0; i < N && !isnan(t); i++)
+            assert_true(fabs(near[i] - fmax(0, noisy[i] - t)) < 1e-9);
+        memcpy(whole, near, sizeof whole);
+        assert_int_equal(ask_counts_round(whole, N), SOTTO_OK);
+        for (size_t i = 0; i < N; i++) {
+            assert_true(whole[i] == floor(whole[i]) && whole[i] >= 0 && fabs(whole[i] - near[i]) < 1);
+            count += whole[i];
+        }
+        assert_true(count == total);
+    }
+    double ties[] = {1.5, 0.5, 2, 0};
+    assert_int_equal(ask_counts_round(ties, 4), SOTTO_OK);
+    assert_true(ties[0] == 2 && ties[1] == 0 && ties[2] == 2 && ties[3] == 0);
 }
 
 /* ---- intervals ---- */

@@ -20,9 +20,10 @@ struct sotto_ask {
     size_t count;
     const char *
         person; /**< column of type person in the schema; the unit of privacy is then a person [NULL: a record] */
-    size_t rows_per_person;   /**< of each person the first so many rows count */
-    struct sotto_dp target;   /**< epsilon; delta [0]: Laplace noise; above 0: Gaussian noise */
-    const char *output;       /**< CSV, one row for each cell of an answer; its certificate lies beside it */
+    size_t rows_per_person; /**< of each person the first so many rows count */
+    struct sotto_dp target; /**< epsilon; delta [0]: Laplace noise; above 0: Gaussian noise */
+    const char *output;     /**< CSV, one row for each cell of an answer; its certificate lies beside it */
+    int raw; /**< 1: counts as they come out of the noise [0: the nearest whole numbers that are possible, which costs nothing] */
     struct sotto_spend spend; /**< provenance and rows_per_person are not read */
 };
 /** Checks everything that does not need the table, charges the ledger, reads the table, adds the noise and writes
