@@ -1,0 +1,180 @@
+"""Private statistics of a table, asked for by the names of its columns."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import os
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .._call import Progress, ffi, fill, invalid, lib, struct, table
+from .._certificate import Certificate
+from .._ledger import Ledger, charge, spend_of, unknown_charge
+from ..errors import SottoError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._ask_options import AskOptions
+
+__all__ = ["Answers", "Table"]
+
+_NUMBERS = ("value", "low", "high", "deviation")
+
+
+class Answers:
+    """What one call of Table.ask() released.
+
+    frames: of each query, by its name behind "as" or else its canonical text: a pandas DataFrame, or without pandas a dict of lists. Its columns are
+    those of the keys, then statistic, value, low and high (95 % of the noise alone; NaN: not said), deviation (of the noise) and public.
+    certificate: of all answers together."""
+
+    def __init__(self, text: bytes, certificate: Certificate) -> None:
+        self._text, self.certificate = text, certificate
+        self.frames: dict[str, Any] = {name: _frame(rows) for name, rows in _by_query(text).items()}
+
+    def to_csv(self, path: str | os.PathLike[str]) -> str:
+        """Writes all answers as a CSV, and PATH.certificate.json beside it, which sotto.verify() checks; returns the path."""
+        with open(path, "wb") as f:
+            f.write(self._text)
+        self.certificate.save(f"{os.fspath(path)}.certificate.json", path)
+        return os.fspath(path)
+
+    def _lines(self) -> list[list[str]]:
+        return list(csv.reader(_lines(self._text)))
+
+    def __repr__(self) -> str:
+        return f"Answers({', '.join(self.frames)}; {self.certificate.statement})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>" for line in self._lines())
+        return f"<table>{rows}</table><p>{html.escape(self.certificate.statement)}</p>"
+
+
+def _lines(text: bytes) -> list[str]:
+    """Of a CSV without what a seed's stamp puts first; a cell may hold line ends."""
+    whole = text.decode("utf-8")
+    return io.StringIO(whole.partition("\n")[2] if whole.startswith("#") else whole, newline="").readlines()
+
+
+def _by_query(text: bytes) -> dict[str, list[dict[str, Any]]]:
+    """Rows of each query, with the keys of that query alone."""
+    header, *lines = csv.reader(_lines(text))
+    found: dict[str, list[dict[str, Any]]] = {}
+    for line in lines:
+        row: dict[str, Any] = dict(zip(header, line))
+        row.update({n: float(row[n] or "nan") for n in _NUMBERS}, public=row["public"] == "yes")
+        found.setdefault(row.pop("query"), []).append(row)
+    keys = header[1:header.index("statistic", 1)] if "statistic" in header else []
+    for rows in found.values():
+        for key in [k for k in keys if not any(row[k] for row in rows)]:
+            for row in rows:
+                del row[key]
+    return found
+
+
+def _frame(rows: Sequence[Mapping[str, Any]]) -> Any:
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    try:
+        import pandas
+    except ImportError:
+        return columns
+    return pandas.DataFrame(columns)
+
+
+def _cell(x: Any) -> str:
+    """A value as a table of texts holds it; none: missing. A whole number has no ".0", which NaN gives to a column of whole numbers."""
+    if x is None or x != x:
+        return ""
+    if hasattr(x, "item"):
+        x = x.item()
+    return str(int(x)) if isinstance(x, float) and x.is_integer() and abs(x) < 2**53 else str(x)
+
+
+def _write(path: str, frame: Any, schema: str) -> None:
+    """A table of the columns of a DataFrame or a mapping, for this user alone."""
+    with open(schema, encoding="utf-8") as f:
+        if re.search(r"^header:\s*false\b", f.read(), re.MULTILINE):
+            raise invalid(f"{schema} has 'header: false', but this table has names; omit that line, or give the path of a CSV")
+    columns = {name: list(frame[name]) for name in frame}
+    if not columns or not all(isinstance(name, str) for name in columns):
+        raise invalid("the table has no columns, or one whose name is no text; expected the names of the schema")
+    if len({len(values) for values in columns.values()}) != 1:
+        raise invalid("the columns of the table have different numbers of rows")
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8", newline="") as f:
+        out = csv.writer(f, quoting=csv.QUOTE_ALL, lineterminator="\n")
+        out.writerow(columns)
+        out.writerows(map(_cell, row) for row in zip(*columns.values()))
+
+
+class Table:
+    """A private table that queries are asked of. Nothing is read before a query is charged.
+
+    table: path of a CSV, a pandas DataFrame, or a mapping of names to columns, which is written to a temporary file that only this user can read
+        while a query is answered.
+    schema: path of a sotto.schema/1, with bounds, categories and classes from other knowledge than the rows.
+    ledger: that is charged, or dataset_id: identity of the private records, whose ledger is then used.
+    person, rows_per_person: of each person in this column the first so many rows count, and the unit of privacy is a person; person="none": a record,
+        of a schema that declares persons.
+
+    >>> schema = folder / "wards.yaml"
+    >>> _ = schema.write_text("schema: sotto.schema/1\\ncolumns:\\n  - {name: age, type: number, bounds: [0, 100], fill: 50}\\n"
+    ...                       "  - {name: ward, type: category, categories: [A, B]}\\n  - {name: out, type: label, classes: [no, yes]}\\n")
+    >>> rows = {"age": [20, 60] * 500, "ward": ["A", "B"] * 500, "out": ["no", "yes"] * 500}
+    >>> t = sotto.lab.ask.Table(rows, schema=schema, dataset_id="wards")
+    >>> r = t.ask("mean age by ward as age", "count", epsilon=5)
+    >>> [round(x, -1) for x in dict(r.frames["age"])["value"][:2]], r.certificate.proved
+    ([20.0, 60.0], True)
+    """
+
+    def __init__(self, table: Any, *, schema: str | os.PathLike[str], ledger: Ledger | None = None, dataset_id: str | None = None,
+                 person: str | None = None, rows_per_person: int = 0) -> None:
+        if (ledger is None) == (dataset_id is None):
+            raise invalid("give ledger=, or dataset_id= of the private records; one of them")
+        self._table, self._schema = table, os.fspath(schema)
+        self._ledger = Ledger(dataset=dataset_id) if ledger is None else ledger
+        self._person, self._rows_per_person = person, rows_per_person
+
+    def ask(self, *queries: str, threads: int | None = None, progress: Progress = None, **options: Unpack[AskOptions]) -> Answers:
+        """Answers queries with noise, for one charge.
+
+        queries: each one or several with ";" between them (`sotto ask --help`, docs/modules/ask.md). epsilon: of all answers together. delta [0]: 0 is
+        Laplace noise, above 0 Gaussian noise. raw: counts as they come out of the noise. purpose, read_from_data, insecure_seed as of sotto.release().
+
+        Raises BudgetExceeded, and InvalidArgument for a query, before the table is read; nothing was charged then. An exception after the charge
+        names it."""
+        given: dict[str, Any] = dict(options)
+        if not queries:
+            raise invalid("ask() needs a query, such as 'mean age by ward'")
+        if given.get("planned") is not None:
+            raise invalid("ask: planned= is for one release by release(); omit it")
+        own = table("ask")
+        with tempfile.TemporaryDirectory() as folder:
+            output, path = os.path.join(folder, "answers.csv"), self._table
+            c = own.set(struct("ask", schema=self._schema, queries=list(queries), count=len(queries), person=self._person,
+                               rows_per_person=self._rows_per_person, output=output), own.take(given, ("schema", "person", "output")))
+            fill(c, spend=spend_of(self._ledger, given))
+            unknown_charge("ask", given, "ask")
+            if not isinstance(path, (str, os.PathLike)):
+                path = os.path.join(folder, "table.csv")
+                _write(path, self._table, self._schema)
+            fill(c, table=path)
+            out = ffi.new("struct sotto_certificate **")
+
+            def finish() -> Answers:
+                with open(output, "rb") as f:
+                    return Answers(f.read(), Certificate(out[0]))
+
+            try:
+                return charge(self._ledger, finish, lib.sotto_ask, out, c, threads=threads, progress=progress)
+            except SottoError as e:
+                e.args = tuple(a.replace(folder + os.sep, "") if isinstance(a, str) else a for a in e.args)
+                raise
+
+
+# The types of keyword arguments: build_options.py makes _ask_options.py of them.
+OPTION_TYPES: dict[str, tuple[Any, ...]] = {"AskOptions": (None, "ask:epsilon|delta|raw", "spend:purpose|read_from_data|insecure_noise_seed")}

@@ -1,0 +1,97 @@
+"""Tables: the same bits as the program's; frames by query; no private data is left behind; refusals come before the charge."""
+
+import os
+import subprocess
+import tempfile
+
+import numpy as np
+import pytest
+
+import sotto
+from sotto.errors import BudgetExceeded
+from sotto.lab.ask import Table
+
+program = os.environ.get("SOTTO", "sotto")
+queries = ("mean crp by ward as crp; count where age >= 50", "histogram age 0:100:50", "quantile age .25 .5", "count")
+rows = {"who": [f"p{i // 4}" for i in range(2000)], "age": np.arange(2000) % 101, "crp": [None if i % 10 == 0 else 10.5 + 20 * (i % 2) for i in range(2000)],
+        "ward": list("AB") * 1000, "out": [f'a "{i % 2}"\n,' for i in range(2000)]}
+
+
+@pytest.fixture
+def schema(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    (tmp_path / "s.yaml").write_text("""schema: sotto.schema/1
+columns:
+  - {name: who, type: person}
+  - {name: age, type: number, bounds: [0, 100], fill: 50}
+  - {name: crp, type: number, bounds: [0, 40]}
+  - {name: ward, type: category, categories: [A, B]}
+  - {name: out, type: label, classes: [yes, no]}
+""")
+    return tmp_path / "s.yaml"
+
+
+def test_frames(schema, tmp_path):
+    r = Table(rows, schema=schema, dataset_id="clinic", person="none").ask(*queries, epsilon=20, delta=1e-6)
+    assert list(r.frames) == ["crp", "count where age >= 50", "histogram age 0:100:50", "quantile age 0.25 0.5", "count"]
+    crp = dict(r.frames["crp"])
+    assert list(crp) == ["ward", "statistic", "value", "low", "high", "deviation", "public"] and list(crp["ward"]) == ["A", "B", "(other)", "(missing)"]
+    assert abs(crp["value"][0] - 10.5) < 1 and abs(crp["value"][1] - 30.5) < 1 and crp["low"][0] < crp["value"][0] < crp["high"][0]
+    assert abs(dict(r.frames["count where age >= 50"])["value"][0] - 1000) < 60 and np.isnan(dict(r.frames["quantile age 0.25 0.5"])["low"][0])
+    count = dict(r.frames["count"])
+    assert (list(count["value"]), list(count["public"]), "ward" in count) == ([2000], [True], False)
+    assert sotto.verify(r.to_csv(tmp_path / "a.csv"), ledger=tmp_path / "share/sotto/ledger/clinic.jsonl").proved
+    assert r.certificate.proved and r.certificate.mechanism == "gaussian" and "<td>(missing)</td>" in r._repr_html_() and "crp" in repr(r)
+    assert not list((tmp_path / "temporary").iterdir())  # the table and the answers are gone
+
+
+def test_table_as_the_program(schema, tmp_path):
+    lines = ["who,age,crp,ward,out"] + [f"{w},{a},{'' if c is None else c},{d},x" for w, a, c, d, _ in zip(*rows.values())]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    done = subprocess.run([program, "ask", "t.csv", *queries, "--schema", "s.yaml", "--person", "who", "--rows-per-person", "3", "--epsilon", "1", "--insecure-noise-seed", "7",
+                           "--dataset-id", "a", "-o", "a.csv", "--quiet"], cwd=tmp_path, capture_output=True, check=False, text=True)
+    assert done.returncode == 0, done.stderr
+    for k, given in enumerate((tmp_path / "t.csv", rows)):
+        t = Table(given, schema=schema, ledger=sotto.Ledger(dataset=f"b{k}"), person="who", rows_per_person=3)
+        r = t.ask(*queries, epsilon=1, insecure_seed=7)
+        assert r._text == (tmp_path / "a.csv").read_bytes() and dict(r.frames["count"])["value"][0] == 1500 and r.certificate.insecure
+    assert "one person" in r.certificate.unit
+
+
+def test_cells(schema):
+    """Missing values, whole numbers as floats, and names of NumPy's and Python's kinds."""
+    age = np.array([10.0, np.nan, 90.0, 1e300, -np.inf, 20.0] * 500)
+    r = Table({"who": np.arange(3000), "age": age, "crp": age, "ward": np.array(["A", "B", "", "C", "A", "B"] * 500), "out": ["yes"] * 3000}, schema=schema,
+              dataset_id="cells", person="none").ask("histogram crp [0, 15, 40] as crp; histogram ward as ward; histogram out as out", epsilon=100)
+    def close(name, *counts):
+        assert np.allclose(dict(r.frames[name])["value"], counts, atol=5), r.frames[name]
+    close("crp", 1000, 1500, 500)
+    close("ward", 1000, 1000, 500, 500)
+    close("out", 3000, 0, 0, 0)
+
+
+def test_refused(schema, tmp_path):
+    ledger = sotto.Ledger(dataset="kept", budget=1.0)
+    t = Table(rows, schema=schema, ledger=ledger, person="none")
+    for given, text in (({"queries": ["mean wart"]}, "character 6: 'wart' is no column of s.yaml; did you mean 'ward'"), ({"queries": []}, "needs a query"),
+                        ({"epsilon": None}, "epsilon"), ({"epsilon": -1}, "epsilon"), ({"delta": 1}, "delta"), ({"planned": "a:1"}, "planned= is for")):
+        call = {"queries": ["count where age > 3"], "epsilon": 1, **given}
+        with pytest.raises(ValueError, match=text):
+            t.ask(*call.pop("queries"), **call)
+    with pytest.raises(TypeError, match="'epsilom'; did you mean 'epsilon'"):
+        t.ask("count", epsilom=1)
+    with pytest.raises(BudgetExceeded):
+        t.ask("mean age", epsilon=1.5)
+    for change, text in (({"ledger": None}, "one of them"), ({"dataset_id": "d"}, "one of them")):
+        with pytest.raises(ValueError, match=text):
+            Table(rows, **{"schema": schema, "ledger": ledger, **change})
+    for frame, text in (({"age": [1], "ward": [1, 2]}, "different numbers of rows"), ({3: [1]}, "no text"), ({}, "no columns")):
+        with pytest.raises(ValueError, match=text):
+            Table(frame, schema=schema, ledger=ledger, person="none").ask("mean age", epsilon=1)
+    assert not [e for e in ledger.entries() if e.event == "release"] and not list((tmp_path / "temporary").iterdir())
+    with pytest.raises(ValueError, match="^(?!.*temporary).*table.csv") as e:
+        Table({"age": [1, 2]}, schema=schema, ledger=ledger, person="none").ask("mean age", epsilon=0.5)
+    assert "charged" in str(e.value)
+    assert not list((tmp_path / "temporary").iterdir())
