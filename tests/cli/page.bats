@@ -9,6 +9,8 @@ load ../support/page
   "$SOTTO" report "$BATS_TEST_DIRNAME/../golden/report_example.json" -o run.html
   sound run.html
   paper run.html
+  browse --no-pdf-header-footer --print-to-pdf="$PWD/sheets.pdf" "file://$PWD/run.html"
+  [ "$(grep -ac '/Type /Page$' sheets.pdf)" -le 8 ]
 }
 
 @test "the page of an audit" {

@@ -40,10 +40,12 @@ static const struct {
     const char *name;
     section write;
 } parts[] = {{"title", section_title},
+             {"contents", section_contents},
+             {"settings", section_settings},
              {"facts", section_facts},
              {"checks", section_checks},
              {"verdict", section_verdict},
-             {"words", section_words},
+
              {"claim", section_claim},
              {"attacks", section_attacks},
              {"one-run", section_one_run},

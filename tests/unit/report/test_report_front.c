@@ -164,12 +164,27 @@ TEST(accuracy_stands_class_by_class)
 {
     char *page = page_of(example);
     assert_int_equal(count(page, "<h3>Accuracy by class</h3>"), 1);
-    assert_int_equal(
-        count(page, ": lowest in class 6, 0.310 <span class=\"ci\">[0.290, 0.330]</span></summary>"), 2);
-    assert_int_equal(count(page, "aria-label=\"Accuracy by class\""), 2);
+    assert_int_equal(count(page, "aria-label=\"Accuracy by class\""), 1);
     char *from = strstr(page, "aria-label=\"Accuracy by class\""), *end = strstr(from, "</table>");
     *end = '\0';
-    assert_int_equal(count(from, "<tr><th scope=\"row\">"), 10);
+    assert_int_equal(count(from, "<tr><th scope=\"row\">"), 2);
+    assert_int_equal(
+        count(from, "<td class=\"number\">class 6: 0.310 <span class=\"ci\">[0.290, 0.330]</span></td>"), 2);
+    assert_int_equal(count(from, "<td class=\"number\">"), 2 * (10 + 1));
+    base_free(page);
+    char *alone =
+        one_row(PROVED, "utility",
+                "{\"accuracy\": {\"estimate\": 0.5, \"lower\": 0.4, \"upper\": 0.6}, "
+                "\"unprotected_accuracy\": 0.6, "
+                "\"classes\": [{\"class\": 0, \"n\": 9, \"estimate\": 0.7, \"lower\": 0.4, \"upper\": 0.8}, "
+                "{\"class\": 1, \"n\": 9, \"estimate\": 0.3, \"lower\": 0.2, \"upper\": 0.6}]}",
+                NULL);
+    page = page_of(alone);
+    sotto_text_free(alone);
+    assert_int_equal(
+        count(page, ": lowest in class 1, 0.300 <span class=\"ci\">[0.200, 0.600]</span></summary>"), 1);
+    assert_int_equal(count(strstr(page, "aria-label=\"Accuracy by class\""), "<td class=\"number\">0.300"),
+                     1);
     base_free(page);
     char *html = NULL,
          *bad = one_row(PROVED, "utility",
@@ -182,6 +197,44 @@ TEST(accuracy_stands_class_by_class)
         sotto_error_text(),
         "report: 'rows[0].utility.classes[0].estimate' is 2; expected a fraction between 0 and 1");
     sotto_text_free(bad);
+}
+
+TEST(the_first_screen_shows_the_strongest_attack_and_what_epsilon_cost)
+{
+    char *page = page_of(example);
+    const char *cards = strstr(page, "class=\"cards\""), *pictures = strstr(page, "class=\"pictures\""),
+               *words = strstr(page, "id=\"words\""), *next = strstr(page, "id=\"next\""),
+               *glance = strstr(page, "class=\"glance\"");
+    assert_true(cards && pictures > cards && words > pictures && next > words && glance > next);
+    assert_int_equal(count(page, "<svg "), 2);
+    assert_int_equal(count(page, "<path class=\"allowed\""), 1);
+    assert_int_equal(count(page, "<path class=\"attack\""), 1);
+    assert_true(count(page, "<circle ") >= 1);
+    base_free(page);
+    char *alone = one_row(PLAIN_MLP, NULL); /* nothing is proved: no region, and no point */
+    page = page_of(alone);
+    assert_int_equal(count(page, "<svg "), 1);
+    assert_int_equal(count(page, "class=\"allowed\""), 0);
+    base_free(page);
+    sotto_text_free(alone);
+}
+
+TEST(the_dearest_setting_stands_in_the_card)
+{
+    char *page = page_of(example), *card = strstr(page, "<div class=\"card cost\">");
+    assert_non_null(card);
+    *strstr(card, "</div>") = '\0';
+    assert_int_equal(count(card, " points</strong> of accuracy, from "), 1);
+    base_free(page);
+}
+
+TEST(settings_stand_under_the_model_that_they_belong_to)
+{
+    char *page = page_of(example), *glance = strstr(page, "class=\"glance\"");
+    *strstr(glance, "</table>") = '\0';
+    assert_true(count(glance, "<tr class=\"group\">") >= 1);
+    assert_int_equal(count(glance, "<tr class=\"group\">"), count(glance, ">without noise</"));
+    base_free(page);
 }
 
 static void next_is(char *document, const char *command)
@@ -198,7 +251,7 @@ static void next_is(char *document, const char *command)
 TEST(the_next_step_fits_what_was_found)
 {
     next_is(one_row(PROVED, NULL), "sotto verify protected/");
-    next_is(one_row(PROVED, "certified", "true", NULL), "sotto verify CERTIFICATE.json");
+    next_is(one_row(PROVED, "certified", "true", NULL), "sotto verify CERTIFICATE.json --ledger");
     next_is(one_row(PLAIN_MLP, NULL), "sotto head ");
     next_is(one_row(WRECKED_MLP, NULL), "sotto head ");
     next_is(one_row(PLAIN_LINEAR, NULL), "sotto attack lira ");

@@ -263,6 +263,63 @@ void group_title(struct page *p, const struct report *r, size_t row)
     page_name(p, r->rows[row].title);
 }
 
+static bool goes_on_from(const char *title, const char *start)
+{
+    const size_t length = strlen(start);
+    return strncmp(title, start, length) == 0 && strncmp(title + length, ", ", 2) == 0;
+}
+
+static bool is_of_group(const struct report_row *row, const struct report_row *head)
+{
+    return row->group && head->group && strcmp(row->group, head->group) == 0;
+}
+
+/* Of a row: the unprotected one whose title its own goes on from, else that of its group, else itself. */
+static size_t family_of(const struct report *r, size_t row)
+{
+    size_t best = row, longest = 0;
+    for (size_t i = 0; r->rows[row].is_protected && i < r->row_count; i++) {
+        const struct report_row *head = &r->rows[i];
+        const size_t length = goes_on_from(r->rows[row].title, head->title) ? strlen(head->title) : 0;
+        if (head->is_protected || (length == 0 && !is_of_group(&r->rows[row], head)))
+            continue;
+        if (best == row || length > longest) {
+            best = i;
+            longest = length;
+        }
+    }
+    return best;
+}
+
+void families_find(struct families *f, const struct report *r)
+{
+    *f = (struct families){0};
+    for (size_t i = 0; i < r->row_count; i++)
+        f->members[f->head[i] = family_of(r, i)]++;
+    for (size_t i = 0; i < r->row_count; i++) /* the head, then its family */
+        for (size_t k = 0; f->head[i] == i && k < r->row_count; k++)
+            if (f->head[k] == i)
+                f->order[f->count++] = k;
+}
+
+void family_heading(struct page *p, const struct report *r, const struct families *f, size_t row, int columns)
+{
+    if (f->head[row] != row || f->members[row] < 2)
+        return;
+    page_format(p, "<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"%d\">", columns);
+    page_name(p, r->rows[row].title);
+    page_html(p, "</th></tr>\n");
+}
+
+void family_setting(struct page *p, const struct report *r, const struct families *f, size_t row)
+{
+    const char *title = r->rows[row].title, *head = r->rows[f->head[row]].title;
+    if (f->head[row] == row && f->members[row] > 1)
+        page_html(p, "without noise");
+    else
+        page_name(p, goes_on_from(title, head) ? title + strlen(head) + 2 : title);
+}
+
 void row_label(char *out, size_t capacity, const struct report_row *r)
 {
     if (!r->is_protected)

@@ -76,6 +76,10 @@ void section_verdict(struct page *p, const struct report *r);
 void section_words(struct page *p, const struct report *r);
 void verdict_sentences(struct page *p, const struct report *r); /* inside section_facts */
 void checks_banner(struct page *p, const struct report *r);     /* inside section_verdict */
+/* Of the row whose attack is shown; NULL: none was run. Nothing where there is nothing to draw. */
+void section_picture(struct page *p, const struct report *r, const struct report_row *shown);
+void section_contents(struct page *p, const struct report *r);
+void section_settings(struct page *p, const struct report *r); /* all at a glance, and what noise cost each */
 void section_claim(struct page *p, const struct report *r);
 void section_one_run(struct page *p, const struct report *r);
 void section_attacks(struct page *p, const struct report *r);
@@ -100,6 +104,21 @@ void group_title(struct page *p, const struct report *r, size_t row);
 /** "no noise" or "logistic 0.1": what tells the rows of one group apart. */
 void row_label(char *out, size_t capacity, const struct report_row *r);
 /** The largest true-positive rate that (epsilon, delta) allows at a false-positive rate. */
+/* In tables rows stand under the unprotected one whose title theirs go on from, else under that of their group. */
+struct families {
+    size_t count, head[1000], members[1000] /* of a head */, order[1000];
+};
+void families_find(struct families *f, const struct report *r);
+/** Over so many columns, in front of the head of a family; nothing elsewhere. */
+void family_heading(struct page *p, const struct report *r, const struct families *f, size_t row,
+                    int columns);
+/** What the row adds to the title of its family, or its title. */
+void family_setting(struct page *p, const struct report *r, const struct families *f, size_t row);
+/** Points of accuracy, of a row that has a cost. */
+double row_cost(const struct report_row *row);
+bool row_has_cost(const struct report_row *row);
+/** "epsilon <= 1 at delta = 10^-5", as proved. */
+void row_epsilon(struct page *p, const struct report_row *row);
 double allowed_tpr(double epsilon, double delta, double fpr);
 
 #endif

@@ -202,7 +202,7 @@ void section_attacks(struct page *p, const struct report *r)
     for (size_t i = 0; i < r->row_count; i++)
         if (r->rows[i].attack_count)
             confidence = r->rows[i].confidence;
-    page_html(p, "<section id=\"attacks\" aria-labelledby=\"h-attacks\"><h2 id=\"h-attacks\">3 Attacks: what "
+    page_html(p, "<section id=\"attacks\" aria-labelledby=\"h-attacks\"><h2 id=\"h-attacks\">Attacks: what "
                  "was measured</h2>\n");
     if (isnan(confidence)) {
         page_html(p, "<p>No membership attack was run.</p></section>\n");

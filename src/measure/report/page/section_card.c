@@ -21,8 +21,7 @@ static void section_card_asked(struct page *p, const struct report *r, const cha
 
 void section_card(struct page *p, const struct report *r)
 {
-    page_html(p,
-              "<section id=\"card\" aria-labelledby=\"h-card\"><h2 id=\"h-card\">8 Model card</h2>\n<dl>\n");
+    page_html(p, "<section id=\"card\" aria-labelledby=\"h-card\"><h2 id=\"h-card\">Model card</h2>\n<dl>\n");
     for (size_t i = 0; i < r->row_count && r->row_count < 4; i++)
         section_card_known(p, "Model", r->rows[i].title);
     if (r->row_count >= 4)

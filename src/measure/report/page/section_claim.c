@@ -34,14 +34,14 @@ static void sensitivity_cell(struct page *p, const struct report_row *r)
         page_significant(p, r->l2, 4);
     }
     if (r->pairs)
-        page_format(p, " <span class=\"ci long\">(largest of %zu pairs: evidence, not a bound)</span>",
-                    r->pairs);
+        page_format(p, " <span class=\"ci long\">(largest of %zu pairs)<sup>1</sup></span>", r->pairs);
 }
 
-static void row_cells(struct page *p, const struct report_row *r)
+static void row_cells(struct page *p, const struct report *report, const struct families *f, size_t i)
 {
+    const struct report_row *r = &report->rows[i];
     page_html(p, "<tr><th scope=\"row\">");
-    page_name(p, r->title);
+    family_setting(p, report, f, i);
     page_html(p, r->evaluation ? " <span class=\"ci\">(measured only, not released)</span></th><td>"
                                : "</th><td>");
     page_text(p, r->mechanism);
@@ -77,9 +77,7 @@ static void section_claim_assumptions(struct page *p, const struct report_row *r
     const struct guarantee *g = r->proved.given ? &r->proved : &r->conditional;
     if (!g->given)
         return;
-    page_html(p, "<details open><summary>");
-    page_name(p, r->title);
-    page_html(p, "</summary><ul class=\"checks\">");
+    page_html(p, "<ul class=\"checks\">");
     for (size_t i = 0; i < json_count(g->assumptions); i++) {
         const struct json *a = json_at(g->assumptions, i);
         bool met = false;
@@ -110,7 +108,39 @@ static void section_claim_assumptions(struct page *p, const struct report_row *r
                     g->delta * (double)r->records < 1 ? "below" : "<strong>not below</strong>",
                     1 / (double)r->records, r->records);
     }
-    page_html(p, "</ul></details>\n");
+    page_html(p, "</ul>");
+}
+
+/* Settings that assume the same share one list. */
+static void all_assumptions(struct page *p, const struct report *r)
+{
+    struct page *list = base_alloc(r->row_count, sizeof *list);
+    p->failed = p->failed || !list;
+    page_html(p, "<h3>Assumptions</h3>\n<div class=\"pairs\">\n");
+    for (size_t i = 0; list && i < r->row_count; i++)
+        if (r->rows[i].is_protected)
+            section_claim_assumptions(&list[i], &r->rows[i]);
+    for (size_t i = 0; list && i < r->row_count; i++) {
+        p->failed = p->failed || list[i].failed;
+        if (!list[i].text)
+            continue;
+        page_html(p, "<details open><summary>");
+        page_name(p, r->rows[i].title);
+        for (size_t k = i + 1; k < r->row_count; k++) {
+            if (!list[k].text || strcmp(list[k].text, list[i].text) != 0)
+                continue;
+            page_html(p, "; ");
+            page_name(p, r->rows[k].title);
+            base_free(list[k].text);
+            list[k].text = NULL;
+        }
+        page_html(p, "</summary>");
+        page_html(p, list[i].text);
+        page_html(p, "</details>\n");
+        base_free(list[i].text);
+    }
+    base_free(list);
+    page_html(p, "</div>\n");
 }
 
 /* A claim made elsewhere is neither proved nor refuted where no result contradicts it. */
@@ -142,7 +172,8 @@ static void section_claim_claimed(struct page *p, const struct report_row *r)
 
 void section_claim(struct page *p, const struct report *r)
 {
-    bool any = false;
+    bool any = false, sampled = false;
+    struct families families;
     const char *adjacency = NULL, *unit = NULL;
     for (size_t i = 0; i < r->row_count; i++) {
         const struct report_row *row = &r->rows[i];
@@ -152,7 +183,7 @@ void section_claim(struct page *p, const struct report *r)
         if (!unit)
             unit = row->proved.unit ? row->proved.unit : row->conditional.unit;
     }
-    page_html(p, "<section id=\"claim\" aria-labelledby=\"h-claim\"><h2 id=\"h-claim\">2 Claim: what is "
+    page_html(p, "<section id=\"claim\" aria-labelledby=\"h-claim\"><h2 id=\"h-claim\">Claim: what is "
                  "proved</h2>\n");
     if (!any) {
         page_html(p, "<p>No setting on this page was protected with noise by sotto. <strong>Proved "
@@ -181,15 +212,19 @@ void section_claim(struct page *p, const struct report *r)
                "proof allows any attack at a false-positive rate of 1&#8239;% (guessing: 1&#8239;%).",
                "Setting|Mechanism|^Scale|Sensitivity|^proved^Proved \xce\xb5|^conditional^Conditional "
                "\xce\xb5<br>(sampled sensitivity)|^\xce\xb4|^proved^TPR possible at 1&#8239;% FPR");
-    for (size_t i = 0; i < r->row_count; i++)
+    families_find(&families, r);
+    for (size_t k = 0; k < families.count; k++) {
+        const size_t i = families.order[k];
+        sampled = sampled || (r->rows[i].is_protected && r->rows[i].pairs > 0);
+        family_heading(p, r, &families, i, 8);
         if (r->rows[i].is_protected)
-            row_cells(p, &r->rows[i]);
+            row_cells(p, r, &families, i);
+    }
     page_table_end(p);
-    page_html(p, "<h3>Assumptions</h3>\n<div class=\"pairs\">\n");
-    for (size_t i = 0; i < r->row_count; i++)
-        if (r->rows[i].is_protected)
-            section_claim_assumptions(p, &r->rows[i]);
-    page_html(p, "</div>\n");
+    if (sampled)
+        page_html(p, "<p class=\"note\"><sup>1</sup> The largest change in a sample of pairs is evidence, "
+                     "not a bound.</p>\n");
+    all_assumptions(p, r);
     for (size_t i = 0; i < r->row_count; i++)
         section_claim_claimed(p, &r->rows[i]);
     page_html(p, "</section>\n");

@@ -46,14 +46,29 @@ void section_facts(struct page *p, const struct report *r)
             "The noise can be removed by anyone who knows the seed. For tests and papers only.</p>\n");
 }
 
+/* Sections of every page; others are found below them. */
+void section_contents(struct page *p, const struct report *r)
+{
+    static const char *const sections[][2] = {
+        {"verdict", "Overview"},    {"words", "In plain words"}, {"next", "What you can do now"},
+        {"settings", "Settings"},   {"claim", "Claim"},          {"attacks", "Attacks"},
+        {"utility", "Utility"},     {"training", "Training"},    {"method", "Method and data"},
+        {"reproduce", "Reproduce"}, {"card", "Model card"}};
+    (void)r;
+    page_html(p, "<nav class=\"contents\" aria-label=\"Contents\">");
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        page_format(p, "<a href=\"#%s\">%s</a> ", sections[i][0], sections[i][1]);
+    page_html(p, "</nav>");
+}
+
 void section_words(struct page *p, const struct report *r)
 {
     size_t records = 0;
     for (size_t i = 0; i < r->row_count; i++)
         if (r->rows[i].records > records)
             records = r->rows[i].records;
-    page_html(p, "<section id=\"words\" aria-labelledby=\"h-words\"><h2 id=\"h-words\">1 In plain "
-                 "words</h2>\n<p>The question: can an attacker with access to a model find out "
+    page_html(p, "<h3 id=\"words\">In plain words</h3>\n<p>The question: can an attacker with access to a "
+                 "model find out "
                  "<strong>whether one particular record was in its training data</strong> (up to ");
     page_count(p, (double)records);
     page_html(p,
@@ -71,5 +86,5 @@ void section_words(struct page *p, const struct report *r)
               "record is the unit.</li><li>Other risks: leakage of the encoder's own (public) training data, "
               "inference of attributes that were not tested, side channels such as timing, and access to the "
               "unprotected files.</li><li>Results for other data, models or seeds: the intervals account for "
-              "the choice of records for one trained model only.</li></ul></details></section>\n");
+              "the choice of records for one trained model only.</li></ul></details>\n");
 }

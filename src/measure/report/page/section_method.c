@@ -85,7 +85,7 @@ static void section_method_notes(struct page *p, const struct report *r)
 void section_method(struct page *p, const struct report *r)
 {
     const struct json *d = r->doc;
-    page_html(p, "<section id=\"method\" aria-labelledby=\"h-method\"><h2 id=\"h-method\">6 Method and "
+    page_html(p, "<section id=\"method\" aria-labelledby=\"h-method\"><h2 id=\"h-method\">Method and "
                  "data</h2>\n<dl>\n");
     section_method_entry(p, "Data set",
                          part_text(d, "data.title") ? part_text(d, "data.title") : part_text(d, "data.name"));
@@ -144,7 +144,7 @@ static void section_method_block(struct page *p, const char *label, const char *
 void section_reproduce(struct page *p, const struct report *r)
 {
     const struct json *d = r->doc, *versions = part(d, "reproduce.versions");
-    page_html(p, "<section id=\"reproduce\" aria-labelledby=\"h-reproduce\"><h2 id=\"h-reproduce\">7 "
+    page_html(p, "<section id=\"reproduce\" aria-labelledby=\"h-reproduce\"><h2 id=\"h-reproduce\">"
                  "Reproduce</h2>\n<dl>\n");
     section_method_entry(p, "Run", part_text(d, "run.name"));
     entry_count(p, "Seed", part_number(d, "run.seed"));

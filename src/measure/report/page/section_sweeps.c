@@ -141,7 +141,7 @@ void section_sweeps(struct page *p, const struct report *r)
     if (s->count == 0)
         return;
     page_html(p,
-              "<section id=\"sweeps\" aria-labelledby=\"h-sweeps\"><h2 id=\"h-sweeps\">4a Noise, attacks and "
+              "<section id=\"sweeps\" aria-labelledby=\"h-sweeps\"><h2 id=\"h-sweeps\">Noise, attacks and "
               "utility for each setting</h2>\n<p class=\"note\">Measured, not proved: the epsilon of a "
               "setting holds only if the true sensitivity is at most the one used. Nothing in this section "
               "was released. Utility loss: 1 \xe2\x88\x92 accuracy with noise / accuracy without noise. "

@@ -1,5 +1,4 @@
-/* The verdict: two sentences that head the page, cards, every setting at a glance, what noise cost each of them, and what to do
- * next. */
+/* The verdict: two sentences that head the page, cards, a picture, plain words, and what to do next. */
 #include "report/page/page.h"
 #include "sotto/lab/audit.h"
 
@@ -73,18 +72,6 @@ static struct findings section_verdict_find(const struct report *r)
     return f;
 }
 
-/* "epsilon <= 1 at delta = 10^-5" */
-static void epsilon_delta(struct page *p, const struct report_row *r)
-{
-    page_html(p, "\xce\xb5\xc2\xa0\xe2\x89\xa4\xc2\xa0");
-    page_rounded_up(p, r->proved.upper);
-    if (r->proved.delta > 0) {
-        page_html(p, " <span class=\"ci\">at \xce\xb4\xc2\xa0=\xc2\xa0");
-        page_small(p, r->proved.delta);
-        page_html(p, "</span>");
-    }
-}
-
 /* No AUC up to one half is the strongest of anything. */
 static void largest_area(struct page *p, const struct report_row *row)
 {
@@ -105,7 +92,7 @@ static void proved_sentence(struct page *p, const struct report *r, const struct
     if (r->row_count > 1)
         page_format(p, " for %zu of %zu settings", f->proved, r->row_count);
     page_html(p, f->proved > 1 ? ", at best: " : ": ");
-    epsilon_delta(p, f->best);
+    row_epsilon(p, f->best);
     page_html(p, ".");
 }
 
@@ -165,115 +152,6 @@ void verdict_sentences(struct page *p, const struct report *r)
     measured_sentence(p, r, &f);
 }
 
-/* --- the overview --- */
-
-static const char *verdict_label(enum sotto_verdict v)
-{
-    static const char *const labels[] = {"claim contradicted", "destroyed",     "leaks",
-                                         "leaks a little",     "badly damaged", "no leak found",
-                                         "not attacked"};
-    return labels[v];
-}
-
-static void section_verdict_badge(struct page *p, enum sotto_verdict v)
-{
-    page_format(p, "<span class=\"badge %s\">%s</span>", sotto_verdict_name(v), verdict_label(v));
-}
-
-static const char *row_word(const struct report_row *r)
-{
-    return r->no_statement ? "<span class=\"none\">no statement</span>" : "<span class=\"none\">none</span>";
-}
-
-static void proved_cell(struct page *p, const struct report_row *r)
-{
-    if (r->proof_counts) {
-        page_html(p, r->proof_means ? "<strong>" : "<span>");
-        epsilon_delta(p, r);
-        page_html(p, r->proof_means ? "</strong>"
-                                    : "</span> <span class=\"ci\">too large to be meaningful</span>");
-    } else {
-        page_html(p, row_word(r));
-    }
-}
-
-static void auc_cell(struct page *p, const struct report_row *r)
-{
-    if (!r->attack_count) {
-        page_html(p, "<span class=\"none\">not measured</span>");
-        return;
-    }
-    page_estimate(p, &r->attacks[r->headline].auc);
-    if (r->strongest != r->headline && section_verdict_largest(r)->auc.value > 0.5) {
-        page_html(p, " <span class=\"ci\">largest ");
-        page_fraction(p, section_verdict_largest(r)->auc.value);
-        page_html(p, "</span>");
-    }
-}
-
-/* Only if a sampled or given sensitivity were the true one: never in the column of proofs. */
-static void conditional_cell(struct page *p, const struct report_row *r)
-{
-    page_html(p, "<td class=\"conditional\" data-label=\"Conditional\">");
-    if (r->conditional.given) {
-        page_html(p, "\xce\xb5\xc2\xa0\xe2\x89\xa4\xc2\xa0");
-        page_rounded_up(p, r->conditional.upper);
-        page_html(p, " <span class=\"ci\">not proved</span>");
-    } else {
-        page_html(p, "\xe2\x80\x93");
-    }
-    page_html(p, "</td>");
-}
-
-static void glance_row(struct page *p, const struct report_row *row, bool conditional)
-{
-    page_html(p, "<tr><th scope=\"row\">");
-    page_name(p, row->title);
-    page_html(p, "</th><td class=\"proved\" data-label=\"Proved\">");
-    proved_cell(p, row);
-    page_html(p, "</td>");
-    if (conditional)
-        conditional_cell(p, row);
-    page_html(p, "<td data-label=\"Attack AUC\">");
-    auc_cell(p, row);
-    page_html(p, "</td><td data-label=\"Accuracy\">");
-    page_estimate(p, &row->accuracy);
-    page_html(p, "</td><td>");
-    section_verdict_badge(p, row->verdict);
-    page_html(p, "<span class=\"why\">");
-    page_text(p, row->verdict_text);
-    page_html(p, "</span></td></tr>\n");
-}
-
-static void section_verdict_glance(struct page *p, const struct report *r)
-{
-    bool conditional = false;
-    for (size_t i = 0; i < r->row_count; i++)
-        conditional |= r->rows[i].conditional.given;
-    page_html(p,
-              r->row_count > 1
-                  ? "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Overview of all "
-                    "settings\"><table class=\"glance\">\n<caption>Overview of all settings."
-                  : "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-                    "aria-label=\"Overview\"><table class=\"glance\">\n<caption>The verdict on this model.");
-    page_html(p, " AUC: how well the headline attack (chosen in advance) separates members from non-members "
-                 "(0.5 = guessing, 1 "
-                 "= perfect), and the largest AUC of all attacks, where it is above chance.");
-    if (conditional)
-        page_html(p, " Conditional: the \xce\xb5 that would hold if the largest sensitivity in a sample were "
-                     "the true one; not a guarantee.");
-    page_html(p, "</caption>\n<thead><tr><th scope=\"col\">Setting</th><th scope=\"col\" "
-                 "class=\"proved\">Proved</th>");
-    if (conditional)
-        page_html(p, "<th scope=\"col\" class=\"conditional\">Conditional</th>");
-    page_html(p, "<th scope=\"col\" class=\"measured\">Attack AUC</th><th scope=\"col\" "
-                 "class=\"measured\">Accuracy</th><th "
-                 "scope=\"col\">Verdict</th></tr></thead>\n<tbody>\n");
-    for (size_t i = 0; i < r->row_count; i++)
-        glance_row(p, &r->rows[i], conditional);
-    page_table_end(p);
-}
-
 /* --- the cards --- */
 
 static void proved_card(struct page *p, const struct report *r, const struct findings *f)
@@ -295,7 +173,7 @@ static void proved_card(struct page *p, const struct report *r, const struct fin
     } else {
         page_html(p, "<p><strong>This model has a proved guarantee:</strong> ");
     }
-    epsilon_delta(p, f->best);
+    row_epsilon(p, f->best);
     page_html(p, ". Unit of privacy: ");
     page_text(p, f->best->proved.unit ? f->best->proved.unit : "one record");
     page_html(p, ".</p></div>\n");
@@ -367,70 +245,66 @@ static void measured_card(struct page *p, const struct report *r, const struct f
     page_html(p, ".</p></div>\n");
 }
 
-static bool has_cost(const struct report_row *row)
+/* That cost most of what was measured; NULL: none. */
+static const struct report_row *dearest(const struct report *r, size_t *count)
 {
-    return row->is_protected && row->accuracy.given && row->unprotected.given;
+    const struct report_row *worst = NULL;
+    *count = 0;
+    for (size_t i = 0; i < r->row_count; i++) {
+        const struct report_row *row = &r->rows[i];
+        if (!row_has_cost(row))
+            continue;
+        ++*count;
+        if (!worst || row_cost(row) > row_cost(worst))
+            worst = row;
+    }
+    return worst;
+}
+
+static void worst_cost(struct page *p, const struct report *r, const struct report_row *worst)
+{
+    const double cost = row_cost(worst);
+    if (r->row_count > 1) {
+        page_html(p, " Worst: ");
+        page_name(p, worst->title);
+        page_html(p, ", ");
+    } else {
+        page_html(p, " It cost ");
+    }
+    page_format(p, "<strong>%s%.1f points</strong> of accuracy, from ", cost < 0 ? "\xe2\x88\x92" : "",
+                fabs(cost));
+    page_fraction(p, worst->unprotected.value);
+    page_html(p, " to ");
+    page_fraction(p, worst->accuracy.value);
+    page_html(p, ".");
 }
 
 static void cost_card(struct page *p, const struct report *r, const struct findings *f)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < r->row_count; i++)
-        count += has_cost(&r->rows[i]);
-    page_html(p, "<div class=\"card cost\"><h3>Cost</h3>");
-    if (!count)
-        page_html(p, r->row_count > 1 ? "<p>No protected setting with measured accuracy.</p>"
-                                      : "<p>No cost of a protection was measured.</p>");
+    size_t count;
+    const struct report_row *worst = dearest(r, &count);
+    page_html(p, "<div class=\"card cost\"><h3>Cost</h3><p>");
+    if (!worst)
+        page_html(p, r->row_count > 1 ? "No protected setting with measured accuracy."
+                                      : "No cost of a protection was measured.");
     else if (r->row_count == 1)
-        page_html(
-            p, f->destroyed
-                   ? "<p><strong>The protected model is destroyed</strong> by noise and must not be counted "
-                     "as protected. What noise cost it stands <a href=\"#cost\">below</a>.</p>"
-                   : "<p>The protected model is not destroyed by noise. What noise cost it stands <a "
-                     "href=\"#cost\">below</a>.</p>");
+        page_html(p,
+                  f->destroyed
+                      ? "<strong>The protected model is destroyed</strong> by noise and must not be counted "
+                        "as protected."
+                      : "The protected model is not destroyed by noise.");
     else if (f->destroyed)
-        page_format(
-            p,
-            "<p><strong>%zu of %zu protected settings %s destroyed</strong> by noise and must not be "
-            "counted as protected. What noise cost each setting stands <a href=\"#cost\">below</a>.</p>",
-            f->destroyed, count, f->destroyed == 1 ? "is" : "are");
+        page_format(p,
+                    "<strong>%zu of %zu protected settings %s destroyed</strong> by noise and must not be "
+                    "counted as protected.",
+                    f->destroyed, count, f->destroyed == 1 ? "is" : "are");
     else
-        page_html(p, "<p>No protected setting is destroyed by noise. What noise cost each setting stands <a "
-                     "href=\"#cost\">below</a>.</p>");
-    page_html(p, "</div>\n");
-}
-
-static void cost_line(struct page *p, const struct report_row *row)
-{
-    /* As printed; the sum turns -0 into 0. */
-    const double cost = round(1000 * (row->unprotected.value - row->accuracy.value)) / 10 + 0.0;
-    page_html(p, "<tr><th scope=\"row\">");
-    page_name(p, row->title);
-    page_html(p, "</th><td class=\"number\">");
-    page_estimate(p, &row->unprotected);
-    page_html(p, "</td><td class=\"number\">");
-    page_estimate(p, &row->accuracy);
-    page_format(p, "</td><td class=\"number\">%s%.1f points%s</td></tr>\n", cost < 0 ? "\xe2\x88\x92" : "",
-                fabs(cost), row->verdict == SOTTO_VERDICT_DESTROYED ? " (destroyed)" : "");
-}
-
-static void section_verdict_costs(struct page *p, const struct report *r)
-{
-    bool any = false;
-    for (size_t i = 0; i < r->row_count; i++) {
-        if (!has_cost(&r->rows[i]))
-            continue;
-        if (!any)
-            page_table(p, "Cost of the noise",
-                       "<span id=\"cost\">Cost of the noise</span> in points of accuracy on held-out "
-                       "records, setting by "
-                       "setting. A cost below 0 is an accuracy above that without noise.",
-                       "Setting|^Accuracy without noise|^With noise|^Cost");
-        any = true;
-        cost_line(p, &r->rows[i]);
+        page_html(p, "No protected setting is destroyed by noise.");
+    if (worst) {
+        worst_cost(p, r, worst);
+        page_html(p, r->row_count > 1 ? " Each setting stands <a href=\"#cost\">below</a>." : "");
     }
-    if (any)
-        page_table_end(p);
+    page_html(p, "</p></div>\n");
 }
 
 /* --- what to do next --- */
@@ -444,14 +318,25 @@ static const struct report_row *section_verdict_releasable(const struct report *
     return NULL;
 }
 
-static void verify_command(struct page *p, const struct report_row *row)
+/* For whoever holds the ledger, and for whoever was given the file and its certificate alone. */
+static void verify_commands(struct page *p, const struct report_row *row)
 {
-    if (row->certified)
-        page_html(p, "sotto verify CERTIFICATE.json --ledger LEDGER.jsonl");
-    else {
-        page_html(p, "sotto verify protected/");
-        page_text(p, row->name);
-        page_html(p, ".safetensors --ledger ledger.jsonl");
+    const char *file = row->certified ? "CERTIFICATE.json" : row->name,
+               *folder = row->certified ? "" : "protected/", *ending = row->certified ? "" : ".safetensors";
+    for (int receiver = 0; receiver < 2; receiver++) {
+        page_html(
+            p,
+            receiver
+                ? "<p class=\"who\">Whoever receives them, without the ledger (or with the page verify.html, "
+                  "which needs no program):</p>\n"
+                : "<p class=\"who\">You, with the ledger:</p>\n");
+        page_html(p, "<pre class=\"command\" tabindex=\"0\"><code>sotto verify ");
+        page_html(p, receiver ? "" : folder);
+        page_text(p, file);
+        page_html(p, ending);
+        page_html(p, receiver         ? "</code></pre>\n"
+                     : row->certified ? " --ledger LEDGER.jsonl</code></pre>\n"
+                                      : " --ledger ledger.jsonl</code></pre>\n");
     }
 }
 
@@ -487,8 +372,7 @@ static const char *next_words(const struct report *r, const struct findings *f,
                "ledger:";
     if (ready)
         return "Give away the protected file of a setting that is proved and still useful, its certificate, "
-               "and "
-               "nothing else. Recipients can check both, in the folder that holds them:";
+               "and nothing else. Both sides can check them:";
     if (f->swapped)
         return "First check which file holds the members, and whether labels belong to their rows. Then "
                "audit "
@@ -509,11 +393,14 @@ static void next_step(struct page *p, const struct report *r)
     const struct report_row *ready = section_verdict_releasable(r);
     page_html(p, "<h3 id=\"next\">What you can do now</h3>\n<p>");
     page_html(p, next_words(r, &f, ready));
-    page_html(p, "</p>\n<pre class=\"command\" tabindex=\"0\"><code>");
+    page_html(p, "</p>\n");
+    if (!f.contradicted && ready) {
+        verify_commands(p, ready);
+        return;
+    }
+    page_html(p, "<pre class=\"command\" tabindex=\"0\"><code>");
     if (f.contradicted)
         page_html(p, "sotto selftest");
-    else if (ready)
-        verify_command(p, ready);
     else if (f.swapped)
         audit_command(p);
     else if (f.leaking || f.destroyed)
@@ -533,14 +420,9 @@ void section_verdict(struct page *p, const struct report *r)
     measured_card(p, r, &f);
     cost_card(p, r, &f);
     page_html(p, "</div>\n");
+    section_picture(p, r, f.contradicted ? f.contradicted : f.best && f.best->attack_count ? f.best : f.most);
     checks_banner(p, r);
+    section_words(p, r);
     next_step(p, r);
-    section_verdict_glance(p, r);
-    section_verdict_costs(p, r);
-    page_html(
-        p, "<nav aria-label=\"Sections\"><a href=\"#words\">In plain words</a> <a href=\"#claim\">Claim</a> "
-           "<a href=\"#attacks\">Attacks</a> <a href=\"#utility\">Utility</a> <a "
-           "href=\"#training\">Training</a> "
-           "<a href=\"#method\">Method and data</a> <a href=\"#reproduce\">Reproduce</a> <a "
-           "href=\"#card\">Model card</a></nav>\n</section>\n");
+    page_html(p, "</section>\n");
 }
