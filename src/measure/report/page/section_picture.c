@@ -124,11 +124,11 @@ static bool has_level(const struct report *r, const struct families *f, size_t i
     return any && !r->rows[i].is_protected && r->rows[i].accuracy.given;
 }
 
-/* A step of 1, 2 or 5 by a power of ten, of which at most four fit. */
+/* A step of 1, 2 or 5 by a power of ten, of which at most five fit. */
 static double label_step(double length)
 {
-    double step = pow(10, floor(log10(length / 4)));
-    for (int i = 0; length / step > 4; i++)
+    double step = pow(10, floor(log10(length / 5)));
+    for (int i = 0; length / step > 5; i++)
         step *= i % 3 == 1 ? 2.5 : 2;
     return step;
 }
