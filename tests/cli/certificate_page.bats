@@ -88,6 +88,9 @@ said() { printf "$1 %.0s" $(seq 150) | cut -c1-150; }
   "$SOTTO" train "${private[@]}" --from encoder.safetensors --freeze 2 -o m.safetensors > /dev/null
   "$SOTTO" certificate m.safetensors --ledger m.jsonl --html -o page.html
   has page.html "That counts this training alone. The encoder is certified with epsilon 0.3 at delta 0.001; with this training at most epsilon 0.6 at delta 0.002" "own certificate holds" "These records pay for the encoder too, so its guarantee is added to this one: epsilon 0.3 at delta 0.001."
+  "$SOTTO" certificate m.safetensors --ledger m.jsonl --card card.yaml --model-card card.md > /dev/null
+  grep -q '^  encoder_counted_apart: "certified with epsilon 0.3 at delta 0.001; with this training at most epsilon 0.6' card.yaml
+  grep -q 'That counts this training alone. The encoder is:\*\* certified with epsilon 0.3' card.md
   two_sheets page.html
 }
 

@@ -93,6 +93,7 @@ static void put_registry(struct page *p, const struct facts *f)
     put_exact(p, "delta", v->delta);
     put_bound(p, "mu", f->strength.mu);
     put_bound(p, "true_positive_rate_at_1_percent", f->strength.found[1]);
+    put_text(p, "encoder_counted_apart", certified_encoder(f));
     put_text(p, "privacy_unit", v->unit);
     put_text(p, "neighbouring_data", v->adjacency);
     put_text(p, "deployment_model", "central, a release charged to a ledger");
@@ -149,6 +150,7 @@ static void put_block(struct page *p, const struct facts *f)
     page_html(p, "\n\n");
     while (condition_next(sentence, &conditions))
         put_point(p, "Holds only if", sentence);
+    put_point(p, "That counts this training alone. The encoder is", certified_encoder(f));
     put_point(p, "Unit of privacy", f->v.unit);
     put_point(p, "Curator", officer_said(f->ledger, "curator"));
     put_point(p, "Contact", officer_said(f->ledger, "contact"));

@@ -35,6 +35,12 @@ const char *officer_said(const struct json *ledger, const char *member)
     return said;
 }
 
+const char *certified_encoder(const struct facts *f)
+{
+    const char *encoder = text_of(f->certificate, "fine_tuning.encoder");
+    return strncmp(encoder, "certified", 9) == 0 ? encoder : "";
+}
+
 bool is_of_persons(const struct facts *f)
 {
     return strcmp(f->v.unit, "one record") != 0;

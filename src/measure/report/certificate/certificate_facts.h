@@ -52,6 +52,8 @@ const char *text_of(const struct json *j, const char *path);
 double number_of(const struct json *j, const char *path);
 /** The last that a budget of the ledger names as its `member`; "": none. */
 const char *officer_said(const struct json *ledger, const char *member);
+/** Of a fine-tuned network whose encoder was certified on the same records, so that what it costs is added: its words; "": else. */
+const char *certified_encoder(const struct facts *f);
 /** Is the unit of privacy a person, not a record? */
 bool is_of_persons(const struct facts *f);
 /** No check failed, and all were decided. */

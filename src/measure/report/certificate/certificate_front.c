@@ -55,14 +55,12 @@ static void put_title(struct page *p, const struct facts *f)
 
 static void put_verdict(struct page *p, const struct facts *f)
 {
-    const char *encoder = text_of(f->certificate, "fine_tuning.encoder");
     char words[VERDICT_TEXT];
     page_format(p, "<div class=\"verdict %s\"><h1 data-verdict>", tone_of(&f->v));
     page_name(p, verdict_of(words, &f->v));
     page_html(p, "</h1>\n<p>");
     page_text(p, meaning_for_people(words, f));
-    if (strncmp(encoder, "certified", 9) == 0) /* on the same records, and its weights are in the model */
-        page_pair(p, " That counts this training alone. The encoder is ", encoder, ".");
+    page_pair(p, " That counts this training alone. The encoder is ", certified_encoder(f), ".");
     page_html(p, "</p></div>\n");
 }
 
