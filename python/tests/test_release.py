@@ -319,6 +319,12 @@ def test_certificate(released, ledger):
     page = c.html(ledger=ledger)
     assert page.startswith("<!") and "CONDITIONAL" in c.text(ledger=ledger)
     assert page == subprocess.run([program, "certificate", path, "--ledger", ledger.path, "--html"], capture_output=True, text=True, check=True).stdout
+    with pytest.raises(OSError, match="none.json"):
+        c.html(ledger=ledger, audit="none.json")
+    for markdown, option in ((False, "--card"), (True, "--model-card")):
+        subprocess.run([program, "certificate", path, "--ledger", ledger.path, option, f"{path}{option}"], capture_output=True, check=True)
+        with open(f"{path}{option}", encoding="utf-8") as f:
+            assert c.card(ledger=ledger, markdown=markdown) == f.read()
     with pytest.raises(AttributeError):
         c.epsilon = 1
     assert c.show()._repr_html_().startswith('<iframe srcdoc="&lt;!') and 'sandbox="allow-scripts"' in c.show()._repr_html_()

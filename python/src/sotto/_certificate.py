@@ -289,11 +289,22 @@ class Certificate:
         return _key.sign(self._saved(), key)
 
     # ---- pages, of the saved certificate
-    def html(self, *, ledger: Path | Ledger | None = None, prior: float = 0.0, force: bool = False) -> str:
+    def html(self, *, ledger: Path | Ledger | None = None, prior: float = 0.0, force: bool = False, audit: Path | None = None) -> str:
         """Two pages for the person who answers for the data, as HTML that prints. Of a certificate that does not verify it says what
         failed and nothing else. prior: above 0, the page says how probably at most a record is reconstructed that is guessed with this
-        probability without the release. force: make the page also where epsilon is above 20 or the noise was seeded."""
-        return _page(self._saved(), ledger, 2 if force else 1, prior)
+        probability without the release. force: make the page also where epsilon is above 20 or the noise was seeded. audit: a file of
+        schema sotto.audit/1, whose accuracy by class stands on the page."""
+        return _page(self._saved(), ledger, 2 if force else 1, prior, audit)
+
+    def card(self, *, ledger: Path | Ledger | None = None, audit: Path | None = None, markdown: bool = False) -> str:
+        """What registries of deployments ask for, as YAML, or a block for a model hub, as Markdown. audit: as of html(). It raises what
+        verify() raises where the certificate does not hold."""
+        out = ffi.new("char **")
+        run(lib.sotto_certificate_card, out, c_text(self._saved()), _ledger_text(ledger), _audit_text(audit), markdown)
+        try:
+            return text_of(out[0])
+        finally:
+            lib.sotto_text_free(out[0])
 
     def show(self, height: int = 700, *, ledger: Path | Ledger | None = None) -> Frame:
         """The page in a notebook, in a frame of its own."""
@@ -342,10 +353,14 @@ class Certificate:
         return columns(proved, conditional, self.measured or "nothing") + place
 
 
-def _page(file: str, ledger: Path | Ledger | None, html: int, prior: float) -> str:
+def _audit_text(audit: Path | None) -> Any:
+    return ffi.NULL if audit is None else c_text(audit)
+
+
+def _page(file: str, ledger: Path | Ledger | None, html: int, prior: float, audit: Path | None = None) -> str:
     out = ffi.new("char **")
     try:
-        run(lib.sotto_certificate_page, out, c_text(file), _ledger_text(ledger), html, prior)
+        run(lib.sotto_certificate_page_audited, out, c_text(file), _ledger_text(ledger), _audit_text(audit), html, prior)
     except GateFailed:
         pass  # the page says which check failed
     try:
