@@ -2275,7 +2275,7 @@ def report(v, c, claim, path, derived, key, ledger):
 def verify(options):
     """0: consistent, 1: a check failed, 2: not decided. Raises Refused."""
     tail, file = ".certificate.json", options.file
-    path = file if file.endswith(".json") else file + tail
+    path = file if file.endswith(".json") and not os.path.exists(file + tail) else file + tail  # answers are JSON too
     released = options.released or (file if path != file else file[:-len(tail)] if file.endswith(tail) else None)
     if not options.released and path == file and released and not os.path.exists(released):
         released = None

@@ -270,7 +270,7 @@ class Certificate:
         """Reads a certificate, or the one beside a released file. Nothing is checked: verify() does that."""
         text = os.fspath(path)
         beside = text + ".certificate.json"
-        text = beside if not text.endswith(".json") and os.path.exists(beside) else text
+        text = beside if os.path.exists(beside) else text
         out = ffi.new("struct sotto_certificate **")
         run(lib.sotto_certificate_load, out, c_text(text))
         return cls(out[0], text)

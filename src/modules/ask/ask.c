@@ -2,10 +2,13 @@
 #include "sotto/lab/ask.h"
 
 #include "ask/ask_answers.h"
+#include "ask/ask_forecast.h"
 #include "ask/ask_table.h"
+#include "ask/ask_texts.h"
 #include "base/sha256.h"
 #include "dp/ledger/ledger_account.h"
 #include "dp/release/charge_hint.h"
+#include "dp/release/release.h"
 #include "dp/release/release_vector.h"
 #include "dp/release/statistic.h"
 #include "sotto/lab/provenance.h"
@@ -53,8 +56,6 @@ static sotto_status check_ask(const struct sotto_ask *ask)
         FAIL(SOTTO_EUSAGE, "ask: no {epsilon} is given; expected a number above 0");
     if (!(delta >= 0 && delta < 1))
         FAIL(SOTTO_EUSAGE, "ask: {delta} is %g; expected 0 or a small number below 1", delta);
-    if (!file_exists(ask->table))
-        FAIL(SOTTO_ENOENT, "%s: no such file; expected a table as CSV", ask->table);
 done:
     return status;
 }
@@ -64,6 +65,8 @@ static sotto_status read_plan(struct sotto_table_encoding **e, struct ask_plan *
                               const struct sotto_ask *ask)
 {
     sotto_status status = SOTTO_OK;
+    struct ask_texts t = {0};
+    TRY(ask_texts_read(&t, ask));
     TRY(encoding_read_schema(e, ask->schema));
     if ((*e)->how != SOTTO_ENCODING_DECLARED)
         FAIL(SOTTO_EUSAGE,
@@ -71,8 +74,9 @@ static sotto_status read_plan(struct sotto_table_encoding **e, struct ask_plan *
              "other knowledge, and take them off that list",
              ask->schema);
     TRY(check_person(ask, *e));
-    TRY(ask_parse(plan, ask->queries, ask->count, *e, last_part(ask->schema)));
+    TRY(ask_parse(plan, t.texts, t.count, *e, last_part(ask->schema)));
 done:
+    ask_texts_clear(&t);
     return status;
 }
 
@@ -126,35 +130,77 @@ static struct sotto_provenance unit_of(const struct sotto_ask *ask)
     return p;
 }
 
+/* All that is fixed before the table is read. */
+struct asked {
+    struct sotto_table_encoding *schema;
+    struct ask_plan plan;
+    struct certificate_query *queries; /* (count) */
+    size_t count;
+    struct sotto_provenance unit;
+    struct sotto_release release; /* borrows the others */
+};
+
+static void asked_clear(struct asked *a)
+{
+    base_free(a->queries);
+    ask_plan_clear(&a->plan);
+    sotto_table_encoding_free(a->schema);
+}
+
+static sotto_status asked_prepare(struct asked *a, const struct sotto_ask *ask)
+{
+    sotto_status status = SOTTO_OK;
+    const bool gaussian = ask->target.delta > 0;
+    TRY(check_ask(ask));
+    TRY(read_plan(&a->schema, &a->plan, ask));
+    ask_share(&a->plan, gaussian);
+    NEW(a->queries, ASK_LEVELS * a->plan.count);
+    ask_list_queries(a->queries, &a->count, &a->plan);
+    a->unit = unit_of(ask);
+    a->release = (struct sotto_release){
+        .mechanism = gaussian ? "gaussian" : "laplace", .target = ask->target, .spend = ask->spend};
+    statistic_of_queries(&a->release.sensitivity, a->queries, a->count);
+    a->release.spend.provenance = &a->unit;
+    a->release.spend.rows_per_person = 0;
+done:
+    return status;
+}
+
+sotto_status sotto_ask_forecast(char **text, const struct sotto_ask *ask, int json,
+                                const struct sotto_context *ctx)
+{
+    REQUIRE_GIVEN(text, ask);
+    REQUIRE_GIVEN(ask->schema, !ask->count || ask->queries);
+    sotto_status status = SOTTO_OK;
+    struct asked a = {0};
+    struct release_plan p;
+    TRY(asked_prepare(&a, ask));
+    if (!a.release.spend.dataset_id)
+        a.release.spend.dataset_id = "any"; /* nothing is charged */
+    TRY(release_plan(&p, &a.release, a.plan.cells, 1u << RELEASE_LATTICE, ctx));
+    TRY(ask_forecast_write(text, &a.plan, p.account.scale, ask->target, json));
+done:
+    asked_clear(&a);
+    return status;
+}
+
 sotto_status sotto_ask(struct sotto_certificate **certificate, const struct sotto_ask *ask,
                        const struct sotto_context *ctx)
 {
     REQUIRE_GIVEN(certificate, ask);
     REQUIRE_GIVEN(ask->table, ask->schema, ask->output, !ask->count || ask->queries);
     sotto_status status = SOTTO_OK;
-    struct sotto_table_encoding *e = NULL;
-    struct ask_plan plan = {0};
+    struct asked a = {0};
     struct vector_release *v = NULL;
     struct sotto_certificate *made = NULL;
     struct held_file held = {0};
-    struct certificate_query *queries = NULL;
-    size_t count;
-    const bool gaussian = ask->target.delta > 0;
-    const struct sotto_provenance unit = unit_of(ask);
-    struct sotto_release r = {
-        .mechanism = gaussian ? "gaussian" : "laplace", .target = ask->target, .spend = ask->spend};
-    TRY(check_ask(ask));
-    TRY(read_plan(&e, &plan, ask));
-    ask_share(&plan, gaussian);
-    NEW(queries, ASK_LEVELS * plan.count);
-    ask_list_queries(queries, &count, &plan);
-    statistic_of_queries(&r.sensitivity, queries, count);
-    r.spend.provenance = &unit;
-    r.spend.rows_per_person = 0;
+    if (!file_exists(ask->table))
+        FAIL(SOTTO_ENOENT, "%s: no such file; expected a table as CSV", ask->table);
+    TRY(asked_prepare(&a, ask));
     TRY(file_hold(&held, ask->output, 1 << 16));
-    TRY(vector_release_open(&v, &r, plan.cells, ctx));
-    TRY(answer_queries(&made, v, &plan, ask, ctx));
-    TRY(certificate_add_queries(made, queries, count));
+    TRY(vector_release_open(&v, &a.release, a.plan.cells, ctx));
+    TRY(answer_queries(&made, v, &a.plan, ask, ctx));
+    TRY(certificate_add_queries(made, a.queries, a.count));
     file_release(&held);
     TRY(save_certificate(made, ask->output));
     *certificate = made;
@@ -167,8 +213,6 @@ done:
     file_release(&held);
     sotto_certificate_free(made);
     vector_release_close(v);
-    base_free(queries);
-    ask_plan_clear(&plan);
-    sotto_table_encoding_free(e);
+    asked_clear(&a);
     return status;
 }

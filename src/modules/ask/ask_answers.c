@@ -1,12 +1,14 @@
 #include "ask/ask_answers.h"
 #include "ask/ask_counts.h"
 #include "ask/ask_interval.h"
+#include "ask/ask_json.h"
 #include "ask/ask_quantile.h"
 
 #include "dp/certificate/certificate.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The standard deviation of a b combination of two cells. */
 static double deviation_of(double a, double b, const struct ask_release *r)
@@ -152,15 +154,11 @@ static void write_keys(struct atomic_file *f, const struct ask_plan *plan, const
 {
     char name[256];
     for (size_t j = 0; j < count; j++) {
-        size_t left = group, found = q->key_count, cell = 0;
-        for (size_t k = q->key_count; k-- > 0;) {
-            if (q->keys[k].column == columns[j]) {
-                found = k;
-                cell = left % q->keys[k].cells;
-            }
-            left /= q->keys[k].cells;
-        }
-        write_cell(f, found < q->key_count ? ask_cell_name(name, plan, &q->keys[found], cell) : "");
+        size_t k = 0;
+        while (k < q->key_count && q->keys[k].column != columns[j])
+            k++;
+        write_cell(f,
+                   k < q->key_count ? ask_cell_name(name, plan, &q->keys[k], ask_key_cell(q, group, k)) : "");
     }
 }
 
@@ -197,6 +195,7 @@ static void write_header(struct atomic_file *f, const struct ask_plan *plan, con
 
 /* Where the rows go. */
 struct answers_file {
+    struct json **rows; /* NULL: to the CSV */
     struct atomic_file f;
     const struct ask_plan *plan;
     size_t *columns, count;
@@ -205,6 +204,10 @@ struct answers_file {
 static void write_row(struct answers_file *out, const struct ask_query *q, size_t group,
                       const char *statistic, const struct ask_answer *a)
 {
+    if (out->rows) {
+        ask_json_row(out->rows, out->plan, q, group, statistic, a);
+        return;
+    }
     write_cell(&out->f, q->name[0] ? q->name : q->text);
     write_keys(&out->f, out->plan, q, group, out->columns, out->count);
     write_cell(&out->f, statistic);
@@ -253,22 +256,44 @@ done:
     return status;
 }
 
-sotto_status ask_answers_write(const char *path, const struct ask_plan *plan, const struct ask_release *r)
+static sotto_status write_csv(struct answers_file *out, const char *path, const struct ask_release *r)
 {
     sotto_status status = SOTTO_OK;
-    struct answers_file out = {.plan = plan};
+    const struct ask_plan *plan = out->plan;
     size_t *which = NULL;
     NEW(which, plan->schema->count + 1);
-    NEW(out.columns, plan->schema->count + 1);
-    out.count = number_keys(which, out.columns, plan);
-    TRY(atomic_open(&out.f, path));
-    write_header(&out.f, plan, out.columns, out.count, r->seeded);
+    NEW(out->columns, plan->schema->count + 1);
+    out->count = number_keys(which, out->columns, plan);
+    TRY(atomic_open(&out->f, path));
+    write_header(&out->f, plan, out->columns, out->count, r->seeded);
     for (size_t i = 0; i < plan->count; i++)
-        TRY(write_query(&out, &plan->queries[i], r));
-    TRY(atomic_commit(&out.f));
+        TRY(write_query(out, &plan->queries[i], r));
+    TRY(atomic_commit(&out->f));
 done:
-    atomic_discard(&out.f);
+    atomic_discard(&out->f);
     base_free(which);
-    base_free(out.columns);
+    base_free(out->columns);
     return status;
+}
+
+static sotto_status write_json(struct answers_file *out, const char *path, const struct ask_release *r)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *rows = ask_json_rows();
+    out->rows = &rows;
+    for (size_t i = 0; i < out->plan->count; i++)
+        TRY(write_query(out, &out->plan->queries[i], r));
+    status = ask_json_write(path, rows, out->plan, r);
+    rows = NULL;
+done:
+    ask_json_drop(rows);
+    return status;
+}
+
+sotto_status ask_answers_write(const char *path, const struct ask_plan *plan, const struct ask_release *r)
+{
+    struct answers_file out = {.plan = plan};
+    const size_t length = strlen(path);
+    return length > 5 && strcmp(path + length - 5, ".json") == 0 ? write_json(&out, path, r)
+                                                                 : write_csv(&out, path, r);
 }

@@ -27,7 +27,7 @@ sotto_status ask_counts_of(double *counts, const struct ask_plan *plan, const st
 /** Quantiles of one group: values (q->share_count). ENOMEM. */
 sotto_status ask_quantiles_of(double *values, const struct ask_plan *plan, const struct ask_query *q,
                               size_t group, const struct ask_release *r);
-/** All of them as CSV, one row each. ECREATE, EIO, ENOMEM. */
+/** All of them, one row each: as "sotto.answers/1" if the path ends in .json, else as CSV. ECREATE, EIO, ENOMEM. */
 sotto_status ask_answers_write(const char *path, const struct ask_plan *plan, const struct ask_release *r);
 
 #endif

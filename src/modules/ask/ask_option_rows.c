@@ -5,6 +5,9 @@
 #define OPTIONS_OF struct sotto_ask
 
 const struct sotto_option options_ask[] = {
+    {"queries", TEXT(queries_file, "FILE"), .group = "Table",
+     .help = "more queries, one a line, behind those of the command line; a line that begins with # says "
+             "nothing"},
     {"schema", TEXT(schema, "FILE.yaml"), .group = "Table",
      .help =
          "sotto.schema/1 of the table: bounds, categories and classes from other knowledge than the rows"},
@@ -18,6 +21,7 @@ const struct sotto_option options_ask[] = {
      .help = "delta of all answers together; 0: pure epsilon-DP with Laplace noise, above 0: Gaussian noise"},
     {"raw", FLAG(raw), .value = "0", .group = "Output",
      .help = "counts as they come out of the noise; without it, the nearest whole numbers that are possible"},
-    {"output", TEXT(output, "OUT.csv"), .group = "Output",
-     .help = "answers, one row for each cell; the certificate goes to OUT.csv.certificate.json"},
+    {"output", TEXT(output, "OUT.csv|.json"), .group = "Output",
+     .help = "answers, one row for each cell; .json: sotto.answers/1, with the noisy cells; the certificate "
+             "goes to OUT.certificate.json"},
     OPTIONS_END};

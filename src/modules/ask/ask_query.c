@@ -35,6 +35,13 @@ size_t ask_category_cells(const struct sotto_table_encoding *e, size_t column)
     return ask_categories(e, column)->count + !ask_declares_other(e, column) + 1;
 }
 
+size_t ask_key_cell(const struct ask_query *q, size_t group, size_t key)
+{
+    for (size_t k = q->key_count; --k > key;)
+        group /= q->keys[k].cells;
+    return group % q->keys[key].cells;
+}
+
 const char *ask_cell_name(char out[256], const struct ask_plan *plan, const struct ask_key *key, size_t cell)
 {
     char low[NUMBER_TEXT], high[NUMBER_TEXT];

@@ -73,6 +73,8 @@ const struct text_list *ask_categories(const struct sotto_table_encoding *e, siz
 bool ask_declares_other(const struct sotto_table_encoding *e, size_t column);
 /** Cells of a category column: its categories, perhaps "(other)", and "(missing)". */
 size_t ask_category_cells(const struct sotto_table_encoding *e, size_t column);
+/** Which cell of one of its keys a group of the query is. */
+size_t ask_key_cell(const struct ask_query *q, size_t group, size_t key);
 /** What a cell is called. Returns out. */
 const char *ask_cell_name(char out[256], const struct ask_plan *plan, const struct ask_key *key, size_t cell);
 

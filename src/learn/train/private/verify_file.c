@@ -425,11 +425,13 @@ static sotto_status find_files(char **certificate, char **released, const char *
 {
     sotto_status status = SOTTO_OK;
     size_t length = strlen(file), capacity = length + sizeof tail;
-    bool is_certificate = ends_with(file, ".json");
     char *beside = NULL, *own = NULL;
     NEW(beside, capacity);
     NEW_TEXT(own, given ? given : file);
-    snprintf(beside, capacity, "%s%s", file, is_certificate ? "" : tail);
+    snprintf(beside, capacity, "%s%s", file, tail);
+    const bool is_certificate = ends_with(file, ".json") && !file_exists(beside); /* answers are JSON too */
+    if (is_certificate)
+        beside[length] = '\0';
     if (is_certificate && !given)
         own[ends_with(file, tail) ? length - strlen(tail) : 0] = '\0';
     bool there = own[0] && (given || !is_certificate || file_exists(own));

@@ -2,8 +2,15 @@
 #include "inputs/private_set.h"
 #include "sotto/lab/ask.h"
 
-static const struct option_row rows[] = {OPTION_TABLE("ask", NULL), OPTION_ROWS(private_set_rows),
-                                         OPTION_END};
+#include <stdio.h>
+
+static const struct option_row rows[] = {
+    OPTION_TABLE("ask", NULL),
+    OPTION_GROUP("Output"),
+    {"dry-run", OPTION_FLAG, NULL, NULL,
+     "say how far the noise may move each answer: reads the schema alone, charges and writes nothing"},
+    OPTION_ROWS(private_set_rows),
+    OPTION_END};
 
 enum { QUERIES = 30 };
 
@@ -12,7 +19,8 @@ static sotto_status fill_ask(struct sotto_ask *ask, const char *queries[QUERIES]
     sotto_status status = SOTTO_OK;
     TRY(option_require(o, "schema"));
     TRY(option_require(o, "epsilon"));
-    TRY(option_require(o, "output"));
+    if (!option_flag(o, "dry-run"))
+        TRY(option_require(o, "output"));
     TRY(option_members(ask, sotto_option_table("ask"), o));
     ask->table = option_argument(o, 0);
     ask->count = option_argument_count(o) - 1;
@@ -26,6 +34,15 @@ done:
     return status;
 }
 
+static sotto_status print_forecast(const struct sotto_ask *ask, int json, const struct sotto_context *ctx)
+{
+    char *text;
+    TRY_OR_RETURN(sotto_ask_forecast(&text, ask, json, ctx));
+    printf(json ? "%s\n" : "%s", text);
+    sotto_text_free(text);
+    return SOTTO_OK;
+}
+
 static sotto_status verb_ask_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct sotto_ask ask = {0};
@@ -35,6 +52,8 @@ static sotto_status verb_ask_run(const struct options *o, const struct sotto_con
     struct sotto_certificate *certificate = NULL;
     sotto_status status = SOTTO_OK;
     TRY(fill_ask(&ask, queries, o));
+    if (option_flag(o, "dry-run"))
+        return print_forecast(&ask, json, ctx);
     TRY(private_set_identify(&set, o, &whose, "ask", ask.table));
     ask.spend = set.spend;
     TRY(sotto_ask(&certificate, &ask, ctx));
@@ -48,8 +67,8 @@ done:
 const struct verb verb_ask = {
     .name = "ask",
     .summary = "release statistics of a table, asked for by the names of its columns",
-    .arguments = "TABLE.csv QUERY ...",
-    .min_arguments = 2,
+    .arguments = "TABLE.csv [QUERY ...]",
+    .min_arguments = 1,
     .max_arguments = QUERIES + 1,
     .examples =
         "  sotto ask patients.csv 'mean crp by ward; count where age >= 65' --schema patients.yaml --epsilon "
@@ -63,6 +82,6 @@ const struct verb verb_ask = {
     .ranks = REFUSED,
     .own = "sign",
     .options = rows,
-    .most_used = "schema|person|rows-per-person|epsilon|delta|dataset-id|ledger|budget-epsilon|budget-delta|"
-                 "raw|output",
+    .most_used = "queries|schema|person|rows-per-person|epsilon|delta|dataset-id|ledger|budget-epsilon|"
+                 "budget-delta|raw|dry-run|output",
     .run = verb_ask_run};

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import html
-import io
+import json
 import os
 import re
 import tempfile
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Answers", "Table"]
 
 _NUMBERS = ("value", "low", "high", "deviation")
+_NAN = float("nan")
 
 
 class Answers:
@@ -33,19 +34,41 @@ class Answers:
     those of the keys, then statistic, value, low and high (95 % of the noise alone; NaN: not said), deviation (of the noise) and public.
     certificate: of all answers together."""
 
-    def __init__(self, text: bytes, certificate: Certificate) -> None:
+    def __init__(self, text: str, certificate: Certificate) -> None:
         self._text, self.certificate = text, certificate
-        self.frames: dict[str, Any] = {name: _frame(rows) for name, rows in _by_query(text).items()}
+        by_query: dict[str, list[dict[str, Any]]] = {}
+        for a in self.to_dict()["answers"]:
+            row = {**a["keys"], "statistic": a["statistic"], **{n: _NAN if a[n] is None else a[n] for n in _NUMBERS}, "public": a["public"]}
+            by_query.setdefault(a["query"], []).append(row)
+        self.frames: dict[str, Any] = {name: _frame(rows) for name, rows in by_query.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document "sotto.answers/1": answers, and the noisy cells that they are made from."""
+        return dict(json.loads(self._text))
+
+    def to_json(self, path: str | os.PathLike[str]) -> str:
+        """Writes that document, and PATH.certificate.json beside it, which sotto.verify() checks; returns the path."""
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(self._text)
+        return self._certify(path)
 
     def to_csv(self, path: str | os.PathLike[str]) -> str:
-        """Writes all answers as a CSV, and PATH.certificate.json beside it, which sotto.verify() checks; returns the path."""
-        with open(path, "wb") as f:
-            f.write(self._text)
+        """Writes all answers as a CSV, one row each, with its certificate; returns the path."""
+        with open(path, "w", encoding="utf-8", newline="") as f:
+            csv.writer(f, lineterminator="\n").writerows(self._lines())
+        return self._certify(path)
+
+    def _certify(self, path: str | os.PathLike[str]) -> str:
         self.certificate.save(f"{os.fspath(path)}.certificate.json", path)
         return os.fspath(path)
 
     def _lines(self) -> list[list[str]]:
-        return list(csv.reader(_lines(self._text)))
+        """Of the CSV, as the program writes it, but for a seed's stamp."""
+        answers = self.to_dict()["answers"]
+        keys = list(dict.fromkeys(k for a in answers for k in a["keys"]))
+        return [["query", *keys, "statistic", *_NUMBERS, "public"]] + [
+            [a["query"], *(a["keys"].get(k, "") for k in keys), a["statistic"], *("" if a[n] is None else repr(a[n]) for n in _NUMBERS),
+             "yes" if a["public"] else "no"] for a in answers]
 
     def __repr__(self) -> str:
         return f"Answers({', '.join(self.frames)}; {self.certificate.statement})"
@@ -53,28 +76,6 @@ class Answers:
     def _repr_html_(self) -> str:
         rows = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>" for line in self._lines())
         return f"<table>{rows}</table><p>{html.escape(self.certificate.statement)}</p>"
-
-
-def _lines(text: bytes) -> list[str]:
-    """Of a CSV without what a seed's stamp puts first; a cell may hold line ends."""
-    whole = text.decode("utf-8")
-    return io.StringIO(whole.partition("\n")[2] if whole.startswith("#") else whole, newline="").readlines()
-
-
-def _by_query(text: bytes) -> dict[str, list[dict[str, Any]]]:
-    """Rows of each query, with the keys of that query alone."""
-    header, *lines = csv.reader(_lines(text))
-    found: dict[str, list[dict[str, Any]]] = {}
-    for line in lines:
-        row: dict[str, Any] = dict(zip(header, line))
-        row.update({n: float(row[n] or "nan") for n in _NUMBERS}, public=row["public"] == "yes")
-        found.setdefault(row.pop("query"), []).append(row)
-    keys = header[1:header.index("statistic", 1)] if "statistic" in header else []
-    for rows in found.values():
-        for key in [k for k in keys if not any(row[k] for row in rows)]:
-            for row in rows:
-                del row[key]
-    return found
 
 
 def _frame(rows: Sequence[Mapping[str, Any]]) -> Any:
@@ -154,9 +155,9 @@ class Table:
             raise invalid("ask: planned= is for one release by release(); omit it")
         own = table("ask")
         with tempfile.TemporaryDirectory() as folder:
-            output, path = os.path.join(folder, "answers.csv"), self._table
+            output, path = os.path.join(folder, "answers.json"), self._table
             c = own.set(struct("ask", schema=self._schema, queries=list(queries), count=len(queries), person=self._person,
-                               rows_per_person=self._rows_per_person, output=output), own.take(given, ("schema", "person", "output")))
+                               rows_per_person=self._rows_per_person, output=output), own.take(given, ("queries", "schema", "person", "output")))
             fill(c, spend=spend_of(self._ledger, given))
             unknown_charge("ask", given, "ask")
             if not isinstance(path, (str, os.PathLike)):
@@ -166,7 +167,7 @@ class Table:
             out = ffi.new("struct sotto_certificate **")
 
             def finish() -> Answers:
-                with open(output, "rb") as f:
+                with open(output, encoding="utf-8") as f:
                     return Answers(f.read(), Certificate(out[0]))
 
             try:

@@ -162,6 +162,78 @@ assert any(r["value"] < 0 for r in raw) and all(r["value"] != int(r["value"]) fo
 PY
 }
 
+@test "-o OUT.json has the answers of the CSV and the noisy cells; queries come from a file too" {
+  printf '# what the board asked\r\n\n  mean crp by ward as crp\n\tcrosstab ward x out; count\r\n# end' > q.txt
+  seed=(--person none --epsilon 1 --delta 1e-6 --insecure-noise-seed 7)
+  "$SOTTO" ask t.csv 'median age' --queries q.txt "${schema[@]}" "${seed[@]}" --dataset-id a -o a.json
+  "$SOTTO" ask t.csv 'median age' 'mean crp by ward as crp' 'crosstab ward x out; count' "${schema[@]}" "${seed[@]}" --dataset-id b -o b.csv
+  "$root/tools/check-schema" a.json
+  python3 - <<'PY'
+import csv, json
+doc = json.load(open("a.json"))
+table = list(csv.DictReader(line for line in open("b.csv") if line[0] != "#"))
+assert doc["rows"] == 2000 and doc["noise"] == "gaussian" and "seeded" in doc["warning"] and len(table) == len(doc["answers"]) == 1 + 4 + 16 + 1
+for row, a in zip(table, doc["answers"]):
+    assert row["query"] == a["query"] and row["statistic"] == a["statistic"] and (row["public"] == "yes") == a["public"]
+    assert all(row[k] == a["keys"].get(k, "") for k in ("ward", "out"))
+    assert all((float(row[k]) if row[k] else None) == a[k] for k in ("value", "low", "high", "deviation"))
+assert [(q["name"], len(q["cells"])) for q in doc["queries"]] == [("quantile age 0.5", 255), ("crp", 12), ("crosstab ward x out", 16), ("count", 0)]
+h, l, _ = doc["queries"][1]["cells"][:3]
+assert abs(doc["answers"][1]["value"] - 40 * h / (h + l)) < 1e-9
+PY
+  "$SOTTO" ask t.csv --queries q.txt "${asked[@]}" --person none --epsilon 1 -o c.json
+  verified c.json
+  printf '# nothing\n' > q.txt
+  run "$SOTTO" ask t.csv --queries q.txt "${asked[@]}" --person none --epsilon 1 -o d.json
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"there is no query"*"--queries FILE"* ]]
+  printf 'count where out = yes\n\nmean age\nmean wart\n' > q.txt
+  run "$SOTTO" ask t.csv 'median age' --queries q.txt "${asked[@]}" --person none --epsilon 1 -o d.json
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"ask: query 4, character 6: 'wart' is no column"* ]]
+  printf 'mean\0age' > q.txt
+  run "$SOTTO" ask t.csv --queries q.txt "${asked[@]}" --person none --epsilon 1 -o d.json
+  [ "$status" -eq 65 ]
+  run "$SOTTO" ask t.csv --queries none.txt "${asked[@]}" --person none --epsilon 1 -o d.json
+  [ "$status" -eq 66 ]
+  [ ! -e d.json ]
+  [ "$(grep -c '"event":"release"' share/sotto/ledger/clinic.jsonl)" -eq 1 ]
+}
+
+@test "--dry-run reads the schema alone, and says how far the noise may move each answer" {
+  rm t.csv && mkfifo t.csv
+  run timeout 20 "$SOTTO" ask t.csv 'mean age; count; sum crp; count where age >= 50; histogram age 0:100:50 as h; variance crp' --schema s.yaml --person none --epsilon 1 --delta 1e-6 --dry-run
+  [ "$status" -eq 0 ]
+  [ "${lines[0]}" = "epsilon 1 at delta 1e-06, gaussian noise; 95 % of the answers lie" ]
+  [ "${lines[2]}" = "  count: public, free" ]
+  [[ "${lines[6]}" == "  variance crp: each of its 4 cells within "*" rows" ]]
+  run timeout 20 "$SOTTO" ask t.csv 'histogram age 0:100:50 as h' --schema s.yaml --person none --epsilon 1 --delta 1e-6 --dry-run --json
+  [ "$status" -eq 0 ]
+  python3 -c 'import json, sys; (q,) = json.loads(sys.argv[1])["queries"]; assert abs(q["within"] - 1.95996 * 5.975) < .01 and q["unit"] == "rows" and q["cells"] == 3' "$output" # ask.md: sqrt 2 / mu
+  run timeout 20 "$SOTTO" ask none.csv 'count by ward; sum age' --schema s.yaml --person who --rows-per-person 3 --epsilon 1 --dry-run --json
+  [ "$status" -eq 0 ]
+  # Laplace noise of scale 3 * 4 for two queries; a count by wards moves by 2, a sum of one cell by 1
+  python3 -c 'import json, math, sys; a, b = (q["within"] for q in json.loads(sys.argv[1])["queries"]); t = math.log(20); assert abs(a / (12 * t) - 1) < 1e-5 and abs(b / (100 * 6 * t) - 1) < 1e-5' "$output"
+  run timeout 20 "$SOTTO" ask t.csv 'mean wart' --schema s.yaml --person none --epsilon 1 --dry-run
+  [ "$status" -eq 64 ]
+  run timeout 20 "$SOTTO" ask t.csv 'mean age' --schema s.yaml --epsilon 1 --dry-run
+  [ "$status" -eq 64 ]
+  [ ! -e share ]
+}
+
+@test "what a dry run says is how far the answers of a call lie: 95 % of its intervals have that half width" {
+  queries=('count where age >= 50; sum age; histogram ward; sum crp by ward')
+  "$SOTTO" ask t.csv "${queries[@]}" "${asked[@]}" --person none --epsilon 1 --raw -o a.json
+  "$SOTTO" ask t.csv "${queries[@]}" --schema s.yaml --person none --epsilon 1 --dry-run --json > f.json
+  python3 - <<'PY'
+import json
+within = {q["query"]: q["within"] for q in json.load(open("f.json"))["queries"]}
+answers = json.load(open("a.json"))["answers"]
+assert len(answers) == 1 + 1 + 4 + 4
+assert all(abs((a["high"] - a["low"]) / 2 / within[a["query"]] - 1) < 1e-6 for a in answers)
+PY
+}
+
 @test "the verifier's page says the same" {
   browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
   [ -n "$browser" ] || skip "no chromium or google-chrome on this machine"

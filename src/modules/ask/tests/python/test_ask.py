@@ -42,7 +42,9 @@ def test_frames(schema, tmp_path):
     assert abs(dict(r.frames["count where age >= 50"])["value"][0] - 1000) < 60 and np.isnan(dict(r.frames["quantile age 0.25 0.5"])["low"][0])
     count = dict(r.frames["count"])
     assert (list(count["value"]), list(count["public"]), "ward" in count) == ([2000], [True], False)
-    assert sotto.verify(r.to_csv(tmp_path / "a.csv"), ledger=tmp_path / "share/sotto/ledger/clinic.jsonl").proved
+    for file in (r.to_csv(tmp_path / "a.csv"), r.to_json(tmp_path / "a.json")):
+        assert sotto.verify(file, ledger=tmp_path / "share/sotto/ledger/clinic.jsonl").proved
+    assert (tmp_path / "a.csv").read_text().splitlines()[0] == "query,ward,age,statistic,value,low,high,deviation,public"
     assert r.certificate.proved and r.certificate.mechanism == "gaussian" and "<td>(missing)</td>" in r._repr_html_() and "crp" in repr(r)
     assert not list((tmp_path / "temporary").iterdir())  # the table and the answers are gone
 
@@ -51,12 +53,12 @@ def test_table_as_the_program(schema, tmp_path):
     lines = ["who,age,crp,ward,out"] + [f"{w},{a},{'' if c is None else c},{d},x" for w, a, c, d, _ in zip(*rows.values())]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     done = subprocess.run([program, "ask", "t.csv", *queries, "--schema", "s.yaml", "--person", "who", "--rows-per-person", "3", "--epsilon", "1", "--insecure-noise-seed", "7",
-                           "--dataset-id", "a", "-o", "a.csv", "--quiet"], cwd=tmp_path, capture_output=True, check=False, text=True)
+                           "--dataset-id", "a", "-o", "a.json", "--quiet"], cwd=tmp_path, capture_output=True, check=False, text=True)
     assert done.returncode == 0, done.stderr
     for k, given in enumerate((tmp_path / "t.csv", rows)):
         t = Table(given, schema=schema, ledger=sotto.Ledger(dataset=f"b{k}"), person="who", rows_per_person=3)
         r = t.ask(*queries, epsilon=1, insecure_seed=7)
-        assert r._text == (tmp_path / "a.csv").read_bytes() and dict(r.frames["count"])["value"][0] == 1500 and r.certificate.insecure
+        assert open(r.to_json(tmp_path / "b.json")).read() == (tmp_path / "a.json").read_text() and dict(r.frames["count"])["value"][0] == 1500 and r.certificate.insecure
     assert "one person" in r.certificate.unit
 
 

@@ -18,11 +18,13 @@ struct sotto_ask {
     const char *schema; /**< sotto.schema/1: bounds, categories and classes, none of them read off the rows */
     const char *const *queries; /**< (count), each one or several with ';' between them */
     size_t count;
+    const char *queries_file; /**< one a line, behind the others; lines that begin with # say nothing */
     const char *
         person; /**< column of type person in the schema; the unit of privacy is then a person [NULL: a record] */
     size_t rows_per_person; /**< of each person the first so many rows count */
     struct sotto_dp target; /**< epsilon; delta [0]: Laplace noise; above 0: Gaussian noise */
-    const char *output;     /**< CSV, one row for each cell of an answer; its certificate lies beside it */
+    const char *
+        output; /**< CSV, one row for each cell of an answer, or sotto.answers/1 if it ends in .json; its certificate lies beside it */
     int raw; /**< 1: counts as they come out of the noise [0: the nearest whole numbers that are possible, which costs nothing] */
     struct sotto_spend spend; /**< provenance and rows_per_person are not read */
 };
@@ -37,6 +39,14 @@ struct sotto_ask {
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ask(struct sotto_certificate **certificate,
                                                   const struct sotto_ask *ask,
                                                   const struct sotto_context *ctx);
+/** How far each answer may lie from the truth by the noise of such a call. The schema alone is read, nothing is charged; table and output are not
+ *  needed.
+ *
+ *  In:      json   1: one object, with "within" and its "unit" for each query; 0: lines for people
+ *  Out:     *text  sotto_text_free()
+ *  Returns: as sotto_ask() before the charge */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ask_forecast(char **text, const struct sotto_ask *ask, int json,
+                                                           const struct sotto_context *ctx);
 
 #ifdef __cplusplus
 }

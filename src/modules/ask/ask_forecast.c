@@ -1,0 +1,96 @@
+#include "ask/ask_forecast.h"
+
+#include "ask/ask_interval.h"
+#include "ask/ask_json.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *ask_forecast_unit(enum ask_unit unit)
+{
+    static const char *const units[] = {"none", "rows", "column", "column/rows", "rows/cell"};
+    return units[unit];
+}
+
+/* Half a 95 % interval. A mean of N rows has the error of a sum over N, at most, where its noise is far below N. */
+static struct ask_forecast forecast_of(const struct ask_plan *plan, const struct ask_query *q, double scale,
+                                       bool gaussian)
+{
+    const double one = 1 / (double)q->mass, row = ask_half_width(one, 0, scale, gaussian);
+    const struct encoding_column *x = q->column_count ? &plan->schema->columns[q->columns[0]] : NULL;
+    if (q->parts == 0)
+        return (struct ask_forecast){ASK_UNIT_NONE, 0};
+    switch (q->statistic) {
+    case ASK_COUNT:
+        return (struct ask_forecast){ASK_UNIT_ROWS, row};
+    case ASK_SUM:
+        return (struct ask_forecast){
+            ASK_UNIT_COLUMN, q->single
+                                 ? (x->high - x->low) * row
+                                 : ask_half_width(fabs(x->high) * one, fabs(x->low) * one, scale, gaussian)};
+    case ASK_MEAN:
+        return (struct ask_forecast){ASK_UNIT_MEAN, (x->high - x->low) * row};
+    default:
+        return (struct ask_forecast){ASK_UNIT_CELLS, row};
+    }
+}
+
+static void forecast_print(FILE *f, const struct ask_query *q, struct ask_forecast c)
+{
+    fprintf(f, "  %s: ", q->name[0] ? q->name : q->text);
+    switch (c.unit) {
+    case ASK_UNIT_NONE:
+        fprintf(f, "public, free\n");
+        return;
+    case ASK_UNIT_ROWS:
+        fprintf(f, "within %.3g rows\n", c.within);
+        return;
+    case ASK_UNIT_COLUMN:
+        fprintf(f, "within %.4g\n", c.within);
+        return;
+    case ASK_UNIT_MEAN:
+        fprintf(f, "within about %.4g / N, N the rows that it is the mean of\n", c.within);
+        return;
+    default:
+        fprintf(f, "each of its %zu cells within %.3g rows\n", q->groups * q->parts, c.within);
+    }
+}
+
+static sotto_status write_text(char **text, const struct ask_plan *plan, const struct ask_forecast *forecasts,
+                               struct sotto_dp target)
+{
+    sotto_status status = SOTTO_OK;
+    char *made = NULL;
+    size_t size;
+    FILE *f = open_memstream(&made, &size);
+    if (!f)
+        FAIL(SOTTO_ENOMEM, "ask: out of memory for a text");
+    fprintf(f, "epsilon %g at delta %g, %s noise; 95 %% of the answers lie\n", target.epsilon, target.delta,
+            target.delta > 0 ? "gaussian" : "laplace");
+    for (size_t i = 0; i < plan->count; i++)
+        forecast_print(f, &plan->queries[i], forecasts[i]);
+    fprintf(f, "of what they are without noise. The table was not read, and nothing was charged.\n");
+    if (fclose(f) != 0)
+        FAIL(SOTTO_ENOMEM, "ask: out of memory for a text");
+    NEW_TEXT(*text, made);
+done:
+    free(made); /* of open_memstream() */
+    return status;
+}
+
+sotto_status ask_forecast_write(char **text, const struct ask_plan *plan, double scale,
+                                struct sotto_dp target, bool json)
+{
+    sotto_status status = SOTTO_OK;
+    struct ask_forecast *forecasts = NULL;
+    NEW(forecasts, plan->count);
+    for (size_t i = 0; i < plan->count; i++)
+        forecasts[i] = forecast_of(plan, &plan->queries[i], scale, target.delta > 0);
+    TRY(json ? ask_json_forecasts(text, plan, forecasts) : write_text(text, plan, forecasts, target));
+done:
+    base_free(forecasts);
+    return status;
+}
