@@ -66,6 +66,37 @@ static struct ask_answer second_moment(const struct ask_plan *plan, const struct
     return (struct ask_answer){sum > 0 ? moment : NAN, NAN, NAN, NAN};
 }
 
+/* The variance of a share of the bounds, from cells of its square, its product with what is left of 1 and the square of that, as
+ * parts of their sum; NAN: not above 95 % of the noise in it, by its first derivatives. Each is the sum of three of the nine cells. */
+static double clear_variance(const double parts[3], double sum, const struct ask_release *r)
+{
+    const double mean = parts[0] + parts[1] / 2, variance = parts[0] - mean * mean;
+    double squares = 0;
+    for (size_t i = 0; i < 3; i++) {
+        const double moved = (i == 0) - mean * (2 - (double)i) - (parts[0] - 2 * mean * mean);
+        squares += 3 * moved * moved;
+    }
+    return variance > 1.96 * deviation_of(sqrt(squares), 0, r) / sum ? variance : NAN;
+}
+
+static struct ask_answer correlation(const double c[9], const struct ask_release *r)
+{
+    double sum = 0, x[3] = {0}, y[3] = {0}, both = 0;
+    for (size_t i = 0; i < 9; i++)
+        sum += c[i];
+    if (!(sum > 0))
+        return (struct ask_answer){NAN, NAN, NAN, NAN};
+    for (size_t i = 0; i < 9; i++) {
+        const size_t j = i / 3, k = i % 3;
+        x[j] += c[i] / sum;
+        y[k] += c[i] / sum;
+        both += (1 - (double)j / 2) * (1 - (double)k / 2) * c[i] / sum;
+    }
+    const double covariance = both - (x[0] + x[1] / 2) * (y[0] + y[1] / 2),
+                 rho = covariance / sqrt(clear_variance(x, sum, r) * clear_variance(y, sum, r));
+    return (struct ask_answer){isnan(rho) ? NAN : fmin(1, fmax(-1, rho)), NAN, NAN, NAN};
+}
+
 struct ask_answer ask_answer_of(const struct ask_plan *plan, const struct ask_query *q, size_t group,
                                 const struct ask_release *r)
 {
@@ -78,6 +109,8 @@ struct ask_answer ask_answer_of(const struct ask_plan *plan, const struct ask_qu
     case ASK_SUM:
     case ASK_MEAN:
         return sum_or_mean(plan, q, c, r);
+    case ASK_CORRELATION:
+        return correlation(c, r);
     default:
         return second_moment(plan, q, c);
     }
@@ -232,7 +265,8 @@ done:
 static sotto_status write_query(struct answers_file *out, const struct ask_query *q,
                                 const struct ask_release *r)
 {
-    static const char *const statistics[] = {"count", "sum", "mean", "variance", "deviation", "covariance"};
+    static const char *const statistics[] = {"count",     "sum",        "mean",       "variance",
+                                             "deviation", "covariance", "correlation"};
     sotto_status status = SOTTO_OK;
     const bool tidy = q->statistic == ASK_COUNT && q->parts > 0 && !r->raw;
     const double n = (double)r->rows;

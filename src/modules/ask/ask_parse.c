@@ -7,9 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const statistics[] = {[ASK_COUNT] = "count",         [ASK_SUM] = "sum",
-                                         [ASK_MEAN] = "mean",           [ASK_VARIANCE] = "variance",
-                                         [ASK_DEVIATION] = "deviation", [ASK_COVARIANCE] = "covariance",
+static const char *const statistics[] = {[ASK_COUNT] = "count",
+                                         [ASK_SUM] = "sum",
+                                         [ASK_MEAN] = "mean",
+                                         [ASK_VARIANCE] = "variance",
+                                         [ASK_DEVIATION] = "deviation",
+                                         [ASK_COVARIANCE] = "covariance",
+                                         [ASK_CORRELATION] = "correlation",
                                          [ASK_QUANTILE] = "quantile"};
 
 static sotto_status read_number_column(struct parser *p)
@@ -199,8 +203,8 @@ static sotto_status read_statistic(struct parser *p)
 {
     sotto_status status = SOTTO_OK;
     const struct ask_token t = p->words.next;
-    const char *const all =
-        "count, sum, mean, variance, deviation, covariance, median, quantile, histogram or crosstab";
+    const char *const all = "count, sum, mean, variance, deviation, covariance, correlation, median, "
+                            "quantile, histogram or crosstab";
     char guess[CHOICE_GUESS];
     size_t s = 0;
     while (s <= ASK_QUANTILE && !ask_words_next_is(&p->words, statistics[s]))
@@ -208,8 +212,6 @@ static sotto_status read_statistic(struct parser *p)
     const bool median = ask_words_next_is(&p->words, "median");
     if (median)
         s = ASK_QUANTILE;
-    if (ask_words_next_is(&p->words, "correlation"))
-        TRY(ask_fail_at(&p->words, &t, "'%s' is not available; expected %s", t.text, all));
     p->q->statistic = s <= ASK_QUANTILE ? (enum ask_statistic)s : ASK_COUNT;
     if (ask_words_next_is(&p->words, "histogram") || ask_words_next_is(&p->words, "crosstab")) {
         const bool cross = ask_words_next_is(&p->words, "crosstab");
@@ -234,7 +236,7 @@ static sotto_status read_statistic(struct parser *p)
     if (s == ASK_COUNT)
         goto done;
     TRY(read_number_column(p));
-    if (s == ASK_COVARIANCE) {
+    if (s == ASK_COVARIANCE || s == ASK_CORRELATION) {
         TRY(parser_expect(p, ",", "between two columns, as in 'covariance a, b'"));
         TRY(read_number_column(p));
     }
@@ -290,7 +292,7 @@ static sotto_status finish_query(struct ask_plan *plan, struct parser *p)
     sotto_status status = SOTTO_OK;
     struct ask_query *q = p->q;
     const bool whole = q->key_count == 0 && q->term_count == 0;
-    static const size_t parts[] = {1, 3, 3, 4, 4, 5, 0};
+    static const size_t parts[] = {1, 3, 3, 4, 4, 5, 10, 0};
     q->groups = 1;
     for (size_t k = 0; k < q->key_count; k++) {
         plan->used[q->keys[k].column] = true;

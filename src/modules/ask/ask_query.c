@@ -156,6 +156,28 @@ static int64_t product_of(int64_t x, int64_t y, int64_t mass)
     return (int64_t)((int128)x * y / mass);
 }
 
+/* Squares of a share and of what is left of 1, and twice their product, as parts of the mass. */
+static void split(int64_t parts[3], int64_t y, int64_t mass)
+{
+    parts[0] = product_of(y, y, mass);
+    parts[1] = 2 * product_of(y, mass - y, mass);
+    parts[2] = mass - parts[0] - parts[1];
+}
+
+/* Of both columns, each part by each, so that all second moments follow from them. */
+static void add_products(int64_t cells[9], int64_t x, int64_t y, int64_t mass)
+{
+    int64_t a[3], b[3], left = mass;
+    split(a, x, mass);
+    split(b, y, mass);
+    for (size_t i = 0; i < 8; i++) {
+        const int64_t part = product_of(a[i / 3], b[i % 3], mass);
+        cells[i] += part;
+        left -= part;
+    }
+    cells[8] += left;
+}
+
 /* Parts of a group: those of the numbers, then that of missing ones. Their sum is the mass. */
 static void add_parts(int64_t *cells, const struct ask_query *q, const struct ask_plan *plan,
                       const struct ask_value *values)
@@ -183,6 +205,10 @@ static void add_parts(int64_t *cells, const struct ask_query *q, const struct as
         cells[0] += y[0];
         if (!q->single)
             cells[1] += m - y[0];
+        return;
+    }
+    if (q->statistic == ASK_CORRELATION) {
+        add_products(cells, y[0], y[1], m);
         return;
     }
     const bool pair = q->statistic == ASK_COVARIANCE;

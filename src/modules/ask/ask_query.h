@@ -16,6 +16,7 @@ enum ask_statistic {
     ASK_VARIANCE,
     ASK_DEVIATION,
     ASK_COVARIANCE,
+    ASK_CORRELATION,
     ASK_QUANTILE
 };
 /* A column whose values divide the rows. The last cell is that of missing values. */

@@ -40,7 +40,7 @@ verified() {
 }
 
 @test "answers of queries, with a certificate that verifies, and one charge" {
-  run "$SOTTO" ask t.csv 'mean age; count; mean crp by ward as by-ward; count where age >= 50 and out = yes' 'histogram age 0:100:50' 'covariance age, crp' 'quantile age .25 .5; median crp by ward' "${asked[@]}" --person none --epsilon 5 --delta 1e-6 -o a.csv
+  run "$SOTTO" ask t.csv 'mean age; count; mean crp by ward as by-ward; count where age >= 50 and out = yes' 'histogram age 0:100:50' 'covariance age, crp; correlation age, crp; correlation crp, crp as self' 'quantile age .25 .5; median crp by ward' "${asked[@]}" --person none --epsilon 5 --delta 1e-6 -o a.csv
   [ "$status" -eq 0 ]
   [[ "$output" == *"a.csv: gaussian noise"*"(5, 1e-06)-differentially private under replace-one adjacency"* ]]
   [ "$(head -1 a.csv)" = "query,ward,age,statistic,value,low,high,deviation,public" ]
@@ -54,6 +54,7 @@ assert abs(get("by-ward", ward="A")[0] - 10) < 1 and abs(get("by-ward", ward="B"
 assert abs(get("count where age >= 50 and out = yes")[0] - 754) < 40
 assert abs(get("histogram age 0:100:50", age="[50,100]")[0] - 1001) < 50
 assert all(abs(float(r["value"]) - {"quantile 0.25": 25, "quantile 0.5": 49}[r["statistic"]]) < 6 for r in rows if r["query"] == "quantile age 0.25 0.5")
+assert abs(get("correlation age, crp")[0]) < .05 and abs(get("self")[0] - 1) < .01
 assert len(get("quantile age 0.25 0.5")) == 2 and abs(get("quantile crp 0.5 by ward", ward="B")[0] - 30) < 2
 assert all(float(r["low"]) <= float(r["value"]) <= float(r["high"]) for r in rows if r["low"] and r["value"])
 PY
@@ -69,7 +70,7 @@ PY
   run timeout 20 "$SOTTO" ask t.csv 'mean age; histogram wart' "${asked[@]}" --person none --epsilon 1 -o a.csv
   [ "$status" -eq 64 ]
   [ "$output" = "sotto: error: ask: query 2, character 11: 'wart' is no column of s.yaml; did you mean 'ward'?" ]
-  for query in 'mean crp per person' 'count by ward from data' 'correlation age, crp' 'count persons where out = yes' 'mean age weight 2' 'mean age with interval'; do
+  for query in 'mean crp per person' 'count by ward from data' 'count persons where out = yes' 'mean age weight 2' 'mean age with interval'; do
     run timeout 20 "$SOTTO" ask t.csv "$query" "${asked[@]}" --person none --epsilon 1 -o a.csv
     [ "$status" -eq 64 ]
     [[ "$output" == *"ask: query 1, character "*"not available"* ]]

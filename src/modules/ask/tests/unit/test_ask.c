@@ -114,7 +114,9 @@ TEST(errors_name_query_character_and_a_way_out)
         {"quantile Größe", "character 15: expected 1 to 32 numbers between 0 and 1"},
         {"quantile Größe .5 1", "character 19: expected 1 to 32 numbers between 0 and 1"},
         {"median key", "character 8: column 'key' is a category, and a quantile is of numbers"},
-        {"correlation Größe, \"x\"", "character 1: 'correlation' is not available"},
+        {"correlation Größe", "character 18: expected ',' between two columns"},
+        {"correlation Größe, key",
+         "character 20: column 'key' is a category, and a correlation is of numbers"},
         {"count persons where key = a", "character 7: 'count persons' is not available"},
         {"count by key from data", "character 14: keys that only the data know are not available"},
         {"mean Größe per person", "character 12: 'per' is not available; omit it"},
@@ -236,7 +238,9 @@ TEST(one_row_moves_the_cells_as_far_as_is_accounted_and_no_further)
                  {"variance \"x\"", 2},
                  {"deviation Größe by out", 2},
                  {"covariance \"x\", Größe", 2},
-                 {"covariance Größe, \"x\" by sex where \"x\" <= 2", 2}};
+                 {"covariance Größe, \"x\" by sex where \"x\" <= 2", 2},
+                 {"correlation \"x\", Größe", 2},
+                 {"correlation Größe, \"x\" by sex where \"x\" <= 2", 2}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         for (int gaussian = 0; gaussian <= 1; gaussian++) {
             struct ask_plan plan;
@@ -293,6 +297,39 @@ TEST(rows_add_up)
     }
     base_free(rows);
     base_free(sums);
+    ask_plan_clear(&plan);
+}
+
+TEST(correlations_without_noise_are_those_of_the_rows)
+{
+    enum { N = 6400 };
+    struct ask_plan plan;
+    struct ask_value values[COLUMNS + 1] = {0};
+    double cells[10], sums[5] = {0};
+    assert_int_equal(parse_one(&plan, "correlation \"x\", Größe"), SOTTO_OK);
+    ask_share(&plan, true);
+    int64_t *all = base_alloc(plan.cells, sizeof *all);
+    assert_true(all && plan.cells == 10);
+    for (size_t i = 0; i < N; i++) {
+        const double x = (double)(i % 100) / 50, y = (double)(i * 37 % 64) / 32 - x / 2;
+        values[1].number = x;
+        values[2].number = y;
+        ask_add_row(all, &plan, values);
+        const double terms[] = {x, y, x * x, y * y, x * y};
+        for (size_t k = 0; k < 5; k++)
+            sums[k] += terms[k] / N;
+    }
+    for (size_t c = 0; c < 10; c++)
+        cells[c] = (double)all[c];
+    struct ask_release r = {.cells = cells, .scale = 1, .gaussian = true, .rows = N};
+    const double rho = (sums[4] - sums[0] * sums[1]) /
+                       sqrt((sums[2] - sums[0] * sums[0]) * (sums[3] - sums[1] * sums[1])),
+                 got = ask_answer_of(&plan, &plan.queries[0], 0, &r).value;
+    if (!(fabs(got - rho) < 1e-7) || rho > -0.3)
+        fail_msg("%.12g instead of %.12g", got, rho);
+    r.scale = 0x1p30 * N; /* noise as large as the rows: nothing can be said */
+    assert_true(isnan(ask_answer_of(&plan, &plan.queries[0], 0, &r).value));
+    base_free(all);
     ask_plan_clear(&plan);
 }
 
