@@ -34,7 +34,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_card(char **text, cons
                                                                int markdown, const struct sotto_context *ctx);
 /** sotto_certificate_page() with the accuracy by class of an audit among what registries ask for.
  *
- *  In:      audit  file of schema sotto.audit/1; NULL: none */
+ *  In:      ledger  NULL: none is at hand
+ *           audit   file of schema sotto.audit/1; NULL: none */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_page_audited(char **page, const char *file,
                                                                        const char *ledger, const char *audit,
                                                                        int html, double prior,

@@ -385,10 +385,12 @@ static sotto_status head_private_descend(struct head_run *r, size_t n, struct so
     struct private_trainer *t = r->trainer;
     size_t steps = steps_of(r->recipe, n);
     double norm = head_clip_norm(r->recipe->max_grad_norm, n);
+    const size_t first =
+        r->state.step + 1; /* is taken whatever the clock says: a charge is of a step at least */
     r->saved = time(NULL);
-    for (size_t step = r->state.step + 1; step <= steps; step++) {
+    for (size_t step = first; step <= steps; step++) {
         size_t epoch = step * (t->descent.data ? steps : r->recipe->epochs) / (steps + 1);
-        if (step % 16 == 1 || context_stopped(ctx))
+        if (step > first && (step % 16 == 1 || context_stopped(ctx)))
             TRY(stop_check(r, step - 1, epoch, ctx));
         TRY(take_step(r, n, step, norm, reserved));
         if (t->descent.data)

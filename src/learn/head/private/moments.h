@@ -82,6 +82,10 @@ sotto_status moment_solve_ridge(struct noisy_moments *m, double lambda);
 enum { MOMENT_SPECTRUM = 4096 };
 sotto_status moment_solve_trimmed(struct noisy_moments *m, double lambda, double least);
 
+/* Of a loss by its Taylor series of second order: the functional mechanism, and the same on a box. */
+struct moment_weights moment_taylor_weights(const struct sotto_head_recipe *r, size_t classes);
+sotto_status moment_taylor_solve(struct noisy_moments *m, const struct sotto_head_recipe *r);
+
 struct moment_kernels {
     /** sums (q, ld) += z' z for rows first .. first + strip of the result and columns from `first`, rounded
      * down to a multiple of 16, on; z (rows, ld), 64-byte aligned; tile (MOMENT_STRIP, ld). */

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static struct moment_weights trainer_functional_weights(const struct sotto_head_recipe *r, size_t classes)
+struct moment_weights moment_taylor_weights(const struct sotto_head_recipe *r, size_t classes)
 {
     (void)r;
     return (struct moment_weights){0.125, classes == 2 ? sqrt(0.5) : 1}; /* two: one logit, +-1/2 */
@@ -13,7 +13,7 @@ static struct moment_weights trainer_functional_weights(const struct sotto_head_
 
 /* The minimiser of w' M w / 8 - b' w is 4 M^-1 b; the factor is left to the caller. Four deviations of the
  * noise are what the paper adds. */
-static sotto_status trainer_functional_solve(struct noisy_moments *m, const struct sotto_head_recipe *r)
+sotto_status moment_taylor_solve(struct noisy_moments *m, const struct sotto_head_recipe *r)
 {
     double lambda = r->lambda > 0 ? r->lambda * (double)m->records : 4 * m->deviation;
     return moment_solve_trimmed(m, lambda, 1e-8 * (double)m->records);
@@ -22,8 +22,8 @@ static sotto_status trainer_functional_solve(struct noisy_moments *m, const stru
 static const struct moment_trainer moments = {.name = "functional",
                                               .domain = MOMENT_BALL,
                                               .noise = "gaussian",
-                                              .weights = trainer_functional_weights,
-                                              .solve = trainer_functional_solve};
+                                              .weights = moment_taylor_weights,
+                                              .solve = moment_taylor_solve};
 
 const struct head_trainer head_trainer_functional = {
     .name = "functional",
@@ -43,7 +43,7 @@ static const struct moment_trainer linear_moments = {.name = "functional-linear"
                                                      .domain = MOMENT_BALL,
                                                      .noise = "gaussian",
                                                      .weights = linear_weights,
-                                                     .solve = trainer_functional_solve};
+                                                     .solve = moment_taylor_solve};
 
 const struct head_trainer head_trainer_functional_linear = {
     .name = "functional-linear",

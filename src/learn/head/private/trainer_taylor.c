@@ -4,25 +4,11 @@
  * folder. */
 #include "head/private/moments.h"
 
-#include <math.h>
-
-static struct moment_weights trainer_taylor_weights(const struct sotto_head_recipe *r, size_t classes)
-{
-    (void)r;
-    return (struct moment_weights){0.125, classes == 2 ? sqrt(0.5) : 1};
-}
-
-static sotto_status trainer_taylor_solve(struct noisy_moments *m, const struct sotto_head_recipe *r)
-{
-    double lambda = r->lambda > 0 ? r->lambda * (double)m->records : 4 * m->deviation;
-    return moment_solve_trimmed(m, lambda, 1e-8 * (double)m->records);
-}
-
 static const struct moment_trainer moments = {.name = "taylor",
                                               .domain = MOMENT_BOX,
                                               .noise = "laplace",
-                                              .weights = trainer_taylor_weights,
-                                              .solve = trainer_taylor_solve};
+                                              .weights = moment_taylor_weights,
+                                              .solve = moment_taylor_solve};
 
 const struct head_trainer head_trainer_taylor = {
     .name = "taylor",

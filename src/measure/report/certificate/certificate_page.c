@@ -461,5 +461,6 @@ done:
 sotto_status sotto_certificate_page(char **page, const char *file, const char *ledger, int html, double prior,
                                     const struct sotto_context *ctx)
 {
+    REQUIRE_GIVEN(page, file);
     return sotto_certificate_page_audited(page, file, ledger, NULL, html, prior, ctx);
 }
