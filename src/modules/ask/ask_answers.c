@@ -79,7 +79,7 @@ static double clear_variance(const double parts[3], double sum, const struct ask
     return variance > 1.96 * deviation_of(sqrt(squares), 0, r) / sum ? variance : NAN;
 }
 
-static struct ask_answer correlation(const double c[9], const struct ask_release *r)
+static struct ask_answer correlation_answer(const double c[9], const struct ask_release *r)
 {
     double sum = 0, x[3] = {0}, y[3] = {0}, both = 0;
     for (size_t i = 0; i < 9; i++)
@@ -110,7 +110,7 @@ struct ask_answer ask_answer_of(const struct ask_plan *plan, const struct ask_qu
     case ASK_MEAN:
         return sum_or_mean(plan, q, c, r);
     case ASK_CORRELATION:
-        return correlation(c, r);
+        return correlation_answer(c, r);
     default:
         return second_moment(plan, q, c);
     }

@@ -157,7 +157,7 @@ static int64_t product_of(int64_t x, int64_t y, int64_t mass)
 }
 
 /* Squares of a share and of what is left of 1, and twice their product, as parts of the mass. */
-static void split(int64_t parts[3], int64_t y, int64_t mass)
+static void split_square(int64_t parts[3], int64_t y, int64_t mass)
 {
     parts[0] = product_of(y, y, mass);
     parts[1] = 2 * product_of(y, mass - y, mass);
@@ -168,8 +168,8 @@ static void split(int64_t parts[3], int64_t y, int64_t mass)
 static void add_products(int64_t cells[9], int64_t x, int64_t y, int64_t mass)
 {
     int64_t a[3], b[3], left = mass;
-    split(a, x, mass);
-    split(b, y, mass);
+    split_square(a, x, mass);
+    split_square(b, y, mass);
     for (size_t i = 0; i < 8; i++) {
         const int64_t part = product_of(a[i / 3], b[i % 3], mass);
         cells[i] += part;

@@ -246,7 +246,7 @@ static void measured_card(struct page *p, const struct report *r, const struct f
 }
 
 /* That cost most of what was measured; NULL: none. */
-static const struct report_row *dearest(const struct report *r, size_t *count)
+static const struct report_row *dearest_setting(const struct report *r, size_t *count)
 {
     const struct report_row *worst = NULL;
     *count = 0;
@@ -282,7 +282,7 @@ static void worst_cost(struct page *p, const struct report *r, const struct repo
 static void cost_card(struct page *p, const struct report *r, const struct findings *f)
 {
     size_t count;
-    const struct report_row *worst = dearest(r, &count);
+    const struct report_row *worst = dearest_setting(r, &count);
     page_html(p, "<div class=\"card cost\"><h3>Cost</h3><p>");
     if (!worst)
         page_html(p, r->row_count > 1 ? "No protected setting with measured accuracy."
