@@ -890,16 +890,17 @@ def up(x, digits=6):
     return "%.*g" % (digits, x + 0.75 * 10.0 ** (math.floor(math.log10(abs(x))) - digits + 1))
 
 
-def statement(claim, rests_on, person, words):
-    """The line for people; early certificates have epsilon rounded to nearest, which may be below its upper end."""
+def statement(claim, rests_on, person, words, nouns):
+    """The line for people; early certificates name conditions by nouns, and still earlier ones have epsilon rounded to nearest, which may be below its upper end."""
     def number(x):
         return words(math.inf if x is None else x)
     relation, other = claim["adjacency"] + " adjacency", claim.get("other")
     relation += " (epsilon %s under %s)" % (number(other["epsilon"]["upper"]), other["adjacency"]) if other is not None else ""
     epsilon, end = number(claim["epsilon"]["upper"]), "accountant: " + claim["accountant"]
     line = "(%s, %g)-differentially private under %s, %s" % (epsilon, claim["delta"], relation, end) if not rests_on else \
-        "proved: none; conditional on %s: epsilon %s at delta %g under %s, %s" % (rests_on, epsilon, claim["delta"], relation, end)
-    return line + person + ("; note: " + find(claim, "note", TEXT) if "note" in claim else "")
+        "proved: none; conditional%s: epsilon %s at delta %g under %s, %s" % (" on " + rests_on if nouns else "", epsilon, claim["delta"], relation, end)
+    line += person + ("; note: " + find(claim, "note", TEXT) if "note" in claim else "")
+    return line + "; only if this is true: " + " ".join(sentences(rests_on)) if rests_on and not nouns else line
 
 
 def check_wording(v, c, claim):
@@ -947,7 +948,8 @@ def check_wording(v, c, claim):
         find(other, "adjacency", TEXT), find(other, "epsilon.lower", NUMBER, NOTHING), find(other, "epsilon.upper", NUMBER, NOTHING)
         v.check("other adjacency", other["adjacency"] != claim["adjacency"] and "run" in c, other["adjacency"])
     person = "; unit of privacy: " + unit_of(c) if "person" in c else ""
-    v.check("statement", c["guarantee"]["statement"] in [statement(claim, rests_on, person, words) for words in (up, lambda x: "%.6g" % x)],
+    near = lambda x: "%.6g" % x  # noqa: E731
+    v.check("statement", c["guarantee"]["statement"] in [statement(claim, rests_on, person, *w) for w in ((up, False), (up, True), (near, True))],
             c["guarantee"]["statement"])
 
 

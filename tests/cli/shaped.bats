@@ -21,10 +21,10 @@ refused() { # TEXT COMMAND...: nothing is charged
   [ "$(charges)" -eq "$before" ]
 }
 conditional_on() { # TEXT CERTIFICATE
-  grep -q '"guarantee": "conditional"\|conditional on' "$2" || { cat "$2"; false; }
+  grep -q '"guarantee": "conditional"\|proved: none; conditional' "$2" || { cat "$2"; false; }
   grep -qF "$1" "$2" || { cat "$2"; false; }
 }
-proved() { run -1 grep -F 'conditional on' "$1"; }
+proved() { run -1 grep -F 'proved: none; conditional' "$1"; }
 
 people() { # FILE: 120 rows
   { echo "age,job,ill"

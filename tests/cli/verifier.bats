@@ -177,17 +177,23 @@ assert len(texts) == 4 and all(epsilon <= float(text) < epsilon * (1 + 2e-5) for
 assert mu * (1 - 1e-12) <= float(re.search(r"mu \(Gaussian DP\) ([0-9.]+)", page)[1]) < mu * (1 + 2e-5)
 END
   done
-  restate() { # to so many digits, to nearest
-    "$python" - "$1" up.npy.certificate.json early.certificate.json <<'END'
+  restate() { # [DIGITS]: conditions as nouns, and epsilon to so many digits, to nearest
+    "$python" - names up.npy.certificate.json early.certificate.json "$@" <<'END'
 import json, re, sys
 c = json.load(open(sys.argv[2]))
-c["guarantee"]["statement"] = re.sub("epsilon [0-9.]+ at", "epsilon %.*g at" % (int(sys.argv[1]), c["guarantee"]["conditional"]["epsilon"]["upper"]), c["guarantee"]["statement"])
+claim = c["guarantee"]["conditional"]
+said = c["guarantee"]["statement"].split("; only if this is true: ")[0].replace("none; conditional: ", "none; conditional on %s: " % claim["condition"])
+if len(sys.argv) > 4:
+    said = re.sub("epsilon [0-9.]+ at", "epsilon %.*g at" % (int(sys.argv[4]), claim["epsilon"]["upper"]), said)
+c["guarantee"]["statement"] = said
 json.dump(c, open(sys.argv[3], "w"), indent=1)
 END
   }
-  restate 6
-  "$SOTTO" verify early.certificate.json
-  "$python" "$verifier" early.certificate.json
+  for digits in "" 6; do
+    restate $digits
+    "$SOTTO" verify early.certificate.json
+    "$python" "$verifier" early.certificate.json
+  done
   restate 5
   run "$SOTTO" verify early.certificate.json
   [ "$status" -eq 1 ]

@@ -139,9 +139,11 @@ TEST(a_condition_makes_a_run_conditional)
     assert_string_equal(json_text(json_find(c, "guarantee.conditional.condition")), r.spend.condition);
     assert_string_equal(json_text(json_find(c, "condition")), r.spend.condition);
     assert_int_equal(json_whole(json_find(c, "records")), 40);
-    assert_non_null(
-        strstr(json_text(json_find(c, "guarantee.statement")),
-               "proved: none; conditional on an encoding that was fitted on these records: epsilon"));
+    const char *statement = json_text(json_find(c, "guarantee.statement"));
+    assert_ptr_equal(strstr(statement, "proved: none; conditional: epsilon "), statement);
+    assert_non_null(strstr(
+        statement, "; only if this is true: This is true, in the words of the caller: an encoding that was "
+                   "fitted on these records."));
     json_free(c);
     struct ledger l;
     assert_int_equal(ledger_read(&l, ledger), SOTTO_OK);
@@ -191,11 +193,16 @@ TEST(a_condition_joins_that_of_the_sensitivity)
     static const struct {
         enum sotto_sensitivity_source source;
         const char *text;
-    } cases[] = {{SOTTO_SENSITIVITY_PROVED, "conditional on public bounds: epsilon 0.5"},
+    } cases[] = {{SOTTO_SENSITIVITY_PROVED,
+                  "; only if this is true: This is true, in the words of the caller: public bounds."},
                  {SOTTO_SENSITIVITY_SAMPLED,
-                  "conditional on the sampled sensitivity, and on public bounds: epsilon 0.5"},
+                  "; only if this is true: One unit of privacy changes the values by no more than the "
+                  "largest change that was "
+                  "seen in sampled pairs. This is true, in the words of the caller: public bounds."},
                  {SOTTO_SENSITIVITY_GIVEN,
-                  "conditional on the sensitivity stated by the caller, and on public bounds: epsilon 0.5"}};
+                  "; only if this is true: One unit of privacy changes the values by no more than the "
+                  "sensitivity that the "
+                  "caller stated. This is true, in the words of the caller: public bounds."}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sotto_release r = release_of(2);
         r.sensitivity.source = cases[i].source;

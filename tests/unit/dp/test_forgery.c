@@ -577,8 +577,9 @@ TEST(unprotected_heads_are_bound_to_their_recipe)
     assert_false(file_exists(book));
     assert_int_equal(protect_convex(forged, out, book, 1), SOTTO_OK);
     char *statement = member(path_of("out.safetensors.certificate.json"), "guarantee.statement");
-    assert_non_null(
-        strstr(statement, "proved: none; conditional on what its file says of recipe and records"));
+    assert_non_null(strstr(
+        statement,
+        "; only if this is true: The file says truly by which recipe and from how many records it was made"));
     free(statement);
     /* the checksum is a hash of unprotected weights: it does not get out */
     struct sotto_tensors t = {0};

@@ -2,6 +2,7 @@
 #include "dp/certificate/certificate.h"
 #include "base/memory.h"
 #include "dp/mechanism/mechanism.h"
+#include "dp/certificate/condition_words.h"
 #include "io/provenance/statement.h"
 #include "io/text/number.h"
 #include "sotto/lab/certificate.h"
@@ -92,8 +93,18 @@ static const char *epsilon_near(char out[NUMBER_TEXT], double x)
     return out;
 }
 
+/* "; only if this is true: ..." */
+static void put_sentences(char *text, size_t room, const char *rests_on)
+{
+    char sentence[CONDITION_SENTENCE];
+    size_t length = (size_t)snprintf(text, room, "; only if this is true:");
+    while (condition_next(sentence, &rests_on) && length < room)
+        length += (size_t)snprintf(text + length, room - length, " %s", sentence);
+}
+
+/* nouns: conditions are named as in the members of the certificate. */
 static void certificate_fill_wording(struct certificate_wording *out, const struct certificate_facts *f,
-                                     const char *(*epsilon_text)(char out[NUMBER_TEXT], double x))
+                                     const char *(*epsilon_text)(char out[NUMBER_TEXT], double x), bool nouns)
 {
     const struct sotto_account *a = f->account;
     char adjacency[96], epsilon[NUMBER_TEXT], *text = out->statement;
@@ -109,8 +120,9 @@ static void certificate_fill_wording(struct certificate_wording *out, const stru
                  a->delta, adjacency, a->accountant);
     else
         snprintf(text, STATEMENT_TEXT,
-                 "proved: none; conditional on %s: epsilon %s at delta %g under %s, accountant: %s",
-                 out->rests_on, epsilon, a->delta, adjacency, a->accountant);
+                 "proved: none; conditional%s%s: epsilon %s at delta %g under %s, accountant: %s",
+                 nouns ? " on " : "", nouns ? out->rests_on : "", epsilon, a->delta, adjacency,
+                 a->accountant);
     if (f->unit && f->unit->rows) {
         char unit[UNIT_TEXT];
         unit_word(unit, f->unit);
@@ -118,16 +130,19 @@ static void certificate_fill_wording(struct certificate_wording *out, const stru
     }
     if (a->note[0])
         snprintf(text + strlen(text), STATEMENT_TEXT - strlen(text), "; note: %s", a->note);
+    if (out->rests_on[0] && !nouns)
+        put_sentences(text + strlen(text), STATEMENT_TEXT - strlen(text), out->rests_on);
 }
 
-void certificate_word(struct certificate_wording *out, const struct certificate_facts *facts)
+void certificate_word(struct certificate_wording *out, const struct certificate_facts *facts, const char *was)
 {
-    certificate_fill_wording(out, facts, epsilon_up);
-}
-
-void certificate_word_early(struct certificate_wording *out, const struct certificate_facts *facts)
-{
-    certificate_fill_wording(out, facts, epsilon_near);
+    struct certificate_wording early;
+    certificate_fill_wording(out, facts, epsilon_up, false);
+    for (int nearest = 0; was && nearest < 2; nearest++) {
+        certificate_fill_wording(&early, facts, nearest ? epsilon_near : epsilon_up, true);
+        if (strcmp(was, early.statement) == 0)
+            *out = early;
+    }
 }
 
 sotto_status certificate_new(struct sotto_certificate **out, const struct certificate_facts *f)
@@ -152,7 +167,7 @@ sotto_status certificate_new(struct sotto_certificate **out, const struct certif
     snprintf(c->sampler, sizeof c->sampler, "%s", f->sampler);
     snprintf(c->condition, sizeof c->condition, "%s", f->condition ? f->condition : "");
     snprintf(c->shaped_by, sizeof c->shaped_by, "%s", f->shaped_by ? f->shaped_by : "");
-    certificate_word(&c->wording, f);
+    certificate_word(&c->wording, f, NULL);
     if (f->purpose)
         NEW_TEXT(c->purpose, f->purpose);
     *out = c;

@@ -38,7 +38,7 @@ const char *sensitivity_statement(enum sotto_sensitivity_source source);
 
 enum {
     CONDITION_TEXT = 512,
-    STATEMENT_TEXT = CONDITION_TEXT + 768 + UNIT_TEXT,
+    STATEMENT_TEXT = 6 * CONDITION_TEXT + 768 + UNIT_TEXT, /* conditions are longer as sentences */
     SAMPLER_TEXT = 160,
     SHAPED_TEXT = 512
 };
@@ -66,9 +66,10 @@ struct certificate_wording {
     char statement[STATEMENT_TEXT];
     char rests_on[CONDITION_TEXT + 64]; /* all that epsilon rests on without proof; "": nothing */
 };
-void certificate_word(struct certificate_wording *out, const struct certificate_facts *facts);
-/** As it was before epsilon was rounded up: to nearest, and so at times below the upper end. */
-void certificate_word_early(struct certificate_wording *out, const struct certificate_facts *facts);
+/** was: a statement that was read; NULL: none. It stays as it is where an earlier version wrote it of these facts: then conditions were
+ * nouns, and still earlier epsilon was rounded to nearest, and so at times below its upper end. */
+void certificate_word(struct certificate_wording *out, const struct certificate_facts *facts,
+                      const char *was);
 
 /** What only the certificate of a run has. */
 struct certificate_run {

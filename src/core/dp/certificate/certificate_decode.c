@@ -292,6 +292,7 @@ static sotto_status certificate_of(struct sotto_certificate **out, const struct 
                                             .condition = f->condition,
                                             .purpose = f->purpose};
     TRY(certificate_new(&c, &facts));
+    certificate_word(&c->wording, &facts, f->statement);
     TRY(get_origin(c, f, name));
     TRY(certificate_says(&same, c, f));
     if (f->unit_words && strcmp(f->unit_words, c->unit_words) != 0)

@@ -75,7 +75,7 @@ static void check_lines(struct verification *v, const struct sotto_account *a, b
 {
     const struct certificate_claims *f = &v->claims;
     struct sotto_sensitivity s = f->sensitivity;
-    struct certificate_wording wording, early;
+    struct certificate_wording wording;
     const char *wanted = sampler_of(f);
     char unit[UNIT_TEXT];
     if (!sensitivity_source_of(&s.source, f->source)) {
@@ -84,10 +84,8 @@ static void check_lines(struct verification *v, const struct sotto_account *a, b
     }
     const struct certificate_facts facts = {
         .account = a, .sensitivity = &s, .unit = &f->unit, .seeded = seeded, .condition = f->condition};
-    certificate_word(&wording, &facts);
-    certificate_word_early(&early, &facts);
-    const bool is_early = f->statement && strcmp(f->statement, early.statement) == 0;
-    check_text(v, "statement", f->statement, is_early ? early.statement : wording.statement);
+    certificate_word(&wording, &facts, f->statement);
+    check_text(v, "statement", f->statement, wording.statement);
     if (!seeded && wording.rests_on[0])
         check_text(v, "condition", f->claim.condition, wording.rests_on);
     unit_word(unit, &f->unit);
