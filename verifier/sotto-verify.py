@@ -890,7 +890,7 @@ def up(x, digits=6):
     return "%.*g" % (digits, x + 0.75 * 10.0 ** (math.floor(math.log10(abs(x))) - digits + 1))
 
 
-def statement(claim, rests_on, person, words, nouns):
+def statement(claim, rests_on, person, words, nouns=False):
     """The line for people; early certificates name conditions by nouns, and still earlier ones have epsilon rounded to nearest, which may be below its upper end."""
     def number(x):
         return words(math.inf if x is None else x)

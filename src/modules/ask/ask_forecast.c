@@ -9,12 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *ask_forecast_unit(enum ask_unit unit)
-{
-    static const char *const units[] = {"none", "rows", "column", "column/rows", "rows/cell"};
-    return units[unit];
-}
-
 /* Half a 95 % interval. A mean of N rows has the error of a sum over N, at most, where its noise is far below N. */
 static struct ask_forecast forecast_of(const struct ask_plan *plan, const struct ask_query *q, double scale,
                                        bool gaussian)

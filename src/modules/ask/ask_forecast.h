@@ -12,7 +12,6 @@ struct ask_forecast {
     enum ask_unit unit;
     double within; /* 95 % */
 };
-const char *ask_forecast_unit(enum ask_unit unit);
 /** One line for each query, or with json one object. scale: of the noise on each cell. ENOMEM. */
 sotto_status ask_forecast_write(char **text, const struct ask_plan *plan, double scale,
                                 struct sotto_dp target, bool json);

@@ -73,6 +73,12 @@ sotto_status ask_json_write(const char *path, struct json *rows, const struct as
     return status;
 }
 
+static const char *unit_name(enum ask_unit unit)
+{
+    static const char *const units[] = {"none", "rows", "column", "column/rows", "rows/cell"};
+    return units[unit];
+}
+
 sotto_status ask_json_forecasts(char **text, const struct ask_plan *plan,
                                 const struct ask_forecast *forecasts)
 {
@@ -83,7 +89,7 @@ sotto_status ask_json_forecasts(char **text, const struct ask_plan *plan,
         json_put_text(&one, "query", name_of(q));
         json_put_integer(&one, "cells", (int64_t)(q->groups * q->parts));
         json_put_real(&one, "within", forecasts[i].within);
-        json_put_text(&one, "unit", ask_forecast_unit(forecasts[i].unit));
+        json_put_text(&one, "unit", unit_name(forecasts[i].unit));
         json_push(&queries, one);
     }
     json_put(&j, "queries", queries);

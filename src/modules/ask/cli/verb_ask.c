@@ -80,7 +80,7 @@ const struct verb verb_ask = {
         "--epsilon 1 --dataset-id visits -o costs.csv",
     .floor = FLOOR_MODULES,
     .ranks = REFUSED,
-    .own = "sign",
+    .own = "sign|dry-run",
     .options = rows,
     .most_used = "queries|schema|person|rows-per-person|epsilon|delta|dataset-id|ledger|budget-epsilon|"
                  "budget-delta|raw|dry-run|output",
