@@ -15,6 +15,7 @@
 
 extern volatile sig_atomic_t stop;
 extern size_t asked, stop_at; /* the question that is answered by a stop; 0: none */
+extern int stop_as;           /* 1, or SOTTO_STOP_BY_TIME */
 extern const struct sotto_context context;
 
 static inline void reset(size_t at)

@@ -3,6 +3,7 @@
 
 volatile sig_atomic_t stop;
 size_t asked, stop_at;
+int stop_as = 1;
 const struct sotto_context context = {.threads = 1, .stop = &stop};
 
 int __real_context_stopped(const struct sotto_context *ctx);
@@ -13,7 +14,7 @@ sotto_status __wrap_context_check(const struct sotto_context *ctx, const char *f
 static void count(const struct sotto_context *ctx)
 {
     if (ctx && ctx->stop == &stop && ++asked == stop_at)
-        stop = 1;
+        stop = stop_as;
 }
 
 int __wrap_context_stopped(const struct sotto_context *ctx)

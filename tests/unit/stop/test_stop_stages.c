@@ -75,6 +75,8 @@ static sotto_status train(void)
     return status;
 }
 
+static const char *private_checkpoint;
+
 /* A step of private training is stopped between its parts. */
 static sotto_status train_private(void)
 {
@@ -95,6 +97,7 @@ static sotto_status train_private(void)
     p.noise_multiplier = 100;
     p.spend.source = &exercise;
     p.spend.ledger = path_of("stopped.jsonl");
+    o.checkpoint = private_checkpoint;
     sotto_status status = sotto_train_private(&n, &certificate, NULL, images, NULL, 0, &o, &p, &context);
     assert_true((status == SOTTO_OK) == (n != NULL) && (n != NULL) == (certificate != NULL));
     assert_true(status == SOTTO_OK || !strstr(sotto_error_text(), "records")); /* of a sample: private */
@@ -125,10 +128,57 @@ TEST(networks_stop)
     STOPS(pretrain, STEPS * 2 * 8); /* 8 convolutions, forward and backward, and their norms */
     STOPS(rotation, STEPS * 2 * 8);
     STOPS(train, STEPS * 2 * 8);
-    STOPS(train_private, STEPS * (IMAGES / 2) * 2 * (8 + 9)); /* also before each layer of each part */
+    /* also before each layer of each part, but in the first step, which is taken in any case */
+    STOPS(train_private, (STEPS - 1) * (IMAGES / 2) * 2 * (8 + 9));
     STOPS(embed, 8);
     STOPS(embed_views, 2 * 8);
     STOPS(predict, 8);
+}
+
+/* Of all lines of the ledger: a settlement replaces what was reserved before it. */
+static size_t charged_steps(void)
+{
+    size_t sum = 0, last = 0, size;
+    unsigned char *all = NULL;
+    assert_int_equal(file_read(&all, &size, path_of("stopped.jsonl"), 1 << 24), SOTTO_OK);
+    char *text = calloc(size + 1, 1);
+    memcpy(text, all, size);
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        const bool settled = strstr(line, "\"event\":\"settled\"") != NULL;
+        if (!settled && !strstr(line, "\"event\":\"reserve\""))
+            continue;
+        const size_t steps = strtoul(strstr(line, "\"steps\":") + 8, NULL, 10);
+        sum += steps - (settled ? last : 0);
+        last = steps;
+    }
+    free(text);
+    base_free(all);
+    return sum;
+}
+
+TEST(a_training_that_is_stopped_by_its_clock_costs_the_steps_that_it_took)
+{
+    reset(0);
+    remove(path_of("stopped.jsonl"));
+    assert_int_equal(train_private(), SOTTO_OK);
+    const size_t all = asked;
+    char file[128];
+    snprintf(file, sizeof file, "%s", path_of("private.checkpoint"));
+    private_checkpoint = file;
+    stop_as = SOTTO_STOP_BY_TIME;
+    for (size_t i = 0; i < 12; i++) {
+        remove(path_of("stopped.jsonl"));
+        remove(file);
+        reset(1 + i * (all - 1) / 11);
+        assert_int_equal(train_private(), SOTTO_ESTOPPED);
+        reset(0);
+        if (train_private() != SOTTO_OK)
+            fail_msg("stopped at question %zu of %zu, it does not go on: %s", 1 + i * (all - 1) / 11, all,
+                     sotto_error_text());
+        assert_int_equal(charged_steps(), STEPS);
+    }
+    stop_as = 1;
+    private_checkpoint = NULL;
 }
 
 TEST(the_bits_of_encoders_stay)

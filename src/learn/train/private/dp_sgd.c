@@ -29,6 +29,8 @@
 
 struct private_run {
     struct supervised t;
+    struct sotto_context
+        ctx; /* of steps: deaf to a stop from the charge until a step is over, as no less can be settled */
     struct training_loop loop;
     struct silent_records records; /* what t.data points to */
     struct sotto_train_privacy p;
@@ -259,6 +261,7 @@ static sotto_status dp_sgd_plan(struct private_run *r)
     supervised_change(t, r->p.steps, timed, r->p.views, r->text);
     TRY(supervised_plan(t));
     t->input.threads = 1; /* parts are filled side by side */
+    r->ctx = *t->ctx;
     const struct example_sums_config sums = {.backend = r->fault.backend ? r->fault.backend
                                                                          : autotune_backend(&t->choice),
                                              .dtype = autotune_dtype(&t->choice),
@@ -269,7 +272,7 @@ static sotto_status dp_sgd_plan(struct private_run *r)
                                              .rank = sotto_team_rank(t->team),
                                              .ranks = sotto_team_size(t->team),
                                              .threads = t->threads,
-                                             .ctx = t->ctx,
+                                             .ctx = &r->ctx,
                                              .fill = dp_sgd_fill,
                                              .state = r};
     TRY(example_sums_create(&r->sums, t->model, &sums));
@@ -350,15 +353,24 @@ static void keep_canaries(struct private_run *r, sotto_status ended)
         status_set(&stopped);
 }
 
+static void dp_sgd_keep(void *state)
+{
+    struct private_run *r = state;
+    r->ctx.stop = r->t.ctx->stop;
+}
+
 static sotto_status dp_sgd_run(struct private_run *r)
 {
     sotto_status status = SOTTO_OK;
     supervised_loop(&r->loop, &r->t);
+    r->loop.ctx = &r->ctx;
     r->loop.origin.secret = &r->state;
-    r->loop.step = (struct training_step){.state = r, .draw = dp_sgd_draw, .gradient = dp_sgd_gradient};
+    r->loop.step = (struct training_step){
+        .state = r, .draw = dp_sgd_draw, .gradient = dp_sgd_gradient, .keep = dp_sgd_keep};
     TRY(training_loop_resume(&r->loop));
     supervised_announce(&r->t, &r->loop);
     TRY(dp_sgd_reserve(r, r->loop.progress.step));
+    r->ctx.stop = NULL;
     file_release(&r->held_checkpoint);
     if (r->loop.resumed)
         context_log(
