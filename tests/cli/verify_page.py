@@ -93,7 +93,12 @@ class Browser:
         data = {"items": [], "files": [os.path.abspath(path) for path in paths], "dragOperationsMask": 1}
         for kind, over in (("dragEnter", False), ("dragOver", True), ("drop", False)):
             self.send("Input.dispatchDragEvent", type=kind, x=x, y=y, data=data)
-            expect(kind == "dragEnter" or self.js("$('drop').classList.contains('over')") == over, f"{kind}: the box does not show it")
+            for _ in range(100):  # a page that is busy takes an event later than it is sent
+                if kind == "dragEnter" or self.js("$('drop').classList.contains('over')") == over:
+                    break
+                time.sleep(0.1)
+            else:
+                expect(False, f"{kind}: the box does not show it")
 
     def ask(self, paths, trust="", give=None):
         """The verdict, its code, and what the page says."""
