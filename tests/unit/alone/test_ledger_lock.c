@@ -27,7 +27,7 @@ enum { LOCAL = 0xef53, NFS = 0x6969 };
 static struct {
     unsigned type; /* of every file system */
     int statfs_fails, link_error, link_lies, naps;
-    bool skip_naps;
+    bool skip_naps, ends_when_asked;
 } given;
 
 static void network(unsigned type)
@@ -72,6 +72,16 @@ int nanosleep(const struct timespec *asked, struct timespec *left)
 {
     given.naps++;
     return given.skip_naps ? 0 : (int)syscall(SYS_nanosleep, asked, left);
+}
+
+/* Whether a process is there. ends_when_asked: it releases its lock and ends just before it is looked for. */
+int kill(pid_t process, int signal)
+{
+    if (given.ends_when_asked && signal == 0) {
+        given.ends_when_asked = false;
+        unlink(path_of("l.jsonl.lock"));
+    }
+    return (int)syscall(SYS_kill, process, signal);
 }
 
 /* --- helpers */
@@ -265,6 +275,28 @@ TEST(no_lock_is_broken)
     assert_int_equal(release(), SOTTO_OK);
 }
 
+/* Its name is gone: nobody is asked to remove it. */
+TEST(a_holder_that_ends_while_it_is_looked_at)
+{
+    char line[HOLDER_LINE];
+    struct holder ended;
+    int result;
+    network(NFS);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    assert_int_equal(waitpid(child, &result, 0), child);
+    holder_self(&ended);
+    ended.process = (long)child;
+    holder_line(line, &ended);
+    hold(line);
+    assert_int_equal(release(), SOTTO_EAGAIN); /* left behind */
+    given.ends_when_asked = true;
+    assert_int_equal(release(), SOTTO_OK);
+    assert_false(given.ends_when_asked);
+    assert_int_equal(files_of_locks(), 0);
+}
+
 /* Someone removed the lock of a process that went on, and another process took it: it is that one's. */
 TEST(a_lock_that_changed_hands_is_left)
 {
@@ -367,8 +399,10 @@ TEST(many_writers_make_one_chain)
     for (int i = 0; i < WRITERS; i++)
         if (fork() == 0) {
             for (int k = 0; k < EACH; k++)
-                if (release() != SOTTO_OK)
+                if (release() != SOTTO_OK) {
+                    fprintf(stderr, "%s\n", sotto_error_text());
                     _exit(1);
+                }
             _exit(0);
         }
     for (int i = 0; i < WRITERS; i++) {

@@ -117,12 +117,21 @@ done:
     return status;
 }
 
+/* The name is read again once its holder is known to be gone: it may have ended its work, and removed the name, since the first
+ * look. */
+static bool is_left_behind(const char *lock, const struct holder *self)
+{
+    struct holder first, again;
+    return holder_read(&first, lock) && holder_is_gone(&first, self) && holder_read(&again, lock) &&
+           holder_same(&first, &again);
+}
+
 /* In: path is the ledger's own, lock its LEDGER.lock. */
 static sotto_status take_name(const char *path, const char *lock)
 {
     sotto_status status = SOTTO_OK;
     char temporary[PATH_MAX] = "", line[HOLDER_LINE];
-    struct holder self, other;
+    struct holder self;
     bool got = false;
     int fd = -1;
     holder_self(&self);
@@ -138,7 +147,7 @@ static sotto_status take_name(const char *path, const char *lock)
         TRY(try_name(&got, lock, temporary, line, length));
         if (got)
             break;
-        if (tries >= TRIES || (holder_read(&other, lock) && holder_is_gone(&other, &self)))
+        if (tries >= TRIES || is_left_behind(lock, &self))
             TRY(ledger_lock_refuse(path, lock));
         wait_a_little();
     }
