@@ -334,11 +334,6 @@ def step_removed(g, q, t, x):
     return q * g(t, inner) >> BITS if inner > 0 else ONE - x
 
 
-def step_added(g, q, t, x):
-    w = ONE - ((ONE - q) * x >> BITS)
-    return w * g(t, q * x // w) >> BITS if w > 0 else 0
-
-
 def best_share(g, a, x, t):
     """Where the likelihood ratio of the two data sets is x: the part that the others' law has in it."""
     if g is hockey_stick:
@@ -370,8 +365,7 @@ def step_fixed(g, q, t, x):
     return step_removed(g, q, 2 * t, x)
 
 
-STEPS_OF = {("zero-out", "poisson"): (step_removed, step_added), ("replace-one", "poisson"): (step_replaced,),
-            ("replace-one", "fixed"): (step_fixed,)}
+STEPS_OF = {("zero-out", "poisson"): step_removed, ("replace-one", "poisson"): step_replaced, ("replace-one", "fixed"): step_fixed}
 
 
 class Law:
@@ -393,21 +387,28 @@ def up_shift(x, bits):
     return -(-x >> bits)
 
 
-def law_of_step(curve, mirrored, j, low, high):
-    """The curve's chords: a convex function that is nowhere below it, hence the curve of a law of these atoms."""
-    r, xs, vs = rung(j, 0)[0], {0: ONE}, []
-    for i in range(max(high, -low)):
-        xs[i + 1], xs[-i - 1] = xs[i] * r >> BITS, (xs[-i] << BITS) // r
-    if mirrored:  # the curve is of x >= 1, and below 1 its mirror image
-        right = [curve(xs[i]) + GUARD for i in range(high + 1)]
-        vs = [ONE - xs[i] + (xs[i] * right[-i] >> BITS) + GUARD if i < 0 else right[i] for i in range(low, high + 1)]
-    else:
-        vs = [curve(xs[i]) + GUARD for i in range(low, high + 1)]
+def law_of_chords(vs, low, r):
+    """A convex function that is nowhere below the curve, hence the curve of a law of these atoms."""
     # (v[i+1] - v[i])/(r - 1) - (v[i] - v[i-1])/(1 - 1/r); on the left a chord to (0, 1), on the right the last value stays
     rise = [v - u << BITS for u, v in zip(vs, vs[1:])] + [0]
     fall = [(vs[0] - ONE) * (r - ONE)] + [(v - u) * r for u, v in zip(vs, vs[1:])]
     masses = [max(0, -((b - a) * 2**MASS // (r - ONE << BITS))) for a, b in zip(rise, fall)]
     return Law(1, 0, low, masses, up_shift(vs[-1], BITS - MASS))
+
+
+def laws_of_step(part, j, h):
+    """One for each direction. What the two data sets have exchanged is the curve's mirror image, 1 - x + x v(1/x)."""
+    up_to, down_to = math.ceil(part.top / h) + 1, math.ceil(-part.bottom / h) + 1
+    r, xs = rung(j, 0)[0], {0: ONE}
+    for i in range(max(up_to, down_to)):
+        xs[i + 1], xs[-i - 1] = xs[i] * r >> BITS, (xs[-i] << BITS) // r
+    vs = {i: part.curve(xs[i]) + GUARD for i in range(0 if part.mirrored else -down_to, up_to + 1)}
+
+    def image(i):
+        return ONE - xs[i] + (xs[i] * vs[-i] >> BITS) + GUARD
+    if part.mirrored:
+        return [law_of_chords([image(i) for i in range(-down_to, 0)] + list(vs.values()), -down_to, r)]
+    return [law_of_chords(list(vs.values()), -down_to, r), law_of_chords([image(i) for i in range(-up_to, down_to + 1)], -up_to, r)]
 
 
 def cut(law, most):
@@ -505,10 +506,10 @@ def epsilon_of_law(law, j, delta, rows):
 
 
 class Part:
-    """Equal steps: their curves, one for each direction or one that is its own mirror image, and, as floats, where their losses lie: those
-    choose the grid and prove nothing."""
-    def __init__(self, steps, curves, mirrored, top, bottom, spread):
-        self.steps, self.curves, self.mirrored, self.top, self.bottom, self.spread = steps, curves, mirrored, min(LARGEST_LOSS, top), max(-LARGEST_LOSS, bottom), spread
+    """Equal steps: the curve of one (mirrored: it is for x >= 1, and its own mirror image) and, as floats, where its losses lie: those choose
+    the grid and prove nothing."""
+    def __init__(self, steps, curve, mirrored, top, bottom, spread):
+        self.steps, self.curve, self.mirrored, self.top, self.bottom, self.spread = steps, curve, mirrored, min(LARGEST_LOSS, top), max(-LARGEST_LOSS, bottom), spread
 
 
 def from_above(x):
@@ -522,15 +523,14 @@ def sampled_part(mechanism, adjacency, sampling, q, t, steps, delta):
     rate, shift, of = q / ONE, t / ONE, STEPS_OF[adjacency, sampling]
     if not (2.0**-40 <= rate <= 1 and 2.0**-20 <= shift <= 8 and 0 < steps <= MOST_STEPS and 1e-15 <= delta < 1):
         return None
-    chain, wide = of == (step_replaced,), (2 if of == (step_fixed,) else 1) * shift
+    chain, mirrored, wide = of == step_replaced, of != step_removed, (2 if of == step_fixed else 1) * shift
     far = min(11.0, math.sqrt(2 * math.log(max(2.0, steps * rate * 2e4 / delta))))  # deviations
     most = wide * (far + wide) - wide * wide / 2 if mechanism == "gaussian" else wide
     top, bottom = math.log1p(rate * math.expm1(most)), math.log1p(rate * math.expm1(-most))
     moment = (lambda u: math.exp(u * u)) if mechanism == "gaussian" else (lambda u: 1 + (math.exp(u) - 1) * u / 2)
     spread = rate * math.sqrt(2 * (moment(shift) - (math.exp(-shift**2) if mechanism == "gaussian" else 1)) if chain else moment(wide) - 1)
-    curves = [functools.partial(curve, STICKS[mechanism], q, t) for curve in of]
     top -= bottom if chain else 0
-    return Part(steps, curves, len(of) == 1, top, -top if len(of) == 1 else bottom, spread)
+    return Part(steps, functools.partial(of, STICKS[mechanism], q, t), mirrored, top, -top if mirrored else bottom, spread)
 
 
 def single_part(kind, t, other, count, delta):
@@ -542,7 +542,7 @@ def single_part(kind, t, other, count, delta):
         functools.partial(stated_stick, fixed, from_above(Fraction(other))) if kind == "stated" else functools.partial(STICKS.get(kind, pure_stick), fixed)
     t = float(t)
     top = t * (min(11.0, math.sqrt(2 * math.log(2e4 * count / delta))) + t / 2) if kind == "gaussian" else t
-    return Part(count, [curve], True, top, -top, min(t, 2 * math.sqrt(t)) if kind != "gaussian" else t)
+    return Part(count, curve, True, top, -top, min(t, 2 * math.sqrt(t)) if kind != "gaussian" else t)
 
 
 def laws_of_parts(parts, delta, finer):
@@ -554,15 +554,10 @@ def laws_of_parts(parts, delta, finer):
     h = math.log1p(j / 2**40)
     if max(part.top - part.bottom for part in parts) / h > 2**15 - 4:
         return None
-    laws = []
-    for direction in range(len(parts[0].curves)):
-        law = None
-        for part in sorted(parts, key=lambda part: part.steps):
-            up_to, down_to = math.ceil(part.top / h) + 1, math.ceil(-part.bottom / h) + 1
-            low, high = (-up_to, down_to) if direction else (-down_to, up_to)
-            more = law_of_steps(law_of_step(part.curves[direction], part.mirrored, j, low, high), part.steps, delta / len(parts), j)
-            law = more if law is None else narrow(both(law, more, j), delta / len(parts), j)
-        laws.append(law)
+    laws = None
+    for part in sorted(parts, key=lambda part: part.steps):
+        more = [law_of_steps(one, part.steps, delta / len(parts), j) for one in laws_of_step(part, j, h)]
+        laws = [narrow(both(law, added, j), delta / len(parts), j) for law, added in zip(laws, more)] if laws else more
     return laws, j
 
 
