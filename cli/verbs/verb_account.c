@@ -331,24 +331,6 @@ static sotto_status refuse_others(const struct options *o)
     return SOTTO_OK;
 }
 
-/* In front of any other note, which is cut where it has no room. */
-static sotto_status put_condition(struct sotto_account *account, const struct options *o)
-{
-    enum { ROOM = sizeof account->note };
-    char text[2 * ROOM + 2];
-    int used = 0;
-    for (const char *const *name = option_list(o, "read-from-data"); *name && used < ROOM; name++)
-        used += snprintf(text + used, (size_t)(ROOM - used), "%s%s, which was read from the private data",
-                         used ? ", and on " : "conditional on ", *name);
-    if (used >= ROOM)
-        return cli_fail(SOTTO_EUSAGE, "account: the names of --read-from-data are too long; give fewer");
-    if (used && account->note[0])
-        snprintf(text + used, ROOM + 2, "; %s", account->note);
-    if (used)
-        snprintf(account->note, ROOM, "%.*s", ROOM - 1, text);
-    return SOTTO_OK;
-}
-
 static sotto_status print_result(const struct sotto_account *account, const struct request *q,
                                  const struct options *o, int json)
 {
@@ -356,7 +338,7 @@ static sotto_status print_result(const struct sotto_account *account, const stru
     if (!json)
         print_account(account);
     if (!json && option_given(o, "read-from-data"))
-        printf("proved: none; %s\n", account->note);
+        printf("proved: none; conditional: the account above, %s\n", account->note);
     if (!json && strcmp(account->mechanism, "gaussian-classical") == 0 && option_given(o, "epsilon") &&
         option_given(o, "l2"))
         return print_classical(&q->release);
@@ -412,7 +394,8 @@ static sotto_status account_of(const struct options *o, const struct request *q,
                   : file    ? account_of_file(account, q, o, ctx)
                   : sampled ? account_of_sampled(account, q, o, ctx)
                             : account_of_release(account, q, o, ctx));
-    TRY_OR_RETURN(put_condition(account, o));
+    if (option_given(o, "read-from-data"))
+        TRY_OR_RETURN(sotto_account_condition(account, option_list(o, "read-from-data")));
     return order ? print_any_order(&any, q, o, json) : print_result(account, q, o, json);
 }
 

@@ -146,18 +146,12 @@ static void put_guarantee(struct json **row, const struct json *release, bool ha
     struct json *j = json_make_object(), *assumptions = json_make_array();
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         json_put(&j, members[i], json_clone(json_member(account, members[i])));
-    struct json *sensitivity = json_make_object(), *encoder = json_make_object();
-    json_put_text(&sensitivity, "text",
-                  is_proved ? "the sensitivity bound is enforced by the trainer"
-                            : "the true sensitivity is at most the value used here (not proved)");
-    json_put_boolean(&sensitivity, "met", is_proved);
-    json_put_text(&encoder, "text", "the encoder was trained on public records only");
-    json_put_boolean(&encoder, "met", true);
-    json_push(&assumptions, sensitivity);
-    if (has_encoder)
-        json_push(&assumptions, encoder);
+    if (is_proved)
+        report_assume(&assumptions, "The sensitivity bound is enforced by the trainer.", true);
     else
-        json_free(encoder);
+        report_assume_conditions(&assumptions, json_text(json_member(account, "condition")));
+    if (has_encoder)
+        report_assume(&assumptions, "The encoder was trained on public records only.", true);
     json_put(&j, "assumptions", assumptions);
     json_put(row, is_proved ? "proved" : "conditional", j);
 }

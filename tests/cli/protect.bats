@@ -384,12 +384,12 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
     [[ "$plain" != *"read from the private data"* ]]
     run "$SOTTO" "${command[@]}" --read-from-data l1
     [ "$status" -eq 0 ]
-    [[ "$output" == *"$plain"*"proved: none; conditional on l1, which was read from the private data"* ]] || { echo "$output"; return 1; }
+    [[ "$output" == *"$plain"*"proved: none; conditional: the account above, only if this is true: The choice of l1 tells nothing about the records, although it was read from the private data."* ]] || { echo "$output"; return 1; }
     run "$SOTTO" "${command[@]}" --read-from-data l1 --json
-    [[ "$output" == *'"note": "conditional on l1, which was read from the private data'* ]] || { echo "$output"; return 1; }
+    [[ "$output" == *'"note": "only if this is true: The choice of l1 tells nothing about the records, although it was read from the private data.'* ]] || { echo "$output"; return 1; }
   done
   run "$SOTTO" account --mechanism gaussian-classical --epsilon 2 --l2 1 --delta 1e-5 --read-from-data l2
-  [[ "$output" == *"proved: none; conditional on l2, which was read from the private data; the published proof"* ]] || { echo "$output"; return 1; }
+  [[ "$output" == *"only if this is true: The choice of l2 tells nothing about the records, although it was read from the private data. Besides, the published proof"* ]] || { echo "$output"; return 1; }
   refused 64 "account: --read-from-data cannot be combined with --choose" "$SOTTO" account --choose --epsilon 1 --l1 1 --read-from-data l1
   refused 64 "are too long; give fewer" "$SOTTO" "${release[@]}" --read-from-data "$(printf 'a%.0s' {1..150})"
 }

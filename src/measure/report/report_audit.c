@@ -45,7 +45,7 @@ static struct json *row_json(const struct json *audit)
     return row;
 }
 
-static void add_assumption(struct json **list, const char *text, bool met)
+void report_assume(struct json **list, const char *text, bool met)
 {
     struct json *one = json_make_object();
     json_put_text(&one, "text", text);
@@ -53,13 +53,19 @@ static void add_assumption(struct json **list, const char *text, bool met)
     json_push(list, one);
 }
 
+void report_assume_conditions(struct json **list, const char *conditions)
+{
+    char sentence[CONDITION_SENTENCE];
+    while (condition_next(sentence, &conditions))
+        report_assume(list, sentence, false);
+}
+
 /* Proved or conditional, as verified; what was not checked stands in notes. */
 static void put_guarantee(struct json **row, const struct sotto_verification *v,
                           const struct sotto_sensitivity *s)
 {
     const bool proved = v->guarantee == SOTTO_GUARANTEE_PROVED;
-    const char *conditions = v->condition;
-    char text[256], sentence[CONDITION_SENTENCE];
+    char text[256];
     struct json *j = json_make_object(), *epsilon = json_make_object(), *assumptions = json_make_array(),
                 *sensitivity = json_make_object(), *notes = json_make_array();
     json_put_real(&epsilon, "lower", v->epsilon.lower);
@@ -68,12 +74,11 @@ static void put_guarantee(struct json **row, const struct sotto_verification *v,
     json_put_real(&j, "delta", v->delta);
     json_put_text(&j, "adjacency", v->adjacency);
     json_put_text(&j, "unit_of_privacy", v->unit);
-    add_assumption(
+    report_assume(
         &assumptions,
         "the audited answers are those of the certified file (a statement of the person who ran the audit)",
         true);
-    while (condition_next(sentence, &conditions))
-        add_assumption(&assumptions, sentence, false);
+    report_assume_conditions(&assumptions, v->condition);
     json_put(&j, "assumptions", assumptions);
     json_put(row, proved ? "proved" : "conditional", j);
     json_put_text(&sensitivity, "source", sensitivity_source_name(s->source));

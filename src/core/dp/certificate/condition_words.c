@@ -1,6 +1,9 @@
 /* Certificates name conditions as they were written into ledgers: by nouns, clauses, or a caller's own words. A person who signs
  * must know what is to be true, so each of them becomes a sentence here; the documents stay as they are. */
 #include "dp/certificate/condition_words.h"
+#include "base/status.h"
+#include "sotto/account.h"
+#include "sotto/private/print.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +42,7 @@ static const struct pattern {
      " in these records."},
     {"the encoder: its own certificate adds ", " for the same records (see fine_tuning)",
      "These records pay for the encoder too, so its guarantee is added to this one: ", "."},
-    {"", ", which was read from the private data", "The choice of ",
+    {"", CONDITION_READ_FROM_DATA, "The choice of ",
      " tells nothing about the records, although it was read from the private data."},
     {"the ", " not depend on these records", "The ", " not depend on these records."},
     {"that ", "", "It is true that ", "."},
@@ -68,4 +71,27 @@ bool condition_next(char out[CONDITION_SENTENCE], const char **conditions)
              text + strlen(p->begin), p->after ? p->after : "");
     *conditions = stop ? stop + strlen(between) : text + length;
     return true;
+}
+
+sotto_status sotto_account_condition(struct sotto_account *account, const char *const *read_from_data)
+{
+    sotto_status status = SOTTO_OK;
+    char noun[CONDITION_TEXT], sentence[CONDITION_SENTENCE], note[sizeof sentence + sizeof account->note];
+    const char *conditions = noun;
+    int length = 0;
+    REQUIRE_GIVEN(account, read_from_data);
+    for (const char *const *name = read_from_data; *name && length < CONDITION_TEXT; name++)
+        length +=
+            snprintf(noun + length, CONDITION_TEXT - (size_t)length, "%s%s", length ? " and " : "", *name);
+    if (length < CONDITION_TEXT)
+        length += snprintf(noun + length, CONDITION_TEXT - (size_t)length, CONDITION_READ_FROM_DATA);
+    if (length < CONDITION_TEXT && condition_next(sentence, &conditions))
+        length = snprintf(note, sizeof note, "only if this is true: %s", sentence);
+    if (length >= (int)sizeof account->note)
+        FAIL(SOTTO_EUSAGE, "read-from-data: the names are too long; give fewer");
+    if (account->note[0])
+        snprintf(note + length, sizeof note - (size_t)length, " Besides, %s", account->note);
+    snprintf(account->note, sizeof account->note, "%.*s", (int)sizeof account->note - 1, note);
+done:
+    return status;
 }

@@ -4,6 +4,8 @@
 
 #include "dp/certificate/certificate.h"
 
+#define CONDITION_READ_FROM_DATA ", which was read from the private data" /* behind a name: a condition */
+
 enum { CONDITION_SENTENCE = 2 * CONDITION_TEXT };
 /** The next condition of a text that joins them by ", and on ", as a sentence; *conditions moves on. NULL and "" have none.
  *

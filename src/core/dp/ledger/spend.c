@@ -1,4 +1,5 @@
 #include "dp/ledger/spend.h"
+#include "dp/certificate/condition_words.h"
 #include "dp/ledger/charge.h"
 #include "dp/mechanism/require.h"
 
@@ -38,8 +39,8 @@ static sotto_status gather_conditions(char out[CONDITION_TEXT], const struct sot
 {
     int length = snprintf(out, CONDITION_TEXT, "%s", s->condition ? s->condition : "");
     for (const char *const *name = s->read_from_data; name && *name && length < CONDITION_TEXT; name++)
-        length += snprintf(out + length, CONDITION_TEXT - (size_t)length,
-                           "%s%s, which was read from the private data", length ? ", and on " : "", *name);
+        length += snprintf(out + length, CONDITION_TEXT - (size_t)length, "%s%s" CONDITION_READ_FROM_DATA,
+                           length ? ", and on " : "", *name);
     if (length >= CONDITION_TEXT)
         return status_fail(SOTTO_EINVAL, "condition: %d characters; expected at most %d", length,
                            CONDITION_TEXT - 1);
