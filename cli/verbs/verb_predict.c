@@ -19,7 +19,9 @@ static const struct option_row rows[] = {
     DATA_ROW,
     INDICES_ROW,
     SPLIT_ROW,
-    {"labels", OPTION_TEXT, "y.npy", NULL, "true classes (N), for the accuracy with its interval"},
+    {"labels", OPTION_TEXT, "y.npy", NULL,
+     "true classes (N): accuracy beside the most frequent class, balanced accuracy, ROC area, confusion "
+     "matrix"},
     OPTION_LABELS_FROM_ROW,
     OPTION_GROUP("Tables"),
     {"table", OPTION_TEXT, "FILE.csv", NULL,
@@ -110,34 +112,13 @@ done:
     return status;
 }
 
-/* Share of records whose largest answer is their label, and Wilson's 95 % interval for another test set. */
-struct share {
-    double estimate, lower, upper;
+/* Of labelled records; confusion (classes, classes). */
+struct measured {
+    struct sotto_answer_quality quality;
+    struct sotto_array confusion;
 };
 
-static struct share share_of(double right, double n)
-{
-    const double z = 1.959963984540054;
-    double p = right / n, centre = (p + z * z / (2 * n)) / (1 + z * z / n);
-    double half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n);
-    return (struct share){p, centre - half, centre + half};
-}
-
-/* Ties go to the lower class. */
-static double count_right(const struct sotto_array *out, const int64_t *labels)
-{
-    size_t classes = out->shape[1], right = 0;
-    for (size_t i = 0; i < out->shape[0]; i++) {
-        const float *row = (const float *)out->data + i * classes;
-        size_t best = 0;
-        for (size_t k = 1; k < classes; k++)
-            best = row[k] > row[best] ? k : best;
-        right += labels[i] == (int64_t)best;
-    }
-    return (double)right;
-}
-
-static sotto_status verb_predict_measure(struct share *share, const struct options *o,
+static sotto_status verb_predict_measure(struct measured *m, const struct options *o,
                                          const struct sotto_array *out)
 {
     struct sotto_array y = {0};
@@ -156,20 +137,85 @@ static sotto_status verb_predict_measure(struct share *share, const struct optio
         if (labels[i] < 0 || (uint64_t)labels[i] >= out->shape[1])
             TRY(cli_fail(SOTTO_EINVAL, "%s: row %zu is %lld; the model has classes 0 to %zu", path, i,
                          (long long)labels[i], out->shape[1] - 1));
-    *share = share_of(count_right(out, labels), (double)y.count);
+    TRY(sotto_array_make(&m->confusion, SOTTO_I8, 2, (const size_t[]){out->shape[1], out->shape[1]}));
+    TRY(sotto_answer_quality(&m->quality, m->confusion.data, out->data, option_flag(o, "logits"), labels,
+                             y.count, out->shape[1]));
 done:
     sotto_array_clear(&y);
     return status;
 }
 
-static void print_json(const char *kind, const size_t shape[2], const struct share *accuracy)
+static void print_estimate(const char *name, const struct sotto_estimate *e)
+{
+    char text[3][32];
+    const double x[3] = {e->estimate, e->lower, e->upper};
+    for (int i = 0; i < 3; i++)
+        snprintf(text[i], sizeof text[i], isfinite(x[i]) ? "%.9g" : "null", x[i]);
+    printf(", \"%s\": {\"estimate\": %s, \"lower\": %s, \"upper\": %s}", name, text[0], text[1], text[2]);
+}
+
+static void print_json(const char *kind, const size_t shape[2], const struct measured *m)
 {
     printf("{\"schema\": \"sotto.predict/1\", \"kind\": \"%s\", \"records\": %zu, \"classes\": %zu", kind,
            shape[0], shape[1]);
-    if (accuracy)
-        printf(", \"accuracy\": {\"estimate\": %.9g, \"lower\": %.9g, \"upper\": %.9g}", accuracy->estimate,
-               accuracy->lower, accuracy->upper);
+    if (m) {
+        const int64_t *cell = m->confusion.data;
+        print_estimate("accuracy", &m->quality.accuracy);
+        printf(", \"majority\": {\"class\": %zu, \"share\": %.9g}", m->quality.majority,
+               m->quality.majority_share);
+        print_estimate("balanced_accuracy", &m->quality.balanced);
+        print_estimate("auc", &m->quality.auc);
+        printf(", \"confusion\": [");
+        for (size_t k = 0; k < shape[1]; k++)
+            for (size_t c = 0; c < shape[1]; c++)
+                printf("%s%lld%s",
+                       c   ? ", "
+                       : k ? ", ["
+                           : "[",
+                       (long long)cell[k * shape[1] + c], c + 1 == shape[1] ? "]" : "");
+        printf("]");
+    }
     puts("}");
+}
+
+static void print_confusion(const struct measured *m)
+{
+    enum { MOST = 20 };
+    const size_t classes = m->quality.classes;
+    const int64_t *cell = m->confusion.data;
+    char most[32];
+    int64_t largest = (int64_t)classes;
+    if (classes > MOST) {
+        printf("confusion matrix of %zu classes: --json has it\n", classes);
+        return;
+    }
+    for (size_t i = 0; i < classes * classes; i++)
+        largest = cell[i] > largest ? cell[i] : largest;
+    const int width = 2 + snprintf(most, sizeof most, "%lld", (long long)largest);
+    printf("confusion matrix (rows: true class, columns: answer)\n%4s", "");
+    for (size_t k = 0; k < classes; k++)
+        printf("%*zu", width, k);
+    for (size_t i = 0; i < classes * classes; i++) {
+        if (i % classes == 0)
+            printf("\n%4zu", i / classes);
+        printf("%*lld", width, (long long)cell[i]);
+    }
+    puts("");
+}
+
+static void print_measured(const struct measured *m)
+{
+    const struct sotto_answer_quality *q = &m->quality;
+    printf("accuracy %.4f [%.4f, %.4f] (95 %%) on %zu records; who always answers class %zu: %.4f\n"
+           "balanced accuracy %.4f [%.4f, %.4f]",
+           q->accuracy.estimate, q->accuracy.lower, q->accuracy.upper, q->records, q->majority,
+           q->majority_share, q->balanced.estimate, q->balanced.lower, q->balanced.upper);
+    if (isfinite(q->auc.lower))
+        printf(", area under the ROC curve %.4f [%.4f, %.4f]", q->auc.estimate, q->auc.lower, q->auc.upper);
+    else if (isfinite(q->auc.estimate))
+        printf(", mean area under the ROC curves of the classes %.4f", q->auc.estimate);
+    puts("");
+    print_confusion(m);
 }
 
 /* Answers are of the same records, which those that trained the model shaped. A model with a certificate is a release, of which nothing
@@ -197,20 +243,20 @@ static sotto_status verb_predict_deliver(const struct options *o, const struct s
 {
     const char *output = option_text(o, "output"),
                *kind = option_flag(o, "logits") ? "logits" : "probabilities";
-    struct share accuracy, *known = option_given(o, "labels") ? &accuracy : NULL;
-    TRY_OR_RETURN(known ? verb_predict_measure(known, o, out) : SOTTO_OK);
-    if (output)
-        TRY_OR_RETURN(sotto_npy_save(output, out));
-    if (output)
-        TRY_OR_RETURN(save_whose(o, output));
+    struct measured m = {0}, *known = option_given(o, "labels") ? &m : NULL;
+    sotto_status status = SOTTO_OK;
+    TRY(known ? verb_predict_measure(known, o, out) : SOTTO_OK);
+    TRY(output ? sotto_npy_save(output, out) : SOTTO_OK);
+    TRY(output ? save_whose(o, output) : SOTTO_OK);
     if (json)
         print_json(kind, out->shape, known);
     if (!json && output)
         printf("%s: %s of %zu records, %zu classes\n", output, kind, out->shape[0], out->shape[1]);
     if (!json && known)
-        printf("accuracy %.4f [%.4f, %.4f] (95 %%) on %zu records\n", accuracy.estimate, accuracy.lower,
-               accuracy.upper, out->shape[0]);
-    return SOTTO_OK;
+        print_measured(known);
+done:
+    sotto_array_clear(&m.confusion);
+    return status;
 }
 
 static sotto_status verb_predict_answer(const struct options *o, const struct sotto_head *h,

@@ -167,9 +167,12 @@ expect() {
   "$SOTTO" head --features X.npy --labels y.npy --epochs 30 -o h.safetensors --quiet
   run "$SOTTO" predict --head h.safetensors --features X.npy --labels y.npy --quiet
   [ "$status" -eq 0 ]
-  [[ "$output" =~ ^accuracy\ [01]\.[0-9]{4}\ \[.*\]\ \(95\ %\)\ on\ [0-9]+\ records$ ]]
+  [[ "${lines[0]}" =~ ^accuracy\ [01]\.[0-9]{4}\ \[.*\]\ \(95\ %\)\ on\ 28\ records\;\ who\ always\ answers\ class\ [0-9]:\ 0\.[0-9]{4}$ ]]
+  [[ "${lines[1]}" =~ ^balanced\ accuracy\ [01]\.[0-9]{4}\ \[.*\],\ mean\ area\ under\ the\ ROC\ curves\ of\ the\ classes\ [01]\.[0-9]{4}$ ]]
+  [ "${lines[2]}" = "confusion matrix (rows: true class, columns: answer)" ]
+  [ "$(tail -n 10 <<< "$output" | awk '{ for (i = 2; i <= NF; i++) all += $i; right += $(NR + 1) } END { printf "%d %.4f", all, right / all }')" = "28 ${lines[0]:9:6}" ]
   run "$SOTTO" predict --head h.safetensors --features X.npy --labels y.npy -o p.npy --json --quiet
-  [[ "$output" == *'"accuracy": {"estimate": '* ]]
+  [[ "$output" == *'"accuracy": {"estimate": '*'"majority": {"class": '*'"balanced_accuracy": {'*'"auc": {"estimate": '*'"lower": null'*'"confusion": [['* ]]
   [ -f p.npy ]
 }
 

@@ -102,6 +102,27 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_save_memorisation(const char
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_save_p_values(const char *path,
                                                                   const struct sotto_audit_result *result);
 
+/** How good a model's answers are. Accuracy says little where one class is frequent: the others say the rest. */
+struct sotto_answer_quality {
+    size_t records, classes;
+    size_t majority;       /**< most frequent class of the records; of equals the first */
+    double majority_share; /**< accuracy of whoever always answers with it */
+    struct sotto_estimate accuracy,
+        balanced; /**< balanced: mean share of right answers of the classes that occur */
+    /** Area under the ROC curve of class 1; of more than two classes the mean of each against the rest, of those that occur, without
+     *  an interval (NAN). NAN: only one class occurs. */
+    struct sotto_estimate auc;
+};
+/** In:      answers  (n, classes), finite: probabilities, or logits, of which a record's differences count; ties go to the lower class
+ *           labels   (n), 0 .. classes-1
+ *  Out:     *out       confidence .95: Clopper and Pearson's of accuracy, percentiles of 1,000 bootstrap draws of balanced, DeLong's of auc
+ *           confusion  (classes, classes), rows: labels, columns: answers; may be NULL
+ *  Returns: EINVAL, ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_answer_quality(struct sotto_answer_quality *out,
+                                                             int64_t *confusion, const float *answers,
+                                                             int logits, const int64_t *labels, size_t n,
+                                                             size_t classes);
+
 /** Embeddings of n records by one encoder: `views` random views of each, (n, views, d), and the record as it is, (n, d).
  *  sotto_embed_views() and sotto_embed() make them, or any other program. */
 struct sotto_encoder_views {
