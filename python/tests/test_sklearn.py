@@ -82,6 +82,18 @@ def test_what_is_missing_is_named_and_nothing_is_proved(blobs, home, given, said
     assert not list(home.rglob("*.jsonl"))
 
 
+def test_a_regression_target_has_no_classes(blobs, home):
+    x, _ = blobs
+    values = np.arange(len(x)) % 200
+    with pytest.raises(ValueError, match="y has 200 different values, as a regression target has") as refused:
+        DPClassifier(3.0, data_norm=1.0).fit(x, values)
+    assert "classes=" in str(refused.value) and "numpy.digitize" in str(refused.value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        DPClassifier(3.0, data_norm=1.0).fit(x, np.digitize(values, [50, 100]))  # as the error says
+        DPClassifier(3.0, data_norm=1.0, classes=200).fit(x, values)
+
+
 def test_a_label_that_is_no_class_counts_as_nothing(blobs):
     x, y = blobs
     with pytest.warns(PrivacyLeakWarning):

@@ -252,6 +252,9 @@ def _fitted_before(estimator: Any) -> tuple[Shaping, ...]:
     return tuple(found)
 
 
+_MOST_CLASSES_READ = 50  # off the records; more are given as classes=
+
+
 class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A private softmax classifier. Protected are the records of fit(), features and labels together.
 
@@ -331,6 +334,10 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.classes_ = np.unique(y)
             if len(self.classes_) < 2:
                 raise ValueError(f"the labels are of one class, {self.classes_[0]!r}; expected at least 2, or classes=")
+            if len(self.classes_) > _MOST_CLASSES_READ:
+                raise ValueError(f"y has {len(self.classes_)} different values, as a regression target has; expected at most {_MOST_CLASSES_READ} "
+                                 "classes; if they are classes, give them all as classes=, and else the ranges that you want to tell apart "
+                                 "(numpy.digitize)")
         else:
             self.classes_ = np.unique(np.arange(self.classes) if np.ndim(self.classes) == 0 else np.asarray(self.classes))
         self._place_by(X, missing)
