@@ -172,6 +172,13 @@ void digest_of(unsigned char out[DIGEST_BYTES], const struct digest_part *parts,
     digest_end(out, &d);
 }
 
+void mark_bytes(uint64_t mark[2], const void *data, size_t bytes, const unsigned char key[MARK_KEY])
+{
+    unsigned char out[crypto_shorthash_siphashx24_BYTES];
+    crypto_shorthash_siphashx24(out, data, bytes, key);
+    memcpy(mark, out, sizeof out);
+}
+
 uint64_t digest_keyed(const unsigned char digest[DIGEST_BYTES], const unsigned char key[DIGEST_BYTES])
 {
     unsigned char bytes[crypto_shorthash_siphash24_BYTES];

@@ -39,5 +39,8 @@ void digest_end(unsigned char out[DIGEST_BYTES], struct digest *d);
 void digest_of(unsigned char out[DIGEST_BYTES], const struct digest_part *parts, size_t count);
 /** 64 bits of a digest under a key (SipHash-2-4): says nothing about equal digests under another key. */
 uint64_t digest_keyed(const unsigned char digest[DIGEST_BYTES], const unsigned char key[DIGEST_BYTES]);
+enum { MARK_KEY = 16 };
+/** 128 bits of any bytes under a key (SipHash-128, 2-4). */
+void mark_bytes(uint64_t mark[2], const void *data, size_t bytes, const unsigned char key[MARK_KEY]);
 
 #endif

@@ -1,4 +1,5 @@
-/* The order of an ask: everything that is public is checked, then the charge, then the table, then the noise. */
+/* The order of an ask: everything that is public is checked, the header of the table too, then the charge, then its rows, then the
+ * noise. */
 #include "sotto/lab/ask.h"
 
 #include "ask/ask_answers.h"
@@ -82,20 +83,20 @@ done:
 
 /* Everything behind the charge. */
 static sotto_status answer_queries(struct sotto_certificate **certificate, struct vector_release *v,
-                                   const struct ask_plan *plan, const struct sotto_ask *ask,
-                                   const struct sotto_context *ctx)
+                                   struct ask_table *t, const struct sotto_ask *ask)
 {
     sotto_status status = SOTTO_OK;
     struct ask_release r = {.scale = vector_release_scale(v),
                             .gaussian = ask->target.delta > 0,
                             .raw = ask->raw != 0,
                             .seeded = ask->spend.insecure != 0};
+    const struct ask_plan *plan = t->plan;
     int64_t *sums = NULL;
     double *cells = NULL;
     NEW(sums, plan->cells);
     NEW(cells, plan->cells);
-    TRY(ask_table_sum(sums, &r.rows, plan, ask->table, person_of(ask), ask->rows_per_person, ctx));
-    ledger_warn_about_delta(r.rows, ask->target.delta, ctx);
+    TRY(ask_table_sum(sums, &r.rows, t));
+    ledger_warn_about_delta(r.rows, ask->target.delta, t->ctx);
     TRY(vector_release_draw(certificate, cells, sums, v));
     r.cells = cells;
     TRY(ask_answers_write(ask->output, plan, &r));
@@ -194,12 +195,18 @@ sotto_status sotto_ask(struct sotto_certificate **certificate, const struct sott
     struct vector_release *v = NULL;
     struct sotto_certificate *made = NULL;
     struct held_file held = {0};
+    struct ask_table table = {.plan = &a.plan,
+                              .path = ask->table,
+                              .person = person_of(ask),
+                              .most = ask->rows_per_person,
+                              .ctx = ctx};
     if (!file_exists(ask->table))
         FAIL(SOTTO_ENOENT, "%s: no such file; expected a table as CSV", ask->table);
     TRY(asked_prepare(&a, ask));
     TRY(file_hold(&held, ask->output, 1 << 16));
+    TRY(ask_table_open(&table));
     TRY(vector_release_open(&v, &a.release, a.plan.cells, ctx));
-    TRY(answer_queries(&made, v, &a.plan, ask, ctx));
+    TRY(answer_queries(&made, v, &table, ask));
     TRY(certificate_add_queries(made, a.queries, a.count));
     file_release(&held);
     TRY(save_certificate(made, ask->output));
@@ -213,6 +220,7 @@ done:
     file_release(&held);
     sotto_certificate_free(made);
     vector_release_close(v);
+    ask_table_close(&table);
     asked_clear(&a);
     return status;
 }

@@ -1,74 +1,355 @@
 #include "ask/ask_table.h"
+#include "ask/ask_persons.h"
 
-#include "data/format/csv_table.h"
+#include "par/par.h"
 
-#include <stdio.h>
+#include <string.h>
+
+enum { BLOCK = 1 << 20, LONGEST_ROW = 64 << 20, MOST_SUMS = 1 << 20 };
+
+void ask_table_close(struct ask_table *t)
+{
+    if (t->opened)
+        source_close(&t->source);
+    base_free(t->where);
+    t->opened = false;
+    t->where = NULL;
+}
+
+/* ---- where rows end ---- */
+
+/* The end of the last row of a text, or of the first one; 0: there is none. *lines: that end before it. */
+static size_t end_of_rows(size_t *lines, const char *text, size_t size, bool first)
+{
+    size_t end = 0, seen = 0;
+    bool quoted = false;
+    *lines = 0;
+    for (size_t i = 0; i < size && !(first && end); i++) {
+        quoted ^= text[i] == '"';
+        if (text[i] != '\n')
+            continue;
+        seen++;
+        if (!quoted)
+            end = i + 1, *lines = seen;
+    }
+    return end;
+}
+
+/* The same where no quote stands in it. */
+static size_t end_of_plain_rows(size_t *lines, const char *text, size_t size)
+{
+    size_t end = size;
+    while (end > 0 && text[end - 1] != '\n')
+        end--;
+    *lines = 0;
+    for (const char *at = text; at < text + end; at++)
+        *lines += *at == '\n';
+    return end;
+}
+
+/* ---- the header ---- */
 
 /* Where the columns of the plan stand. */
-static sotto_status place_columns(size_t *where, const struct ask_plan *plan, const struct csv *c,
-                                  size_t skip, const char *path)
+static sotto_status place_columns(struct ask_table *t, const struct csv *c)
 {
     sotto_status status = SOTTO_OK;
-    const struct sotto_table_encoding *e = plan->schema;
-    size_t *label = &where[e->count];
-    TRY(encoding_place(where, label, e, skip ? (const char *const *)c->cells : NULL, c->columns, path));
-    if (plan->used[e->count] && *label == c->columns)
-        FAIL(SOTTO_EFORMAT, "%s: column '%.80s' is missing; a query needs it", path, e->label);
-done:
-    return status;
-}
-
-/* Persons are capped as at an import. */
-static sotto_status cap_persons(struct csv *c, const struct ask_plan *plan, const char *path,
-                                const char *person, size_t most, const struct sotto_context *ctx)
-{
-    sotto_status status = SOTTO_OK;
-    const struct sotto_import_options options = {.person = person, .rows_per_person = most};
-    const size_t skip = plan->schema->header;
-    struct dataset d = {0};
-    struct table t = {.parts = {*c},
-                      .skip = {skip},
-                      .count = 1,
-                      .rows = c->rows - skip,
-                      .columns = c->columns,
-                      .schema = plan->schema,
-                      .options = &options,
-                      .ctx = ctx};
-    snprintf(t.where[0], sizeof t.where[0], "%s", path);
-    status = table_cap_persons(&d, &t, &options);
-    *c = t.parts[0];
-    base_free(d.persons);
-    return status;
-}
-
-sotto_status ask_table_sum(int64_t *sums, size_t *rows, const struct ask_plan *plan, const char *path,
-                           const char *person, size_t most, const struct sotto_context *ctx)
-{
-    sotto_status status = SOTTO_OK;
-    const struct sotto_table_encoding *e = plan->schema;
-    const struct csv_style style = {.detect = true, .ctx = ctx};
-    const size_t skip = e->header;
-    struct csv c = {0};
+    const struct sotto_table_encoding *e = t->plan->schema;
     size_t *where = NULL;
-    struct ask_value *values = NULL;
     NEW(where, e->count + 1);
-    NEW(values, e->count + 1);
-    TRY(csv_read_file(&c, path, &style));
-    if (person)
-        TRY(cap_persons(&c, plan, path, person, most, ctx));
-    TRY(place_columns(where, plan, &c, skip, path));
-    for (size_t i = skip; i < c.rows; i++) {
-        if (i % 4096 == 0)
-            TRY(context_check(ctx, "ask: stopped"));
-        for (size_t j = 0; j <= e->count; j++)
-            if (plan->used[j])
-                values[j] = ask_value_of(e, j, cell_of_text(csv_cell(&c, i, where[j])));
-        ask_add_row(sums, plan, values);
+    size_t *label = &where[e->count];
+    TRY(encoding_place(where, label, e, e->header ? (const char *const *)c->cells : NULL, c->columns,
+                       t->path));
+    if (t->plan->used[e->count] && *label == c->columns)
+        FAIL(SOTTO_EFORMAT, "%s: column '%.80s' is missing; a query needs it", t->path, e->label);
+    if (t->person) {
+        t->who = e->header ? where[encoding_find(e, t->person)] : e->person_at;
+        if (t->who >= c->columns)
+            FAIL(SOTTO_EFORMAT, "%s: column '%.80s' is missing; {person} needs it", t->path, t->person);
     }
-    *rows = c.rows - skip;
+    t->where = where;
+    t->columns = c->columns;
+    t->style.separator = c->separator;
+    where = NULL;
+done:
+    base_free(where);
+    return status;
+}
+
+/* Names divided by that character, or by what they show (0). */
+static sotto_status try_header(struct ask_table *t, const char *text, size_t size, char separator)
+{
+    sotto_status status = SOTTO_OK;
+    const struct csv_style style = {.separator = separator, .detect = !separator};
+    struct csv c = {0};
+    TRY(csv_parse(&c, text, size, t->path, &style));
+    TRY(place_columns(t, &c));
 done:
     csv_clear(&c);
-    base_free(where);
-    base_free(values);
+    return status;
+}
+
+/* The header alone decides how columns are divided, so that no record does. */
+static sotto_status read_header(struct ask_table *t)
+{
+    sotto_status status = SOTTO_OK;
+    static const char separators[] = ",;\t|";
+    const size_t size = t->source.size < BLOCK ? t->source.size : BLOCK;
+    size_t start = 0, lines = 0;
+    char *text = NULL;
+    NEW(text, size + 1);
+    TRY(source_read(&t->source, text, 0, size));
+    t->line = 1;
+    if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+        start = 3;
+    for (; start < size && (text[start] == '\n' || (text[start] == '\r' && text[start + 1] == '\n')); start++)
+        t->line += text[start] == '\n';
+    size_t bytes = end_of_rows(&lines, text + start, size - start, true);
+    bytes = bytes ? bytes : size - start;
+    for (const char *s = separators; *s && !t->where; s++)
+        (void)try_header(t, text + start, bytes, *s);
+    if (!t->where)
+        TRY(try_header(t, text + start, bytes, 0));
+    t->offset = start + bytes;
+    t->line += lines;
+done:
+    base_free(text);
+    return status;
+}
+
+static sotto_status open_source(struct ask_table *t)
+{
+    sotto_status status = SOTTO_OK;
+    t->block = t->block ? t->block : BLOCK;
+    t->style.ctx = t->ctx;
+    TRY(source_open(&t->source, t->path, t->ctx));
+    t->opened = true;
+    if (t->plan->schema->header)
+        TRY(read_header(t));
+done:
+    return status;
+}
+
+sotto_status ask_table_open(struct ask_table *t)
+{
+    return file_is_pipe(t->path) ? SOTTO_OK : open_source(t);
+}
+
+/* ---- blocks ---- */
+
+/* Some rows of the table. */
+struct block {
+    char *text; /* (room + 1) */
+    size_t size, room, line;
+    struct csv c;
+    struct ask_mark *marks; /* of each row; NULL: no persons */
+    bool *left_out;
+};
+struct summing {
+    struct ask_table *t;
+    struct ask_persons persons;
+    struct block *blocks;      /* (threads) */
+    int64_t **sums;            /* (threads) */
+    struct ask_value **values; /* (threads) of the columns */
+    size_t threads, count, read, kept;
+};
+
+/* Up to the end of the last row in so many bytes, or in twice as many where none ends. A row that is longer than any is cut, for the
+ * reader to refuse. */
+static sotto_status fill_block(struct block *b, struct ask_table *t)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t left = t->source.size - t->offset;
+    size_t end = 0, lines = 0;
+    for (size_t bytes = t->block; end == 0; bytes *= 2) {
+        bytes = bytes < left ? bytes : left;
+        if (b->room < bytes || !b->text) {
+            base_free(b->text);
+            b->text = NULL;
+            b->room = bytes;
+            NEW(b->text, bytes + 1);
+        }
+        TRY(source_read(&t->source, b->text, t->offset, bytes));
+        if (bytes == left) {
+            end = left;
+            break;
+        }
+        end = memchr(b->text, '"', bytes) ? end_of_rows(&lines, b->text, bytes, false)
+                                          : end_of_plain_rows(&lines, b->text, bytes);
+        if (end == 0 && bytes >= LONGEST_ROW)
+            end = bytes;
+    }
+    b->size = end;
+    b->line = t->line;
+    t->offset += end;
+    t->line += lines;
+done:
+    return status;
+}
+
+static sotto_status mark_rows(struct block *b, const struct summing *s)
+{
+    sotto_status status = SOTTO_OK;
+    const struct ask_table *t = s->t;
+    NEW(b->marks, b->c.rows);
+    for (size_t i = 0; i < b->c.rows; i++)
+        if (!ask_persons_mark(&b->marks[i], &s->persons, csv_cell(&b->c, i, t->who)))
+            FAIL(SOTTO_EFORMAT, "%s:%zu: column '%s' names no person ('%.20s'); expected one in every row",
+                 t->path, b->c.lines[i], t->person, csv_cell(&b->c, i, t->who));
+done:
+    return status;
+}
+
+static sotto_status cut_block(void *arg, size_t chunk, int thread)
+{
+    sotto_status status = SOTTO_OK;
+    struct summing *s = arg;
+    struct block *b = &s->blocks[chunk];
+    struct csv_style style = s->t->style;
+    (void)thread;
+    style.columns = s->t->columns;
+    style.line = b->line;
+    TRY(csv_parse(&b->c, b->text, b->size, s->t->path, &style));
+    if (s->t->person)
+        TRY(mark_rows(b, s));
+done:
+    return status;
+}
+
+/* In the order of the file. */
+static sotto_status cap_block(struct block *b, struct summing *s)
+{
+    sotto_status status = SOTTO_OK;
+    uint32_t count;
+    NEW(b->left_out, b->c.rows);
+    for (size_t i = 0; i < b->c.rows; i++) {
+        TRY(ask_persons_add(&count, &s->persons, b->marks[i]));
+        b->left_out[i] = count > s->t->most;
+    }
+    csv_remove_rows(&b->c, b->left_out);
+done:
+    return status;
+}
+
+static sotto_status sum_block(void *arg, size_t chunk, int thread)
+{
+    const struct summing *s = arg;
+    const struct ask_table *t = s->t;
+    const struct csv *c = &s->blocks[chunk].c;
+    const struct sotto_table_encoding *e = t->plan->schema;
+    struct ask_value *values = s->values[thread];
+    for (size_t i = 0; i < c->rows; i++) {
+        for (size_t j = 0; j <= e->count; j++)
+            if (t->plan->used[j])
+                values[j] = ask_value_of(e, j, cell_of_text(csv_cell(c, i, t->where[j])));
+        ask_add_row(s->sums[thread], t->plan, values);
+    }
+    return SOTTO_OK;
+}
+
+static void clear_block(struct block *b)
+{
+    csv_clear(&b->c);
+    base_free(b->marks);
+    base_free(b->left_out);
+    b->marks = NULL;
+    b->left_out = NULL;
+}
+
+/* A table whose first block says how it is divided. */
+static sotto_status detect_columns(struct summing *s)
+{
+    sotto_status status = SOTTO_OK;
+    struct csv c = {0};
+    const struct csv_style style = {.detect = true, .ctx = s->t->ctx};
+    TRY(csv_parse(&c, s->blocks[0].text, s->blocks[0].size, s->t->path, &style));
+    TRY(place_columns(s->t, &c));
+done:
+    csv_clear(&c);
+    return status;
+}
+
+static sotto_status sum_blocks(struct summing *s)
+{
+    sotto_status status = SOTTO_OK;
+    struct ask_table *t = s->t;
+    for (s->count = 0; s->count < s->threads && t->offset < t->source.size; s->count++)
+        TRY(fill_block(&s->blocks[s->count], t));
+    if (!t->where)
+        TRY(detect_columns(s));
+    TRY(par_each(s->count, t->ctx, cut_block, s));
+    for (size_t k = 0; k < s->count; k++) {
+        s->read += s->blocks[k].c.rows;
+        if (t->person)
+            TRY(cap_block(&s->blocks[k], s));
+        s->kept += s->blocks[k].c.rows;
+    }
+    TRY(par_chunks(s->count, t->plan->cells > MOST_SUMS ? 1 : (int)s->threads, sum_block, s));
+done:
+    for (size_t k = 0; k < s->threads; k++)
+        clear_block(&s->blocks[k]);
+    return status;
+}
+
+static sotto_status make_room(struct summing *s, int64_t *sums)
+{
+    sotto_status status = SOTTO_OK;
+    const struct ask_plan *plan = s->t->plan;
+    NEW(s->blocks, s->threads);
+    NEW(s->sums, s->threads);
+    NEW(s->values, s->threads);
+    for (size_t k = 0; k < s->threads; k++) {
+        NEW(s->values[k], plan->schema->count + 1);
+        if (k == 0)
+            s->sums[k] = sums;
+        else if (plan->cells <= MOST_SUMS)
+            NEW(s->sums[k], plan->cells);
+    }
+    if (s->t->person)
+        TRY(ask_persons_open(&s->persons));
+done:
+    return status;
+}
+
+static void drop_room(struct summing *s)
+{
+    for (size_t k = 0; k < s->threads; k++) {
+        if (s->blocks)
+            base_free(s->blocks[k].text);
+        if (s->values)
+            base_free(s->values[k]);
+        if (k > 0 && s->sums && s->sums[k]) {
+            base_wipe(s->sums[k], s->t->plan->cells * sizeof **s->sums);
+            base_free(s->sums[k]);
+        }
+    }
+    base_free(s->blocks);
+    base_free(s->values);
+    base_free(s->sums);
+    ask_persons_close(&s->persons);
+}
+
+sotto_status ask_table_sum(int64_t *sums, size_t *rows, struct ask_table *t)
+{
+    sotto_status status = SOTTO_OK;
+    const int threads = par_threads(t->ctx);
+    struct summing s = {.t = t, .threads = threads > 0 ? (size_t)threads : 1};
+    TRY(make_room(&s, sums));
+    if (!t->opened)
+        TRY(open_source(t));
+    t->line = t->line ? t->line : 1;
+    while (t->offset < t->source.size)
+        TRY(sum_blocks(&s));
+    if (!t->where)
+        FAIL(SOTTO_EFORMAT, "%s: contains no rows; expected at least one", t->path);
+    for (size_t k = 1; k < s.threads && s.sums[k]; k++)
+        for (size_t c = 0; c < t->plan->cells; c++)
+            sums[c] += s.sums[k][c];
+    if (t->person)
+        context_log(t->ctx, SOTTO_LOG_INFO,
+                    "unit of privacy: one person (column %s); %zu of %zu rows kept, at most %zu each",
+                    t->person, s.kept, s.read, t->most);
+    *rows = s.kept;
+done:
+    drop_room(&s);
     return status;
 }

@@ -221,7 +221,8 @@ static sotto_status csv_ask(const struct scanner *s, size_t rows)
 static sotto_status csv_measure(struct csv *out, struct bad_rows *bad, struct scanner s, char *scratch)
 {
     sotto_status status = SOTTO_OK;
-    out->rows = out->columns = 0;
+    out->rows = 0;
+    out->columns = s.style.columns;
     while (next_row(&s)) {
         struct scanner start = s;
         size_t cells;
@@ -235,7 +236,7 @@ static sotto_status csv_measure(struct csv *out, struct bad_rows *bad, struct sc
         s = start;
         skip_line(&s);
     }
-    if (out->rows + bad->shown.count == 0)
+    if (out->rows + bad->shown.count == 0 && !s.style.line)
         FAIL(SOTTO_EFORMAT, "%s: contains no rows; expected at least one", s.name);
 done:
     return status;
@@ -313,7 +314,9 @@ static char find_separator(struct scanner s)
 static struct scanner scanner_of(char *text, size_t size, const char *name, const struct csv_style *style)
 {
     struct scanner s = {text, text + size, 1, style ? *style : (struct csv_style){0}, name};
-    if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+    if (s.style.line)
+        s.line = s.style.line;
+    else if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         s.p += 3; /* byte-order mark, as spreadsheets write */
     if (s.style.detect)
         s.style.separator = find_separator(s);

@@ -23,6 +23,8 @@ struct csv_style {
     bool trim;                       /* blanks around cells are not part of them (Adult: ", ") */
     const struct sotto_context *ctx; /* NULL, or asked every few thousand rows */
     char comment; /* lines that start with it are skipped; 0: none (adult.test starts with "|1x3 ...") */
+    /* of a text that goes on where another one ended: its first line, and the cells of a row; it may hold no rows. 0: it begins a file */
+    size_t line, columns;
 };
 /** Every row has the same number of cells; empty lines are skipped unless the style says otherwise. Free with csv_clear(). */
 struct csv {

@@ -35,7 +35,7 @@ static int by_person_and_row(const void *x, const void *y)
     return order ? order : (a->row > b->row) - (a->row < b->row);
 }
 
-static bool names_nobody(const char *text)
+bool table_names_nobody(const char *text)
 {
     static const char *const words[] = {"", "?", "na", "n/a", "nan", "null", "none"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -57,7 +57,7 @@ static sotto_status read_owners(struct owner **out, size_t *missing, const struc
         TRY(table_go_on(t, i));
         owners[i].text = number ? NULL : text;
         owners[i].row = i;
-        if (names_nobody(text))
+        if (table_names_nobody(text))
             *missing = i;
     }
     qsort(owners, t->rows, sizeof *owners, by_person_and_row);

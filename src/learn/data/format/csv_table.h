@@ -63,6 +63,8 @@ sotto_status table_read_choices(struct table *t);
  * table, and `persons` (NULL, or whose row is whose), which is numbered anew. */
 sotto_status table_check_rows(struct table *t, size_t label, int64_t *persons);
 
+/** Is it one of the texts for no value, and no person's? */
+bool table_names_nobody(const char *text);
 /** Whose row is whose, as `options` say: of each person the first rows stay, and the column is taken out unless a schema
  * leaves it out. Fills the persons of `d`. EUSAGE: a schema declares persons and nothing was stated; EINVAL: no such
  * column; EFORMAT: a row without a person. */

@@ -120,6 +120,34 @@ PY
   [ "$(grep -c '"event":"release"' share/sotto/ledger/clinic.jsonl)" -eq 2 ]
 }
 
+@test "the header is checked before the charge, and decides how columns are divided; a pipe is read behind it" {
+  for header in 'who,age,crp,ward' 'who,age,crp,ward,out,more' 'who,age,crp,ward,age' 'age,crp,ward,out' 'who;age,crp,ward,out'; do
+    { echo "$header"; echo 'p1,2,3,A,yes'; } > wrong.csv
+    run "$SOTTO" ask wrong.csv 'mean age; count by out' "${asked[@]}" --person who --rows-per-person 1 --epsilon 1 -o a.csv
+    [ "$status" -eq 65 ]
+    [[ "$output" == *"wrong.csv: "* && "$output" != *charged* ]]
+  done
+  : > empty.csv
+  run "$SOTTO" ask empty.csv 'mean age' "${asked[@]}" --person none --epsilon 1 -o a.csv
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"contains no rows"* ]]
+  [ ! -e share ]
+  # nothing that stands in a record changes how the header is read
+  { printf '\xef\xbb\xbf\r\nout;who;"age";crp;ward\r\n'; for _ in {1..30}; do echo 'a|b|c|d;1;2;3;4,5,6'; done; } > odd.csv
+  "$SOTTO" ask odd.csv 'count; mean age' "${asked[@]}" --person who --rows-per-person 4 --epsilon 1000 -o a.csv
+  grep -q '^count,count,4,4,4,0,yes$' a.csv
+  awk -F, '/^mean age/ { exit !($3 > 1 && $3 < 3) }' a.csv
+  cp t.csv u.csv
+  for file in u.csv <(cat u.csv); do
+    "$SOTTO" ask "$file" 'count; mean age by ward' "${schema[@]}" --person who --rows-per-person 3 --epsilon 1 --insecure-noise-seed 7 --dataset-id "pipe$((++n))" -o "$n.csv"
+  done
+  cmp 1.csv 2.csv
+  echo 'who,age' > u.csv
+  run bash -c 'cat u.csv | timeout 20 "$0" ask /dev/stdin "$@"' "$SOTTO" 'mean age' "${schema[@]}" --dataset-id other --person none --epsilon 1 -o b.csv
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"column 'crp' is missing"*"was charged"* ]]
+}
+
 @test "of each person the first rows count, and the guarantee is a person's" {
   run "$SOTTO" ask t.csv 'count; count where out = no' "${asked[@]}" --person who --rows-per-person 3 --epsilon 1e3 --delta 1e-6 -o a.csv
   [ "$status" -eq 0 ]

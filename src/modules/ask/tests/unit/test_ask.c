@@ -4,8 +4,10 @@
 #include "ask/ask_answers.h"
 #include "ask/ask_counts.h"
 #include "ask/ask_interval.h"
+#include "ask/ask_persons.h"
 #include "ask/ask_quantile.h"
 #include "ask/ask_query.h"
+#include "ask/ask_table.h"
 #include "sotto/lab/account.h"
 #include "dp/release/statistic.h"
 #include "rng/rng.h"
@@ -476,6 +478,112 @@ TEST(values_lie_in_their_cells)
     assert_string_equal(ask_cell_name(name, &plan, &plan.queries[0].keys[0], 0), "[0,0.5)");
     assert_string_equal(ask_cell_name(name, &plan, &plan.queries[0].keys[0], 4), "(missing)");
     ask_plan_clear(&plan);
+}
+
+/* ---- tables ---- */
+
+static const char table_path[] = "ask-blocks.csv";
+
+/* Rows of a few persons, one with quotes and line ends, and what is behind them. */
+static void write_table(const char *end)
+{
+    FILE *f = fopen(table_path, "wb");
+    assert_non_null(f);
+    fprintf(f, "\nwho,x,Größe,key,sex,note,out\r\n");
+    for (int i = 0; i < 300; i++)
+        fprintf(f, "p%d,%d.5,%d,%s,f,%s,yes\n%s", i % 40, i % 3, i % 5, i % 2 ? "a" : "\"b\"",
+                i % 7 ? "short" : "\"a \"\"long\"\" note,\nof two lines\"", i % 11 ? "" : "\n");
+    fprintf(f, "%s", end);
+    fclose(f);
+}
+
+static sotto_status sum_table(int64_t *sums, size_t *rows, const struct ask_plan *plan, size_t block,
+                              int threads, const char *person)
+{
+    const struct sotto_context ctx = {.threads = threads};
+    struct ask_table t = {
+        .plan = plan, .path = table_path, .person = person, .most = 5, .ctx = &ctx, .block = block};
+    sotto_status status = ask_table_open(&t);
+    memset(sums, 0, plan->cells * sizeof *sums);
+    if (status == SOTTO_OK)
+        status = ask_table_sum(sums, rows, &t);
+    ask_table_close(&t);
+    return status;
+}
+
+TEST(blocks_and_threads_change_no_bit)
+{
+    struct ask_plan plan;
+    int64_t first[64], sums[64];
+    size_t rows[2];
+    write_table("p0,1,1,a,f,,yes");
+    assert_int_equal(parse_one(&plan, "mean \"x\" by key; histogram sex; covariance \"x\", Größe"), SOTTO_OK);
+    ask_share(&plan, true);
+    assert_true(plan.cells <= 64);
+    for (int person = 0; person <= 1; person++) {
+        const char *who = person ? "who" : NULL;
+        assert_int_equal(sum_table(first, &rows[0], &plan, 0, 1, who), SOTTO_OK);
+        assert_int_equal(rows[0], person ? 200 : 301); /* 5 rows of each of 40 */
+        assert_int_equal(first[plan.queries[1].first], (int64_t)rows[0] << 30);
+        for (size_t i = 0; i < 9; i++)
+            for (int threads = 1; threads <= 5; threads += 2) {
+                const size_t block = (size_t[]){1, 17, 40, 63, 64, 65, 500, 5000, 1 << 20}[i];
+                assert_int_equal(sum_table(sums, &rows[1], &plan, block, threads, who), SOTTO_OK);
+                assert_int_equal(rows[1], rows[0]);
+                assert_memory_equal(sums, first, plan.cells * sizeof *sums);
+            }
+    }
+    ask_plan_clear(&plan);
+    remove(table_path);
+}
+
+TEST(a_bad_row_is_named_by_its_line_in_any_block)
+{
+    struct ask_plan plan;
+    int64_t sums[3];
+    size_t rows;
+    static const struct {
+        const char *row, *error;
+    } ends[] = {{"p1,1\np1,1,1,a,f,,yes\n", "has 2 cells; expected 7"},
+                {"\"p1,1,1,a,f,,yes\np1,1,1,a,f,,yes\n", "a quoted cell is never closed"},
+                {",1,1,a,f,,yes\n", "column 'who' names no person"}};
+    assert_int_equal(parse_one(&plan, "mean \"x\""), SOTTO_OK);
+    ask_share(&plan, true);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t block = 16; block <= 1 << 20; block *= 8) {
+            char expected[200];
+            write_table(ends[i].row); /* 2 lines, and 300 of rows, 43 of second halves and 28 empty ones */
+            snprintf(expected, sizeof expected, "ask-blocks.csv:374: %s", ends[i].error);
+            assert_int_equal(sum_table(sums, &rows, &plan, block, 2, "who"), SOTTO_EFORMAT);
+            if (!strstr(sotto_error_text(), expected))
+                fail_msg("block %zu: %s", block, sotto_error_text());
+        }
+    ask_plan_clear(&plan);
+    remove(table_path);
+}
+
+TEST(persons_are_counted_one_by_one)
+{
+    struct ask_persons p;
+    struct ask_mark a, b;
+    char text[32];
+    uint32_t count;
+    assert_int_equal(ask_persons_open(&p), SOTTO_OK);
+    static const char *const same[] = {"7", "007", "7.0", "+7e0"}, *const nobody[] = {"", "?", "NA", "None"};
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(ask_persons_mark(i ? &b : &a, &p, same[i]));
+        assert_true(i == 0 || memcmp(&a, &b, sizeof a) == 0);
+        assert_false(ask_persons_mark(&b, &p, nobody[i]));
+    }
+    for (uint32_t round = 1; round <= 2; round++)
+        for (int i = 0; i < 20000; i++) { /* beyond the first table */
+            snprintf(text, sizeof text, "p%d", i);
+            assert_true(ask_persons_mark(&a, &p, text));
+            assert_int_equal(ask_persons_add(&count, &p, a), SOTTO_OK);
+            assert_int_equal(count, round);
+        }
+    assert_int_equal(p.used, 20000);
+    ask_persons_close(&p);
 }
 
 /* ---- counts ---- */
