@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # sotto ledger show --html: a ledger as one page for the person who answers for the data.
+# label: effort
 
 bats_require_minimum_version 1.5.0
 load ../support/page
@@ -7,6 +8,7 @@ load ../support/page
 # spend OPTIONS...: a release of x.npy, charged to l.jsonl
 spend() { "$SOTTO" protect --vector x.npy --mechanism laplace --l1 1 --ledger l.jsonl -o v.npy --quiet "$@" > /dev/null 2>&1; }
 setup_file() {
+  open_browser
   cd "$BATS_FILE_TMPDIR" || exit 1
   export XDG_DATA_HOME=$PWD/data
   "$SOTTO" embed --data synthetic-images-n60 --encoder scattering --labels-out y.npy -o x.npy --quiet > /dev/null
@@ -19,8 +21,6 @@ setup() {
   cd "$BATS_TEST_TMPDIR" || return 1
   export XDG_DATA_HOME=$PWD/data
   cp "$BATS_FILE_TMPDIR"/*.* .
-  browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
-  script="$BATS_TEST_DIRNAME/../support/measure_page.js"
 }
 # words PAGE: its text alone, in one line
 words() { tr '\n' ' ' < "$1" | sed 's/<style>.*<\/style>//; s/<[^>]*>/ /g; s/&lt;/</g; s/&gt;/>/g; s/&quot;/"/g; s/&amp;/\&/g' | tr -s ' '; }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The pages of attacks, certificates and comparisons, measured as in page.bats.
+# label: effort
 
 load ../support/page
 

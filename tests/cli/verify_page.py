@@ -2,7 +2,11 @@
     verify_page.py CHROMIUM PAGE replay FEWEST RECORD...    questions of verify_recorder.py, so many of which were refused: the page's verdict is that of sotto-verify.py
     verify_page.py CHROMIUM PAGE shape CERTIFICATE FILE...    the page itself: no request, its self-test, 360 and 1280 px, light and dark
 Exit code 1 where something is wrong, with a line for each. PICTURES: a folder for pictures of the page."""
-import base64, json, os, re, shutil, subprocess, sys, tempfile, time
+import base64, json, os, re, shutil, sys, tempfile, time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+from browser import Browser
 
 VERDICT = {0: "holds", 1: "does not hold", 2: "not decided", 65: "does not hold"}
 FIGURES = re.compile(r"(?:epsilon(?: at most)?|what) (infinite|[\d.e+-]*\d)", re.I)  # as verify_recorder.py has it
@@ -15,72 +19,13 @@ def expect(ok, text):
         print("WRONG", text[:600])
 
 
-class Browser:
-    """A page in headless Chromium; messages of the DevTools protocol over descriptors 3 and 4, each ended by a zero."""
-
+class Verifier(Browser):
     def __init__(self, chromium, page):
-        self.folder, (to_read, self.write), (self.read, to_write) = tempfile.mkdtemp(), os.pipe(), os.pipe()
-        self.number, self.rest, self.requests, self.errors = 0, b"", [], []
-        os.environ["CHROMIUM"] = chromium  # descriptors 3 and 4 are the shell's to arrange
-        command = 'exec "$CHROMIUM" "$@" 3<&%d 4>&%d' % (to_read, to_write)
-        self.process = subprocess.Popen(["bash", "-c", command, "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                                         "--no-first-run", "--disable-background-networking", "--disable-component-update", "--hide-scrollbars",
-                                         "--user-data-dir=" + self.folder, "--remote-debugging-pipe", "about:blank"],
-                                        pass_fds=(to_read, to_write), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        os.close(to_read), os.close(to_write)
-        targets = self.send("Target.getTargets", session=None)["targetInfos"]
-        target = next(t["targetId"] for t in targets if t["type"] == "page")
-        self.session = self.send("Target.attachToTarget", session=None, targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "DOM", "Network", "Log"):
-            self.send(domain + ".enable")
-        self.go("file://" + os.path.abspath(page))
+        super().__init__(chromium, "--hide-scrollbars")
+        self.open(page)
 
-    def send(self, method, session=True, **parameters):
-        self.number += 1
-        message = {"id": self.number, "method": method, "params": parameters}
-        if session:
-            message["sessionId"] = self.session
-        os.write(self.write, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self.message()
-            if answer.get("id") == self.number:
-                if "error" in answer:
-                    raise RuntimeError(f"{method}: {answer['error']}")
-                return answer["result"]
-
-    def message(self):
-        while b"\0" not in self.rest:
-            data = os.read(self.read, 1 << 20)
-            if not data:
-                raise RuntimeError("chromium ended")
-            self.rest += data
-        text, self.rest = self.rest.split(b"\0", 1)
-        message = json.loads(text)
-        if message.get("method") == "Network.requestWillBeSent":
-            self.requests.append(message["params"]["request"]["url"])
-        if message.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded"):
-            self.errors.append(json.dumps(message["params"])[:400])
-        return message
-
-    def js(self, text):
-        found = self.send("Runtime.evaluate", expression=text, returnByValue=True, awaitPromise=True)
-        if "exceptionDetails" in found:
-            raise RuntimeError(f"{text}: {found['exceptionDetails']}")
-        return found["result"].get("value")
-
-    def wait(self, text, seconds=300):
-        end = time.time() + seconds
-        while time.time() < end:
-            found = self.js(text)
-            if found:
-                return found
-            time.sleep(0.02)
-        raise RuntimeError(f"never: {text}")
-
-    def go(self, address):
-        self.send("Page.navigate", url="about:blank")
-        self.send("Page.navigate", url=address)
-        self.wait("typeof NEWEST === 'object' && document.readyState === 'complete'")
+    def open(self, page, part=""):
+        self.go("file://" + os.path.abspath(page) + part, "typeof NEWEST === 'object'")
 
     def choose(self, paths):
         root = self.send("DOM.getDocument")["root"]["nodeId"]
@@ -107,11 +52,6 @@ class Browser:
         verdict = self.wait("document.body.dataset.verdict || ($('busy').hidden && document.querySelector('#result strong') && given.length && !worker "
                             "? document.querySelector('#result strong').textContent : '')")
         return verdict, self.js("document.body.dataset.code"), self.js("document.getElementById('result').textContent")
-
-    def end(self):
-        self.process.terminate()
-        self.process.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def replay(browser, fewest, records):
@@ -152,9 +92,9 @@ COLOURS = """[...document.querySelectorAll('main *')].filter(x => x.offsetParent
 
 def shape(browser, page, certificate, files):
     expect(os.path.getsize(page) <= 300 * 1000, "the page is larger than 300 KB")
-    browser.go("file://" + os.path.abspath(page) + "#self-test")
+    browser.open(page, "#self-test")
     expect(browser.wait("document.body.dataset.verdict") == "right", "self-test: " + browser.js("document.getElementById('result').textContent"))
-    browser.go("file://" + os.path.abspath(page))
+    browser.open(page)
     with open(os.path.join(os.path.dirname(__file__), "../golden/conditions.txt"), encoding="utf-8") as lines:
         for part in ("\n" + lines.read().rstrip()).replace("\n    ", "\t").split("\n")[1:]:
             text, *said = part.split("\t")
@@ -171,8 +111,7 @@ def shape(browser, page, certificate, files):
         expect(("Checked" in said) == (kind == "holds"), "a failure says nothing but what failed: " + said)
         for width in (360, 1280):
             for colours in ("light", "dark"):
-                browser.send("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 700)
-                browser.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": colours}])
+                browser.window(width, colours, mobile=width < 700)
                 browser.js("document.querySelectorAll('details').forEach(x => { x.open = true; })")
                 wide = browser.js("document.documentElement.scrollWidth")
                 expect(wide <= width, f"{width} px, {colours}: the page is {wide} px wide")
@@ -217,7 +156,7 @@ def shape(browser, page, certificate, files):
 
 
 chromium, page, command, arguments = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
-browser = Browser(chromium, page)
+browser = Verifier(chromium, page)
 try:
     if command == "replay":
         replay(browser, int(arguments[0]), arguments[1:])

@@ -1,23 +1,13 @@
-/* Measures the page that it is put into and tells the window around it one line for each fault: what is wider than the window, cut off,
-   hard to read, or out of order. #print in the address: by the rules for paper instead of those for screens. */
-(function () {
+/* Measures the page in which it is evaluated (tests/support/browser.py): one line for each fault, which is what is wider than the window,
+   cut off, hard to read, or out of order. Where the page is asked as for paper, its rules for paper hold. */
+(async function () {
   'use strict';
-  const faults = [];
+  const faults = [], print = matchMedia('print').matches, dark = matchMedia('(prefers-color-scheme: dark)').matches;
 
   function fault(kind, node, more) {
     const e = node.nodeType === 3 ? node.parentElement : node;
     const text = (node.textContent || '').trim().replace(/\s+/g, ' ').slice(0, 60);
     faults.push(kind + ': <' + e.tagName.toLowerCase() + (e.className ? ' class=' + e.className : '') + '> "' + text + '" ' + more);
-  }
-  function each(rules, f) {
-    for (const rule of rules) f(rule);
-  }
-  function for_paper() {
-    for (const sheet of document.styleSheets)
-      each(sheet.cssRules, function (rule) {
-        if (!(rule instanceof CSSMediaRule)) return;
-        rule.media.mediaText = /print/.test(rule.media.mediaText) ? 'all' : 'not all';
-      });
   }
 
   /* [red, green, blue, alpha] of "rgb(1, 2, 3)", "rgba(...)" or "color(srgb ...)". */
@@ -32,7 +22,6 @@
   function background(e) {
     const layers = [];
     for (; e; e = e.parentElement) layers.push(colour(getComputedStyle(e).backgroundColor));
-    const dark = matchMedia('(prefers-color-scheme: dark)').matches && location.hash !== '#print';
     return layers.reverse().reduce(function (below, top) { return over(top, below); }, dark ? [18, 18, 18, 1] : [255, 255, 255, 1]);
   }
   function luminance(c) {
@@ -93,7 +82,7 @@
     if (all.length === 0 || all[0].tagName !== 'H1' || document.querySelectorAll('h1').length !== 1)
       faults.push('the first heading is not the one <h1>');
     if (all.length && all[0].dataset.verdict === undefined) fault('the first heading is not the verdict', all[0], '');
-    if (location.hash === '#print')
+    if (print)
       all.forEach(function (e) {
         if (getComputedStyle(e).breakAfter !== 'avoid') fault('a page may break below', e, '');
       });
@@ -107,19 +96,13 @@
     });
   }
 
-  function measure() {
-    if (location.hash === '#print') for_paper();
-    else if (document.documentElement.scrollWidth > innerWidth)
-      faults.push('page: ' + document.documentElement.scrollWidth + ' wide in a window of ' + innerWidth);
-    texts();
-    if (location.hash !== '#print') signs();
-    heads();
-    letters();
-    parent.postMessage('width ' + innerWidth + ', dark ' + matchMedia('(prefers-color-scheme: dark)').matches + ', faults ' + faults.length + '\n' +
-                       faults.join('\n') + '\nend', '*');
-  }
-  addEventListener('load', function () {
-    document.querySelectorAll('details').forEach(function (d) { d.open = true; });
-    setTimeout(measure, 300); /* the page hears of what was unfolded */
-  });
-})();
+  document.querySelectorAll('details').forEach(function (d) { d.open = true; });
+  await new Promise(function (done) { setTimeout(done, 300); }); /* the page hears of what was unfolded */
+  if (!print && document.documentElement.scrollWidth > innerWidth)
+    faults.push('page: ' + document.documentElement.scrollWidth + ' wide in a window of ' + innerWidth);
+  texts();
+  if (!print) signs();
+  heads();
+  letters();
+  return ['width ' + innerWidth + ', ' + (print ? 'print' : dark ? 'dark' : 'light') + ', faults ' + faults.length].concat(faults).join('\n');
+})()

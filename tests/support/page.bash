@@ -1,49 +1,65 @@
-# Pages in a browser, for tests/cli/page.bats and pages.bats.
+# Pages in a browser, for tests/cli/page.bats, pages.bats, certificate_page.bats and ledger_page.bats. One browser serves all tests of a file.
 # shellcheck shell=bash
+load ../support/effort
+
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
 
 setup() {
   cd "$BATS_TEST_TMPDIR" || return 1
-  browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
   [ -n "$browser" ] || skip "no chromium or google-chrome on this machine: pages are not measured"
-  script="$BATS_TEST_DIRNAME/../support/measure_page.js"
 }
 
-browse() {
-  timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/profile" "$@" 2> log.txt
+# A file with a setup_file or a teardown_file of its own calls these in it.
+open_browser() {
+  [ -n "$browser" ] || return 0
+  export pipes=$BATS_FILE_TMPDIR/browser
+  mkdir "$pipes"
+  mkfifo "$pipes/ask" "$pipes/answer"
+  python3 "$BATS_TEST_DIRNAME/../support/browser.py" "$browser" "$pipes/ask" "$pipes/answer" > "$pipes/log" 2>&1 3>&- &
+  page_browser=$!
+}
+close_browser() {
+  [ -n "$page_browser" ] || return 0
+  kill "$page_browser" && wait "$page_browser" || return 0
+}
+setup_file() { open_browser; }
+teardown_file() { close_browser; }
+
+# ask QUESTION: of tests/support/browser.py; its answer in $output
+ask() {
+  # shellcheck disable=SC2016
+  output=$(timeout 60 bash -c 'echo "$2" > "$1/ask"; cat "$1/answer"' - "$pipes" "$1") || { tail -n 3 "$pipes/log"; skip "the browser does not start here: pages are not measured"; }
 }
 
-# measured PAGE WIDTH light|dark|print: the faults, in $output; the first line counts them. A window cannot be as narrow as a phone, so
-# the page stands in a frame.
+# measured PAGE WIDTH light|dark|print: the faults, in $output; the first line counts them.
 measured() {
-  local scheme=1 hash=
-  [ "$3" != dark ] || scheme=0
-  [ "$3" != print ] || hash='#print'
-  awk -v script="$script" '/<\/body>/ { print "<script>"; while ((getline line < script) > 0) print line; print "</script>" } { print }' "$1" |
-    sed "s/default-src 'none'; style-src/script-src 'unsafe-inline'; &/" > inner.html # pages without scripts forbid them, this one too
-  cat > frame.html << END
-<!doctype html><meta name="color-scheme" content="light dark"><iframe width="$2" height="900" src="inner.html$hash" style="border: 0"></iframe>
-<pre id="out"></pre>
-<script>addEventListener('message', function (e) { document.getElementById('out').textContent = e.data; });</script>
-END
-  browse --window-size=1400,1000 --blink-settings=preferredColorScheme=$scheme --virtual-time-budget=5000 --dump-dom "file://$PWD/frame.html" > dom.html ||
-    skip "the browser does not start here: pages are not measured"
-  output=$(sed -n '/<pre id="out">/,/^end/p' dom.html | sed 's/.*<pre id="out">//; s/&lt;/</g; s/&gt;/>/g')
-  grep -q "^width $2, dark $([ "$3" = dark ] && echo true || echo false), " <<< "$output" || { echo "not measured: $output"; return 1; }
+  ask "measure $2 $3 $PWD/$1"
+  grep -q "^width $2, $3, faults " <<< "$output" || { echo "not measured: $output"; return 1; }
 }
 
+# Each width and each colour once, all pairs of them at the landing.
 sound() {
-  local how
-  for how in "360 light" "360 dark" "1280 light" "1280 dark" "703 print"; do
+  local how more
+  more=$(by_effort "" "360 dark,1280 light" "360 dark,1280 light")
+  IFS=, read -ra more <<< "$more"
+  for how in "360 light" "1280 dark" "703 print" "${more[@]}"; do
     # shellcheck disable=SC2086
     measured "$1" $how
     [[ "$output" == *", faults 0"* ]] || { echo "$1, $how: $output"; return 1; }
   done
 }
 
+# printed PAGE [PAPER]: to page.pdf
+printed() {
+  rm -f page.pdf
+  ask "print ${2:--} $PWD/$1 $PWD/page.pdf"
+  [ "$output" = printed ] || { echo "$1: $output"; return 1; }
+}
+
 # No sheet ends with a heading.
 paper() {
+  printed "$1"
   command -v pdftotext > /dev/null || return 0
-  browse --no-pdf-header-footer --print-to-pdf="$PWD/page.pdf" "file://$PWD/$1"
   grep -oE '<h[23][^>]*>[^<]+' "$1" | sed 's/<[^>]*>//' > heads.txt
   [ -s heads.txt ]
   pdftotext -layout page.pdf - | awk 'BEGIN { while ((getline head < "heads.txt") > 0) heads[head] = 1; RS = "\f" }
