@@ -73,15 +73,18 @@ setup() {
 
 @test "a block for a model hub, with accuracy by class where an audit has it" {
   awk 'BEGIN { srand(3); for (i = 0; i < 400; i++) { y = i % 4; for (k = 0; k < 4; k++) printf "%s%.6f", k ? "," : "", rand() + (k == y); print "" } }' > m.csv
-  awk 'BEGIN { for (i = 0; i < 400; i++) print i % 4 }' > c.csv
+  awk 'BEGIN { for (i = 0; i < 400; i++) print i < 20 ? 0 : i % 4 }' > c.csv
   "$SOTTO" audit --member-logits m.csv --nonmember-logits m.csv --member-labels c.csv --nonmember-labels c.csv --bootstrap 100 -o audit > /dev/null
   "$SOTTO" certificate h.safetensors --ledger l.jsonl --model-card block.md --card card.yaml --audit audit/result.json > text
   grep -q '^Proved: epsilon at most 0.3 at delta 0.001 for one record' block.md
   grep -qF -- '- **Use:** ward \<outcomes\>' block.md
-  [ "$(grep -cE '^\| [0-3] \| [0-9.]+ \| [0-9.]+ to [0-9.]+ \| 100 \|$' block.md)" -eq 4 ]
+  [ "$(grep -cE '^\| [0-3] \| [0-9.]+ \| [0-9.]+ to [0-9.]+ \| (115|95) \|$' block.md)" -eq 4 ]
   [ "$(grep -c '^  - {class: [0-3], estimate: ' card.yaml)" -eq 4 ]
+  grep -qx 'most_frequent_class_share: 0.2875' card.yaml
+  mean=$(awk -F'[:,]' '/- \{class/ { s += $4 } END { print s / 4 }' card.yaml)
+  awk -v mean="$mean" '$1 == "balanced_accuracy:" { d = $2 - mean; found = d * d < 1e-6 } END { exit !found }' card.yaml
   "$SOTTO" certificate h.safetensors --ledger l.jsonl --audit audit/result.json > text
-  tr -s '\n ' ' ' < text | grep -qE 'Accuracy by class class 0: [0-9.]+ % \([0-9.]+ to [0-9.]+ %\); class 1: .*; class 3: [0-9.]+ % \([0-9.]+ to [0-9.]+ %\) Model of trust'
+  tr -s '\n ' ' ' < text | grep -qE 'Accuracy by class class 0: [0-9.]+ % \([0-9.]+ to [0-9.]+ %\); class 1: .*; class 3: [0-9.]+ % \([0-9.]+ to [0-9.]+ %\); their mean: [0-9.]+ %; always the most frequent class: 28\.7 % Model of trust'
   "$SOTTO" certificate h.safetensors --audit audit/result.json --html -o page.html
   grep -q 'Accuracy by class.*class 3: [0-9.]* %' page.html
   "$SOTTO" certificate h.safetensors --html -o page.html

@@ -3,6 +3,7 @@
 #include "dp/certificate/condition_words.h"
 #include "io/text/number.h"
 #include "report/certificate/certificate_facts.h"
+#include "report/document/document.h"
 #include "sotto/lab/certificate.h"
 
 #include <math.h>
@@ -60,6 +61,9 @@ static void put_conditions(struct page *p, const char *conditions)
 
 static void put_classes(struct page *p, const struct json *classes)
 {
+    if (classes)
+        page_format(p, "balanced_accuracy: %.4g\nmost_frequent_class_share: %.4g\n", part_balanced(classes),
+                    part_majority(classes));
     page_html(p, classes ? "accuracy_by_class:\n" : "accuracy_by_class: null\n");
     for (size_t i = 0; classes && i < json_count(classes); i++)
         page_format(p, "  - {class: %.0f, estimate: %.4g, lower: %.4g, upper: %.4g, records: %.0f}\n",

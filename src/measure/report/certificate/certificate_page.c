@@ -6,6 +6,7 @@
 #include "io/text/number.h"
 #include "report/certificate/certificate_facts.h"
 #include "report/certificate/sheet.h"
+#include "report/document/document.h"
 #include "sotto/lab/certificate.h"
 #include "sotto/ledger.h"
 
@@ -345,8 +346,9 @@ static void put_classes(struct sheet *s, const struct json *classes)
                  i ? "; " : "", number_of(c, "class"), 100 * number_of(c, "estimate"),
                  100 * number_of(c, "lower"), 100 * number_of(c, "upper"));
     }
-    sheet_line(s, "Accuracy by class", "%s%s", text,
-               count > MOST_CLASSES ? "; the other classes are in the card" : "");
+    sheet_line(s, "Accuracy by class", "%s%s; their mean: %.3g %%; always the most frequent class: %.3g %%",
+               text, count > MOST_CLASSES ? "; the other classes are in the card" : "",
+               100 * part_balanced(classes), 100 * part_majority(classes));
 }
 
 /* The rows of SP 800-226 and of registries that no number of the certificate answers. */

@@ -89,6 +89,10 @@ void report_clear(struct report *r);
 const struct json *part(const struct json *j, const char *path);
 const char *part_text(const struct json *j, const char *path);
 double part_number(const struct json *j, const char *path);
+/* Of a list of accuracies by class, each with n: their mean, which is balanced accuracy, and the share of the most frequent class. NAN:
+ * there is no list. */
+double part_balanced(const struct json *classes);
+double part_majority(const struct json *classes);
 bool part_flag(const struct json *j, const char *path); /* false if absent */
 
 /* The document with the verdicts that the reader reached written in; NULL without memory. */

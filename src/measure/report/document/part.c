@@ -1,6 +1,8 @@
 /* Optional members of a document. */
 #include "report/document/document.h"
 
+#include <math.h>
+
 const struct json *part(const struct json *j, const char *path)
 {
     const struct json *found = json_find(j, path);
@@ -21,4 +23,22 @@ bool part_flag(const struct json *j, const char *path)
 double part_number(const struct json *j, const char *path)
 {
     return json_number(json_find(j, path));
+}
+
+double part_balanced(const struct json *classes)
+{
+    double sum = 0;
+    for (size_t i = 0; i < json_count(classes); i++)
+        sum += part_number(json_at(classes, i), "estimate");
+    return json_count(classes) ? sum / (double)json_count(classes) : NAN;
+}
+
+double part_majority(const struct json *classes)
+{
+    double all = 0, most = 0;
+    for (size_t i = 0; i < json_count(classes); i++) {
+        all += part_number(json_at(classes, i), "n");
+        most = fmax(most, part_number(json_at(classes, i), "n"));
+    }
+    return most / all;
 }

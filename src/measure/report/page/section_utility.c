@@ -16,6 +16,10 @@ static void utility_line(struct page *p, const struct report *report, const stru
     page_html(p, "</td><td class=\"number\">");
     page_fraction(p, r->train_accuracy);
     page_html(p, "</td><td class=\"number\">");
+    page_fraction(p, part_balanced(r->classes));
+    page_html(p, "</td><td class=\"number\">");
+    page_fraction(p, part_majority(r->classes));
+    page_html(p, "</td><td class=\"number\">");
     page_fraction(p, r->chance);
     page_html(p, "</td><td class=\"number\">");
     if (r->accuracy_draws.count)
@@ -187,11 +191,15 @@ void section_utility(struct page *p, const struct report *r)
             "Accuracy and attack AUC against the noise scale, with the "
             "intervals of the tables as bars. Dashed: the same model without noise. Dotted: guessing.</p>\n");
     }
-    page_table(p, "Utility", "Accuracy on held-out records with Clopper-Pearson intervals.",
-               "Setting|^Accuracy|^Records|^On training records|^Guessing|^Over draws of the noise");
+    page_table(
+        p, "Utility",
+        "Accuracy on held-out records with Clopper-Pearson intervals. Balanced: the mean over classes. "
+        "Most frequent: the accuracy of always answering with that class.",
+        "Setting|^Accuracy|^Records|^On training records|^Balanced|^Most frequent|^Guessing|^Over draws "
+        "of the noise");
     families_find(&families, r);
     for (size_t i = 0; i < families.count; i++) {
-        family_heading(p, r, &families, families.order[i], 6);
+        family_heading(p, r, &families, families.order[i], 8);
         utility_line(p, r, &families, families.order[i]);
     }
     page_table_end(p);
