@@ -38,7 +38,7 @@ total() { "$SOTTO" ledger show l.jsonl --json | sed -n 's/^  "total": \([0-9.]*\
 @test "the page says what is spent, by which releases, and who may be told what" {
   "$SOTTO" ledger show l.jsonl --html -o page.html
   has page.html "synthetic-images-n60" "Who answers for it: privacy <office>" "Spent: epsilon $(total) at delta 0.01, by 2 charges." "set by the officer" \
-    "Spent: epsilon $(total) of 5 at delta 0.01, by all releases of the ledger. Left by this count: " "It counts all releases as chosen beforehand; the budget itself holds for any order of choices." \
+    "Used: 9.1 %. Another release fits if its noise is pure and its epsilon at most 4.55." "Spent by all releases of the ledger, as if chosen beforehand: epsilon $(total) of 5 at delta 0.01; the budget itself holds for any order of choices." \
     "Everybody" "Protected files and their certificates may be published. Released files in this ledger: 2." \
     "Nobody outside" "The ledger, and this page" "they follow the history of records" "The owner alone" "sotto ledger overlap" "laplace ; files: 1" "means 0.2501 pure 0.2501 or mu "
   [ "$(grep -c '^<tr><td' page.html)" -eq 2 ]
@@ -62,6 +62,22 @@ total() { "$SOTTO" ledger show l.jsonl --json | sed -n 's/^  "total": \([0-9.]*\
   [ -z "$browser" ] || sound page.html
 }
 
+@test "a release fits as far as the page says, and not further" {
+  "$SOTTO" ledger init --dataset-id synthetic-images-n60 --budget 3,1e-5 --ledger room.jsonl > /dev/null
+  release=("$SOTTO" protect --vector x.npy --l1 1 --ledger room.jsonl -o v.npy --quiet)
+  "${release[@]}" --mechanism gaussian --epsilon 1 --l2 1 --delta 1e-6 > /dev/null # the column of pure noise alone is dead
+  for _ in 1 2; do
+    "$SOTTO" ledger show room.jsonl --html -o page.html
+    room=$(sed -nE 's/.*noise is pure and its epsilon at most ([0-9.]+)\. .*/\1/p' page.html)
+    run -77 "${release[@]}" --mechanism laplace --epsilon "$(awk -v x="$room" 'BEGIN { print 1.02 * x }')"
+    "${release[@]}" --mechanism laplace --epsilon "$(awk -v x="$room" 'BEGIN { print x / 2 }')" > /dev/null
+  done
+  "$SOTTO" ledger show room.jsonl --html -o page.html
+  "${release[@]}" --mechanism laplace --epsilon "$(sed -nE 's/.*noise is pure and its epsilon at most ([0-9.]+)\. .*/\1/p' page.html)" > /dev/null
+  "$SOTTO" ledger show room.jsonl --html -o page.html
+  grep -qE 'Used: (99\.[0-9]|100) %\. (No other release fits|Another release fits if its noise is pure and its epsilon at most 0\.0[0-9]+)\. ' page.html
+}
+
 @test "texts of the ledger are escaped, and the page asks nobody" {
   "$SOTTO" ledger show l.jsonl --html -o page.html
   has page.html 'ward <script>alert(1)</script> & "beds"'
@@ -73,7 +89,7 @@ total() { "$SOTTO" ledger show l.jsonl --json | sed -n 's/^  "total": \([0-9.]*\
 @test "a ledger of which nothing was released, and one without a budget" {
   "$SOTTO" ledger init --dataset-id new --budget 2,1e-6 --ledger new.jsonl > /dev/null
   "$SOTTO" ledger show --dataset-id new --html -o page.html
-  has page.html "Nothing was released yet." "The budget is epsilon 2 at delta 1e-06" "Left by this count: 2." "pure 2 nothing pure 2 mu "
+  has page.html "Nothing was released yet." "The budget is epsilon 2 at delta 1e-06" "Used: 0 %. Another release fits if its noise is pure and its epsilon at most 2." "pure 2 nothing pure 2 mu "
   [ "$(grep -c '^<tr><td' page.html)" -eq 0 ]
   run -1 grep -qiE '[^a-z](nan|inf)[^a-z]' page.html
   "$SOTTO" protect --vector x.npy --mechanism laplace --l1 1 --scale 4 --ledger free.jsonl -o v.npy --quiet > /dev/null

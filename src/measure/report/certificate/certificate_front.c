@@ -29,7 +29,7 @@ static void put_origin(struct page *p, const struct facts *f)
     page_html(p, f->v.records ? "" : ", of which the number is not stated");
     page_pair(p, "; unit of privacy: ", f->v.unit, "");
     page_pair(p, ". Purpose: ", text_of(f->certificate, "purpose"), "");
-    page_pair(p, ". Use: ", officer_said(l, "use"), "");
+    page_pair(p, ". The records are used for: ", officer_said(l, "use"), "");
     page_pair(p, ". Released by ", curator, "");
     page_pair(p, curator[0] ? ", " : ". Who answers for it: ", contact, "");
     page_html(p, !l ? ". Who answers for it is not known here, as no ledger was given.</p>\n"
@@ -152,7 +152,7 @@ static void put_item(struct page *p, const char *text)
 
 static void put_checks(struct page *p, const struct sotto_verification *v)
 {
-    page_html(p, "<section><h2>Checked</h2><ul>\n");
+    page_html(p, "<section><h2>Checked when this page was made</h2><ul>\n");
     for (size_t i = 0; i < v->checked_count; i++)
         put_item(p, v->checked[i]);
     page_html(p, "</ul></section>\n<section><h2>Not checked</h2><ul>\n");
@@ -163,6 +163,17 @@ static void put_checks(struct page *p, const struct sotto_verification *v)
         p, "<li>The running time of the training, which may depend on the records</li>\n</ul></section>\n");
 }
 
+/* Epsilon of a person's records adds up. */
+static void put_more_records(struct page *p, const struct sotto_verification *v)
+{
+    page_html(p,
+              "<li>No person has more than one of these records, or weaker protection of those is accepted");
+    if (isfinite(v->epsilon.upper))
+        page_format(p, ": two records have about epsilon %.3g, five %.3g", 2 * v->epsilon.upper,
+                    5 * v->epsilon.upper);
+    page_html(p, ".</li>\n");
+}
+
 static void put_duties(struct page *p, const struct facts *f)
 {
     char sentence[CONDITION_SENTENCE];
@@ -171,11 +182,11 @@ static void put_duties(struct page *p, const struct facts *f)
     while (condition_next(sentence, &conditions))
         put_item(p, sentence);
     if (!is_of_persons(f))
-        page_html(p, "<li>No person has more than one of these records, or weaker protection of those is "
-                     "accepted.</li>\n");
+        put_more_records(p, &f->v);
     page_html(p, "<li>Settings were not chosen by looking at these records.</li>\n"
                  "<li>The ledger is kept, and every release from these records is charged to "
-                 "it.</li>\n</ul></section>\n");
+                 "it.</li>\n</ul>\n<p class=\"note\">If you do not know one of these, do not sign: ask who "
+                 "answers for the records.</p></section>\n");
 }
 
 static void put_signature(struct page *p, const struct facts *f)
@@ -184,15 +195,16 @@ static void put_signature(struct page *p, const struct facts *f)
                  "<p class=\"hash\">File: SHA-256 <code>");
     page_name(p, text_of(f->certificate, "output_sha256"));
     page_html(p, "</code><br>\n");
-    page_pair(p, "Digital signature: valid, by key <code>", f->v.signed_by ? f->v.signed_by : "",
+    page_pair(p, "Digital signature: valid when this page was made, by key <code>",
+              f->v.signed_by ? f->v.signed_by : "",
               "</code> (Ed25519); it is worth as much as you know of that key.");
     if (!f->v.signed_by)
         page_html(
             p, "Digital signature: none, so file, certificate and ledger could have been changed together.");
-    page_html(
-        p,
-        "<br>\nCheck this certificate in your browser: <a href=\"verify.html\">verify.html</a>, which comes "
-        "with sotto and sends nothing to anybody.</p>\n");
+    page_html(p, "<br>\nPaper proves none of this. Check file and certificate in your browser: <a "
+                 "href=\"verify.html\">verify.html</a> of your own, never one that came with them; it sends "
+                 "nothing to "
+                 "anybody.</p>\n");
 }
 
 void front_put(struct page *p, const struct facts *f)

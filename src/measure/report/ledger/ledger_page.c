@@ -153,7 +153,7 @@ static void put_title(struct page *p, const struct history *h)
     char day[TIME_TEXT] = "";
     if (lines > 0)
         time_text(day, json_at(h->entries, lines - 1), DAY);
-    page_html(p, "<p class=\"kind\"><span>Privacy ledger</span><span>");
+    page_html(p, "<p class=\"kind\"><span>Privacy ledger. Internal: do not pass it on</span><span>");
     page_pair(p, "up to ", day, "");
     page_html(p, "</span></p>\n<p class=\"what\">");
     page_name(p, text_of(h->ledger, "dataset_id")[0] ? text_of(h->ledger, "dataset_id")
@@ -366,10 +366,12 @@ static void put_columns(struct page *p, const struct history *h)
         page_html(p, "<p class=\"note\">No budget has fixed columns yet.</p>\n");
         return;
     }
-    page_html(p,
-              "<p class=\"note\">A release is allowed as long as one column has room for it. A column into "
-              "which a release did not fit is dead for good.</p>\n<table class=\"releases\">"
-              "<thead><tr><th>Column holds</th><th>Spent</th><th>Left</th></tr></thead>\n<tbody>\n");
+    page_html(
+        p, "<p class=\"note\">A release is allowed as long as one column has room for it. A column into "
+           "which a release did not fit is dead for good: nothing is charged to it any more. Pure epsilons "
+           "add up, and so do probabilities of failure; of mu, the strength of Gaussian noise, the squares "
+           "add up.</p>\n<table class=\"releases\">"
+           "<thead><tr><th>Column holds</th><th>Spent</th><th>Left</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < json_count(columns); i++) {
         const struct json *c = json_at(columns, i), *left = json_find(c, "left");
         char text[BOX_TEXT];
