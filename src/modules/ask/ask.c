@@ -53,8 +53,12 @@ static sotto_status check_ask(const struct sotto_ask *ask)
 {
     sotto_status status = SOTTO_OK;
     const double delta = ask->target.delta;
-    if (!(ask->target.epsilon > 0))
+    if (!ask->max_error && !(ask->target.epsilon > 0))
         FAIL(SOTTO_EUSAGE, "ask: no {epsilon} is given; expected a number above 0");
+    if (ask->max_error && ask->target.epsilon != 0)
+        FAIL(SOTTO_EUSAGE, "ask: {max_error} finds epsilon; omit {epsilon}");
+    if (ask->weights < SOTTO_ASK_EQUAL || ask->weights > SOTTO_ASK_LARGEST)
+        FAIL(SOTTO_EUSAGE, "ask: weights %d; expected one of enum sotto_ask_weights", ask->weights);
     if (!(delta >= 0 && delta < 1))
         FAIL(SOTTO_EUSAGE, "ask: {delta} is %g; expected 0 or a small number below 1", delta);
 done:
@@ -154,12 +158,14 @@ static sotto_status asked_prepare(struct asked *a, const struct sotto_ask *ask)
     const bool gaussian = ask->target.delta > 0;
     TRY(check_ask(ask));
     TRY(read_plan(&a->schema, &a->plan, ask));
-    ask_share(&a->plan, gaussian);
+    ask_share(&a->plan, gaussian, ask->weights);
     NEW(a->queries, ASK_LEVELS * a->plan.count);
     ask_list_queries(a->queries, &a->count, &a->plan);
     a->unit = unit_of(ask);
     a->release = (struct sotto_release){
         .mechanism = gaussian ? "gaussian" : "laplace", .target = ask->target, .spend = ask->spend};
+    if (ask->max_error)
+        TRY(ask_forecast_scale(&a->release.scale, &a->plan, ask->max_error, gaussian));
     statistic_of_queries(&a->release.sensitivity, a->queries, a->count);
     a->release.spend.provenance = &a->unit;
     a->release.spend.rows_per_person = 0;
@@ -179,7 +185,8 @@ sotto_status sotto_ask_forecast(char **text, const struct sotto_ask *ask, int js
     if (!a.release.spend.dataset_id)
         a.release.spend.dataset_id = "any"; /* nothing is charged */
     TRY(release_plan(&p, &a.release, a.plan.cells, 1u << RELEASE_LATTICE, ctx));
-    TRY(ask_forecast_write(text, &a.plan, p.account.scale, ask->target, json));
+    TRY(ask_forecast_write(text, &a.plan, p.account.scale,
+                           (struct sotto_dp){p.account.epsilon.upper, ask->target.delta}, json));
 done:
     asked_clear(&a);
     return status;

@@ -4,10 +4,12 @@
 #include "ask/ask_json.h"
 
 #include "base/memory.h"
+#include "io/text/number.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Half a 95 % interval. A mean of N rows has the error of a sum over N, at most, where its noise is far below N. */
 static struct ask_forecast forecast_of(const struct ask_plan *plan, const struct ask_query *q, double scale,
@@ -30,6 +32,36 @@ static struct ask_forecast forecast_of(const struct ask_plan *plan, const struct
     default:
         return (struct ask_forecast){ASK_UNIT_CELLS, row};
     }
+}
+
+sotto_status ask_forecast_scale(double *scale, const struct ask_plan *plan, const char *max_error,
+                                bool gaussian)
+{
+    sotto_status status = SOTTO_OK;
+    const char *sign = strrchr(max_error, '=');
+    const size_t length = sign ? (size_t)(sign - max_error) : 0;
+    double error = 0;
+    size_t i = 0;
+    if (!sign || !number_real(&error, sign + 1, strlen(sign + 1)) || !(error > 0) || !isfinite(error))
+        FAIL(SOTTO_EUSAGE, "ask: {max_error} is '%.60s'; expected NAME=E, E above 0", max_error);
+    for (; i < plan->count; i++) {
+        const struct ask_query *q = &plan->queries[i];
+        const char *name = q->name[0] ? q->name : q->text;
+        if (strlen(name) == length && memcmp(name, max_error, length) == 0)
+            break;
+    }
+    if (i == plan->count)
+        FAIL(SOTTO_EUSAGE, "ask: {max_error} names no query '%.*s'; expected its name behind 'as'",
+             (int)(length < 60 ? length : 60), max_error);
+    const struct ask_forecast f = forecast_of(plan, &plan->queries[i], 1, gaussian);
+    if (f.unit != ASK_UNIT_ROWS && f.unit != ASK_UNIT_COLUMN)
+        FAIL(SOTTO_EUSAGE,
+             "ask: the error of '%.*s' depends on how many rows there are, which is read behind the charge; "
+             "expected a count, a histogram, a cross table or a sum in {max_error}",
+             (int)(length < 60 ? length : 60), max_error);
+    *scale = error / f.within;
+done:
+    return status;
 }
 
 static void forecast_print(FILE *f, const struct ask_query *q, struct ask_forecast c)

@@ -19,6 +19,14 @@ const struct sotto_option options_ask[] = {
      .help = "epsilon of all answers together, met with the smallest noise"},
     {"delta", REAL(target.delta, "D"), .value = "0", .range = "[0,1)", .group = "Noise",
      .help = "delta of all answers together; 0: pure epsilon-DP with Laplace noise, above 0: Gaussian noise"},
+    {"max-error", TEXT(max_error, "NAME=E"), .group = "Noise",
+     .help = "instead of --epsilon: the smallest one at which 95 % of the answers to query NAME, a count or "
+             "a sum, lie within "
+             "E of what they are without noise"},
+    {"weights", CHOICE(weights, "HOW", "equal|squares|largest"), .value = "equal", .group = "Noise",
+     .help =
+         "shares of the queries; squares: the least sum of squared errors; largest: the least largest error; "
+         "'weight W' behind a query makes its error count W times"},
     {"raw", FLAG(raw), .value = "0", .group = "Output",
      .help = "counts as they come out of the noise; without it, the nearest whole numbers that are possible"},
     {"output", TEXT(output, "OUT.csv|.json"), .group = "Output",

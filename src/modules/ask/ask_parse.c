@@ -258,10 +258,24 @@ done:
     return status;
 }
 
+/* It is no part of the canonical text: the answer is that of the same cells. */
+static sotto_status read_weight(struct parser *p)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(ask_words_take(&p->words));
+    const struct ask_token t = p->words.next;
+    TRY(parser_number(&p->q->weight, p, "a number above 0 behind 'weight'"));
+    if (!(p->q->weight >= 1e-3 && p->q->weight <= 1e3))
+        TRY(ask_fail_at(&p->words, &t, "the weight is %s; expected one from 0.001 to 1000", t.text));
+done:
+    return status;
+}
+
 static sotto_status read_query(struct parser *p)
 {
     sotto_status status = SOTTO_OK;
-    static const char *const not_yet[] = {"per", "with", "weight"};
+    static const char *const not_yet[] = {"per", "with"};
+    p->q->weight = 1;
     TRY(read_statistic(p));
     if (ask_words_next_is(&p->words, "by")) {
         parser_say(p, " by ");
@@ -273,11 +287,13 @@ static sotto_status read_query(struct parser *p)
     for (size_t i = 0; i < sizeof not_yet / sizeof *not_yet; i++)
         if (ask_words_next_is(&p->words, not_yet[i]))
             TRY(ask_fail_at(&p->words, &p->words.next, "'%s' is not available; omit it", not_yet[i]));
+    if (ask_words_next_is(&p->words, "weight"))
+        TRY(read_weight(p));
     if (ask_words_next_is(&p->words, "as"))
         TRY(read_name(p));
     if (p->words.next.kind != ASK_END && !ask_words_next_is(&p->words, ";"))
         TRY(ask_fail_at(&p->words, &p->words.next,
-                        "'%s' is not expected here; expected 'by', 'where', 'as', ';' or the end",
+                        "'%s' is not expected here; expected 'by', 'where', 'weight', 'as', ';' or the end",
                         p->words.next.text));
     if (p->length + 1 >= sizeof p->q->text)
         TRY(ask_fail_at(&p->words, &p->words.next, "the query has more than %zu bytes; shorten it",
@@ -340,6 +356,7 @@ static sotto_status keep_query(struct ask_plan *plan, struct parser *p)
         if (same && !q->again) {
             q->again = true;
             q->same = i;
+            plan->queries[i].weight = fmax(plan->queries[i].weight, q->weight);
         }
         if (old != q && !same && same_name(old, q))
             return ask_fail_at(&p->words, &(struct ask_token){.at = 1},

@@ -5,6 +5,7 @@
 #include "dp/certificate/certificate.h"
 #include "dp/noise/lattice.h" /* int128 */
 #include "io/text/number.h"
+#include "sotto/lab/ask.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -239,20 +240,52 @@ void ask_add_row(int64_t *sums, const struct ask_plan *plan, const struct ask_va
 
 /* ---- masses ---- */
 
-void ask_share(struct ask_plan *plan, bool gaussian)
+/* How far a row moves the cells of a query, in masses: in L2 norm (Gaussian noise) or L1. */
+static double norm_of(const struct ask_plan *plan, const struct ask_query *q, bool gaussian)
 {
-    const double unit = 0x1p30;
+    double norm = q->single ? 1 : 2;
+    if (q->statistic == ASK_QUANTILE)
+        norm *= (double)ask_tree_of(&plan->schema->columns[q->columns[0]]).levels;
+    return gaussian ? sqrt(norm) : norm;
+}
+
+/* The mass, up to one factor for all, from the norm and the error that noise of one mass makes (docs/derivations/ask.md). Means of
+ * a group are of fewer rows, so their errors are larger. */
+static double share_of_mass(const struct ask_query *q, double norm, bool gaussian, int weights)
+{
+    const double fewer = q->statistic == ASK_COUNT || q->statistic == ASK_SUM ? 1 : (double)q->groups,
+                 error = q->weight * fewer / (q->statistic == ASK_QUANTILE ? norm : 1);
+    if (weights == SOTTO_ASK_LARGEST)
+        return error;
+    if (weights == SOTTO_ASK_SQUARES)
+        return gaussian ? sqrt(error / norm) : cbrt(error * error / norm);
+    return q->weight / norm;
+}
+
+void ask_share(struct ask_plan *plan, bool gaussian, int weights)
+{
+    const double unit = 0x1p30, least = 0x1p20;
+    double most = 0;
     plan->cells = 0;
     for (size_t i = 0; i < plan->count; i++) {
+        const struct ask_query *q = &plan->queries[i];
+        const double norm = norm_of(plan, q, gaussian);
+        if (q->parts > 0 && !q->again)
+            most = fmax(most, norm * share_of_mass(q, norm, gaussian, weights));
+    }
+    for (size_t i = 0; i < plan->count; i++) {
         struct ask_query *q = &plan->queries[i];
-        /* a single cell moves by its mass, so that may be larger: rounded down, it moves no further than the others */
-        q->mass = (int64_t)(q->single ? unit * (gaussian ? 0x1.6a09e6p0 : 2) : unit);
-        if (q->statistic == ASK_QUANTILE) { /* all levels together move as far as another query */
-            const double levels = (double)ask_tree_of(&plan->schema->columns[q->columns[0]]).levels;
-            q->mass = (int64_t)floor(unit / (gaussian ? sqrt(levels) : levels));
+        const double norm = norm_of(plan, q, gaussian), furthest = gaussian ? sqrt(2) : 2,
+                     share = norm * share_of_mass(q, norm, gaussian, weights) / most;
+        /* a single cell moves by its mass, so that may be larger: rounded down, none moves further than the furthest */
+        q->mass = (int64_t)floor(fmax(least, share * unit * (furthest / norm)));
+        if (q->again) {
+            q->mass = plan->queries[q->same].mass;
+            q->first = plan->queries[q->same].first;
+            continue;
         }
-        q->first = q->again ? plan->queries[q->same].first : plan->cells;
-        plan->cells += q->again ? 0 : q->groups * q->parts;
+        q->first = plan->cells;
+        plan->cells += q->groups * q->parts;
     }
 }
 

@@ -44,6 +44,7 @@ struct ask_query {
     size_t term_count;
     char text[ASK_TEXT]; /* canonical: what is the same query has the same text */
     char name[128];      /* "as" */
+    double weight;       /* 1, or as it says */
     /* what follows: */
     size_t groups, parts; /* cells = groups * parts; parts 0: public, free */
     size_t first;         /* of its cells in the vector */
@@ -93,8 +94,9 @@ void ask_add_row(int64_t *sums, const struct ask_plan *plan, const struct ask_va
 
 /* ---- how far one row moves the cells ---- */
 
-/** Places the cells, and gives every query the mass at which it moves as far as the others, in L2 (Gaussian noise) or L1. */
-void ask_share(struct ask_plan *plan, bool gaussian);
+/** Places the cells, and gives every query its mass. Equal ones move as far as each other, in L2 (Gaussian noise) or L1.
+ *  weights  enum sotto_ask_weights */
+void ask_share(struct ask_plan *plan, bool gaussian, int weights);
 struct certificate_query;
 /** What the certificate says of them, each once, and what their sensitivity follows from (dp/release/statistic.h).
  *  Out:     list  (*count), has room for ASK_LEVELS * plan->count: a quantile has a histogram for each level; texts are borrowed */

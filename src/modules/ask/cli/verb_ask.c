@@ -18,7 +18,8 @@ static sotto_status fill_ask(struct sotto_ask *ask, const char *queries[QUERIES]
 {
     sotto_status status = SOTTO_OK;
     TRY(option_require(o, "schema"));
-    TRY(option_require(o, "epsilon"));
+    if (!option_given(o, "max-error"))
+        TRY(option_require(o, "epsilon"));
     if (!option_flag(o, "dry-run"))
         TRY(option_require(o, "output"));
     TRY(option_members(ask, sotto_option_table("ask"), o));
@@ -82,6 +83,7 @@ const struct verb verb_ask = {
     .ranks = REFUSED,
     .own = "sign|dry-run",
     .options = rows,
-    .most_used = "queries|schema|person|rows-per-person|epsilon|delta|dataset-id|ledger|budget-epsilon|"
+    .most_used = "queries|schema|person|rows-per-person|epsilon|delta|weights|max-error|dataset-id|ledger|"
+                 "budget-epsilon|"
                  "budget-delta|raw|dry-run|output",
     .run = verb_ask_run};

@@ -144,7 +144,8 @@ class Table:
         """Answers queries with noise, for one charge.
 
         queries: each one or several with ";" between them (`sotto ask --help`, docs/modules/ask.md). epsilon: of all answers together. delta [0]: 0 is
-        Laplace noise, above 0 Gaussian noise. raw: counts as they come out of the noise. purpose, read_from_data, insecure_seed as of sotto.release().
+        Laplace noise, above 0 Gaussian noise. weights ["equal"], "squares" or "largest": shares of the queries. max_error: "NAME=E" instead of
+        epsilon. raw: counts as they come out of the noise. purpose, read_from_data, insecure_seed as of sotto.release().
 
         Raises BudgetExceeded, and InvalidArgument for a query, before the table is read; nothing was charged then. An exception after the charge
         names it."""
@@ -178,4 +179,4 @@ class Table:
 
 
 # The types of keyword arguments: build_options.py makes _ask_options.py of them.
-OPTION_TYPES: dict[str, tuple[Any, ...]] = {"AskOptions": (None, "ask:epsilon|delta|raw", "spend:purpose|read_from_data|insecure_noise_seed")}
+OPTION_TYPES: dict[str, tuple[Any, ...]] = {"AskOptions": (None, "ask:epsilon|delta|weights|max_error|raw", "spend:purpose|read_from_data|insecure_noise_seed")}

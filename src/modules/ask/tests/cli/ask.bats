@@ -71,7 +71,7 @@ PY
   run timeout 20 "$SOTTO" ask t.csv 'mean age; histogram wart' "${asked[@]}" --person none --epsilon 1 -o a.csv
   [ "$status" -eq 64 ]
   [ "$output" = "sotto: error: ask: query 2, character 11: 'wart' is no column of s.yaml; did you mean 'ward'?" ]
-  for query in 'mean crp per person' 'count by ward from data' 'count persons where out = yes' 'mean age weight 2' 'mean age with interval'; do
+  for query in 'mean crp per person' 'count by ward from data' 'count persons where out = yes' 'mean age with interval'; do
     run timeout 20 "$SOTTO" ask t.csv "$query" "${asked[@]}" --person none --epsilon 1 -o a.csv
     [ "$status" -eq 64 ]
     [[ "$output" == *"ask: query 1, character "*"not available"* ]]
@@ -262,6 +262,31 @@ answers = json.load(open("a.json"))["answers"]
 assert len(answers) == 1 + 1 + 4 + 4
 assert all(abs((a["high"] - a["low"]) / 2 / within[a["query"]] - 1) < 1e-6 for a in answers)
 PY
+}
+
+@test "weights share the budget, and --max-error finds the smallest epsilon for one query" {
+  queries=('count where age >= 50 weight 4 as half' 'histogram age 0:100:50 by ward; mean age')
+  for how in equal squares largest; do
+    "$SOTTO" ask t.csv "${queries[@]}" "${schema[@]}" --dataset-id "$how" --person none --epsilon 1 --delta 1e-6 --weights $how -o $how.csv
+    verified $how.csv
+  done
+  # shares of mu: 4 / sqrt(4^2 + 1 + 1), sqrt(4 / (4 + sqrt 2 + 1)) and 4 / sqrt(4^2 + 2 + 1)
+  awk -F, '/^half/ { d[FILENAME] = $8 } END { s = d["squares.csv"] / d["equal.csv"]; l = d["largest.csv"] / d["equal.csv"]; exit !(s > 1.1936 && s < 1.1941 && l > 1.0272 && l < 1.0276) }' equal.csv squares.csv largest.csv
+  run "$SOTTO" ask t.csv "${queries[@]}" "${asked[@]}" --person none --max-error half=20 --delta 1e-6 -o a.csv
+  [ "$status" -eq 0 ]
+  awk -F, '/^half/ { w = $7 - $6 } END { exit !(w > 39.99 && w < 40.01) }' a.csv
+  verified a.csv
+  run "$SOTTO" ask t.csv "${queries[@]}" --schema s.yaml --person none --max-error half=20 --delta 1e-6 --dry-run
+  [ "$status" -eq 0 ]
+  [[ "${lines[1]}" == "  half: within 20 rows" ]]
+  for wrong in half half=0 half=x 'mean age=1' other=1; do
+    run "$SOTTO" ask t.csv "${queries[@]}" "${asked[@]}" --person none --max-error "$wrong" -o b.csv
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"--max-error"* ]]
+  done
+  run "$SOTTO" ask t.csv "${queries[@]}" "${asked[@]}" --person none --max-error half=20 --epsilon 1 -o b.csv
+  [ "$status" -eq 64 ]
+  [ ! -e b.csv ]
 }
 
 @test "the verifier's page says the same" {

@@ -9,6 +9,7 @@
 #include "ask/ask_query.h"
 #include "ask/ask_table.h"
 #include "sotto/lab/account.h"
+#include "sotto/lab/ask.h"
 #include "dp/release/statistic.h"
 #include "rng/rng.h"
 
@@ -47,16 +48,21 @@ static sotto_status parse_one(struct ask_plan *plan, const char *text)
 }
 
 /* What one record moves by, as the certificate says it. */
-static struct sotto_sensitivity share_plan(struct ask_plan *plan, bool gaussian)
+static struct sotto_sensitivity share_weighted(struct ask_plan *plan, bool gaussian, int weights)
 {
     struct sotto_sensitivity s = {0};
     struct certificate_query list[8 * ASK_LEVELS];
     size_t count;
-    ask_share(plan, gaussian);
+    ask_share(plan, gaussian, weights);
     ask_list_queries(list, &count, plan);
     assert_true(statistic_of_queries(&s, list, count));
     assert_int_equal(s.dimension, plan->cells);
     return s;
+}
+
+static struct sotto_sensitivity share_plan(struct ask_plan *plan, bool gaussian)
+{
+    return share_weighted(plan, gaussian, SOTTO_ASK_EQUAL);
 }
 
 /* ---- texts ---- */
@@ -123,7 +129,9 @@ TEST(errors_name_query_character_and_a_way_out)
         {"count by key from data", "character 14: keys that only the data know are not available"},
         {"mean Größe per person", "character 12: 'per' is not available; omit it"},
         {"mean Größe with interval", "character 12: 'with' is not available; omit it"},
-        {"mean Größe weight 3", "character 12: 'weight' is not available; omit it"},
+        {"mean Größe weight", "character 18: expected a number above 0 behind 'weight'"},
+        {"mean Größe weight -1", "character 19: the weight is -1; expected one from 0.001 to 1000"},
+        {"mean Größe weight 1e9", "character 19: the weight is 1e9; expected one from 0.001 to 1000"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ask_plan plan;
@@ -141,6 +149,7 @@ TEST(texts_become_canonical)
          "mean Größe by key, sex where key != a and Größe >= 0.5"},
         {"histogram \"x\" 0:2:1", "histogram \"x\" 0:2:1"},
         {"histogram Größe [ 0,1.50 ,2 ] by out", "histogram Größe [0, 1.5, 2] by out"},
+        {"count by key Weight 2.5 as n", "count by key"},
         {"Median Größe where key = a", "quantile Größe 0.5 where key = a"},
         {"quantile Größe .250 .5 by key", "quantile Größe 0.25 0.5 by key"},
         {"crosstab key X sex x out", "crosstab key x sex x out"},
@@ -267,15 +276,16 @@ TEST(one_row_moves_all_queries_at_once)
     struct ask_plan plan;
     assert_int_equal(parse_one(&plan, "mean Größe; histogram key; sum \"x\" by sex; count where out = yes"),
                      SOTTO_OK);
-    for (int gaussian = 0; gaussian <= 1; gaussian++) {
-        const struct sotto_sensitivity s = share_plan(&plan, gaussian);
-        int64_t *rows = rows_of(&plan);
-        assert_non_null(rows);
-        const struct moved m = move_all(&plan, rows, false);
-        assert_true(m.l1 <= s.l1 && m.l1 > s.l1 * (1 - 1e-9));
-        assert_true(m.l2 <= s.l2 && m.l2 > s.l2 * (1 - 1e-9));
-        base_free(rows);
-    }
+    for (int gaussian = 0; gaussian <= 1; gaussian++)
+        for (int weights = SOTTO_ASK_EQUAL; weights <= SOTTO_ASK_LARGEST; weights++) {
+            const struct sotto_sensitivity s = share_weighted(&plan, gaussian, weights);
+            int64_t *rows = rows_of(&plan);
+            assert_non_null(rows);
+            const struct moved m = move_all(&plan, rows, false);
+            assert_true(m.l1 <= s.l1 && m.l1 > s.l1 * (1 - 1e-9));
+            assert_true(m.l2 <= s.l2 && m.l2 > s.l2 * (1 - 1e-9));
+            base_free(rows);
+        }
     ask_plan_clear(&plan);
 }
 
@@ -285,7 +295,7 @@ TEST(rows_add_up)
     struct ask_plan plan;
     struct ask_value values[COLUMNS + 1];
     assert_int_equal(parse_one(&plan, "covariance \"x\", Größe by key; histogram Größe 0:2:1"), SOTTO_OK);
-    ask_share(&plan, true);
+    ask_share(&plan, true, SOTTO_ASK_EQUAL);
     int64_t *rows = rows_of(&plan), *sums = base_alloc(plan.cells, sizeof *sums);
     assert_true(rows && sums);
     for (size_t i = ROWS; i-- > 0;) {
@@ -309,7 +319,7 @@ TEST(correlations_without_noise_are_those_of_the_rows)
     struct ask_value values[COLUMNS + 1] = {0};
     double cells[10], sums[5] = {0};
     assert_int_equal(parse_one(&plan, "correlation \"x\", Größe"), SOTTO_OK);
-    ask_share(&plan, true);
+    ask_share(&plan, true, SOTTO_ASK_EQUAL);
     int64_t *all = base_alloc(plan.cells, sizeof *all);
     assert_true(all && plan.cells == 10);
     for (size_t i = 0; i < N; i++) {
@@ -356,6 +366,62 @@ TEST(known_scales)
     assert_true(fabs(scale_of("histogram key", 1, 0) - 2) < 1e-6); /* variance 8 */
     /* a single cell by itself has the noise of L2 1, not sqrt 2 */
     assert_true(fabs(scale_of("mean Größe", 1, 1e-6) / sqrt(2) - 1 / 0.2367044) < 1e-4);
+}
+
+/* ---- shares ---- */
+
+/* What the sum of squares, or the largest one, of weighted errors is at these masses, at one epsilon or mu. */
+static double loss_of(const double *masses, const double *norms, const double *errors, size_t n,
+                      bool gaussian, int weights)
+{
+    double whole = 0, loss = 0;
+    for (size_t i = 0; i < n; i++)
+        whole += gaussian ? masses[i] * masses[i] * norms[i] * norms[i] : masses[i] * norms[i];
+    whole = gaussian ? sqrt(whole) : whole; /* the scale that goes with the norm of all */
+    for (size_t i = 0; i < n; i++) {
+        const double e = errors[i] * whole / masses[i];
+        loss = weights == SOTTO_ASK_LARGEST ? fmax(loss, e) : loss + e * e;
+    }
+    return loss;
+}
+
+TEST(shares_have_the_least_error_that_they_say)
+{
+    struct ask_plan plan;
+    struct rng rng = rng_stream(7, RNG_TEST, 4, 0);
+    static const char text[] =
+        "mean Größe weight .5; mean \"x\" by sex weight 2; variance \"x\"; count where out = yes weight 3";
+    const double weight[] = {0.5, 2, 1, 3}, groups[] = {1, 3, 1, 1};
+    assert_int_equal(parse_one(&plan, text), SOTTO_OK);
+    for (int gaussian = 0; gaussian <= 1; gaussian++)
+        for (int weights = SOTTO_ASK_SQUARES; weights <= SOTTO_ASK_LARGEST; weights++) {
+            double masses[4], norms[4], errors[4], moved[4];
+            ask_share(&plan, gaussian, weights);
+            for (size_t i = 0; i < 4; i++) {
+                const double two = plan.queries[i].single ? 1 : 2;
+                masses[i] = (double)plan.queries[i].mass;
+                norms[i] = gaussian ? sqrt(two) : two;
+                errors[i] = weight[i] * groups[i];
+            }
+            const double least = loss_of(masses, norms, errors, 4, gaussian, weights);
+            for (int k = 0; k < 2000; k++) { /* no other shares are better */
+                for (size_t i = 0; i < 4; i++)
+                    moved[i] = masses[i] * exp((k % 2 ? 1 : 0.01) * (rng_unit(&rng) - 0.5));
+                assert_true(loss_of(moved, norms, errors, 4, gaussian, weights) > least * (1 - 1e-6));
+            }
+            ask_share(&plan, gaussian, SOTTO_ASK_EQUAL);
+            for (size_t i = 0; i < 4; i++)
+                masses[i] = (double)plan.queries[i].mass;
+            assert_true(loss_of(masses, norms, errors, 4, gaussian, weights) > 1.05 * least);
+            for (size_t i = 0; i < 4; i++) /* equal shares are in proportion to weights */
+                assert_true(fabs(masses[i] * norms[i] / (masses[3] * norms[3]) - weight[i] / 3) < 1e-8);
+        }
+    ask_plan_clear(&plan);
+    /* a weight of 1000 beside one of 0.001 is cut to 1 / 1024 */
+    assert_int_equal(parse_one(&plan, "mean \"x\" weight 1000; sum \"x\" weight .001"), SOTTO_OK);
+    ask_share(&plan, true, SOTTO_ASK_EQUAL);
+    assert_true(plan.queries[0].mass == 1 << 30 && plan.queries[1].mass == 1 << 20);
+    ask_plan_clear(&plan);
 }
 
 /* Each level of a tree is a histogram, and all levels together move as far as another query. */
@@ -414,7 +480,7 @@ TEST(quantiles_without_noise_are_those_of_the_rows)
     struct ask_plan plan;
     struct ask_value values[COLUMNS + 1] = {{0, 0}};
     assert_int_equal(parse_one(&plan, "quantile Größe .2 .5 .9; median \"x\" where key = a"), SOTTO_OK);
-    ask_share(&plan, true);
+    ask_share(&plan, true, SOTTO_ASK_EQUAL);
     int64_t *sums = base_alloc(plan.cells, sizeof *sums);
     double *cells = base_alloc(plan.cells, sizeof *cells), out[3];
     assert_true(sums && cells);
@@ -466,7 +532,7 @@ TEST(values_lie_in_their_cells)
                  {"7", 3},  {"1e400", 3}, {"", 4},     {"nan", 4}, {"what", 4}};
     struct ask_value values[COLUMNS + 1] = {{0, 0}};
     assert_int_equal(parse_one(&plan, "histogram \"x\" 0:2:.5"), SOTTO_OK);
-    ask_share(&plan, true);
+    ask_share(&plan, true, SOTTO_ASK_EQUAL);
     assert_int_equal(plan.cells, 5);
     for (size_t i = 0; i < sizeof where / sizeof *where; i++) {
         memset(sums, 0, sizeof sums);
@@ -518,7 +584,7 @@ TEST(blocks_and_threads_change_no_bit)
     size_t rows[2];
     write_table("p0,1,1,a,f,,yes");
     assert_int_equal(parse_one(&plan, "mean \"x\" by key; histogram sex; covariance \"x\", Größe"), SOTTO_OK);
-    ask_share(&plan, true);
+    ask_share(&plan, true, SOTTO_ASK_EQUAL);
     assert_true(plan.cells <= 64);
     for (int person = 0; person <= 1; person++) {
         const char *who = person ? "who" : NULL;
@@ -548,7 +614,7 @@ TEST(a_bad_row_is_named_by_its_line_in_any_block)
                 {"\"p1,1,1,a,f,,yes\np1,1,1,a,f,,yes\n", "a quoted cell is never closed"},
                 {",1,1,a,f,,yes\n", "column 'who' names no person"}};
     assert_int_equal(parse_one(&plan, "mean \"x\""), SOTTO_OK);
-    ask_share(&plan, true);
+    ask_share(&plan, true, SOTTO_ASK_EQUAL);
     for (size_t i = 0; i < 3; i++)
         for (size_t block = 16; block <= 1 << 20; block *= 8) {
             char expected[200];

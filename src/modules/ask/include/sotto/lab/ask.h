@@ -12,6 +12,12 @@
 extern "C" {
 #endif
 
+/** How queries share the budget (docs/derivations/ask.md). The weight of a query multiplies its error there. */
+enum sotto_ask_weights {
+    SOTTO_ASK_EQUAL,   /**< each one moves by as much; a weight is a share */
+    SOTTO_ASK_SQUARES, /**< the least sum of squared errors, as shares of the rows, or of the range */
+    SOTTO_ASK_LARGEST  /**< the least largest one of these errors */
+};
 /** {0}: the defaults in brackets. */
 struct sotto_ask {
     const char *table;  /**< CSV, its header as in the schema */
@@ -23,13 +29,17 @@ struct sotto_ask {
         person; /**< column of type person in the schema; the unit of privacy is then a person [NULL: a record] */
     size_t rows_per_person; /**< of each person the first so many rows count */
     struct sotto_dp target; /**< epsilon; delta [0]: Laplace noise; above 0: Gaussian noise */
+    int weights;            /**< enum sotto_ask_weights [SOTTO_ASK_EQUAL] */
+    const char *
+        max_error; /**< NAME=E instead of target.epsilon: the smallest one at which 95 % of the answers to that query, a count
+                            * or a sum, lie within E of what they are without noise [NULL] */
     const char *
         output; /**< CSV, one row for each cell of an answer, or sotto.answers/1 if it ends in .json; its certificate lies beside it */
     int raw; /**< 1: counts as they come out of the noise [0: the nearest whole numbers that are possible, which costs nothing] */
     struct sotto_spend spend; /**< provenance and rows_per_person are not read */
 };
 /** Checks everything that does not need the table, charges the ledger, reads the table, adds the noise and writes
- *  output and output.certificate.json. Queries get equal shares.
+ *  output and output.certificate.json.
  *
  *  Out:     *certificate  as saved; sotto_certificate_free()
  *  Returns: EUSAGE   a query, which is named with the character; nothing is read and nothing charged
