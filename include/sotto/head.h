@@ -27,7 +27,7 @@ struct sotto_head_recipe {
     size_t hidden_count;             /**< [0]: linear */
     size_t hidden[SOTTO_MAX_HIDDEN]; /**< ReLU widths */
     size_t epochs, batch;            /**< [20], [25] */
-    /** [1e-3] Adam: betas .9 and .999, epsilon 1e-7, as in Keras */
+    /** [0: 1e-3; "dp-sgd": .5 (1 - momentum) / max_grad_norm] Adam: betas .9 and .999, epsilon 1e-7, as in Keras */
     double lr;
     /** [1] initialisation and batch order; below 2^63 */
     uint64_t seed;

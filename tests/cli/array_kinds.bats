@@ -305,7 +305,7 @@ PY
 }
 
 @test "learning rates and batches out of range are refused" {
-  refused 65 "lr must be above 0 and at most 1000 (got 1e+30)" "$SOTTO" head --features x-f4.npy --labels y-i8.npy --lr 1e30 -o no.safetensors
+  refused 65 "lr must be at least 0 and at most 1000 (got 1e+30)" "$SOTTO" head --features x-f4.npy --labels y-i8.npy --lr 1e30 -o no.safetensors
   refused 64 "--batch: 101 is out of range; expected at most 100, the number of records" \
     "$SOTTO" head --features x-f4.npy --labels y-i8.npy --batch 101 -o no.safetensors
   refused 65 "lr must be above 0 and at most 1000 (got 1e+30)" "$SOTTO" train --data x-f4.npy:y-i8.npy --model mlp --hidden 8 --lr 1e30 -o no.safetensors

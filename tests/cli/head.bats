@@ -102,7 +102,7 @@ refused() {
 @test "bad recipes" {
   refused 65 "epochs must be at least 1 and at most 4294967295 (got 0)" plain --epochs 0
   refused 65 "batch must be at least 1 (got 0)" plain --batch 0
-  refused 65 "lr must be above 0 and at most 1000 (got -1)" plain --lr -1
+  refused 65 "lr must be at least 0 and at most 1000 (got -1)" plain --lr -1
   refused 65 "trainer 'adamw' is unknown; expected adam, sgd, convex, convex-sgd, convex-lbfgs, dp-sgd, dp-adam, dp-gd, objective, covariance, functional, functional-linear or taylor" plain --trainer adamw
   refused 64 "hidden" plain --hidden 4,x
   for i in {1..12}; do echo "${i}e36,3e37"; done > big.csv

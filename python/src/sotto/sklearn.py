@@ -264,7 +264,7 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     data_norm: PUBLIC; records with a larger L2 norm (behind bounds) are scaled down to it. None with bounds: sqrt(features).
     trainer: "auto": "dp-gd" for linear classifiers, whose steps and rate follow a public rule, so that there is nothing to tune;
         at delta 0 "objective", likewise; "dp-adam" with hidden layers. Or any private trainer of sotto.train_head().
-    steps: of "dp-gd". hidden, epochs, batch_size, learning_rate: of "dp-sgd" and "dp-adam". max_grad_norm: of all three.
+    steps: of "dp-gd". hidden, epochs, batch_size, learning_rate (None: .01, of "dp-sgd" 0.5 / max_grad_norm): of "dp-sgd" and "dp-adam". max_grad_norm: of all three.
     dataset: identity of the private records (sotto.Ledger). ledger: sotto.Ledger or path; None: the ledger of `dataset`.
     random_state: None: noise of the operating system. A number: SEEDED noise, for tests: no privacy, and the certificate says so.
 
@@ -290,7 +290,7 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(self, epsilon: float = 1.0, delta: float = 1e-5, *, classes: Any = None, data_norm: float | None = None, bounds: Any = None,
                  trainer: str = "auto", hidden: Any = (), steps: int = 500, epochs: int = 20, batch_size: int = 256,
-                 learning_rate: float = .01, max_grad_norm: float = 1.0, adjacency: str = "replace-one", ledger: Any = None,
+                 learning_rate: float | None = None, max_grad_norm: float = 1.0, adjacency: str = "replace-one", ledger: Any = None,
                  dataset: str | None = None, public_steps: bool = False, random_state: Any = None, verbose: int = 0) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -359,6 +359,11 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._take(head)
         return self
 
+    def _rate(self) -> float:
+        if self.learning_rate is not None:
+            return self.learning_rate
+        return 0 if self.trainer == "dp-sgd" else .01  # 0: by the head's own rule
+
     def _quiet(self) -> bool:
         """Whether nothing is read off the records."""
         return self.classes is not None and (self.data_norm is not None or self.bounds is not None)
@@ -404,7 +409,7 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise invalid(f"trainer {trainer!r} adds no noise; expected auto or a private trainer of sotto.train_head()")
         recipe: dict[str, Any] = {"trainer": trainer, "hidden": tuple(self.hidden) or None}
         if trainer in _BATCHES:
-            recipe.update(epochs=self.epochs, batch=min(self.batch_size, n), lr=self.learning_rate, max_grad_norm=self.max_grad_norm)
+            recipe.update(epochs=self.epochs, batch=min(self.batch_size, n), lr=self._rate(), max_grad_norm=self.max_grad_norm)
         else:
             recipe.update(clip=1.0)
         if trainer in _CONVERGES:

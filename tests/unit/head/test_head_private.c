@@ -113,6 +113,36 @@ TEST(heads_learn_and_are_certified)
 }
 
 /* Far more noise than records: the weights walk at random, by lr * multiplier * C / batch a step. */
+/* The rate is of no unit but C: with the rate of Adam the head stays at its first weights. */
+TEST(dp_sgd_has_a_rate_of_its_own)
+{
+    static const struct {
+        double lr, max_grad_norm, momentum;
+        double taken;
+        bool learns;
+    } cases[] = {{0, 1, 0, 0.5, true},
+                 {0, 4, 0, 0.125, true},
+                 {0, 0.25, 0.75, 0.5, true},
+                 {0.001, 1, 0, 0.001, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sotto_head_recipe r = recipe_of("dp-sgd");
+        struct sotto_head_privacy p = privacy_of();
+        struct sotto_head *h = NULL;
+        struct sotto_certificate *certificate = NULL;
+        double accuracy;
+        unlink(p.spend.ledger);
+        r.lr = cases[i].lr;
+        r.max_grad_norm = cases[i].max_grad_norm;
+        r.momentum = cases[i].momentum;
+        assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_OK);
+        assert_true(sotto_head_get_recipe(h)->lr == cases[i].taken);
+        assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D, NULL), SOTTO_OK);
+        assert_true(cases[i].learns ? accuracy > 0.9 : accuracy < 0.8);
+        sotto_head_free(h);
+        sotto_certificate_free(certificate);
+    }
+}
+
 TEST(noise_has_its_size)
 {
     struct sotto_head_recipe r = recipe_of("dp-sgd");

@@ -39,7 +39,7 @@ TEST(defaults_are_those_of_the_structs)
     sotto_train_privacy_defaults(&p);
     sotto_pretrain_defaults(&e);
     assert_string_equal(h.trainer, "adam");
-    assert_true(h.epochs == 20 && h.batch == 25 && h.lr == 1e-3 && h.seed == 1 && h.clip == 1 && h.bias == 1);
+    assert_true(h.epochs == 20 && h.batch == 25 && h.lr == 0 && h.seed == 1 && h.clip == 1 && h.bias == 1);
     assert_true(h.lambda == 0.01 && h.steps == 500 && h.step_size == 0 && h.tolerance == 0.01 &&
                 h.cross == 1);
     assert_true(h.max_grad_norm == 1 && h.noise_multiplier == 0 && h.momentum == 0 && h.hidden_count == 0);
@@ -100,8 +100,8 @@ TEST(values_from_text)
     refused("epochs", "-1", "epochs: '-1' is not a whole number >= 0");
     refused("hidden", "512,", "hidden: '512,' is not a list of whole numbers; expected for example 512,128");
     refused("hidden", "1,2,3,4,5,6,7,8", "hidden: too many numbers; expected at most 7");
-    refused("lr", "0", "lr must be above 0 and at most 1000 (got 0)");
-    refused("lr", "nan", "lr must be above 0 and at most 1000 (got nan)");
+    refused("lr", "-1", "lr must be at least 0 and at most 1000 (got -1)");
+    refused("lr", "nan", "lr must be at least 0 and at most 1000 (got nan)");
     refused("momentum", "1", "momentum must be at least 0 and below 1 (got 1)");
     refused("batch", "0", "batch must be at least 1 (got 0)");
     refused("seed", "9223372036854775808", "seed 9223372036854775808 is too large; expected less than 2^63");
