@@ -16,7 +16,7 @@ const struct sotto_option options_ask[] = {
          "column of type person in the schema: of each person the first --rows-per-person rows count, and "
          "the unit of privacy is a person; none: the unit is one record"},
     {"epsilon", REAL(target.epsilon, "E"), .range = POSITIVE, .group = "Noise",
-     .help = "epsilon of all answers together, met with the smallest noise"},
+     .help = "epsilon of all answers together, met with the smallest noise", .aliases = "eps"},
     {"delta", REAL(target.delta, "D"), .value = "0", .range = "[0,1)", .group = "Noise",
      .help = "delta of all answers together; 0: pure epsilon-DP with Laplace noise, above 0: Gaussian noise"},
     {"max-error", TEXT(max_error, "NAME=E"), .group = "Noise",

@@ -19,7 +19,7 @@ const struct sotto_option options_release[] = {
      .help = "noise scale (s, b or sigma), in units of the values", .aliases = "sigma"},
     {"epsilon", REAL(target.epsilon, "E"), .range = POSITIVE, .group = "Mechanism",
      .help = "target epsilon, met with the smallest noise; instead of --scale (DP-SGD: --noise-multiplier)",
-     .old_names = "target-epsilon"},
+     .aliases = "eps", .old_names = "target-epsilon"},
     {"max-tpr", TEXT(risk.max_tpr, "TPR@FPR"), .group = "Mechanism",
      .help = "instead of an epsilon, such as 0.02@0.01: no test of membership has a higher true-positive "
              "rate at that false-positive rate; the smallest noise for it is found"},

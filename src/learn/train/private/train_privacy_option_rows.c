@@ -32,7 +32,7 @@ const struct sotto_option options_train_privacy[] = {
      .help = "batches: poisson, or fixed: constant batch size without replacement (replace-one adjacency)"},
     {"epsilon", REAL(target.epsilon, "E"), .value = "auto", .range = "(0,inf)",
      .group = "Guarantee (DP-SGD, certified inputs)", .help = "target epsilon, met with the smallest noise",
-     .old_names = "target-epsilon"},
+     .aliases = "eps", .old_names = "target-epsilon"},
     {"max-tpr", TEXT(risk.max_tpr, "TPR@FPR"), .group = "Guarantee (DP-SGD, certified inputs)",
      .help = "instead of an epsilon, such as 0.02@0.01: no test of membership has a higher true-positive "
              "rate at that false-positive rate; the smallest noise for it is found"},
