@@ -28,6 +28,12 @@ asked() { "$python" "$recorder" "$@" > /dev/null 2>&1 || [ "$?" -lt 64 ]; }
   grep -qF "const NEWEST = [$(sed 's/\./, /g' "$root/VERSION")];" "$page"
 }
 
+@test "a privacy officer: pages that say another thing, what is missing, keys as people type them" {
+  three_releases
+  for name in mean.npy run.safetensors; do "$SOTTO" certificate "$name" --ledger mean.jsonl --html -o "${name%%.*}.html"; done
+  in_browser officer "$PWD"
+}
+
 @test "honest releases, and forgeries of arrays and of heads" {
   record
   protect laplace --vector v.npy --mechanism laplace --epsilon 1 --l1 0.01

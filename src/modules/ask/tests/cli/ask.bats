@@ -304,4 +304,5 @@ PY
   done
   [ "$(grep -c '"code": 1' record.jsonl)" -eq 3 ]
   python3 "$root/tests/cli/verify_page.py" "$browser" "$root/verifier/verify.html" replay 3 record.jsonl
+  python3 "$root/tests/cli/verify_page.py" "$browser" "$root/verifier/verify.html" says "that the schema was written without looking at the records" a.csv a.csv.certificate.json
 }
