@@ -1123,8 +1123,8 @@ def check_account_of_run(v, c, claim):
             v.left.append(f"the account of sampled steps: NOT re-derived ({v.undecided})")
             return False
         v.done.append("epsilon re-derived from rate, noise and %d steps (%s): at most %s (stated: %s)%s" % (
-            run["steps"]["charged"], some["adjacency"], up(float(e)), up(stated), "; this program's bound is larger by %.2g %% because its grid is coarser" %
-            (100 * (float(e) / stated - 1)) if stated and float(e) > stated * (1 + 1e-6) else ""))
+            run["steps"]["charged"], some["adjacency"], up(float(e)), up(stated), "; this program's bound is larger by %s %% because its grid is coarser" %
+            up(100 * (float(e) / stated - 1), 2) if stated and float(e) > stated * (1 + 1e-6) else ""))
         v.found = v.found or e
     return True
 
@@ -1174,8 +1174,10 @@ def hexadecimal(text, count):
 
 
 def trusted_key(text):
-    if hexadecimal(text, 32):
-        return text
+    digits = "".join(text.split()).lower()  # as a person types or pastes it
+    digits = digits[2:] if digits.startswith("0x") else digits
+    if hexadecimal(digits, 32):
+        return digits
     key = parse(read_bytes(text), text)
     found, seed = hexadecimal(key.get("public_key"), 32), hexadecimal(key.get("secret_key"), 32)
     if key.get("schema") != "sotto.key/1" or key.get("algorithm") != "Ed25519" or not found or \
@@ -1197,7 +1199,8 @@ def check_signature(v, path, trusted):
     key, signature = hexadecimal(found.get("public_key"), 32), hexadecimal(found.get("signature"), 64)
     valid = found.get("schema") == "sotto.signature/1" and found.get("algorithm") == "Ed25519" and key and signature and \
         signature_valid(key, b"sotto.signature/1\n" + read_bytes(path), signature)
-    v.check("signature", valid, f"{beside} is no signature of this certificate")
+    v.check("signature", valid, f"{beside} is no signature of this certificate" + (
+        ", which was changed after it was signed: it names the key that you trust, and does not fit" if found.get("public_key") in trusted else ""))
     v.check("signature", not trusted or found.get("public_key") in trusted, "it is by a key that --trust does not name")
     return found["public_key"] if valid else None
 
@@ -1292,8 +1295,8 @@ def check_values(v, c, values, floats):
         v.done.append("values lie on the lattice of the release")
     ln_p = small_values_ln_p(kind, c["scale"], math.ldexp(1, e), values)
     v.check("size of the values", ln_p >= math.log(FALSE_ALARM), f"{len(values)} values are too small for {kind} noise of scale "
-            f"{c['scale']:g}: p-value at most 1e{ln_p / math.log(10):.1f}; refused below {FALSE_ALARM:g}")
-    v.done.append("values are not too small for the noise (p-value at most %.2g; refused below %g)" % (math.exp(ln_p), FALSE_ALARM))
+            f"{c['scale']:g}: p-value at most 1e{math.ceil(10 * ln_p / math.log(10)) / 10:.1f}; refused below {FALSE_ALARM:g}")
+    v.done.append("values are not too small for the noise (p-value at most %s; refused below %g)" % (up(math.exp(ln_p), 2), FALSE_ALARM))
 
 
 def check_checksum(v, facts, header, data):
@@ -1396,7 +1399,7 @@ def check_facts(v, c, facts, values, expected):
         if steps and "run" in c and c.get("records") and recipe.get("batch"):
             v.check("sample rate", near(c["run"]["sample_rate"], min(1, recipe["batch"] / c["records"])),
                     f"batches of {recipe['batch']} out of {c['records']} records, the certificate {c['run']['sample_rate']!r}")
-    v.left.append("whether the file's recipe gives that sensitivity and noise")
+    v.left.append("that sensitivity, noise, rate and steps agree with the file's recipe: not checked here; the program that made the certificate says that it did")
 
 
 # ---- the ledger ----
@@ -2028,8 +2031,9 @@ def any_order_said(path):
         return "no finite epsilon: no column holds all charges"
     if fixed["wider"]:
         bound = max(wider_level(column) for column in fixed["columns"] if column["level"] == min(levels))
-        derived += "; boxes of runs with a shift 1 % larger, as this program's curves are larger: epsilon at most " + ("infinite" if bound == NEVER else up(float(bound)))
-    return f"epsilon {min(levels):g} at delta {fixed['delta']:g}, {'the budget' if fixed['epsilon'] is not None else 'the first level that holds'}" + derived
+        derived += "; boxes of runs with a shift 1 % larger, as this program's curves are larger: epsilon at most " + ("infinite" if bound == NEVER else up(float(bound))) + \
+            f", which does not mean that the {'budget' if fixed['epsilon'] is not None else 'level'} is exceeded"
+    return f"epsilon {up(min(levels))} at delta {fixed['delta']:g}, {'the budget' if fixed['epsilon'] is not None else 'the first level that holds'}" + derived
 
 
 def check_ledger(v, c, claim, path, certificate):

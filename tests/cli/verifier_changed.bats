@@ -74,5 +74,11 @@ with open("stated.npy.certificate.json", "w") as f:
   "$python" "$verifier" dp-sgd.safetensors --trust other.key.pub --trust office.key > out
   grep -q "consistent, signed" out
   refused 1 "by a key that --trust does not name" dp-sgd.safetensors --trust other.key.pub
+  "$python" "$verifier" dp-sgd.safetensors --trust "0x$(grep -o '"public_key":[ ]*"[0-9a-f]*' office.key.pub | grep -o '[0-9a-f]\{64\}' | tr a-f A-F | sed 's/./& /9')" > out # as a person pastes it
+  grep -q "consistent, signed" out
+  cp dp-sgd.safetensors.certificate.json kept
+  echo >> dp-sgd.safetensors.certificate.json
+  refused 1 "which was changed after it was signed" dp-sgd.safetensors --trust office.key.pub
+  mv kept dp-sgd.safetensors.certificate.json
   "$python" "$cases" "$verifier" signatures "$SOTTO" dp-sgd.safetensors office.key.pub
 }
