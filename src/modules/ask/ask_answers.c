@@ -52,18 +52,23 @@ static struct ask_answer sum_or_mean(const struct ask_plan *plan, const struct a
 
 /* From means of products of shares of the bounds, as they are possible. */
 static struct ask_answer second_moment(const struct ask_plan *plan, const struct ask_query *q,
-                                       const double *c)
+                                       const double *c, const struct ask_release *r)
 {
     const bool pair = q->statistic == ASK_COVARIANCE;
     const double sum = c[0] + c[1] + c[2] + (pair ? c[3] : 0), x = (c[0] + (pair ? c[1] : c[1] / 2)) / sum,
                  y = pair ? (c[0] + c[2]) / sum : x;
-    double unit = 1, moment = fmin(0.25, fmax(pair ? -0.25 : 0, c[0] / sum - x * y));
+    double ends[2], unit = 1, moment = fmin(0.25, fmax(pair ? -0.25 : 0, c[0] / sum - x * y));
     for (size_t j = 0; j < 2; j++) {
         const struct encoding_column *column = &plan->schema->columns[q->columns[pair ? j : 0]];
         unit *= column->high - column->low;
     }
-    moment = q->statistic == ASK_DEVIATION ? sqrt(moment * unit) : moment * unit;
-    return (struct ask_answer){sum > 0 ? moment : NAN, NAN, NAN, NAN};
+    (void)ask_moment_interval(ends, c, pair, r->scale, r->gaussian);
+    struct ask_answer a = {sum > 0 ? moment * unit : NAN, ends[0] * unit, ends[1] * unit, NAN};
+    if (q->statistic == ASK_DEVIATION)
+        a = (struct ask_answer){sqrt(a.value), sqrt(a.low), sqrt(a.high), NAN};
+    a.low = fmin(a.low, isnan(a.value) ? a.low : a.value); /* as it is possible */
+    a.high = fmax(a.high, isnan(a.value) ? a.high : a.value);
+    return a;
 }
 
 /* The variance of a share of the bounds, from cells of its square, its product with what is left of 1 and the square of that, as
@@ -112,7 +117,7 @@ struct ask_answer ask_answer_of(const struct ask_plan *plan, const struct ask_qu
     case ASK_CORRELATION:
         return correlation_answer(c, r);
     default:
-        return second_moment(plan, q, c);
+        return second_moment(plan, q, c, r);
     }
 }
 
@@ -137,8 +142,8 @@ done:
 }
 
 /* The number of rows is public where each of them counts. */
-sotto_status ask_quantiles_of(double *values, const struct ask_plan *plan, const struct ask_query *q,
-                              size_t group, const struct ask_release *r)
+sotto_status ask_quantiles_of(struct ask_answer *answers, const struct ask_plan *plan,
+                              const struct ask_query *q, size_t group, const struct ask_release *r)
 {
     sotto_status status = SOTTO_OK;
     const struct encoding_column *c = &plan->schema->columns[q->columns[0]];
@@ -149,9 +154,13 @@ sotto_status ask_quantiles_of(double *values, const struct ask_plan *plan, const
     NEW(leaves, (size_t)1 << t.levels);
     for (size_t i = 0; i < ask_tree_nodes(&t); i++)
         nodes[i] = r->cells[q->first + group * q->parts + i] / (double)q->mass;
-    ask_tree_solve(leaves, nodes, &t, all ? (double)r->rows : NAN);
-    for (size_t i = 0; i < q->share_count; i++)
-        values[i] = ask_tree_quantile(leaves, &t, q->shares[i]);
+    const double total = all ? (double)r->rows : NAN, noise = deviation_of(1 / (double)q->mass, 0, r);
+    ask_tree_solve(leaves, nodes, &t, total);
+    for (size_t i = 0; i < q->share_count; i++) {
+        double ends[2];
+        ask_tree_interval(ends, leaves, &t, q->shares[i], total, noise, r->gaussian);
+        answers[i] = (struct ask_answer){ask_tree_quantile(leaves, &t, q->shares[i]), ends[0], ends[1], NAN};
+    }
 done:
     base_free(nodes);
     base_free(leaves);
@@ -251,12 +260,12 @@ static sotto_status write_quantiles(struct answers_file *out, const struct ask_q
                                     const struct ask_release *r)
 {
     sotto_status status = SOTTO_OK;
-    double values[ASK_SHARES];
+    struct ask_answer answers[ASK_SHARES];
     char statistic[64];
-    TRY(ask_quantiles_of(values, out->plan, q, group, r));
+    TRY(ask_quantiles_of(answers, out->plan, q, group, r));
     for (size_t i = 0; i < q->share_count; i++) {
         snprintf(statistic, sizeof statistic, "quantile %.15g", q->shares[i]);
-        write_row(out, q, group, statistic, &(struct ask_answer){values[i], NAN, NAN, NAN});
+        write_row(out, q, group, statistic, &answers[i]);
     }
 done:
     return status;

@@ -24,9 +24,9 @@ struct ask_answer ask_answer_of(const struct ask_plan *plan, const struct ask_qu
  *  Returns: ENOMEM */
 sotto_status ask_counts_of(double *counts, const struct ask_plan *plan, const struct ask_query *q,
                            const struct ask_release *r);
-/** Quantiles of one group: values (q->share_count). ENOMEM. */
-sotto_status ask_quantiles_of(double *values, const struct ask_plan *plan, const struct ask_query *q,
-                              size_t group, const struct ask_release *r);
+/** Quantiles of one group: answers (q->share_count). ENOMEM. */
+sotto_status ask_quantiles_of(struct ask_answer *answers, const struct ask_plan *plan,
+                              const struct ask_query *q, size_t group, const struct ask_release *r);
 /** All of them, one row each: as "sotto.answers/1" if the path ends in .json, else as CSV. ECREATE, EIO, ENOMEM. */
 sotto_status ask_answers_write(const char *path, const struct ask_plan *plan, const struct ask_release *r);
 

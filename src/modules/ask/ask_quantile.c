@@ -72,3 +72,42 @@ double ask_tree_quantile(const double *leaves, const struct ask_tree *t, double 
         i++;
     return t->low + (double)i * t->step;
 }
+
+/* The variance, for noise of variance 1 on each node, of all leaves up to this one, less that share of all: from the leaf up, `part` is
+ * what the error of a node counts. Half the difference of two children is independent of what is known above them. */
+static double variance_up_to(size_t leaf, const struct ask_tree *t, double share, bool known)
+{
+    double part = 1, variance = 0, precision = 1;
+    for (size_t level = t->levels; level > 0; level--) {
+        const bool right = leaf >> (t->levels - level) & 1;
+        const double half = (right ? 1 - part : part) / 2;
+        variance += half * half * 2 / precision;
+        part = (right + part) / 2;
+        if (level == 1 && !known)
+            variance += (part - share) * (part - share) * 2 / precision;
+        precision = 1 + precision / 2;
+    }
+    return variance;
+}
+
+void ask_tree_interval(double ends[2], const double *leaves, const struct ask_tree *t, double share,
+                       double total, double deviation, bool gaussian)
+{
+    /* of one law with such tails; a sum of Laplace noise has lighter ones than one of it */
+    const double z = gaussian ? 1.9599639845400545 : log(20) / sqrt(2);
+    double all = 0, sum = 0;
+    size_t first = t->edges - 1, last = 0;
+    for (size_t k = 0; k < (size_t)1 << t->levels; k++)
+        all += leaves[k];
+    for (size_t i = 0; i < t->edges; i++) {
+        sum += leaves[i];
+        const double above = sum - share * all,
+                     half = z * deviation * sqrt(variance_up_to(i, t, share, !isnan(total)));
+        if (above + half >= 0 && i < first)
+            first = i;
+        if (above - half < 0 && i + 1 < t->edges)
+            last = i + 1;
+    }
+    ends[0] = t->low + (double)first * t->step;
+    ends[1] = t->low + (double)last * t->step;
+}

@@ -1,4 +1,5 @@
 /* Queries on tables of a few rows: what is refused and where, and how far one row moves the cells. */
+#include "support/effort.h"
 #include "support/test.h"
 
 #include "ask/ask_answers.h"
@@ -482,7 +483,8 @@ TEST(quantiles_without_noise_are_those_of_the_rows)
     assert_int_equal(parse_one(&plan, "quantile Größe .2 .5 .9; median \"x\" where key = a"), SOTTO_OK);
     ask_share(&plan, true, SOTTO_ASK_EQUAL);
     int64_t *sums = base_alloc(plan.cells, sizeof *sums);
-    double *cells = base_alloc(plan.cells, sizeof *cells), out[3];
+    double *cells = base_alloc(plan.cells, sizeof *cells);
+    struct ask_answer out[3];
     assert_true(sums && cells);
     static const double rows[10] = {-1, 0, 0, 0.5, 1, 1, 1.5, 2, 3, 9}; /* as leaves: -1 0 0 1 1 1 2 2 3 3 */
     for (size_t i = 0; i < 10; i++) {
@@ -494,9 +496,10 @@ TEST(quantiles_without_noise_are_those_of_the_rows)
         cells[c] = (double)sums[c];
     const struct ask_release r = {.cells = cells, .rows = 10, .gaussian = true};
     assert_int_equal(ask_quantiles_of(out, &plan, &plan.queries[0], 0, &r), SOTTO_OK);
-    assert_true(out[0] == 0 && out[1] == 1 && out[2] == 3);
+    assert_true(out[0].value == 0 && out[1].value == 1 && out[2].value == 3);
+    assert_true(out[1].low == 1 && out[1].high == 1); /* no noise */
     assert_int_equal(ask_quantiles_of(out, &plan, &plan.queries[1], 0, &r), SOTTO_OK);
-    assert_true(out[0] == 0.40625); /* the edge of 1/32 behind .4 */
+    assert_true(out[0].value == 0.40625); /* the edge of 1/32 behind .4 */
     base_free(sums);
     base_free(cells);
     ask_plan_clear(&plan);
@@ -716,6 +719,95 @@ TEST(intervals_cover_as_they_say)
             if (group > 0) /* small groups have all of the range */
                 assert_true((double)mean < 0.95 * DRAWS + slack);
         }
+}
+
+/* At 95 %, a sum of Laplace noise has a lighter tail than one draw of its variance. */
+TEST(one_draw_has_the_heavier_tail)
+{
+    for (double r = 0; r <= 1; r += 1.0 / 512)
+        assert_true(ask_tail(1, r, log(20) * hypot(1, r), false) < 0.05 * (1 + 1e-12));
+}
+
+/* 95 % within 6 deviations; exact: and not much more, while (control) intervals for half of the noise cover far less. */
+static void check_cover(const size_t covered[2], size_t draws, bool exact)
+{
+    const double slack = 6 * sqrt(0.05 * 0.95 * (double)draws), all = (double)draws;
+    assert_true((double)covered[0] > 0.95 * all - slack);
+    assert_true(!exact || (double)covered[0] < 0.97 * all + slack);
+    assert_true(!exact || (double)covered[1] < 0.95 * all - slack);
+}
+
+TEST(intervals_of_second_moments_cover)
+{
+    const size_t draws = (size_t)by_effort(2000, 10000, 100000);
+    struct rng rng = rng_stream(7, RNG_TEST, 5, 0);
+    for (int gaussian = 0; gaussian <= 1; gaussian++)
+        for (int pair = 0; pair <= 1; pair++)
+            for (int size = 0; size < 2; size++) {
+                /* shares x of 0.1, 0.3, 0.8 with y of 0.5, 0.2, 0.9 */
+                static const double x[] = {0.1, 0.3, 0.8}, y[] = {0.5, 0.2, 0.9};
+                const double rows = size ? 5000 : 300, scale = 20;
+                double cells[4] = {0}, mx = 0, my = 0, moment = 0;
+                size_t covered[2] = {0};
+                for (size_t i = 0; i < 3; i++) {
+                    const double other = pair ? y[i] : x[i];
+                    cells[0] += rows / 3 * x[i] * other;
+                    cells[1] += rows / 3 * x[i] * (1 - other) * (pair ? 1 : 2);
+                    cells[2] += rows / 3 * (1 - x[i]) * (pair ? other : 1 - other);
+                    cells[3] += rows / 3 * (1 - x[i]) * (1 - other);
+                    mx += x[i] / 3, my += other / 3, moment += x[i] * other / 3;
+                }
+                moment -= mx * my;
+                for (size_t i = 0; i < draws; i++) {
+                    double noisy[4], ends[2];
+                    for (size_t k = 0; k < 4; k++)
+                        noisy[k] = cells[k] + scale * draw_noise(&rng, gaussian);
+                    for (int half = 0; half <= 1; half++) {
+                        (void)ask_moment_interval(ends, noisy, pair, half ? scale / 2 : scale, gaussian);
+                        covered[half] += ends[0] <= moment && moment <= ends[1];
+                    }
+                }
+                check_cover(covered, draws, size);
+            }
+}
+
+TEST(intervals_of_quantiles_cover)
+{
+    const size_t draws = (size_t)by_effort(4000, 20000, 200000);
+    struct rng rng = rng_stream(7, RNG_TEST, 6, 0);
+    const struct ask_tree t = {0, 1, 65, 7};
+    double leaf[128] = {0}, nodes[254], leaves[128];
+    for (size_t i = 0; i < 65; i++)
+        leaf[i] = i % 3 == 0 ? 0 : (double)(i * (65 - i)) / 4; /* some are empty */
+    for (int gaussian = 0; gaussian <= 1; gaussian++)
+        for (int known = 0; known <= 1; known++)
+            for (int k = 0; k < 3; k++) {
+                const double share = (double[]){0.05, 0.5, 0.9}[k], scale = 300;
+                double total = 0;
+                size_t covered[2] = {0};
+                for (size_t i = 0; i < 65; i++)
+                    total += leaf[i];
+                const double truth = ask_tree_quantile(leaf, &t, share);
+                for (size_t i = 0; i < draws; i++) {
+                    double ends[2];
+                    for (size_t level = 1, at = 0; level <= 7; level++)
+                        for (size_t node = 0; node < (size_t)1 << level; node++, at++) {
+                            nodes[at] = scale * draw_noise(&rng, gaussian);
+                            for (size_t j = node << (7 - level); j < (node + 1) << (7 - level); j++)
+                                nodes[at] += leaf[j];
+                        }
+                    ask_tree_solve(leaves, nodes, &t, known ? total : NAN);
+                    const double value = ask_tree_quantile(leaves, &t, share);
+                    for (int half = 0; half <= 1; half++) { /* control: a sixth of the noise */
+                        ask_tree_interval(ends, leaves, &t, share, known ? total : NAN,
+                                          scale * (gaussian ? 1 : sqrt(2)) / (half ? 6 : 1), gaussian);
+                        assert_true(ends[0] <= value && value <= ends[1]);
+                        covered[half] += ends[0] <= truth && truth <= ends[1];
+                    }
+                }
+                check_cover(covered, draws, false); /* an edge is more than a point */
+                assert_true((double)covered[1] < 0.9 * (double)draws);
+            }
 }
 
 TEST_GROUP(.set_up = set_up, .tear_down = tear_down)
