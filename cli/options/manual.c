@@ -115,6 +115,25 @@ static void put_head(FILE *out, const char *verb)
     fputs(" \\- ", out);
 }
 
+/* What all pages say alike. */
+static void put_common(FILE *out)
+{
+    fputs(".SH EXIT STATUS\n0: success.\n1: a claim or bound that was tested does not hold.\n2: what was "
+          "asked could not be decided here (verify, certificate).\n"
+          "64: wrong use of options.\n65: values or files that are not valid.\n66: an input does not exist.\n"
+          "69: not built in, or not possible on this machine.\n70: a defect of sotto, or a training that "
+          "ends in its first step at each resume.\n71: out of memory.\n"
+          "73, 74: an output cannot be created or written.\n75: a lock is held by another process.\n"
+          "77: the privacy budget would be exceeded.\n78: an error in a configuration file.\n"
+          "130, 143: stopped by a signal.\n",
+          out);
+    fputs(".SH FILES\n.I $XDG_DATA_HOME/sotto/ledger/ID.jsonl\nis the ledger of data set ID, unless "
+          "\\-\\-ledger names one.\n.I $XDG_DATA_HOME/sotto/data/NAME\nis an imported set.\n.I "
+          "$XDG_CACHE_HOME/sotto\nholds what was measured of this machine. Without these variables: "
+          "~/.local/share and ~/.cache.\n",
+          out);
+}
+
 static void put_verb(FILE *out, const struct verb *verb)
 {
     static struct option_rows rows;
@@ -134,6 +153,7 @@ static void put_verb(FILE *out, const struct verb *verb)
         put_examples(out, part->examples ? part->examples : "");
     fputs(".fi\n.SH OPTIONS\n", out);
     put_options(out, &rows);
+    put_common(out);
     fputs(".SH SEE ALSO\n.BR sotto (1)\n", out);
 }
 
@@ -150,15 +170,7 @@ static void put_overview(FILE *out, const struct verb *const *verbs, size_t coun
         manual_put(out, verbs[i]->summary);
         fputc('\n', out);
     }
-    fputs(".SH EXIT STATUS\n0: success.\n1: a claim or bound that was tested does not hold.\n2: what was "
-          "asked could not be decided here (verify, certificate).\n"
-          "64: wrong use of options.\n65: values or files that are not valid.\n66: an input does not exist.\n"
-          "69: not built in, or not possible on this machine.\n70: a defect of sotto, or a training that "
-          "ends in its first step at each resume.\n71: out of memory.\n"
-          "73, 74: an output cannot be created or written.\n75: a lock is held by another process.\n"
-          "77: the privacy budget would be exceeded.\n78: an error in a configuration file.\n"
-          "130, 143: stopped by a signal.\n",
-          out);
+    put_common(out);
 }
 
 sotto_status manual_write(const char *folder, const struct verb *const *verbs, size_t count)

@@ -20,7 +20,7 @@ static const struct option_row rows[] = {
     {"yes", OPTION_FLAG, NULL, NULL, "download without confirmation; fetch"},
     OPTION_GROUP("Split"),
     {"parts", OPTION_TEXT, "NAME=N,...", NULL,
-     "parts and their numbers of records, such as member=1200,nonmember=1200"},
+     "parts and their numbers of records, such as member=1200,nonmember=1200, or shares, such as train=0.8"},
     OPTION_TABLE("split", "seed"),
     {"output", OPTION_TEXT, "DIR", NULL,
      "folder of the parts (split), or file to write (schema, loci); split writes PART-features.npy, "
@@ -211,19 +211,21 @@ static sotto_status run_verify(const struct options *o, const struct sotto_conte
 
 enum { MAX_PARTS = 16 };
 
-/* "member=1200,nonmember=1200"; the names stay in `text`, whose commas and signs become ends. */
+/* "member=1200,nonmember=1200", or "train=0.8,test=0.2"; the names stay in `text`, whose commas and signs become ends. */
 static sotto_status read_parts(struct sotto_data_part parts[MAX_PARTS], size_t *count, char *text)
 {
     for (*count = 0; text; (*count)++) {
         char *sign = strchr(text, '='), *end = NULL;
-        unsigned long long n = sign && sign[1] >= '0' && sign[1] <= '9' ? strtoull(sign + 1, &end, 10) : 0;
+        const bool number = sign && ((sign[1] >= '0' && sign[1] <= '9') || sign[1] == '.');
+        const size_t n = number ? (size_t)strtoull(sign + 1, &end, 10) : 0;
+        const double share = number && *end == '.' ? strtod(sign + 1, &end) : 0;
         if (!end || (*end && *end != ',') || *count == MAX_PARTS)
-            return cli_fail(
-                SOTTO_EUSAGE,
-                "--parts: '%s' is not a list of at most %d parts; expected for example member=1200,other=500",
-                text, MAX_PARTS);
+            return cli_fail(SOTTO_EUSAGE,
+                            "--parts: '%s' is not a list of at most %d parts; expected for example "
+                            "member=1200,other=500, or train=0.8,test=0.2",
+                            text, MAX_PARTS);
         *sign = '\0';
-        parts[*count] = (struct sotto_data_part){text, (size_t)n};
+        parts[*count] = (struct sotto_data_part){text, share > 0 ? 0 : n, share};
         text = *end ? end + 1 : NULL;
     }
     return SOTTO_OK;

@@ -57,3 +57,17 @@ setup() {
   run "$SOTTO" audit --arrays none.npz
   [ "$status" -eq 66 ]
 }
+
+@test "data split: shares are parts of the whole, rounded down, beside numbers" {
+  "$SOTTO" data split synthetic-blobs-d8-k4-n900 --parts train=0.7,test=.1,rest=180 -o shares
+  for part in train=630 test=90 rest=180; do # a header of 128 bytes, and 8 for each row
+    [ "$(wc -c < "shares/${part%=*}-rows.npy")" -eq $((128 + 8 * ${part#*=})) ]
+  done
+  run -65 "$SOTTO" data split synthetic-blobs-d8-k4-n900 --parts a=0.8,b=0.3 -o no
+  [[ "$output" == *"split: the parts need 990 records; synthetic-blobs-d8-k4-n900 has 900"* ]]
+  run -65 "$SOTTO" data split synthetic-blobs-d8-k4-n900 --parts a=1.5 -o no
+  [[ "$output" == *"the share of part 'a' is 1.5; expected above 0 and at most 1"* ]]
+  run -64 "$SOTTO" data split synthetic-blobs-d8-k4-n900 --parts a=0.5x -o no
+  [[ "$output" == *"or train=0.8,test=0.2"* ]]
+  [ ! -e no ]
+}

@@ -19,6 +19,7 @@ options() { "$SOTTO" "$1" --help all | sed -n 's/^  --\([a-z0-9-]*\).*/\1/p'; }
     zsh_words=$(sed -n "/^  $verb)/,/;;/p" "$completion/_sotto")
     fish_words=$(grep "from $verb' " "$completion/sotto.fish")
     page=$(sed 's/\\-\\-/--/' "$man/sotto-$verb.1")
+    [ "$(grep -cE '^\.SH (EXIT STATUS|FILES|SEE ALSO)$' "$man/sotto-$verb.1")" -eq 3 ] || { echo "man: $verb"; return 1; }
     grep -q "fB$verb" "$man/sotto.1"
     while read -r first; do # of a row of subcommands
       [[ $page == *"fB${first//-/\\-}"* ]] || { echo "man: $verb $first"; return 1; }

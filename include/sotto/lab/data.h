@@ -255,6 +255,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_digests(unsigned char (
 struct sotto_data_part {
     const char *name;
     size_t n;
+    double share; /**< with n 0: of the set's records, rounded down; above 0 and at most 1 */
 };
 /** {0} or NULL: none of them, seed 1. */
 struct sotto_split_options {

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-static const struct sotto_data_part parts[] = {{"public", 5}, {"private", 3}};
+static const struct sotto_data_part parts[] = {{.name = "public", .n = 5}, {.name = "private", .n = 3}};
 
 /* A cell far out, a new category, a text among numbers, cells that are missing, a new label. */
 static const char *const neighbours[] = {

@@ -151,7 +151,7 @@ TEST(a_folder_of_arrays_may_hold_an_attribute)
 
 TEST(parts_carry_the_attribute)
 {
-    const struct sotto_data_part parts[] = {{"a", 30}, {"b", 10}};
+    const struct sotto_data_part parts[] = {{.name = "a", .share = 0.75}, {.name = "b", .n = 10}};
     struct sotto_array rows = {0}, column = {0};
     struct sotto_dataset *d = open_set("synthetic-faces-n40-s16");
     assert_int_equal(sotto_data_split(in_folder("p"), "synthetic-faces-n40-s16", parts, 2, NULL, NULL),

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-static const struct sotto_data_part all_of_them[] = {{"all", PEOPLE}};
+static const struct sotto_data_part all_of_them[] = {{.name = "all", .n = PEOPLE}};
 
 static struct sotto_table_encoding *schema_of(const char *text)
 {
@@ -290,7 +290,7 @@ TEST(codes_and_gaps_need_an_encoding)
 
 TEST(public_rows_decide_kinds_categories_and_classes)
 {
-    const struct sotto_data_part parts[] = {{"public", 6}, {"private", 2}};
+    const struct sotto_data_part parts[] = {{.name = "public", .n = 6}, {.name = "private", .n = 2}};
     const struct sotto_split_options options = {.one_hot = 1, .seed = 3, .fit_part = "public"};
     struct sotto_table_encoding *e = NULL;
     import_people("raw", 0, NULL, NULL);

@@ -12,6 +12,7 @@
 #include "sotto/option.h"
 #include "sotto/private/io.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -124,6 +125,22 @@ static sotto_status check_parts(const struct sotto_data_part *parts, size_t coun
     }
     REQUIRE(count > 0, "split: no part was given; expected at least one by {parts}");
     REQUIRE(total <= s->n, "split: the parts need %zu records; %s has %zu", total, s->name, s->n);
+done:
+    return status;
+}
+
+/* A hair is added, as .7 of 10 is below 7. */
+static sotto_status count_shares(struct sotto_data_part *parts, size_t count, size_t records)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t i = 0; i < count; i++) {
+        REQUIRE(
+            parts[i].share >= 0 && parts[i].share <= 1 && (parts[i].share == 0 || parts[i].n == 0),
+            "split: the share of part '%s' is %g; expected above 0 and at most 1, and no number beside it",
+            parts[i].name, parts[i].share);
+        if (parts[i].share > 0)
+            parts[i].n = (size_t)floor(parts[i].share * (double)records + 1e-6);
+    }
 done:
     return status;
 }
@@ -308,11 +325,13 @@ sotto_status sotto_data_split(const char *folder, const char *set, const struct 
     TRY(sotto_options_resolve(&chosen, options, options_split));
     TRY(split_check_options(&chosen));
     TRY(sotto_dataset_open(&s, set, ctx));
-    TRY(check_parts(parts, count, s));
+    NEW(sized, count);
+    if (count)
+        memcpy(sized, parts, count * sizeof *sized);
+    TRY(count_shares(sized, count, s->n));
+    TRY(check_parts(sized, count, s));
     if (!chosen.one_hot)
         TRY(dataset_check_encoded(s));
-    NEW(sized, count);
-    memcpy(sized, parts, count * sizeof *sized);
     TRY(draw_parts(&order, sized, count, s, chosen.seed, ctx));
     TRY(find_public(&public, sized, count, order, chosen.fit_part));
     TRY(split_encoding(&e, s, &chosen, &public, ctx));
