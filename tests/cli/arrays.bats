@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # --arrays FILE.npz of audit and attack: members are options; twice or unknown is an error.
+bats_require_minimum_version 1.5.0
 
 setup_file() {
   command -v zip > /dev/null || skip
