@@ -4,7 +4,8 @@
  * bf16, as where SOTTO_TEST_DTYPE asks for it.
  *
  * The first 500 images are trained on and are the neighbours of the other 600, so a share of these has a deviation of 0.02. After 16
- * epochs SimCLR reaches 0.72 (AVX2, AVX-512, bf16), after 12 sometimes 0.66; untrained 0.63. Runs are the same at each try. Were the
+ * epochs SimCLR reaches 0.72 (AVX2, AVX-512, bf16), after 12 sometimes 0.66; untrained 0.63. Runs are the same at each try. At effort 1
+ * it runs 6 epochs, after which its loss is 0.83 of the first, and neighbours are asked about from the landing's effort on. Were the
  * images drawn anew, the limit of .05 would fail right code in some 8 % of tries and pass an encoder that learns nothing in 4 %
  * (normal, deviation .028 of the difference); more epochs at efforts 5 and 50 lower the first. A loss that does not fall fails always. */
 #include "support/test.h"
@@ -108,12 +109,14 @@ TEST(simclr_learns)
     struct sotto_pretrain_result first, last;
     draw(0);
     struct sotto_encoder *random,
-        *trained = train(&first, &last, &images, "simclr", (size_t)by_effort(16, 30, 60));
+        *trained = train(&first, &last, &images, "simclr", (size_t)by_effort(6, 30, 60));
     assert_int_equal(sotto_encoder_random(&random, &images, "keras-simclr", 0), SOTTO_OK);
-    double before = quality(random, &images), after = quality(trained, &images);
-    print_message("k-NN: %.3f untrained, %.3f trained\n", before, after);
     assert_true(last.loss < 0.9 * first.loss && last.accuracy > first.accuracy);
-    assert_true(after > before + 0.05);
+    if (effort() > 1) {
+        double before = quality(random, &images), after = quality(trained, &images);
+        print_message("k-NN: %.3f untrained, %.3f trained\n", before, after);
+        assert_true(after > before + 0.05);
+    }
     sotto_encoder_free(trained);
     sotto_encoder_free(random);
 }
