@@ -159,20 +159,23 @@ bool adaptive_columns_take(struct adaptive_columns *columns, const struct adapti
                            const unsigned char took[ADAPTIVE_COLUMNS])
 {
     struct spent of_offer[SOTTO_MAX_OFFERS], next[ADAPTIVE_COLUMNS];
-    size_t last = columns->count; /* the column before that took something */
+    size_t last[SOTTO_MAX_OFFERS]; /* the column before that took this offer */
     if (n > SOTTO_MAX_OFFERS)
         return false;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         of_offer[i] = spent_of(&offers[i]);
+        last[i] = columns->count;
+    }
     for (size_t j = 0; j < columns->count; j++) {
         const struct adaptive_column *c = &columns->column[j];
-        if (took[j] == n)
+        const size_t offer = took[j];
+        if (offer == n)
             continue;
-        if (c->dead || took[j] > n)
+        if (c->dead || offer > n)
             return false;
-        const bool as_last = last < j && took[last] == took[j] && spent_alike(&columns->column[last], c);
-        next[j] = as_last ? next[last] : spent_with(c, &offers[took[j]], &of_offer[took[j]]);
-        last = j;
+        const bool as_last = last[offer] < j && spent_alike(&columns->column[last[offer]], c);
+        next[j] = as_last ? next[last[offer]] : spent_with(c, &offers[offer], &of_offer[offer]);
+        last[offer] = j;
         if (!adaptive_columns_holds(&c->box, &next[j]))
             return false;
     }

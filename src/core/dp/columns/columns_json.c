@@ -78,14 +78,11 @@ void admission_put(struct json **line, const struct admission *admission)
 
 static bool get_took(unsigned char *out, size_t offers, const struct json *j)
 {
-    double index;
-    *out = (unsigned char)offers;
-    if (json_kind(j) == JSON_KIND_NULL)
-        return true;
-    if (json_kind(j) != JSON_KIND_INTEGER || !get_number(&index, j) || index >= (double)offers)
-        return false;
-    *out = (unsigned char)index;
-    return true;
+    const enum json_kind kind = json_kind(j);
+    const int64_t index = json_whole(j);
+    const bool taken = kind == JSON_KIND_INTEGER && index >= 0 && index < (int64_t)offers;
+    *out = (unsigned char)(taken ? index : (int64_t)offers);
+    return taken || kind == JSON_KIND_NULL;
 }
 
 /* A column without "spent" is dead. */
@@ -154,12 +151,12 @@ static sotto_status get_any_order(struct any_order *out, const struct json *memb
         TRY(json_get_array(&offers, line, name, "any_order.offers"));
     if (json_kind(took) != JSON_KIND_ARRAY)
         TRY(json_get_array(&took, line, name, "any_order.took"));
-    bool good =
-        json_count(offers) <= ADAPTIVE_OFFERS && json_count(took) <= ADAPTIVE_COLUMNS && json_count(took) > 0;
-    for (size_t i = 0; good && i < json_count(offers); i++)
+    const size_t n = json_count(offers), columns = json_count(took);
+    bool good = n <= ADAPTIVE_OFFERS && columns <= ADAPTIVE_COLUMNS && columns > 0;
+    for (size_t i = 0; good && i < n; i++)
         good = get_box(&out->offer[i], json_at(offers, i));
-    for (size_t j = 0; good && j < json_count(took); j++)
-        good = get_took(&out->took[j], json_count(offers), json_at(took, j));
+    for (size_t j = 0; good && j < columns; j++)
+        good = get_took(&out->took[j], n, json_at(took, j));
     if (!good)
         FAIL(SOTTO_EFORMAT,
              "%s: 'any_order' is wrong; expected at most %d offers [pure, square, failure], and for each of "
@@ -167,8 +164,8 @@ static sotto_status get_any_order(struct any_order *out, const struct json *memb
              "%d columns "
              "the number of one of them or null",
              name, ADAPTIVE_OFFERS, ADAPTIVE_COLUMNS);
-    out->offers = json_count(offers);
-    out->columns = json_count(took);
+    out->offers = n;
+    out->columns = columns;
 done:
     return status;
 }
