@@ -224,7 +224,8 @@ TEST(values_that_differ_from_the_line_before_are_read)
 TEST(numbers_are_rounded_as_strtod_rounds_them)
 {
     struct rng r = rng_stream(44, RNG_ORDER, 0, 0);
-    char text[80];
+    struct json *line = NULL;
+    char text[80], array[96];
     for (int round = 0; round < 200000; round++) {
         const uint64_t bits = rng_u64(&r);
         const double x = ldexp((double)(bits >> 11), (int)rng_below(&r, 180) - 140);
@@ -236,12 +237,16 @@ TEST(numbers_are_rounded_as_strtod_rounds_them)
         else
             snprintf(text, sizeof text, "%llu%s", (unsigned long long)((bits | 1ull << 63) >> 10 | 1),
                      round % 4 == 2 ? ".0" : "e-7");
-        double read = 0;
+        double read = 0, in_line;
         const double expected = strtod(text, NULL);
         assert_true(number_real(&read, text, strlen(text)));
-        if (memcmp(&read, &expected, sizeof read) != 0)
-            fail_msg("%s: %.17g, strtod %.17g", text, read, expected);
+        snprintf(array, sizeof array, "[%s]", text);
+        assert_int_equal(json_parse_line(&line, array, strlen(array), "line"), SOTTO_OK);
+        in_line = json_number(json_at(line, 0));
+        if (memcmp(&read, &expected, sizeof read) != 0 || memcmp(&in_line, &expected, sizeof read) != 0)
+            fail_msg("%s: %.17g, in a line %.17g, strtod %.17g", text, read, in_line, expected);
     }
+    json_free(line);
 }
 
 static void assert_error(sotto_status line, const char *text, sotto_status document)

@@ -44,14 +44,32 @@ enum { MORE = 64, KEPT_AT_MOST = 1 << 16 };
 static inline size_t same_bytes(const char *a, const char *b, size_t most)
 {
     size_t n = 0;
-    while (n + WORD <= most && number_word(a + n) == number_word(b + n))
-        n += WORD;
+    for (; n + WORD <= most; n += WORD) {
+        const uint64_t differs = number_word(a + n) ^ number_word(b + n);
+        if (differs)
+            return n + (unsigned)__builtin_ctzll(differs) / 8;
+    }
     while (n < most && a[n] == b[n])
         n++;
     return n;
 }
 
 /* ---- keys ---- */
+
+/* By words, of which the last may overlap the one before it. */
+static inline bool same_key(const char *a, const char *b, size_t n)
+{
+    size_t i = 0;
+    if (n >= WORD) {
+        for (; i + WORD < n; i += WORD)
+            if (number_word(a + i) != number_word(b + i))
+                return false;
+        return number_word(a + n - WORD) == number_word(b + n - WORD);
+    }
+    while (i < n && a[i] == b[i])
+        i++;
+    return i == n;
+}
 
 /* Where the member is, or would be. */
 static const struct json_quick **place_of(const struct json_quick *object, const char *key, size_t length)
@@ -63,8 +81,7 @@ static const struct json_quick **place_of(const struct json_quick *object, const
     size_t i = ((uintptr_t)object >> 3) + length * 105 + first * 111u + middle * 125u + last * 23u;
     for (;; i++) {
         const struct json_quick *m = k->place[i & k->mask];
-        if (!m ||
-            (m->key_length == length && m->object == object && same_bytes(m->key, key, length) == length))
+        if (!m || (m->key_length == length && m->object == object && same_key(m->key, key, length)))
             return &k->place[i & k->mask];
     }
 }
@@ -131,46 +148,57 @@ static bool read_text(const char **text, size_t *length, struct reader *r)
     return (words & high_bits) == 0 || utf8_valid(*text, *length);
 }
 
-static bool skip_digits(char **at)
-{
-    const char *start = *at;
-    while (number_are_digits(number_word(*at)))
-        *at += WORD;
-    while (**at >= '0' && **at <= '9')
-        ++*at;
-    return *at > start;
-}
-
-static bool take_real(struct reader *r, const char *text, size_t length)
+static bool take_real(struct reader *r, double value)
 {
     struct json_quick *v = json_quick_add(r, JSON_REAL);
-    return v && number_real(&v->real, text, length) && isfinite(v->real);
+    if (v)
+        v->real = value;
+    return v && isfinite(value);
 }
 
+static bool take_whole(struct reader *r, int64_t value)
+{
+    struct json_quick *v = json_quick_add(r, JSON_INTEGER);
+    if (v)
+        v->whole = value;
+    return v != NULL;
+}
+
+/* Behind the end of the text are zeros. */
 static bool read_number(struct reader *r)
 {
-    const char *start = r->at, *first = start + (*start == '-');
-    char *p = r->at + (*start == '-');
-    if (!skip_digits(&p) || (*first == '0' && p > first + 1))
+    const char *const start = r->at, *const first = start + (*start == '-'), *p, *part;
+    uint64_t mantissa = 0, exponent = 0;
+    bool exact = true;
+    long power = 0;
+    double value;
+    p = number_digits(&mantissa, &exact, first);
+    if (p == first || (*first == '0' && p > first + 1))
         return false;
-    const char *whole = p;
-    if (*p == '.' && (p++, !skip_digits(&p)))
-        return false;
-    if (*p == 'e' || *p == 'E') {
-        p += 1 + (p[1] == '-' || p[1] == '+');
-        if (!skip_digits(&p))
+    const char *const whole = p;
+    if (*p == '.') {
+        part = p + 1;
+        p = number_digits(&mantissa, &exact, part);
+        power = -(long)(p - part);
+        if (p == part)
             return false;
     }
-    r->at = p;
-    if (p > whole)
-        return take_real(r, start, (size_t)(p - start));
-    struct json_quick *v = whole - first > WHOLE_DIGITS ? NULL : json_quick_add(r, JSON_INTEGER);
-    if (!v)
-        return false;
-    for (const char *digit = first; digit < whole; digit++)
-        v->whole = 10 * v->whole + (*digit - '0');
-    v->whole = *start == '-' ? -v->whole : v->whole;
-    return true;
+    if (*p == 'e' || *p == 'E') {
+        const bool minus = p[1] == '-';
+        part = p + 1 + (minus || p[1] == '+');
+        p = number_digits(&exponent, &exact, part);
+        if (p == part)
+            return false;
+        exact = exact && exponent < 1000;
+        power += minus ? -(long)exponent : (long)exponent;
+    }
+    r->at += p - start;
+    if (p == whole)
+        return whole - first <= WHOLE_DIGITS &&
+               take_whole(r, *start == '-' ? -(int64_t)mantissa : (int64_t)mantissa);
+    if (exact && number_scaled(&value, mantissa, power))
+        return take_real(r, *start == '-' ? -value : value);
+    return number_real(&value, start, (size_t)(p - start)) && take_real(r, value);
 }
 
 static bool read_word(struct reader *r, const char *word, size_t length, json_type type)

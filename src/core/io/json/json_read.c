@@ -172,9 +172,11 @@ static bool is_number(const struct json *j)
 double json_number(const struct json *j)
 {
     const struct json_quick *q = json_quick(j);
-    if (!is_number(j))
-        return NAN;
-    return !q ? json_number_value(json_read_unwrap(j)) : type_of(j) == JSON_REAL ? q->real : (double)q->whole;
+    if (q)
+        return q->type == QUICK + JSON_REAL      ? q->real
+               : q->type == QUICK + JSON_INTEGER ? (double)q->whole
+                                                 : NAN;
+    return is_number(j) ? json_number_value(json_read_unwrap(j)) : NAN;
 }
 
 int64_t json_whole(const struct json *j)

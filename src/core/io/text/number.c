@@ -58,12 +58,14 @@ static bool round_twice(double *out, uint64_t mantissa, long power)
 #endif
 }
 
-/* The number that 8 digits are: neighbours, pairs and fours of digits are put together. */
-static uint64_t eight_digits(uint64_t word)
+bool number_scaled(double *out, uint64_t mantissa, long power)
 {
-    word = (word & UINT64_C(0x0f0f0f0f0f0f0f0f)) * (1 + (10 << 8)) >> 8;
-    word = (word & UINT64_C(0x00ff00ff00ff00ff)) * (1 + (100 << 16)) >> 16;
-    return (word & UINT64_C(0x0000ffff0000ffff)) * (1 + (UINT64_C(10000) << 32)) >> 32;
+    if (mantissa < UINT64_C(1) << 53 && power >= -EXACT_POWER && power <= EXACT_POWER) {
+        *out =
+            power < 0 ? (double)mantissa / (double)powers[-power] : (double)mantissa * (double)powers[power];
+        return true;
+    }
+    return power >= -WIDE_POWER && power <= WIDE_POWER && round_twice(out, mantissa, power);
 }
 
 /* The place behind digits, which are appended to the mantissa while it has room; *exact: it had for all. */
@@ -71,7 +73,8 @@ static size_t take_digits(uint64_t *mantissa, bool *exact, const char *text, siz
 {
     for (; i + NUMBER_WORD <= length && *mantissa < 100000000000 && number_are_digits(number_word(text + i));
          i += NUMBER_WORD)
-        *mantissa = *mantissa * 100000000 + eight_digits(number_word(text + i));
+        *mantissa =
+            *mantissa * 100000000 + number_of_digits(number_word(text + i) & UINT64_C(0x0f0f0f0f0f0f0f0f));
     for (; i < length && (unsigned char)(text[i] - '0') < 10; i++)
         if (*mantissa >= UINT64_MAX / 10)
             *exact = false;
@@ -114,10 +117,7 @@ bool number_real(double *out, const char *text, size_t length)
     if (i != length)
         return false;
     double value;
-    if (exact && mantissa < UINT64_C(1) << 53 && power >= -EXACT_POWER && power <= EXACT_POWER) {
-        value =
-            power < 0 ? (double)mantissa / (double)powers[-power] : (double)mantissa * (double)powers[power];
-    } else if (!exact || power < -WIDE_POWER || power > WIDE_POWER || !round_twice(&value, mantissa, power)) {
+    if (!exact || !number_scaled(&value, mantissa, power)) {
         if (length >= 500)
             return false;
         *out = number_general(text, length);
