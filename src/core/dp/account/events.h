@@ -27,8 +27,10 @@ sotto_status events_parse(struct event_list *list, const char *text, size_t size
 sotto_status events_parse_opacus(struct event_list *list, const char *text, size_t size, const char *name);
 /** The file of events_parse(). ENOENT, EIO and its errors. */
 sotto_status events_load(struct event_list *list, const char *path);
-/** From an array that was parsed, each event with its adjacency. EFORMAT, EINVAL, ENOMEM; *list untouched. */
-sotto_status events_from_json(struct event_list *list, const struct json *array, const char *name);
+/** From an array that was parsed, each event with its adjacency, in the memory of an earlier list that had room for *room events; {0} and
+ * 0: of none. EFORMAT, EINVAL, ENOMEM; the list has no events then. */
+sotto_status events_from_json(struct event_list *list, size_t *room, const struct json *array,
+                              const char *name);
 /** Adds events of noise and of sampled steps as the member "events", so that they are read as the same doubles. */
 void events_put(struct json **object, const struct event_list *list);
 

@@ -76,20 +76,11 @@ void events_free(struct event_list *list)
     *list = (struct event_list){NULL, 0};
 }
 
-/* An object, and which members it has: a bit for each. */
+/* An object and its members. */
 struct event_object {
-    const struct json *object;
+    const struct json *object, *member[MEMBERS];
     const char *where;
-    unsigned has;
 };
-
-static size_t find_member(const char *key)
-{
-    size_t i = 0;
-    while (i < MEMBERS && !(members[i].name[0] == key[0] && strcmp(members[i].name, key) == 0))
-        i++;
-    return i;
-}
 
 static sotto_status refuse_member(const char *where, const char *key)
 {
@@ -104,21 +95,32 @@ static sotto_status refuse_member(const char *where, const char *key)
                        close ? members[best].name : "", close ? "'?" : "");
 }
 
-static bool has_member(const struct event_object *o, enum member m)
+static bool is_member(const char *key)
 {
-    return o->has >> m & 1;
+    size_t i = 0;
+    while (i < MEMBERS && strcmp(members[i].name, key) != 0)
+        i++;
+    return i < MEMBERS;
 }
 
-/* Finds the kind of event too. */
+static bool has_member(const struct event_object *o, enum member m)
+{
+    return o->member[m] != NULL;
+}
+
 static sotto_status find_members(struct event_object *o)
 {
-    for (const char *key = json_first_key(o->object); key; key = json_next_key(o->object, key)) {
-        const size_t found = find_member(key);
-        if (found == MEMBERS)
-            return refuse_member(o->where, key);
-        o->has |= 1u << found;
+    size_t found = 0;
+    for (size_t i = 0; i < MEMBERS; i++) {
+        o->member[i] = json_member(o->object, members[i].name);
+        found += has_member(o, i);
     }
-    return SOTTO_OK;
+    if (found == json_count(o->object))
+        return SOTTO_OK;
+    const char *key = json_first_key(o->object);
+    while (is_member(key))
+        key = json_next_key(o->object, key);
+    return refuse_member(o->where, key);
 }
 
 static sotto_status check_members(const struct event_object *o, int kind)
@@ -132,7 +134,10 @@ static sotto_status check_members(const struct event_object *o, int kind)
 
 static sotto_status real_member(double *out, const struct event_object *o, enum member m)
 {
-    return has_member(o, m) ? json_get_real(out, o->object, o->where, members[m].name) : SOTTO_OK;
+    if (!has_member(o, m))
+        return SOTTO_OK;
+    *out = json_number(o->member[m]);
+    return isnan(*out) ? json_get_real(out, o->object, o->where, members[m].name) : SOTTO_OK;
 }
 
 static sotto_status size_member(size_t *out, const struct event_object *o, enum member m)
@@ -201,7 +206,8 @@ static sotto_status read_mechanism(const char **out, const struct json *object, 
         *out = "stated";
     } else {
         char shown[64];
-        status = mechanism_require(&m, utf8_printable(shown, sizeof shown, text, strlen(text)));
+        if (!(m = mechanism_find(text)))
+            status = mechanism_require(&m, utf8_printable(shown, sizeof shown, text, strlen(text)));
         if (status != SOTTO_OK) {
             status_prefix(where);
             goto done;
@@ -216,7 +222,7 @@ static sotto_status read_event(struct sotto_event *e, const struct json *object,
                                enum sotto_adjacency adjacency)
 {
     sotto_status status = SOTTO_OK;
-    struct event_object o = {object, where, 0};
+    struct event_object o = {.object = object, .where = where};
     if (json_kind(object) != JSON_KIND_OBJECT)
         FAIL(SOTTO_EFORMAT, "%s: expected an object", where);
     *e = (struct sotto_event){.count = 1, .l1 = NAN, .l2 = NAN, .adjacency = adjacency};
@@ -257,42 +263,49 @@ done:
     return status;
 }
 
-static sotto_status make_list(struct event_list *list, const struct json *array, const char *name)
+/* In the memory of an earlier list, of *room events. */
+static sotto_status make_list(struct event_list *list, size_t *room, const struct json *array,
+                              const char *name)
 {
     sotto_status status = SOTTO_OK;
     size_t n = json_count(array);
+    list->count = 0;
     if (n == 0 || n > MOST_EVENTS)
         FAIL(SOTTO_EFORMAT, "%s: contains %zu events; expected 1 to %d", name, n, MOST_EVENTS);
-    NEW(list->events, n);
+    if (n > *room) {
+        *room = 0;
+        events_free(list);
+        NEW(list->events, n);
+        *room = n;
+    }
     list->count = n;
 done:
     return status;
 }
 
-static sotto_status read_events(struct event_list *out, const struct json *array,
+static sotto_status read_events(struct event_list *list, size_t *room, const struct json *array,
                                 enum sotto_adjacency adjacency, const char *name)
 {
     sotto_status status = SOTTO_OK;
-    struct event_list list = {NULL, 0};
     char where[320];
-    TRY(make_list(&list, array, name));
-    for (size_t i = 0; i < list.count; i++) {
+    TRY(make_list(list, room, array, name));
+    for (size_t i = 0; i < list->count; i++) {
         const struct json *event = json_at(array, i);
-        if (read_event(&list.events[i], event, name, adjacency) == SOTTO_OK)
+        if (read_event(&list->events[i], event, name, adjacency) == SOTTO_OK)
             continue;
         snprintf(where, sizeof where, "%.250s: events[%zu]", name, i); /* only an error names its place */
-        TRY(read_event(&list.events[i], event, where, adjacency));
+        TRY(read_event(&list->events[i], event, where, adjacency));
     }
-    *out = list;
-    list = (struct event_list){NULL, 0};
 done:
-    events_free(&list);
+    if (status != SOTTO_OK)
+        list->count = 0;
     return status;
 }
 
-sotto_status events_from_json(struct event_list *out, const struct json *array, const char *name)
+sotto_status events_from_json(struct event_list *list, size_t *room, const struct json *array,
+                              const char *name)
 {
-    return read_events(out, array, SOTTO_SAME_ADJACENCY, name);
+    return read_events(list, room, array, SOTTO_SAME_ADJACENCY, name);
 }
 
 static void put_noise(struct json **one, const struct sotto_event *e)
@@ -338,6 +351,7 @@ sotto_status events_parse(struct event_list *out, const char *text, size_t size,
     sotto_status status = SOTTO_OK;
     struct json *document = NULL;
     enum sotto_adjacency adjacency = SOTTO_SAME_ADJACENCY; /* none given */
+    struct event_list list = {NULL, 0};
     const struct json *array;
     const char *schema;
     TRY(parse_document(&document, text, size, name));
@@ -349,8 +363,11 @@ sotto_status events_parse(struct event_list *out, const char *text, size_t size,
         TRY(json_get_array(&array, document, name, "events"));
         TRY(read_adjacency(&adjacency, document, name));
     }
-    TRY(read_events(out, array, adjacency, name));
+    TRY(read_events(&list, &(size_t){0}, array, adjacency, name));
+    *out = list;
+    list = (struct event_list){NULL, 0};
 done:
+    events_free(&list);
     json_free(document);
     return status;
 }
@@ -411,7 +428,7 @@ sotto_status events_parse_opacus(struct event_list *out, const char *text, size_
                      utf8_printable(shown, sizeof shown, mechanism, strlen(mechanism)));
         }
     }
-    TRY(make_list(&list, array, name));
+    TRY(make_list(&list, &(size_t){0}, array, name));
     for (size_t i = 0; i < list.count; i++) {
         snprintf(where, sizeof where, "%.250s: history[%zu]", name, i);
         TRY(read_triple(&list.events[i], json_at(array, i), where));

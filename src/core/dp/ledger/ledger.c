@@ -110,10 +110,14 @@ static void set_numbers(struct ledger_item *item, const struct ledger_charge *c)
 static sotto_status make_room(struct ledger *l)
 {
     sotto_status status = SOTTO_OK;
-    const size_t rest = l->at > 0 ? l->size / l->at + 1 : 2, /* lines go on as they were so far */
-        expected = l->charges * rest + l->charges / 16 * rest, capacity = expected > 16 ? expected : 16;
+    if (l->charges == 1)
+        l->second = l->at;
     if (l->charges < l->capacity)
         goto done;
+    /* charges go on as they were since the second: the first one may open columns, which takes many bytes */
+    const size_t each = l->charges > 1 ? (l->at - l->second) / (l->charges - 1) : 0,
+                 expected = each > 0 ? (l->size - l->at) / each / 16 * 17 : 0,
+                 capacity = l->charges + (expected > l->charges ? expected : l->charges + 16);
     REGROW(l->items, l->capacity, capacity);
     l->capacity = capacity;
 done:
@@ -164,7 +168,7 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
     TRY(make_room(l));
     TRY(ledger_item_make(&item, &l->known, c, imported));
     if (c->plan) {
-        TRY(ledger_plan_make(&item.plan, &l->known, c, where));
+        TRY(ledger_plan_make(&item.plan, &l->plans, &l->known, c, where));
         item.charged.plan = &item.plan->events; /* which lives as long as the ledger */
         keep_text(item.hash, sizeof item.hash, line->hash ? line->hash : "");
     }
@@ -188,9 +192,7 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
     if (!ledger_columns_count(l, &item.any_order))
         TRY(refuse_any_order(where));
     l->items[l->charges++] = item;
-    item.plan = NULL;
 done:
-    ledger_plan_free(item.plan);
     return status;
 }
 
@@ -391,8 +393,7 @@ done:
 
 static void free_counted(struct ledger *l)
 {
-    for (size_t i = 0; i < l->charges; i++)
-        ledger_plan_free(l->items[i].plan);
+    ledger_plans_free(l->plans);
     base_free(l->items);
     base_free(l->moved);
     ledger_records_free(&l->records);
@@ -708,5 +709,6 @@ void ledger_close(struct ledger *l)
     base_free(l->held);
     l->path = l->moved = l->held = NULL;
     l->items = NULL;
+    l->plans = NULL;
     l->charges = l->held_size = 0;
 }

@@ -20,8 +20,9 @@ struct ledger_plan {
     struct event_list events;
     size_t slots;
     unsigned char *spent; /* (slots) 1: by a release, whatever came of it */
-    char dataset_id[SOTTO_DATASET_ID];
+    const char *dataset_id;
 };
+struct plan_block;
 /** One charge as it counts. */
 struct ledger_item {
     char hash[65];        /* of its line, of a reservation or a plan */
@@ -33,7 +34,7 @@ struct ledger_item {
     bool seeded;
     bool derived;               /* what its line recorded was derived again (ledger_recorded.h) */
     struct any_order any_order; /* what it took of the columns */
-    struct ledger_plan *plan;   /* of a line of the ledger that is one, owned; else NULL */
+    struct ledger_plan *plan;   /* of a line of the ledger that is one; else NULL */
 };
 struct ledger;
 struct ledger {
@@ -50,15 +51,17 @@ struct ledger {
     char last[65];             /* hash of the last line; 64 zeros when empty */
     struct ledger_item *items; /* (charges): what ledger_sums_of() adds up */
     size_t capacity;           /* of items */
-    size_t size, at;           /* bytes that are read, and those in front of this line */
-    size_t imported;           /* entries of the conditional column that another program's account stated */
-    size_t seeded;             /* releases with seeded noise: no guarantee at all */
-    size_t charges;            /* entries that cost privacy; */
-    double delta;              /* the largest that one of them recorded */
-    struct privacy_unit unit;  /* of the first of them: losses of other units do not add up to it */
-    size_t inputs_only;        /* reservations that protect inputs and count on public labels */
-    struct sotto_dp budget;    /* epsilon NAN: none recorded */
-    struct sotto_dp recorded;  /* the same, but for a budget that holds for one charge */
+    struct plan_block *plans;  /* memory of their plans */
+    size_t size, at,
+        second;      /* bytes that are read, and those in front of this line and of the second charge */
+    size_t imported; /* entries of the conditional column that another program's account stated */
+    size_t seeded;   /* releases with seeded noise: no guarantee at all */
+    size_t charges;  /* entries that cost privacy; */
+    double delta;    /* the largest that one of them recorded */
+    struct privacy_unit unit; /* of the first of them: losses of other units do not add up to it */
+    size_t inputs_only;       /* reservations that protect inputs and count on public labels */
+    struct sotto_dp budget;   /* epsilon NAN: none recorded */
+    struct sotto_dp recorded; /* the same, but for a budget that holds for one charge */
     bool waits;   /* this budget is not written yet: it came with a release, and is written with its charge */
     bool officer; /* the budget was set by 'sotto ledger init': no trainer may record another */
     struct opened_columns opened;    /* what holds for any order of choices; count 0: not opened yet */

@@ -124,13 +124,38 @@ sotto_status plan_prepare(struct event_list *events, const struct privacy_unit *
 
 /* ---- plans of a ledger ---- */
 
-sotto_status ledger_plan_make(struct ledger_plan **out, struct part_memory *known,
+/* Plans live as long as their ledger: many share a block. */
+struct plan_block {
+    struct plan_block *before;
+    size_t used, room; /* bytes behind this head */
+};
+enum { PLAN_BLOCK = 1 << 15, PLAN_ALIGNMENT = _Alignof(struct ledger_plan) };
+
+/* Zeros. NULL: out of memory. */
+static void *take_block(struct plan_block **last, size_t bytes)
+{
+    struct plan_block *b = *last;
+    bytes = (bytes + PLAN_ALIGNMENT - 1) / PLAN_ALIGNMENT * PLAN_ALIGNMENT;
+    if (!b || b->room - b->used < bytes) {
+        const size_t room = bytes > PLAN_BLOCK ? bytes : PLAN_BLOCK;
+        if (!(b = base_alloc(sizeof *b + room, 1)))
+            return NULL;
+        *b = (struct plan_block){.before = *last, .room = room};
+        *last = b;
+    }
+    char *taken = (char *)(b + 1) + b->used;
+    b->used += bytes;
+    return taken;
+}
+
+sotto_status ledger_plan_make(struct ledger_plan **out, struct plan_block **blocks, struct part_memory *known,
                               const struct ledger_charge *charge, const char *where)
 {
     sotto_status status = SOTTO_OK;
-    struct ledger_plan *p = NULL;
+    struct ledger_plan *p;
     const struct event_list *from = charge->plan;
-    const size_t bytes = from->count * sizeof *from->events;
+    const char *id = charge->dataset_id ? charge->dataset_id : "";
+    const size_t bytes = from->count * sizeof *from->events, id_length = strnlen(id, SOTTO_DATASET_ID - 1);
     size_t slots;
     status = count_slots(&slots, known, from, charge->unit.rows);
     if (status == SOTTO_EINVAL || status == SOTTO_ENOTSUP)
@@ -139,20 +164,24 @@ sotto_status ledger_plan_make(struct ledger_plan **out, struct part_memory *know
         status = status == SOTTO_ENOMEM ? status : status_fail(SOTTO_EFORMAT, "%s", sotto_error_text());
         goto done;
     }
-    if (!(p = base_alloc(sizeof *p + bytes + slots, 1))) /* all in one block */
+    if (!(p = take_block(blocks, sizeof *p + bytes + slots + id_length + 1)))
         FAIL(SOTTO_ENOMEM, "%s: out of memory", where);
     p->events = (struct event_list){memcpy(p + 1, from->events, bytes), from->count};
     p->slots = slots;
     p->spent = (unsigned char *)(p->events.events + from->count);
-    snprintf(p->dataset_id, sizeof p->dataset_id, "%s", charge->dataset_id ? charge->dataset_id : "");
+    p->dataset_id = memcpy(p->spent + slots, id, id_length);
     *out = p;
 done:
     return status;
 }
 
-void ledger_plan_free(struct ledger_plan *p)
+void ledger_plans_free(struct plan_block *last)
 {
-    base_free(p);
+    while (last) {
+        struct plan_block *before = last->before;
+        base_free(last);
+        last = before;
+    }
 }
 
 size_t ledger_plan_spent(const struct ledger_plan *p)

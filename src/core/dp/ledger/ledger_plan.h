@@ -12,10 +12,11 @@ enum { PLAN_SLOTS = 100000 };
 sotto_status plan_prepare(struct event_list *events, const struct privacy_unit *unit);
 /** How many releases an event of a plan is; a run of steps is one. */
 size_t plan_event_slots(const struct sotto_event *event);
-/** Of a charge that is one; known: of ledger_charge_event(); free with ledger_plan_free(). EFORMAT: no such plan can be charged; ENOMEM. */
-sotto_status ledger_plan_make(struct ledger_plan **out, struct part_memory *known,
+/** Of a charge that is one; known: of ledger_charge_event(). It lives until ledger_plans_free() of *blocks, NULL at first.
+ * EFORMAT: no such plan can be charged; ENOMEM. */
+sotto_status ledger_plan_make(struct ledger_plan **out, struct plan_block **blocks, struct part_memory *known,
                               const struct ledger_charge *charge, const char *where);
-void ledger_plan_free(struct ledger_plan *plan);
+void ledger_plans_free(struct plan_block *blocks);
 /** How many of its slots. */
 size_t ledger_plan_spent(const struct ledger_plan *plan);
 /** What slot `slot`, from 1, asks; NULL: there is none. */

@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* NULL: there is no entry. */
-static const struct json *part_of(const struct json *entry, const char *key)
+/* Inline, so that the length of a key is known before the program runs. NULL: there is no entry. */
+static inline const struct json *part_of(const struct json *entry, const char *key)
 {
     return entry ? json_member(entry, key) : NULL;
 }
 
-static const char *text_of(const struct json *entry, const char *key)
+static inline const char *text_of(const struct json *entry, const char *key)
 {
     return json_text(part_of(entry, key));
 }
@@ -276,11 +276,13 @@ sotto_status ledger_line_parse_again(struct ledger_line *line, const char *text,
                                      const char *name)
 {
     struct json *document = line->document;
-    events_free(&line->plan);
-    *line = (struct ledger_line){0};
+    const struct ledger_line kept = {.plan.events = line->plan.events, .plan_room = line->plan_room};
+    *line = kept;
     const sotto_status status = json_parse_line(&document, text, size, name);
-    if (status != SOTTO_OK)
+    if (status != SOTTO_OK) {
+        ledger_line_free(line);
         return status;
+    }
     line->document = document;
     line->hash = text_of(document, "hash");
     line->run = text_of(document, "run");
@@ -316,14 +318,13 @@ sotto_status ledger_line_plan_number(size_t *charge, const struct ledger_line *l
     return json_get_size(charge, line->document, name, LEDGER_CHARGE_NUMBER);
 }
 
-static double number_or(const struct json *entry, const char *key, double missing)
+static inline double number_or(const struct json *entry, const char *key, double missing)
 {
-    const struct json *found = part_of(entry, key);
-    enum json_kind kind = found ? json_kind(found) : JSON_KIND_NULL;
-    return kind == JSON_KIND_REAL || kind == JSON_KIND_INTEGER ? json_number(found) : missing;
+    const double found = json_number(part_of(entry, key));
+    return isnan(found) ? missing : found;
 }
 
-static size_t size_or(const struct json *entry, const char *key, size_t missing)
+static inline size_t size_or(const struct json *entry, const char *key, size_t missing)
 {
     double x = number_or(entry, key, (double)missing);
     return x >= 0 && x <= 0x1p52 ? (size_t)x : missing;
@@ -532,7 +533,7 @@ sotto_status ledger_line_plan(struct ledger_line *line, const char *name)
     sotto_status status = SOTTO_OK;
     const struct json *events;
     TRY(json_get_array(&events, line->document, name, "events"));
-    TRY(events_from_json(&line->plan, events, name));
+    TRY(events_from_json(&line->plan, &line->plan_room, events, name));
 done:
     return status;
 }

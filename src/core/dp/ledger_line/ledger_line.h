@@ -136,7 +136,8 @@ struct ledger_line {
     struct ledger_output output;         /* released */
     struct ledger_settlement settlement; /* settled */
     size_t followed_by;     /* release, budget: lines of the same charge; without them it counts nothing */
-    struct event_list plan; /* plan, with the texts of the table of mechanisms */
+    struct event_list plan; /* plan, with the texts of the table of mechanisms; */
+    size_t plan_room;       /* events that its memory has room for, whatever the line is */
     struct plan_slot slot;  /* planned */
 };
 /** JSON, and no more: hash, run, mechanism and time are filled in. name: for errors. EFORMAT, ENOMEM. */
