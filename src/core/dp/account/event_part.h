@@ -55,6 +55,12 @@ sotto_status part_recall(const struct part **part, struct part_memory *known, co
                          size_t index);
 /** Pure epsilon of all releases of a part, failures not counted; upper INFINITY: it has none. */
 struct interval part_pure(const struct part *p);
+/** Its lower end; INFINITY: it has none. */
+static inline double part_pure_below(const struct part *p)
+{
+    const struct interval pure = part_pure(p);
+    return pure.hi < INFINITY ? pure.lo : INFINITY;
+}
 /** Epsilon of all parts by their privacy-loss distributions, 0 < delta < 1, failures not counted. *out is [0,
  * INFINITY] where a part has no scalar pair. ENOMEM. */
 sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n, double delta,

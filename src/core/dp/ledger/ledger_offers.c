@@ -92,7 +92,7 @@ static sotto_status need_of(struct need *out, struct part_memory *known, const s
     const struct part *p;
     TRY(part_recall(&p, known, e, 0));
     n.part = *p;
-    n.pure = part_pure(p).hi < INFINITY ? part_pure(p).lo * (1 - hair) : INFINITY;
+    n.pure = part_pure_below(p) * (1 - hair);
     n.coin = p->kind == PART_STATED ? p->failure.lo : 0;
     if (p->kind == PART_NOISE && p->m->by_l2 && !p->m->integer)
         n.square = iv_scale(iv_square(p->shifts.l2), p->count).lo * (1 - hair);

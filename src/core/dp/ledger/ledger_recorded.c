@@ -27,7 +27,7 @@ static bool is_less(double recorded, double least)
 
 static sotto_status require_pure(double recorded, const struct part *p, const char *where)
 {
-    const double least = part_pure(p).hi < INFINITY ? part_pure(p).lo : INFINITY;
+    const double least = part_pure_below(p);
     return is_less(recorded, least) ? ledger_recorded_refuse(where, "pure epsilon", recorded, least)
                                     : SOTTO_OK;
 }
@@ -43,7 +43,7 @@ static bool curve_is_below(const struct part *p, double epsilon, double delta)
 /* The smallest bound of those that a charge takes; the curve alone where that is enough. */
 static double least_epsilon(const struct part *p, double recorded, double delta)
 {
-    const double pure = part_pure(p).hi < INFINITY ? part_pure(p).lo : INFINITY;
+    const double pure = part_pure_below(p);
     double least = pure;
     struct sotto_account a;
     const bool curve = delta > 0 && (p->m->by_l2 || account_shift(p->m, &p->shifts).hi < INFINITY);
@@ -89,7 +89,7 @@ static sotto_status require_plan(struct part_memory *known, const struct event_l
     for (size_t i = 0; i < plan->count; i++) {
         const struct part *p;
         TRY(part_recall(&p, known, &plan->events[i], i));
-        pure += part_pure(p).hi < INFINITY ? part_pure(p).lo : INFINITY;
+        pure += part_pure_below(p);
         if (p->kind == PART_SAMPLED)
             continue;
         rho += p->count * iv_div(iv_square(p->shifts.l2), iv(p->m->zcdp_divisor)).lo;
