@@ -72,7 +72,7 @@ static sotto_status read_plan(struct sotto_table_encoding **e, struct ask_plan *
     sotto_status status = SOTTO_OK;
     struct ask_texts t = {0};
     TRY(ask_texts_read(&t, ask));
-    TRY(encoding_read_schema(e, ask->schema));
+    TRY(encoding_read_columns(e, ask->schema));
     if ((*e)->how != SOTTO_ENCODING_DECLARED)
         FAIL(SOTTO_EUSAGE,
              "ask: %s lists columns under from_rows, so their bounds were read off the rows; state them from "

@@ -76,10 +76,11 @@ sotto_status parser_column(size_t *column, struct parser *p)
                         t.text));
     if (t.kind != ASK_A_WORD && t.kind != ASK_A_QUOTE)
         TRY(ask_fail_at(&p->words, &t, "expected the name of a column"));
-    *column = strcmp(t.text, e->label) == 0 ? e->count : encoding_find(e, t.text);
-    if (*column == e->count && strcmp(t.text, e->label) != 0) {
+    const bool is_label = e->label && strcmp(t.text, e->label) == 0;
+    *column = is_label ? e->count : encoding_find(e, t.text);
+    if (*column == e->count && !is_label) {
         struct guess g = {.given = t.text};
-        for (size_t j = 0; j <= e->count; j++)
+        for (size_t j = 0; j < e->count + (e->label != NULL); j++)
             if (ask_column_kind(e, j) != COLUMN_IGNORED)
                 parser_guess(&g, ask_column_name(e, j));
         TRY(ask_fail_at(&p->words, &t, "'%s' is no column of %s%s", t.text, p->name, parser_guessed(&g)));

@@ -154,20 +154,29 @@ done:
     return status;
 }
 
-sotto_status encoding_check(const struct sotto_table_encoding *e, sotto_status code, const char *where)
+sotto_status encoding_check_columns(const struct sotto_table_encoding *e, sotto_status code,
+                                    const char *where)
 {
     sotto_status status = SOTTO_OK;
-    if (!e->label)
-        FAIL(code, "%s: no column is the label; expected exactly one", where);
     for (size_t j = 0; j < e->count; j++) {
         const struct encoding_column *c = &e->columns[j];
-        if (!c->name || encoding_find(e, c->name) < j || strcmp(c->name, e->label) == 0)
+        if (!c->name || encoding_find(e, c->name) < j || (e->label && strcmp(c->name, e->label) == 0))
             FAIL(code, "%s: column %zu is called '%.80s' like another column; expected different names",
                  where, j + 1, c->name ? c->name : "");
         TRY(check_column(c, code, where));
     }
     if (encoding_used(e) == 0)
         FAIL(code, "%s: has no column of kind number or category; expected at least one", where);
+done:
+    return status;
+}
+
+sotto_status encoding_check(const struct sotto_table_encoding *e, sotto_status code, const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    if (!e->label)
+        FAIL(code, "%s: no column is the label; expected exactly one", where);
+    TRY(encoding_check_columns(e, code, where));
     if (e->classes.count < 2)
         FAIL(code, "%s: label '%.80s' has %zu classes; expected at least 2", where, e->label,
              e->classes.count);

@@ -74,6 +74,9 @@ sotto_status encoding_create(struct sotto_table_encoding **out, size_t count);
 /** The last step of every reader. Fails with `code`, texts start with `where`: names that are missing or
  * double, fewer than 2 classes, bounds or scales that are not finite, a category that occurs twice. */
 sotto_status encoding_check(const struct sotto_table_encoding *e, sotto_status code, const char *where);
+/** The same of an encoding that may have no label. */
+sotto_status encoding_check_columns(const struct sotto_table_encoding *e, sotto_status code,
+                                    const char *where);
 /** Position of a column by name, or e->count. */
 size_t encoding_find(const struct sotto_table_encoding *e, const char *name);
 /** Columns that are not ignored. */
@@ -93,6 +96,8 @@ float *encoding_write(float *out, const struct sotto_table_encoding *e, const st
 
 /** Declared encodings. ECONFIG "schema.yaml:7:5: ...", ENOENT, EIO, ENOMEM. */
 sotto_status encoding_read_schema(struct sotto_table_encoding **out, const char *path);
+/** The same; where no column is the label, label is NULL and there are no classes: for statistics. */
+sotto_status encoding_read_columns(struct sotto_table_encoding **out, const char *path);
 sotto_status encoding_parse_schema(struct sotto_table_encoding **out, const char *text, size_t size,
                                    const char *name);
 

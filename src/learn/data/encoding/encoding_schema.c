@@ -175,7 +175,7 @@ static sotto_status read_from_rows(struct sotto_table_encoding *e, const struct 
     for (size_t k = 0; k < count; k++) {
         const char *column = config_text(c, "from_rows[%zu]", k);
         snprintf(path, sizeof path, "from_rows[%zu]", k);
-        if (encoding_find(e, column) == e->count && strcmp(column, e->label) != 0)
+        if (encoding_find(e, column) == e->count && (!e->label || strcmp(column, e->label) != 0))
             return config_fail(c, path, "'%.80s' is not a column of this schema", column);
     }
     if (count > 0) {
@@ -185,13 +185,14 @@ static sotto_status read_from_rows(struct sotto_table_encoding *e, const struct 
     return SOTTO_OK;
 }
 
-static sotto_status from_config(struct sotto_table_encoding **out, const struct config *c, const char *name)
+static sotto_status from_config(struct sotto_table_encoding **out, const struct config *c, const char *name,
+                                bool labelled)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_table_encoding *e = NULL;
     size_t count = config_length(c, "columns"), markers = config_length(c, "missing");
     const char *base = path_base(name);
-    if (count < 2)
+    if (labelled && count < 2)
         FAIL(SOTTO_ECONFIG, "%s: describes %zu columns; expected a label and at least one other", name,
              count);
     TRY(encoding_create(&e, count));
@@ -202,7 +203,8 @@ static sotto_status from_config(struct sotto_table_encoding **out, const struct 
     for (size_t k = 0; k < markers; k++)
         TRY(text_list_add(&e->missing, config_text(c, "missing[%zu]", k)));
     TRY(read_columns(e, c));
-    TRY(encoding_check(e, SOTTO_ECONFIG, name));
+    TRY(labelled || e->label ? encoding_check(e, SOTTO_ECONFIG, name)
+                             : encoding_check_columns(e, SOTTO_ECONFIG, name));
     TRY(read_from_rows(e, c));
     *out = e;
     e = NULL;
@@ -217,7 +219,18 @@ sotto_status encoding_parse_schema(struct sotto_table_encoding **out, const char
     sotto_status status = SOTTO_OK;
     struct config *c = NULL;
     TRY(config_read(&c, text, size, name, rows, NULL));
-    TRY(from_config(out, c, name));
+    TRY(from_config(out, c, name, true));
+done:
+    config_free(c);
+    return status;
+}
+
+static sotto_status read_schema(struct sotto_table_encoding **out, const char *path, bool labelled)
+{
+    sotto_status status = SOTTO_OK;
+    struct config *c = NULL;
+    TRY(config_read_file(&c, path, rows, NULL));
+    TRY(from_config(out, c, path, labelled));
 done:
     config_free(c);
     return status;
@@ -225,11 +238,10 @@ done:
 
 sotto_status encoding_read_schema(struct sotto_table_encoding **out, const char *path)
 {
-    sotto_status status = SOTTO_OK;
-    struct config *c = NULL;
-    TRY(config_read_file(&c, path, rows, NULL));
-    TRY(from_config(out, c, path));
-done:
-    config_free(c);
-    return status;
+    return read_schema(out, path, true);
+}
+
+sotto_status encoding_read_columns(struct sotto_table_encoding **out, const char *path)
+{
+    return read_schema(out, path, false);
 }

@@ -26,11 +26,16 @@ static sotto_status place_by_name(size_t *where, const char *name, const char *c
 static sotto_status place_by_position(size_t *where, size_t *label, const struct sotto_table_encoding *e,
                                       size_t columns, const char *file)
 {
+    *label = columns;
+    if (!e->label && columns != e->count)
+        return status_fail(SOTTO_EFORMAT, "%s: has %zu columns and no header; expected %zu", file, columns,
+                           e->count);
     if (columns != e->count && columns != e->count + 1)
         return status_fail(SOTTO_EFORMAT,
                            "%s: has %zu columns and no header; expected %zu, or %zu with '%.80s'", file,
                            columns, e->count, e->count + 1, e->label);
-    *label = columns > e->count ? e->label_at : columns;
+    if (columns > e->count)
+        *label = e->label_at;
     for (size_t j = 0; j < e->count; j++)
         where[j] = j + (j >= *label);
     return SOTTO_OK;
@@ -44,7 +49,9 @@ sotto_status encoding_place(size_t *where, size_t *label, const struct sotto_tab
         TRY(place_by_position(where, label, e, columns, file));
         goto done;
     }
-    TRY(place_by_name(label, e->label, header, columns, file));
+    *label = columns;
+    if (e->label)
+        TRY(place_by_name(label, e->label, header, columns, file));
     for (size_t j = 0; j < e->count; j++) {
         TRY(place_by_name(&where[j], e->columns[j].name, header, columns, file));
         if (where[j] == columns && e->columns[j].kind != COLUMN_IGNORED)

@@ -151,6 +151,31 @@ PY
   [[ "$output" == *"column 'crp' is missing"*"was charged"* ]]
 }
 
+@test "a schema needs no label" {
+  grep -v label s.yaml > plain.yaml
+  cut -d, -f1-4 t.csv > plain.csv
+  "$SOTTO" ask plain.csv 'mean age; count by ward; histogram age [0, 50, 100] where ward = A' --schema plain.yaml --quiet --dataset-id plain --person none --epsilon 100 -o a.csv
+  awk -F, '/^mean age/ { exit !($5 > 49 && $5 < 50.2) }' a.csv
+  verified a.csv
+  run "$SOTTO" ask plain.csv 'count by out' --schema plain.yaml --dataset-id plain --person none --epsilon 1 -o b.csv
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"'out' is no column of plain.yaml; expected one of age, crp, ward"* ]]
+  run "$SOTTO" ask t.csv 'mean age' --schema plain.yaml --dataset-id plain --person none --epsilon 1 -o b.csv
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"column 'out' is not described"* ]]
+  { sed 's/^columns/header: false\ncolumns/' plain.yaml; } > bare.yaml
+  tail -n +2 plain.csv > bare.csv
+  "$SOTTO" ask bare.csv 'mean age; count' --schema bare.yaml --quiet --dataset-id bare --person who --rows-per-person 4 --epsilon 100 -o c.csv
+  grep -q '^count,count,2000,2000,2000,0,yes$' c.csv
+  run "$SOTTO" ask <(cut -d, -f1-3 bare.csv) 'mean age' --schema bare.yaml --quiet --dataset-id other --person none --epsilon 1 -o d.csv
+  [ "$status" -ne 0 ]
+  printf 'schema: sotto.schema/1\ncolumns:\n  - {name: age, type: number, bounds: [0, 100]}\n' > one.yaml
+  cut -d, -f2 t.csv > one.csv
+  "$SOTTO" ask one.csv 'median age' --schema one.yaml --quiet --dataset-id one --epsilon 10 -o e.csv
+  run "$SOTTO" data import plain.csv --schema plain.yaml -o set
+  [ "$status" -ne 0 ] # to learn from a table takes a label
+}
+
 @test "of each person the first rows count, and the guarantee is a person's" {
   run "$SOTTO" ask t.csv 'count; count where out = no' "${asked[@]}" --person who --rows-per-person 3 --epsilon 1e3 --delta 1e-6 -o a.csv
   [ "$status" -eq 0 ]
