@@ -1396,9 +1396,16 @@ def check_facts(v, c, facts, values, expected):
             scale = recipe.get("noise_multiplier", 0) * recipe.get("max_grad_norm", 0)
             v.check("noise", recipe["noise"] == c["mechanism"] and bool(steps) == ("run" in c) and
                     (not steps or near(c["scale"], scale)), "the recipe says other noise than the certificate")
-        if steps and "run" in c and c.get("records") and recipe.get("batch"):
-            v.check("sample rate", near(c["run"]["sample_rate"], min(1, recipe["batch"] / c["records"])),
-                    f"batches of {recipe['batch']} out of {c['records']} records, the certificate {c['run']['sample_rate']!r}")
+        if steps and "run" in c and c.get("records") and "noise" in recipe:
+            records, batch = c["records"], recipe.get("batch") or c["records"]  # without batches: all records in each step
+            taken = math.ceil(recipe["epochs"] * records / batch) if recipe.get("batch") else recipe["steps"]
+            v.check("sample rate", near(c["run"]["sample_rate"], min(1, batch / records)),
+                    f"batches of {batch} out of {records} records, the certificate {c['run']['sample_rate']!r}")
+            v.check("steps in the file", c["run"]["steps"]["used"] == taken and near(c["run"]["max_grad_norm"], recipe["max_grad_norm"]),
+                    f"the recipe says {taken} steps clipped to {recipe['max_grad_norm']}, the certificate {c['run']['steps']['used']} clipped to {c['run']['max_grad_norm']}")
+            v.done.append("noise, rate and steps agree with the file's recipe")
+            v.proof = "training by the stated recipe"
+            return
     v.left.append("that sensitivity, noise, rate and steps agree with the file's recipe: not checked here; the program that made the certificate says that it did")
 
 

@@ -82,7 +82,7 @@ both() {
   head_by dp-sgd --batch 8 --epochs 2
   both dp-sgd.safetensors dp-sgd.jsonl
   grep -q "claim        epsilon at most 0.100[0-9]*, re-derived here; the certificate says 0.1 at delta" python.txt
-  grep -q "proved       the account alone, for noise of that scale and the stated sensitivity" python.txt
+  grep -q "proved       sensitivity and account, for training by the stated recipe" python.txt
   [ "$(grep -o "epsilon re-derived from rate, noise and 6 steps" python.txt | wc -l)" = 2 ] # both adjacencies
   head_by dp-sgd --batch 8 --epochs 1 --noise logistic --ledger-move
   both dp-sgd.safetensors dp-sgd.jsonl

@@ -129,8 +129,10 @@ def officer(browser, folder):
     for what, paths, words in (("no signature", at("mean.npy", certificate, "mean.html"), "Not signed: "), ("no file", [*at(certificate, signature), *pub], "The released file was not given: nothing was checked about it."),
                                ("no key", release, "Signed, but you gave no key: "), ("a ledger alone", at("mean.jsonl"), "The ledger's chain is whole. No release was checked.")):
         expect(says(what, paths, words).startswith(words), f"{what}: '{words}' is not the first line")
-    said = says("a run", at("run.safetensors", "run.safetensors.certificate.json", "run.html"), "Not signed: ", "Not checked here; the program that made the certificate says that it did: ",
-                "Ask the data office for the written result of 'sotto verify'.", "This page's own count gives at most ", "accepts up to 1 % more", " %, which was not checked here.", never=("derives more", "word is taken"))
+    said = says("a run without its file", at("run.safetensors.certificate.json"), "Not checked here; the program that made the certificate says that it did: ",
+                "Ask the data office for the written result of 'sotto verify'.", never=("derives more", "word is taken"))
+    said = says("a run", at("run.safetensors", "run.safetensors.certificate.json", "run.html"), "Not signed: ", "Noise, rate and steps agree with the file's recipe.",
+                "Proved here: sensitivity and account, for training by the stated recipe", "This page's own count gives at most ", "accepts up to 1 % more", " %, which was not checked here.")
     own, stated = (float(re.search(pattern, said)[1]) for pattern in (r"finds at most ([\d.]+) %", r"The page run.html says ([\d.]+) %"))
     expect(own > stated, f"{own} and {stated} %")
     # keys as people have them
