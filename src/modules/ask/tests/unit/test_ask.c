@@ -739,7 +739,7 @@ static void check_cover(const size_t covered[2], size_t draws, bool exact)
 
 TEST(intervals_of_second_moments_cover)
 {
-    const size_t draws = (size_t)by_effort(2000, 10000, 100000);
+    const size_t draws = (size_t)by_effort(500, 3000, 20000);
     struct rng rng = rng_stream(7, RNG_TEST, 5, 0);
     for (int gaussian = 0; gaussian <= 1; gaussian++)
         for (int pair = 0; pair <= 1; pair++)
