@@ -6,8 +6,8 @@
 
 const struct sotto_option options_head_privacy[] = {
     {"epsilon", REAL(target.epsilon, "E"), .value = "auto", .range = "(0,inf)",
-     .group = "Noise and guarantee", .help = "target epsilon, met with the smallest noise",
-     .aliases = "eps", .old_names = "target-epsilon"},
+     .group = "Noise and guarantee", .help = "target epsilon, met with the smallest noise", .aliases = "eps",
+     .old_names = "target-epsilon"},
     {"max-tpr", TEXT(risk.max_tpr, "TPR@FPR"), .group = "Noise and guarantee",
      .help = "instead of an epsilon, such as 0.02@0.01: no test of membership has a higher true-positive "
              "rate at that false-positive rate; the smallest noise for it is found"},
