@@ -183,7 +183,7 @@ refused() { # code, text, command
 @test "a canary that is not finite, or has no class, ends no training" {
   sed -i '12s/^[^,]*,/nan,/; 13s/^[^,]*,/1e300,/' x.csv
   sed -i '14s/.*/12/' y.csv
-  few=(head "${plain[@]}" --dataset-id toy --trainer dp-sgd --batch 1 --epochs 1 --noise-multiplier 2 --delta 1e-3 --ledger l.jsonl)
+  few=(head "${plain[@]}" --dataset-id toy --trainer dp-sgd --lr 0.001 --batch 1 --epochs 1 --noise-multiplier 2 --delta 1e-3 --ledger l.jsonl)
   for adjacency in zero-out replace-one; do
     for kind in in-distribution mislabelled; do
       k=99; [ $adjacency-$kind != zero-out-in-distribution ] || k=199 # nearly all records are canaries

@@ -47,7 +47,7 @@ TEST(defaults_are_kerass)
     assert_int_equal(r.hidden_count, 0);
     assert_int_equal(r.epochs, 20);
     assert_int_equal(r.batch, 25);
-    assert_true(r.lr == 1e-3);
+    assert_true(r.lr == 0);
 }
 
 TEST(heads_learn_blobs)

@@ -83,6 +83,8 @@ sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t,
 sotto_status head_recipe_resolve(struct sotto_head_recipe *out, const struct sotto_head_recipe *given);
 /** The resolved recipe becomes the head's. */
 void head_take_recipe(struct sotto_head *h, const struct sotto_head_recipe *r);
+/** r->lr, or what 0 stands for. */
+double head_recipe_rate(const struct sotto_head_recipe *r);
 /** Checks a resolved recipe. EINVAL names the member; on success r->trainer points to static text, defaults
  * that depend on other members are filled in, and members that the trainer does not use are 0. */
 sotto_status head_recipe_check(struct sotto_head_recipe *r);

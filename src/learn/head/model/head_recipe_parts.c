@@ -13,6 +13,13 @@
  * rates on each toy of notes/results.md, where the rate of Adam stayed at the first weights. */
 static const double STEP = 0.001, DP_SGD_STEP = 0.5;
 
+double head_recipe_rate(const struct sotto_head_recipe *r)
+{
+    if (r->lr > 0)
+        return r->lr;
+    return strcmp(r->trainer, "dp-sgd") == 0 ? DP_SGD_STEP * (1 - r->momentum) / r->max_grad_norm : STEP;
+}
+
 sotto_status head_recipe_check_ranges(const struct sotto_head_recipe *r, const char *members)
 {
     return sotto_options_check(r, options_head_recipe, members);
@@ -36,8 +43,7 @@ sotto_status head_recipe_check_batches(struct sotto_head_recipe *r)
                 "hidden width %zu is out of range; expected 1 to %u", r->hidden[i], 1u << 20);
     TRY(head_recipe_check_epochs(r));
     TRY(head_recipe_check_ranges(r, "lr|augment_noise"));
-    if (r->lr == 0)
-        r->lr = strcmp(r->trainer, "dp-sgd") == 0 ? DP_SGD_STEP * (1 - r->momentum) / r->max_grad_norm : STEP;
+    r->lr = head_recipe_rate(r);
 done:
     return status;
 }
@@ -62,7 +68,7 @@ void head_recipe_text_batches(char out[HEAD_RECIPE_TEXT], const struct sotto_hea
 {
     char lr[32], hidden[SOTTO_MAX_HIDDEN * 24 + 1] = "", sigma[32], augment[56] = "";
     size_t used = 0;
-    head_recipe_shortest(lr, r->lr);
+    head_recipe_shortest(lr, head_recipe_rate(r));
     head_recipe_shortest(sigma, r->augment_noise);
     if (r->augment_noise > 0) /* older recipes have none */
         snprintf(augment, sizeof augment, "\"augment_noise\":%s,", sigma);

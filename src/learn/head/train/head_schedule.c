@@ -6,11 +6,12 @@
 
 struct head_update head_update_at(const struct sotto_head_recipe *r, size_t step)
 {
-    struct head_update u = {.adam = strcmp(r->trainer, "adam") == 0, .rate = (real)r->lr};
+    const double rate = head_recipe_rate(r);
+    struct head_update u = {.adam = strcmp(r->trainer, "adam") == 0, .rate = (real)rate};
     if (!u.adam)
         return u;
     double t = (double)step;
-    u.rate = (real)(r->lr * sqrt(1 - pow(HEAD_BETA2, t)) / (1 - pow(HEAD_BETA1, t)));
+    u.rate = (real)(rate * sqrt(1 - pow(HEAD_BETA2, t)) / (1 - pow(HEAD_BETA1, t)));
     u.flush = step % 64 == 0; /* 0.9^64 keeps what is above 2^-100 far from denormal numbers */
     u.forget1 = (real)(1 - HEAD_BETA1);
     u.forget2 = (real)(1 - HEAD_BETA2);
@@ -48,5 +49,5 @@ sotto_status head_diverged(size_t epoch, const struct sotto_head_recipe *r)
     return status_fail(
         SOTTO_EDIVERGED,
         "head: a weight became infinite or NaN in epoch %zu (lr %g); try a smaller lr or scaled features",
-        epoch + 1, r->lr);
+        epoch + 1, head_recipe_rate(r));
 }

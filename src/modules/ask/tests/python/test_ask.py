@@ -39,7 +39,7 @@ def test_frames(schema, tmp_path):
     crp = dict(r.frames["crp"])
     assert list(crp) == ["ward", "statistic", "value", "low", "high", "deviation", "public"] and list(crp["ward"]) == ["A", "B", "(other)", "(missing)"]
     assert abs(crp["value"][0] - 10.5) < 1 and abs(crp["value"][1] - 30.5) < 1 and crp["low"][0] < crp["value"][0] < crp["high"][0]
-    assert abs(dict(r.frames["count where age >= 50"])["value"][0] - 1000) < 60 and np.isnan(dict(r.frames["quantile age 0.25 0.5"])["low"][0])
+    assert abs(dict(r.frames["count where age >= 50"])["value"][0] - 1000) < 60 and (lambda q: q["low"][0] <= q["value"][0] <= q["high"][0])(dict(r.frames["quantile age 0.25 0.5"]))
     count = dict(r.frames["count"])
     assert (list(count["value"]), list(count["public"]), "ward" in count) == ([2000], [True], False)
     for file in (r.to_csv(tmp_path / "a.csv"), r.to_json(tmp_path / "a.json")):
@@ -95,5 +95,5 @@ def test_refused(schema, tmp_path):
     assert not [e for e in ledger.entries() if e.event == "release"] and not list((tmp_path / "temporary").iterdir())
     with pytest.raises(ValueError, match="^(?!.*temporary).*table.csv") as e:
         Table({"age": [1, 2]}, schema=schema, ledger=ledger, person="none").ask("mean age", epsilon=0.5)
-    assert "charged" in str(e.value)
+    assert "charged" not in str(e.value)
     assert not list((tmp_path / "temporary").iterdir())
