@@ -23,9 +23,12 @@ total() { "$SOTTO" ledger show --dataset-id "${1:-toy}" --json | "$python" -c "i
 less() { "$python" -c 'import sys; sys.exit(not float(sys.argv[1]) < float(sys.argv[2]))' "$1" "$2"; }
 
 @test "a head that a limit of time stops costs what was done, and goes on inside the budget" {
-  SLURM_JOB_END_TIME=$(date +%s) run "${command[@]}"
-  [ "$status" -eq 130 ] || { echo "$status $output"; false; }
-  [[ "$output" == *"the job's time is nearly over"*"was charged: "*"; the same command continues"* ]]
+  for later in 0 1 2 4 8; do # a busy machine may not have charged before the clock strikes
+    SLURM_JOB_END_TIME=$(($(date +%s) + later)) run "${command[@]}"
+    [ "$status" -eq 130 ] || { echo "$status $output"; false; }
+    [[ "$output" != *"was charged"* ]] || break
+  done
+  [[ "$output" == *"the job's time is nearly over"*"was charged: "*"; the same command continues"* ]] || { echo "$output"; false; }
   less "$(total)" 1.9
   [[ "$("$SOTTO" ledger show --dataset-id toy)" == *"(settled: "*" steps)"* ]]
   "$python" "$cases" "$verifier" settlements "$SOTTO" "$XDG_DATA_HOME/sotto/ledger/toy.jsonl"
