@@ -48,8 +48,8 @@ two_sheets() {
   has page.html "Classifier on features" "Made from 60 records of the data set “synthetic-images-n60”" "Purpose: ward <outcomes>" "Who answers for it: privacy <office>" \
     "Proved: epsilon at most 0.3 at delta 0.001 for one record (replace-one)." \
     "Anyone who studies this model, by any method and with any other knowledge, finds at most 1.45 % of the records at 1 % false alarms. Guessing finds 1 %." \
-    "ε ≤ 1 very strong: this release" "Used: 0.7 %. Another release fits if its noise is pure and its epsilon at most " "Spent by all releases of the ledger, this one included, as if chosen beforehand: epsilon " " of 5 at delta 0.01" "the budget itself holds for any order of choices" \
-    "Not checked" "You confirm by signing" "The ledger is kept" "Digital signature: none" "Paper proves none of this. Check file and certificate in your browser: verify.html of your own" "two records have about epsilon 0.6, five 1.5." "If you do not know one of these, do not sign" "Technical annex"
+    "ε ≤ 1 very strong: this release" "Used: 0.7 %. Another release fits if its noise is pure and its epsilon at most " "Spent by all releases of the ledger, this one included, as if chosen beforehand, which leaves no more room: epsilon " " of 5 at delta 0.01" "the budget itself holds for any order of choices" \
+    "Not checked" "You confirm by signing" "The ledger is kept" "Digital signature: none" "Paper proves none of this. Check file and certificate in your browser with a verify.html that you put here yourself" "two records have about epsilon 0.6, five 1.5." "If you do not know one of these, do not sign" "Technical annex"
   grep -qF "$(sha256sum h.safetensors | cut -d' ' -f1)" page.html
   grep -q '<a href="verify.html">' page.html
   [ "$(grep -c '<h1 data-verdict>' page.html)" -eq 1 ]

@@ -38,7 +38,7 @@ total() { "$SOTTO" ledger show l.jsonl --json | sed -n 's/^  "total": \([0-9.]*\
 @test "the page says what is spent, by which releases, and who may be told what" {
   "$SOTTO" ledger show l.jsonl --html -o page.html
   has page.html "synthetic-images-n60" "Who answers for it: privacy <office>" "Spent: epsilon $(total) at delta 0.01, by 2 charges." "set by the officer" \
-    "Used: 9.1 %. Another release fits if its noise is pure and its epsilon at most 4.54." "Spent by all releases of the ledger, as if chosen beforehand: epsilon $(total) of 5 at delta 0.01; the budget itself holds for any order of choices." \
+    "Used: 9.1 %. Another release fits if its noise is pure and its epsilon at most 4.54." "Spent by all releases of the ledger, as if chosen beforehand, which leaves no more room: epsilon $(total) of 5 at delta 0.01; the budget itself holds for any order of choices." \
     "Everybody" "Protected files and their certificates may be published. Released files in this ledger: 2." \
     "Nobody outside" "The ledger, and this page" "they follow the history of records" "The owner alone" "sotto ledger overlap" "laplace ; files: 1" "means 0.2501 pure 0.2501 or mu "
   [ "$(grep -c '^<tr><td' page.html)" -eq 2 ]

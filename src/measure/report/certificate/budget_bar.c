@@ -79,7 +79,9 @@ void budget_bar_put(struct page *p, const struct json *ledger, const char *relea
         put_spent(p, "Spent by all releases of the ledger", total);
         return;
     }
-    page_format(p, "Spent by %s, as if chosen beforehand: epsilon %s of %.6g at delta %.4g; %s.</p>\n",
+    page_format(p,
+                "Spent by %s, as if chosen beforehand, which leaves no more room: epsilon %s of %.6g at "
+                "delta %.4g; %s.</p>\n",
                 releases, number_text_up(spent, total, 4), budget, number_of(ledger, "budget.delta"),
                 number_of(ledger, "any_order.epsilon") <= budget
                     ? "the budget itself holds for any order of choices"

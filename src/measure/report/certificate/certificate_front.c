@@ -201,10 +201,11 @@ static void put_signature(struct page *p, const struct facts *f)
     if (!f->v.signed_by)
         page_html(
             p, "Digital signature: none, so file, certificate and ledger could have been changed together.");
-    page_html(p, "<br>\nPaper proves none of this. Check file and certificate in your browser: <a "
-                 "href=\"verify.html\">verify.html</a> of your own, never one that came with them; it sends "
-                 "nothing to "
-                 "anybody.</p>\n");
+    page_html(
+        p,
+        "<br>\nPaper proves none of this. Check file and certificate in your browser with a <a "
+        "href=\"verify.html\">verify.html</a> that you put here yourself, never one that came with them; it "
+        "sends nothing to anybody.</p>\n");
 }
 
 void front_put(struct page *p, const struct facts *f)
