@@ -195,6 +195,19 @@ static int write_manual(const char *what, const char *folder)
     return status == SOTTO_OK ? 0 : report_failure(status, 0, NULL);
 }
 
+/* On a stack of its own: kernels that oneDNN writes while it runs use the stack pointer as any other register, so that the system
+ * would put a signal's frame into their data. It asks the main thread first, whose stack this is. */
+static void handle_signal(int number, void (*handler)(int))
+{
+    static char stack[1 << 16];
+    const stack_t own = {.ss_sp = stack, .ss_size = sizeof stack};
+    struct sigaction how = {.sa_handler = handler, .sa_flags = SA_ONSTACK | SA_RESTART};
+    sigemptyset(&how.sa_mask);
+    if (sigaltstack(&own, NULL) != 0)
+        how.sa_flags = SA_RESTART;
+    sigaction(number, &how, NULL);
+}
+
 static sotto_status main_work(const struct verb *verb, const struct options *options, int json)
 {
     struct sotto_context ctx = {.threads = (int)option_count(options, "threads"), .stop = &stop};
@@ -203,12 +216,12 @@ static sotto_status main_work(const struct verb *verb, const struct options *opt
         ctx.progress = terminal_progress;
         ctx.log = terminal_log;
     }
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
-    signal(SIGBUS, on_lost_file);
+    handle_signal(SIGINT, on_signal);
+    handle_signal(SIGTERM, on_signal);
+    handle_signal(SIGBUS, on_lost_file);
     if (cli_team() || cli_shares())
-        signal(SIGUSR1, on_signal); /* of a scheduler, before the time is over */
-    signal(SIGALRM, on_alarm);
+        handle_signal(SIGUSR1, on_signal); /* of a scheduler, before the time is over */
+    handle_signal(SIGALRM, on_alarm);
     unsigned seconds;
     sotto_status status = launcher_time(&seconds, options);
     if (cli_writes() || cli_shares()) /* one clock decides for all ranks that wait for each other */
