@@ -29,7 +29,7 @@ SOTTO_API const char *sotto_number_text(char out[SOTTO_NUMBER_TEXT], double x, i
 SOTTO_API const char *sotto_mechanism_title(size_t i);
 /** Out: *json: the account as one JSON object, schema sotto.account/1; free with sotto_text_free() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_json(char **json, const struct sotto_account *account);
-/** Puts the sentence that must be true of values that were read from the private data in front of the account's note, which is cut
+/** Puts a sentence in front of the account's note: what must be true of values that were read from the private data. The note is cut
  *  where it has no room.
  *
  *  In:      read_from_data  their names, the last one followed by NULL; "l1"
