@@ -66,6 +66,51 @@ def test_save_load_pickle(result, tmp_path, monkeypatch):
     assert len(repr(result).splitlines()) <= 8
 
 
+def test_a_frame_has_one_row_for_each_attack(result):
+    pytest.importorskip("pandas")
+    frame = result.to_dataframe()
+    assert list(frame["attack"]) == list(result) and frame["attack"].is_unique
+    for rate in result.worst.rates:
+        tpr = float("nan") if rate.refused else result.worst.tpr(rate.fpr).estimate
+        np.testing.assert_equal(float(frame.set_index("attack")[f"tpr@{rate.fpr:g}"][result.worst.name]), tpr)
+
+
+class Axes:
+    """What plot() draws, without matplotlib."""
+
+    def __init__(self):
+        self.drawn, self.labels, self.facts = [], [], {}
+
+    def plot(self, x, y, label=None, **_):
+        self.drawn.append((np.asarray(x), np.asarray(y)))
+        self.labels += [label] if label else []
+
+    def stairs(self, values, edges, label=None, **_):
+        self.plot(values, edges, label)
+
+    def set(self, **facts):
+        self.facts.update(facts)
+
+    def legend(self, **_):
+        pass
+
+
+def test_plots_of_curves_and_of_scores(result):
+    axes = Axes()
+    assert result.plot(axes) is axes and len(axes.labels) == len(result)
+    axes = Axes()
+    result.plot(axes, kind="scores", attack="loss")
+    (members, edges), (others, _) = axes.drawn
+    assert axes.labels == ["members", "non-members"] and axes.facts["xlabel"] == "score of loss"
+    assert abs(members.sum() - 1) < 1e-12 and abs(others.sum() - 1) < 1e-12 and len(edges) == len(members) + 1
+    # members have the smaller loss: their scores lie higher
+    middle = (edges[1:] + edges[:-1]) / 2
+    assert (members * middle).sum() > (others * middle).sum()
+    for wrong in ({"kind": "pie"}, {"attack": "none"}):
+        with pytest.raises(ValueError, match="expected"):
+            result.plot(Axes(), **wrong)
+
+
 def test_gates(result):
     result.check("auc<0.2", "claim>1")
     with pytest.raises(sotto.GateFailed, match="auc>0.6") as e:

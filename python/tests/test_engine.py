@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import io
 import logging
 import os
 import pathlib
@@ -451,58 +452,38 @@ def reports(ctx):
     return lib.SOTTO_OK
 
 
-def stand_in(monkeypatch):
-    bars = []
-
-    class tqdm:
-        def __init__(self, total, desc, unit):
-            self.total, self.desc, self.unit, self.n, self.closed = total, desc, unit, 0, False
-            bars.append(self)
-
-        def update(self, n):
-            self.n += n
-
-        def close(self):
-            self.closed = True
-
-    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
-    monkeypatch.setitem(sys.modules, "tqdm.auto", types.SimpleNamespace(tqdm=tqdm))
-    return bars
+def shown(terminal):
+    stream = io.StringIO()
+    stream.isatty = lambda: terminal
+    return stream
 
 
-def test_progress_by_tqdm(monkeypatch):
-    bars = stand_in(monkeypatch)
-    run(fake(reports), progress=True)
-    assert [(b.desc, b.n, b.total, b.unit, b.closed) for b in bars] == [("one", 4, 4, "rows", True), ("two", 2, None, "rows", True)]
-    run(fake(reports), progress=False)
-    monkeypatch.setattr(sys, "stderr", types.SimpleNamespace(isatty=lambda: False))
+@pytest.mark.parametrize("progress, terminal, expected", [(True, False, True), (None, True, True), (None, False, False), (False, True, False)])
+def test_progress_is_one_line_where_somebody_looks(monkeypatch, progress, terminal, expected):
+    monkeypatch.setattr(sys, "stderr", shown(terminal))
+    run(fake(reports), progress=progress)
+    said = sys.stderr.getvalue()
+    assert said.count("\n") == expected and said.endswith("\rtwo: 2 rows     \n" if expected else "")
+
+
+def test_progress_of_a_notebook_is_printed_and_not_red(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ipykernel", types.ModuleType("ipykernel"))
+    monkeypatch.setattr(sys, "stderr", shown(False))
+    monkeypatch.setattr(sys, "stdout", shown(False))
     run(fake(reports), progress=None)
-    assert len(bars) == 2
-    monkeypatch.setattr(sys, "stderr", types.SimpleNamespace(isatty=lambda: True))
-    run(fake(reports), progress=None)
-    assert len(bars) == 4
+    assert "two: 2 rows" in sys.stdout.getvalue() and sys.stderr.getvalue() == ""
+
+
+def test_progress_ends_its_line_after_an_error(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", shown(True))
 
     def breaks(ctx):
         reports(ctx)
         return lib.SOTTO_EINTERNAL
 
     with pytest.raises(sotto.InternalError):
-        run(fake(breaks), progress=True)
-    assert all(b.closed for b in bars)
-
-
-def test_progress_by_the_real_tqdm(capsys):
-    pytest.importorskip("tqdm")
-    run(fake(reports), progress=True)
-    assert "one: 100%" in capsys.readouterr().err
-
-
-def test_progress_without_tqdm(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    run(fake(reports), progress=True)
-    assert capsys.readouterr().err.endswith("\rtwo: 2 rows\n")
-    run(fake(reports), progress=None)
-    assert capsys.readouterr().err == ""
+        run(fake(breaks), progress=None)
+    assert sys.stderr.getvalue().endswith("\n")
 
 
 def test_log(caplog):

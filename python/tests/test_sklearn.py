@@ -120,6 +120,33 @@ def test_every_fit_of_a_grid_is_charged(blobs, tmp_path):
     assert float(ledger.total(1e-5).proved) > 1
 
 
+@pytest.mark.parametrize("folds", [2, 8])
+@pytest.mark.parametrize("steps", [False, True])
+def test_a_search_beyond_the_budget_ends_with_it(blobs, tmp_path, folds, steps):
+    x, y = blobs
+    ledger = sotto.Ledger(tmp_path / "grid.jsonl", dataset="grid", budget=(1.1, 1e-5))
+    model = DPClassifier(.5, classes=["ant", "bee", "cat"], data_norm=2.0, ledger=ledger, steps=20)
+    grid = {"max_grad_norm": [.5, 1.0]}
+    if steps:
+        model, grid = make_pipeline(PublicScaler(bounds=(-5, 5)), model), {"dpclassifier__max_grad_norm": [.5, 1.0]}
+    with warnings.catch_warnings(), pytest.raises(sotto.BudgetExceeded):
+        warnings.simplefilter("ignore")
+        for _ in range(3):
+            GridSearchCV(model, grid, cv=folds).fit(x, y)
+    assert 3 <= sum(e.event == "reserve" for e in ledger.entries()) < 3 * (2 * folds + 1)
+    clone(model)  # said once, and no trap for those who come later
+
+
+def test_a_fit_beyond_the_budget_is_no_trap_for_clones(blobs, tmp_path):
+    x, y = blobs
+    ledger = sotto.Ledger(tmp_path / "one.jsonl", dataset="one", budget=(.1, 1e-5))
+    model = DPClassifier(.5, classes=["ant", "bee", "cat"], data_norm=2.0, ledger=ledger, steps=20)
+    for again in (model, clone(model)):
+        with pytest.raises(sotto.BudgetExceeded):
+            again.fit(x, y)
+    clone(model), pickle.dumps(model)
+
+
 def test_without_a_ledger_the_sum_is_warned_about(blobs):
     x, y = blobs
     model = DPClassifier(.5, classes=["ant", "bee", "cat"], data_norm=2.0, steps=20)

@@ -247,33 +247,53 @@ class AuditResult(Mapping[str, AttackResult]):
         return out_text(lib.sotto_audit_encode, self._c)
 
     def to_dataframe(self) -> Any:
-        """A pandas DataFrame with one row for each attack and false-positive rate."""
+        """A pandas DataFrame with one row for each attack; a false-positive rate has three columns, such as "tpr@0.01", "tpr_lower@0.01"
+        and "tpr_upper@0.01", NaN where the audit has too few non-members for it."""
         import pandas
         rows = []
         for a in self.values():
+            row = {"attack": a.name, "auc": a.auc.estimate, "auc_lower": a.auc.lower, "auc_upper": a.auc.upper,
+                   "balanced_accuracy": a.balanced_accuracy.estimate, "advantage": a.advantage, "epsilon_lower_bound": a.epsilon_lower_bound}
             for r in a.rates:
                 tpr = r.tpr.rate if not r.refused else Estimate(*[float("nan")] * 3)
-                rows.append({"attack": a.name, "auc": a.auc.estimate, "auc_lower": a.auc.lower, "auc_upper": a.auc.upper, "fpr": r.fpr,
-                             "tpr": tpr.estimate, "tpr_lower": tpr.lower, "tpr_upper": tpr.upper,
-                             "balanced_accuracy": a.balanced_accuracy.estimate, "advantage": a.advantage,
-                             "epsilon_lower_bound": a.epsilon_lower_bound})
+                row.update({f"tpr@{r.fpr:g}": tpr.estimate, f"tpr_lower@{r.fpr:g}": tpr.lower, f"tpr_upper@{r.fpr:g}": tpr.upper})
+            rows.append(row)
         return pandas.DataFrame(rows)
 
-    def plot(self, ax: Any = None, *, log: bool = True) -> Any:
-        """ROC curves of all attacks on a matplotlib Axes, which is returned. log: both axes are logarithmic."""
+    def plot(self, ax: Any = None, *, kind: str = "roc", log: bool = True, attack: str | None = None) -> Any:
+        """Draws on a matplotlib Axes, which is returned. kind "roc": ROC curves of all attacks; log: both axes are logarithmic.
+        "scores": how the scores of members and of non-members lie, of one attack: `attack`, or the worst."""
+        if kind not in ("roc", "scores"):
+            raise invalid(f"kind is {kind!r}; expected 'roc' or 'scores'")
+        if attack is not None and attack not in self:
+            raise invalid(f"attack is {attack!r}; expected one of {', '.join(self)}")
         if ax is None:
             from matplotlib import pyplot
             ax = pyplot.subplots()[1]
+        if kind == "scores":
+            self._plot_scores(ax, self.worst if attack is None else self[attack])
+        else:
+            self._plot_roc(ax, log, self if attack is None else [attack])
+        ax.legend(fontsize="small")
+        return ax
+
+    def _plot_roc(self, ax: Any, log: bool, names: Iterable[str]) -> None:
         least = 1 / (2 * max(self.n_nonmember, 1))
-        for a in self.values():
+        for a in (self[name] for name in names):
             ax.plot(np.maximum(a.roc["fpr"], least if log else 0), a.roc["tpr"], label=f"{a.name} (AUC {a.auc.estimate:.3f})",
                     drawstyle="steps-post", linewidth=1)
         ax.plot([least, 1], [least, 1], color="grey", linestyle=":", linewidth=1)
         if log:
             ax.set(xscale="log", yscale="log", xlim=(least, 1), ylim=(least, 1.05))
         ax.set(xlabel="false-positive rate", ylabel="true-positive rate")
-        ax.legend(fontsize="small")
-        return ax
+
+    @staticmethod
+    def _plot_scores(ax: Any, a: AttackResult) -> None:
+        h = a.histogram
+        edges = np.linspace(h.lower, h.upper, h.bins + 1)
+        for counts, label in ((h.member, "members"), (h.nonmember, "non-members")):
+            ax.stairs(np.asarray(counts) / max(np.sum(counts), 1), edges, label=label, fill=True, alpha=.5)
+        ax.set(xlabel=f"score of {a.name}", ylabel="share of the records")
 
     def _facts(self, certificate: str | os.PathLike[str] | None, ledger: str | os.PathLike[str] | None) -> Any:
         return struct("audit_facts", title=self._title, command=self._command, certificate=certificate, ledger=ledger)

@@ -296,45 +296,28 @@ def run(function: Any, *args: Any, threads: int | None = None, progress: Progres
 
 # ---- progress --------------------------------------------------------------------------------------------------------------
 class _Reporter:
-    """What `progress=` means: a function, or None for silence. Bars are closed when the call ends."""
+    """What `progress=` means: a function, or None for silence. The rest is one line that is written over. In a notebook it is printed, as
+    what goes to standard error is red there."""
 
     def __init__(self, progress: Progress) -> None:
-        self.progress, self.stage = progress, ""
-        self.bar: Any = None
+        self.progress, self.width = progress, 0
+        self.notebook = "ipykernel" in sys.modules
+        self.stream = sys.stdout if self.notebook else sys.stderr
 
     def __enter__(self) -> Callable[..., Any] | None:
         if callable(self.progress):
             return self.progress
-        if self.progress is False:
-            return None
-        if self.progress is None and not (sys.stderr and sys.stderr.isatty() or "ipykernel" in sys.modules):
-            return None
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            if self.progress is None:
-                return None
-            return self.line
-        self.tqdm: Any = tqdm
-        return self.move
+        shown = bool(self.progress) if self.progress is not None else self.notebook or bool(self.stream and self.stream.isatty())
+        return self.line if shown else None
 
     def __exit__(self, *_: object) -> None:
-        if self.bar is not None:
-            self.bar.close()
-        elif self.stage and self.progress is True:
-            print(file=sys.stderr)
-
-    def move(self, stage: str, done: int, total: int, unit: str) -> None:
-        if self.bar is None or stage != self.stage:
-            if self.bar is not None:
-                self.bar.close()
-            self.bar, self.stage = self.tqdm(total=total or None, desc=stage, unit=unit), stage
-        self.bar.total = total or None
-        self.bar.update(done - self.bar.n)
+        if self.width:
+            print(file=self.stream)
 
     def line(self, stage: str, done: int, total: int, unit: str) -> None:
-        self.stage = stage
-        print(f"\r{stage}: {done}{f' of {total}' if total else ''} {unit}", end="", file=sys.stderr, flush=True)
+        text = f"{stage}: {done}{f' of {total}' if total else ''} {unit}"
+        print("\r" + text.ljust(self.width), end="", file=self.stream, flush=True)
+        self.width = len(text)
 
 
 # ---- arrays ----------------------------------------------------------------------------------------------------------------

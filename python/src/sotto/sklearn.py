@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.model_selection._search import BaseSearchCV
+from sklearn.model_selection._validation import _fit_and_score
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from sklearn.utils import check_random_state
@@ -25,7 +26,7 @@ from ._head import Head
 from ._ledger import Ledger, charge, spend_of
 from ._protect import release_statistic
 from ._shaped import Shaping, provenance, shape, shaped_of
-from .errors import PrivacyLeakWarning
+from .errors import BudgetExceeded, PrivacyLeakWarning
 
 __all__ = ["DPClassifier", "DPScaler", "PublicScaler"]
 
@@ -144,7 +145,29 @@ class PublicScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return () if self.public_X is None else (Shaping("scaler", "PublicScaler"), *shaped_of(self.public_X))
 
 
-class DPScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class _Charged(BaseEstimator):  # type: ignore[misc]
+    """An estimator whose fit() charges a ledger. Searches and cross-validation keep the error of a fit to themselves and go on. So a fit of
+    theirs that the budget refuses is told to what was cloned for it, and the next clone raises it."""
+
+    def __sklearn_clone__(self) -> Any:
+        refused = self.__dict__.setdefault("_refused", [])
+        if refused:
+            raise refused.pop()
+        clone = super().__sklearn_clone__()
+        clone._refused = refused
+        return clone
+
+    def _told_of_refusal(self, error: BudgetExceeded) -> BudgetExceeded:
+        """The same error."""
+        frame: Any = sys._getframe(1)
+        while frame is not None and frame.f_code is not _fit_and_score.__code__:
+            frame = frame.f_back
+        if frame is not None:
+            self.__dict__.setdefault("_refused", []).append(error)
+        return error
+
+
+class DPScaler(TransformerMixin, _Charged):  # type: ignore[misc]
     """Scales each feature to mean 0 and deviation 1, by moments that fit() releases privately: one charge of the ledger, for the means of
     all columns and of their squares. It may stand before DPClassifier, which is charged to the same ledger besides.
 
@@ -191,9 +214,12 @@ class DPScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not 0 < self.smallest <= 1:
             raise invalid(f"smallest must be above 0 and at most 1 (got {self.smallest!r})")
         z = self._place(X)
-        moments, self.certificate_ = release_statistic(
-            shape(np.hstack([z, z * z]), by), "mean", range=(0, 1), mechanism="gaussian" if self.delta > 0 else "laplace", epsilon=self.epsilon,
-            delta=self.delta, ledger=_ledger_of(self.ledger, self.dataset), purpose="moments of DPScaler", progress=False)
+        try:
+            moments, self.certificate_ = release_statistic(
+                shape(np.hstack([z, z * z]), by), "mean", range=(0, 1), mechanism="gaussian" if self.delta > 0 else "laplace", epsilon=self.epsilon,
+                delta=self.delta, ledger=_ledger_of(self.ledger, self.dataset), purpose="moments of DPScaler", progress=False)
+        except BudgetExceeded as error:
+            raise self._told_of_refusal(error)
         mean, square = np.split(np.asarray(moments, np.float64).ravel(), 2)
         deviation = np.sqrt(np.maximum(square - mean**2, self.smallest**2))
         wide = self.high_ - self.low_
@@ -255,7 +281,7 @@ def _fitted_before(estimator: Any) -> tuple[Shaping, ...]:
 _MOST_CLASSES_READ = 50  # off the records; more are given as classes=
 
 
-class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class DPClassifier(ClassifierMixin, _Charged):  # type: ignore[misc]
     """A private softmax classifier. Protected are the records of fit(), features and labels together.
 
     epsilon, delta: the guarantee of one fit. delta 0: pure ("objective", or trainers on second moments).
@@ -275,8 +301,8 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     conditional. Features are never scaled or centred by the records without noise. Behind a step of a Pipeline that is fitted on the
     records (StandardScaler, PCA, a selection of columns) the certificate is conditional on that step; PublicScaler and DPScaler are none.
     public_steps: True states that the steps before it learn nothing from private records, such as a FunctionTransformer of single cells.
-    Each fit is a release: GridSearchCV and cross_val_score charge the ledger each time;
-    fits without a ledger on the same records warn with their sum. There is no partial_fit.
+    Each fit is a release: GridSearchCV and cross_val_score charge the ledger each time. Where the budget is used up in the middle of one,
+    in this process, it ends with BudgetExceeded. Fits without a ledger on the same records warn with their sum. There is no partial_fit.
 
     classes_, coef_, intercept_ (linear; on features clipped as stated), n_features_in_, certificate_, epsilon_ (upper end or None).
 
@@ -351,7 +377,10 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         x = np.ascontiguousarray(self._place(X) / self._norm, np.float32)
         if missing:
             self._warn(missing)
-        head, self.certificate_ = self._train(x, labels, missing, shaped)
+        try:
+            head, self.certificate_ = self._train(x, labels, missing, shaped)
+        except BudgetExceeded as error:
+            raise self._told_of_refusal(error)
         interval = self.certificate_.epsilon
         self.epsilon_ = float(interval) if self.certificate_.proved and interval is not None else None
         if missing and interval is not None:
