@@ -95,6 +95,7 @@ static sotto_status answer_queries(struct sotto_certificate **certificate, struc
                             .raw = ask->raw != 0,
                             .seeded = ask->spend.insecure != 0};
     const struct ask_plan *plan = t->plan;
+    struct ask_agreed agreed = {0};
     int64_t *sums = NULL;
     double *cells = NULL;
     NEW(sums, plan->cells);
@@ -103,8 +104,11 @@ static sotto_status answer_queries(struct sotto_certificate **certificate, struc
     ledger_warn_about_delta(r.rows, ask->target.delta, t->ctx);
     TRY(vector_release_draw(certificate, cells, sums, v));
     r.cells = cells;
+    TRY(ask_agree(&agreed, plan, &r));
+    r.agreed = &agreed;
     TRY(ask_answers_write(ask->output, plan, &r));
 done:
+    ask_agreed_clear(&agreed);
     if (sums)
         base_wipe(sums, plan->cells * sizeof *sums);
     base_free(sums);

@@ -10,60 +10,41 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The standard deviation of a b combination of two cells. */
-static double deviation_of(double a, double b, const struct ask_release *r)
+static struct ask_answer linear_answer(const double *weights, const struct ask_moments *m, bool gaussian)
 {
-    return hypot(a, b) * r->scale * (r->gaussian ? 1 : sqrt(2));
+    const double value = ask_combine(weights, m), deviation = ask_combined_deviation(weights, m),
+                 half = ask_deviations(0.05, gaussian) * deviation;
+    return (struct ask_answer){value, value - half, value + half, deviation};
 }
 
-static struct ask_answer linear_answer(double value, double a, double b, const struct ask_release *r)
+/* low + (high - low) X / (number of rows), within the bounds. */
+static struct ask_answer mean_answer(const struct encoding_column *c, const struct ask_moments *m,
+                                     bool gaussian)
 {
-    const double half = ask_half_width(a, b, r->scale, r->gaussian);
-    return (struct ask_answer){value, value - half, value + half, deviation_of(a, b, r)};
-}
-
-/* low + (high - low) H / (H + L), within the bounds. */
-static struct ask_answer mean_answer(double h, double l, double low, double high, const struct ask_release *r)
-{
+    static const double x[ASK_POWERS] = {[ASK_X] = 1};
     double ends[2];
-    const double width = high - low, sum = h + l, m = fmin(1, fmax(0, h / sum));
-    const bool told = ask_share_interval(ends, h, l, r->scale, r->gaussian);
-    return (struct ask_answer){sum > 0 ? low + width * m : NAN, low + width * ends[0], low + width * ends[1],
-                               told ? width * deviation_of(1 - m, m, r) / sum : NAN};
-}
-
-static struct ask_answer sum_or_mean(const struct ask_plan *plan, const struct ask_query *q, const double *c,
-                                     const struct ask_release *r)
-{
-    const struct encoding_column *x = &plan->schema->columns[q->columns[0]];
-    const double m = (double)q->mass, n = (double)r->rows, width = x->high - x->low;
-    if (!q->single && q->statistic == ASK_MEAN)
-        return mean_answer(c[0], c[1], x->low, x->high, r);
-    if (!q->single)
-        return linear_answer((x->high * c[0] + x->low * c[1]) / m, fabs(x->high) / m, fabs(x->low) / m, r);
-    if (q->statistic == ASK_SUM)
-        return linear_answer(x->low * n + width * c[0] / m, width / m, 0, r);
-    struct ask_answer a = linear_answer(x->low + width * c[0] / m / n, width / m / n, 0, r);
-    a.value = fmin(fmax(a.value, x->low), x->high);
-    a.low = fmin(fmax(a.low, x->low), x->high);
-    a.high = fmin(fmax(a.high, x->low), x->high);
-    return a;
+    const double width = c->high - c->low, n = m->sums[ASK_ONE], share = fmin(1, fmax(0, m->sums[ASK_X] / n));
+    const double moved[ASK_POWERS] = {[ASK_ONE] = -share, [ASK_X] = 1};
+    const bool told = ask_mean_interval(ends, m, x, 0, 1, 0.05, gaussian);
+    return (struct ask_answer){n > 0 ? c->low + width * share : NAN, c->low + width * ends[0],
+                               c->low + width * ends[1],
+                               told ? width * ask_combined_deviation(moved, m) / n : NAN};
 }
 
 /* From means of products of shares of the bounds, as they are possible. */
 static struct ask_answer second_moment(const struct ask_plan *plan, const struct ask_query *q,
-                                       const double *c, const struct ask_release *r)
+                                       const struct ask_moments *m, bool gaussian)
 {
     const bool pair = q->statistic == ASK_COVARIANCE;
-    const double sum = c[0] + c[1] + c[2] + (pair ? c[3] : 0), x = (c[0] + (pair ? c[1] : c[1] / 2)) / sum,
-                 y = pair ? (c[0] + c[2]) / sum : x;
-    double ends[2], unit = 1, moment = fmin(0.25, fmax(pair ? -0.25 : 0, c[0] / sum - x * y));
+    const double n = m->sums[ASK_ONE], x = m->sums[ASK_X] / n, y = pair ? m->sums[ASK_Y] / n : x;
+    double ends[2], unit = 1,
+                    moment = fmin(0.25, fmax(pair ? -0.25 : 0, m->sums[pair ? ASK_XY : ASK_XX] / n - x * y));
     for (size_t j = 0; j < 2; j++) {
         const struct encoding_column *column = &plan->schema->columns[q->columns[pair ? j : 0]];
         unit *= column->high - column->low;
     }
-    (void)ask_moment_interval(ends, c, pair, r->scale, r->gaussian);
-    struct ask_answer a = {sum > 0 ? moment * unit : NAN, ends[0] * unit, ends[1] * unit, NAN};
+    (void)ask_moment_interval(ends, m, pair, gaussian);
+    struct ask_answer a = {n > 0 ? moment * unit : NAN, ends[0] * unit, ends[1] * unit, NAN};
     if (q->statistic == ASK_DEVIATION)
         a = (struct ask_answer){sqrt(a.value), sqrt(a.low), sqrt(a.high), NAN};
     a.low = fmin(a.low, isnan(a.value) ? a.low : a.value); /* as it is possible */
@@ -71,53 +52,50 @@ static struct ask_answer second_moment(const struct ask_plan *plan, const struct
     return a;
 }
 
-/* The variance of a share of the bounds, from cells of its square, its product with what is left of 1 and the square of that, as
- * parts of their sum; NAN: not above 95 % of the noise in it, by its first derivatives. Each is the sum of three of the nine cells. */
-static double clear_variance(const double parts[3], double sum, const struct ask_release *r)
+/* The variance of a share of the bounds, x with power `one` and x^2 with power `two`; NAN: not above 95 % of the noise in it, by its first
+ * derivatives. */
+static double clear_variance(const struct ask_moments *m, size_t one, size_t two)
 {
-    const double mean = parts[0] + parts[1] / 2, variance = parts[0] - mean * mean;
-    double squares = 0;
-    for (size_t i = 0; i < 3; i++) {
-        const double moved = (i == 0) - mean * (2 - (double)i) - (parts[0] - 2 * mean * mean);
-        squares += 3 * moved * moved;
-    }
-    return variance > 1.96 * deviation_of(sqrt(squares), 0, r) / sum ? variance : NAN;
+    const double n = m->sums[ASK_ONE], mean = m->sums[one] / n, variance = m->sums[two] / n - mean * mean;
+    double moved[ASK_POWERS] = {0};
+    moved[two] = 1;
+    moved[one] = -2 * mean;
+    moved[ASK_ONE] = mean * mean - variance;
+    return variance > 1.96 * ask_combined_deviation(moved, m) / n ? variance : NAN;
 }
 
-static struct ask_answer correlation_answer(const double c[9], const struct ask_release *r)
+static struct ask_answer correlation_answer(const struct ask_moments *m)
 {
-    double sum = 0, x[3] = {0}, y[3] = {0}, both = 0;
-    for (size_t i = 0; i < 9; i++)
-        sum += c[i];
-    if (!(sum > 0))
+    enum { YY = 2 };
+    const double n = m->sums[ASK_ONE];
+    if (!(n > 0))
         return (struct ask_answer){NAN, NAN, NAN, NAN};
-    for (size_t i = 0; i < 9; i++) {
-        const size_t j = i / 3, k = i % 3;
-        x[j] += c[i] / sum;
-        y[k] += c[i] / sum;
-        both += (1 - (double)j / 2) * (1 - (double)k / 2) * c[i] / sum;
-    }
-    const double covariance = both - (x[0] + x[1] / 2) * (y[0] + y[1] / 2),
-                 rho = covariance / sqrt(clear_variance(x, sum, r) * clear_variance(y, sum, r));
+    const double covariance = m->sums[ASK_XY] / n - m->sums[ASK_X] / n * (m->sums[ASK_Y] / n),
+                 rho = covariance / sqrt(clear_variance(m, ASK_X, ASK_XX) * clear_variance(m, ASK_Y, YY));
     return (struct ask_answer){isnan(rho) ? NAN : fmin(1, fmax(-1, rho)), NAN, NAN, NAN};
 }
 
 struct ask_answer ask_answer_of(const struct ask_plan *plan, const struct ask_query *q, size_t group,
                                 const struct ask_release *r)
 {
+    static const double one[ASK_POWERS] = {[ASK_ONE] = 1};
+    const struct encoding_column *x = q->column_count ? &plan->schema->columns[q->columns[0]] : NULL;
+    struct ask_moments m;
     if (q->parts == 0)
         return (struct ask_answer){(double)r->rows, (double)r->rows, (double)r->rows, 0};
-    const double *c = r->cells + q->first + group * q->parts;
+    ask_moments_of(&m, r->agreed, plan, q, group);
     switch (q->statistic) {
     case ASK_COUNT:
-        return linear_answer(c[0] / (double)q->mass, 1 / (double)q->mass, 0, r);
+        return linear_answer(one, &m, r->gaussian);
     case ASK_SUM:
+        return linear_answer((const double[ASK_POWERS]){[ASK_ONE] = x->low, [ASK_X] = x->high - x->low}, &m,
+                             r->gaussian);
     case ASK_MEAN:
-        return sum_or_mean(plan, q, c, r);
+        return mean_answer(x, &m, r->gaussian);
     case ASK_CORRELATION:
-        return correlation_answer(c, r);
+        return correlation_answer(&m);
     default:
-        return second_moment(plan, q, c, r);
+        return second_moment(plan, q, &m, r->gaussian);
     }
 }
 
@@ -154,7 +132,8 @@ sotto_status ask_quantiles_of(struct ask_answer *answers, const struct ask_plan 
     NEW(leaves, (size_t)1 << t.levels);
     for (size_t i = 0; i < ask_tree_nodes(&t); i++)
         nodes[i] = r->cells[q->first + group * q->parts + i] / (double)q->mass;
-    const double total = all ? (double)r->rows : NAN, noise = deviation_of(1 / (double)q->mass, 0, r);
+    const double total = all ? (double)r->rows : NAN,
+                 noise = r->scale * (r->gaussian ? 1 : sqrt(2)) / (double)q->mass;
     ask_tree_solve(leaves, nodes, &t, total);
     for (size_t i = 0; i < q->share_count; i++) {
         double ends[2];

@@ -2,14 +2,15 @@
 #ifndef ASK_ASK_ANSWERS_H
 #define ASK_ASK_ANSWERS_H
 
-#include "ask/ask_query.h"
+#include "ask/ask_agree.h"
 
 /** The cells as they were released. */
 struct ask_release {
     const double *cells; /* (plan->cells) */
     double scale;        /* of the noise on each of them, in the same units */
     bool gaussian, seeded, raw;
-    size_t rows; /* public */
+    size_t rows;                     /* public */
+    const struct ask_agreed *agreed; /* of ask_agree() */
 };
 /** NAN: nothing can be said. */
 struct ask_answer {

@@ -28,7 +28,8 @@ const struct sotto_option options_ask[] = {
          "shares of the queries; squares: the least sum of squared errors; largest: the least largest error; "
          "'weight W' behind a query makes its error count W times"},
     {"raw", FLAG(raw), .value = "0", .group = "Output",
-     .help = "counts as they come out of the noise; without it, the nearest whole numbers that are possible"},
+     .help = "each answer from its own noisy cells, counts as they are; without it, answers that agree, and "
+             "whole counts"},
     {"output", TEXT(output, "OUT.csv|.json"), .group = "Output",
      .help = "answers, one row for each cell; .json: sotto.answers/1, with the noisy cells; the certificate "
              "goes to OUT.certificate.json"},

@@ -145,7 +145,7 @@ class Table:
 
         queries: each one or several with ";" between them (`sotto ask --help`, docs/modules/ask.md). epsilon: of all answers together. delta [0]: 0 is
         Laplace noise, above 0 Gaussian noise. weights ["equal"], "squares" or "largest": shares of the queries. max_error: "NAME=E" instead of
-        epsilon. raw: counts as they come out of the noise. purpose, read_from_data, insecure_seed as of sotto.release().
+        epsilon. raw: each answer from its own noisy cells. purpose, read_from_data, insecure_seed as of sotto.release().
 
         Raises BudgetExceeded, and InvalidArgument for a query, before the table is read; nothing was charged then. An exception after the charge
         names it."""

@@ -225,7 +225,8 @@ PY
   seed=(--person none --epsilon 1 --delta 1e-6 --insecure-noise-seed 7)
   "$SOTTO" ask t.csv 'median age' --queries q.txt "${schema[@]}" "${seed[@]}" --dataset-id a -o a.json
   "$SOTTO" ask t.csv 'median age' 'mean crp by ward as crp' 'crosstab ward x out; count' "${schema[@]}" "${seed[@]}" --dataset-id b -o b.csv
-  "$root/tools/check-schema" a.json
+  "$SOTTO" ask t.csv 'median age' --queries q.txt "${schema[@]}" "${seed[@]}" --dataset-id raw --raw -o raw.json
+  "$root/tools/check-schema" a.json raw.json
   python3 - <<'PY'
 import csv, json
 doc = json.load(open("a.json"))
@@ -236,8 +237,10 @@ for row, a in zip(table, doc["answers"]):
     assert all(row[k] == a["keys"].get(k, "") for k in ("ward", "out"))
     assert all((float(row[k]) if row[k] else None) == a[k] for k in ("value", "low", "high", "deviation"))
 assert [(q["name"], len(q["cells"])) for q in doc["queries"]] == [("quantile age 0.5", 255), ("crp", 12), ("crosstab ward x out", 16), ("count", 0)]
+raw = json.load(open("raw.json"))
 h, l, _ = doc["queries"][1]["cells"][:3]
-assert abs(doc["answers"][1]["value"] - 40 * h / (h + l)) < 1e-9
+assert raw["queries"] == doc["queries"] and abs(raw["answers"][1]["value"] - 40 * h / (h + l)) < 1e-9
+assert doc["answers"][1]["deviation"] < raw["answers"][1]["deviation"] # wards of the cross table tell more about it
 PY
   "$SOTTO" ask t.csv --queries q.txt "${asked[@]}" --person none --epsilon 1 -o c.json
   verified c.json

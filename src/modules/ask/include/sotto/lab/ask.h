@@ -35,7 +35,7 @@ struct sotto_ask {
                             * or a sum, lie within E of what they are without noise [NULL] */
     const char *
         output; /**< CSV, one row for each cell of an answer, or sotto.answers/1 if it ends in .json; its certificate lies beside it */
-    int raw; /**< 1: counts as they come out of the noise [0: the nearest whole numbers that are possible, which costs nothing] */
+    int raw; /**< 1: each answer from its own noisy cells, counts as they are [0: answers that agree, and whole counts, which costs nothing] */
     struct sotto_spend spend; /**< provenance and rows_per_person are not read */
 };
 /** Checks everything that does not need the table, charges the ledger, reads the table, adds the noise and writes
