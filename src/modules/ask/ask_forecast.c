@@ -81,7 +81,10 @@ static void forecast_print(FILE *f, const struct ask_query *q, struct ask_foreca
         fprintf(f, "within about %.4g / N, N the rows that it is the mean of\n", c.within);
         return;
     default:
-        fprintf(f, "each of its %zu cells within %.3g rows\n", q->groups * q->parts, c.within);
+        if (q->single)
+            fprintf(f, "its cell within %.3g rows\n", c.within);
+        else
+            fprintf(f, "each of its %zu cells within %.3g rows\n", q->groups * q->parts, c.within);
     }
 }
 

@@ -384,6 +384,31 @@ done:
     return status;
 }
 
+/* Of all rows by one cell, is the sum of that column asked? */
+static bool asks_sum(const struct ask_plan *plan, size_t column)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct ask_query *q = &plan->queries[i];
+        if (q->single && q->column_count == 1 && q->statistic <= ASK_MEAN && q->columns[0] == column)
+            return true;
+    }
+    return false;
+}
+
+/* A second moment of all rows takes one cell, about the middle of the bounds, where other queries of the plan ask the means. */
+static void centre_moments(struct ask_plan *plan)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        struct ask_query *q = &plan->queries[i];
+        bool means = q->statistic >= ASK_VARIANCE && q->statistic <= ASK_COVARIANCE && q->key_count == 0 &&
+                     q->term_count == 0;
+        for (size_t k = 0; k < q->column_count && means; k++)
+            means = asks_sum(plan, q->columns[k]);
+        if (means)
+            q->single = true, q->parts = 1;
+    }
+}
+
 sotto_status ask_parse(struct ask_plan *plan, const char *const *texts, size_t count,
                        const struct sotto_table_encoding *schema, const char *name)
 {
@@ -393,6 +418,7 @@ sotto_status ask_parse(struct ask_plan *plan, const char *const *texts, size_t c
     NEW(plan->used, schema->count + 1);
     for (size_t i = 0; i < count; i++)
         TRY(read_text(plan, &p, texts[i]));
+    centre_moments(plan);
     if (plan->cells == 0)
         FAIL(SOTTO_EUSAGE,
              "ask: nothing needs noise here: the number of rows is public; expected another query");

@@ -165,6 +165,13 @@ static void split_square(int64_t parts[3], int64_t y, int64_t mass)
     parts[2] = mass - parts[0] - parts[1];
 }
 
+/* About the middle of the bounds: a square, 0 at the middle and the mass at both bounds; or a product, half the mass at either middle. */
+static int64_t centred_product(int64_t x, int64_t y, int64_t mass, bool pair)
+{
+    const int128 product = (int128)(2 * x - mass) * (2 * y - mass), all = (int128)mass * mass;
+    return (int64_t)(pair ? (all + product) / (2 * (int128)mass) : product / mass);
+}
+
 /* Of both columns, each part by each, so that all second moments follow from them. */
 static void add_products(int64_t cells[9], int64_t x, int64_t y, int64_t mass)
 {
@@ -213,6 +220,10 @@ static void add_parts(int64_t *cells, const struct ask_query *q, const struct as
         return;
     }
     const bool pair = q->statistic == ASK_COVARIANCE;
+    if (q->single) {
+        cells[0] += centred_product(y[0], pair ? y[1] : y[0], m, pair);
+        return;
+    }
     const int64_t both = product_of(y[0], pair ? y[1] : y[0], m),
                   one = product_of(y[0], m - (pair ? y[1] : y[0]), m),
                   other = pair ? product_of(m - y[0], y[1], m) : one;
@@ -250,11 +261,14 @@ static double norm_of(const struct ask_plan *plan, const struct ask_query *q, bo
 }
 
 /* The mass, up to one factor for all, from the norm and the error that noise of one mass makes (docs/derivations/ask.md). Means of
- * a group are of fewer rows, so their errors are larger. */
+ * a group are of fewer rows, so their errors are larger; a square about the middle of the bounds has a quarter of the range, a product half. */
 static double share_of_mass(const struct ask_query *q, double norm, bool gaussian, int weights)
 {
     const double fewer = q->statistic == ASK_COUNT || q->statistic == ASK_SUM ? 1 : (double)q->groups,
-                 error = q->weight * fewer / (q->statistic == ASK_QUANTILE ? norm : 1);
+                 range = !q->single || q->statistic <= ASK_MEAN ? 1
+                         : q->statistic == ASK_COVARIANCE       ? 0.5
+                                                                : 0.25,
+                 error = q->weight * range * fewer / (q->statistic == ASK_QUANTILE ? norm : 1);
     if (weights == SOTTO_ASK_LARGEST)
         return error;
     if (weights == SOTTO_ASK_SQUARES)

@@ -48,9 +48,10 @@ struct ask_query {
     /* what follows: */
     size_t groups, parts; /* cells = groups * parts; parts 0: public, free */
     size_t first;         /* of its cells in the vector */
-    bool single;          /* one cell, which a row adds 0 to mass to */
-    int64_t mass;         /* of a quantile: on each level of its tree (ask_quantile.h) */
-    bool again;           /* it is query number `same` once more: answered from the same cells */
+    bool
+        single; /* one cell, which a row adds 0 to mass to; of a second moment: about the middle of the bounds */
+    int64_t mass; /* of a quantile: on each level of its tree (ask_quantile.h) */
+    bool again;   /* it is query number `same` once more: answered from the same cells */
     size_t same;
 };
 struct ask_plan {

@@ -40,7 +40,7 @@ verified() {
 }
 
 @test "answers of queries, with a certificate that verifies, and one charge" {
-  run "$SOTTO" ask t.csv 'mean age; count; mean crp by ward as by-ward; count where age >= 50 and out = yes' 'histogram age 0:100:50' 'covariance age, crp; correlation age, crp; correlation crp, crp as self' 'quantile age .25 .5; median crp by ward' "${asked[@]}" --person none --epsilon 5 --delta 1e-6 -o a.csv
+  run "$SOTTO" ask t.csv 'mean age; count; mean crp by ward as by-ward; count where age >= 50 and out = yes' 'histogram age 0:100:50; variance age' 'covariance age, crp; correlation age, crp; correlation crp, crp as self' 'quantile age .25 .5; median crp by ward' "${asked[@]}" --person none --epsilon 5 --delta 1e-6 -o a.csv
   [ "$status" -eq 0 ]
   [[ "$output" == *"a.csv: gaussian noise"*"(5, 1e-06)-differentially private under replace-one adjacency"* ]]
   [ "$(head -1 a.csv)" = "query,ward,age,statistic,value,low,high,deviation,public" ]
@@ -59,10 +59,12 @@ assert abs(get("correlation age, crp")[0]) < .08 and abs(get("self")[0] - 1) < .
 for r in rows: # deviations of the noise are .001 of these bounds
     if r["statistic"] == "covariance" or r["statistic"].startswith("quantile") and not r["ward"].startswith("("):
         assert float(r["low"]) <= float(r["value"]) <= float(r["high"]) and float(r["high"]) - float(r["low"]) < 40
+assert abs(get("variance age")[0] - 841.6) < 40
 assert len(get("quantile age 0.25 0.5")) == 2 and abs(get("quantile crp 0.5 by ward", ward="B")[0] - 30) < 2
 assert all(float(r["low"]) <= float(r["value"]) <= float(r["high"]) for r in rows if r["low"] and r["value"])
 PY
   verified a.csv --ledger share/sotto/ledger/clinic.jsonl
+  python3 -c 'import json; assert {q["query"]: q["cells"] for q in json.load(open("a.csv.certificate.json"))["statistic"]["queries"]}["variance age"] == 1'
   [ "$(grep -c '"event":"release"' share/sotto/ledger/clinic.jsonl)" -eq 1 ]
   sed -i 's/yes$/no/' a.csv
   run "$SOTTO" verify a.csv.certificate.json --output a.csv

@@ -15,11 +15,12 @@ static const char schema_text[] = "schema: sotto.schema/1\n"
                                   "columns:\n"
                                   "  - {name: a, type: number, bounds: [0, 2]}\n"
                                   "  - {name: b, type: number, bounds: [-1, 3], fill: 1}\n"
+                                  "  - {name: c, type: number, bounds: [0, 4], fill: 1}\n"
                                   "  - {name: key, type: category, categories: [a, b]}\n"
                                   "  - {name: sex, type: category, categories: [f, m], other: m}\n"
                                   "  - {name: out, type: label, classes: [yes, no]}\n";
 static struct sotto_table_encoding *schema;
-enum { COLUMNS = 4, KINDS = 6 * 5 * 4 * 3 * 4, MOST = 256 };
+enum { COLUMNS = 5, KINDS = 6 * 5 * 3 * 4 * 3 * 4, MOST = 256 };
 
 static int set_up(void **state)
 {
@@ -39,7 +40,7 @@ static const char text[] =
     "mean b; variance b; histogram key; crosstab sex x key weight 2; mean a by key; mean b by key, sex; "
     "variance a by sex; covariance b, a; covariance a, b by key; correlation a, b weight .5; "
     "count where a > 1; mean b by sex where out = yes; histogram sex where out = yes; "
-    "sum a; deviation b by key";
+    "sum a; deviation b by key; mean c; covariance c, b; deviation c";
 
 static void parse(struct ask_plan *plan, const char *queries, bool gaussian)
 {
@@ -52,14 +53,14 @@ static void parse(struct ask_plan *plan, const char *queries, bool gaussian)
 static double *cells_of_kinds(const struct ask_plan *plan)
 {
     static const char *const as[] = {"0", "0.3", "0.9", "1.4", "2", ""},
-                             *const bs[] = {"-1", "0", "0.7", "2.2", "3"},
+                             *const bs[] = {"-1", "0", "1", "2.2", "3"}, *const cs[] = {"0", "2.5", "4"},
                              *const keys[] = {"a", "b", "c", ""}, *const sexes[] = {"f", "m", ""},
                              *const outs[] = {"yes", "no", "perhaps", ""};
     double *cells = base_alloc((size_t)KINDS * plan->cells, sizeof *cells);
     assert_non_null(cells);
     for (size_t i = 0; i < KINDS; i++) {
-        const char *const texts[] = {as[i % 6], bs[i / 6 % 5], keys[i / 30 % 4], sexes[i / 120 % 3],
-                                     outs[i / 360]};
+        const char *const texts[] = {as[i % 6],        bs[i / 6 % 5],      cs[i / 30 % 3],
+                                     keys[i / 90 % 4], sexes[i / 360 % 3], outs[i / 1080]};
         struct ask_value values[COLUMNS + 1];
         int64_t sums[MOST] = {0};
         for (size_t j = 0; j <= COLUMNS; j++)
@@ -143,6 +144,31 @@ static double power_in(const struct ask_query *q, const double *c, size_t power)
     return power == ASK_Y ? c[0] + c[2] : pair ? c[0] + c[1] : c[0] + c[1] / 2;
 }
 
+/* One cell each, of which a row has all of the mass or nothing. */
+TEST(moments_about_the_middle_are_one_cell)
+{
+    struct ask_plan plan;
+    for (int gaussian = 0; gaussian <= 1; gaussian++) {
+        parse(&plan, "mean b; covariance c, b; variance b; sum c; deviation c; variance b by key", gaussian);
+        assert_int_equal(plan.cells, 5 + 4 * 4);
+        double *kinds = cells_of_kinds(&plan), low[5] = {1, 1, 1, 1, 1}, high[5] = {0};
+        for (size_t i = 0; i < KINDS; i++)
+            for (size_t c = 0; c < 5; c++) {
+                low[c] = fmin(low[c], kinds[i * plan.cells + c]);
+                high[c] = fmax(high[c], kinds[i * plan.cells + c]);
+            }
+        for (size_t c = 0; c < 5; c++)
+            assert_true(low[c] >= 0 && low[c] < (c == 4 ? 0.07 : 1e-9) &&
+                        high[c] == 1); /* no c in the middle */
+        base_free(kinds);
+        ask_plan_clear(&plan);
+    }
+    /* without the means they are cells of one mass */
+    parse(&plan, "mean b; covariance c, b; variance c; mean c by key; sum c where b > 0", true);
+    assert_true(plan.queries[1].parts == 5 && plan.queries[2].parts == 4 && !plan.queries[1].single);
+    ask_plan_clear(&plan);
+}
+
 /* What ask_agree() makes of cells, in rows: all powers of all groups, up to MOST. */
 static size_t agree(double sums[2 * MOST], struct ask_agreed *agreed, const struct ask_plan *plan,
                     const double *cells, struct ask_release r)
@@ -185,8 +211,15 @@ TEST(agreed_sums_are_those_of_a_dense_solver)
         for (size_t g = 0; g < plan.queries[q].groups; g++) {
             const struct ask_query *query = &plan.queries[q];
             ask_moments_of(&m, &agreed, &plan, query, g);
+            if (query->single && query->statistic > ASK_MEAN) {
+                const bool pair = query->statistic == ASK_COVARIANCE;
+                const double cell = pair ? 900 - m.sums[ASK_X] - m.sums[ASK_Y] + 2 * m.sums[ASK_XY]
+                                         : 900 - 4 * m.sums[ASK_X] + 4 * m.sums[ASK_XX];
+                assert_true(fabs(cell - dense[query->first]) < 1e-4);
+                continue;
+            }
             for (size_t k = 0; k < ASK_POWERS; k++) {
-                if (query->single && query->statistic != ASK_COUNT && k == ASK_ONE)
+                if (query->single && query->statistic != ASK_COUNT && k != ASK_X)
                     continue; /* no cell of its own */
                 const double *c = dense + query->first + g * query->parts;
                 if (m.sums[k] != 0 &&
