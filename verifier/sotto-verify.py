@@ -965,7 +965,8 @@ def check_queries(v, c):
     """Of a table: a query of one cell moves by its mass, another one by 2 masses in L1 norm and sqrt 2 in L2."""
     queries = c["statistic"]["queries"]
     if not isinstance(queries, list) or not queries or not all(
-            isinstance(q, dict) and isinstance(q.get("query"), str) and all(type(q.get(k)) is int and 0 < q[k] <= 2**53 for k in ("cells", "mass")) for q in queries):
+            isinstance(q, dict) and isinstance(q.get("query"), str) and all(type(q.get(k)) is int and 0 < q[k] <= 2**53 for k in ("cells", "mass"))
+            and (type(scale := q.get("choice_scale", 1)) in (int, float) and 0 < scale < math.inf) for q in queries):
         raise Refused(65, "'statistic.queries' is no list of queries with cells and masses")
     rows = c["person"]["rows"] if "person" in c else 1
     l1 = rows * sum((1 + (q["cells"] > 1)) * q["mass"] for q in queries)
@@ -973,6 +974,12 @@ def check_queries(v, c):
     s, cells = c["sensitivity"], sum(q["cells"] for q in queries)
     v.check("statistic", s["source"] == "clipped" and cells == c["dimension"] and all(abs((s[k] or 0) - x) <= 1e-12 * x for k, x in (("l1", l1), ("l2", l2))),
             f"queries of {cells} cells have L1 {l1:.9g} and L2 {l2:.9g} (clipped), the certificate says {c['dimension']}, {s['l1']} and {s['l2']} ({s['source']})")
+    # an edge was chosen by scores that one record moves by 1: noise of one cell dominates that at such scales (docs/derivations/ask.md)
+    factor = {"laplace": 1, "gaussian": 0.62665706865775024}.get(c["mechanism"], math.inf)
+    for q in queries:
+        least = factor * (c["scale"] / q["mass"])
+        v.check("choice", q.get("choice_scale", math.inf) >= least,
+                f"'{q['query']}' is chosen at scale {q.get('choice_scale')}, and {c['mechanism']} noise of scale {c['scale']:.9g} covers {least:.9g} or more")
     if not v.failed:
         v.done.append("sensitivity derived again from the cells and masses of the queries")
         v.proof = "the stated queries of a table"

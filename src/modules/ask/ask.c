@@ -3,6 +3,7 @@
 #include "sotto/lab/ask.h"
 
 #include "ask/ask_answers.h"
+#include "ask/ask_choice.h"
 #include "ask/ask_forecast.h"
 #include "ask/ask_table.h"
 #include "ask/ask_texts.h"
@@ -98,10 +99,11 @@ static sotto_status answer_queries(struct sotto_certificate **certificate, struc
     struct ask_agreed agreed = {0};
     int64_t *sums = NULL;
     double *cells = NULL;
-    NEW(sums, plan->cells);
-    NEW(cells, plan->cells);
+    NEW(sums, plan->sums);
+    NEW(cells, plan->cells + plan->choices);
     TRY(ask_table_sum(sums, &r.rows, t));
     ledger_warn_about_delta(r.rows, ask->target.delta, t->ctx);
+    TRY(ask_choices_draw(cells, plan, sums, v, r.gaussian));
     TRY(vector_release_draw(certificate, cells, sums, v));
     r.cells = cells;
     TRY(ask_agree(&agreed, plan, &r));
@@ -110,7 +112,7 @@ static sotto_status answer_queries(struct sotto_certificate **certificate, struc
 done:
     ask_agreed_clear(&agreed);
     if (sums)
-        base_wipe(sums, plan->cells * sizeof *sums);
+        base_wipe(sums, plan->sums * sizeof *sums);
     base_free(sums);
     base_free(cells);
     return status;
@@ -164,7 +166,7 @@ static sotto_status asked_prepare(struct asked *a, const struct sotto_ask *ask)
     TRY(read_plan(&a->schema, &a->plan, ask));
     ask_share(&a->plan, gaussian, ask->weights);
     NEW(a->queries, ASK_LEVELS * a->plan.count);
-    ask_list_queries(a->queries, &a->count, &a->plan);
+    ask_list_queries(a->queries, &a->count, &a->plan, 1, gaussian);
     a->unit = unit_of(ask);
     a->release = (struct sotto_release){
         .mechanism = gaussian ? "gaussian" : "laplace", .target = ask->target, .spend = ask->spend};
@@ -188,7 +190,7 @@ sotto_status sotto_ask_forecast(char **text, const struct sotto_ask *ask, int js
     TRY(asked_prepare(&a, ask));
     if (!a.release.spend.dataset_id)
         a.release.spend.dataset_id = "any"; /* nothing is charged */
-    TRY(release_plan(&p, &a.release, a.plan.cells, 1u << RELEASE_LATTICE, ctx));
+    TRY(release_plan(&p, &a.release, a.plan.cells + a.plan.choices, 1u << RELEASE_LATTICE, ctx));
     TRY(ask_forecast_write(text, &a.plan, p.account.scale,
                            (struct sotto_dp){p.account.epsilon.upper, ask->target.delta}, json));
 done:
@@ -216,8 +218,9 @@ sotto_status sotto_ask(struct sotto_certificate **certificate, const struct sott
     TRY(asked_prepare(&a, ask));
     TRY(file_hold(&held, ask->output, 1 << 16));
     TRY(ask_table_open(&table));
-    TRY(vector_release_open(&v, &a.release, a.plan.cells, ctx));
+    TRY(vector_release_open(&v, &a.release, a.plan.cells, a.plan.choices, ctx));
     TRY(answer_queries(&made, v, &table, ask));
+    ask_list_queries(a.queries, &a.count, &a.plan, vector_release_scale(v), ask->target.delta > 0);
     TRY(certificate_add_queries(made, a.queries, a.count));
     file_release(&held);
     TRY(save_certificate(made, ask->output));

@@ -126,6 +126,11 @@ sotto_status ask_quantiles_of(struct ask_answer *answers, const struct ask_plan 
     sotto_status status = SOTTO_OK;
     const struct encoding_column *c = &plan->schema->columns[q->columns[0]];
     const struct ask_tree t = ask_tree_of(c);
+    if (q->one_by_one) {
+        for (size_t i = 0; i < q->share_count; i++)
+            answers[i] = (struct ask_answer){r->cells[q->chosen + group * q->share_count + i], NAN, NAN, NAN};
+        return SOTTO_OK;
+    }
     const bool all = q->key_count == 0 && q->term_count == 0 && c->fills;
     double *nodes = NULL, *leaves = NULL;
     NEW(nodes, ask_tree_nodes(&t));

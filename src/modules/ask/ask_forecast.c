@@ -1,5 +1,6 @@
 #include "ask/ask_forecast.h"
 
+#include "ask/ask_choice.h"
 #include "ask/ask_interval.h"
 #include "ask/ask_json.h"
 
@@ -19,6 +20,8 @@ static struct ask_forecast forecast_of(const struct ask_plan *plan, const struct
     const struct encoding_column *x = q->column_count ? &plan->schema->columns[q->columns[0]] : NULL;
     if (q->parts == 0)
         return (struct ask_forecast){ASK_UNIT_NONE, 0};
+    if (q->one_by_one)
+        return (struct ask_forecast){ASK_UNIT_RANKS, ask_choice_within(q, plan, scale, gaussian)};
     switch (q->statistic) {
     case ASK_COUNT:
         return (struct ask_forecast){ASK_UNIT_ROWS, row};
@@ -54,10 +57,10 @@ sotto_status ask_forecast_scale(double *scale, const struct ask_plan *plan, cons
         FAIL(SOTTO_EUSAGE, "ask: {max_error} names no query '%.*s'; expected its name behind 'as'",
              (int)(length < 60 ? length : 60), max_error);
     const struct ask_forecast f = forecast_of(plan, &plan->queries[i], 1, gaussian);
-    if (f.unit != ASK_UNIT_ROWS && f.unit != ASK_UNIT_COLUMN)
+    if (f.unit != ASK_UNIT_ROWS && f.unit != ASK_UNIT_COLUMN && f.unit != ASK_UNIT_RANKS)
         FAIL(SOTTO_EUSAGE,
              "ask: the error of '%.*s' depends on how many rows there are, which is read behind the charge; "
-             "expected a count, a histogram, a cross table or a sum in {max_error}",
+             "expected a count, a histogram, a cross table, a sum or quantiles in {max_error}",
              (int)(length < 60 ? length : 60), max_error);
     *scale = error / f.within;
 done:
@@ -79,6 +82,9 @@ static void forecast_print(FILE *f, const struct ask_query *q, struct ask_foreca
         return;
     case ASK_UNIT_MEAN:
         fprintf(f, "within about %.4g / N, N the rows that it is the mean of\n", c.within);
+        return;
+    case ASK_UNIT_RANKS:
+        fprintf(f, "each within %.3g ranks\n", c.within);
         return;
     default:
         if (q->single)

@@ -7,7 +7,14 @@
 #include "sotto/account.h"
 
 /* What the error of an answer is counted in. */
-enum ask_unit { ASK_UNIT_NONE, ASK_UNIT_ROWS, ASK_UNIT_COLUMN, ASK_UNIT_MEAN, ASK_UNIT_CELLS };
+enum ask_unit {
+    ASK_UNIT_NONE,
+    ASK_UNIT_ROWS,
+    ASK_UNIT_COLUMN,
+    ASK_UNIT_MEAN,
+    ASK_UNIT_CELLS,
+    ASK_UNIT_RANKS
+};
 struct ask_forecast {
     enum ask_unit unit;
     double within; /* 95 % */

@@ -34,7 +34,9 @@ static struct json *query_json(const struct ask_query *q, const struct ask_relea
     json_put_text(&j, "name", name_of(q));
     json_put_text(&j, "query", q->text);
     json_put_integer(&j, "mass", q->parts ? q->mass : 0);
-    json_put(&j, "cells", json_make_reals(r->cells + q->first, q->groups * q->parts));
+    json_put(&j, "cells",
+             q->one_by_one ? json_make_reals(r->cells + q->chosen, q->groups * q->share_count)
+                           : json_make_reals(r->cells + q->first, q->groups * q->parts));
     return j;
 }
 
@@ -75,7 +77,7 @@ sotto_status ask_json_write(const char *path, struct json *rows, const struct as
 
 static const char *unit_name(enum ask_unit unit)
 {
-    static const char *const units[] = {"none", "rows", "column", "column/rows", "rows/cell"};
+    static const char *const units[] = {"none", "rows", "column", "column/rows", "rows/cell", "ranks"};
     return units[unit];
 }
 
@@ -87,7 +89,7 @@ sotto_status ask_json_forecasts(char **text, const struct ask_plan *plan,
         const struct ask_query *q = &plan->queries[i];
         struct json *one = json_make_object();
         json_put_text(&one, "query", name_of(q));
-        json_put_integer(&one, "cells", (int64_t)(q->groups * q->parts));
+        json_put_integer(&one, "cells", (int64_t)(q->groups * (q->one_by_one ? q->share_count : q->parts)));
         json_put_real(&one, "within", forecasts[i].within);
         json_put_text(&one, "unit", unit_name(forecasts[i].unit));
         json_push(&queries, one);

@@ -1,4 +1,5 @@
 /* The grammar of queries (page.md). What a query means is written out again, in one way for one meaning: its canonical text. */
+#include "ask/ask_choice.h"
 #include "ask/ask_quantile.h"
 #include "ask/ask_parser.h"
 #include "io/text/number.h"
@@ -271,10 +272,25 @@ done:
     return status;
 }
 
+/* Quantiles of a tree have intervals, those that are chosen have none; other statistics have theirs anyway. */
+static sotto_status read_interval(struct parser *p)
+{
+    sotto_status status = SOTTO_OK;
+    if (p->q->statistic != ASK_QUANTILE)
+        TRY(ask_fail_at(
+            &p->words, &p->words.next,
+            "'with interval' is not available here: other answers than quantiles have theirs; omit it"));
+    TRY(ask_words_take(&p->words));
+    TRY(parser_expect(p, "interval", "behind 'with'"));
+    parser_say(p, " with interval");
+    p->q->interval = true;
+done:
+    return status;
+}
+
 static sotto_status read_query(struct parser *p)
 {
     sotto_status status = SOTTO_OK;
-    static const char *const not_yet[] = {"per", "with"};
     p->q->weight = 1;
     TRY(read_statistic(p));
     if (ask_words_next_is(&p->words, "by")) {
@@ -284,9 +300,10 @@ static sotto_status read_query(struct parser *p)
     }
     if (ask_words_next_is(&p->words, "where"))
         TRY(parser_terms(p));
-    for (size_t i = 0; i < sizeof not_yet / sizeof *not_yet; i++)
-        if (ask_words_next_is(&p->words, not_yet[i]))
-            TRY(ask_fail_at(&p->words, &p->words.next, "'%s' is not available; omit it", not_yet[i]));
+    if (ask_words_next_is(&p->words, "per"))
+        TRY(ask_fail_at(&p->words, &p->words.next, "'per' is not available; omit it"));
+    if (ask_words_next_is(&p->words, "with"))
+        TRY(read_interval(p));
     if (ask_words_next_is(&p->words, "weight"))
         TRY(read_weight(p));
     if (ask_words_next_is(&p->words, "as"))
@@ -327,8 +344,10 @@ static sotto_status finish_query(struct ask_plan *plan, struct parser *p)
     if (q->statistic == ASK_COUNT && whole)
         q->parts = 0;
     if (q->statistic == ASK_QUANTILE) {
-        const struct ask_tree t = ask_tree_of(&p->schema->columns[q->columns[0]]);
-        q->parts = ask_tree_nodes(&t) + 1;
+        const struct encoding_column *c = &p->schema->columns[q->columns[0]];
+        const struct ask_tree t = ask_tree_of(c);
+        q->one_by_one = q->share_count <= ASK_ONE_BY_ONE && !q->interval;
+        q->parts = q->one_by_one ? ask_choice_edges(c).edges : ask_tree_nodes(&t) + 1;
         if (q->groups > ASK_CELLS / q->parts)
             TRY(ask_fail_at(&p->words, &p->words.next, "more than %zu cells; expected fewer keys or edges",
                             ASK_CELLS));

@@ -4,11 +4,11 @@
 
 enum { STEPS = 1024, LEAST_STEPS = 64 };
 
-struct ask_tree ask_tree_of(const struct encoding_column *c)
+struct ask_tree ask_edges_of(const struct encoding_column *c, size_t steps)
 {
-    const double width = c->high - c->low;
-    struct ask_tree t = {c->low + width / STEPS, width / STEPS, STEPS, 1};
-    if (c->low == floor(c->low) && c->high == floor(c->high) && width <= STEPS) {
+    const double width = c->high - c->low, most = (double)steps;
+    struct ask_tree t = {c->low + width / most, width / most, steps, 1};
+    if (c->low == floor(c->low) && c->high == floor(c->high) && width <= most) {
         t = (struct ask_tree){c->low, 1, 0, 1};
         while (width / t.step < LEAST_STEPS)
             t.step /= 2;
@@ -17,6 +17,11 @@ struct ask_tree ask_tree_of(const struct encoding_column *c)
     while ((size_t)1 << t.levels < t.edges)
         t.levels++;
     return t;
+}
+
+struct ask_tree ask_tree_of(const struct encoding_column *c)
+{
+    return ask_edges_of(c, STEPS);
 }
 
 size_t ask_tree_nodes(const struct ask_tree *t)
@@ -30,10 +35,15 @@ static size_t level_at(size_t level)
     return ((size_t)1 << level) - 2;
 }
 
-void ask_tree_add(int64_t *nodes, const struct ask_tree *t, double x, int64_t mass)
+size_t ask_tree_leaf(const struct ask_tree *t, double x)
 {
     const double steps = ceil((x - t->low) / t->step), last = (double)(t->edges - 1);
-    const size_t leaf = (size_t)fmin(last, fmax(0, steps));
+    return (size_t)fmin(last, fmax(0, steps));
+}
+
+void ask_tree_add(int64_t *nodes, const struct ask_tree *t, double x, int64_t mass)
+{
+    const size_t leaf = ask_tree_leaf(t, x);
     for (size_t level = 1; level <= t->levels; level++)
         nodes[level_at(level) + (leaf >> (t->levels - level))] += mass;
 }

@@ -11,6 +11,10 @@ struct ask_tree {
     size_t edges, levels;
 };
 struct ask_tree ask_tree_of(const struct encoding_column *c);
+/** The same with another number than 1024. */
+struct ask_tree ask_edges_of(const struct encoding_column *c, size_t steps);
+/** The leaf that x lies in. */
+size_t ask_tree_leaf(const struct ask_tree *t, double x);
 /** Nodes of all levels: 2, then 4, then 8. */
 size_t ask_tree_nodes(const struct ask_tree *t);
 /** Adds mass to the node of each level that x lies in; nodes (ask_tree_nodes()). */

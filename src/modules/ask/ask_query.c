@@ -1,5 +1,6 @@
 /* Columns, cells and masses of queries. */
 #include "ask/ask_query.h"
+#include "ask/ask_choice.h"
 #include "ask/ask_quantile.h"
 
 #include "dp/certificate/certificate.h"
@@ -198,6 +199,12 @@ static void add_parts(int64_t *cells, const struct ask_query *q, const struct as
     }
     for (size_t j = 0; j < q->column_count; j++) {
         const double x = values[q->columns[j]].number;
+        if (q->one_by_one) { /* ranks are of the rows that have a value */
+            const struct ask_tree t = ask_choice_edges(&plan->schema->columns[q->columns[j]]);
+            if (!isnan(x))
+                cells[ask_tree_leaf(&t, x)]++;
+            return;
+        }
         if (isnan(x)) {
             cells[q->parts - 1] += m;
             return;
@@ -255,7 +262,9 @@ void ask_add_row(int64_t *sums, const struct ask_plan *plan, const struct ask_va
 static double norm_of(const struct ask_plan *plan, const struct ask_query *q, bool gaussian)
 {
     double norm = q->single ? 1 : 2;
-    if (q->statistic == ASK_QUANTILE)
+    if (q->one_by_one)
+        norm = (q->groups == 1 ? 1 : 2) * (double)q->share_count;
+    else if (q->statistic == ASK_QUANTILE)
         norm *= (double)ask_tree_of(&plan->schema->columns[q->columns[0]]).levels;
     return gaussian ? sqrt(norm) : norm;
 }
@@ -276,11 +285,31 @@ static double share_of_mass(const struct ask_query *q, double norm, bool gaussia
     return q->weight / norm;
 }
 
+/* What has noise, then what is only counted. */
+static void place_cells(struct ask_plan *plan)
+{
+    size_t choices = 0;
+    plan->sums = 0;
+    for (int counted = 0; counted <= 1; counted++) {
+        for (size_t i = 0; i < plan->count; i++) {
+            struct ask_query *q = &plan->queries[i];
+            if (q->one_by_one != (counted == 1))
+                continue;
+            q->first = q->again ? plan->queries[q->same].first : plan->sums;
+            q->chosen = q->again ? plan->queries[q->same].chosen : plan->cells + choices;
+            plan->sums += q->again ? 0 : q->groups * q->parts;
+            choices += q->again ? 0 : counted * q->groups * q->share_count;
+        }
+        if (!counted)
+            plan->cells = plan->sums;
+    }
+    plan->choices = choices;
+}
+
 void ask_share(struct ask_plan *plan, bool gaussian, int weights)
 {
     const double unit = 0x1p30, least = 0x1p20;
     double most = 0;
-    plan->cells = 0;
     for (size_t i = 0; i < plan->count; i++) {
         const struct ask_query *q = &plan->queries[i];
         const double norm = norm_of(plan, q, gaussian);
@@ -293,14 +322,9 @@ void ask_share(struct ask_plan *plan, bool gaussian, int weights)
                      share = norm * share_of_mass(q, norm, gaussian, weights) / most;
         /* a single cell moves by its mass, so that may be larger: rounded down, none moves further than the furthest */
         q->mass = (int64_t)floor(fmax(least, share * unit * (furthest / norm)));
-        if (q->again) {
-            q->mass = plan->queries[q->same].mass;
-            q->first = plan->queries[q->same].first;
-            continue;
-        }
-        q->first = plan->cells;
-        plan->cells += q->groups * q->parts;
+        q->mass = q->again ? plan->queries[q->same].mass : q->mass;
     }
+    place_cells(plan);
 }
 
 /* A row lies in one node of each level, or is missing, which is a cell beside the first level. */
@@ -309,18 +333,24 @@ static void list_levels(struct certificate_query *list, size_t *count, const str
 {
     const struct ask_tree t = ask_tree_of(&plan->schema->columns[q->columns[0]]);
     for (size_t level = 1; level <= t.levels; level++)
-        list[(*count)++] =
-            (struct certificate_query){q->text, q->groups * (((size_t)1 << level) + (level == 1)), q->mass};
+        list[(*count)++] = (struct certificate_query){
+            q->text, q->groups * (((size_t)1 << level) + (level == 1)), q->mass, 0};
 }
 
-void ask_list_queries(struct certificate_query *list, size_t *count, const struct ask_plan *plan)
+void ask_list_queries(struct certificate_query *list, size_t *count, const struct ask_plan *plan,
+                      double scale, bool gaussian)
 {
     *count = 0;
     for (size_t i = 0; i < plan->count; i++) {
         struct ask_query *q = &plan->queries[i];
-        if (!q->again && q->statistic == ASK_QUANTILE)
+        for (size_t k = 0; q->one_by_one && !q->again && k < q->share_count; k++)
+            list[(*count)++] =
+                (struct certificate_query){q->text, q->groups, q->mass, ask_choice_scale(q, scale, gaussian)};
+        if (q->again || q->one_by_one)
+            continue;
+        if (q->statistic == ASK_QUANTILE)
             list_levels(list, count, plan, q);
-        else if (!q->again && q->parts > 0)
-            list[(*count)++] = (struct certificate_query){q->text, q->groups * q->parts, q->mass};
+        else if (q->parts > 0)
+            list[(*count)++] = (struct certificate_query){q->text, q->groups * q->parts, q->mass, 0};
     }
 }

@@ -6,6 +6,8 @@
 
 /* The most levels of a tree of quantiles. */
 enum { ASK_LEVELS = 11 };
+/* The most quantiles of a query that are chosen one by one. */
+enum { ASK_ONE_BY_ONE = 4 };
 enum { ASK_SHARES = 32, ASK_KEYS = 6, ASK_TERMS = 8, ASK_TEXT = 1024, ASK_COLUMNS = 2 };
 #define ASK_CELLS ((size_t)1 << 24) /* of all queries together */
 
@@ -48,6 +50,9 @@ struct ask_query {
     /* what follows: */
     size_t groups, parts; /* cells = groups * parts; parts 0: public, free */
     size_t first;         /* of its cells in the vector */
+    bool interval;        /* "with interval" */
+    bool one_by_one;      /* of quantiles: each is chosen (ask_choice.h), and its cells are not released */
+    size_t chosen;        /* first of its choices in the vector: groups * share_count, behind all cells */
     bool
         single; /* one cell, which a row adds 0 to mass to; of a second moment: about the middle of the bounds */
     int64_t mass; /* of a quantile: on each level of its tree (ask_quantile.h) */
@@ -57,8 +62,9 @@ struct ask_query {
 struct ask_plan {
     const struct sotto_table_encoding *schema; /* borrowed */
     struct ask_query *queries;
-    size_t count, cells;
-    bool *used; /* (schema->count + 1) columns that a query reads; the last one is the label */
+    size_t count, cells;  /* with noise; */
+    size_t sums, choices; /* cells and those that are only counted; choices beside the noisy cells */
+    bool *used;           /* (schema->count + 1) columns that a query reads; the last one is the label */
 };
 
 /** Parses texts (count), of one or more queries each, and fills in everything but first and mass.
@@ -90,17 +96,19 @@ struct ask_value {
 };
 /** missing: the texts of the schema that stand for no value. */
 struct ask_value ask_value_of(const struct sotto_table_encoding *e, size_t column, struct cell cell);
-/** Adds a row to the sums (plan->cells); values (schema->count + 1), those of used columns. */
+/** Adds a row to the sums (plan->sums); values (schema->count + 1), those of used columns. */
 void ask_add_row(int64_t *sums, const struct ask_plan *plan, const struct ask_value *values);
 
 /* ---- how far one row moves the cells ---- */
 
-/** Places the cells, and gives every query its mass. Equal ones move as far as each other, in L2 (Gaussian noise) or L1.
+/** Places cells and choices, and gives every query its mass. Equal ones move as far as each other, in L2 (Gaussian noise) or L1.
  *  weights  enum sotto_ask_weights */
 void ask_share(struct ask_plan *plan, bool gaussian, int weights);
 struct certificate_query;
 /** What the certificate says of them, each once, and what their sensitivity follows from (dp/release/statistic.h).
- *  Out:     list  (*count), has room for ASK_LEVELS * plan->count: a quantile has a histogram for each level; texts are borrowed */
-void ask_list_queries(struct certificate_query *list, size_t *count, const struct ask_plan *plan);
+ *  In:      scale  of the noise, which gives the scales of choices
+ *  Out:     list   (*count), has room for ASK_LEVELS * plan->count: a tree of quantiles has a histogram for each level; texts are borrowed */
+void ask_list_queries(struct certificate_query *list, size_t *count, const struct ask_plan *plan,
+                      double scale, bool gaussian);
 
 #endif

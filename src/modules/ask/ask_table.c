@@ -283,7 +283,7 @@ static sotto_status sum_blocks(struct summing *s)
             TRY(cap_block(&s->blocks[k], s));
         s->kept += s->blocks[k].c.rows;
     }
-    TRY(par_chunks(s->count, t->plan->cells > MOST_SUMS ? 1 : (int)s->threads, sum_block, s));
+    TRY(par_chunks(s->count, t->plan->sums > MOST_SUMS ? 1 : (int)s->threads, sum_block, s));
 done:
     for (size_t k = 0; k < s->threads; k++)
         clear_block(&s->blocks[k]);
@@ -301,8 +301,8 @@ static sotto_status make_room(struct summing *s, int64_t *sums)
         NEW(s->values[k], plan->schema->count + 1);
         if (k == 0)
             s->sums[k] = sums;
-        else if (plan->cells <= MOST_SUMS)
-            NEW(s->sums[k], plan->cells);
+        else if (plan->sums <= MOST_SUMS)
+            NEW(s->sums[k], plan->sums);
     }
     if (s->t->person)
         TRY(ask_persons_open(&s->persons));
@@ -318,7 +318,7 @@ static void drop_room(struct summing *s)
         if (s->values)
             base_free(s->values[k]);
         if (k > 0 && s->sums && s->sums[k]) {
-            base_wipe(s->sums[k], s->t->plan->cells * sizeof **s->sums);
+            base_wipe(s->sums[k], s->t->plan->sums * sizeof **s->sums);
             base_free(s->sums[k]);
         }
     }
@@ -342,7 +342,7 @@ sotto_status ask_table_sum(int64_t *sums, size_t *rows, struct ask_table *t)
     if (!t->where)
         FAIL(SOTTO_EFORMAT, "%s: contains no rows; expected at least one", t->path);
     for (size_t k = 1; k < s.threads && s.sums[k]; k++)
-        for (size_t c = 0; c < t->plan->cells; c++)
+        for (size_t c = 0; c < t->plan->sums; c++)
             sums[c] += s.sums[k][c];
     if (t->person)
         context_log(t->ctx, SOTTO_LOG_INFO,

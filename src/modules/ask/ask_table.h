@@ -23,7 +23,7 @@ struct ask_table {
  *  ask_table_sum().
  *  Returns: ENOENT, EIO; EFORMAT: no row of names, or other columns than the schema's; ENOMEM */
 sotto_status ask_table_open(struct ask_table *t);
-/** Out:     sums    (plan->cells), which start as zeros
+/** Out:     sums    (plan->sums), which start as zeros
  *           *rows   that were counted
  *  Returns: EIO, EFORMAT, ENOMEM, ESTOPPED */
 sotto_status ask_table_sum(int64_t *sums, size_t *rows, struct ask_table *t);

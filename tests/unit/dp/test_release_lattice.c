@@ -165,7 +165,7 @@ TEST(values_may_come_after_the_charge)
         struct vector_release *v = NULL;
         struct sotto_certificate *c = NULL;
         r = request("laplace", scales[i], false);
-        assert_int_equal(vector_release_open(&v, &r, 4, NULL), SOTTO_OK);
+        assert_int_equal(vector_release_open(&v, &r, 4, 0, NULL), SOTTO_OK);
         struct ledger l;
         assert_int_equal(ledger_read(&l, path_of("l.jsonl")), SOTTO_OK);
         assert_int_equal(l.charges, 1);
@@ -179,9 +179,9 @@ TEST(values_may_come_after_the_charge)
     }
     struct vector_release *v = NULL;
     struct sotto_release r = request("laplace", 0.5, false);
-    assert_int_equal(vector_release_open(&v, &r, 4, NULL), SOTTO_EDOMAIN);
+    assert_int_equal(vector_release_open(&v, &r, 4, 0, NULL), SOTTO_EDOMAIN);
     r = request("discrete-laplace", 8, false);
-    assert_int_equal(vector_release_open(&v, &r, 4, NULL), SOTTO_EINVAL);
+    assert_int_equal(vector_release_open(&v, &r, 4, 0, NULL), SOTTO_EINVAL);
     assert_null(v);
     assert_int_not_equal(access(path_of("l.jsonl"), F_OK), 0); /* nothing was charged */
 }

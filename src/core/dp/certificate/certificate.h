@@ -86,6 +86,8 @@ struct certificate_query {
     char *text;
     size_t cells;
     int64_t mass;
+    double
+        choice_scale; /* 0: its cells have noise; else one candidate was chosen for each, by scores with noise of this scale */
 };
 /** What was trained of a network that began as a pre-trained encoder. */
 struct certificate_tuning {

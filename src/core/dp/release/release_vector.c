@@ -50,6 +50,7 @@ static sotto_status require_whole(const struct values *v, double step)
 /* What is drawn, and where to. */
 struct drawing {
     const struct release_plan *plan;
+    size_t n; /* values with noise */
     struct lattice lattice;
     struct discretised_noise discretised; /* of most laws */
     uint64_t ratio;                       /* discrete Gaussian: the scale is ratio 2^-shift steps */
@@ -90,8 +91,8 @@ static sotto_status draw_discretised(int128 *drawn, struct drawing *d, struct no
     const int odd = p->mechanism->kind == RELEASE_LATTICE;
     TRY(discretised_noise_open(&d->discretised, p->mechanism->law,
                                ldexp(p->account.scale, -d->lattice.exponent), p->release->flat_doubt, s));
-    TRY(discretised_noise_fill_wide(&d->discretised, drawn, 0, p->n, d->threads));
-    for (size_t i = 0; i < p->n; i++)
+    TRY(discretised_noise_fill_wide(&d->discretised, drawn, 0, d->n, d->threads));
+    for (size_t i = 0; i < d->n; i++)
         drawn[i] = 2 * drawn[i] + odd;
 done:
     discretised_noise_close(&d->discretised);
@@ -100,14 +101,14 @@ done:
 
 static void draw_gaussian(int128 *drawn, const struct drawing *d, struct noise *s)
 {
-    for (size_t i = 0; i < d->plan->n; i++)
+    for (size_t i = 0; i < d->n; i++)
         drawn[i] = 2 * integer_signed(s, d->plan->mechanism->integer->magnitude, d->ratio, d->shift);
 }
 
 static sotto_status draw_vector(int128 *drawn, const struct drawing *d, struct noise *s)
 {
     sotto_status status = SOTTO_OK;
-    const size_t n = d->plan->n;
+    const size_t n = d->n;
     double *reals = NULL;
     NEW(reals, n);
     knorm_draw(reals, n, d->plan->account.scale, s);
@@ -149,7 +150,7 @@ static sotto_status release_values(struct sotto_certificate **certificate, struc
     sotto_status status = SOTTO_OK;
     const size_t n = v.n;
     struct release_plan plan;
-    struct drawing d = {.plan = &plan, .threads = par_threads(ctx)};
+    struct drawing d = {.plan = &plan, .n = n, .threads = par_threads(ctx)};
     struct sotto_certificate *made = NULL;
     struct noise *stream = NULL;
     int128 *q = NULL, *drawn = NULL;
@@ -205,18 +206,23 @@ struct vector_release {
 };
 
 sotto_status vector_release_open(struct vector_release **out, const struct sotto_release *r, size_t n,
-                                 const struct sotto_context *ctx)
+                                 size_t choices, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct vector_release *v = NULL;
     NEW(v, 1);
     v->request = *r;
-    v->drawing = (struct drawing){.plan = &v->plan, .threads = par_threads(ctx)};
-    TRY(release_plan(&v->plan, &v->request, n, 1u << RELEASE_LATTICE, ctx));
+    v->drawing = (struct drawing){.plan = &v->plan, .n = n, .threads = par_threads(ctx)};
+    TRY(release_plan(&v->plan, &v->request, n + choices, 1u << RELEASE_LATTICE, ctx));
+    if (choices)
+        v->plan.account.epsilon.lower = 0; /* an upper end is all that is known */
     TRY(release_vector_prepare(&v->drawing, NULL));
     if (v->plan.account.scale < 1)
         FAIL(SOTTO_EDOMAIN,
              "release: scale %g is out of range; expected at least 1, so that values are many steps",
+             v->plan.account.scale);
+    if (choices && v->plan.account.scale > 0x1p52)
+        FAIL(SOTTO_EDOMAIN, "release: scale %g is out of range; expected at most 2^52 beside choices",
              v->plan.account.scale);
     v->plan.lattice_exponent = v->drawing.lattice.exponent;
     v->plan.sampler = r->flat_doubt ? FLAT_SAMPLER : samplers[RELEASE_LATTICE];
@@ -241,7 +247,7 @@ sotto_status vector_release_draw(struct sotto_certificate **certificate, double 
                                  struct vector_release *v)
 {
     sotto_status status = SOTTO_OK;
-    const size_t n = v->plan.n;
+    const size_t n = v->drawing.n;
     struct values sums = {out, n, true};
     int128 *q = NULL, *drawn = NULL;
     REQUIRE(v->certificate, "release: its values were drawn already; a release is drawn once");
@@ -249,7 +255,8 @@ sotto_status vector_release_draw(struct sotto_certificate **certificate, double 
     NEW(drawn, n);
     for (size_t i = 0; i < n; i++)
         q[i] = whole_index(values[i], v->drawing.lattice);
-    TRY(release_vector_draw(drawn, &v->drawing, v->stream));
+    if (n)
+        TRY(release_vector_draw(drawn, &v->drawing, v->stream));
     put_sums(&sums, q, drawn, v->drawing.lattice);
     *certificate = v->certificate;
     v->certificate = NULL;
@@ -261,6 +268,11 @@ done:
     base_free(q);
     base_free(drawn);
     return status;
+}
+
+size_t vector_release_choose(const uint128 *gap, size_t *left, size_t n, uint64_t m, struct vector_release *v)
+{
+    return choice_draw(v->stream, gap, left, n, m);
 }
 
 double vector_release_scale(const struct vector_release *v)

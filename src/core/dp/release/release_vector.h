@@ -8,9 +8,13 @@ struct vector_release;
 /** All of sotto_dp_release() up to the noise: checks, account, ledger entry. Continuous additive laws only.
  *  In:      r        texts and records are borrowed until the release is closed
  *           n        values
+ *           choices  beside them, each of which the noise on one more value dominates (dp/release/statistic.h); the account counts them so
  *  Returns: errors of sotto_dp_release() */
 sotto_status vector_release_open(struct vector_release **out, const struct sotto_release *r, size_t n,
-                                 const struct sotto_context *ctx);
+                                 size_t choices, const struct sotto_context *ctx);
+/** One of n candidates by their gaps, as choice_draw() does, before vector_release_draw(). */
+size_t vector_release_choose(const uint128 *gap, size_t *left, size_t n, uint64_t m,
+                             struct vector_release *v);
 /** Of the noise on one value, in their units. */
 double vector_release_scale(const struct vector_release *v);
 /** values (n) with noise, once.

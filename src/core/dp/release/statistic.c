@@ -155,6 +155,15 @@ bool statistic_of_queries(struct sotto_sensitivity *out, const struct certificat
     return count > 0;
 }
 
+double statistic_choice_scale(const char *mechanism, double scale, int64_t mass)
+{
+    const double gaussian = 0.62665706865775024; /* sqrt(2 pi) / 4, rounded up */
+    const double factor = strcmp(mechanism, "laplace") == 0    ? 1
+                          : strcmp(mechanism, "gaussian") == 0 ? gaussian
+                                                               : INFINITY;
+    return factor * (scale / (double)mass);
+}
+
 static sotto_status statistic_compute(double *out, struct sotto_release *r, const struct records *records,
                                       const struct sotto_protect *p, bool scores)
 {

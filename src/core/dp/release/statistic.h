@@ -29,6 +29,9 @@ bool statistic_sensitivity(struct sotto_sensitivity *out, const char *name, doub
  * sqrt 2 in L2. False: there are none. */
 bool statistic_of_queries(struct sotto_sensitivity *out, const struct certificate_query *queries,
                           size_t count);
+/** The least scale of a choice by scores that one record moves by 1, so that noise of that mechanism and scale on a cell of the mass
+ * dominates it (docs/derivations/ask.md). INFINITY: the noise of no other mechanism does. */
+double statistic_choice_scale(const char *mechanism, double scale, int64_t mass);
 /** scores: the columns are candidates, so the sensitivity is that of one of them. */
 sotto_status statistic_replace(struct sotto_tensors *t, struct sotto_release *r,
                                const struct sotto_protect *p, bool scores);

@@ -314,6 +314,12 @@ static sotto_status check_queries(struct verification *v)
                  "%.9g (%s)",
                  s.dimension, s.l1, s.l2, sensitivity_source_name(s.source), f->dimension, f->sensitivity.l1,
                  f->sensitivity.l2, f->source);
+    for (size_t i = 0; i < count; i++) {
+        const double least = statistic_choice_scale(f->mechanism, f->scale, queries[i].mass);
+        verify_check(v, "choice", !(queries[i].choice_scale > 0) || queries[i].choice_scale >= least,
+                     "'%.60s' is chosen at scale %.9g, and %s noise of scale %.9g covers %.9g or more",
+                     queries[i].text, queries[i].choice_scale, f->mechanism, f->scale, least);
+    }
     verify_done(v, "sensitivity derived again from the cells and masses of the queries");
     verify_derived(v, VERIFY_BY_QUERIES);
 done:

@@ -40,7 +40,7 @@ verified() {
 }
 
 @test "answers of queries, with a certificate that verifies, and one charge" {
-  run "$SOTTO" ask t.csv 'mean age; count; mean crp by ward as by-ward; count where age >= 50 and out = yes' 'histogram age 0:100:50; variance age' 'covariance age, crp; correlation age, crp; correlation crp, crp as self' 'quantile age .25 .5; median crp by ward' "${asked[@]}" --person none --epsilon 5 --delta 1e-6 -o a.csv
+  run "$SOTTO" ask t.csv 'mean age; count; mean crp by ward as by-ward; count where age >= 50 and out = yes' 'histogram age 0:100:50; variance age' 'covariance age, crp; correlation age, crp; correlation crp, crp as self' 'quantile age .25 .5 with interval; median crp by ward with interval; quantile age .1 .9 as ends' "${asked[@]}" --person none --epsilon 5 --delta 1e-6 -o a.csv
   [ "$status" -eq 0 ]
   [[ "$output" == *"a.csv: gaussian noise"*"(5, 1e-06)-differentially private under replace-one adjacency"* ]]
   [ "$(head -1 a.csv)" = "query,ward,age,statistic,value,low,high,deviation,public" ]
@@ -53,14 +53,16 @@ assert abs(get("mean age")[0] - 49.6) < 1
 assert abs(get("by-ward", ward="A")[0] - 10) < 1 and abs(get("by-ward", ward="B")[0] - 30) < 1
 assert abs(get("count where age >= 50 and out = yes")[0] - 754) < 40
 assert abs(get("histogram age 0:100:50", age="[50,100]")[0] - 1001) < 50
-assert all(abs(float(r["value"]) - {"quantile 0.25": 25, "quantile 0.5": 49}[r["statistic"]]) < 6 for r in rows if r["query"] == "quantile age 0.25 0.5")
+assert all(abs(float(r["value"]) - {"quantile 0.25": 25, "quantile 0.5": 49}[r["statistic"]]) < 6 for r in rows if r["query"] == "quantile age 0.25 0.5 with interval")
 # deviations of .013 and .016 over 80 runs: six and nine of them are allowed
 assert abs(get("correlation age, crp")[0]) < .08 and abs(get("self")[0] - 1) < .15
 for r in rows: # deviations of the noise are .001 of these bounds
-    if r["statistic"] == "covariance" or r["statistic"].startswith("quantile") and not r["ward"].startswith("("):
+    if r["statistic"] == "covariance" or r["query"].endswith("interval") and not r["ward"].startswith("("):
         assert float(r["low"]) <= float(r["value"]) <= float(r["high"]) and float(r["high"]) - float(r["low"]) < 40
 assert abs(get("variance age")[0] - 841.6) < 40
-assert len(get("quantile age 0.25 0.5")) == 2 and abs(get("quantile crp 0.5 by ward", ward="B")[0] - 30) < 2
+for r in rows: # chosen one by one: half a percent of the rows is .3 ranks in 20 deviations
+    assert r["query"] != "ends" or abs(float(r["value"]) - {"quantile 0.1": 9, "quantile 0.9": 90}[r["statistic"]]) < 6 and r["low"] == r["high"] == r["deviation"] == ""
+assert len(get("quantile age 0.25 0.5 with interval")) == 2 and abs(get("quantile crp 0.5 by ward with interval", ward="B")[0] - 30) < 2
 assert all(float(r["low"]) <= float(r["value"]) <= float(r["high"]) for r in rows if r["low"] and r["value"])
 PY
   verified a.csv --ledger share/sotto/ledger/clinic.jsonl
@@ -238,7 +240,7 @@ for row, a in zip(table, doc["answers"]):
     assert row["query"] == a["query"] and row["statistic"] == a["statistic"] and (row["public"] == "yes") == a["public"]
     assert all(row[k] == a["keys"].get(k, "") for k in ("ward", "out"))
     assert all((float(row[k]) if row[k] else None) == a[k] for k in ("value", "low", "high", "deviation"))
-assert [(q["name"], len(q["cells"])) for q in doc["queries"]] == [("quantile age 0.5", 255), ("crp", 12), ("crosstab ward x out", 16), ("count", 0)]
+assert [(q["name"], len(q["cells"])) for q in doc["queries"]] == [("quantile age 0.5", 1), ("crp", 12), ("crosstab ward x out", 16), ("count", 0)]
 raw = json.load(open("raw.json"))
 h, l, _ = doc["queries"][1]["cells"][:3]
 assert raw["queries"] == doc["queries"] and abs(raw["answers"][1]["value"] - 40 * h / (h + l)) < 1e-9
@@ -322,20 +324,54 @@ PY
   [ ! -e b.csv ]
 }
 
+@test "up to four quantiles are chosen one by one, and a certificate that says a smaller scale is refused" {
+  for delta in 0 1e-6; do
+    "$SOTTO" ask t.csv 'quantile age .25 .5 .75 as q; median crp by ward; mean age' "${schema[@]}" --dataset-id "d$delta" --person who --rows-per-person 2 --epsilon 20 --delta $delta -o a.csv
+    verified a.csv --ledger "share/sotto/ledger/d$delta.jsonl"
+    awk -F, '/^q,/ { n++; if ($4 < 20 || $4 > 80 || $5 != "" || $6 != "") exit 1 } END { exit n != 3 }' a.csv
+    [ "$(grep -c choice_scale a.csv.certificate.json)" -eq 4 ]
+    grep -q '"lower": 0' a.csv.certificate.json
+    "$root/tools/check-schema" a.csv.certificate.json
+    cp a.csv.certificate.json kept
+    python3 - <<'PY'
+import re
+text = open("kept").read()
+scale = float(re.search(r'"choice_scale": ([0-9.e+-]+)', text)[1])
+for name, factor in (("lower", .999999999), ("higher", 1.1)):
+    open(name, "w").write(text.replace(f'"choice_scale": {re.search(r"choice_scale.: ([0-9.e+-]+)", text)[1]}', f'"choice_scale": {scale * factor!r}', 1))
+PY
+    for file in lower higher; do
+      cp $file a.csv.certificate.json
+      code=1
+      [ $file = lower ] || code=0
+      run -$code "$SOTTO" verify a.csv.certificate.json --output a.csv
+      [[ $code -eq 0 || "$output" == *"'quantile age 0.25 0.5 0.75' is chosen at scale"* ]]
+      run -$code python3 "$verifier" a.csv
+      [[ $code -eq 0 || "$output" == *"'quantile age 0.25 0.5 0.75' is chosen at scale"* ]]
+    done
+  done
+  "$SOTTO" ask t.csv 'median age' "${asked[@]}" --person none --epsilon 1 -o b.json # a choice alone
+  verified b.json
+  run "$SOTTO" ask t.csv 'quantile age .1 .2 .3 .4 as q; quantile age .1 .2 .3 .4 .5 as tree' "${asked[@]}" --person none --epsilon 1 --dry-run
+  [[ "$output" == *"q: each within "*" ranks"*"tree: each of its 255 cells within "* ]]
+  run "$SOTTO" ask t.csv 'median age as q' "${asked[@]}" --person none --max-error q=50 --dry-run
+  [[ "$output" == *"q: each within 50 ranks"* ]]
+}
+
 @test "the verifier's page says the same" {
   browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
   [ -n "$browser" ] || skip "no chromium or google-chrome on this machine"
   export SOTTO_VERIFIER=$verifier SOTTO_RECORD=$PWD/record.jsonl
-  "$SOTTO" ask t.csv 'mean age; crosstab ward x out' "${asked[@]}" --person who --rows-per-person 2 --epsilon 1 -o a.csv
+  "$SOTTO" ask t.csv 'mean age; crosstab ward x out; median age' "${asked[@]}" --person who --rows-per-person 2 --epsilon 1 -o a.csv
   python3 "$root/tests/cli/verify_recorder.py" a.csv --ledger share/sotto/ledger/clinic.jsonl > /dev/null
-  for change in 's/"cells": 16/"cells": 1/' 's/"mass": 1073741824/"mass": 1073741823/' 's/"name": "queries"/"name": "mean"/'; do
+  for change in 's/"choice_scale": [0-9]/"choice_scale": 0/' 's/"cells": 16/"cells": 1/' 's/"mass": 1073741824/"mass": 1073741823/' 's/"name": "queries"/"name": "mean"/'; do
     cp a.csv.certificate.json kept
     sed -i "$change" a.csv.certificate.json
     run -1 cmp -s a.csv.certificate.json kept
     python3 "$root/tests/cli/verify_recorder.py" a.csv --ledger share/sotto/ledger/clinic.jsonl > /dev/null || [ "$?" -lt 64 ]
     mv kept a.csv.certificate.json
   done
-  [ "$(grep -c '"code": 1' record.jsonl)" -eq 3 ]
-  python3 "$root/tests/cli/verify_page.py" "$browser" "$root/verifier/verify.html" replay 3 record.jsonl
+  [ "$(grep -c '"code": 1' record.jsonl)" -eq 4 ]
+  python3 "$root/tests/cli/verify_page.py" "$browser" "$root/verifier/verify.html" replay 4 record.jsonl
   python3 "$root/tests/cli/verify_page.py" "$browser" "$root/verifier/verify.html" says "that the schema was written without looking at the records" a.csv a.csv.certificate.json
 }

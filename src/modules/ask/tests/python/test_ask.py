@@ -12,7 +12,7 @@ from sotto.errors import BudgetExceeded
 from sotto.lab.ask import Table
 
 program = os.environ.get("SOTTO", "sotto")
-queries = ("mean crp by ward as crp; count where age >= 50", "histogram age 0:100:50", "quantile age .25 .5", "count")
+queries = ("mean crp by ward as crp; count where age >= 50", "histogram age 0:100:50", "quantile age .25 .5 with interval; median age", "count")
 rows = {"who": [f"p{i // 4}" for i in range(2000)], "age": np.arange(2000) % 101, "crp": [None if i % 10 == 0 else 10.5 + 20 * (i % 2) for i in range(2000)],
         "ward": list("AB") * 1000, "out": [f'a "{i % 2}"\n,' for i in range(2000)]}
 
@@ -35,11 +35,11 @@ columns:
 
 def test_frames(schema, tmp_path):
     r = Table(rows, schema=schema, dataset_id="clinic", person="none").ask(*queries, epsilon=20, delta=1e-6)
-    assert list(r.frames) == ["crp", "count where age >= 50", "histogram age 0:100:50", "quantile age 0.25 0.5", "count"]
+    assert list(r.frames) == ["crp", "count where age >= 50", "histogram age 0:100:50", "quantile age 0.25 0.5 with interval", "quantile age 0.5", "count"]
     crp = dict(r.frames["crp"])
     assert list(crp) == ["ward", "statistic", "value", "low", "high", "deviation", "public"] and list(crp["ward"]) == ["A", "B", "(other)", "(missing)"]
     assert abs(crp["value"][0] - 10.5) < 1 and abs(crp["value"][1] - 30.5) < 1 and crp["low"][0] < crp["value"][0] < crp["high"][0]
-    assert abs(dict(r.frames["count where age >= 50"])["value"][0] - 1000) < 60 and (lambda q: q["low"][0] <= q["value"][0] <= q["high"][0])(dict(r.frames["quantile age 0.25 0.5"]))
+    assert abs(dict(r.frames["count where age >= 50"])["value"][0] - 1000) < 60 and (lambda q: q["low"][0] <= q["value"][0] <= q["high"][0])(dict(r.frames["quantile age 0.25 0.5 with interval"]))
     count = dict(r.frames["count"])
     assert (list(count["value"]), list(count["public"]), "ward" in count) == ([2000], [True], False)
     for file in (r.to_csv(tmp_path / "a.csv"), r.to_json(tmp_path / "a.json")):

@@ -55,9 +55,9 @@ static struct sotto_sensitivity share_weighted(struct ask_plan *plan, bool gauss
     struct certificate_query list[8 * ASK_LEVELS];
     size_t count;
     ask_share(plan, gaussian, weights);
-    ask_list_queries(list, &count, plan);
+    ask_list_queries(list, &count, plan, 1, gaussian);
     assert_true(statistic_of_queries(&s, list, count));
-    assert_int_equal(s.dimension, plan->cells);
+    assert_int_equal(s.dimension, plan->cells + plan->choices);
     return s;
 }
 
@@ -129,7 +129,10 @@ TEST(errors_name_query_character_and_a_way_out)
         {"count persons where key = a", "character 7: 'count persons' is not available"},
         {"count by key from data", "character 14: keys that only the data know are not available"},
         {"mean Größe per person", "character 12: 'per' is not available; omit it"},
-        {"mean Größe with interval", "character 12: 'with' is not available; omit it"},
+        {"mean Größe with interval",
+         "character 12: 'with interval' is not available here: other answers than "
+         "quantiles have theirs; omit it"},
+        {"median Größe with", "character 18: expected 'interval' behind 'with'"},
         {"mean Größe weight", "character 18: expected a number above 0 behind 'weight'"},
         {"mean Größe weight -1", "character 19: the weight is -1; expected one from 0.001 to 1000"},
         {"mean Größe weight 1e9", "character 19: the weight is 1e9; expected one from 0.001 to 1000"},
@@ -436,8 +439,9 @@ TEST(one_row_moves_a_quantile_on_every_level)
     for (int gaussian = 0; gaussian <= 1; gaussian++)
         for (int where = 0; where <= 1; where++) {
             struct ask_plan plan;
-            assert_int_equal(
-                parse_one(&plan, where ? "quantile \"x\" .1 .9 where out = yes" : "median Größe"), SOTTO_OK);
+            assert_int_equal(parse_one(&plan, where ? "quantile \"x\" .1 .9 where out = yes with interval"
+                                                    : "median Größe with interval"),
+                             SOTTO_OK);
             const struct sotto_sensitivity s = share_plan(&plan, gaussian);
             const double mass = (double)plan.queries[0].mass, levels = 7;
             int64_t *rows = rows_of(&plan);
@@ -485,7 +489,9 @@ TEST(quantiles_without_noise_are_those_of_the_rows)
 {
     struct ask_plan plan;
     struct ask_value values[COLUMNS + 1] = {{0, 0}};
-    assert_int_equal(parse_one(&plan, "quantile Größe .2 .5 .9; median \"x\" where key = a"), SOTTO_OK);
+    assert_int_equal(
+        parse_one(&plan, "quantile Größe .2 .5 .9 with interval; median \"x\" where key = a with interval"),
+        SOTTO_OK);
     ask_share(&plan, true, SOTTO_ASK_EQUAL);
     int64_t *sums = base_alloc(plan.cells, sizeof *sums);
     double *cells = base_alloc(plan.cells, sizeof *cells);

@@ -1,8 +1,8 @@
 /* ask.h - private statistics of a table by the names of its columns.
  *
  * A query turns a row into whole numbers that are at least 0 and have one sum, the mass of the query, whatever the row holds.
- * What is released are the sums of these cells, with noise. All queries of a call are one vector with one ledger entry, which
- * is written before the table is read, and one certificate. page.md has the grammar. */
+ * What is released are the sums of these cells, with noise. Up to four quantiles of a query are edges that are chosen instead. All
+ * queries of a call are one vector with one ledger entry, which is written before the table is read, and one certificate. page.md has the grammar. */
 #ifndef SOTTO_LAB_ASK_H
 #define SOTTO_LAB_ASK_H
 
@@ -31,8 +31,8 @@ struct sotto_ask {
     struct sotto_dp target; /**< epsilon; delta [0]: Laplace noise; above 0: Gaussian noise */
     int weights;            /**< enum sotto_ask_weights [SOTTO_ASK_EQUAL] */
     const char *
-        max_error; /**< NAME=E instead of target.epsilon: the smallest one at which 95 % of the answers to that query, a count
-                            * or a sum, lie within E of what they are without noise [NULL] */
+        max_error; /**< NAME=E instead of target.epsilon: the smallest one at which 95 % of the answers to that query, a count,
+                            * a sum or chosen quantiles, lie within E of what they are without noise [NULL] */
     const char *
         output; /**< CSV, one row for each cell of an answer, or sotto.answers/1 if it ends in .json; its certificate lies beside it */
     int raw; /**< 1: each answer from its own noisy cells, counts as they are [0: answers that agree, and whole counts, which costs nothing] */
