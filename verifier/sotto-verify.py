@@ -962,15 +962,21 @@ def check_maker(v, c):
 
 
 def check_queries(v, c):
-    """Of a table: a query of one cell moves by its mass, another one by 2 masses in L1 norm and sqrt 2 in L2."""
+    """Of a table: a row moves a query of one cell by its mass, another one by 2 masses in L1 norm and sqrt 2 in L2. So does a person a
+    query "per person", and one cell that counts persons; "count persons by" has so many cells as a person has rows."""
     queries = c["statistic"]["queries"]
     if not isinstance(queries, list) or not queries or not all(
             isinstance(q, dict) and isinstance(q.get("query"), str) and all(type(q.get(k)) is int and 0 < q[k] <= 2**53 for k in ("cells", "mass"))
             and (type(scale := q.get("choice_scale", 1)) in (int, float) and 0 < scale < math.inf) for q in queries):
         raise Refused(65, "'statistic.queries' is no list of queries with cells and masses")
     rows = c["person"]["rows"] if "person" in c else 1
-    l1 = rows * sum((1 + (q["cells"] > 1)) * q["mass"] for q in queries)
-    l2 = rows * math.sqrt(sum((1 + (q["cells"] > 1)) * q["mass"]**2 for q in queries))
+    l1 = squares = 0
+    for q in queries:
+        times, persons = 1 + (q["cells"] > 1), q["query"].startswith("count persons")
+        once = q["query"].endswith(" per person") or persons and times == 1
+        l1 += (1 if once else rows) * times * q["mass"]
+        squares += (1 if once else rows if persons else rows**2) * times * q["mass"]**2
+    l2 = math.sqrt(squares)
     s, cells = c["sensitivity"], sum(q["cells"] for q in queries)
     v.check("statistic", s["source"] == "clipped" and cells == c["dimension"] and all(abs((s[k] or 0) - x) <= 1e-12 * x for k, x in (("l1", l1), ("l2", l2))),
             f"queries of {cells} cells have L1 {l1:.9g} and L2 {l2:.9g} (clipped), the certificate says {c['dimension']}, {s['l1']} and {s['l2']} ({s['source']})")

@@ -66,6 +66,21 @@ done:
     return status;
 }
 
+/* Queries of persons need to know who they are. */
+static sotto_status check_persons(const struct ask_plan *plan, const struct sotto_ask *ask)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t i = 0; i < plan->count; i++)
+        if ((plan->queries[i].persons || plan->queries[i].per_person) && !person_of(ask))
+            FAIL(SOTTO_EUSAGE, "ask: '%.60s' is of persons; give {person=COLUMN} and {rows_per_person=M}",
+                 plan->queries[i].text);
+    if (ask_is_per_person(plan) && ask->table && file_is_pipe(ask->table))
+        FAIL(SOTTO_EUSAGE, "ask: 'per person' reads the table twice, and %s is a pipe; give a file",
+             ask->table);
+done:
+    return status;
+}
+
 /* What the queries are asked of. */
 static sotto_status read_plan(struct sotto_table_encoding **e, struct ask_plan *plan,
                               const struct sotto_ask *ask)
@@ -81,6 +96,8 @@ static sotto_status read_plan(struct sotto_table_encoding **e, struct ask_plan *
              ask->schema);
     TRY(check_person(ask, *e));
     TRY(ask_parse(plan, t.texts, t.count, *e, last_part(ask->schema)));
+    plan->most = person_of(ask) ? ask->rows_per_person : 0;
+    TRY(check_persons(plan, ask));
 done:
     ask_texts_clear(&t);
     return status;
@@ -101,7 +118,7 @@ static sotto_status answer_queries(struct sotto_certificate **certificate, struc
     double *cells = NULL;
     NEW(sums, plan->sums);
     NEW(cells, plan->cells + plan->choices);
-    TRY(ask_table_sum(sums, &r.rows, t));
+    TRY(ask_table_sum(sums, &r.rows, &r.persons, t));
     ledger_warn_about_delta(r.rows, ask->target.delta, t->ctx);
     TRY(ask_choices_draw(cells, plan, sums, v, r.gaussian));
     TRY(vector_release_draw(certificate, cells, sums, v));
@@ -172,7 +189,7 @@ static sotto_status asked_prepare(struct asked *a, const struct sotto_ask *ask)
         .mechanism = gaussian ? "gaussian" : "laplace", .target = ask->target, .spend = ask->spend};
     if (ask->max_error)
         TRY(ask_forecast_scale(&a->release.scale, &a->plan, ask->max_error, gaussian));
-    statistic_of_queries(&a->release.sensitivity, a->queries, a->count);
+    statistic_of_queries(&a->release.sensitivity, a->queries, a->count, a->plan.most);
     a->release.spend.provenance = &a->unit;
     a->release.spend.rows_per_person = 0;
 done:

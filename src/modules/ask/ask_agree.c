@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUBSETS = 1 << ASK_KEYS, ONE_ROW = ASK_POWERS, SLOTS, MOST_MOMENTS = 1024, PARTS = 10 };
+enum { SUBSETS = 1 << ASK_KEYS, ONE_ROW = ASK_POWERS, SLOTS, MOST_MOMENTS = 1024 };
 
-/* A sum of one power over all rows that meet a condition and have these columns: numbers of columns are from 1, 0 is none. */
+/* A sum of one power over all rows that meet a condition and have these columns: numbers of columns are from 1, 0 is none. Persons that
+ * are counted are no sum of rows, so each such query has a unit of its own. */
+enum { UNIT_ROWS, UNIT_PERSONS, UNIT_OWN };
 struct moment {
-    size_t where, column[2], power[2], present[2];
+    size_t unit, where, column[2], power[2], present[2];
 };
 struct ask_query_sums {
     size_t moments[SLOTS]; /* of each power, and of all rows: its number from 1; 0: the query has none */
@@ -32,7 +34,8 @@ struct agreeing {
     struct moment *moments; /* (count) the first one is the number of all rows */
     size_t count;
     bool *in;        /* (plan->count) queries that agree now */
-    bool rows_known; /* the number of all rows */
+    double *known;   /* (count + 1) of a moment, from 1: the number of all rows, or persons; NAN */
+    bool rows_known; /* do we know these? */
     /* of one set: */
     size_t cells, unknowns;
     size_t *unknown; /* (count + 1) of a moment, from 1 */
@@ -113,7 +116,9 @@ static void sort_two(size_t v[2])
 
 static struct moment moment_of(const struct ask_plan *plan, const struct ask_query *q, size_t i, size_t j)
 {
-    struct moment m = {0};
+    struct moment m = {.unit = q->persons      ? UNIT_OWN + (size_t)(q - plan->queries)
+                               : q->per_person ? UNIT_PERSONS
+                                               : UNIT_ROWS};
     size_t power[2] = {i, j};
     if (q->column_count == 2 && q->columns[0] == q->columns[1])
         power[0] += power[1], power[1] = 0;
@@ -162,8 +167,8 @@ static void number_keys(struct agreeing *a, size_t i, size_t *keys)
     for (size_t k = 0; k < q->key_count; k++) {
         size_t number = 0;
         for (size_t j = 0; j < i && !number; j++)
-            for (size_t l = 0; l < a->plan->queries[j].key_count && !number; l++)
-                if (same_key(&a->plan->queries[j].keys[l], &q->keys[k]))
+            for (size_t l = 0; l < a->plan->queries[j].key_count && !number && !q->persons; l++)
+                if (!a->plan->queries[j].persons && same_key(&a->plan->queries[j].keys[l], &q->keys[k]))
                     number = a->out->of[j].keys[l];
         for (size_t l = 0; l < k; l++)
             if (a->out->of[i].keys[l] == number || same_key(&q->keys[l], &q->keys[k]))
@@ -196,7 +201,8 @@ static sotto_status number_all(struct agreeing *a)
                 if (c[k] != 0 || k == ASK_ONE)
                     s->moments[k] = number_moment(a, moment_of(plan, q, k / 3, k % 3));
         }
-        struct moment rows = {.where = a->moments[s->moments[ASK_ONE] - 1].where};
+        const struct moment *one = &a->moments[s->moments[ASK_ONE] - 1],
+                            rows = {one->unit, one->where, {0}, {0}, {0}};
         s->moments[ONE_ROW] = number_moment(a, rows);
         for (size_t k = 0; k < ASK_POWERS; k++)
             s->powers += s->moments[k] > 0;
@@ -259,7 +265,7 @@ static size_t set_cells(const struct key_set *set, const size_t order[ASK_KEYS],
     return cells;
 }
 
-/* What a cell is made from, in unknowns; known: how much of the number of all rows. */
+/* What a cell is made from, in unknowns, and in what is known. */
 static void cell_unknowns(double *row, double *known, const struct agreeing *a, size_t query, size_t part)
 {
     const struct ask_query *q = &a->plan->queries[query];
@@ -278,7 +284,7 @@ static void cell_unknowns(double *row, double *known, const struct agreeing *a, 
         if (u)
             row[u - 1] += slots[k];
         else
-            *known += slots[k];
+            *known += slots[k] * a->known[s->moments[k]];
     }
 }
 
@@ -305,7 +311,7 @@ static sotto_status measure_set(struct agreeing *a, const struct key_set *set, c
             for (size_t j = 0; j < a->unknowns; j++)
                 a->matrix[i * a->unknowns + j] += precision * row[i] * row[j];
             for (size_t c = 0; c < a->cells; c++)
-                a->right[i * a->cells + c] += precision * row[i] * (table[c] - known * (double)a->r->rows);
+                a->right[i * a->cells + c] += precision * row[i] * (table[c] - known);
         }
     }
 done:
@@ -353,7 +359,7 @@ static void give_set(struct agreeing *a, const struct key_set *set, const size_t
         for (size_t g = 0; g < q->groups; g++) {
             const size_t cell = cell_of_group(set, order, q, g);
             s->sums[g * s->powers + at] +=
-                spread * (u ? a->solved[(u - 1) * a->cells + cell] : (double)a->r->rows);
+                spread * (u ? a->solved[(u - 1) * a->cells + cell] : a->known[s->moments[k]]);
         }
         for (size_t l = 0; l < ASK_POWERS && u; l++) {
             const size_t w = s->moments[l] ? a->unknown[s->moments[l]] : 0;
@@ -378,7 +384,7 @@ static void number_unknowns(struct agreeing *a, const struct key_set *set)
             continue;
         a->cells = set_cells(set, order, q);
         for (size_t k = 0; k < SLOTS; k++)
-            if (s->moments[k] && !(known && s->moments[k] == 1) && !a->unknown[s->moments[k]] &&
+            if (s->moments[k] && !(known && !isnan(a->known[s->moments[k]])) && !a->unknown[s->moments[k]] &&
                 !(k == ONE_ROW && q->parts == 1))
                 a->unknown[s->moments[k]] = ++a->unknowns;
     }
@@ -484,7 +490,8 @@ static sotto_status solve_alone(struct agreeing *a, size_t query)
         a->in[i] = i == query;
         for (size_t k = 0; k < q->column_count && moment; k++)
             a->in[i] = a->in[i] || (query_agrees(other) && other->single && other->column_count == 1 &&
-                                    other->statistic <= ASK_MEAN && other->columns[0] == q->columns[k]);
+                                    other->statistic <= ASK_MEAN && other->per_person == q->per_person &&
+                                    other->columns[0] == q->columns[k]);
     }
     a->rows_known = !a->r->raw || (q->single && q->statistic != ASK_COUNT);
     return solve_sets(a, query);
@@ -497,6 +504,15 @@ sotto_status ask_agree(struct ask_agreed *out, const struct ask_plan *plan, cons
     TRY(number_all(&a));
     NEW(a.in, plan->count);
     NEW(a.unknown, a.count + 1);
+    NEW(a.known, a.count + 1);
+    for (size_t i = 0; i <= a.count; i++) {
+        const struct moment rows = {0}, persons = {.unit = UNIT_PERSONS};
+        a.known[i] = NAN;
+        if (i > 0 && memcmp(&a.moments[i - 1], &rows, sizeof rows) == 0)
+            a.known[i] = (double)r->rows;
+        if (i > 0 && memcmp(&a.moments[i - 1], &persons, sizeof persons) == 0)
+            a.known[i] = (double)r->persons;
+    }
     const bool together = !r->raw && a.count <= MOST_MOMENTS;
     for (size_t i = 0; i < plan->count; i++)
         a.in[i] = query_agrees(&plan->queries[i]);
@@ -509,6 +525,7 @@ done:
     base_free(a.moments);
     base_free(a.in);
     base_free(a.unknown);
+    base_free(a.known);
     return status;
 }
 

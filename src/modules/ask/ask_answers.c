@@ -81,8 +81,9 @@ struct ask_answer ask_answer_of(const struct ask_plan *plan, const struct ask_qu
     static const double one[ASK_POWERS] = {[ASK_ONE] = 1};
     const struct encoding_column *x = q->column_count ? &plan->schema->columns[q->columns[0]] : NULL;
     struct ask_moments m;
+    const double all = (double)(q->persons ? r->persons : r->rows);
     if (q->parts == 0)
-        return (struct ask_answer){(double)r->rows, (double)r->rows, (double)r->rows, 0};
+        return (struct ask_answer){all, all, all, 0};
     ask_moments_of(&m, r->agreed, plan, q, group);
     switch (q->statistic) {
     case ASK_COUNT:
@@ -103,14 +104,16 @@ sotto_status ask_counts_of(double *counts, const struct ask_plan *plan, const st
                            const struct ask_release *r)
 {
     sotto_status status = SOTTO_OK;
-    const double n = (double)r->rows;
+    const double n = (double)(q->persons ? r->persons : r->rows);
+    const bool whole =
+        q->term_count == 0 && !q->persons; /* each row is in one of them; a person may be in several */
     for (size_t g = 0; g < q->groups; g++)
         counts[g] = ask_answer_of(plan, q, g, r).value;
-    if (q->term_count == 0 && q->key_count > 0)
+    if (whole && q->key_count > 0)
         TRY(ask_counts_project(counts, q->groups, n));
     for (size_t g = 0; g < q->groups; g++)
         counts[g] = fmin(n, fmax(0, counts[g]));
-    if (q->term_count == 0)
+    if (whole)
         TRY(ask_counts_round(counts, q->groups));
     else
         for (size_t g = 0; g < q->groups; g++)
@@ -262,7 +265,7 @@ static sotto_status write_query(struct answers_file *out, const struct ask_query
                                              "deviation", "covariance", "correlation"};
     sotto_status status = SOTTO_OK;
     const bool tidy = q->statistic == ASK_COUNT && q->parts > 0 && !r->raw;
-    const double n = (double)r->rows;
+    const double n = (double)(q->persons ? r->persons : r->rows);
     double *counts = NULL;
     NEW(counts, q->groups);
     if (tidy)

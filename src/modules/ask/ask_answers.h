@@ -9,7 +9,7 @@ struct ask_release {
     const double *cells; /* (plan->cells + plan->choices) */
     double scale;        /* of the noise on each of them, in the same units */
     bool gaussian, seeded, raw;
-    size_t rows;                     /* public */
+    size_t rows, persons;            /* public; persons 0: records */
     const struct ask_agreed *agreed; /* of ask_agree() */
 };
 /** NAN: nothing can be said. */

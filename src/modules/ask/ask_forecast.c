@@ -75,7 +75,7 @@ static void forecast_print(FILE *f, const struct ask_query *q, struct ask_foreca
         fprintf(f, "public, free\n");
         return;
     case ASK_UNIT_ROWS:
-        fprintf(f, "within %.3g rows\n", c.within);
+        fprintf(f, "within %.3g %s\n", c.within, q->persons ? "persons" : "rows");
         return;
     case ASK_UNIT_COLUMN:
         fprintf(f, "within %.4g\n", c.within);

@@ -47,6 +47,8 @@ static struct json *document_json(struct json *rows, const struct ask_plan *plan
     if (r->seeded)
         json_put_text(&j, "warning", CERTIFICATE_SEEDED);
     json_put_integer(&j, "rows", (int64_t)r->rows);
+    if (r->persons)
+        json_put_integer(&j, "persons", (int64_t)r->persons);
     json_put_text(&j, "noise", r->gaussian ? "gaussian" : "laplace");
     json_put_real(&j, "scale", r->scale);
     for (size_t i = 0; i < plan->count; i++)

@@ -231,9 +231,11 @@ static sotto_status read_statistic(struct parser *p)
     }
     parser_say(p, "%s", statistics[s]);
     TRY(ask_words_take(&p->words));
-    if (s == ASK_COUNT && ask_words_next_is(&p->words, "persons"))
-        TRY(ask_fail_at(&p->words, &p->words.next,
-                        "'count persons' is not available; omit 'persons' to count rows"));
+    if (s == ASK_COUNT && ask_words_next_is(&p->words, "persons")) {
+        p->q->persons = true;
+        parser_say(p, " persons");
+        TRY(ask_words_take(&p->words));
+    }
     if (s == ASK_COUNT)
         goto done;
     TRY(read_number_column(p));
@@ -288,6 +290,22 @@ done:
     return status;
 }
 
+static sotto_status read_per_person(struct parser *p)
+{
+    sotto_status status = SOTTO_OK;
+    const struct ask_token t = p->words.next;
+    TRY(ask_words_take(&p->words));
+    TRY(parser_expect(p, "person", "behind 'per'"));
+    if (p->q->statistic < ASK_MEAN || p->q->statistic > ASK_CORRELATION)
+        TRY(ask_fail_at(
+            &p->words, &t,
+            "'per person' is of a mean, variance, deviation, covariance or correlation; omit it"));
+    p->q->per_person = true;
+    parser_say(p, " per person");
+done:
+    return status;
+}
+
 static sotto_status read_query(struct parser *p)
 {
     sotto_status status = SOTTO_OK;
@@ -301,7 +319,7 @@ static sotto_status read_query(struct parser *p)
     if (ask_words_next_is(&p->words, "where"))
         TRY(parser_terms(p));
     if (ask_words_next_is(&p->words, "per"))
-        TRY(ask_fail_at(&p->words, &p->words.next, "'per' is not available; omit it"));
+        TRY(read_per_person(p));
     if (ask_words_next_is(&p->words, "with"))
         TRY(read_interval(p));
     if (ask_words_next_is(&p->words, "weight"))
@@ -403,12 +421,13 @@ done:
     return status;
 }
 
-/* Of all rows by one cell, is the sum of that column asked? */
-static bool asks_sum(const struct ask_plan *plan, size_t column)
+/* Of all rows by one cell, is the sum of that column asked, in that unit? */
+static bool asks_sum(const struct ask_plan *plan, size_t column, bool per_person)
 {
     for (size_t i = 0; i < plan->count; i++) {
         const struct ask_query *q = &plan->queries[i];
-        if (q->single && q->column_count == 1 && q->statistic <= ASK_MEAN && q->columns[0] == column)
+        if (q->single && q->column_count == 1 && q->statistic <= ASK_MEAN && q->columns[0] == column &&
+            q->per_person == per_person)
             return true;
     }
     return false;
@@ -422,7 +441,7 @@ static void centre_moments(struct ask_plan *plan)
         bool means = q->statistic >= ASK_VARIANCE && q->statistic <= ASK_COVARIANCE && q->key_count == 0 &&
                      q->term_count == 0;
         for (size_t k = 0; k < q->column_count && means; k++)
-            means = asks_sum(plan, q->columns[k]);
+            means = asks_sum(plan, q->columns[k], q->per_person);
         if (means)
             q->single = true, q->parts = 1;
     }

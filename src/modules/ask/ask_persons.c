@@ -78,6 +78,19 @@ done:
     return status;
 }
 
+struct ask_mark ask_persons_in(const struct ask_persons *p, struct ask_mark person, size_t query, size_t cell)
+{
+    const uint64_t all[4] = {person.words[0], person.words[1], query, cell};
+    struct ask_mark mark;
+    mark_bytes(mark.words, all, sizeof all, p->key);
+    return mark;
+}
+
+uint32_t ask_persons_count(const struct ask_persons *p, struct ask_mark mark)
+{
+    return p->counts[find_mark(p, mark)];
+}
+
 sotto_status ask_persons_add(uint32_t *count, struct ask_persons *p, struct ask_mark mark)
 {
     sotto_status status = SOTTO_OK;

@@ -241,24 +241,51 @@ static void add_parts(int64_t *cells, const struct ask_query *q, const struct as
     cells[pair ? 3 : 2] += m - both - one - other;
 }
 
-void ask_add_row(int64_t *sums, const struct ask_plan *plan, const struct ask_value *values)
+bool ask_group_of(size_t *group, const struct ask_plan *plan, const struct ask_query *q,
+                  const struct ask_value *values)
+{
+    *group = 0;
+    for (size_t k = 0; k < q->term_count; k++)
+        if (!term_holds(&q->terms[k], plan, values[q->terms[k].column]))
+            return false;
+    for (size_t k = 0; k < q->key_count; k++)
+        *group = *group * q->keys[k].cells + cell_of(&q->keys[k], values[q->keys[k].column]);
+    return true;
+}
+
+void ask_add_row(int64_t *sums, const struct ask_plan *plan, const struct ask_value *values, size_t rows)
 {
     for (size_t i = 0; i < plan->count; i++) {
         const struct ask_query *q = &plan->queries[i];
-        size_t group = 0, k = 0;
-        while (k < q->term_count && term_holds(&q->terms[k], plan, values[q->terms[k].column]))
-            k++;
-        if (q->parts == 0 || q->again || k < q->term_count)
+        size_t group;
+        if (q->parts == 0 || q->again || q->persons || !ask_group_of(&group, plan, q, values))
             continue;
-        for (k = 0; k < q->key_count; k++)
-            group = group * q->keys[k].cells + cell_of(&q->keys[k], values[q->keys[k].column]);
-        add_parts(sums + q->first + group * q->parts, q, plan, values);
+        int64_t *cells = sums + q->first + group * q->parts, own[ASK_PARTS] = {0};
+        add_parts(q->per_person ? own : cells, q, plan, values);
+        for (size_t k = 0; k < q->parts && q->per_person; k++)
+            cells[k] += own[k] / (int64_t)rows; /* rounded down: all rows of a person add at most one mass */
     }
+}
+
+bool ask_counts_persons(const struct ask_plan *plan)
+{
+    bool some = false;
+    for (size_t i = 0; i < plan->count; i++)
+        some = some || (plan->queries[i].persons && plan->queries[i].parts > 0 && !plan->queries[i].again);
+    return some;
+}
+
+bool ask_is_per_person(const struct ask_plan *plan)
+{
+    bool some = false;
+    for (size_t i = 0; i < plan->count; i++)
+        some = some || plan->queries[i].per_person;
+    return some;
 }
 
 /* ---- masses ---- */
 
-/* How far a row moves the cells of a query, in masses: in L2 norm (Gaussian noise) or L1. */
+/* How far a row moves the cells of a query, in masses: in L2 norm (Gaussian noise) or L1. Of persons: the part of each of their rows. */
 static double norm_of(const struct ask_plan *plan, const struct ask_query *q, bool gaussian)
 {
     double norm = q->single ? 1 : 2;
@@ -266,7 +293,12 @@ static double norm_of(const struct ask_plan *plan, const struct ask_query *q, bo
         norm = (q->groups == 1 ? 1 : 2) * (double)q->share_count;
     else if (q->statistic == ASK_QUANTILE)
         norm *= (double)ask_tree_of(&plan->schema->columns[q->columns[0]]).levels;
-    return gaussian ? sqrt(norm) : norm;
+    norm = gaussian ? sqrt(norm) : norm;
+    if (plan->most > 1 && (q->per_person || (q->persons && q->single)))
+        norm /= (double)plan->most;
+    else if (plan->most > 1 && q->persons && gaussian)
+        norm /= sqrt((double)plan->most);
+    return norm;
 }
 
 /* The mass, up to one factor for all, from the norm and the error that noise of one mass makes (docs/derivations/ask.md). Means of
@@ -308,7 +340,8 @@ static void place_cells(struct ask_plan *plan)
 
 void ask_share(struct ask_plan *plan, bool gaussian, int weights)
 {
-    const double unit = 0x1p30, least = 0x1p20;
+    const bool persons = ask_counts_persons(plan) || ask_is_per_person(plan); /* their masses are larger */
+    const double unit = 0x1p30 / (persons && plan->most > 1 ? (double)plan->most : 1), least = 0x1p20;
     double most = 0;
     for (size_t i = 0; i < plan->count; i++) {
         const struct ask_query *q = &plan->queries[i];

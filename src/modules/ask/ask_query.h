@@ -8,7 +8,7 @@
 enum { ASK_LEVELS = 11 };
 /* The most quantiles of a query that are chosen one by one. */
 enum { ASK_ONE_BY_ONE = 4 };
-enum { ASK_SHARES = 32, ASK_KEYS = 6, ASK_TERMS = 8, ASK_TEXT = 1024, ASK_COLUMNS = 2 };
+enum { ASK_PARTS = 10, ASK_SHARES = 32, ASK_KEYS = 6, ASK_TERMS = 8, ASK_TEXT = 1024, ASK_COLUMNS = 2 };
 #define ASK_CELLS ((size_t)1 << 24) /* of all queries together */
 
 enum ask_statistic {
@@ -45,6 +45,8 @@ struct ask_query {
     struct ask_term terms[ASK_TERMS];
     size_t term_count;
     char text[ASK_TEXT]; /* canonical: what is the same query has the same text */
+    bool persons;        /* of a count: persons, each once in a cell */
+    bool per_person;     /* each of a person's rows counts as a part of one, so that a person counts once */
     char name[128];      /* "as" */
     double weight;       /* 1, or as it says */
     /* what follows: */
@@ -64,6 +66,7 @@ struct ask_plan {
     struct ask_query *queries;
     size_t count, cells;  /* with noise; */
     size_t sums, choices; /* cells and those that are only counted; choices beside the noisy cells */
+    size_t most;          /* rows of a person that count; 0: records */
     bool *used;           /* (schema->count + 1) columns that a query reads; the last one is the label */
 };
 
@@ -96,8 +99,15 @@ struct ask_value {
 };
 /** missing: the texts of the schema that stand for no value. */
 struct ask_value ask_value_of(const struct sotto_table_encoding *e, size_t column, struct cell cell);
-/** Adds a row to the sums (plan->sums); values (schema->count + 1), those of used columns. */
-void ask_add_row(int64_t *sums, const struct ask_plan *plan, const struct ask_value *values);
+/** Adds a row to the sums (plan->sums), but for persons; values (schema->count + 1), those of used columns.
+ *  rows  of the same person that count, with it; 1: records */
+void ask_add_row(int64_t *sums, const struct ask_plan *plan, const struct ask_value *values, size_t rows);
+/** The group of a query that a row is in. False: it does not meet the conditions. */
+bool ask_group_of(size_t *group, const struct ask_plan *plan, const struct ask_query *q,
+                  const struct ask_value *values);
+/** Does a query count persons, or have a mean per person? */
+bool ask_counts_persons(const struct ask_plan *plan);
+bool ask_is_per_person(const struct ask_plan *plan);
 
 /* ---- how far one row moves the cells ---- */
 

@@ -143,10 +143,12 @@ struct block {
     struct csv c;
     struct ask_mark *marks; /* of each row; NULL: no persons */
     bool *left_out;
+    size_t *shares; /* (kept rows) of how many rows of its person each is one */
 };
 struct summing {
     struct ask_table *t;
-    struct ask_persons persons;
+    struct ask_persons persons, all, in_cells; /* rows seen, rows of all, cells that a person is in */
+    bool counting;             /* the first of two passes, which counts all rows of each person */
     struct block *blocks;      /* (threads) */
     int64_t **sums;            /* (threads) */
     struct ask_value **values; /* (threads) of the columns */
@@ -215,17 +217,65 @@ done:
     return status;
 }
 
-/* In the order of the file. */
+static void read_values(struct ask_value *values, const struct ask_table *t, const struct csv *c, size_t row)
+{
+    const struct sotto_table_encoding *e = t->plan->schema;
+    for (size_t j = 0; j <= e->count; j++)
+        if (t->plan->used[j])
+            values[j] = ask_value_of(e, j, cell_of_text(csv_cell(c, row, t->where[j])));
+}
+
+/* Each person once in each cell of queries that count persons. */
+static sotto_status count_persons(struct summing *s, const struct block *b, size_t row)
+{
+    sotto_status status = SOTTO_OK;
+    const struct ask_plan *plan = s->t->plan;
+    read_values(s->values[0], s->t, &b->c, row);
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct ask_query *q = &plan->queries[i];
+        size_t group;
+        uint32_t count;
+        if (!q->persons || q->parts == 0 || q->again || !ask_group_of(&group, plan, q, s->values[0]))
+            continue;
+        TRY(ask_persons_add(&count, &s->in_cells, ask_persons_in(&s->persons, b->marks[row], i, group)));
+        s->sums[0][q->first + group] += count == 1 ? q->mass : 0;
+    }
+done:
+    return status;
+}
+
+/* In the order of the file. A person whose rows were counted before has no more than these, whatever the file holds by now. */
 static sotto_status cap_block(struct block *b, struct summing *s)
 {
     sotto_status status = SOTTO_OK;
+    const bool some = ask_counts_persons(s->t->plan), parts = ask_is_per_person(s->t->plan);
+    size_t kept = 0;
     uint32_t count;
     NEW(b->left_out, b->c.rows);
+    NEW(b->shares, b->c.rows);
     for (size_t i = 0; i < b->c.rows; i++) {
+        size_t most = s->t->most;
+        if (parts && ask_persons_count(&s->all, b->marks[i]) < most)
+            most = ask_persons_count(&s->all, b->marks[i]);
         TRY(ask_persons_add(&count, &s->persons, b->marks[i]));
-        b->left_out[i] = count > s->t->most;
+        b->left_out[i] = count > most;
+        if (b->left_out[i])
+            continue;
+        b->shares[kept++] = most;
+        if (some)
+            TRY(count_persons(s, b, i));
     }
     csv_remove_rows(&b->c, b->left_out);
+done:
+    return status;
+}
+
+static sotto_status count_rows(const struct block *b, struct summing *s)
+{
+    sotto_status status = SOTTO_OK;
+    uint32_t count;
+    for (size_t i = 0; i < b->c.rows; i++)
+        TRY(ask_persons_add(&count, &s->all, b->marks[i]));
 done:
     return status;
 }
@@ -233,15 +283,10 @@ done:
 static sotto_status sum_block(void *arg, size_t chunk, int thread)
 {
     const struct summing *s = arg;
-    const struct ask_table *t = s->t;
-    const struct csv *c = &s->blocks[chunk].c;
-    const struct sotto_table_encoding *e = t->plan->schema;
-    struct ask_value *values = s->values[thread];
-    for (size_t i = 0; i < c->rows; i++) {
-        for (size_t j = 0; j <= e->count; j++)
-            if (t->plan->used[j])
-                values[j] = ask_value_of(e, j, cell_of_text(csv_cell(c, i, t->where[j])));
-        ask_add_row(s->sums[thread], t->plan, values);
+    const struct block *b = &s->blocks[chunk];
+    for (size_t i = 0; i < b->c.rows; i++) {
+        read_values(s->values[thread], s->t, &b->c, i);
+        ask_add_row(s->sums[thread], s->t->plan, s->values[thread], b->shares ? b->shares[i] : 1);
     }
     return SOTTO_OK;
 }
@@ -251,6 +296,8 @@ static void clear_block(struct block *b)
     csv_clear(&b->c);
     base_free(b->marks);
     base_free(b->left_out);
+    base_free(b->shares);
+    b->shares = NULL;
     b->marks = NULL;
     b->left_out = NULL;
 }
@@ -277,13 +324,16 @@ static sotto_status sum_blocks(struct summing *s)
     if (!t->where)
         TRY(detect_columns(s));
     TRY(par_each(s->count, t->ctx, cut_block, s));
-    for (size_t k = 0; k < s->count; k++) {
+    for (size_t k = 0; k < s->count && s->counting; k++)
+        TRY(count_rows(&s->blocks[k], s));
+    for (size_t k = 0; k < s->count && !s->counting; k++) {
         s->read += s->blocks[k].c.rows;
         if (t->person)
             TRY(cap_block(&s->blocks[k], s));
         s->kept += s->blocks[k].c.rows;
     }
-    TRY(par_chunks(s->count, t->plan->sums > MOST_SUMS ? 1 : (int)s->threads, sum_block, s));
+    if (!s->counting)
+        TRY(par_chunks(s->count, t->plan->sums > MOST_SUMS ? 1 : (int)s->threads, sum_block, s));
 done:
     for (size_t k = 0; k < s->threads; k++)
         clear_block(&s->blocks[k]);
@@ -304,8 +354,12 @@ static sotto_status make_room(struct summing *s, int64_t *sums)
         else if (plan->sums <= MOST_SUMS)
             NEW(s->sums[k], plan->sums);
     }
-    if (s->t->person)
+    if (s->t->person) {
         TRY(ask_persons_open(&s->persons));
+        TRY(ask_persons_open(&s->all));
+        TRY(ask_persons_open(&s->in_cells));
+        memcpy(s->all.key, s->persons.key, sizeof s->all.key); /* one person has one mark in both */
+    }
 done:
     return status;
 }
@@ -326,19 +380,39 @@ static void drop_room(struct summing *s)
     base_free(s->values);
     base_free(s->sums);
     ask_persons_close(&s->persons);
+    ask_persons_close(&s->all);
+    ask_persons_close(&s->in_cells);
 }
 
-sotto_status ask_table_sum(int64_t *sums, size_t *rows, struct ask_table *t)
+/* From where the rows begin to the end of the table. */
+static sotto_status sum_all(struct summing *s)
+{
+    sotto_status status = SOTTO_OK;
+    struct ask_table *t = s->t;
+    const size_t offset = t->offset, line = t->line;
+    while (t->offset < t->source.size)
+        TRY(sum_blocks(s));
+    if (s->counting)
+        t->offset = offset, t->line = line;
+    s->counting = false;
+done:
+    return status;
+}
+
+sotto_status ask_table_sum(int64_t *sums, size_t *rows, size_t *persons, struct ask_table *t)
 {
     sotto_status status = SOTTO_OK;
     const int threads = par_threads(t->ctx);
-    struct summing s = {.t = t, .threads = threads > 0 ? (size_t)threads : 1};
+    struct summing s = {.t = t,
+                        .threads = threads > 0 ? (size_t)threads : 1,
+                        .counting = t->person && ask_is_per_person(t->plan)};
     TRY(make_room(&s, sums));
     if (!t->opened)
         TRY(open_source(t));
     t->line = t->line ? t->line : 1;
-    while (t->offset < t->source.size)
-        TRY(sum_blocks(&s));
+    if (s.counting)
+        TRY(sum_all(&s));
+    TRY(sum_all(&s));
     if (!t->where)
         FAIL(SOTTO_EFORMAT, "%s: contains no rows; expected at least one", t->path);
     for (size_t k = 1; k < s.threads && s.sums[k]; k++)
@@ -349,6 +423,7 @@ sotto_status ask_table_sum(int64_t *sums, size_t *rows, struct ask_table *t)
                     "unit of privacy: one person (column %s); %zu of %zu rows kept, at most %zu each",
                     t->person, s.kept, s.read, t->most);
     *rows = s.kept;
+    *persons = s.persons.used;
 done:
     drop_room(&s);
     return status;

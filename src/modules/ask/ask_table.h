@@ -23,10 +23,11 @@ struct ask_table {
  *  ask_table_sum().
  *  Returns: ENOENT, EIO; EFORMAT: no row of names, or other columns than the schema's; ENOMEM */
 sotto_status ask_table_open(struct ask_table *t);
-/** Out:     sums    (plan->sums), which start as zeros
- *           *rows   that were counted
+/** Out:     sums      (plan->sums), which start as zeros
+ *           *rows     that were counted
+ *           *persons  whose rows they are; 0: records
  *  Returns: EIO, EFORMAT, ENOMEM, ESTOPPED */
-sotto_status ask_table_sum(int64_t *sums, size_t *rows, struct ask_table *t);
+sotto_status ask_table_sum(int64_t *sums, size_t *rows, size_t *persons, struct ask_table *t);
 /** Harmless on {0}. */
 void ask_table_close(struct ask_table *t);
 

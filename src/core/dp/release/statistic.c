@@ -138,17 +138,35 @@ bool statistic_sensitivity(struct sotto_sensitivity *out, const char *name, doub
     return records > 0;
 }
 
-bool statistic_of_queries(struct sotto_sensitivity *out, const struct certificate_query *queries,
-                          size_t count)
+/* "count persons", then "by" or "where". No column is called so: "count" is followed by no column. */
+static bool query_counts_persons(const char *text)
 {
+    static const char begin[] = "count persons";
+    return strncmp(text, begin, sizeof begin - 1) == 0;
+}
+
+/* At its end, and in no quotes: a quoted text ends in one. */
+static bool query_is_per_person(const char *text)
+{
+    static const char end[] = " per person";
+    const size_t length = strlen(text);
+    return length >= sizeof end && strcmp(text + length - (sizeof end - 1), end) == 0;
+}
+
+bool statistic_of_queries(struct sotto_sensitivity *out, const struct certificate_query *queries,
+                          size_t count, size_t rows)
+{
+    const double m = rows > 1 ? (double)rows : 1;
     const double up = 1 + 0x1p-52 * (double)(count + 4); /* more than all roundings */
     double l1 = 0, squares = 0;
     size_t cells = 0;
     for (size_t i = 0; i < count; i++) {
         const double mass = (double)queries[i].mass, times = queries[i].cells == 1 ? 1 : 2;
+        const bool persons = query_counts_persons(queries[i].text),
+                   once = query_is_per_person(queries[i].text) || (persons && times == 1);
         cells += queries[i].cells;
-        l1 += times * mass;
-        squares += times * mass * mass;
+        l1 += times * mass / (once ? m : 1);
+        squares += times * mass * mass / (once ? m * m : persons ? m : 1);
     }
     *out = (struct sotto_sensitivity){
         .l1 = l1 * up, .l2 = sqrt(squares) * up, .dimension = cells, .source = SOTTO_SENSITIVITY_CLIPPED};

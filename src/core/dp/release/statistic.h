@@ -26,9 +26,11 @@ bool statistic_sensitivity(struct sotto_sensitivity *out, const char *name, doub
                            size_t records, size_t columns, bool scores);
 /** Of queries on a table: each turns a record into whole numbers, its cells, that are at least 0 and add up to its mass, or are all 0,
  * whatever the record holds (docs/derivations/ask.md). So a query of one cell moves by its mass; another one by 2 masses in L1 norm,
- * sqrt 2 in L2. False: there are none. */
+ * sqrt 2 in L2. False: there are none.
+ *  rows  of a person that count, at most; 0: records. So many times what comes out is how far a person moves them: a person moves a query
+ *        "... per person", or one cell of "count persons", as a record does, and "count persons by" by sqrt(2 rows) in L2 */
 bool statistic_of_queries(struct sotto_sensitivity *out, const struct certificate_query *queries,
-                          size_t count);
+                          size_t count, size_t rows);
 /** The least scale of a choice by scores that one record moves by 1, so that noise of that mechanism and scale on a cell of the mass
  * dominates it (docs/derivations/ask.md). INFINITY: the noise of no other mechanism does. */
 double statistic_choice_scale(const char *mechanism, double scale, int64_t mass);

@@ -305,7 +305,7 @@ static sotto_status check_queries(struct verification *v)
     struct certificate_query *queries = NULL;
     size_t count;
     TRY(certificate_queries_read(&queries, &count, f->queries, v->path));
-    const bool some = statistic_of_queries(&s, queries, count);
+    const bool some = statistic_of_queries(&s, queries, count, f->unit.rows);
     unit_widen(&s, f->unit.rows);
     verify_check(v, "statistic",
                  some && same_norm(f->sensitivity.l1, s.l1) && same_norm(f->sensitivity.l2, s.l2) &&

@@ -78,11 +78,19 @@ PY
   run timeout 20 "$SOTTO" ask t.csv 'mean age; histogram wart' "${asked[@]}" --person none --epsilon 1 -o a.csv
   [ "$status" -eq 64 ]
   [ "$output" = "sotto: error: ask: query 2, character 11: 'wart' is no column of s.yaml; did you mean 'ward'?" ]
-  for query in 'mean crp per person' 'count by ward from data' 'count persons where out = yes' 'mean age with interval'; do
+  for query in 'count by ward from data' 'mean age with interval'; do
     run timeout 20 "$SOTTO" ask t.csv "$query" "${asked[@]}" --person none --epsilon 1 -o a.csv
     [ "$status" -eq 64 ]
     [[ "$output" == *"ask: query 1, character "*"not available"* ]]
   done
+  for query in 'mean crp per person' 'count persons where out = yes'; do
+    run timeout 20 "$SOTTO" ask t.csv "$query" "${asked[@]}" --person none --epsilon 1 -o a.csv
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"ask: '$query' is of persons; give --person COLUMN and --rows-per-person M"* ]]
+  done
+  run timeout 20 "$SOTTO" ask t.csv 'mean crp per person' "${asked[@]}" --person who --rows-per-person 2 --epsilon 1 -o a.csv
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"'per person' reads the table twice, and t.csv is a pipe"* ]]
   [ ! -e share ]
   [ ! -e a.csv ]
 }
@@ -199,6 +207,56 @@ PY
   cp forged.json 2.csv.certificate.json
   run -1 python3 "$verifier" 2.csv
   [[ "$output" == *"queries of 1 cells have L1 2.14748365e+09"* ]]
+}
+
+@test "persons are counted once, and count once in a mean per person" {
+  # p0 has 1 row of 100, p1 has 2 of 0 and 1, and so on to 12 rows: the mean of their means is not that of the rows
+  python3 - <<'PY'
+with open("u.csv", "w") as f:
+    f.write("who,age,crp,ward,out\n")
+    for k in range(12):
+        for i in range(12 * 50):
+            if i % 12 >= k:
+                f.write(f"p{k}-{i // 12},{100 if k == 11 else i % 12 - k},{10 * (i % 3)},{'AB'[i % 2]},{'yes' if i % 12 == 11 else 'no'}\n")
+PY
+  queries=('count persons; count; count persons where age = 100; count persons by ward; mean age per person; mean age; mean crp by ward per person')
+  for how in gaussian laplace; do
+    delta=0
+    [ "$how" = laplace ] || delta=1e-6
+    "$SOTTO" ask u.csv "${queries[@]}" "${schema[@]}" --dataset-id "$how" --person who --rows-per-person 4 --epsilon 200 --delta "$delta" -o $how.csv
+    grep -q '^count persons,,count,600,600,600,0,yes$' $how.csv
+    python3 - $how.csv <<'PY'
+import csv, sys
+people = {}
+for row in csv.DictReader(open("u.csv")):
+    people.setdefault(row["who"], []).append((float(row["age"]), float(row["crp"]), row["ward"]))
+people = [rows[:4] for rows in people.values()]
+flat = [row for rows in people for row in rows]
+got = {(r["query"], r["ward"]): float(r["value"] or "nan") for r in csv.DictReader(open(sys.argv[1]))}
+means = sum(sum(r[0] for r in rows) / len(rows) for rows in people) / len(people)
+assert got["count", ""] == len(flat) and abs(got["count persons where age = 100", ""] - 50) <= 1
+assert all(abs(got["count persons by ward", w] - sum(any(r[2] == w for r in rows) for rows in people)) <= 1 for w in "AB")
+assert abs(got["mean age per person", ""] - means) < .1 and abs(got["mean age", ""] - sum(r[0] for r in flat) / len(flat)) < .1 and abs(means - got["mean age", ""]) > 2
+for w in "AB":
+    mass = sum(sum(r[2] == w for r in rows) / len(rows) for rows in people)
+    assert abs(got["mean crp by ward per person", w] - sum(sum(r[1] for r in rows if r[2] == w) / len(rows) for rows in people) / mass) < .2
+PY
+    verified $how.csv
+  done
+  # what counts a person once costs the same for any cap; persons by key cost sqrt M
+  for m in 1 9; do
+    "$SOTTO" ask u.csv 'count persons where out = yes' "${schema[@]}" --dataset-id "w$m" --person who --rows-per-person $m --epsilon 1 --delta 1e-6 -o w$m.csv
+    "$SOTTO" ask u.csv 'count persons by ward' "${schema[@]}" --dataset-id "k$m" --person who --rows-per-person $m --epsilon 1 --delta 1e-6 --raw -o k$m.csv
+  done
+  awk -F, 'FNR == 2 { d[FILENAME] = $(FILENAME ~ /w/ ? 6 : 7) } END { w = d["w9.csv"] / d["w1.csv"]; k = d["k9.csv"] / d["k1.csv"]; exit !(w > .9999 && w < 1.0001 && k > 2.9999 && k < 3.0001) }' w1.csv w9.csv k1.csv k9.csv
+  sed -i 's/count persons by ward/count by ward/' k9.csv.certificate.json # as if rows were counted
+  run "$SOTTO" verify k9.csv.certificate.json --output k9.csv
+  [ "$status" -eq 1 ]
+  run -1 python3 "$verifier" k9.csv
+  sed -i 's/count persons where out = yes/count where out = yes/' w9.csv.certificate.json
+  run -1 python3 "$verifier" w9.csv
+  run "$SOTTO" verify w9.csv.certificate.json --output w9.csv
+  [ "$status" -eq 1 ]
 }
 
 @test "seeded noise has the same bits on any number of threads, and says that it protects nobody" {

@@ -65,7 +65,7 @@ static double *cells_of_kinds(const struct ask_plan *plan)
         int64_t sums[MOST] = {0};
         for (size_t j = 0; j <= COLUMNS; j++)
             values[j] = ask_value_of(schema, j, cell_of_text(texts[j]));
-        ask_add_row(sums, plan, values);
+        ask_add_row(sums, plan, values, 1);
         for (size_t q = 0; q < plan->count; q++)
             for (size_t c = 0; c < plan->queries[q].groups * plan->queries[q].parts; c++)
                 cells[i * plan->cells + plan->queries[q].first + c] =

@@ -250,7 +250,7 @@ TEST(choices_stand_behind_the_cells)
                             ? list[i].choice_scale > least && list[i].choice_scale < least + 0x1p-30
                             : list[i].choice_scale == 0);
         }
-        assert_true(statistic_of_queries(&s, list, count));
+        assert_true(statistic_of_queries(&s, list, count, 0));
         assert_int_equal(s.dimension, plan.cells + plan.choices);
         /* five queries that move equally far: the same query again is one */
         const double far = gaussian ? s.l2 / sqrt(2) : s.l1 / 2;
@@ -278,7 +278,7 @@ TEST(rows_count_on_their_edges)
     assert_true(plan.cells == 0 && plan.sums == 4 * 101 && plan.choices == 4);
     static const double xs[] = {-5, 3, 3.5, 1e9, NAN};
     for (size_t i = 0; i < 5; i++)
-        ask_add_row(sums, &plan, (struct ask_value[]){{xs[i], 0}, {0, 0}, {0, 1}, {0, 0}});
+        ask_add_row(sums, &plan, (struct ask_value[]){{xs[i], 0}, {0, 0}, {0, 1}, {0, 0}}, 1);
     int64_t all = 0;
     for (size_t i = 0; i < 4 * 101; i++)
         all += sums[i];
