@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._call import Progress, ffi, fill, invalid, lib, struct, table
+from .._call import Progress, c_text, ffi, fill, invalid, lib, out_text, struct, table
 from .._certificate import Certificate
 from .._ledger import Ledger, charge, spend_of, unknown_charge
 from ..errors import SottoError
@@ -57,6 +57,10 @@ class Answers:
         with open(path, "w", encoding="utf-8", newline="") as f:
             csv.writer(f, lineterminator="\n").writerows(self._lines())
         return self._certify(path)
+
+    def to_html(self) -> str:
+        """One page that loads nothing: a card with bars, intervals and a table for each query, and the budget before and after."""
+        return out_text(lib.sotto_ask_page, c_text(self._text), self.certificate._c)
 
     def _certify(self, path: str | os.PathLike[str]) -> str:
         self.certificate.save(f"{os.fspath(path)}.certificate.json", path)

@@ -323,6 +323,41 @@ PY
   [ "$(grep -c '"event":"release"' share/sotto/ledger/clinic.jsonl)" -eq 1 ]
 }
 
+@test "--html writes one page with bars and a table for each query, and the budget before and after" {
+  "$SOTTO" ask t.csv 'count' 'mean age' "${asked[@]}" --person none --epsilon .5 --budget-epsilon 3 -o first.json
+  run "$SOTTO" ask t.csv 'count; mean crp by ward as <crp>; histogram age 0:100:50; correlation age, crp' "${asked[@]}" --person none --epsilon 1 --html -o a.json
+  [ "$status" -eq 64 ] # no name of a query
+  run "$SOTTO" ask t.csv 'count; mean crp by ward as crp; histogram age 0:100:50; mean age by out where crp > 39' "${asked[@]}" --person none --epsilon 1 --html -o a.json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"page: a.html" ]]
+  python3 - <<'PY'
+import html.parser, json
+page, doc = open("a.html").read(), json.load(open("a.json"))
+stack, void = [], {"meta", "path", "rect", "br"}
+class Reader(html.parser.HTMLParser):
+    def handle_starttag(self, tag, attributes):
+        if tag not in void:
+            stack.append(tag)
+        assert not any(name in ("src", "href") for name, _ in attributes)
+    def handle_endtag(self, tag):
+        if tag not in void:
+            assert stack.pop() == tag
+Reader().feed(page)
+assert not stack and page.count("<section") == 1 + 4 and page.count("<svg") == 4 and "nan" not in page.replace("finance", "")
+assert page.count('class="whisker"') == len(doc["answers"]) and page.count("</tbody>") == 4 and "Public, free of charge" in page
+assert "Spent before this call: epsilon 0.5. With it: epsilon 1.5." in page and "Intervals hold 95 % of the noise alone" in page
+assert '<text x="182" y="15" text-anchor="end">A</text>' in page and page.count("(missing)</text>") == 3
+for a in doc["answers"]:
+    assert a["value"] is None or f"<td>{a['value']:.6g}</td>" in page
+PY
+  for output in a.csv .json; do
+    run timeout 20 "$SOTTO" ask t.csv 'count by out' "${asked[@]}" --person none --epsilon .1 --html -o "$output"
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"give --output OUT.json"* || "$output" == *"--html makes a page"* ]]
+  done
+  [ "$(grep -c '"event":"release"' share/sotto/ledger/clinic.jsonl)" -eq 2 ]
+}
+
 @test "--dry-run reads the schema alone, and says how far the noise may move each answer" {
   rm t.csv && mkfifo t.csv
   run timeout 20 "$SOTTO" ask t.csv 'mean age; count; sum crp; count where age >= 50; histogram age 0:100:50 as h; variance crp' --schema s.yaml --person none --epsilon 1 --delta 1e-6 --dry-run

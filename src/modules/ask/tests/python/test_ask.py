@@ -45,6 +45,8 @@ def test_frames(schema, tmp_path):
     for file in (r.to_csv(tmp_path / "a.csv"), r.to_json(tmp_path / "a.json")):
         assert sotto.verify(file, ledger=tmp_path / "share/sotto/ledger/clinic.jsonl").proved
     assert (tmp_path / "a.csv").read_text().splitlines()[0] == "query,ward,age,statistic,value,low,high,deviation,public"
+    page = r.to_html()
+    assert page.startswith("<!DOCTYPE html>") and page.count("<svg") == len(r.frames) and "Spent before this call: epsilon 0. With it: epsilon 20." in page
     assert r.certificate.proved and r.certificate.mechanism == "gaussian" and "<td>(missing)</td>" in r._repr_html_() and "crp" in repr(r)
     assert not list((tmp_path / "temporary").iterdir())  # the table and the answers are gone
 

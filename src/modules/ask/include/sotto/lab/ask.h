@@ -57,6 +57,16 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ask(struct sotto_certificate **cer
  *  Returns: as sotto_ask() before the charge */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ask_forecast(char **text, const struct sotto_ask *ask, int json,
                                                            const struct sotto_context *ctx);
+/** The answers as one page that loads nothing: a card with bars, intervals and a table for each query, and the budget before and after.
+ *
+ *  In:      answers      text of a sotto.answers/1
+ *           certificate  of these answers; as sotto_ask() made it, it names the ledger, which the budget is read from
+ *  Out:     *page        sotto_text_free()
+ *  Returns: EFORMAT  no such document
+ *           ENOMEM; of the ledger, as sotto_ledger_show() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ask_page(char **page, const char *answers,
+                                                       const struct sotto_certificate *certificate,
+                                                       const struct sotto_context *ctx);
 
 #ifdef __cplusplus
 }
