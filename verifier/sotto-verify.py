@@ -967,16 +967,18 @@ def check_queries(v, c):
     queries = c["statistic"]["queries"]
     if not isinstance(queries, list) or not queries or not all(
             isinstance(q, dict) and isinstance(q.get("query"), str) and all(type(q.get(k)) is int and 0 < q[k] <= 2**53 for k in ("cells", "mass"))
-            and (type(scale := q.get("choice_scale", 1)) in (int, float) and 0 < scale < math.inf) for q in queries):
+            and (type(scale := q.get("choice_scale", 1)) in (int, float) and 0 < scale < math.inf)
+            and (type(radius := q.get("block_scale", 1)) is int and 0 < radius <= 2**53 and ("block_scale" not in q or q["cells"] == 1)) for q in queries):
         raise Refused(65, "'statistic.queries' is no list of queries with cells and masses")
     rows = c["person"]["rows"] if "person" in c else 1
     l1 = squares = 0
+    block = [q for q in queries if "block_scale" in q]  # as one cell that moves by all of them
     for q in queries:
         times, persons = 1 + (q["cells"] > 1), q["query"].startswith("count persons")
-        once = q["query"].endswith(" per person") or persons and times == 1
+        once = "block_scale" not in q and (q["query"].endswith(" per person") or persons and times == 1)
         l1 += (1 if once else rows) * times * q["mass"]
-        squares += (1 if once else rows if persons else rows**2) * times * q["mass"]**2
-    l2 = math.sqrt(squares)
+        squares += 0 if "block_scale" in q else (1 if once else rows if persons else rows**2) * times * q["mass"]**2
+    l2 = math.sqrt(squares + (rows * sum(q["mass"] for q in block))**2)
     s, cells = c["sensitivity"], sum(q["cells"] for q in queries)
     v.check("statistic", s["source"] == "clipped" and cells == c["dimension"] and all(abs((s[k] or 0) - x) <= 1e-12 * x for k, x in (("l1", l1), ("l2", l2))),
             f"queries of {cells} cells have L1 {l1:.9g} and L2 {l2:.9g} (clipped), the certificate says {c['dimension']}, {s['l1']} and {s['l2']} ({s['source']})")
@@ -986,6 +988,8 @@ def check_queries(v, c):
         least = factor * (c["scale"] / q["mass"])
         v.check("choice", q.get("choice_scale", math.inf) >= least,
                 f"'{q['query']}' is chosen at scale {q.get('choice_scale')}, and {c['mechanism']} noise of scale {c['scale']:.9g} covers {least:.9g} or more")
+    fits = len({(q["mass"], q["block_scale"]) for q in block}) == 1 and c["mechanism"] == "laplace" and block[0]["block_scale"] * len(block) >= c["scale"]
+    v.check("block", not block or fits, f"{c['mechanism']} noise of scale {c['scale']:.9g} covers no such block of cells")
     if not v.failed:
         v.done.append("sensitivity derived again from the cells and masses of the queries")
         v.proof = "the stated queries of a table"

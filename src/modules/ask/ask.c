@@ -117,9 +117,12 @@ static sotto_status answer_queries(struct sotto_certificate **certificate, struc
     int64_t *sums = NULL;
     double *cells = NULL;
     NEW(sums, plan->sums);
-    NEW(cells, plan->cells + plan->choices);
+    NEW(cells, plan->cells + plan->block + plan->choices);
     TRY(ask_table_sum(sums, &r.rows, &r.persons, t));
     ledger_warn_about_delta(r.rows, ask->target.delta, t->ctx);
+    if (plan->block)
+        TRY(vector_release_cube(cells + plan->cells, sums + plan->cells, plan->block,
+                                ask_block_scale(plan, r.scale), v));
     TRY(ask_choices_draw(cells, plan, sums, v, r.gaussian));
     TRY(vector_release_draw(certificate, cells, sums, v));
     r.cells = cells;
@@ -207,7 +210,8 @@ sotto_status sotto_ask_forecast(char **text, const struct sotto_ask *ask, int js
     TRY(asked_prepare(&a, ask));
     if (!a.release.spend.dataset_id)
         a.release.spend.dataset_id = "any"; /* nothing is charged */
-    TRY(release_plan(&p, &a.release, a.plan.cells + a.plan.choices, 1u << RELEASE_LATTICE, ctx));
+    TRY(release_plan(&p, &a.release, a.plan.cells + a.plan.block + a.plan.choices, 1u << RELEASE_LATTICE,
+                     ctx));
     TRY(ask_forecast_write(text, &a.plan, p.account.scale,
                            (struct sotto_dp){p.account.epsilon.upper, ask->target.delta}, json));
 done:
@@ -235,7 +239,7 @@ sotto_status sotto_ask(struct sotto_certificate **certificate, const struct sott
     TRY(asked_prepare(&a, ask));
     TRY(file_hold(&held, ask->output, 1 << 16));
     TRY(ask_table_open(&table));
-    TRY(vector_release_open(&v, &a.release, a.plan.cells, a.plan.choices, ctx));
+    TRY(vector_release_open(&v, &a.release, a.plan.cells, a.plan.block + a.plan.choices, ctx));
     TRY(answer_queries(&made, v, &table, ask));
     ask_list_queries(a.queries, &a.count, &a.plan, vector_release_scale(v), ask->target.delta > 0);
     TRY(certificate_add_queries(made, a.queries, a.count));

@@ -294,8 +294,8 @@ static sotto_status measure_set(struct agreeing *a, const struct key_set *set, c
 {
     sotto_status status = SOTTO_OK;
     const struct ask_query *q = &a->plan->queries[query];
-    const double mass = (double)q->mass,
-                 precision = mass * 0x1p-30 * mass * 0x1p-30 * (double)a->cells / (double)q->groups;
+    const double mass = (double)q->mass, precision = ask_precision(a->plan, q) * mass * 0x1p-30 * mass *
+                                                     0x1p-30 * (double)a->cells / (double)q->groups;
     double *table = NULL, *row = NULL, known;
     NEW(table, a->cells);
     NEW(row, a->unknowns + 1);

@@ -6,7 +6,7 @@
 
 /** The cells as they were released. */
 struct ask_release {
-    const double *cells; /* (plan->cells + plan->choices) */
+    const double *cells; /* (plan->cells + plan->block + plan->choices) */
     double scale;        /* of the noise on each of them, in the same units */
     bool gaussian, seeded, raw;
     size_t rows, persons;            /* public; persons 0: records */

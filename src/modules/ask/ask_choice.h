@@ -17,7 +17,7 @@ double ask_choice_within(const struct ask_query *q, const struct ask_plan *plan,
 void ask_choice_gaps(uint128 *gap, const int64_t *counts, const struct ask_tree *t, double share);
 /** Chooses the edges of all queries that are answered so.
  *  In:      sums  (plan->sums)
- *  Out:     out   (plan->cells + plan->choices), those behind the cells
+ *  Out:     out   (plan->cells + plan->block + plan->choices), those behind the cells
  *  Returns: ENOMEM */
 sotto_status ask_choices_draw(double *out, const struct ask_plan *plan, const int64_t *sums,
                               struct vector_release *v, bool gaussian);

@@ -16,7 +16,8 @@
 static struct ask_forecast forecast_of(const struct ask_plan *plan, const struct ask_query *q, double scale,
                                        bool gaussian)
 {
-    const double one = 1 / (double)q->mass, row = ask_half_width(one, 0, scale, gaussian);
+    const double one = 1 / (double)q->mass,
+                 row = ask_half_width(one, 0, scale, gaussian) / sqrt(ask_precision(plan, q));
     const struct encoding_column *x = q->column_count ? &plan->schema->columns[q->columns[0]] : NULL;
     if (q->parts == 0)
         return (struct ask_forecast){ASK_UNIT_NONE, 0};
@@ -105,6 +106,10 @@ static sotto_status write_text(char **text, const struct ask_plan *plan, const s
         FAIL(SOTTO_ENOMEM, "ask: out of memory for a text");
     fprintf(f, "epsilon %g at delta %g, %s noise; 95 %% of the answers lie\n", target.epsilon, target.delta,
             target.delta > 0 ? "gaussian" : "laplace");
+    if (plan->block)
+        fprintf(f, "  %zu single cells share one radius: %.2f of the deviation of Laplace noise\n",
+                plan->block,
+                sqrt((double)(plan->block + 1) * (double)(plan->block + 2) / 6) / (double)plan->block);
     for (size_t i = 0; i < plan->count; i++)
         forecast_print(f, &plan->queries[i], forecasts[i]);
     fprintf(f, "of what they are without noise. The table was not read, and nothing was charged.\n");

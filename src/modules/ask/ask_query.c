@@ -317,24 +317,63 @@ static double share_of_mass(const struct ask_query *q, double norm, bool gaussia
     return q->weight / norm;
 }
 
-/* What has noise, then what is only counted. */
+uint64_t ask_block_scale(const struct ask_plan *plan, double scale)
+{
+    return (uint64_t)ceil(scale * (1 + 0x1p-50) / (double)plan->block);
+}
+
+/* Variances at equal epsilon: 2 n^2 of Laplace noise, (n + 1) (n + 2) / 3 of a block. */
+double ask_precision(const struct ask_plan *plan, const struct ask_query *q)
+{
+    const double n = (double)plan->block;
+    return q->in_block ? 6 * n * n / ((n + 1) * (n + 2)) : 1;
+}
+
+/* A single cell that each row moves by its mass at most, and a person by that for each row. */
+static bool may_share_radius(const struct ask_query *q)
+{
+    return q->single && q->parts > 0 && !q->persons && !q->per_person;
+}
+
+/* Such cells of the mass that most of them have, if there are two: their noise is smaller together. */
+static void find_block(struct ask_plan *plan, bool gaussian)
+{
+    size_t most = 1;
+    int64_t mass = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        size_t same = 0;
+        for (size_t j = 0; j < plan->count; j++)
+            same += may_share_radius(&plan->queries[j]) && !plan->queries[j].again &&
+                    plan->queries[j].mass == plan->queries[i].mass;
+        if (may_share_radius(&plan->queries[i]) && same > most)
+            most = same, mass = plan->queries[i].mass;
+    }
+    for (size_t i = 0; i < plan->count; i++) {
+        struct ask_query *q = &plan->queries[i];
+        q->in_block = !gaussian && may_share_radius(q) && q->mass == mass;
+    }
+}
+
+/* What has noise of its own, the block, and what is only counted. */
 static void place_cells(struct ask_plan *plan)
 {
-    size_t choices = 0;
+    size_t ends[3], choices = 0;
     plan->sums = 0;
-    for (int counted = 0; counted <= 1; counted++) {
+    for (int kind = 0; kind < 3; kind++) {
         for (size_t i = 0; i < plan->count; i++) {
             struct ask_query *q = &plan->queries[i];
-            if (q->one_by_one != (counted == 1))
+            if ((q->one_by_one ? 2 : q->in_block) != kind)
                 continue;
             q->first = q->again ? plan->queries[q->same].first : plan->sums;
-            q->chosen = q->again ? plan->queries[q->same].chosen : plan->cells + choices;
+            if (kind == 2)
+                q->chosen = q->again ? plan->queries[q->same].chosen : ends[1] + choices;
             plan->sums += q->again ? 0 : q->groups * q->parts;
-            choices += q->again ? 0 : counted * q->groups * q->share_count;
+            choices += q->again || kind < 2 ? 0 : q->groups * q->share_count;
         }
-        if (!counted)
-            plan->cells = plan->sums;
+        ends[kind] = plan->sums;
     }
+    plan->cells = ends[0];
+    plan->block = ends[1] - ends[0];
     plan->choices = choices;
 }
 
@@ -357,6 +396,7 @@ void ask_share(struct ask_plan *plan, bool gaussian, int weights)
         q->mass = (int64_t)floor(fmax(least, share * unit * (furthest / norm)));
         q->mass = q->again ? plan->queries[q->same].mass : q->mass;
     }
+    find_block(plan, gaussian);
     place_cells(plan);
 }
 
@@ -367,7 +407,7 @@ static void list_levels(struct certificate_query *list, size_t *count, const str
     const struct ask_tree t = ask_tree_of(&plan->schema->columns[q->columns[0]]);
     for (size_t level = 1; level <= t.levels; level++)
         list[(*count)++] = (struct certificate_query){
-            q->text, q->groups * (((size_t)1 << level) + (level == 1)), q->mass, 0};
+            q->text, q->groups * (((size_t)1 << level) + (level == 1)), q->mass, 0, 0};
 }
 
 void ask_list_queries(struct certificate_query *list, size_t *count, const struct ask_plan *plan,
@@ -377,13 +417,15 @@ void ask_list_queries(struct certificate_query *list, size_t *count, const struc
     for (size_t i = 0; i < plan->count; i++) {
         struct ask_query *q = &plan->queries[i];
         for (size_t k = 0; q->one_by_one && !q->again && k < q->share_count; k++)
-            list[(*count)++] =
-                (struct certificate_query){q->text, q->groups, q->mass, ask_choice_scale(q, scale, gaussian)};
+            list[(*count)++] = (struct certificate_query){q->text, q->groups, q->mass,
+                                                          ask_choice_scale(q, scale, gaussian), 0};
         if (q->again || q->one_by_one)
             continue;
         if (q->statistic == ASK_QUANTILE)
             list_levels(list, count, plan, q);
         else if (q->parts > 0)
-            list[(*count)++] = (struct certificate_query){q->text, q->groups * q->parts, q->mass, 0};
+            list[(*count)++] =
+                (struct certificate_query){q->text, q->groups * q->parts, q->mass, 0,
+                                           q->in_block ? (double)ask_block_scale(plan, scale) : 0};
     }
 }

@@ -52,6 +52,7 @@ struct ask_query {
     /* what follows: */
     size_t groups, parts; /* cells = groups * parts; parts 0: public, free */
     size_t first;         /* of its cells in the vector */
+    bool in_block;        /* pure noise: its one cell shares a radius with others (dp/noise/cube.h) */
     bool interval;        /* "with interval" */
     bool one_by_one;      /* of quantiles: each is chosen (ask_choice.h), and its cells are not released */
     size_t chosen;        /* first of its choices in the vector: groups * share_count, behind all cells */
@@ -64,8 +65,9 @@ struct ask_query {
 struct ask_plan {
     const struct sotto_table_encoding *schema; /* borrowed */
     struct ask_query *queries;
-    size_t count, cells;  /* with noise; */
-    size_t sums, choices; /* cells and those that are only counted; choices beside the noisy cells */
+    size_t count, cells;  /* with noise of their own; */
+    size_t block;         /* behind them, those that share a radius; */
+    size_t sums, choices; /* all cells and those that are only counted; choices behind the noisy cells */
     size_t most;          /* rows of a person that count; 0: records */
     bool *used;           /* (schema->count + 1) columns that a query reads; the last one is the label */
 };
@@ -111,6 +113,9 @@ bool ask_is_per_person(const struct ask_plan *plan);
 
 /* ---- how far one row moves the cells ---- */
 
+/** The scale of the block's noise, and how many times the precision of a cell of it is that of another cell. */
+uint64_t ask_block_scale(const struct ask_plan *plan, double scale);
+double ask_precision(const struct ask_plan *plan, const struct ask_query *q);
 /** Places cells and choices, and gives every query its mass. Equal ones move as far as each other, in L2 (Gaussian noise) or L1.
  *  weights  enum sotto_ask_weights */
 void ask_share(struct ask_plan *plan, bool gaussian, int weights);

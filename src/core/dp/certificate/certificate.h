@@ -86,8 +86,10 @@ struct certificate_query {
     char *text;
     size_t cells;
     int64_t mass;
+    /* 0, or: */
+    double choice_scale; /* one candidate was chosen for each cell, by scores with noise of this scale; */
     double
-        choice_scale; /* 0: its cells have noise; else one candidate was chosen for each, by scores with noise of this scale */
+        block_scale; /* this cell and all others of that scale share the radius of their noise (dp/noise/cube.h) */
 };
 /** What was trained of a network that began as a pre-trained encoder. */
 struct certificate_tuning {

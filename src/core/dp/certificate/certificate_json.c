@@ -121,6 +121,8 @@ static struct json *queries_json(const struct sotto_certificate *c)
         json_put_integer(&one, "mass", c->queries[i].mass);
         if (c->queries[i].choice_scale > 0)
             json_put_real(&one, "choice_scale", c->queries[i].choice_scale);
+        if (c->queries[i].block_scale > 0)
+            json_put_integer(&one, "block_scale", (int64_t)c->queries[i].block_scale);
         json_push(&list, one);
     }
     return list;
@@ -268,15 +270,17 @@ sotto_status certificate_queries_read(struct certificate_query **out, size_t *co
         const struct json *one = json_at(queries, i);
         const double cells = json_number(json_member(one, "cells")),
                      mass = json_number(json_member(one, "mass"));
-        const struct json *choice = json_member(one, "choice_scale");
-        const double scale = choice ? json_number(choice) : 0;
+        const struct json *choice = json_member(one, "choice_scale"),
+                          *block = json_member(one, "block_scale");
+        const double scale = choice ? json_number(choice) : 0, radius = block ? json_number(block) : 0;
         const char *text = json_text(json_member(one, "query"));
         if (!text || !(cells >= 1 && cells <= 0x1p32 && cells == floor(cells)) ||
             !(mass >= 1 && mass <= 0x1p53 && mass == floor(mass)) ||
-            (choice && !(scale > 0 && isfinite(scale))))
+            (choice && !(scale > 0 && isfinite(scale))) ||
+            (block && !(radius >= 1 && radius <= 0x1p53 && radius == floor(radius) && cells == 1)))
             FAIL(SOTTO_EFORMAT,
                  "%s: 'statistic.queries' is wrong; expected a query, its cells and its mass in each", name);
-        read[i] = (struct certificate_query){(char *)text, (size_t)cells, (int64_t)mass, scale};
+        read[i] = (struct certificate_query){(char *)text, (size_t)cells, (int64_t)mass, scale, radius};
     }
     *out = read;
     read = NULL;

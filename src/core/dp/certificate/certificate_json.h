@@ -19,7 +19,7 @@ struct json *certificate_sensitivity(const struct sotto_sensitivity *s);
 /** The part "guarantee": what is proved, what is conditional, and one line for people. */
 struct json *certificate_guarantee(const struct sotto_certificate *c);
 
-/** The queries of a statistic, [{"query", "cells", "mass", "choice_scale"*}, ...]; NULL: none.
+/** The queries of a statistic, [{"query", "cells", "mass", "choice_scale"*, "block_scale"*}, ...]; NULL: none.
  *  Out:     *out  (count), base_free(); their texts are those of the document
  *  Returns: EFORMAT, ENOMEM */
 sotto_status certificate_queries_read(struct certificate_query **out, size_t *count,

@@ -2,6 +2,7 @@
  * noise is a whole number of steps, the sum is an integer, and what is written is a function of that integer
  * alone: floats differ from doubles in that last rounding only (docs/derivations/exact-noise.md, section 1). */
 #include "base/memory.h"
+#include "dp/noise/cube.h"
 #include "dp/noise/discretised_noise.h"
 #include "dp/noise/knorm.h"
 #include "dp/release/charge_hint.h"
@@ -266,6 +267,21 @@ done:
     if (drawn)
         base_wipe(drawn, n * sizeof *drawn);
     base_free(q);
+    base_free(drawn);
+    return status;
+}
+
+sotto_status vector_release_cube(double *out, const int64_t *values, size_t n, uint64_t scale,
+                                 struct vector_release *v)
+{
+    sotto_status status = SOTTO_OK;
+    int128 *drawn = NULL;
+    NEW(drawn, n);
+    cube_draw(drawn, n, scale, v->stream);
+    for (size_t i = 0; i < n; i++) /* the middle of a floor */
+        out[i] = lattice_double(2 * (values[i] + drawn[i]) + 1, (struct lattice){.exponent = 0});
+    base_wipe(drawn, n * sizeof *drawn);
+done:
     base_free(drawn);
     return status;
 }

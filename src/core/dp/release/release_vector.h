@@ -12,6 +12,9 @@ struct vector_release;
  *  Returns: errors of sotto_dp_release() */
 sotto_status vector_release_open(struct vector_release **out, const struct sotto_release *r, size_t n,
                                  size_t choices, const struct sotto_context *ctx);
+/** Adds noise of one radius and that scale to values (n), before vector_release_draw(). ENOMEM. */
+sotto_status vector_release_cube(double *out, const int64_t *values, size_t n, uint64_t scale,
+                                 struct vector_release *v);
 /** One of n candidates by their gaps, as choice_draw() does, before vector_release_draw(). */
 size_t vector_release_choose(const uint128 *gap, size_t *left, size_t n, uint64_t m,
                              struct vector_release *v);

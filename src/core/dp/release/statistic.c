@@ -158,16 +158,21 @@ bool statistic_of_queries(struct sotto_sensitivity *out, const struct certificat
 {
     const double m = rows > 1 ? (double)rows : 1;
     const double up = 1 + 0x1p-52 * (double)(count + 4); /* more than all roundings */
-    double l1 = 0, squares = 0;
+    double l1 = 0, squares = 0, block = 0;
     size_t cells = 0;
     for (size_t i = 0; i < count; i++) {
         const double mass = (double)queries[i].mass, times = queries[i].cells == 1 ? 1 : 2;
-        const bool persons = query_counts_persons(queries[i].text),
-                   once = query_is_per_person(queries[i].text) || (persons && times == 1);
+        const bool shares_radius = queries[i].block_scale > 0,
+                   persons = query_counts_persons(queries[i].text),
+                   once = !shares_radius && (query_is_per_person(queries[i].text) || (persons && times == 1));
         cells += queries[i].cells;
         l1 += times * mass / (once ? m : 1);
-        squares += times * mass * mass / (once ? m * m : persons ? m : 1);
+        if (shares_radius)
+            block += mass; /* as one cell that moves by all of them */
+        else
+            squares += times * mass * mass / (once ? m * m : persons ? m : 1);
     }
+    squares += block * block;
     *out = (struct sotto_sensitivity){
         .l1 = l1 * up, .l2 = sqrt(squares) * up, .dimension = cells, .source = SOTTO_SENSITIVITY_CLIPPED};
     return count > 0;
@@ -180,6 +185,21 @@ double statistic_choice_scale(const char *mechanism, double scale, int64_t mass)
                           : strcmp(mechanism, "gaussian") == 0 ? gaussian
                                                                : INFINITY;
     return factor * (scale / (double)mass);
+}
+
+bool statistic_block_fits(const struct certificate_query *queries, size_t count, const char *mechanism,
+                          double scale)
+{
+    double cells = 0, mass = 0, radius = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!(queries[i].block_scale > 0))
+            continue;
+        if (cells++ > 0 && ((double)queries[i].mass != mass || queries[i].block_scale != radius))
+            return false;
+        mass = (double)queries[i].mass;
+        radius = queries[i].block_scale;
+    }
+    return cells == 0 || (strcmp(mechanism, "laplace") == 0 && radius * cells >= scale);
 }
 
 static sotto_status statistic_compute(double *out, struct sotto_release *r, const struct records *records,

@@ -320,6 +320,8 @@ static sotto_status check_queries(struct verification *v)
                      "'%.60s' is chosen at scale %.9g, and %s noise of scale %.9g covers %.9g or more",
                      queries[i].text, queries[i].choice_scale, f->mechanism, f->scale, least);
     }
+    verify_check(v, "block", statistic_block_fits(queries, count, f->mechanism, f->scale),
+                 "%s noise of scale %.9g covers no such block of cells", f->mechanism, f->scale);
     verify_done(v, "sensitivity derived again from the cells and masses of the queries");
     verify_derived(v, VERIFY_BY_QUERIES);
 done:

@@ -451,20 +451,43 @@ PY
   [[ "$output" == *"q: each within 50 ranks"* ]]
 }
 
+@test "single cells under pure noise share a radius, and a certificate that says a smaller scale is refused" {
+  queries=('mean age; count where age >= 50; sum age; count where out = yes' 'histogram ward; median age')
+  "$SOTTO" ask t.csv "${queries[@]}" "${asked[@]}" --person none --epsilon 20 -o a.csv
+  verified a.csv --ledger share/sotto/ledger/clinic.jsonl
+  "$root/tools/check-schema" a.csv.certificate.json
+  [ "$(grep -c block_scale a.csv.certificate.json)" -eq 4 ]
+  awk -F, '/^count where out/ { exit !($4 > 1490 && $4 < 1510) }' a.csv
+  "$SOTTO" ask t.csv "${queries[@]}" 'count persons where out = yes; count persons where age > 3; mean age per person' "${schema[@]}" --dataset-id people --person who --rows-per-person 2 --epsilon 20 -o b.csv
+  verified b.csv # those that a person moves only once stand apart
+  [ "$(grep -c block_scale b.csv.certificate.json)" -eq 4 ]
+  run "$SOTTO" ask t.csv "${queries[@]}" --schema s.yaml --person none --epsilon 20 --dry-run
+  [[ "$output" == *"4 single cells share one radius: 0.56 of the deviation of Laplace noise"* ]]
+  cp a.csv.certificate.json kept
+  for change in 's/("block_scale": )[0-9]+/\11000/' '0,/"block_scale": [0-9]+/s/("block_scale": [0-9]+)/\11/' 's/, *$/,/;s/"cells": 1,/"cells": 2,/' '/block_scale/d'; do
+    sed -E "$change" kept > a.csv.certificate.json
+    run -1 cmp -s kept a.csv.certificate.json
+    run "$SOTTO" verify a.csv.certificate.json --output a.csv
+    [ "$status" -ne 0 ]
+    run python3 "$verifier" a.csv
+    [ "$status" -ne 0 ]
+  done
+}
+
 @test "the verifier's page says the same" {
   browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
   [ -n "$browser" ] || skip "no chromium or google-chrome on this machine"
   export SOTTO_VERIFIER=$verifier SOTTO_RECORD=$PWD/record.jsonl
-  "$SOTTO" ask t.csv 'mean age; crosstab ward x out; median age' "${asked[@]}" --person who --rows-per-person 2 --epsilon 1 -o a.csv
+  "$SOTTO" ask t.csv 'mean age; crosstab ward x out; median age; sum age' "${asked[@]}" --person who --rows-per-person 2 --epsilon 1 -o a.csv
   python3 "$root/tests/cli/verify_recorder.py" a.csv --ledger share/sotto/ledger/clinic.jsonl > /dev/null
-  for change in 's/"choice_scale": [0-9]/"choice_scale": 0/' 's/"cells": 16/"cells": 1/' 's/"mass": 1073741824/"mass": 1073741823/' 's/"name": "queries"/"name": "mean"/'; do
+  for change in 's/"block_scale": [0-9]/"block_scale": /' 's/"choice_scale": [0-9]/"choice_scale": 0/' 's/"cells": 16/"cells": 1/' 's/"mass": 1073741824/"mass": 1073741823/' 's/"name": "queries"/"name": "mean"/'; do
     cp a.csv.certificate.json kept
     sed -i "$change" a.csv.certificate.json
     run -1 cmp -s a.csv.certificate.json kept
     python3 "$root/tests/cli/verify_recorder.py" a.csv --ledger share/sotto/ledger/clinic.jsonl > /dev/null || [ "$?" -lt 64 ]
     mv kept a.csv.certificate.json
   done
-  [ "$(grep -c '"code": 1' record.jsonl)" -eq 4 ]
-  python3 "$root/tests/cli/verify_page.py" "$browser" "$root/verifier/verify.html" replay 4 record.jsonl
+  [ "$(grep -c '"code": 1' record.jsonl)" -eq 5 ]
+  python3 "$root/tests/cli/verify_page.py" "$browser" "$root/verifier/verify.html" replay 5 record.jsonl
   python3 "$root/tests/cli/verify_page.py" "$browser" "$root/verifier/verify.html" says "that the schema was written without looking at the records" a.csv a.csv.certificate.json
 }

@@ -46,7 +46,7 @@ static void parse(struct ask_plan *plan, const char *queries, bool gaussian)
 {
     assert_int_equal(ask_parse(plan, &queries, 1, schema, "s.yaml"), SOTTO_OK);
     ask_share(plan, gaussian, SOTTO_ASK_EQUAL);
-    assert_true(plan->cells <= MOST);
+    assert_true(plan->sums <= MOST);
 }
 
 /* Rows of every kind: their cells, as parts of the mass. */
@@ -56,7 +56,7 @@ static double *cells_of_kinds(const struct ask_plan *plan)
                              *const bs[] = {"-1", "0", "1", "2.2", "3"}, *const cs[] = {"0", "2.5", "4"},
                              *const keys[] = {"a", "b", "c", ""}, *const sexes[] = {"f", "m", ""},
                              *const outs[] = {"yes", "no", "perhaps", ""};
-    double *cells = base_alloc((size_t)KINDS * plan->cells, sizeof *cells);
+    double *cells = base_alloc((size_t)KINDS * plan->sums, sizeof *cells);
     assert_non_null(cells);
     for (size_t i = 0; i < KINDS; i++) {
         const char *const texts[] = {as[i % 6],        bs[i / 6 % 5],      cs[i / 30 % 3],
@@ -68,7 +68,7 @@ static double *cells_of_kinds(const struct ask_plan *plan)
         ask_add_row(sums, plan, values, 1);
         for (size_t q = 0; q < plan->count; q++)
             for (size_t c = 0; c < plan->queries[q].groups * plan->queries[q].parts; c++)
-                cells[i * plan->cells + plan->queries[q].first + c] =
+                cells[i * plan->sums + plan->queries[q].first + c] =
                     (double)sums[plan->queries[q].first + c] / (double)plan->queries[q].mass;
     }
     return cells;
@@ -85,7 +85,7 @@ static double product(const double *x, const double *y, size_t n)
 /* Noisy cells, in rows, become those of n rows of these kinds, in any amounts, that are nearest to them. */
 static void solve_densely(double *cells, const double *kinds, const struct ask_plan *plan, double n)
 {
-    const size_t d = plan->cells;
+    const size_t d = plan->sums;
     static double base[MOST][MOST];
     double mass[MOST], left[MOST];
     size_t rank = 0;
@@ -150,12 +150,12 @@ TEST(moments_about_the_middle_are_one_cell)
     struct ask_plan plan;
     for (int gaussian = 0; gaussian <= 1; gaussian++) {
         parse(&plan, "mean b; covariance c, b; variance b; sum c; deviation c; variance b by key", gaussian);
-        assert_int_equal(plan.cells, 5 + 4 * 4);
+        assert_int_equal(plan.sums, 5 + 4 * 4);
         double *kinds = cells_of_kinds(&plan), low[5] = {1, 1, 1, 1, 1}, high[5] = {0};
         for (size_t i = 0; i < KINDS; i++)
             for (size_t c = 0; c < 5; c++) {
-                low[c] = fmin(low[c], kinds[i * plan.cells + c]);
-                high[c] = fmax(high[c], kinds[i * plan.cells + c]);
+                low[c] = fmin(low[c], kinds[i * plan.sums + plan.queries[c].first]);
+                high[c] = fmax(high[c], kinds[i * plan.sums + plan.queries[c].first]);
             }
         for (size_t c = 0; c < 5; c++)
             assert_true(low[c] >= 0 && low[c] < (c == 4 ? 0.07 : 1e-9) &&
@@ -203,7 +203,7 @@ TEST(agreed_sums_are_those_of_a_dense_solver)
     double noisy[MOST], dense[MOST];
     parse(&plan, text, true);
     double *kinds = cells_of_kinds(&plan);
-    for (size_t i = 0; i < plan.cells; i++)
+    for (size_t i = 0; i < plan.sums; i++)
         dense[i] = noisy[i] = 100 * rng_unit(&rng) - 20;
     (void)agree(NULL, &agreed, &plan, noisy, (struct ask_release){.rows = 900, .gaussian = true, .scale = 1});
     solve_densely(dense, kinds, &plan, 900);
@@ -248,13 +248,13 @@ TEST(covariances_are_those_of_the_noise)
             for (size_t q = 0; q < plan.count; q++) {
                 const struct ask_query *query = &plan.queries[q];
                 const size_t g = query->groups / 2;
-                for (size_t c = 0; c <= plan.cells; c++) {
-                    for (size_t i = 0; i < plan.cells; i++)
+                for (size_t c = 0; c <= plan.sums; c++) {
+                    for (size_t i = 0; i < plan.sums; i++)
                         cells[i] = 50 + (i == c);
                     (void)agree(NULL, &agreed, &plan, cells, r);
                     ask_moments_of(&moved, &agreed, &plan, query, g);
                     ask_agreed_clear(&agreed);
-                    for (size_t k = 0; k < ASK_POWERS && c < plan.cells; k++)
+                    for (size_t k = 0; k < ASK_POWERS && c < plan.sums; k++)
                         slopes[c][k] = moved.sums[k];
                 }
                 first = moved; /* nothing was moved */
@@ -267,7 +267,8 @@ TEST(covariances_are_those_of_the_noise)
                                 const size_t c = plan.queries[p].first + i;
                                 const double noise = r.scale / (double)plan.queries[p].mass;
                                 sum += (slopes[c][k] - first.sums[k]) * (slopes[c][l] - first.sums[l]) *
-                                       noise * noise * (gaussian ? 1 : 2);
+                                       noise * noise * (gaussian ? 1 : 2) /
+                                       ask_precision(&plan, &plan.queries[p]);
                             }
                         if (!(fabs(sum - m.covariance[k][l]) < 1e-7 * (1 + fabs(sum))))
                             fail_msg("%s, raw %d: powers %zu and %zu have %.9g instead of %.9g", query->text,
@@ -312,6 +313,15 @@ static double draw_noise(struct rng *rng, bool gaussian)
     return gaussian ? sqrt(-2 * log(u)) * cos(6.283185307179586 * v) : (v < 0.5 ? -1 : 1) * -log(u);
 }
 
+/* Of a block of so many cells, at the scale that it has beside Laplace noise of scale 1. */
+static double draw_radius(struct rng *rng, size_t block)
+{
+    double sum = 0;
+    for (size_t i = 0; i <= block; i++)
+        sum -= log(1 - rng_unit(rng));
+    return sum / fmax(1, (double)block);
+}
+
 /* The worst cover of all groups of all queries, whose truths are answers of the same cells without noise. */
 TEST(intervals_of_agreed_answers_cover)
 {
@@ -328,19 +338,23 @@ TEST(intervals_of_agreed_answers_cover)
         for (size_t i = 0; i < KINDS; i++) {
             const size_t times = (size_t)(10 * rng_unit(&rng));
             rows += times;
-            for (size_t c = 0; c < plan.cells; c++)
-                cells[c] += (double)times * kinds[i * plan.cells + c];
+            for (size_t c = 0; c < plan.sums; c++)
+                cells[c] += (double)times * kinds[i * plan.sums + c];
         }
         for (size_t draw = 0; draw <= draws; draw++) /* the first without noise */
             for (int half = 0; half <= (draw > 0); half++) {
                 struct ask_agreed agreed = {0};
                 struct ask_release r = {
                     .rows = rows, .gaussian = gaussian, .agreed = &agreed, .scale = (half ? 5 : 10) * 0x1p30};
+                const double radius = draw_radius(&rng, plan.block);
                 for (size_t q = 0; q < plan.count && !half; q++)
                     for (size_t i = 0; i < plan.queries[q].groups * plan.queries[q].parts; i++)
                         noisy[plan.queries[q].first + i] =
                             cells[plan.queries[q].first + i] +
-                            (draw ? r.scale / (double)plan.queries[q].mass * draw_noise(&rng, gaussian) : 0);
+                            (draw ? r.scale / (double)plan.queries[q].mass *
+                                        (plan.queries[q].in_block ? radius * (2 * rng_unit(&rng) - 1)
+                                                                  : draw_noise(&rng, gaussian))
+                                  : 0);
                 (void)agree(NULL, &agreed, &plan, noisy, r);
                 count = 0;
                 for (size_t q = 0; q < plan.count; q++)
@@ -389,6 +403,34 @@ TEST(one_draw_has_the_heaviest_tail)
             }
             const double slack = 5 * sqrt(0.05 * 0.95 * (double)draws);
             assert_true((double)beyond < 0.05 * (double)draws + slack);
+            assert_true((double)control > 0.05 * (double)draws);
+        }
+}
+
+/* And so have sums of noise with one radius. */
+TEST(one_radius_has_no_heavier_tail)
+{
+    const size_t draws = (size_t)by_effort(20000, 100000, 1000000);
+    struct rng rng = rng_stream(7, RNG_TEST, 11, 0);
+    for (size_t n = 2; n <= 40; n += 1 + n / 2)
+        for (int round = 0; round < 3; round++) {
+            double weights[40], squares = 0;
+            size_t beyond = 0, far = 0, control = 0;
+            for (size_t i = 0; i < n; i++) {
+                weights[i] = pow(rng_unit(&rng), 2 * round);
+                squares += weights[i] * weights[i] * ((double)n + 1) * ((double)n + 2) / 3;
+            }
+            for (size_t k = 0; k < draws; k++) {
+                double sum = 0;
+                for (size_t i = 0; i < n; i++)
+                    sum += weights[i] * (2 * rng_unit(&rng) - 1);
+                const double t = fabs(sum) * draw_radius(&rng, n) * (double)n / sqrt(squares);
+                beyond += t > ask_deviations(0.05, false);
+                far += t > ask_deviations(0.01, false);
+                control += t > ask_deviations(0.05, false) / 2;
+            }
+            assert_true((double)beyond < 0.05 * (double)draws + 5 * sqrt(0.05 * 0.95 * (double)draws));
+            assert_true((double)far < 0.01 * (double)draws + 5 * sqrt(0.01 * (double)draws));
             assert_true((double)control > 0.05 * (double)draws);
         }
 }

@@ -267,6 +267,45 @@ TEST(choices_stand_behind_the_cells)
     ask_plan_clear(&plan);
 }
 
+/* Single cells of one mass share a radius under pure noise: as one cell that moves by all of them. */
+TEST(single_cells_are_a_block)
+{
+    static const char *const text =
+        "mean y; count where \"x\" > 3; histogram key; median y; count where \"x\" > 9 "
+        "weight 2; sum y; mean y as again";
+    struct ask_plan plan;
+    struct sotto_sensitivity s;
+    struct certificate_query list[7 * ASK_LEVELS];
+    size_t count;
+    assert_int_equal(ask_parse(&plan, &text, 1, schema, "s.yaml"), SOTTO_OK);
+    ask_share(&plan, true, SOTTO_ASK_EQUAL);
+    assert_true(plan.block == 0 && plan.cells == 4 + 4 && ask_precision(&plan, &plan.queries[0]) == 1);
+    ask_share(&plan, false, SOTTO_ASK_EQUAL);
+    const struct ask_query *q = plan.queries;
+    assert_true(plan.block == 3 && plan.cells == 4 + 1 && plan.choices == 1 && plan.sums == 8 + 8192);
+    assert_true(q[0].in_block && q[1].in_block && !q[2].in_block && !q[3].in_block && !q[4].in_block &&
+                q[5].in_block);
+    assert_true(q[0].first == 5 && q[5].first == 7 && q[6].first == 5 && q[3].chosen == 8 && q[3].first == 8);
+    assert_true(fabs(ask_precision(&plan, q) - 2.7) < 1e-12 &&
+                ask_precision(&plan, &q[2]) == 1); /* 18 beside 20 / 3 */
+    ask_list_queries(list, &count, &plan, 1e11, false);
+    assert_true(count == 6 && statistic_of_queries(&s, list, count, 0) &&
+                statistic_block_fits(list, count, "laplace", 1e11));
+    assert_true(list[0].block_scale == ceil(1e11 / 3) && list[2].block_scale == 0);
+    const double m = (double)q[0].mass; /* the weight is 2, so this is half of the largest mass */
+    assert_true(fabs(s.l1 / m - (3 + 1 + 1 + 2)) < 1e-8 && fabs(s.l2 / m - sqrt(9 + 0.5 + 1 + 4)) < 1e-8);
+    assert_int_equal(s.dimension, 9);
+    /* whatever makes the block cheaper than it is does not fit */
+    assert_false(statistic_block_fits(list, count, "gaussian", 1e11));
+    assert_false(statistic_block_fits(list, count, "laplace", 1.001e11));
+    list[0].block_scale++;
+    assert_false(statistic_block_fits(list, count, "laplace", 1e11));
+    list[0].block_scale--;
+    list[1].mass++;
+    assert_false(statistic_block_fits(list, count, "laplace", 1e11));
+    ask_plan_clear(&plan);
+}
+
 /* Rows without a value do not count, and groups have their own. */
 TEST(rows_count_on_their_edges)
 {
