@@ -19,8 +19,8 @@ static sotto_status protect(struct sotto_certificate **certificate, struct sotto
                               .output = "protected.safetensors",
                               .release = {.mechanism = "logistic",
                                           .target = {.epsilon = 1, .delta = 1e-6},
-                                          .spend = {.dataset_id = "clinic-2026",
-                                                    .ledger = "protect.ledger.jsonl",
+                                          .spend = {.dataset_id = "ward-2026",
+                                                    .ledger = "ward-2026.ledger.jsonl",
                                                     .purpose = "release of the classifier"},
                                           .records = RECORDS}};
     sotto_status status = sotto_head_train(&head, x, y, RECORDS, COLUMNS, CLASSES, &recipe, NULL);

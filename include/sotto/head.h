@@ -13,7 +13,7 @@ extern "C" {
 
 enum { SOTTO_TRAIN_HIDDEN = 8 };
 
-enum { SOTTO_MAX_HIDDEN = 7 };
+enum { SOTTO_MAX_HIDDEN = 7, SOTTO_MAX_BALANCE = 64 };
 
 /** Everything that decides the trained weights besides the data. {0}: all defaults. */
 struct sotto_head_recipe {
@@ -29,6 +29,10 @@ struct sotto_head_recipe {
     size_t epochs, batch;            /**< [20], [25] */
     /** [0: 1e-3; "dp-sgd": .5 (1 - momentum) / max_grad_norm] Adam: betas .9 and .999, epsilon 1e-7, as in Keras */
     double lr;
+    size_t balance_count; /**< [0]: each record counts the same; else the number of classes */
+    /** 1 to 10^6: how much a record of each class counts in the loss, relative to their mean. PUBLIC: not counted off the private
+     *  records. A gradient is clipped as it then is, so the guarantee is the same. "adam", "sgd", "dp-sgd", "dp-adam", "dp-gd". */
+    size_t balance[SOTTO_MAX_BALANCE];
     /** [1] initialisation and batch order; below 2^63 */
     uint64_t seed;
     /** [0] "adam", "sgd": deviation of Gaussian noise on every number of a record, new in every step, for randomised

@@ -16,7 +16,7 @@ wards = rng.choice(5, 3000, p=[.4, .25, .2, .1, .05])    # private: one of five 
 # It is the one place where all releases of these people add up. The budget can be tightened, not widened.
 
 # %%
-ledger = sotto.Ledger("clinic.jsonl", dataset="clinic-2026", budget=(2.0, 1e-6), contact="privacy@clinic.example")
+ledger = sotto.Ledger("registry.jsonl", dataset="registry-2026", budget=(2.0, 1e-6), contact="privacy@clinic.example")
 key = sotto.key.new("office.key")                        # office.key.pub goes to all who read certificates
 
 # %% [markdown]

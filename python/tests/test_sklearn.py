@@ -120,6 +120,22 @@ def test_every_fit_of_a_grid_is_charged(blobs, tmp_path):
     assert float(ledger.total(1e-5).proved) > 1
 
 
+@pytest.mark.parametrize("trainer, rate", [("dp-gd", None), ("dp-sgd", 5)])
+@pytest.mark.filterwarnings("ignore::sotto.PrivacyLeakWarning")
+def test_public_class_weights_find_a_rare_class(trainer, rate):
+    rng = np.random.default_rng(5)
+    y = np.r_[np.zeros(1800, int), np.ones(200, int)]
+    x = rng.normal(0, 1, (2000, 3)) + 1 * y[:, None]
+    found = [DPClassifier(8, classes=[0, 1], bounds=(-4, 6), trainer=trainer, learning_rate=rate, class_weight=weight, random_state=1).fit(x, y).predict(x)[y == 1].mean()
+             for weight in (None, {0: 1}, {1: 9})]  # seeded: the same noise for all
+    assert found[0] == found[1] and found[2] > found[0] + .2 and found[2] > .6, found
+    for wrong in ("balanced", {2: 1}, {1: 0}, {1: float("nan")}):
+        with pytest.raises(ValueError, match="class_weight"):
+            DPClassifier(8, classes=[0, 1], bounds=(-4, 5), class_weight=wrong, dataset="none").fit(x, y)
+    with pytest.raises(ValueError, match="balance cannot be given for trainer objective"):
+        DPClassifier(8, 0, classes=[0, 1], bounds=(-4, 5), class_weight={1: 9}, dataset="none").fit(x, y)
+
+
 @pytest.mark.parametrize("folds", [2, 8])
 @pytest.mark.parametrize("steps", [False, True])
 def test_a_search_beyond_the_budget_ends_with_it(blobs, tmp_path, folds, steps):

@@ -49,3 +49,9 @@ example() { "$SOTTO_BUILD/example_$1"; }
   [[ $output =~ loss\ +0\.6[0-9]+\ \[0\.6 ]]
   [[ $output =~ loss:\ AUC\ 0\.6[0-9]+,\ epsilon\ at\ least\ [1-9] || $output =~ loss:\ AUC\ 0\.6[0-9]+,\ epsilon\ at\ least\ 0\.[1-9] ]]
 }
+
+@test "all of them, one after the other, twice, in one home" {
+  for name in 01_account 02_release 03_private_head 04_protect_head 05_encoder 06_audit 02_release 03_private_head 04_protect_head; do
+    run -0 example "$name"
+  done
+}

@@ -265,6 +265,22 @@ refused() {
   refused 77 "budget" plain --trainer dp-sgd --batch 4 --noise-multiplier 30 --dataset-id toy --budget-epsilon 0.1 --budget-delta 1e-5
 }
 
+@test "balance: in the recipe, and refused before anything is charged" {
+  export XDG_DATA_HOME=$dir/home classes="--classes 2"
+  refused 65 "balance has 3 weights; expected one for each of the 2 classes" plain --trainer dp-gd --balance 1,4,2 --steps 20 --epsilon 2 --delta 1e-2 --dataset-id a
+  refused 64 "list of whole numbers" plain --trainer dp-gd --balance 0,4 --steps 20 --epsilon 2 --delta 1e-2 --dataset-id a
+  refused 65 "balance cannot be given for trainer objective" plain --trainer objective --balance 1,4 --epsilon 2 --dataset-id a
+  [ ! -e home ]
+  for trainer in dp-gd dp-sgd; do
+    steps=$([ $trainer = dp-gd ] && echo "--steps 20" || echo "--epochs 5 --batch 4")
+    plain --trainer $trainer --balance 1,4 $steps --epsilon 2 --delta 1e-2 --dataset-id b$trainer --ledger $trainer.jsonl
+    "$SOTTO" inspect h.safetensors | grep -qF '"balance":[1,4]'
+    "$SOTTO" verify h.safetensors --ledger $trainer.jsonl
+    python3 "$BATS_TEST_DIRNAME/../../verifier/sotto-verify.py" h.safetensors --ledger $trainer.jsonl
+    rm h.safetensors*
+  done
+}
+
 @test "noise for a risk: every trainer with noise keeps it, and says so" {
   export XDG_DATA_HOME=$dir classes="--classes 2"
   for trainer in "dp-adam --batch 4" "dp-gd --delta 1e-3" "objective" "covariance" "taylor"; do
@@ -302,7 +318,7 @@ refused() {
   [ "$status" -eq 0 ]
   [[ "$("$SOTTO" inspect h.safetensors)" == *'"clip":1,'*'"refuse_larger":0'* ]]
   rm -f h.safetensors*
-  refused 64 "--batch makes no difference to trainer dp-gd; expected --trainer, --hidden, --seed, --augment-noise, --clip, --steps, --step-size, --noise, --noise-multiplier, --max-grad-norm" plain --trainer dp-gd --batch 5 --epsilon 2
+  refused 64 "--batch makes no difference to trainer dp-gd; expected --trainer, --hidden, --balance, --seed, --augment-noise, --clip, --steps, --step-size, --noise, --noise-multiplier, --max-grad-norm" plain --trainer dp-gd --batch 5 --epsilon 2
   refused 64 "head: trainer dp-gd uses all records at once; --sampling needs --trainer dp-sgd or dp-adam" plain --trainer dp-gd --sampling fixed --epsilon 2
   for trainer in adam sgd dp-sgd dp-adam; do
     refused 64 "--clip makes no difference to trainer $trainer; expected " plain --trainer $trainer --clip 2

@@ -42,7 +42,7 @@ struct sotto_sensitivity_sample {
     int on_private_data;
     char recipe_hash[65], data_sha256[65];
     /** Canonical text behind recipe_hash (docs/FORMATS.md); "" in files that lack it. */
-    char recipe[512];
+    char recipe[1024];
 
     /** 1: no sample but a PROOF for all pairs of neighbouring data sets of `records` records: l1, l2 and linf bound every
      *  change, what rounding adds (`rounding`) included; means, gammas and pairs are 0. */

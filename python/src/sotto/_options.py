@@ -230,6 +230,7 @@ class HeadOptions(TypedDict, total=False):
     epochs: int | None
     batch: int | None
     lr: float | None
+    balance: int | Sequence[int] | None
     seed: int | None
     augment_noise: float | None
     clip: float | None
@@ -266,6 +267,7 @@ class RecipeOptions(TypedDict, total=False):
     epochs: int | None
     batch: int | None
     lr: float | None
+    balance: int | Sequence[int] | None
     seed: int | None
     augment_noise: float | None
     clip: float | None

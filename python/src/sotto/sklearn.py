@@ -291,6 +291,8 @@ class DPClassifier(ClassifierMixin, _Charged):  # type: ignore[misc]
     trainer: "auto": "dp-gd" for linear classifiers, whose steps and rate follow a public rule, so that there is nothing to tune;
         at delta 0 "objective", likewise; "dp-adam" with hidden layers. Or any private trainer of sotto.train_head().
     steps: of "dp-gd". hidden, epochs, batch_size, learning_rate (None: .01, of "dp-sgd" 0.5 / max_grad_norm): of "dp-sgd" and "dp-adam". max_grad_norm: of all three.
+    class_weight: {label: weight}, PUBLIC: how much a record of a class counts in the loss; a label that is left out counts 1. Not of
+        "objective" and of trainers on second moments. "balanced" would count the private labels, and is refused.
     dataset: identity of the private records (sotto.Ledger). ledger: sotto.Ledger or path; None: the ledger of `dataset`.
     random_state: None: noise of the operating system. A number: SEEDED noise, for tests: no privacy, and the certificate says so.
 
@@ -316,7 +318,7 @@ class DPClassifier(ClassifierMixin, _Charged):  # type: ignore[misc]
 
     def __init__(self, epsilon: float = 1.0, delta: float = 1e-5, *, classes: Any = None, data_norm: float | None = None, bounds: Any = None,
                  trainer: str = "auto", hidden: Any = (), steps: int = 500, epochs: int = 20, batch_size: int = 256,
-                 learning_rate: float | None = None, max_grad_norm: float = 1.0, adjacency: str = "replace-one", ledger: Any = None,
+                 learning_rate: float | None = None, max_grad_norm: float = 1.0, class_weight: Any = None, adjacency: str = "replace-one", ledger: Any = None,
                  dataset: str | None = None, public_steps: bool = False, random_state: Any = None, verbose: int = 0) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -330,6 +332,7 @@ class DPClassifier(ClassifierMixin, _Charged):  # type: ignore[misc]
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.max_grad_norm = max_grad_norm
+        self.class_weight = class_weight
         self.adjacency = adjacency
         self.ledger = ledger
         self.dataset = dataset
@@ -429,6 +432,20 @@ class DPClassifier(ClassifierMixin, _Charged):  # type: ignore[misc]
             size = largest * np.linalg.norm(X / largest, axis=1, keepdims=True)
             return X * np.minimum(1, self._norm / np.maximum(size, tiny))
 
+    def _balance(self) -> list[int] | None:
+        """Whole numbers, the largest 10^6."""
+        given = self.class_weight
+        if given is None:
+            return None
+        if not isinstance(given, dict):
+            raise invalid(f"class_weight is {given!r}; expected a dict of public weights, such as {{0: 1, 1: 4}}: they are not counted off the private labels")
+        unknown = [label for label in given if label not in self.classes_.tolist()]
+        weights = np.array([given.get(label, 1) for label in self.classes_.tolist()], np.float64)
+        if unknown or not (np.isfinite(weights).all() and (weights > 0).all()):
+            raise invalid(f"class_weight has {f'the label {unknown[0]!r}, which is no class' if unknown else 'a weight that is not above 0'}; "
+                          "expected classes and their weights, above 0 and finite")
+        return [max(1, round(1e6 * w)) for w in weights / weights.max()]
+
     def _options(self, n: int) -> tuple[dict[str, Any], dict[str, Any]]:
         """Of recipe and guarantee, as struct sotto_head_recipe and struct sotto_head_privacy name them."""
         trainer = self.trainer
@@ -441,6 +458,7 @@ class DPClassifier(ClassifierMixin, _Charged):  # type: ignore[misc]
             recipe.update(epochs=self.epochs, batch=min(self.batch_size, n), lr=self._rate(), max_grad_norm=self.max_grad_norm)
         else:
             recipe.update(clip=1.0)
+        recipe.update(balance=self._balance())
         if trainer in _CONVERGES:
             recipe.update(steps=self.steps, max_grad_norm=self.max_grad_norm)
         if self.delta == 0 and trainer not in _BATCHES + _CONVERGES + ("objective",):

@@ -14,9 +14,9 @@
 #define REAL(member, u) .type = SOTTO_OPTION_REAL, .unit = u, MEMBER(member)
 /* `names` in the order of the enum, whose 0 is the default. */
 #define CHOICE(member, u, names) .type = SOTTO_OPTION_CHOICE, .unit = u, .range = names, MEMBER(member)
-#define SIZES(member, n, most)                                                                               \
-    .type = SOTTO_OPTION_SIZES, .unit = "WIDTHS", .count = offsetof(OPTIONS_OF, n), .capacity = most,        \
-    MEMBER(member)
+#define COUNTS(member, n, most, u)                                                                           \
+    .type = SOTTO_OPTION_SIZES, .unit = u, .count = offsetof(OPTIONS_OF, n), .capacity = most, MEMBER(member)
+#define SIZES(member, n, most) COUNTS(member, n, most, "WIDTHS")
 #define LIST(member, u) .type = SOTTO_OPTION_LIST, .unit = u, MEMBER(member)
 #define INPUT(member, u) .type = SOTTO_OPTION_INPUT, .unit = u, MEMBER(member)
 #define ARRAY(member, axes, type) INPUT(member, "ARRAY"), .shape = axes, .dtype = type

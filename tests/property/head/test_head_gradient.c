@@ -47,6 +47,9 @@ static void make(struct problem *p, size_t layers, const size_t *width, uint64_t
         widest = layer->ld > widest ? layer->ld : widest;
     }
     p->net.tile = numbers(HEAD_TILE_ROWS * widest, NULL, 0);
+    p->net.balance = numbers(width[layers], NULL, 0);
+    for (size_t k = 0; k < width[layers]; k++)
+        p->net.balance[k] = seed % 2 ? 0.25 + 2 * rng_unit(&r) : 1;
     p->x = numbers(ROWS * width[0], &r, 1);
     for (size_t i = 0; i < ROWS; i++)
         p->y[i] = (int64_t)rng_below(&r, width[layers]);
@@ -61,6 +64,7 @@ static void clear(struct problem *p)
         base_free(p->net.layer[l].diff);
     }
     base_free(p->net.tile);
+    base_free(p->net.balance);
     base_free(p->x);
 }
 
@@ -133,7 +137,7 @@ TEST(loss_of_uniform_logits_is_log_classes)
 {
     const size_t width[] = {4, 10};
     struct problem p;
-    make(&p, 1, width, 3);
+    make(&p, 1, width, 4);
     memset(p.net.layer[0].w, 0, 5 * p.net.layer[0].ld * sizeof(double));
     assert_true(fabs(mean_loss(&p) - log(10)) < 1e-12);
     clear(&p);
@@ -285,12 +289,15 @@ static void make_linear(struct linear_problem *p, size_t in, size_t out, uint64_
     float *x = base_alloc(RECORDS * in, sizeof *x), *w = base_alloc((in + 1) * ld, sizeof *w);
     int64_t *y = base_alloc(RECORDS, sizeof *y);
     double *square = base_alloc(RECORDS, sizeof *square);
+    float *balance = base_alloc(out, sizeof *balance);
     *p = (struct linear_problem){.count = (in + 1) * out};
     for (size_t i = 0; i < RECORDS * in; i++)
         x[i] = (float)rng_normal(&r);
     for (size_t i = 0; i <= in; i++)
         for (size_t o = 0; o < out; o++)
             w[i * ld + o] = (float)(2 * rng_normal(&r) / sqrt((double)in));
+    for (size_t k = 0; k < out; k++)
+        balance[k] = seed % 2 ? (float)(0.25 + 2 * rng_unit(&r)) : 1;
     for (size_t i = 0; i < RECORDS; i++) {
         y[i] = (int64_t)rng_below(&r, out);
         p->rows[i] = (uint32_t)i;
@@ -304,8 +311,14 @@ static void make_linear(struct linear_problem *p, size_t in, size_t out, uint64_
     head_clip_kernels_find()->squares(square, x, RECORDS, in);
     p->wanted = numbers(p->count, NULL, 0);
     p->softmax = numbers(out, NULL, 0);
-    p->s = (struct linear_sum){
-        .in = in, .out = out, .x = x, .y = y, .square = square, .w = w, .sum = numbers(p->count, NULL, 0)};
+    p->s = (struct linear_sum){.in = in,
+                               .out = out,
+                               .x = x,
+                               .y = y,
+                               .square = square,
+                               .balance = balance,
+                               .w = w,
+                               .sum = numbers(p->count, NULL, 0)};
     head_linear_layout(&p->s.scratch, &p->memory, in, out);
     assert_int_equal(arena_reserve(&p->memory, "a test"), SOTTO_OK);
     head_linear_layout(&p->s.scratch, &p->memory, in, out);
@@ -317,6 +330,7 @@ static void clear_linear(struct linear_problem *p)
     base_free((void *)p->s.y);
     base_free((void *)p->s.w);
     base_free((void *)p->s.square);
+    base_free((void *)p->s.balance);
     base_free(p->s.sum);
     base_free(p->wanted);
     base_free(p->softmax);
@@ -338,7 +352,7 @@ static double add_record(struct linear_problem *p, size_t row, double norm)
     for (size_t o = 0; o < out; o++)
         sum += g[o] = exp(g[o] - top);
     for (size_t o = 0; o < out; o++) {
-        g[o] = g[o] / sum - ((size_t)p->s.y[row] == o);
+        g[o] = p->s.balance[p->s.y[row]] * (g[o] / sum - ((size_t)p->s.y[row] == o));
         square += g[o] * g[o];
     }
     for (size_t i = 0; i < in; i++)

@@ -249,6 +249,70 @@ TEST(bad_recipes_name_the_member)
     expect_failure(SOTTO_EDIVERGED, "head: a weight became infinite or NaN in epoch", huge, y, N, D, K, &r);
 }
 
+static double distance_of(const struct sotto_head *a, const struct sotto_head *b)
+{
+    double square = 0;
+    for (size_t i = 0; i < a->count; i++)
+        square += pow((double)a->parameters[i] - b->parameters[i], 2);
+    return sqrt(square);
+}
+
+/* Full-batch descent: records of a class that count three times are records that are there three times. */
+TEST(balance_counts_records_as_often)
+{
+    enum { MOST = 3 * N };
+    static float often_x[MOST * D];
+    static int64_t often_y[MOST];
+    static const size_t times[K] = {1, 3, 1, 2, 1};
+    struct sotto_head *weighted = NULL, *repeated = NULL, *plain = NULL;
+    size_t n = 0, sum = 0;
+    for (size_t k = 0; k < K; k++)
+        sum += times[k];
+    for (size_t i = 0; i < N; i++)
+        for (size_t t = 0; t < times[y[i]]; t++, n++) {
+            memcpy(often_x + n * D, x + i * D, D * sizeof *x);
+            often_y[n] = y[i];
+        }
+    for (size_t hidden = 0; hidden <= 7; hidden += 7) {
+        struct sotto_head_recipe r = recipe(hidden);
+        r.trainer = "sgd";
+        r.batch = N;
+        r.lr = 0.1;
+        assert_int_equal(sotto_head_train(&plain, x, y, N, D, K, &r, NULL), SOTTO_OK);
+        r.balance_count = K;
+        for (size_t k = 0; k < K; k++)
+            r.balance[k] = times[k];
+        assert_int_equal(sotto_head_train(&weighted, x, y, N, D, K, &r, NULL), SOTTO_OK);
+        r.balance_count = 0;
+        r.batch = n;
+        r.lr = 0.1 * (double)n / N * K / (double)sum;
+        assert_int_equal(sotto_head_train(&repeated, often_x, often_y, n, D, K, &r, NULL), SOTTO_OK);
+        assert_true(distance_of(weighted, repeated) < 1e-5);
+        assert_true(distance_of(weighted, plain) > 1e-2);
+        sotto_head_free(weighted);
+        sotto_head_free(repeated);
+        sotto_head_free(plain);
+    }
+}
+
+TEST(balance_is_one_whole_number_for_each_class)
+{
+    struct sotto_head *h = NULL;
+    struct sotto_head_recipe r = recipe(0);
+    r.balance_count = 2;
+    r.balance[0] = r.balance[1] = 1;
+    assert_int_equal(sotto_head_train(&h, x, y, N, D, K, &r, NULL), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(), "balance has 2 weights; expected one for each of the 5 classes");
+    r.balance_count = K;
+    for (size_t k = 0; k < K; k++)
+        r.balance[k] = k;
+    assert_int_equal(sotto_head_train(&h, x, y, N, D, K, &r, NULL), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "balance"));
+    r.trainer = "convex";
+    assert_int_equal(sotto_head_train(&h, x, y, N, D, K, &r, NULL), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "balance cannot be given for trainer convex"));
+}
+
 TEST(wrong_width_is_refused)
 {
     struct sotto_head_recipe r = recipe(0);

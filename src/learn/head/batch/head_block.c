@@ -53,6 +53,7 @@ static void head_block_layout(struct head_block *b)
     b->position = arena_take(a, b->data->n, sizeof *b->position);
     b->share = arena_take(a, heads, sizeof *b->share);
     b->records = arena_take(a, heads, sizeof *b->records);
+    b->balance = arena_take(a, b->data->classes, sizeof *b->balance);
 }
 
 sotto_status head_block_plan(struct head_block *b, const struct head_data *data,
@@ -62,6 +63,7 @@ sotto_status head_block_plan(struct head_block *b, const struct head_data *data,
     *b = (struct head_block){.recipe = recipe, .data = data};
     struct head_lanes *s = &b->lanes;
     size_t ignored, columns;
+    TRY(head_recipe_fits(recipe, data->classes));
     s->groups = groups;
     s->classes = data->classes;
     REQUIRE(size_multiply(&columns, groups * HEAD_PAD, data->classes) &&
@@ -76,6 +78,7 @@ sotto_status head_block_plan(struct head_block *b, const struct head_data *data,
     head_block_layout(b);
     TRY(arena_reserve(&b->memory, "block of heads"));
     head_block_layout(b);
+    head_recipe_balance(b->balance, recipe, data->classes);
 done:
     return status;
 }
@@ -125,7 +128,7 @@ static void place_replacement(struct head_block *b, size_t head, const struct he
         return; /* was empty */
     for (size_t i = 0; i < d; i++)
         x[i * HEAD_PAD] = slots ? b->data->x[slots->replacement * d + i] : 0;
-    s->replacement_weights[head] = slots ? b->share[head] : 0;
+    s->replacement_weights[head] = slots ? b->share[head] * b->balance[b->data->y[slots->replacement]] : 0;
     s->replacement_y[head] = slots ? b->data->y[slots->replacement] : 0;
 }
 
@@ -163,7 +166,8 @@ static void head_block_weigh(struct head_block *b, const struct head_slots *slot
     count_records(b, slots, subset, count, start, rows);
     for (size_t r = 0; r < rows; r++) {
         real *weights = s->weights + r * heads;
-        memcpy(weights, b->share, heads * sizeof *weights);
+        for (size_t h = 0; h < heads; h++)
+            weights[h] = b->share[h] * b->balance[b->y[r]];
         const uint8_t *member = all ? NULL : subset->member + (size_t)b->order[start + r] * subset->stride;
         for (size_t h = 0; member && h < count; h++)
             weights[h] = member[h] ? weights[h] : 0;

@@ -17,6 +17,7 @@ struct head_block {
     size_t *position; /* (n): inverse of order */
     float *share;     /* (heads): 1 / records of the head's batch */
     size_t *records;  /* (heads) */
+    float *balance;   /* (classes): factors of the losses of a class */
 };
 
 /** Number of groups of HEAD_PAD heads with weights and moments that stay in a second-level cache. */

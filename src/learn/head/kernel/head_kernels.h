@@ -40,6 +40,7 @@ struct head_layer {
 struct head_net {
     size_t layers;
     struct head_layer layer[SOTTO_MAX_HIDDEN + 1];
+    real *balance; /* (classes): factors of the losses of their records, of mean 1 */
     real *tile; /* (HEAD_TILE_ROWS, largest ld): a strip of the weight gradient on its way into the update */
 };
 

@@ -82,11 +82,11 @@ INLINE void sums_of(real sum[SIDE_BY_SIDE], const real *x, size_t ld, size_t row
             sum[r] += x[r * ld + k];
 }
 
-/* diff = (softmax - one-hot) * share; the loss of a row is log(sum of exp(z - top)) + top - z_y, where it is
+/* diff = (softmax - one-hot) * share * balance of the class; the loss of a row is log(sum of exp(z - top)) + top - z_y, where it is
  * wanted. */
-INLINE double loss_gradient(const struct head_layer *last, const int64_t *y, size_t rows, real share,
-                            int wanted)
+INLINE double loss_gradient(const struct head_net *net, const int64_t *y, size_t rows, real share, int wanted)
 {
+    const struct head_layer *last = &net->layer[net->layers - 1];
     double loss = 0;
     size_t ld = last->ld;
     for (size_t first = 0; first < rows; first += SIDE_BY_SIDE) {
@@ -98,12 +98,14 @@ INLINE double loss_gradient(const struct head_layer *last, const int64_t *y, siz
         sums_of(sum, diff, ld, count, last->out);
         for (size_t r = 0; r < count; r++) {
             size_t label = (size_t)y[first + r];
+            real own = share * net->balance[label];
             if (wanted)
-                loss += log((double)sum[r]) + (double)top[r] - (double)logits[r * ld + label];
-            vec scale = v_all(share / sum[r]);
+                loss += (double)net->balance[label] *
+                        (log((double)sum[r]) + (double)top[r] - (double)logits[r * ld + label]);
+            vec scale = v_all(own / sum[r]);
             for (size_t k = 0; k < ld; k += LANES)
                 v_store(diff + r * ld + k, v_load(diff + r * ld + k) * scale);
-            diff[r * ld + label] -= share;
+            diff[r * ld + label] -= own;
         }
     }
     return loss;
@@ -159,7 +161,7 @@ static void head_kernel_update(const struct head_layer *layer, const real *input
 INLINE double backward_to_first(const struct head_net *net, const int64_t *y, size_t rows,
                                 const struct head_update *u, int wanted)
 {
-    double loss = loss_gradient(&net->layer[net->layers - 1], y, rows, (real)1 / (real)rows, wanted);
+    double loss = loss_gradient(net, y, rows, (real)1 / (real)rows, wanted);
     for (size_t l = net->layers; l-- > 1;) {
         const struct head_layer *layer = &net->layer[l], *below = layer - 1;
         head_kernel_backward(below, layer, rows); /* needs the weights from before the update */
@@ -195,7 +197,7 @@ static void step_bits(const struct head_net *net, const struct head_bit_rows *on
 static void head_kernel_gradients(const struct head_net *net, const real *x, const int64_t *y, size_t rows)
 {
     head_kernel_forward(net, x, rows);
-    loss_gradient(&net->layer[net->layers - 1], y, rows, 1, 0);
+    loss_gradient(net, y, rows, 1, 0);
     for (size_t l = net->layers; l-- > 1;)
         head_kernel_backward(&net->layer[l - 1], &net->layer[l], rows);
 }

@@ -24,6 +24,7 @@ struct linear_sum {
     const float *x; /* (n, in), finite */
     const int64_t *y;
     const double *square; /* (n): clip_kernels.squares() of the records */
+    const float *balance; /* (out): factors of the gradients of a class */
     const float *w;       /* (in + 1, ld), 64-byte aligned */
     struct linear_scratch scratch;
     double *sum; /* (out, in), then (out): the order of a head's file */

@@ -89,7 +89,7 @@ static void head_linear_logits(const struct linear_sum *s, const struct group *g
             logits_of(s, g, r, column);
 }
 
-/* softmax - one-hot of a group, a record in each lane. */
+/* softmax - one-hot of a group, times the balance of its class, a record in each lane. */
 static void output_gradients(const struct linear_sum *s, const struct group *g)
 {
     const struct linear_scratch *t = &s->scratch;
@@ -110,8 +110,15 @@ static void output_gradients(const struct linear_sum *s, const struct group *g)
         for (size_t o = 0; o < s->out; o++)
             v_store(z + o * HEAD_PAD, v_load(z + o * HEAD_PAD) * share);
     }
-    for (size_t r = 0; r < g->count; r++)
-        t->softmax[(size_t)s->y[g->rows[r]] * HEAD_PAD + r] -= 1;
+    _Alignas(64) float own[HEAD_PAD] = {0};
+    for (size_t r = 0; r < g->count; r++) {
+        size_t label = (size_t)s->y[g->rows[r]];
+        t->softmax[label * HEAD_PAD + r] -= 1;
+        own[r] = s->balance[label];
+    }
+    for (size_t j = 0; j < HEAD_PAD; j += LANES)
+        for (size_t o = 0; o < s->out; o++)
+            v_store(t->softmax + o * HEAD_PAD + j, v_load(t->softmax + o * HEAD_PAD + j) * v_load(own + j));
 }
 
 /* As factor_of() in head_clip.isa.c, for a record in each lane; 0 for what is not finite. */

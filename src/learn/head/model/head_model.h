@@ -8,7 +8,11 @@
 #include "sotto/lab/release.h"
 #include "sotto/private/io.h"
 
-enum { HEAD_MAX_LAYERS = SOTTO_MAX_HIDDEN + 1, HEAD_RECIPE_TEXT = 512 };
+enum {
+    HEAD_MAX_LAYERS = SOTTO_MAX_HIDDEN + 1,
+    HEAD_RECIPE_TEXT = 1024,
+    HEAD_BALANCE_TEXT = 8 * SOTTO_MAX_BALANCE + 16
+};
 
 struct sotto_head {
     size_t layers;
@@ -88,6 +92,10 @@ double head_recipe_rate(const struct sotto_head_recipe *r);
 /** Checks a resolved recipe. EINVAL names the member; on success r->trainer points to static text, defaults
  * that depend on other members are filled in, and members that the trainer does not use are 0. */
 sotto_status head_recipe_check(struct sotto_head_recipe *r);
+/** Weights of classes, where the recipe has some, are one for each class. EINVAL. */
+sotto_status head_recipe_fits(const struct sotto_head_recipe *r, size_t classes);
+/** (classes) factors of the losses of a class, of mean 1. */
+void head_recipe_balance(float *out, const struct sotto_head_recipe *r, size_t classes);
 /** Canonical JSON of the recipe for d inputs and K classes: what the recipe hash is taken of. */
 void head_recipe_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
                       size_t classes);

@@ -48,9 +48,34 @@ sotto_status head_recipe_check(struct sotto_head_recipe *r)
     r->trainer = t->name; /* static text */
     REQUIRE(!(r->augment_noise > 0) || strcmp(t->name, "adam") == 0 || strcmp(t->name, "sgd") == 0,
             "augment_noise needs trainer adam or sgd; trainer %s takes records as they are", t->name);
+    REQUIRE(r->balance_count == 0 || t->balances,
+            "balance cannot be given for trainer %s; expected adam, sgd, dp-sgd, dp-adam or dp-gd", t->name);
+    REQUIRE(r->balance_count <= SOTTO_MAX_BALANCE, "balance has %zu weights; expected at most %d",
+            r->balance_count, SOTTO_MAX_BALANCE);
+    for (size_t k = 0; k < r->balance_count; k++)
+        REQUIRE(r->balance[k] >= 1 && r->balance[k] <= 1000000,
+                "balance has a weight of %zu; expected 1 to 1000000", r->balance[k]);
     status = t->check(r);
 done:
     return status;
+}
+
+sotto_status head_recipe_fits(const struct sotto_head_recipe *r, size_t classes)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(r->balance_count == 0 || r->balance_count == classes,
+            "balance has %zu weights; expected one for each of the %zu classes", r->balance_count, classes);
+done:
+    return status;
+}
+
+void head_recipe_balance(float *out, const struct sotto_head_recipe *r, size_t classes)
+{
+    double sum = 0;
+    for (size_t k = 0; k < r->balance_count; k++)
+        sum += (double)r->balance[k];
+    for (size_t k = 0; k < classes; k++)
+        out[k] = r->balance_count > 0 ? (float)((double)r->balance[k] * (double)classes / sum) : 1;
 }
 
 sotto_status head_recipe_check_open(struct sotto_head_recipe *r)

@@ -5,6 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+sotto_status head_recipe_parse_balance(struct sotto_head_recipe *r, const struct json *doc, const char *name)
+{
+    if (!json_find(doc, "balance"))
+        return SOTTO_OK;
+    return json_get_sizes(r->balance, &r->balance_count, SOTTO_MAX_BALANCE, doc, name, "balance");
+}
+
 sotto_status head_recipe_parse_batches(struct sotto_head_recipe *r, const struct json *doc, const char *name)
 {
     sotto_status status = SOTTO_OK;
@@ -17,6 +24,7 @@ sotto_status head_recipe_parse_batches(struct sotto_head_recipe *r, const struct
     if (json_find(doc, "augment_noise"))
         TRY(json_get_real(&r->augment_noise, doc, name, "augment_noise"));
     TRY(json_get_sizes(r->hidden, &r->hidden_count, SOTTO_MAX_HIDDEN, doc, name, "hidden"));
+    status = head_recipe_parse_balance(r, doc, name);
 done:
     return status;
 }

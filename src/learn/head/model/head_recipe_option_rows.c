@@ -19,6 +19,10 @@ const struct sotto_option options_head_recipe[] = {
      .help = "records per step"},
     {"lr", REAL(lr, "RATE"), .value = "0", .range = "[0,1000]", .group = "Head",
      .help = "learning rate; 0: 0.001, of dp-sgd 0.5 (1 - momentum) / max-grad-norm"},
+    {"balance", COUNTS(balance, balance_count, SOTTO_MAX_BALANCE, "WEIGHTS"), .range = "[1,1000000]",
+     .group = "Head",
+     .help = "how much a record of each class counts in the loss, such as 1,4 where the second class is four "
+             "times as rare: whole numbers, public, one for each class (adam, sgd, dp-sgd, dp-adam, dp-gd)"},
     {"seed", SEED(seed), .value = "1", .group = "Head",
      .help = "seed of initial weights, batch order and sampled pairs"},
     {"augment-noise", REAL(augment_noise, "SIGMA"), .value = "0", .range = "[0,1e6]", .group = "Head",

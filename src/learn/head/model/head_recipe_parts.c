@@ -63,13 +63,26 @@ void head_recipe_shortest(char out[32], double x)
     }
 }
 
+void head_recipe_text_balance(char out[HEAD_BALANCE_TEXT], const struct sotto_head_recipe *r)
+{
+    size_t used = 0;
+    out[0] = 0; /* older recipes have none */
+    for (size_t k = 0; k < r->balance_count; k++)
+        used += (size_t)snprintf(out + used, HEAD_BALANCE_TEXT - used, "%s%zu", k ? "," : "\"balance\":[",
+                                 r->balance[k]);
+    if (r->balance_count > 0)
+        snprintf(out + used, HEAD_BALANCE_TEXT - used, "],");
+}
+
 void head_recipe_text_batches(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
                               size_t classes, const char *noise)
 {
-    char lr[32], hidden[SOTTO_MAX_HIDDEN * 24 + 1] = "", sigma[32], augment[56] = "";
+    char lr[32], hidden[SOTTO_MAX_HIDDEN * 24 + 1] = "", sigma[32], augment[56] = "",
+                                                balance[HEAD_BALANCE_TEXT];
     size_t used = 0;
     head_recipe_shortest(lr, head_recipe_rate(r));
     head_recipe_shortest(sigma, r->augment_noise);
+    head_recipe_text_balance(balance, r);
     if (r->augment_noise > 0) /* older recipes have none */
         snprintf(augment, sizeof augment, "\"augment_noise\":%s,", sigma);
     for (size_t i = 0; i < r->hidden_count; i++)
@@ -77,8 +90,8 @@ void head_recipe_text_batches(char out[HEAD_RECIPE_TEXT], const struct sotto_hea
     bool adam = strcmp(r->trainer, "adam") == 0 || strcmp(r->trainer, "dp-adam") == 0;
     snprintf(
         out, HEAD_RECIPE_TEXT,
-        "{%s\"batch\":%zu,%s\"classes\":%zu,\"epochs\":%zu,%s\"hidden\":[%s],\"init\":\"glorot-uniform\","
+        "{%s%s\"batch\":%zu,%s\"classes\":%zu,\"epochs\":%zu,%s\"hidden\":[%s],\"init\":\"glorot-uniform\","
         "\"inputs\":%zu,\"lr\":%s,%s\"recipe\":1,\"seed\":%llu,\"trainer\":\"%s\"}",
-        augment, r->batch, adam ? "\"beta1\":0.9,\"beta2\":0.999," : "", classes, r->epochs,
+        augment, balance, r->batch, adam ? "\"beta1\":0.9,\"beta2\":0.999," : "", classes, r->epochs,
         adam ? "\"epsilon\":1e-07," : "", hidden, inputs, lr, noise, (unsigned long long)r->seed, r->trainer);
 }

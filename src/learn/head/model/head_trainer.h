@@ -15,7 +15,8 @@ struct head_trainer {
     const char *title, *source;           /* trainers on second moments only */
     bool convex;                          /* its sensitivity is proved (docs/derivations/head.md) */
     const struct moment_trainer *moments; /* or NULL */
-    bool once; /* its noise is no sequence of steps, though not on second moments */
+    bool once;     /* its noise is no sequence of steps, though not on second moments */
+    bool balances; /* takes weights of classes */
 
     /** Checks the members that it uses, fills in their defaults and sets the others to 0. EINVAL. */
     sotto_status (*check)(struct sotto_head_recipe *r);
@@ -59,6 +60,9 @@ sotto_status head_recipe_check_epochs(const struct sotto_head_recipe *r);
 /** epochs, batch, seed, hidden widths and learning rate. */
 sotto_status head_recipe_check_batches(struct sotto_head_recipe *r);
 sotto_status head_recipe_parse_batches(struct sotto_head_recipe *r, const struct json *doc, const char *name);
+/** "balance":[1,4], of a recipe; nothing where it has none. */
+void head_recipe_text_balance(char out[HEAD_BALANCE_TEXT], const struct sotto_head_recipe *r);
+sotto_status head_recipe_parse_balance(struct sotto_head_recipe *r, const struct json *doc, const char *name);
 /** Sets what only trainers with noise use to 0. */
 void head_recipe_clear_noise(struct sotto_head_recipe *r);
 /** The text of trainers on batches; `noise`: members of a trainer that draws noise, or "". */

@@ -78,7 +78,7 @@ int sotto_head_trainer_reads(const char *trainer, const char *key)
     char text[HEAD_RECIPE_TEXT], wanted[64];
     struct sotto_head_recipe r;
     const struct head_trainer *t = head_trainer_find(trainer);
-    if (!t || option_listed_in("trainer|hidden|seed|augment_noise",
+    if (!t || option_listed_in("trainer|hidden|seed|augment_noise|balance",
                                key)) /* others have their own refusals of these */
         return 1;
     sotto_head_defaults(&r);

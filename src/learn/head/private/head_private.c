@@ -103,6 +103,7 @@ static void plan_one_pass(struct private_trainer *t)
     t->linear.x = t->descent.data ? t->descent.z : data->x;
     t->linear.y = data->y;
     t->linear.square = t->record_square;
+    t->linear.balance = t->network.net.balance;
     t->linear.w = layer->w;
     t->linear.sum = t->vector;
 }

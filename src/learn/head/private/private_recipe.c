@@ -18,6 +18,7 @@ done:
 sotto_status head_descent_parse(struct sotto_head_recipe *r, const struct json *doc, const char *name)
 {
     sotto_status status = SOTTO_OK;
+    TRY(head_recipe_parse_balance(r, doc, name));
     TRY(json_get_real(&r->clip, doc, name, "clip"));
     TRY(json_get_size(&r->steps, doc, name, "steps"));
     TRY(json_get_real(&r->step_size, doc, name, "step_size"));

@@ -41,6 +41,7 @@ static double trainer_dp_sgd_radius(const struct sotto_head_recipe *r)
 }
 
 const struct head_trainer head_trainer_dp_sgd = {.name = "dp-sgd",
+                                                 .balances = true,
                                                  .check = trainer_dp_sgd_check,
                                                  .text = trainer_dp_sgd_text,
                                                  .parse = head_private_parse,
@@ -49,6 +50,7 @@ const struct head_trainer head_trainer_dp_sgd = {.name = "dp-sgd",
                                                  .as_event = head_private_event};
 
 const struct head_trainer head_trainer_dp_adam = {.name = "dp-adam",
+                                                  .balances = true,
                                                   .check = trainer_dp_sgd_check,
                                                   .text = trainer_dp_sgd_text,
                                                   .parse = head_private_parse,
@@ -77,15 +79,16 @@ done:
 static void text_descent(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
                          size_t classes)
 {
-    char clip[32], norm[32], multiplier[32], size[32];
+    char clip[32], norm[32], multiplier[32], size[32], balance[HEAD_BALANCE_TEXT];
+    head_recipe_text_balance(balance, r);
     head_recipe_shortest(clip, r->clip);
     head_recipe_shortest(norm, r->max_grad_norm);
     head_recipe_shortest(multiplier, r->noise_multiplier);
     head_recipe_shortest(size, r->step_size);
     snprintf(out, HEAD_RECIPE_TEXT,
-             "{\"classes\":%zu,\"clip\":%s,\"inputs\":%zu,\"max_grad_norm\":%s,\"noise\":\"%s\","
+             "{%s\"classes\":%zu,\"clip\":%s,\"inputs\":%zu,\"max_grad_norm\":%s,\"noise\":\"%s\","
              "\"noise_multiplier\":%s,\"recipe\":1,\"step_size\":%s,\"steps\":%zu,\"trainer\":\"%s\"}",
-             classes, clip, inputs, norm, r->noise, multiplier, size, r->steps, r->trainer);
+             balance, classes, clip, inputs, norm, r->noise, multiplier, size, r->steps, r->trainer);
 }
 
 static double radius_descent(const struct sotto_head_recipe *r)
@@ -94,6 +97,7 @@ static double radius_descent(const struct sotto_head_recipe *r)
 }
 
 const struct head_trainer head_trainer_dp_gd = {.name = "dp-gd",
+                                                .balances = true,
                                                 .check = check_descent,
                                                 .text = text_descent,
                                                 .parse = head_descent_parse,

@@ -33,6 +33,7 @@ static void head_plain_layout(struct head_plain *t)
         widest = layer->ld > widest ? layer->ld : widest;
     }
     t->net.tile = arena_take(a, HEAD_TILE_ROWS * widest, sizeof(real));
+    t->net.balance = arena_take(a, t->data->classes, sizeof(real));
     t->x = arena_take(a, batch * t->data->d, sizeof *t->x);
     t->y = arena_take(a, batch, sizeof *t->y);
     t->order = arena_take(a, t->part.n, sizeof *t->order);
@@ -49,6 +50,7 @@ static sotto_status head_plain_place(struct head_plain *t)
     sotto_status status = SOTTO_OK;
     const struct head_data *data = t->data;
     const struct sotto_head_recipe *recipe = t->recipe;
+    TRY(head_recipe_fits(recipe, data->classes));
     t->kernels = head_kernels_find();
     t->net.layers = recipe->hidden_count + 1;
     for (size_t l = 0; l < t->net.layers; l++) {
@@ -64,6 +66,7 @@ static sotto_status head_plain_place(struct head_plain *t)
     head_plain_layout(t);
     TRY(arena_reserve(&t->memory, "head trainer"));
     head_plain_layout(t);
+    head_recipe_balance(t->net.balance, recipe, data->classes);
 done:
     return status;
 }
@@ -254,6 +257,7 @@ static double head_plain_radius(const struct sotto_head_recipe *r)
 }
 
 const struct head_trainer head_trainer_adam = {.name = "adam",
+                                               .balances = true,
                                                .check = head_plain_check,
                                                .text = head_plain_text,
                                                .parse = head_recipe_parse_batches,
@@ -261,6 +265,7 @@ const struct head_trainer head_trainer_adam = {.name = "adam",
                                                .train = train_batches};
 
 const struct head_trainer head_trainer_sgd = {.name = "sgd",
+                                              .balances = true,
                                               .check = head_plain_check,
                                               .text = head_plain_text,
                                               .parse = head_recipe_parse_batches,
