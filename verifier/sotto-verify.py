@@ -975,7 +975,7 @@ def check_queries(v, c):
     block = [q for q in queries if "block_scale" in q]  # as one cell that moves by all of them
     for q in queries:
         times, persons = 1 + (q["cells"] > 1), q["query"].startswith("count persons")
-        once = "block_scale" not in q and (q["query"].endswith(" per person") or persons and times == 1)
+        once = "block_scale" not in q and "choice_scale" not in q and (q["query"].endswith(" per person") or persons and times == 1)
         l1 += (1 if once else rows) * times * q["mass"]
         squares += 0 if "block_scale" in q else (1 if once else rows if persons else rows**2) * times * q["mass"]**2
     l2 = math.sqrt(squares + (rows * sum(q["mass"] for q in block))**2)

@@ -164,7 +164,8 @@ bool statistic_of_queries(struct sotto_sensitivity *out, const struct certificat
         const double mass = (double)queries[i].mass, times = queries[i].cells == 1 ? 1 : 2;
         const bool shares_radius = queries[i].block_scale > 0,
                    persons = query_counts_persons(queries[i].text),
-                   once = !shares_radius && (query_is_per_person(queries[i].text) || (persons && times == 1));
+                   once = !shares_radius && !(queries[i].choice_scale > 0) &&
+                          (query_is_per_person(queries[i].text) || (persons && times == 1));
         cells += queries[i].cells;
         l1 += times * mass / (once ? m : 1);
         if (shares_radius)

@@ -326,4 +326,17 @@ TEST(rows_count_on_their_edges)
     ask_plan_clear(&plan);
 }
 
+/* No row of a person is a part of a choice or of a block, whatever a forged text says. */
+TEST(a_choice_is_never_per_person)
+{
+    struct certificate_query q[] = {{"mean x per person", 1, 100, 0, 0}};
+    struct sotto_sensitivity s;
+    assert_true(statistic_of_queries(&s, q, 1, 5) && fabs(s.l1 - 20) < 1e-9 && fabs(s.l2 - 20) < 1e-9);
+    q[0].choice_scale = 1;
+    assert_true(statistic_of_queries(&s, q, 1, 5) && s.l1 >= 100 && s.l2 >= 100);
+    q[0].choice_scale = 0;
+    q[0].block_scale = 1;
+    assert_true(statistic_of_queries(&s, q, 1, 5) && s.l1 >= 100 && s.l2 >= 100);
+}
+
 TEST_GROUP(.set_up = set_up, .tear_down = tear_down)
