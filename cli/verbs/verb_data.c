@@ -280,14 +280,18 @@ static sotto_status run_schema(const struct options *o, const struct sotto_conte
 {
     struct sotto_import_options options;
     const char *path = option_text(o, "output");
+    size_t unstated;
     TRY_OR_RETURN(option_require(o, "output"));
     TRY_OR_RETURN(read_import_options(&options, o));
     TRY_OR_RETURN(sotto_data_schema(path, option_argument(o, 1), &options, ctx));
+    TRY_OR_RETURN(sotto_data_schema_unstated(&unstated, path));
     if (json)
-        printf("{\"schema\": \"sotto.schema-draft/1\"}\n");
+        printf("{\"schema\": \"sotto.schema-draft/1\", \"unstated\": %zu}\n", unstated);
+    else if (unstated == 0)
+        printf("%s: a schema; you stated all of its columns\n", path);
     else
-        printf("%s: a draft; state its columns and take them off from_rows, or every epsilon stays "
-               "conditional\n",
+        printf("%s: a draft; state its columns, by --state or by taking them off from_rows, or every epsilon "
+               "stays conditional\n",
                path);
     return SOTTO_OK;
 }
@@ -380,28 +384,29 @@ static sotto_status run_loci(const struct options *o, const struct sotto_context
 static const struct action {
     const char *name, *argument; /* argument: NULL for none */
     sotto_status (*run)(const struct options *o, const struct sotto_context *ctx, int json);
-    const char *options[20]; /* that mean something to it */
-} actions[] = {
-    {"list", NULL, run_list, {NULL}},
-    {"info", "NAME", run_info, {NULL}},
-    {"import",
-     "PATH",
-     run_import,
-     {"name", "size", "label", "labels-from", "attribute", "part", "dataset-id", "schema", "loci", "absent",
-      "separator", "missing", "types", "drop", "no-header", "drop-bad-rows", "person", "rows-per-person"}},
-    {"fetch", "NAME", run_fetch, {"size", "label", "attribute", "url", "sha256", "keep", "yes"}},
-    {"verify", "NAME", run_verify, {NULL}},
-    {"loci", "NAME", run_loci, {"output"}},
-    {"check", "[NAME]", run_check, {"features", "labels", "labels-from", "indices", "classes"}},
-    {"schema",
-     "TABLE",
-     run_schema,
-     {"output", "label", "separator", "missing", "types", "drop", "no-header", "drop-bad-rows"}},
-    {"split",
-     "NAME",
-     run_split,
-     {"parts", "seed", "output", "schema", "one-hot", "fit-on", "fit-table", "dataset-id", "private-fit",
-      "ledger"}}};
+    const char *options[24]; /* that mean something to it */
+} actions[] = {{"list", NULL, run_list, {NULL}},
+               {"info", "NAME", run_info, {NULL}},
+               {"import",
+                "PATH",
+                run_import,
+                {"name",   "size", "label",     "labels-from",   "attribute", "part",           "dataset-id",
+                 "schema", "loci", "absent",    "separator",     "encoding",  "decimal",        "missing",
+                 "types",  "drop", "no-header", "drop-bad-rows", "person",    "rows-per-person"}},
+               {"fetch", "NAME", run_fetch, {"size", "label", "attribute", "url", "sha256", "keep", "yes"}},
+               {"verify", "NAME", run_verify, {NULL}},
+               {"loci", "NAME", run_loci, {"output"}},
+               {"check", "[NAME]", run_check, {"features", "labels", "labels-from", "indices", "classes"}},
+               {"schema",
+                "TABLE",
+                run_schema,
+                {"output", "state", "label", "separator", "encoding", "decimal", "missing", "types", "drop",
+                 "no-header", "drop-bad-rows", "person", "rows-per-person"}},
+               {"split",
+                "NAME",
+                run_split,
+                {"parts", "seed", "output", "schema", "one-hot", "fit-on", "fit-table", "dataset-id",
+                 "private-fit", "ledger"}}};
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
 static bool verb_data_has(const struct action *action, const char *option)
@@ -448,10 +453,11 @@ static const struct subcommand subcommands[] = {
     {"list", "", "list the data sets that are installed, and those known by name", "json"},
     {"info", "NAME", "show records, classes and identity of a data set", "json"},
     {"import", "PATH --name NAME", "import a table, an archive or a folder of images as a data set",
-     "name|label|schema|missing|types|drop|separator|no-header|drop-bad-rows|person|rows-per-person|size|"
-     "attribute|dataset-id|loci"},
+     "name|label|schema|missing|types|drop|separator|encoding|decimal|no-header|drop-bad-rows|person|"
+     "rows-per-person|size|dataset-id"},
     {"schema", "TABLE -o FILE", "draft the schema of a table: columns, bounds and categories",
-     "output|label|missing|types|drop|separator|no-header|drop-bad-rows"},
+     "output|state|label|missing|types|drop|separator|encoding|decimal|no-header|drop-bad-rows|person|"
+     "rows-per-person"},
     {"fetch", "NAME", "download and import a data set that is known by name",
      "size|label|attribute|url|sha256|keep|yes"},
     {"verify", "NAME", "check the checksums of an imported data set", "json"},
@@ -484,7 +490,7 @@ const struct verb verb_data = {
                 "  sotto data loci reference -o reference-loci.csv\n"
                 "  sotto data fetch stl10 --size 32x32\n"
                 "  sotto data import adult.data --name adult --schema adult-schema.yaml\n"
-                "  sotto data schema people.csv --label ill -o people-schema.yaml\n"
+                "  sotto data schema people.csv --label ill --state age=0:110 -o people-schema.yaml\n"
                 "  sotto data import cohort.vcf.gz --name cohort --loci reference-loci.csv\n"
                 "  sotto data info fashion-mnist --json\n"
                 "  sotto data verify fashion-mnist\n"

@@ -117,6 +117,7 @@ sotto: error: --separator: '.'; expected comma, semicolon, tab or pipe" ]
   sotto data import comma.csv --name comma --label ill
   [ "$status" -eq 65 ]
   [[ $stderr == *"column 'weight' has decimal commas, such as '81,25'; expected decimal points (lines 2, 3,"*"and 10 more)"* ]]
+  [[ $stderr == *"hint: --decimal comma reads them"* ]]
   sotto data import comma.csv --name comma --label ill --types weight=category
   [ "$status" -eq 0 ]
 }
@@ -184,9 +185,9 @@ END
   sotto data schema t.csv --label ill --drop id -o draft.yaml
   [ "$status" -eq 0 ]
   [[ $output == *"every epsilon stays conditional" ]]
-  grep -qF 'from_rows: ["id", "age", "job", "ill"]' draft.yaml
-  grep -qF '{name: "id", type: ignore} # taken from these rows: check and state it' draft.yaml
-  grep -qF '{name: "age", type: number, bounds: [0, 100]} # taken' draft.yaml # 20 to 79, rounded outwards
+  grep -qF 'from_rows: ["age", "job", "ill"]' draft.yaml
+  grep -qxF '  - {name: "id", type: ignore}' draft.yaml # --drop states it
+  grep -qF '{name: "age", type: number, bounds: [0, 100], fill: 49.5, was_missing: true} # taken' draft.yaml # 20 to 79, rounded outwards
   grep -qF '{name: "job", type: category, categories: ["cook", "nurse"]} # taken' draft.yaml
   grep -qF '{name: "ill", type: label, classes: ["no", "yes"]} # taken' draft.yaml
   encoding_of() { grep -o '"encoding":"[a-z]*"' "$1/all-features.npy.provenance.json"; }

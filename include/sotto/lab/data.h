@@ -104,6 +104,8 @@ struct sotto_import_options {
     const char *schema;
     /** of a table: "comma", "semicolon", "tab" or "pipe" [what its first lines show] */
     const char *separator;
+    /** of a table that is not UTF-8: "latin-1" or "windows-1252" [the schema's]; one that is UTF-8 all the same is read so */
+    const char *encoding;
     /** 1: rows of a table that cannot be records are left out: those of another number of cells, without a label, or without
      *  a number in a column of `types`; under a schema also those with an unlisted label, unless it states `other`. What
      *  happens to a row depends on that row only, but how many are left is no secret then. [0: they are refused, all named] */
@@ -112,9 +114,11 @@ struct sotto_import_options {
     /** cells that stand for no value, with commas between them [?,NA,N/A,n/a,NaN,nan,null,NULL]; the empty cell always
      * does */
     const char *missing;
-    const char *types; /**< "age=number,zip=category" [number: all values that are not missing are numbers] */
-    const char *drop;  /**< columns to leave out, "id,name" */
-    int no_header;     /**< 1: the first row is a record [found by its cells] */
+    /** "age=number,zip=category,since=date" [number or date: all values that are not missing are such] */
+    const char *types;
+    const char *decimal; /**< "comma": numbers as 12,5 [point] */
+    const char *drop;    /**< columns to leave out, "id,name" */
+    int no_header;       /**< 1: the first row is a record [found by its cells] */
     /** Of genotypes (VCF): the public list of the loci that become columns, CSV with id, allele, frequency and maybe other.
      *  Missing genotypes are filled in with its frequencies. */
     const char *loci;
@@ -128,6 +132,9 @@ struct sotto_import_options {
      *  column of type person in the schema is left out. NULL: there is no such column. */
     const char *person;
     size_t rows_per_person;
+    /** Of sotto_data_schema(): what the owner of the table knows of its columns without its rows, as "age=0:110,crp=0:500:5,
+     *  sex=f|m,since=2015-01-01:2024-12-31": bounds, perhaps with the number for missing cells; categories or classes; days. */
+    const char *state;
 };
 /** sotto_dataset_open() with options for files; of a name, EUSAGE unless they are {0}. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_open_files(struct sotto_dataset **out,
@@ -147,13 +154,16 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_import(const char *path, cons
 /** Drafts a sotto.schema/1 file from the rows of a table: types, bounds rounded outwards, categories and classes as they occur.
  *  All of it is taken from these rows, so the file lists every column under `from_rows`; until its owner has stated a
  *  column from other knowledge and taken it off that list, whatever is encoded by the schema is stamped "fitted", and every
- *  epsilon on it is conditional.
+ *  epsilon on it is conditional. Columns of options->state, and those that the options leave out or name as the person, are stated.
  *  In:      options: how the table is read; no schema. NULL: zeros
  *  Returns: EUSAGE  options of other layouts
  *           ECREATE, EIO, and the errors of sotto_data_import() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_schema(const char *path, const char *table,
                                                           const struct sotto_import_options *options,
                                                           const struct sotto_context *ctx);
+/** How many columns of a schema were taken from rows and not stated yet.
+ *  Returns: ECONFIG, ENOENT, EIO */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_schema_unstated(size_t *columns, const char *path);
 /** Writes the loci of a set of genotypes as CSV, id, allele, other and frequency: a list for sotto_import_options.loci. The
  *  frequencies are those of the set's people, exactly, so the set is to be a public one.
  *  Returns: EINVAL  the set holds no genotypes

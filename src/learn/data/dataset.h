@@ -7,15 +7,25 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "io/text/text_encoding.h"
 #include "sotto/lab/array.h"
 #include "sotto/lab/data.h"
 #include "sotto/lab/provenance.h"
 #include "sotto/ledger.h"
 
 /** A column of a table of features. */
+/** How the cells of a column write its numbers. */
+enum number_form {
+    NUMBER_POINT, /* 12.5 */
+    NUMBER_COMMA, /* 12,5 */
+    NUMBER_DATE,  /* 2020-08-14 or 14.08.2020: days since 1970-01-01 */
+    NUMBER_FORMS
+};
+
 struct table_column {
     char *name;
     bool category; /* its numbers are positions in codes */
+    enum number_form form;
     size_t code_count;
     char **codes;
     size_t missing;    /* cells without a value; as numbers they are NAN unless a schema filled them in */
@@ -28,6 +38,7 @@ struct table_facts {
     bool header;
     size_t left_out; /* rows */
     char *missing;   /* cells without a value, with commas in between; NULL: the usual ones */
+    enum text_encoding text;
 };
 
 /** What stands behind a struct sotto_dataset: the same arrays, writable while the set is built. */

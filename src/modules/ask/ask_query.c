@@ -79,7 +79,8 @@ void ask_plan_clear(struct ask_plan *plan)
 struct ask_value ask_value_of(const struct sotto_table_encoding *e, size_t column, struct cell cell)
 {
     struct ask_value v = {NAN, 0};
-    const bool missing = text_list_find(&e->missing, cell) < e->missing.count;
+    const bool missing =
+        cell.length ? encoding_missing(e, cell.text) : text_list_find(&e->missing, cell) < e->missing.count;
     if (ask_column_kind(e, column) == COLUMN_NUMBER) {
         const struct encoding_column *c = &e->columns[column];
         if (!missing && !isnan(cell.number))

@@ -47,6 +47,21 @@ static size_t end_of_plain_rows(size_t *lines, const char *text, size_t size)
     return end;
 }
 
+/* Of a schema that says that its tables are no UTF-8. */
+static sotto_status parse_text(struct csv *out, const char *text, size_t size, const struct ask_table *t,
+                               const struct csv_style *style)
+{
+    sotto_status status = SOTTO_OK;
+    const enum text_encoding from = t->plan->schema->text;
+    char *copy = NULL;
+    if (from != TEXT_UTF8)
+        TRY(text_to_utf8(&copy, &size, text, size, from));
+    TRY(csv_parse(out, copy ? copy : text, size, t->path, style));
+done:
+    base_free(copy);
+    return status;
+}
+
 /* ---- the header ---- */
 
 /* Where the columns of the plan stand. */
@@ -57,8 +72,8 @@ static sotto_status place_columns(struct ask_table *t, const struct csv *c)
     size_t *where = NULL;
     NEW(where, e->count + 1);
     size_t *label = &where[e->count];
-    TRY(encoding_place(where, label, e, e->header ? (const char *const *)c->cells : NULL, c->columns,
-                       t->path));
+    TRY(encoding_place_all(where, label, e, e->header ? (const char *const *)c->cells : NULL, c->columns,
+                           t->path));
     if (t->plan->used[e->count] && *label == c->columns)
         FAIL(SOTTO_EFORMAT, "%s: column '%.80s' is missing; a query needs it", t->path, e->label);
     if (t->person) {
@@ -81,7 +96,7 @@ static sotto_status try_header(struct ask_table *t, const char *text, size_t siz
     sotto_status status = SOTTO_OK;
     const struct csv_style style = {.separator = separator, .detect = !separator};
     struct csv c = {0};
-    TRY(csv_parse(&c, text, size, t->path, &style));
+    TRY(parse_text(&c, text, size, t, &style));
     TRY(place_columns(t, &c));
 done:
     csv_clear(&c);
@@ -210,7 +225,7 @@ static sotto_status cut_block(void *arg, size_t chunk, int thread)
     (void)thread;
     style.columns = s->t->columns;
     style.line = b->line;
-    TRY(csv_parse(&b->c, b->text, b->size, s->t->path, &style));
+    TRY(parse_text(&b->c, b->text, b->size, s->t, &style));
     if (s->t->person)
         TRY(mark_rows(b, s));
 done:
@@ -220,9 +235,13 @@ done:
 static void read_values(struct ask_value *values, const struct ask_table *t, const struct csv *c, size_t row)
 {
     const struct sotto_table_encoding *e = t->plan->schema;
-    for (size_t j = 0; j <= e->count; j++)
-        if (t->plan->used[j])
-            values[j] = ask_value_of(e, j, cell_of_text(csv_cell(c, row, t->where[j])));
+    for (size_t j = 0; j <= e->count; j++) {
+        if (!t->plan->used[j])
+            continue;
+        const char *text = csv_cell(c, row, t->where[j]);
+        values[j] =
+            ask_value_of(e, j, j < e->count ? encoding_cell(&e->columns[j], text) : cell_of_text(text));
+    }
 }
 
 /* Each person once in each cell of queries that count persons. */
@@ -308,7 +327,7 @@ static sotto_status detect_columns(struct summing *s)
     sotto_status status = SOTTO_OK;
     struct csv c = {0};
     const struct csv_style style = {.detect = true, .ctx = s->t->ctx};
-    TRY(csv_parse(&c, s->blocks[0].text, s->blocks[0].size, s->t->path, &style));
+    TRY(parse_text(&c, s->blocks[0].text, s->blocks[0].size, s->t, &style));
     TRY(place_columns(s->t, &c));
 done:
     csv_clear(&c);

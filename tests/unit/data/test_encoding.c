@@ -48,6 +48,111 @@ TEST(a_schema_decides_what_cells_become)
     sotto_table_encoding_free(e);
 }
 
+TEST(decimal_commas_dates_prefixes_and_missing_bits)
+{
+    struct sotto_table_encoding *e = schema_of(
+        "schema: sotto.schema/1\nencoding: windows-1252\nmissing: ['', 'none given']\ncolumns:\n"
+        "  - {name: crp, type: number, bounds: [0, 8], decimal: comma, fill: 2, was_missing: true}\n"
+        "  - {name: in, type: date, between: [2020-01-01, 2020-12-31], was_missing: true}\n"
+        "  - {name: icd, type: category, prefix: 3, categories: [I21, 'Köl', E11]}\n"
+        "  - {name: y, type: label, classes: [a, b]}\n");
+    assert_int_equal(sotto_table_encoding_width(e), 2 + 4 + 3);
+    assert_int_equal(e->text, TEXT_WINDOWS_1252);
+    static const struct {
+        size_t column;
+        const char *cell;
+        float out[4];
+    } cases[] = {{0, "6,0", {.5F, 0}},
+                 {0, "4", {0, 0}},
+                 {0, "none given", {-.5F, 1}},
+                 {0, "1.234", {-.5F, 1}}, /* a thousand, or a little: nobody knows */
+                 {1, "2020-01-01", {-1, -1, -1, 0}},
+                 {1, "01.01.2020", {-1, -1, -1, 0}},
+                 {1, "31.12.2020", {1, -1, 1, 0}},
+                 {1, "2020-12-31T10:30:00", {1, -1, 1, 0}},
+                 {1, "1999-12-31", {-1, -1, -1, 0}},
+                 {1, "30.02.2020", {0, -1, .5F / 5.5F, 1}},
+                 {1, "2020", {0, -1, .5F / 5.5F, 1}},
+                 {2, "I21.9", {1, 0, 0}},
+                 {2, "I21", {1, 0, 0}},
+                 {2, "I2", {0, 0, 0}},
+                 {2, "K\xc3\xb6ln", {0, 1, 0}},
+                 {2, "", {0, 0, 0}}};
+    for (int saved = 0; saved < 2; saved++) {
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            const struct encoding_column *c = &e->columns[cases[i].column];
+            float out[4];
+            assert_ptr_equal(encoding_write(out, e, c, encoding_cell(c, cases[i].cell)),
+                             out + encoding_width(c));
+            for (size_t k = 0; k < encoding_width(c); k++)
+                if (!(fabsf(out[k] - cases[i].out[k]) <= 1e-6F))
+                    fail_msg("%s: value %zu is %g", cases[i].cell, k, (double)out[k]);
+        }
+        struct sotto_table_encoding *again = NULL;
+        char *text = NULL;
+        succeed(encoding_text(&text, e));
+        succeed(sotto_table_encoding_parse(&again, text, "again"));
+        sotto_text_free(text);
+        sotto_table_encoding_free(e);
+        e = again; /* the same from the document */
+        assert_int_equal(e->text, TEXT_WINDOWS_1252);
+    }
+    sotto_table_encoding_free(e);
+}
+
+TEST(days_are_those_of_the_calendar)
+{
+    static const struct {
+        const char *text;
+        double days;
+    } cases[] = {{"1970-01-01", 0},       {"1969-12-31", -1},     {"2000-02-29", 11016},
+                 {"1.3.2000", 11017},     {"2020-08-14", 18488},  {"14.08.2020", 18488},
+                 {"0001-01-01", -719162}, {"9999-12-31", 2932896}};
+    static const char *const none[] = {"1900-02-29", "31.04.2021", "2020-13-01", "2020-00-10",
+                                       "0.1.2020",   "14/08/2020", "14.08.20",   "2020-08-14x",
+                                       "",           "-1-1-1",     "14.08.2020 "};
+    char text[16];
+    double days;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(number_of_form(&days, cases[i].text, NUMBER_DATE));
+        assert_true(days == cases[i].days);
+    }
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        if (number_of_form(&days, none[i], NUMBER_DATE))
+            fail_msg("'%s' became day %g", none[i], days);
+    for (double day = -719162; day <= 2932896; day += 97) {
+        assert_true(number_of_form(&days, date_text(text, day), NUMBER_DATE));
+        assert_true(days == day);
+    }
+}
+
+TEST(texts_of_one_byte_a_character_are_recognised_and_read)
+{
+    static const struct {
+        const char *text;
+        enum text_encoding is;
+        const char *utf8;
+    } cases[] = {{"plain", TEXT_UTF8, "plain"},
+                 {"K\xc3\xb6ln", TEXT_UTF8, "K\xc3\xb6ln"},
+                 {"K\xf6ln", TEXT_LATIN_1, "K\xc3\xb6ln"},
+                 {"K\xf6ln \x80", TEXT_WINDOWS_1252, "K\xc3\xb6ln \xe2\x82\xac"},
+                 {"\x84"
+                  "a\x93",
+                  TEXT_WINDOWS_1252,
+                  "\xe2\x80\x9e"
+                  "a\xe2\x80\x9c"},
+                 {"K\xc3\xb6ln \xf6", TEXT_UTF8, "K\xc3\xb6ln \xf6"}}; /* one bad byte makes no other text */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *made = NULL;
+        size_t size;
+        assert_int_equal(text_encoding_of(cases[i].text, strlen(cases[i].text)), cases[i].is);
+        succeed(text_to_utf8(&made, &size, cases[i].text, strlen(cases[i].text), cases[i].is));
+        assert_string_equal(made, cases[i].utf8);
+        assert_int_equal(size, strlen(made));
+        base_free(made);
+    }
+}
+
 TEST(bad_schemas_are_refused)
 {
 #define COLUMNS "schema: sotto.schema/1\ncolumns:\n"
@@ -75,7 +180,7 @@ TEST(bad_schemas_are_refused)
         {COLUMNS "  - {name: x, type: number, bounds: [0, 1], classes: [a]}\n" LABEL,
          "'classes' is only a key of columns of type label, not of type number"},
         {COLUMNS "  - {name: x, type: text}\n" LABEL,
-         "must be number, category, label, person or ignore (got 'text')"},
+         "must be number, date, category, label, person or ignore (got 'text')"},
         {COLUMNS "  - {name: x, type: category}\n" LABEL,
          "column 'x' has no categories; expected categories: [value, ...]"},
         {COLUMNS "  - {name: x, type: category, categories: [a, a]}\n" LABEL,
@@ -459,7 +564,7 @@ TEST(queries_are_encoded_and_their_mistakes_named)
     static const char *const cases[][2] = {
         {"town,job,age\nsouth,cook,forty\n", "q.csv:2: column 'age' is 'forty'; expected a number"},
         {"town,age\nsouth,40\n", "column 'job' is missing"},
-        {"town,job,age,pay\nsouth,cook,40,1\n", "column 'pay' is not described by the schema s.yaml"},
+        {"town,job,pay\nsouth,cook,1\n", "column 'age' is missing"},
         {"town,job,age,age\nsouth,cook,40,1\n", "two columns are called 'age'"},
         {"town,job,age\n", "holds a header but no rows"},
         {"town,job,age\nsouth,cook\n", "q.csv:2"},

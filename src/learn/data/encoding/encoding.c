@@ -1,7 +1,9 @@
 /* The encoding itself: cells in, numbers out. */
 #include "data/encoding/encoding.h"
 
+#include "data/encoding/date.h"
 #include "io/text/number.h"
+#include "io/text/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +16,7 @@ const char *const column_kinds[COLUMN_KINDS] = {"number", "category", "ignore"};
 
 struct cell cell_of_text(const char *text)
 {
-    struct cell c = {text, NAN};
+    struct cell c = {text, NAN, 0};
     double x;
     if (number_real(&x, text, strlen(text)))
         c.number = (double)(float)x;
@@ -47,7 +49,8 @@ done:
 size_t text_list_find(const struct text_list *list, struct cell c)
 {
     for (size_t i = 0; c.text && i < list->count; i++)
-        if (strcmp(list->texts[i], c.text) == 0)
+        if (c.length ? strncmp(list->texts[i], c.text, c.length) == 0 && !list->texts[i][c.length]
+                     : strcmp(list->texts[i], c.text) == 0)
             return i;
     for (size_t i = 0; !isnan(c.number) && i < list->count; i++)
         if (list->numbers[i] == c.number)
@@ -125,7 +128,7 @@ static sotto_status check_list(const struct text_list *list, sotto_status code, 
                                const char *column)
 {
     for (size_t i = 0; i < list->count; i++) {
-        size_t first = text_list_find(list, (struct cell){list->texts[i], list->numbers[i]});
+        size_t first = text_list_find(list, (struct cell){list->texts[i], list->numbers[i], 0});
         for (size_t k = 0; k < i && first == i; k++)
             if (list->numbers[k] == list->numbers[i])
                 first = k;
@@ -207,13 +210,37 @@ void encoding_scale_by_bounds(struct encoding_column *c)
     c->scale = 1 / (c->high / 2 - c->low / 2);
 }
 
+struct cell encoding_cell(const struct encoding_column *c, const char *text)
+{
+    struct cell cell = cell_of_text(text);
+    if (c->kind == COLUMN_NUMBER && c->form != NUMBER_POINT && !number_of_form(&cell.number, text, c->form))
+        cell.number = NAN;
+    if (c->kind == COLUMN_CATEGORY && c->prefix) {
+        for (size_t k = 0; k < c->prefix && text[cell.length]; k++) {
+            const size_t step = utf8_next(text + cell.length, strlen(text + cell.length));
+            cell.length += step ? step : 1;
+        }
+        cell.number = NAN;
+    }
+    return cell;
+}
+
+bool encoding_missing(const struct sotto_table_encoding *e, const char *text)
+{
+    return text_list_find(&e->missing, cell_of_text(text)) < e->missing.count;
+}
+
+static bool holds_number(const struct sotto_table_encoding *e, const struct encoding_column *c,
+                         struct cell cell)
+{
+    return !isnan(cell.number) && text_list_find(&e->missing, cell) == e->missing.count &&
+           !(isinf(cell.number) && isinf(c->high));
+}
+
 double encoding_number(const struct sotto_table_encoding *e, const struct encoding_column *c,
                        struct cell cell)
 {
-    double x = cell.number;
-    if (isnan(x) || text_list_find(&e->missing, cell) < e->missing.count || (isinf(x) && isinf(c->high)))
-        return c->missing;
-    return fmin(fmax(x, c->low), c->high);
+    return holds_number(e, c, cell) ? fmin(fmax(cell.number, c->low), c->high) : c->missing;
 }
 
 size_t encoding_category(const struct encoding_column *c, struct cell cell)
@@ -230,7 +257,14 @@ size_t encoding_class(const struct sotto_table_encoding *e, struct cell label)
 
 size_t encoding_width(const struct encoding_column *c)
 {
-    return c->kind == COLUMN_NUMBER ? 1 : c->kind == COLUMN_CATEGORY ? c->categories.count : 0;
+    if (c->kind == COLUMN_NUMBER)
+        return (size_t)(c->form == NUMBER_DATE ? 3 : 1) + c->was_missing;
+    return c->kind == COLUMN_CATEGORY ? c->categories.count : 0;
+}
+
+static float scaled(double x, const struct encoding_column *c)
+{
+    return (float)fmin(fmax((x - c->centre) * c->scale, -largest), largest);
 }
 
 float *encoding_write(float *out, const struct sotto_table_encoding *e, const struct encoding_column *c,
@@ -238,8 +272,15 @@ float *encoding_write(float *out, const struct sotto_table_encoding *e, const st
 {
     size_t width = encoding_width(c);
     if (c->kind == COLUMN_NUMBER) {
-        double x = (encoding_number(e, c, cell) - c->centre) * c->scale;
-        *out = (float)fmin(fmax(x, -largest), largest);
+        const double x = encoding_number(e, c, cell);
+        out[0] = scaled(x, c);
+        if (c->form == NUMBER_DATE) { /* its year, by the first day, and its month */
+            const struct date d = date_of_days(x);
+            out[1] = scaled(days_of_date((struct date){d.year, 1, 1}), c);
+            out[2] = (float)(d.month - 6.5) / 5.5F;
+        }
+        if (c->was_missing)
+            out[width - 1] = holds_number(e, c, cell) ? 0 : 1;
     } else if (c->kind == COLUMN_CATEGORY) {
         size_t k = encoding_category(c, cell);
         memset(out, 0, width * sizeof *out);

@@ -13,11 +13,13 @@
 
 #include "data/dataset.h"
 #include "io/table/csv.h"
+#include "io/text/text_encoding.h"
 
 /** One cell. Sets keep numbers as floats, so a number is rounded to one wherever it comes from. */
 struct cell {
     const char *text; /* NULL: known as a number only */
     double number;    /* NAN: none */
+    size_t length;    /* so many bytes of the text count; 0: all */
 };
 struct cell cell_of_text(const char *text);
 
@@ -39,10 +41,18 @@ sotto_status text_list_missing(struct text_list *out, const char *texts);
 
 enum column_kind { COLUMN_NUMBER, COLUMN_CATEGORY, COLUMN_IGNORED, COLUMN_KINDS };
 extern const char *const column_kinds[COLUMN_KINDS]; /* "number", "category", "ignore" */
+extern const char *const number_forms[NUMBER_FORMS]; /* "point", "comma", "date" */
+/** A finite number as a float holds it, written in that form. */
+bool number_of_form(double *out, const char *text, enum number_form form);
+/** "2020-08-14"; returns out. */
+const char *date_text(char out[16], double days);
 
 struct encoding_column {
     char *name;
     enum column_kind kind;
+    enum number_form form;
+    size_t prefix;        /* of a category's text so many characters count; 0: all */
+    bool was_missing;     /* a number has a bit beside it: 1 where the cell holds none */
     double low, high;     /* a number is moved into these first; -INFINITY and INFINITY: it is not */
     double centre, scale; /* and becomes (x - centre) * scale */
     double missing;       /* represents a cell without a number */
@@ -56,15 +66,18 @@ struct sotto_table_encoding {
     bool header;  /* files begin with a row of names; false: columns come in this order */
     size_t count;
     struct encoding_column *columns;
+    enum text_encoding text;  /* of its tables, unless they are UTF-8 */
     struct text_list missing; /* cells of number columns that mean: no number */
     char *label;              /* name of the label column */
     size_t label_at;          /* where it stands among all columns, without a header */
     char *person;             /* name of the person column, which is ignored; not saved; NULL: none */
     size_t person_at;         /* where it stands among all columns */
+    size_t rows_per_person;   /* as a schema states it; 0: it does not; not saved */
     struct text_list classes;
     size_t other_class;    /* class that unknown labels count as */
     bool other_declared;   /* that class is stated by a schema; not saved */
     bool declared_classes; /* by a schema, whatever set the scales; not saved */
+    size_t unstated;       /* columns that a schema took from rows; not saved */
     /* Its shaped_by: the rows it was fitted on, if these count as public; not saved. */
     struct sotto_provenance shaped;
 };
@@ -86,6 +99,10 @@ void encoding_scale_by_bounds(struct encoding_column *c);
 /** The number that represents a cell: within the bounds, or c->missing. */
 double encoding_number(const struct sotto_table_encoding *e, const struct encoding_column *c,
                        struct cell cell);
+/** A cell of a column, read as its form or its prefix says. */
+struct cell encoding_cell(const struct encoding_column *c, const char *text);
+/** Does the text mean: no value? */
+bool encoding_missing(const struct sotto_table_encoding *e, const char *text);
 /** Its category, c->other for unknown ones. */
 size_t encoding_category(const struct encoding_column *c, struct cell cell);
 size_t encoding_class(const struct sotto_table_encoding *e, struct cell label);
@@ -148,10 +165,12 @@ void encoding_score_edges(double *scores, const double *edges, size_t count, con
                           double rank);
 
 /** Where the encoding's columns stand in a table of texts: where[e->count], and of the label (columns: no
- * label). `header`: the names, or NULL: by position. EFORMAT: a name is missing, double, or not in the
- * encoding. */
+ * label). `header`: the names, or NULL: by position. EFORMAT: a name is missing or double. */
 sotto_status encoding_place(size_t *where, size_t *label, const struct sotto_table_encoding *e,
                             const char *const *header, size_t columns, const char *file);
+/** The same. EFORMAT also: the table has a column that is not in the encoding. */
+sotto_status encoding_place_all(size_t *where, size_t *label, const struct sotto_table_encoding *e,
+                                const char *const *header, size_t columns, const char *file);
 /** Reads encoding.json in the folder of a features file, if the file's provenance says that the encoding depends on no private
  *  row; only such an encoding may go into what is released.
  *  Out:     *out: unchanged where there is no such encoding

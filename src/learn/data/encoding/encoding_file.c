@@ -29,8 +29,14 @@ static struct json *column_json(const struct encoding_column *c)
         json_put_real(&out, "centre", c->centre);
         json_put_real(&out, "scale", c->scale);
         json_put_real(&out, "missing", c->missing);
+        if (c->form != NUMBER_POINT)
+            json_put_text(&out, "form", number_forms[c->form]);
+        if (c->was_missing)
+            json_put_boolean(&out, "was_missing", true);
     } else if (c->kind == COLUMN_CATEGORY) {
         json_put(&out, "categories", texts_json(&c->categories));
+        if (c->prefix)
+            json_put_integer(&out, "prefix", (int64_t)c->prefix);
         if (c->other < c->categories.count)
             json_put_text(&out, "other", c->categories.texts[c->other]);
     }
@@ -44,6 +50,8 @@ static struct json *encoding_json(const struct sotto_table_encoding *e)
     json_put_text(&doc, "encoding", sotto_encoding_name(e->how));
     json_put_text(&doc, "by", e->by);
     json_put_boolean(&doc, "header", e->header);
+    if (e->text != TEXT_UTF8)
+        json_put_text(&doc, "text", text_encodings[e->text]);
     json_put(&doc, "missing", texts_json(&e->missing));
     for (size_t j = 0; j < e->count; j++)
         json_push(&columns, column_json(&e->columns[j]));
@@ -93,9 +101,26 @@ static sotto_status read_other(size_t *out, const struct text_list *list, const 
     if (!json_find(doc, path))
         goto done;
     TRY(json_get_text(&text, doc, name, path));
-    *out = text_list_find(list, (struct cell){text, NAN});
+    *out = text_list_find(list, (struct cell){text, NAN, 0});
     if (*out == list->count)
         FAIL(SOTTO_EFORMAT, "%s: '%s' is '%.40s', which is not one of the listed values", name, path, text);
+done:
+    return status;
+}
+
+static sotto_status read_form(enum number_form *out, const struct json *doc, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    const char *text;
+    int k = 0;
+    if (!json_find(doc, "form"))
+        goto done;
+    TRY(json_get_text(&text, doc, name, "form"));
+    while (k < NUMBER_FORMS && strcmp(text, number_forms[k]) != 0)
+        k++;
+    if (k == NUMBER_FORMS)
+        FAIL(SOTTO_EFORMAT, "%s: 'form' is '%.40s'; expected point, comma or date", name, text);
+    *out = (enum number_form)k;
 done:
     return status;
 }
@@ -104,6 +129,9 @@ static sotto_status read_number(struct encoding_column *c, const struct json *do
 {
     sotto_status status = SOTTO_OK;
     const struct json *bounds = json_find(doc, "bounds");
+    TRY(read_form(&c->form, doc, name));
+    if (json_find(doc, "was_missing"))
+        TRY(json_get_boolean(&c->was_missing, doc, name, "was_missing"));
     TRY(json_get_real(&c->centre, doc, name, "centre"));
     TRY(json_get_real(&c->scale, doc, name, "scale"));
     TRY(json_get_real(&c->missing, doc, name, "missing"));
@@ -134,6 +162,8 @@ static sotto_status read_column(struct encoding_column *c, const struct json *do
         TRY(read_number(c, doc, name));
     if (c->kind == COLUMN_CATEGORY) {
         TRY(read_texts(&c->categories, doc, name, "categories"));
+        if (json_find(doc, "prefix"))
+            TRY(json_get_size(&c->prefix, doc, name, "prefix"));
         TRY(read_other(&c->other, &c->categories, doc, name, "other"));
     }
 done:
@@ -171,6 +201,19 @@ done:
     return status;
 }
 
+static sotto_status read_text_encoding(enum text_encoding *out, const struct json *doc, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    const char *text;
+    if (!json_find(doc, "text"))
+        goto done;
+    TRY(json_get_text(&text, doc, name, "text"));
+    if (!text_encoding_named(out, text))
+        FAIL(SOTTO_EFORMAT, "%s: 'text' is '%.40s'; expected utf-8, latin-1 or windows-1252", name, text);
+done:
+    return status;
+}
+
 static sotto_status encoding_parse(struct sotto_table_encoding **out, const struct json *doc,
                                    const char *name)
 {
@@ -187,6 +230,7 @@ static sotto_status encoding_parse(struct sotto_table_encoding **out, const stru
     TRY(read_how(&e->how, doc, name));
     TRY(json_get_text_into(e->by, sizeof e->by, doc, name, "by"));
     TRY(json_get_boolean(&e->header, doc, name, "header"));
+    TRY(read_text_encoding(&e->text, doc, name));
     TRY(read_texts(&e->missing, doc, name, "missing"));
     for (size_t j = 0; j < e->count; j++)
         TRY(read_column(&e->columns[j], json_at(columns, j), name));

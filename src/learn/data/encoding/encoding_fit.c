@@ -90,11 +90,13 @@ sotto_status encoding_fit(struct sotto_table_encoding **out, const struct sotto_
             "%s: one-hot needs a table with described columns; import it as CSV first", s->name);
     TRY(encoding_create(&e, s->columns));
     e->header = true;
+    e->text = d->table.text;
     TRY(text_list_missing(&e->missing, d->table.missing));
     NEW_TEXT(e->label, d->label_column[0] ? d->label_column : "(label)");
     for (size_t j = 0; j < s->columns; j++) {
         const struct table_column *column = &d->columns[j];
         NEW_TEXT(e->columns[j].name, column->name);
+        e->columns[j].form = column->form;
         if (column->category)
             TRY(fit_codes(e, j, column, s, rows, n));
     }

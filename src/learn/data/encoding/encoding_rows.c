@@ -55,7 +55,7 @@ done:
 
 static struct cell label_cell(const struct sotto_dataset *s, size_t label)
 {
-    return s->class_names ? cell_of_text(s->class_names[label]) : (struct cell){NULL, (double)label};
+    return s->class_names ? cell_of_text(s->class_names[label]) : (struct cell){NULL, (double)label, 0};
 }
 
 sotto_status encoding_rows_open(struct encoding_rows **out, const struct sotto_table_encoding *e,
@@ -97,10 +97,10 @@ struct cell encoding_rows_cell(const struct encoding_rows *r, size_t row, size_t
     const struct text_list *codes = &r->codes[column];
     float x = r->s->features[row * r->s->columns + r->column[column]];
     if (codes->count == 0)
-        return (struct cell){NULL, (double)x};
+        return (struct cell){NULL, (double)x, 0};
     if (x >= 0 && x < (float)codes->count)
-        return (struct cell){codes->texts[(size_t)x], codes->numbers[(size_t)x]};
-    return (struct cell){NULL, NAN}; /* a category that the schema of the import does not list */
+        return encoding_cell(&r->e->columns[column], codes->texts[(size_t)x]);
+    return (struct cell){NULL, NAN, 0}; /* a category that the schema of the import does not list */
 }
 
 void encoding_rows_write(float *out, const struct encoding_rows *r, size_t row)

@@ -1,9 +1,7 @@
 /* What the cells of a table are, which of its rows can be records, and what the caller says about both. */
 #include "data/files/bundle.h"
 #include "data/format/csv_table.h"
-#include "io/text/number.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,31 +47,9 @@ const char *table_lines_text(char out[TABLE_LINES_TEXT], const struct table *t,
     return out;
 }
 
-bool table_number(double *out, const char *text)
-{
-    double x;
-    if (!number_real(&x, text, strlen(text)) || !isfinite((float)x))
-        return false;
-    *out = (double)(float)x;
-    return true;
-}
-
 bool table_missing(const struct table *t, const char *text)
 {
     return text_list_find(&t->missing, cell_of_text(text)) < t->missing.count;
-}
-
-/* "12,5", as half of the world writes 12.5. */
-static bool has_decimal_comma(const char *text)
-{
-    char copy[64];
-    double x;
-    const char *comma = strchr(text, ',');
-    if (!comma || strlen(text) >= sizeof copy)
-        return false;
-    snprintf(copy, sizeof copy, "%s", text);
-    copy[comma - text] = '.';
-    return table_number(&x, copy);
 }
 
 sotto_status table_column_facts(struct column_facts *out, const struct table *t, size_t column)
@@ -86,11 +62,13 @@ sotto_status table_column_facts(struct column_facts *out, const struct table *t,
         TRY(table_go_on(t, i));
         if (table_missing(t, text)) {
             f.missing++;
-        } else if (table_number(&x, text)) {
+        } else if (number_of_form(&x, text, NUMBER_POINT)) {
             f.numbers++;
+            f.points += strchr(text, '.') != NULL;
         } else {
             f.example = f.example ? f.example : text;
-            f.decimal_commas += has_decimal_comma(text);
+            f.decimal_commas += number_of_form(&x, text, NUMBER_COMMA);
+            f.dates += number_of_form(&x, text, NUMBER_DATE);
             table_lines_add(&f.others, t, i);
         }
     }
@@ -116,7 +94,7 @@ bool table_has_header(const struct table *t, size_t part)
     if (csv_has_header(c))
         return true;
     for (size_t j = 0; j < c->columns; j++)
-        if (table_number(&x, csv_cell(c, 0, j)) || table_missing(t, csv_cell(c, 0, j)))
+        if (number_of_form(&x, csv_cell(c, 0, j), NUMBER_POINT) || table_missing(t, csv_cell(c, 0, j)))
             return false;
     return c->rows > 2 && !first_row_recurs(c);
 }
@@ -127,6 +105,12 @@ static sotto_status no_column(const struct table *t, const char *option, const c
                        t->where[0], option, name);
 }
 
+/* Does the caller say so? */
+bool table_decimal_comma(const struct table *t)
+{
+    return t->options->decimal && strcmp(t->options->decimal, "comma") == 0;
+}
+
 static sotto_status read_types(struct table *t, const char *list)
 {
     sotto_status status = SOTTO_OK;
@@ -134,16 +118,18 @@ static sotto_status read_types(struct table *t, const char *list)
     size_t column;
     while (text_next_word(word, &list)) {
         char *sign = strrchr(word, '=');
-        bool number = sign && strcmp(sign, "=number") == 0;
+        bool date = sign && strcmp(sign, "=date") == 0,
+             number = date || (sign && strcmp(sign, "=number") == 0);
         if (!number && !(sign && strcmp(sign, "=category") == 0))
             FAIL(SOTTO_EUSAGE,
-                 "{types}: '%.80s' is not a column's type; expected COLUMN=number or "
+                 "{types}: '%.80s' is not a column's type; expected COLUMN=number, COLUMN=date or "
                  "COLUMN=category",
                  word);
         *sign = '\0';
         if (!table_find_column(&column, t, word))
             return no_column(t, "types", word);
         t->kinds[column] = number ? TABLE_NUMBER : TABLE_CATEGORY;
+        t->forms[column] = date ? NUMBER_DATE : table_decimal_comma(t) ? NUMBER_COMMA : NUMBER_POINT;
     }
 done:
     return status;
@@ -157,6 +143,10 @@ sotto_status table_read_choices(struct table *t)
     char word[256];
     size_t column;
     NEW(t->kinds, t->columns);
+    NEW(t->forms, t->columns);
+    NEW(t->prefixes, t->columns);
+    if (o->decimal && strcmp(o->decimal, "comma") != 0 && strcmp(o->decimal, "point") != 0)
+        FAIL(SOTTO_EUSAGE, "{decimal}: '%.20s'; expected comma or point", o->decimal);
     TRY(read_types(t, o->types));
     while (text_next_word(word, &list)) {
         if (!table_find_column(&column, t, word))
@@ -184,7 +174,7 @@ static sotto_status csv_cells_mark(bool *bad, struct table_lines *lines, const s
     for (size_t i = 0; i < t->rows; i++) {
         const char *text = table_cell(t, i, column);
         TRY(table_go_on(t, i));
-        if (label ? has_label(t, text) : table_missing(t, text) || table_number(&x, text))
+        if (label ? has_label(t, text) : table_missing(t, text) || number_of_form(&x, text, t->forms[column]))
             continue;
         table_lines_add(lines, t, i);
         bad[i] = true;

@@ -5,6 +5,7 @@
 
 #include "io/text/number.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,23 @@ static int by_value(const void *a, const void *b)
     if (whole_x && p != q)
         return p < q ? -1 : 1;
     return strcmp(x, y);
+}
+
+sotto_status table_count_values(size_t *values, const struct table *t, size_t column)
+{
+    sotto_status status = SOTTO_OK;
+    const char **list = NULL;
+    NEW(list, t->rows);
+    for (size_t i = 0; i < t->rows; i++)
+        list[i] = table_cell(t, i, column);
+    TRY(table_go_on(t, 0));
+    qsort((void *)list, t->rows, sizeof *list, by_bytes);
+    *values = t->rows > 0;
+    for (size_t i = 1; i < t->rows; i++)
+        *values += strcmp(list[i - 1], list[i]) != 0;
+done:
+    base_free((void *)list);
+    return status;
 }
 
 typedef int (*order)(const void *, const void *);
@@ -196,7 +214,7 @@ static sotto_status judge_texts(const struct table *t, const char *name, const s
             status_fail(SOTTO_EFORMAT,
                         "%s: column '%s' has decimal commas, such as '%.20s'; expected decimal points (%s)",
                         t->where[0], name, f->example, table_lines_text(lines, t, &f->others));
-        status_hint("write 12.5 instead of 12,5, or give {types='%s=category'}", name);
+        status_hint("{decimal=comma} reads them, or {types='%s=category'} takes them as they are", name);
         return status;
     }
     if ((double)f->numbers > 0.95 * (double)(f->numbers + others))
@@ -209,15 +227,116 @@ static sotto_status judge_texts(const struct table *t, const char *name, const s
     return SOTTO_OK;
 }
 
+enum { MANY_VALUES = 50, IDENTIFIED = 20, NUMBERED = 100 };
+
+/* An identifier has a value of its own in every row. Numbers that are measured seldom do where they are whole. */
+static bool identifies(const struct column_facts *f, size_t values)
+{
+    const size_t others = table_lines_count(&f->others), present = f->numbers + others;
+    return values == present && f->dates == 0 && f->decimal_commas == 0 && f->points == 0 &&
+           present >= (others ? IDENTIFIED : NUMBERED);
+}
+
+/* Of a column whose kind the caller has not stated. */
+static void warn_values(const struct table *t, const char *name, const struct column_facts *f, size_t values,
+                        bool category)
+{
+    if (identifies(f, values))
+        context_log(
+            t->ctx, SOTTO_LOG_WARNING,
+            "%s: column '%s' has another value in each of %zu rows, as an identifier has; {drop='%s'} "
+            "leaves it out, {types='%s=%s'} takes it as it is",
+            t->where[0], name, values, name, name, category ? "category" : "number");
+    else if (category && values > MANY_VALUES)
+        context_log(t->ctx, SOTTO_LOG_WARNING,
+                    "%s: column '%s' has %zu categories, more than %d; {drop='%s'} leaves it out, "
+                    "{types='%s=category'} takes them, and a schema can shorten codes ('prefix: 3')",
+                    t->where[0], name, values, (int)MANY_VALUES, name, name);
+}
+
+/* What the cells make of a column: numbers in some form, or categories. */
+static bool find_form(enum number_form *form, const struct table *t, const struct column_facts *f)
+{
+    const size_t others = table_lines_count(&f->others);
+    const bool commas = f->decimal_commas > 0 && f->decimal_commas == others && f->points == 0;
+    *form = f->dates > 0 && f->dates == others && f->numbers == 0 ? NUMBER_DATE
+            : commas && (t->drafting || table_decimal_comma(t))   ? NUMBER_COMMA
+                                                                  : NUMBER_POINT;
+    return *form != NUMBER_POINT || is_numbers(f);
+}
+
+/* A, a digit, a digit or letter, and perhaps more, as the codes of ICD, ATC and others. */
+static bool is_code(const char *text)
+{
+    return text[0] >= 'A' && text[0] <= 'Z' && text[1] >= '0' && text[1] <= '9' &&
+           isalnum((unsigned char)text[2]) && !isdigit((unsigned char)(text[2] ? text[3] : '\0')) &&
+           strlen(text) <= 8;
+}
+
+static sotto_status count_codes(size_t *codes, const struct table *t, size_t column)
+{
+    sotto_status status = SOTTO_OK;
+    *codes = 0;
+    for (size_t i = 0; i < t->rows; i++) {
+        TRY(table_go_on(t, i));
+        *codes += is_code(table_cell(t, i, column));
+    }
+done:
+    return status;
+}
+
+static sotto_status propose_column(struct table *t, size_t column)
+{
+    enum { CODE = 3 };
+    sotto_status status = SOTTO_OK;
+    struct column_facts f;
+    enum number_form form;
+    size_t values, codes;
+    bool persons;
+    TRY(table_column_facts(&f, t, column));
+    TRY(table_count_values(&values, t, column));
+    TRY(count_codes(&codes, t, column));
+    values -= f.missing > 0 && values > 0;
+    TRY(table_names_persons(&persons, t, column));
+    const bool numbers = find_form(&form, t, &f),
+               coded = codes > 0 && (double)codes >= 0.9 * (double)table_lines_count(&f.others);
+    if (persons && !coded) {
+        t->kinds[column] = TABLE_DROPPED; /* csv_persons.c warned of it */
+    } else if (identifies(&f, values) || (!numbers && values > VALUE_LIMIT)) {
+        char name[128];
+        table_column_name(name, sizeof name, t, column);
+        warn_values(t, name, &f, values, !numbers);
+        t->kinds[column] = TABLE_DROPPED;
+    } else if (!numbers && values > MANY_VALUES && coded) {
+        t->prefixes[column] = CODE;
+    }
+done:
+    return status;
+}
+
+sotto_status table_propose(struct table *t, size_t label)
+{
+    sotto_status status = SOTTO_OK;
+    char name[128], value[4096];
+    for (size_t j = 0; j < t->columns; j++) {
+        table_column_name(name, sizeof name, t, j);
+        if (j != label && t->kinds[j] == TABLE_FOUND && !table_stated(value, t, name))
+            TRY(propose_column(t, j));
+    }
+done:
+    return status;
+}
+
 /* Missing ones are NAN until an encoding says what stands for them: no other row decides it here. */
-static sotto_status fill_number(float *out, const struct table *t, size_t column, size_t width)
+static sotto_status fill_number(float *out, const struct table *t, size_t column, enum number_form form,
+                                size_t width)
 {
     sotto_status status = SOTTO_OK;
     for (size_t i = 0; i < t->rows; i++) {
         double x = NAN;
         TRY(table_go_on(t, i));
         if (!table_missing(t, table_cell(t, i, column)))
-            table_number(&x, table_cell(t, i, column));
+            number_of_form(&x, table_cell(t, i, column), form);
         out[i * width] = (float)x;
     }
 done:
@@ -243,6 +362,17 @@ done:
     return status;
 }
 
+static sotto_status warn_column(const struct table *t, const char *name, size_t column,
+                                const struct column_facts *f, bool category)
+{
+    sotto_status status = SOTTO_OK;
+    size_t values;
+    TRY(table_count_values(&values, t, column));
+    warn_values(t, name, f, values - (f->missing > 0 && values > 0), category);
+done:
+    return status;
+}
+
 /* Column `at` of the set from one of the table. */
 static sotto_status fill_feature(struct dataset *d, size_t at, const struct table *t, size_t column)
 {
@@ -250,16 +380,21 @@ static sotto_status fill_feature(struct dataset *d, size_t at, const struct tabl
     struct column_facts f;
     const char **codes = NULL;
     size_t count = 0, width = d->set.columns;
-    char name[128];
+    char name[128], value[4096];
     table_column_name(name, sizeof name, t, column);
     TRY(table_column_facts(&f, t, column));
-    bool numbers = t->kinds[column] == TABLE_NUMBER || (t->kinds[column] == TABLE_FOUND && is_numbers(&f));
-    if (t->kinds[column] == TABLE_FOUND && !numbers)
+    const bool found = t->kinds[column] == TABLE_FOUND;
+    enum number_form form = t->forms[column];
+    bool numbers = t->kinds[column] == TABLE_NUMBER || (found && find_form(&form, t, &f));
+    if (found && !numbers)
         TRY(judge_texts(t, name, &f));
-    TRY(numbers ? fill_number(d->features + at, t, column, width)
+    if (found && !t->prefixes[column] && !table_stated(value, t, name))
+        TRY(warn_column(t, name, column, &f, !numbers));
+    TRY(numbers ? fill_number(d->features + at, t, column, form, width)
                 : fill_codes(d->features + at, &codes, &count, t, column, width));
     TRY(dataset_set_column(d, at, name, codes, count));
     d->columns[at].missing = f.missing;
+    d->columns[at].form = numbers ? form : NUMBER_POINT;
 done:
     base_free((void *)codes);
     return status;

@@ -172,18 +172,21 @@ static bool sounds_like_persons(const char *name)
 }
 
 /* Values that come again; and so many of them that they are no categories, or under a name that says it. */
-static sotto_status looks_like_persons(bool *yes, const struct table *t, size_t column, const char *name)
+sotto_status table_names_persons(bool *yes, const struct table *t, size_t column)
 {
     enum { MANY = 100, ROWS_EACH = 20 };
     sotto_status status = SOTTO_OK;
     struct owner *owners = NULL;
     size_t missing, values = 0;
     double number;
+    char name[128];
+    table_column_name(name, sizeof name, t, column);
     const bool named = sounds_like_persons(name);
-    const char *text = table_cell(t, 0, column);
+    const char *text = t->rows > 0 ? table_cell(t, 0, column) : "";
     *yes = false;
-    if (!named && number_real(&number, text, strlen(text)))
-        goto done;
+    for (int form = 0; !named && form < NUMBER_FORMS; form++)
+        if (number_of_form(&number, text, (enum number_form)form))
+            goto done;
     TRY(read_owners(&owners, &missing, t, column));
     for (size_t i = 0; i < t->rows; i++)
         values += i == 0 || by_person(&owners[i], &owners[i - 1]) != 0;
@@ -200,13 +203,13 @@ static sotto_status csv_persons_ask(const struct table *t)
     char name[128];
     for (size_t j = 0; j < t->columns && !yes; j++) {
         table_column_name(name, sizeof name, t, j);
-        TRY(looks_like_persons(&yes, t, j, name));
+        TRY(table_names_persons(&yes, t, j));
     }
     if (yes)
         context_log(t->ctx, SOTTO_LOG_WARNING,
                     "%s: column '%s' looks as if it named persons with several rows each, and the unit of "
                     "privacy is one "
-                    "record; import it with {person=COLUMN} {rows_per_person=M} to protect persons, or state "
+                    "record; read it with {person=COLUMN} {rows_per_person=M} to protect persons, or state "
                     "{person=none}",
                     t->where[0], name);
 done:
@@ -217,34 +220,37 @@ sotto_status table_cap_persons(struct dataset *d, struct table *t, const struct 
 {
     sotto_status status = SOTTO_OK;
     const char *declared = t->schema ? t->schema->person : NULL;
+    const bool stated =
+        declared && !o->person && t->schema->rows_per_person > 0; /* by the schema, the unit too */
+    const char *person = stated ? declared : o->person;
+    const size_t most = stated ? t->schema->rows_per_person : o->rows_per_person;
     size_t column = declared ? t->schema->person_at : 0;
-    if (!o->person && declared)
+    if (!person && declared)
         FAIL(SOTTO_EUSAGE,
              "%s: the schema declares the persons of column '%s', but not their unit of privacy; give "
              "{person=%s} "
              "{rows_per_person=M}, or {person=none}",
              t->where[0], declared, declared);
-    if (!o->person) {
+    if (!person) {
         if (d->asks_persons && t->rows > 0)
             TRY(csv_persons_ask(t));
         goto done;
     }
-    snprintf(d->person, sizeof d->person, "%s", o->person);
-    if (strcmp(o->person, "none") == 0)
+    snprintf(d->person, sizeof d->person, "%s", person);
+    if (strcmp(person, "none") == 0)
         goto done;
-    if (o->rows_per_person == 0)
+    if (most == 0)
         FAIL(SOTTO_EUSAGE, "%s: at most 0 rows of a person; expected rows per person of at least 1",
              t->where[0]);
-    if (t->schema && (!declared || strcmp(declared, o->person) != 0))
+    if (t->schema && (!declared || strcmp(declared, person) != 0))
         FAIL(SOTTO_EUSAGE,
              "%s: the schema does not describe column '%s' as the person's; expected 'type: person'",
-             t->where[0], o->person);
-    if ((!t->schema || t->schema->header) && !table_find_column(&column, t, o->person))
-        FAIL(SOTTO_EINVAL, "%s: has no column '%s'", t->where[0], o->person);
+             t->where[0], person);
+    if ((!t->schema || t->schema->header) && !table_find_column(&column, t, person))
+        FAIL(SOTTO_EINVAL, "%s: has no column '%s'", t->where[0], person);
     if (column >= t->columns)
-        FAIL(SOTTO_EFORMAT, "%s: has %zu columns; column '%s' is missing", t->where[0], t->columns,
-             o->person);
-    TRY(cap_rows(d, t, column, o->rows_per_person, !t->schema));
+        FAIL(SOTTO_EFORMAT, "%s: has %zu columns; column '%s' is missing", t->where[0], t->columns, person);
+    TRY(cap_rows(d, t, column, most, !t->schema));
 done:
     return status;
 }

@@ -105,15 +105,19 @@ static sotto_status parse_part(struct table *t, const struct bundle *b, size_t e
 {
     sotto_status status = SOTTO_OK;
     struct bytes bytes = {0};
+    char *text = NULL;
+    size_t size;
+    enum text_encoding from;
     const char *name = b->entries[entry].name;
     struct csv_style style = {.trim = true, .drop = t->options->drop_bad_rows, .ctx = t->ctx};
     TRY(read_separator(&style, t->options->separator, name));
     style.comment = name_ends(name, ".test") ? '|' : 0;
     bundle_where(t->where[p], sizeof t->where[p], b, entry);
     TRY(bundle_load(&bytes, b, entry));
-    if ((status = csv_parse(&t->parts[p], (const char *)bytes.data, bytes.size, t->where[p], &style)) ==
-            SOTTO_EFORMAT &&
-        !style.drop)
+    TRY(table_text(&text, &size, &from, (const char *)bytes.data, bytes.size, t->where[p],
+                   t->options->encoding, t->schema ? t->schema->text : TEXT_UTF8, t->drafting, t->ctx));
+    t->text = p == 0 ? from : t->text;
+    if ((status = csv_parse(&t->parts[p], text, size, t->where[p], &style)) == SOTTO_EFORMAT && !style.drop)
         status_hint("{drop_bad_rows} leaves rows of another form out");
     TRY(status);
     t->skip[p] = t->schema ? t->schema->header : !t->options->no_header && table_has_header(t, p);
@@ -127,6 +131,7 @@ static sotto_status parse_part(struct table *t, const struct bundle *b, size_t e
         FAIL(SOTTO_EFORMAT, "%s: %zu columns; the training table has %zu", t->where[1], t->parts[1].columns,
              t->parts[0].columns);
 done:
+    base_free(text);
     bytes_clear(&bytes);
     return status;
 }
@@ -167,12 +172,14 @@ static sotto_status read_schema(struct sotto_table_encoding **out, struct datase
     sotto_status status = SOTTO_OK;
     if (options->schema && options->label)
         FAIL(SOTTO_EUSAGE, "%s already names the label column; omit {label}", options->schema);
-    if (options->schema && (options->missing || options->types || options->drop || options->no_header))
+    if (options->schema && (options->missing || options->types || options->drop || options->no_header ||
+                            options->decimal || options->encoding))
         FAIL(SOTTO_EUSAGE,
-             "%s already states missing cells, types, ignored columns and header; omit {missing}, {types}, "
-             "{drop} "
-             "and {no_header}",
+             "%s already states missing cells, types, ignored columns, header, decimal marks and text; omit "
+             "{missing}, {types}, {drop}, {no_header}, {decimal} and {encoding}",
              options->schema);
+    if (options->state)
+        FAIL(SOTTO_EUSAGE, "{state} is for a draft of a schema; omit it here");
     if (options->schema)
         TRY(encoding_read_schema(out, options->schema));
     else if (d->encoding)
@@ -184,7 +191,7 @@ done:
 static sotto_status describe_table(struct dataset *d, const struct table *t)
 {
     sotto_status status = SOTTO_OK;
-    d->table = (struct table_facts){t->parts[0].separator, t->skip[0] > 0, t->left_out, NULL};
+    d->table = (struct table_facts){t->parts[0].separator, t->skip[0] > 0, t->left_out, NULL, t->text};
     if (t->options->missing)
         NEW_TEXT(d->table.missing, t->options->missing);
 done:
@@ -195,6 +202,8 @@ void table_clear(struct table *t)
 {
     text_list_clear(&t->missing);
     base_free(t->kinds);
+    base_free(t->forms);
+    base_free(t->prefixes);
     csv_clear(&t->parts[0]);
     csv_clear(&t->parts[1]);
 }
@@ -212,6 +221,7 @@ sotto_status table_read(struct table *t, struct dataset *d, size_t *label, const
         TRY(table_choose_label(label, t, t->options->label));
         table_strip_dots(t, *label);
         TRY(table_check_rows(t, *label, d->persons));
+        TRY(t->drafting ? table_propose(t, *label) : SOTTO_OK);
         TRY(table_fill_features(d, t, *label));
         TRY(table_fill_labels(d, t, *label));
     }

@@ -18,6 +18,10 @@ struct table {
     const struct sotto_context *ctx;            /* asked every few thousand rows of each column */
     struct text_list missing;                   /* cells without a value */
     enum table_kind *kinds;                     /* (columns): as the caller wants them; NULL: all are found */
+    enum number_form *forms;                    /* (columns) of numbers */
+    size_t *prefixes;                           /* (columns) of codes; a draft proposes them */
+    bool drafting;                              /* what a column is, is proposed, not refused */
+    enum text_encoding text;                    /* of the training table */
     size_t left_out;                            /* rows */
 };
 struct bundle;
@@ -40,19 +44,29 @@ struct table_lines {
 void table_lines_add(struct table_lines *lines, const struct table *t, size_t row);
 size_t table_lines_count(const struct table_lines *lines);
 enum { TABLE_LINES_TEXT = 900 };
+/** The text of a table as UTF-8, whatever it is in. asked: NULL, or what the caller names. EFORMAT: it is none, which is named. */
+sotto_status table_text(char **out, size_t *out_size, enum text_encoding *from, const char *text, size_t size,
+                        const char *where, const char *asked, enum text_encoding known, bool drafting,
+                        const struct sotto_context *ctx);
+/** How many different texts a column holds. */
+sotto_status table_count_values(size_t *values, const struct table *t, size_t column);
+/** What {state} says of a column of a draft; NULL: nothing. */
+const char *table_stated(char out[4096], const struct table *t, const char *name);
+/** Of a draft, once the label is known: what each column should be, where the caller has not said it. */
+sotto_status table_propose(struct table *t, size_t label);
+
 /** "lines 3 and 7, and line 2 of x.test". Returns out. */
 const char *table_lines_text(char out[TABLE_LINES_TEXT], const struct table *t,
                              const struct table_lines *lines);
 
 /** What the cells of a column are. */
 struct column_facts {
-    size_t numbers, missing, decimal_commas;
-    struct table_lines others; /* neither */
-    const char *example;       /* one of them */
+    size_t numbers, points, missing, decimal_commas, dates; /* points: numbers that contain one */
+    struct table_lines others;                              /* neither */
+    const char *example;                                    /* one of them */
 };
-/** A finite number as a float holds it. */
-bool table_number(double *out, const char *text);
 bool table_missing(const struct table *t, const char *text);
+bool table_decimal_comma(const struct table *t);
 sotto_status table_column_facts(struct column_facts *out, const struct table *t, size_t column);
 /** Is the first row of a part one of names? */
 bool table_has_header(const struct table *t, size_t part);
@@ -65,6 +79,8 @@ sotto_status table_check_rows(struct table *t, size_t label, int64_t *persons);
 
 /** Is it one of the texts for no value, and no person's? */
 bool table_names_nobody(const char *text);
+/** Do the values of a column look like persons, with several rows each? */
+sotto_status table_names_persons(bool *yes, const struct table *t, size_t column);
 /** Whose row is whose, as `options` say: of each person the first rows stay, and the column is taken out unless a schema
  * leaves it out. Fills the persons of `d`. EUSAGE: a schema declares persons and nothing was stated; EINVAL: no such
  * column; EFORMAT: a row without a person. */

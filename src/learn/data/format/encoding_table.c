@@ -58,10 +58,29 @@ sotto_status encoding_place(size_t *where, size_t *label, const struct sotto_tab
             FAIL(SOTTO_EFORMAT, "%s: column '%.80s' is missing; %s needs it", file, e->columns[j].name,
                  e->by);
     }
-    for (size_t k = 0; k < columns; k++)
-        if (k != *label && encoding_find(e, header[k]) == e->count)
-            FAIL(SOTTO_EFORMAT, "%s: column '%.80s' is not described by %s; expected only described columns",
-                 file, header[k], e->by);
+done:
+    return status;
+}
+
+/* The first column of a header that an encoding does not know; columns: it knows all. */
+static size_t unknown_column(const struct sotto_table_encoding *e, const char *const *header, size_t columns,
+                             size_t label)
+{
+    size_t k = 0;
+    while (header && k < columns && (k == label || encoding_find(e, header[k]) < e->count))
+        k++;
+    return header ? k : columns;
+}
+
+sotto_status encoding_place_all(size_t *where, size_t *label, const struct sotto_table_encoding *e,
+                                const char *const *header, size_t columns, const char *file)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(encoding_place(where, label, e, header, columns, file));
+    size_t k = unknown_column(e, header, columns, *label);
+    if (k < columns)
+        FAIL(SOTTO_EFORMAT, "%s: column '%.80s' is not described by %s; expected only described columns",
+             file, header[k], e->by);
 done:
     return status;
 }
@@ -90,7 +109,7 @@ struct strange_cells {
 
 static bool is_strange(const struct table *t, const struct encoding_column *c, struct cell cell)
 {
-    if (text_list_find(&t->schema->missing, cell) < t->schema->missing.count)
+    if (encoding_missing(t->schema, cell.text))
         return false;
     return c->kind == COLUMN_NUMBER ? isnan(cell.number)
                                     : text_list_find(&c->categories, cell) == c->categories.count;
@@ -118,13 +137,18 @@ static sotto_status fill_column(float *out, struct table_column *facts, const st
     sotto_status status = SOTTO_OK;
     struct strange_cells strange = {0};
     for (size_t i = 0; i < t->rows; i++) {
-        struct cell cell = cell_of_text(table_cell(t, i, where));
+        struct cell cell = encoding_cell(c, table_cell(t, i, where));
+        const bool missing = encoding_missing(t->schema, cell.text);
         TRY(table_go_on(t, i));
-        facts->missing += text_list_find(&t->schema->missing, cell) < t->schema->missing.count;
+        facts->missing += missing;
         if (is_strange(t, c, cell))
             note_strange(&strange, t, i, cell.text);
-        out[i * width] = c->kind == COLUMN_NUMBER ? (float)encoding_number(t->schema, c, cell)
-                                                  : (float)encoding_category(c, cell);
+        if (c->kind == COLUMN_CATEGORY)
+            out[i * width] = (float)encoding_category(c, cell);
+        else if (c->was_missing && (missing || isnan(cell.number)))
+            out[i * width] = NAN; /* the encoding fills it in, and says so */
+        else
+            out[i * width] = (float)encoding_number(t->schema, c, cell);
     }
     facts->unforeseen = table_lines_count(&strange.lines);
     warn_strange(t, c->name,
@@ -175,7 +199,7 @@ static sotto_status find_columns(size_t *where, size_t *label, const struct tabl
     if (!e->header && holds_names(&t->parts[0], e))
         FAIL(SOTTO_EFORMAT, "%s: begins with a row of names; expected 'header: true' in %s", t->where[0],
              e->by);
-    TRY(encoding_place(where, label, e, header_of(&t->parts[0], t->skip[0]), t->columns, t->where[0]));
+    TRY(encoding_place_all(where, label, e, header_of(&t->parts[0], t->skip[0]), t->columns, t->where[0]));
     if (*label == t->columns)
         FAIL(SOTTO_EFORMAT, "%s: label column '%.80s' is missing", t->where[0], e->label);
 done:
@@ -200,6 +224,7 @@ sotto_status table_fill_declared(struct dataset *d, struct table *t)
         TRY(dataset_set_column(d, at, c->name,
                                c->kind == COLUMN_CATEGORY ? (const char *const *)c->categories.texts : NULL,
                                c->categories.count));
+        d->columns[at].form = c->form;
         TRY(fill_column(d->features + at, &d->columns[at], t, c, where[j], used));
         at++;
     }
@@ -210,13 +235,13 @@ done:
     return status;
 }
 
-static void warn_query(const struct csv *c, const char *column, const char *what,
-                       const struct line_list *list, const char *example, const struct sotto_context *ctx)
+static void log_query(enum sotto_log_level level, const struct csv *c, const char *column, const char *what,
+                      const struct line_list *list, const char *example, const struct sotto_context *ctx)
 {
     char lines[400];
     if (list->count > 0)
-        context_log(ctx, SOTTO_LOG_WARNING, "%s: column '%.80s': %zu cells %s, such as '%.40s': %s", c->name,
-                    column, list->count, what, example, line_list_text(lines, list));
+        context_log(ctx, level, "%s: column '%.80s': %zu cells %s, such as '%.40s': %s", c->name, column,
+                    list->count, what, example, line_list_text(lines, list));
 }
 
 /* Names the cells of queries that are taken as the encoding says; a text for a number is refused. */
@@ -229,10 +254,11 @@ static sotto_status check_queries(const struct sotto_table_encoding *e, const st
     char what[400];
     bool number = column->kind == COLUMN_NUMBER;
     for (size_t i = skip; i < c->rows; i++) {
-        struct cell cell = cell_of_text(csv_cell(c, i, where));
-        if (number && text_list_find(&e->missing, cell) < e->missing.count) {
+        struct cell cell = encoding_cell(column, csv_cell(c, i, where));
+        if (encoding_missing(e, cell.text)) {
             marker = cell.text;
-            line_list_add(&missing, c->lines[i]);
+            if (number)
+                line_list_add(&missing, c->lines[i]);
         } else if (number ? isnan(cell.number)
                           : text_list_find(&column->categories, cell) == column->categories.count) {
             example = odd.count ? example : cell.text;
@@ -240,13 +266,18 @@ static sotto_status check_queries(const struct sotto_table_encoding *e, const st
         }
     }
     if (number && odd.count > 0)
-        return status_fail(SOTTO_EFORMAT, "%s:%zu: column '%.80s' is '%.40s'; expected a number%s%s", c->name,
-                           odd.lines[0], column->name, example, odd.count > 1 ? "; so in all of " : "",
+        return status_fail(SOTTO_EFORMAT, "%s:%zu: column '%.80s' is '%.40s'; expected a %s%s%s", c->name,
+                           odd.lines[0], column->name, example,
+                           column->form == NUMBER_DATE ? "date such as 2020-08-14 or 14.08.2020" : "number",
+                           odd.count > 1 ? "; so in all of " : "",
                            odd.count > 1 ? line_list_text(what, &odd) : "");
+    char day[16];
     snprintf(what, sizeof what, "hold no value and count as %.9g", column->missing);
-    warn_query(c, column->name, what, &missing, marker, ctx);
+    if (column->form == NUMBER_DATE)
+        snprintf(what, sizeof what, "hold no value and count as %s", date_text(day, column->missing));
+    log_query(SOTTO_LOG_INFO, c, column->name, what, &missing, marker, ctx);
     snprintf(what, sizeof what, "have categories that %.300s does not list", e->by);
-    warn_query(c, column->name, what, &odd, example, ctx);
+    log_query(SOTTO_LOG_WARNING, c, column->name, what, &odd, example, ctx);
     return SOTTO_OK;
 }
 
@@ -267,13 +298,25 @@ static sotto_status write_queries(struct sotto_array *x, const struct sotto_tabl
             TRY(context_check(ctx, "%s: stopped while it was encoded", c->name));
         for (size_t j = 0; j < e->count; j++)
             if (e->columns[j].kind != COLUMN_IGNORED)
-                out = encoding_write(out, e, &e->columns[j], cell_of_text(csv_cell(c, skip + i, where[j])));
+                out = encoding_write(out, e, &e->columns[j],
+                                     encoding_cell(&e->columns[j], csv_cell(c, skip + i, where[j])));
     }
     *x = made;
     made = (struct sotto_array){0};
 done:
     sotto_array_clear(&made);
     return status;
+}
+
+/* Columns that the training table did not keep: an identifier, the person, what --drop left out. */
+static void log_unknown(const struct csv *c, const struct sotto_table_encoding *e, size_t skip, size_t label,
+                        const struct sotto_context *ctx)
+{
+    const size_t k = unknown_column(e, header_of(c, skip), c->columns, label);
+    if (k < c->columns)
+        context_log(ctx, SOTTO_LOG_INFO,
+                    "%s: columns that the model does not use are not read, such as '%.80s'", c->name,
+                    csv_cell(c, 0, k));
 }
 
 sotto_status sotto_table_encode(struct sotto_array *x, const struct sotto_table_encoding *e, const char *path,
@@ -284,15 +327,23 @@ sotto_status sotto_table_encode(struct sotto_array *x, const struct sotto_table_
     struct csv c = {0};
     const bool tabs = name_ends(path, ".tsv");
     const struct csv_style style = {.separator = tabs ? '\t' : 0, .detect = !tabs, .trim = true, .ctx = ctx};
-    size_t label, *where = NULL;
+    size_t label, *where = NULL, size, text_size;
+    unsigned char *bytes = NULL;
+    char *text = NULL;
+    enum text_encoding from;
     NEW(where, e->count);
-    TRY(csv_read_file(&c, path, &style));
+    TRY(file_read(&bytes, &size, path, (size_t)1 << 30));
+    TRY(table_text(&text, &text_size, &from, (const char *)bytes, size, path, NULL, e->text, true, ctx));
+    TRY(csv_parse(&c, text, text_size, path, &style));
     size_t skip = e->header || holds_names(&c, e);
     TRY(encoding_place(where, &label, e, header_of(&c, skip), c.columns, path));
+    log_unknown(&c, e, skip, label, ctx);
     if (c.rows == skip)
         FAIL(SOTTO_EFORMAT, "%s: holds a header but no rows", path);
     TRY(write_queries(x, e, &c, skip, where, ctx));
 done:
+    base_free(bytes);
+    base_free(text);
     csv_clear(&c);
     base_free(where);
     return status;

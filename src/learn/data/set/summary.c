@@ -1,5 +1,6 @@
 /* What a table of text held, column by column, as text for the owner of the rows. */
 #include "data/set/summary.h"
+#include "data/encoding/encoding.h"
 #include "io/text/utf8.h"
 
 #include <math.h>
@@ -95,18 +96,24 @@ static sotto_status write_column(FILE *f, const struct sotto_dataset *s, size_t 
     sotto_status status = SOTTO_OK;
     const struct table_column *c = &dataset_behind(s)->columns[j];
     const bool filled = dataset_behind(s)->encoding && c->missing > 0;
+    const char *fills = filled ? ", with the schema's fill for the missing ones" : "";
+    char days[2][16];
     struct value_count *counts = NULL;
     char name[4 * NAME + 1];
     fprintf(f, "  %s  %-8s  %7zu  %10zu  ", utf8_column(name, c->name, NAME),
-            c->category ? "category" : "number", c->missing, c->unforeseen);
+            c->category              ? "category"
+            : c->form == NUMBER_DATE ? "date"
+                                     : "number",
+            c->missing, c->unforeseen);
     if (c->category) {
         TRY(count_codes(&counts, s, j));
         write_values(f, counts, c->code_count);
     } else {
         struct number_range r = summary_range(s, j);
-        if (r.n > 0)
-            fprintf(f, "%.6g to %.6g, mean %.6g%s\n", r.low, r.high, r.mean,
-                    filled ? ", with the schema's fill for the missing ones" : "");
+        if (r.n > 0 && c->form == NUMBER_DATE)
+            fprintf(f, "%s to %s%s\n", date_text(days[0], r.low), date_text(days[1], r.high), fills);
+        else if (r.n > 0)
+            fprintf(f, "%.6g to %.6g, mean %.6g%s\n", r.low, r.high, r.mean, fills);
         else
             fprintf(f, "none\n");
     }

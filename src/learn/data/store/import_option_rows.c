@@ -18,12 +18,20 @@ const struct sotto_option options_import[] = {
      .help = "part of STL-10: labelled (default) or unlabelled (import)"},
     {"separator", TEXT(separator, "WORD"), .group = CSV_TABLES,
      .help = "separator of a table's cells: comma, semicolon, tab or pipe (default: found)"},
+    {"encoding", TEXT(encoding, "NAME"), .group = CSV_TABLES,
+     .help = "text of a table that is not UTF-8: latin-1 or windows-1252 (default: the schema's)"},
+    {"decimal", TEXT(decimal, "WORD"), .group = CSV_TABLES,
+     .help = "comma: numbers are written as 12,5 (default: point); 'data schema' finds it"},
+    {"state", TEXT(state, "COLUMN=VALUES,..."), .group = CSV_TABLES,
+     .help =
+         "what you know of columns without these rows: bounds (age=0:110, with a number for missing "
+         "cells crp=0:500:5), days (since=2015-01-01:2024-12-31), categories or classes (sex=f|m); schema"},
     {"missing", TEXT(missing, "TEXTS"), .group = CSV_TABLES,
      .help = "cells without a value, such as 'NA,none'; an empty cell is always one (default: "
              "?,NA,N/A,n/a,NaN,nan,null,NULL)"},
     {"types", TEXT(types, "COLUMN=TYPE,..."), .group = CSV_TABLES,
-     .help =
-         "type of single columns: number or category; by default a column is a number if all its cells are"},
+     .help = "type of single columns: number, date or category; by default a column is a number or a date if "
+             "all its cells are"},
     {"drop", TEXT(drop, "COLUMNS"), .group = CSV_TABLES, .help = "columns to leave out, such as identifiers"},
     {"no-header", FLAG(no_header), .value = "0", .group = CSV_TABLES,
      .help = "first row is a record, not a row of names (default: found)"},

@@ -50,6 +50,8 @@ struct json *store_column_json(const struct dataset *d, size_t j)
     json_put_text(&one, "kind", c->category ? "category" : "number");
     if (c->category)
         json_put(&one, "codes", describe_names((const char *const *)c->codes, c->code_count));
+    if (c->form != NUMBER_POINT)
+        json_put_text(&one, "form", c->form == NUMBER_DATE ? "date" : "comma");
     if (d->table.separator) {
         json_put_integer(&one, "missing", (int64_t)c->missing);
         json_put_integer(&one, "unforeseen", (int64_t)c->unforeseen);
@@ -74,6 +76,8 @@ struct json *store_table_json(const struct dataset *d)
     json_put_integer(&one, "left_out", (int64_t)d->table.left_out);
     if (d->table.missing)
         json_put_text(&one, "missing", d->table.missing);
+    if (d->table.text != TEXT_UTF8)
+        json_put_text(&one, "text", text_encodings[d->table.text]);
     return one;
 }
 
@@ -312,6 +316,8 @@ static sotto_status read_column(struct dataset *d, size_t j, const struct json *
     if (!fits)
         FAIL(SOTTO_EFORMAT, "%s: 'columns[%zu]' lacks a name, or its codes are not texts", path, j);
     TRY(dataset_set_column(d, j, name, codes, json_count(list)));
+    const char *form = json_text(json_find(column, "form"));
+    d->columns[j].form = !form ? NUMBER_POINT : strcmp(form, "date") == 0 ? NUMBER_DATE : NUMBER_COMMA;
     if (json_find(column, "missing"))
         TRY(json_get_size(&d->columns[j].missing, column, path, "missing"));
     if (json_find(column, "unforeseen"))
@@ -337,6 +343,8 @@ static sotto_status read_table_facts(struct dataset *d, const struct json *doc, 
     d->table.separator = separator[0];
     if (missing)
         NEW_TEXT(d->table.missing, missing);
+    if (json_find(table, "text"))
+        text_encoding_named(&d->table.text, json_text(json_find(table, "text")));
 done:
     return status;
 }

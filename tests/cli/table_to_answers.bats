@@ -1,0 +1,98 @@
+#!/usr/bin/env bats
+# A table of a hospital as it comes, in six commands to a certified classifier and to statistics; the file is never edited.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" || exit
+  export SOTTO_DATA_DIR=$PWD/data XDG_DATA_HOME=$PWD/xdg
+}
+
+messy() { python3 "$BATS_TEST_DIRNAME/../messy_csv.py" "$@" > klinik.csv; }
+sotto() { run --separate-stderr "$SOTTO" "$@"; }
+# what the owner knows without these rows
+known="Alter=0:110:50,Geschlecht=m|w|d,Aufnahme=2015-01-01:2024-12-31,CRP=0:400:30,Station=Innere|Chirurgie|Köln-Süd|Notaufnahme"
+known+=",Diagnose=I21|I50|J18|J44|K35|S72|N39|E11,Ausgang=gut|schlecht"
+
+# six: the commands, in the order of the hints
+six() {
+  sotto data schema klinik.csv --label Ausgang --person Patient --rows-per-person 3 --drop Fall,Ärztin --state "$known" -o klinik.yaml
+  [ "$status" -eq 0 ]
+  [ "$output" = "klinik.yaml: a schema; you stated all of its columns" ]
+  [[ $stderr != *warning* ]]
+  sotto data import klinik.csv --name klinik --schema klinik.yaml
+  [ "$status" -eq 0 ]
+  [[ $stderr != *warning* ]] # '?' is missing, and nothing else is odd
+  summary=$output
+  sotto data split klinik --parts train=0.8,test=0.2 --one-hot -o k
+  [ "$status" -eq 0 ]
+  [[ $output == *"22 columns, 2 classes, encoding declared" ]]
+  [[ $stderr != *conditional* ]]
+  sotto head --features k/train-features.npy --labels k/train-labels.npy --trainer dp-adam --epsilon 3 -o head.safetensors
+  [ "$status" -eq 0 ]
+  sotto verify head.safetensors.certificate.json
+  [ "$status" -eq 0 ]
+  [[ $output == *"conditional  nothing"* ]]
+  [[ $output == *"one person (column Patient, at most 3 rows each)"* ]]
+  sotto ask klinik.csv "mean CRP by Station; histogram Alter 0:110:10; count" --schema klinik.yaml --person Patient --rows-per-person 3 --epsilon 1 --dataset-id klinik-2020 -o answers.csv
+  [ "$status" -eq 0 ]
+}
+
+@test "20,000 rows in Windows-1252, from the file to a certificate that holds and to statistics" {
+  messy
+  six
+  [[ $summary == *"Aufnahme "*"date "*"2016-01-01 to 2023-12-28"* ]]
+  [[ $summary == *"Köln-Süd"* ]]
+  LC_ALL=C awk -F, '/^mean CRP by Station,(Innere|Chirurgie|Köln-Süd|Notaufnahme),/ {n++; if ($5 < 27 || $5 > 33) bad = 1} END {exit bad || n != 4}' answers.csv
+  # new rows: the same file, with the columns that the schema leaves out
+  sotto predict --head head.safetensors --table klinik.csv --answers a.csv
+  [ "$status" -eq 0 ]
+  [[ $stderr != *warning* ]]
+  [ "$(wc -l < a.csv)" -eq 20001 ]
+  sotto predict --head head.safetensors --features k/test-features.npy --labels k/test-labels.npy --json
+  accuracy=$(sed -n 's/.*"accuracy": {"estimate": \([0-9.]*\).*"majority".*/\1/p' <<< "$output")
+  LC_ALL=C awk "BEGIN {exit !($accuracy > 0.75)}" # the larger class: about a half
+}
+
+@test "the same in UTF-8, and with commas between the cells" {
+  messy 3000 2 --utf8 --comma
+  six
+  [[ $summary == *"cells between commas"* ]]
+}
+
+@test "a draft as it comes names what it took from rows, and is refused for statistics" {
+  messy 3000 3
+  sotto data schema klinik.csv --label Ausgang -o klinik.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *"state its columns, by --state or by taking them off from_rows"* ]]
+  [[ $stderr == *"is not UTF-8 text; it was read as Windows-1252"* ]]
+  [[ $stderr == *"column 'Patient' looks as if it named persons"*"--person COLUMN"* ]]
+  [[ $stderr == *"column 'Fall' has another value in each of 3000 rows"*"--drop 'Fall'"* ]]
+  grep -qxF 'encoding: windows-1252' klinik.yaml
+  grep -qF '{name: "Fall", type: ignore} # taken' klinik.yaml
+  grep -qF '{name: "Patient", type: ignore} # taken' klinik.yaml
+  grep -qF '{name: "Aufnahme", type: date, between: ["2016-01-01", "2023-12-31"]} # taken' klinik.yaml
+  grep -qE 'name: "CRP", type: number, bounds: \[0, [0-9]+\], decimal: comma, fill: [23][0-9.]+, was_missing: true' klinik.yaml
+  grep -qF 'type: category, prefix: 3, categories: ["E11", "I21", "I50", "J18", "J44", "K35", "N39", "S72"]' klinik.yaml
+  sotto ask klinik.csv count --schema klinik.yaml --epsilon 1 --dataset-id klinik -o a.csv
+  [ "$status" -eq 64 ]
+  [[ $stderr == *from_rows* ]]
+  [ ! -e a.csv ]
+  sotto data import klinik.csv --name k --schema klinik.yaml --person none
+  sotto data split k --parts train=2400 --one-hot -o k
+  [[ $stderr == *conditional* ]]
+}
+
+@test "--state is checked" {
+  messy 300 4
+  for wrong in Alter Alter= =5; do
+    sotto data schema klinik.csv --label Ausgang --person none --state "$wrong" -o k.yaml
+    [ "$status" -eq 64 ]
+    [ ! -e k.yaml ]
+  done
+  sotto data schema klinik.csv --label Ausgang --person none --state Jahre=0:9 -o k.yaml
+  [ "$status" -eq 65 ]
+  [[ $stderr == *"--state names the column 'Jahre', which the table does not have"* ]]
+  sotto data import klinik.csv --name k --label Ausgang --encoding windows-1252 --decimal comma --state Alter=0:9
+  [ "$status" -eq 64 ]
+}
