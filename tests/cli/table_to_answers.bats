@@ -16,7 +16,7 @@ known+=",Diagnose=I21|I50|J18|J44|K35|S72|N39|E11,Ausgang=gut|schlecht"
 
 # six: the commands, in the order of the hints
 six() {
-  sotto data schema klinik.csv --label Ausgang --person Patient --rows-per-person 3 --drop Fall,Ärztin --state "$known" -o klinik.yaml
+  sotto data schema klinik.csv --label Ausgang --person Patient --rows-per-person 3 --drop Fall,Ärztin --decimal comma --state "$known" -o klinik.yaml
   [ "$status" -eq 0 ]
   [ "$output" = "klinik.yaml: a schema; you stated all of its columns" ]
   [[ $stderr != *warning* ]]
@@ -81,6 +81,16 @@ six() {
   sotto data import klinik.csv --name k --schema klinik.yaml --person none
   sotto data split k --parts train=2400 --one-hot -o k
   [[ $stderr == *conditional* ]]
+}
+
+@test "decimal commas are stated too, and lines of UTF-8 in a file of Windows-1252 stay as they are" {
+  messy 300 4
+  sotto data schema klinik.csv --label Ausgang --person none --state CRP=0:400:30 -o klinik.yaml
+  [[ $stderr == *"column 'CRP' has decimal commas, which the schema does not state; --decimal comma does"* ]]
+  grep -qF '{name: "CRP", type: number, bounds: [0, 400], fill: 30, was_missing: true}' klinik.yaml
+  printf 'ort;ja\nK\xf6ln;a\nK\xc3\xb6ln;b\nK\xf6ln;b\nBonn;a\n' > orte.csv
+  sotto data schema orte.csv --label ja --encoding windows-1252 -o orte.yaml
+  grep -qF 'categories: ["Bonn", "Köln"]' orte.yaml
 }
 
 @test "--state is checked" {

@@ -55,6 +55,14 @@ static size_t put_character(char *out, unsigned code)
     return 3;
 }
 
+static bool is_utf8(const char *text, size_t size)
+{
+    for (size_t i = 0, step; i < size; i += step)
+        if (!(step = utf8_next(text + i, size - i)))
+            return false;
+    return true;
+}
+
 sotto_status text_to_utf8(char **out, size_t *out_size, const char *text, size_t size,
                           enum text_encoding from)
 {
@@ -64,14 +72,20 @@ sotto_status text_to_utf8(char **out, size_t *out_size, const char *text, size_t
     if (!size_multiply(&capacity, size, from == TEXT_UTF8 ? 1 : 3) || !size_add(&capacity, capacity, 1))
         FAIL(SOTTO_ENOMEM, "text: out of memory");
     NEW(copy, capacity);
-    for (size_t i = 0; i < size; i++) {
-        const unsigned char byte = (unsigned char)text[i];
-        if (from == TEXT_UTF8)
-            copy[at++] = text[i];
-        else
+    for (size_t i = 0, next; i < size; i = next) {
+        const char *end = memchr(text + i, '\n', size - i);
+        next = end ? (size_t)(end - text) + 1 : size;
+        if (from == TEXT_UTF8 || is_utf8(text + i, next - i)) {
+            memcpy(copy + at, text + i, next - i);
+            at += next - i;
+            continue;
+        }
+        for (size_t j = i; j < next; j++) {
+            const unsigned char byte = (unsigned char)text[j];
             at += put_character(copy + at, from == TEXT_WINDOWS_1252 && byte >= 0x80 && byte < 0xa0
                                                ? windows[byte - 0x80]
                                                : byte);
+        }
     }
     *out = copy;
     *out_size = at;

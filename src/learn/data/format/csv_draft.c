@@ -197,13 +197,19 @@ static void write_stated(FILE *f, const struct table *t, const struct dataset *d
 {
     double ends[3];
     char text[3][64];
-    const bool comma = table_decimal_comma(t) || (!label && d->columns[at].form == NUMBER_COMMA);
+    const bool comma =
+        table_decimal_comma(t); /* stated too: one cell of another form decides what the others show */
     size_t n = label ? 0 : read_range(ends, text, value, NUMBER_POINT);
     if (label) {
         write_values(f, "type: label, classes", value);
     } else if (n > 0) {
         fprintf(f, "type: number, bounds: [%.15g, %.15g]%s", ends[0], ends[1],
                 comma ? ", decimal: comma" : "");
+        if (!comma && d->columns[at].form == NUMBER_COMMA)
+            context_log(
+                t->ctx, SOTTO_LOG_WARNING,
+                "%s: column '%s' has decimal commas, which the schema does not state; {decimal=comma} does",
+                t->where[0], d->columns[at].name);
         if (n == 3)
             fprintf(f, ", fill: %.15g, was_missing: true", ends[2]);
     } else if (read_range(ends, text, value, NUMBER_DATE)) {

@@ -45,7 +45,7 @@ sotto_status table_text(char **out, size_t *out_size, enum text_encoding *from, 
     if (size >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0))
         FAIL(SOTTO_EFORMAT, "%s: is UTF-16 text; expected UTF-8: save it as 'CSV UTF-8'", where);
     if (shown == TEXT_UTF8) {
-        *from = TEXT_UTF8;
+        *from = asked || known != TEXT_UTF8 ? *from : TEXT_UTF8;
     } else if (*from == TEXT_UTF8 && drafting && !asked) {
         *from = shown;
         context_log(ctx, SOTTO_LOG_INFO, "%s: is not UTF-8 text; it was read as %s", where, title_of(shown));
