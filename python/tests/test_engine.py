@@ -631,8 +631,9 @@ def times(n):
 
 
 def test_no_leaks_over_many_calls():
-    """Memory may grow by 8 MB: what is found is a leak of 10 kB in each of the 800 calls of the first kind (4,000 at the landing: 2 kB, 40,000 at
-    night: 0.2 kB), and a single object, file or thread. The control keeps 20 MB and one object."""
+    """Memory may grow by 8 MB, and once by more, as for the arena of a thread. So what is found is a leak of 10 kB in each of the 800 calls of the
+    first kind (4,000 at the landing: 2 kB, 40,000 at night: 0.2 kB), and a single object, file or thread. The control keeps 20 MB in each
+    of two rounds, and an object."""
     x, y = np.random.default_rng(1).normal(size=(40, 3)).astype("f4"), np.arange(40) % 2
     pair = ([[1.0], [2.0]], [0, 1])
 
@@ -654,6 +655,19 @@ def test_no_leaks_over_many_calls():
             (500, lambda: sotto.AuditResult._decode(document)), (300, lambda: sotto.scatter(np.zeros((1, 8, 8), np.uint8))),
             (200, lambda: sotto.attack(lambda rows: np.full((len(rows), 2), 0.5), "ml-leaks-3", member=(x[:20], y[:20]), nonmember=(x[20:], y[20:])))]
     assert sum(n for n, _ in rows) == 10000
+
+    def leaks(call, n):
+        before = left_behind()
+        for _ in range(2):
+            most = resident() + 8e6
+            for _ in range(n):
+                call()
+            if left_behind() != before:
+                return "objects, files or threads"
+            if resident() < most:
+                return None
+        return "memory"
+
     logging.getLogger("sotto").setLevel(logging.ERROR)
     gc.collect()
     gc.freeze()  # what was there before is not looked at again
@@ -661,12 +675,10 @@ def test_no_leaks_over_many_calls():
         for n, call in rows:
             for _ in range(times(n) // 10):
                 call()
-            before, most = left_behind(), resident() + 8e6
-            for _ in range(times(n)):
-                call()
-            assert left_behind() == before and resident() < most, n
-        kept = [bytes([1]) * 12500 for _ in range(1600)], _call.Model(lambda rows: rows, 2, 2)
-        assert left_behind() != before and resident() > most and kept
+            assert leaks(call, times(n)) is None, n
+        kept = []
+        assert leaks(lambda: kept.append([bytes([1]) * 12500 for _ in range(1600)]), 1) == "memory"
+        assert leaks(lambda: kept.append(_call.Model(lambda rows: rows, 2, 2)), 1) == "objects, files or threads"
     finally:
         gc.unfreeze()
         logging.getLogger("sotto").setLevel(logging.NOTSET)
