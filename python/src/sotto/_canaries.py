@@ -56,7 +56,7 @@ def make_canaries(data: Any, rows: Array | None, n: int, *, seed: int, output: s
     request = struct("canary_request", data=data, rows=rows, n=n, classes=data.classes, relation=lib.SOTTO_CANARY_IN_OR_OUT, output=output, options=made)
     if public is not None:
         fill(request, public_rows=public, public_n=len(public))
-    if fresh:
+    if fresh and output is not None:
         lib.sotto_canaries_forget(c_text(output))
     out = ffi.new("struct sotto_canaries **")
     run(lib.sotto_canaries_make, out, request)

@@ -175,8 +175,8 @@ def _celeba(files: _Files, label: str, attribute: str) -> _Images:
                 raise _bad(f"{where}: '{signs[column]}'; expected 1 or -1")
         if partition and words[0] not in splits:
             raise _bad(f"{where}: '{words[0]}' is not in {partition}")
-        named = [", ".join(c if signs[c] == "1" else f"not {c}" for c in columns) for columns in asked]
-        facts.append(_Fact(words[0], *named, splits.get(words[0], "train")))
+        labelled, attributed = (", ".join(c if signs[c] == "1" else f"not {c}" for c in columns) for columns in asked)
+        facts.append(_Fact(words[0], labelled, attributed, splits.get(words[0], "train")))
     if len(facts) != int(stated[0]):
         raise _bad(f"{table}: the first line states {stated[0]} images but the table has {len(facts)}")
     return _listed(files, facts)
@@ -418,8 +418,8 @@ def _write_images(made: _Images, folder: str) -> str:
     os.mkdir(os.path.join(folder, "images"))
     for name in made.order:  # of an archive, so that it is read once
         if name in paths:
-            with open(os.path.join(folder, paths[name]), "wb") as f:
-                f.write(made.read(name))
+            with open(os.path.join(folder, paths[name]), "wb") as image:
+                image.write(made.read(name))
     with open(os.path.join(folder, "labels.csv"), "w", newline="", encoding="utf-8") as f:
         rows = csv.writer(f, lineterminator="\n")
         rows.writerow(["path", "label", *["attribute"] * attributes, "split", "source"])
