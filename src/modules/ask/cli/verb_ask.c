@@ -130,9 +130,9 @@ const struct verb verb_ask = {
         "--epsilon 1 --dataset-id visits -o costs.csv",
     .floor = FLOOR_MODULES,
     .ranks = REFUSED,
-    .own = "sign|dry-run",
+    .own = "sign|dry-run|html",
     .options = rows,
     .most_used = "queries|schema|person|rows-per-person|epsilon|delta|weights|max-error|dataset-id|ledger|"
                  "budget-epsilon|"
-                 "budget-delta|raw|dry-run|html|output",
+                 "budget-delta|dry-run|html|output",
     .run = verb_ask_run};

@@ -8,7 +8,7 @@ setup() {
   export SOTTO_DATA_DIR=$PWD/data XDG_DATA_HOME=$PWD/xdg
 }
 
-messy() { python3 "$BATS_TEST_DIRNAME/../messy_csv.py" "$@" > klinik.csv; }
+messy() { python3 "$BATS_TEST_DIRNAME/../../../../../tests/messy_csv.py" "$@" > klinik.csv; }
 sotto() { run --separate-stderr "$SOTTO" "$@"; }
 # what the owner knows without these rows
 known="Alter=0:110:50,Geschlecht=m|w|d,Aufnahme=2015-01-01:2024-12-31,CRP=0:400:30,Station=Innere|Chirurgie|Köln-Süd|Notaufnahme"
