@@ -262,7 +262,7 @@ size_t encoding_width(const struct encoding_column *c)
     return c->kind == COLUMN_CATEGORY ? c->categories.count : 0;
 }
 
-static float scaled(double x, const struct encoding_column *c)
+static float scale_number(double x, const struct encoding_column *c)
 {
     return (float)fmin(fmax((x - c->centre) * c->scale, -largest), largest);
 }
@@ -273,10 +273,10 @@ float *encoding_write(float *out, const struct sotto_table_encoding *e, const st
     size_t width = encoding_width(c);
     if (c->kind == COLUMN_NUMBER) {
         const double x = encoding_number(e, c, cell);
-        out[0] = scaled(x, c);
+        out[0] = scale_number(x, c);
         if (c->form == NUMBER_DATE) { /* its year, by the first day, and its month */
             const struct date d = date_of_days(x);
-            out[1] = scaled(days_of_date((struct date){d.year, 1, 1}), c);
+            out[1] = scale_number(days_of_date((struct date){d.year, 1, 1}), c);
             out[2] = (float)(d.month - 6.5) / 5.5F;
         }
         if (c->was_missing)

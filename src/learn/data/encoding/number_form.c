@@ -15,7 +15,8 @@ double days_of_date(struct date d)
 {
     const int y = d.year - (d.month <= 2), era = y / 400, of_era = y - era * 400;
     const int of_year = (153 * (d.month + (d.month > 2 ? -3 : 9)) + 2) / 5 + d.day - 1;
-    return era * 146097.0 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+    const int leap_days = of_era / 4 - of_era / 100;
+    return era * 146097.0 + of_era * 365 + leap_days + of_year - 719468;
 }
 
 struct date date_of_days(double days)

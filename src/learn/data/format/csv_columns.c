@@ -230,7 +230,7 @@ static sotto_status judge_texts(const struct table *t, const char *name, const s
 enum { MANY_VALUES = 50, IDENTIFIED = 20, NUMBERED = 100 };
 
 /* An identifier has a value of its own in every row. Numbers that are measured seldom do where they are whole. */
-static bool identifies(const struct column_facts *f, size_t values)
+static bool column_identifies(const struct column_facts *f, size_t values)
 {
     const size_t others = table_lines_count(&f->others), present = f->numbers + others;
     return values == present && f->dates == 0 && f->decimal_commas == 0 && f->points == 0 &&
@@ -241,7 +241,7 @@ static bool identifies(const struct column_facts *f, size_t values)
 static void warn_values(const struct table *t, const char *name, const struct column_facts *f, size_t values,
                         bool category)
 {
-    if (identifies(f, values))
+    if (column_identifies(f, values))
         context_log(
             t->ctx, SOTTO_LOG_WARNING,
             "%s: column '%s' has another value in each of %zu rows, as an identifier has; {drop='%s'} "
@@ -302,7 +302,7 @@ static sotto_status propose_column(struct table *t, size_t column)
                coded = codes > 0 && (double)codes >= 0.9 * (double)table_lines_count(&f.others);
     if (persons && !coded) {
         t->kinds[column] = TABLE_DROPPED; /* csv_persons.c warned of it */
-    } else if (identifies(&f, values) || (!numbers && values > VALUE_LIMIT)) {
+    } else if (column_identifies(&f, values) || (!numbers && values > VALUE_LIMIT)) {
         char name[128];
         table_column_name(name, sizeof name, t, column);
         warn_values(t, name, &f, values, !numbers);

@@ -25,7 +25,8 @@ static size_t first_line(const char *text, size_t size)
     return line;
 }
 
-static sotto_status refuse(const char *text, size_t size, const char *where, enum text_encoding shown)
+static sotto_status refuse_encoding(const char *text, size_t size, const char *where,
+                                    enum text_encoding shown)
 {
     sotto_status status = status_fail(SOTTO_EFORMAT, "%s:%zu: is not UTF-8 text, but looks like %s", where,
                                       first_line(text, size), title_of(shown));
@@ -50,7 +51,7 @@ sotto_status table_text(char **out, size_t *out_size, enum text_encoding *from, 
         *from = shown;
         context_log(ctx, SOTTO_LOG_INFO, "%s: is not UTF-8 text; it was read as %s", where, title_of(shown));
     } else if (*from == TEXT_UTF8) {
-        TRY(refuse(text, size, where, shown));
+        TRY(refuse_encoding(text, size, where, shown));
     }
     TRY(text_to_utf8(out, out_size, text, size, *from));
 done:
