@@ -605,6 +605,16 @@ def test_tensors(caplog):
         assert "x: copied from cuda" in caplog.text
 
 
+@pytest.mark.parametrize("mask", [False, [[1, 0]] * 4])
+def test_masked_arrays_are_refused_by_type(mask, tmp_path):
+    masked = np.ma.masked_array(np.ones((4, 2), "f4"), mask)
+    with pytest.raises(ValueError, match="x is a masked array, whose mask would be lost"):
+        sotto.train_head(masked, [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="masked array"):
+        sotto.release(masked, mechanism="laplace", l1=1, epsilon=1, ledger=sotto.Ledger(tmp_path / "l.jsonl", dataset="masked"))
+    assert not (tmp_path / "l.jsonl").exists()
+
+
 def test_data_frames():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(base, columns=list("abcdef"))

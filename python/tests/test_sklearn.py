@@ -136,6 +136,13 @@ def test_public_class_weights_find_a_rare_class(trainer, rate):
         DPClassifier(8, 0, classes=[0, 1], bounds=(-4, 5), class_weight={1: 9}, dataset="none").fit(x, y)
 
 
+def test_masked_arrays_are_refused(blobs):
+    x, y = np.ma.masked_array(blobs[0], False), blobs[1]
+    for model in (DPClassifier(data_norm=2.0, classes=["ant", "bee", "cat"]), DPClassifier(), PublicScaler(bounds=(0, 1))):
+        with pytest.raises(ValueError, match="X is a masked array"):
+            model.fit(x, y)
+
+
 @pytest.mark.parametrize("folds", [2, 8])
 @pytest.mark.parametrize("steps", [False, True])
 def test_a_search_beyond_the_budget_ends_with_it(blobs, tmp_path, folds, steps):

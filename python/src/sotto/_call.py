@@ -326,6 +326,13 @@ _ITEMS: dict[str, np.dtype[Any]] = {"float": np.dtype(np.float32), "double": np.
           "unsigned char": np.dtype(np.uint8)}
 
 
+def unmasked(x: Any, name: str) -> Any:
+    """x. A masked array is refused by its type, as its mask would be lost, and what is masked is private."""
+    if isinstance(x, np.ma.MaskedArray):
+        raise invalid(f"{name} is a masked array, whose mask would be lost; fill it by a public value ({name}.filled(0))")
+    return x
+
+
 def numpy_of(x: Any, name: str) -> Array:
     """Anything array-like as a NumPy array that shares its memory where it can: tensors of PyTorch are detached and, from another
     device or of bfloat16, copied once."""
@@ -339,7 +346,7 @@ def numpy_of(x: Any, name: str) -> Array:
             raise invalid(f"{name} is a conjugate view; call resolve_conj() first")
         if x.dtype == torch.bfloat16:
             x = x.float()
-    a = np.asarray(x)
+    a = np.asarray(unmasked(x, name))
     if a.dtype.kind not in "fiub" or a.dtype.names:
         raise invalid(f"{name} has dtype {a.dtype}; expected real numbers")
     return a

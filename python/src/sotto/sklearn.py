@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from ._call import ffi, fill, invalid, lib, run, struct, table
+from ._call import ffi, fill, invalid, lib, run, struct, table, unmasked
 from ._certificate import Certificate
 from ._head import Head
 from ._ledger import Ledger, charge, spend_of
@@ -61,7 +61,7 @@ def _refuse_text(X: Any) -> None:
 
 def _quiet_features(estimator: Any, X: Any, reset: bool = True) -> Any:
     """(n, features) float64. What is refused depends on type and shape alone; a cell that is no number is NaN."""
-    validate_data(estimator, X, skip_check_array=True, reset=reset)
+    validate_data(estimator, unmasked(X, "X"), skip_check_array=True, reset=reset)
     _refuse_text(X)
     with np.errstate(all="ignore"):
         if hasattr(X, "to_numpy"):
@@ -355,7 +355,7 @@ class DPClassifier(ClassifierMixin, _Charged):  # type: ignore[misc]
             X, y = _quiet_features(self, X), _quiet_labels(y)
             check_consistent_length(X, y)
         else:
-            X, y = validate_data(self, X, y, dtype=np.float64)
+            X, y = validate_data(self, unmasked(X, "X"), y, dtype=np.float64)
             check_classification_targets(y)
         missing = []
         if self.classes is None:
