@@ -84,6 +84,7 @@ static sotto_status place_columns(struct ask_table *t, const struct csv *c)
     t->where = where;
     t->columns = c->columns;
     t->style.separator = c->separator;
+    t->style.empty_row = c->columns == 1; /* its cell is missing */
     where = NULL;
 done:
     base_free(where);
@@ -326,7 +327,9 @@ static sotto_status detect_columns(struct summing *s)
 {
     sotto_status status = SOTTO_OK;
     struct csv c = {0};
-    const struct csv_style style = {.detect = true, .ctx = s->t->ctx};
+    const size_t length = strlen(s->t->path);
+    const bool tabs = length > 4 && strcmp(s->t->path + length - 4, ".tsv") == 0;
+    const struct csv_style style = {.separator = tabs ? '\t' : ',', .ctx = s->t->ctx}; /* no row decides */
     TRY(parse_text(&c, s->blocks[0].text, s->blocks[0].size, s->t, &style));
     TRY(place_columns(s->t, &c));
 done:

@@ -295,7 +295,7 @@ static char find_separator(struct scanner s)
     enum { CANDIDATES = 4, LINES = 20 };
     static const char candidates[CANDIDATES + 1] = "\t;|,";
     size_t first[CANDIDATES] = {0}, equal[CANDIDATES] = {0}, lines = 0, most = CANDIDATES - 1;
-    for (; lines < LINES && next_row(&s); lines++) {
+    for (; lines < (s.style.by_header ? 1 : LINES) && next_row(&s); lines++) {
         size_t counts[CANDIDATES] = {0};
         count_separators(counts, candidates, &s);
         for (size_t i = 0; i < CANDIDATES; i++) {

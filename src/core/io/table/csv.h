@@ -17,6 +17,7 @@ const char *line_list_text(char out[400], const struct line_list *list);
 struct csv_style {
     char separator; /* 0: comma */
     bool detect;    /* instead: comma, semicolon, tab or bar, whichever the first lines show */
+    bool by_header; /* that the first line alone shows, so that no row decides */
     bool drop;      /* rows that are not of the table's form are left out, not refused */
     /* an empty line is a row, not skipped: for tables of one column, whose cell may be empty */
     bool empty_row;

@@ -73,8 +73,8 @@ sotto_status text_to_utf8(char **out, size_t *out_size, const char *text, size_t
         FAIL(SOTTO_ENOMEM, "text: out of memory");
     NEW(copy, capacity);
     for (size_t i = 0, next; i < size; i = next) {
-        const char *end = memchr(text + i, '\n', size - i);
-        next = end ? (size_t)(end - text) + 1 : size;
+        for (next = i + 1; next < size && !strchr("\n,;\t|", text[next - 1]);)
+            next++;
         if (from == TEXT_UTF8 || is_utf8(text + i, next - i)) {
             memcpy(copy + at, text + i, next - i);
             at += next - i;

@@ -288,8 +288,12 @@ static void write_draft(FILE *f, const struct table *t, const struct dataset *d,
         "# that list is empty, every epsilon on what is encoded by this file is conditional.\n"
         "schema: sotto.schema/1\nheader: %s\n",
         path_base(t->where[0]), t->skip[0] ? "true" : "false");
-    if (t->text != TEXT_UTF8)
+    if (t->options->encoding && t->text != TEXT_UTF8)
         fprintf(f, "encoding: %s\n", text_encodings[t->text]);
+    else if (t->text != TEXT_UTF8)
+        context_log(t->ctx, SOTTO_LOG_WARNING,
+                    "%s: is no UTF-8 text, which the schema does not state; {encoding=%s} does", t->where[0],
+                    text_encodings[t->text]);
     write_list(f, "missing", t->missing.texts, t->missing.count, NULL);
     fputc('\n', f);
     write_from_rows(f, t);

@@ -70,9 +70,11 @@ void table_column_name(char *out, size_t capacity, const struct table *t, size_t
         snprintf(out, capacity, "column %zu", column + 1);
 }
 
-/* The caller's, else a tab in a .tsv file, else what the file shows. */
-static sotto_status read_separator(struct csv_style *style, const char *asked, const char *name)
+/* The caller's, else a tab in a .tsv file, else what the file shows. Under a schema no row decides about the others: its header shows it, and
+ * without one it is a comma. */
+static sotto_status read_separator(struct csv_style *style, const struct table *t, const char *name)
 {
+    const char *asked = t->options->separator;
     static const struct {
         const char *name;
         char separator;
@@ -86,7 +88,10 @@ static sotto_status read_separator(struct csv_style *style, const char *asked, c
                            asked);
     if (!asked && name_ends(name, ".tsv"))
         style->separator = '\t';
+    if (!style->separator && t->schema && !t->schema->header)
+        style->separator = ',';
     style->detect = !style->separator;
+    style->by_header = t->schema != NULL;
     return SOTTO_OK;
 }
 
@@ -110,12 +115,16 @@ static sotto_status parse_part(struct table *t, const struct bundle *b, size_t e
     enum text_encoding from;
     const char *name = b->entries[entry].name;
     struct csv_style style = {.trim = true, .drop = t->options->drop_bad_rows, .ctx = t->ctx};
-    TRY(read_separator(&style, t->options->separator, name));
+    const enum table_text_use use = t->drafting  ? TEXT_SHOWN
+                                    : !t->schema ? TEXT_OF_OPTIONS
+                                    : style.drop ? TEXT_OF_GOOD_ROWS
+                                                 : TEXT_OF_SCHEMA;
+    TRY(read_separator(&style, t, name));
     style.comment = name_ends(name, ".test") ? '|' : 0;
     bundle_where(t->where[p], sizeof t->where[p], b, entry);
     TRY(bundle_load(&bytes, b, entry));
     TRY(table_text(&text, &size, &from, (const char *)bytes.data, bytes.size, t->where[p],
-                   t->options->encoding, t->schema ? t->schema->text : TEXT_UTF8, t->drafting, t->ctx));
+                   t->options->encoding, t->schema ? t->schema->text : TEXT_UTF8, use, t->ctx));
     t->text = p == 0 ? from : t->text;
     if ((status = csv_parse(&t->parts[p], text, size, t->where[p], &style)) == SOTTO_EFORMAT && !style.drop)
         status_hint("{drop_bad_rows} leaves rows of another form out");

@@ -44,10 +44,17 @@ struct table_lines {
 void table_lines_add(struct table_lines *lines, const struct table *t, size_t row);
 size_t table_lines_count(const struct table_lines *lines);
 enum { TABLE_LINES_TEXT = 900 };
+/* What becomes of a table that is not UTF-8, though nobody says so. */
+enum table_text_use {
+    TEXT_OF_OPTIONS,   /* refused: an option says what it is */
+    TEXT_OF_SCHEMA,    /* refused: the schema says it */
+    TEXT_OF_GOOD_ROWS, /* its rows are left out one by one */
+    TEXT_SHOWN         /* it is read as what it shows */
+};
 /** The text of a table as UTF-8, whatever it is in. asked: NULL, or what the caller names. EFORMAT: it is none, which is named. */
 sotto_status table_text(char **out, size_t *out_size, enum text_encoding *from, const char *text, size_t size,
-                        const char *where, const char *asked, enum text_encoding known, bool drafting,
-                        const struct sotto_context *ctx);
+                        const char *where, const char *asked, enum text_encoding known,
+                        enum table_text_use use, const struct sotto_context *ctx);
 /** How many different texts a column holds. */
 sotto_status table_count_values(size_t *values, const struct table *t, size_t column);
 /** What {state} says of a column of a draft; NULL: nothing. */

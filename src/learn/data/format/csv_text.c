@@ -26,17 +26,20 @@ static size_t first_line(const char *text, size_t size)
 }
 
 static sotto_status refuse_encoding(const char *text, size_t size, const char *where,
-                                    enum text_encoding shown)
+                                    enum text_encoding shown, bool schema)
 {
     sotto_status status = status_fail(SOTTO_EFORMAT, "%s:%zu: is not UTF-8 text, but looks like %s", where,
                                       first_line(text, size), title_of(shown));
-    status_hint("{encoding=%s} reads it as that", text_encodings[shown]);
+    if (schema)
+        status_hint("'encoding: %s' in the schema reads it as that", text_encodings[shown]);
+    else
+        status_hint("{encoding=%s} reads it as that", text_encodings[shown]);
     return status;
 }
 
 sotto_status table_text(char **out, size_t *out_size, enum text_encoding *from, const char *text, size_t size,
-                        const char *where, const char *asked, enum text_encoding known, bool drafting,
-                        const struct sotto_context *ctx)
+                        const char *where, const char *asked, enum text_encoding known,
+                        enum table_text_use use, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const enum text_encoding shown = text_encoding_of(text, size);
@@ -47,11 +50,11 @@ sotto_status table_text(char **out, size_t *out_size, enum text_encoding *from, 
         FAIL(SOTTO_EFORMAT, "%s: is UTF-16 text; expected UTF-8: save it as 'CSV UTF-8'", where);
     if (shown == TEXT_UTF8) {
         *from = asked || known != TEXT_UTF8 ? *from : TEXT_UTF8;
-    } else if (*from == TEXT_UTF8 && drafting && !asked) {
+    } else if (*from == TEXT_UTF8 && use == TEXT_SHOWN && !asked) {
         *from = shown;
         context_log(ctx, SOTTO_LOG_INFO, "%s: is not UTF-8 text; it was read as %s", where, title_of(shown));
-    } else if (*from == TEXT_UTF8) {
-        TRY(refuse_encoding(text, size, where, shown));
+    } else if (*from == TEXT_UTF8 && use != TEXT_OF_GOOD_ROWS) {
+        TRY(refuse_encoding(text, size, where, shown, use == TEXT_OF_SCHEMA));
     }
     TRY(text_to_utf8(out, out_size, text, size, *from));
 done:

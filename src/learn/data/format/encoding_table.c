@@ -333,7 +333,8 @@ sotto_status sotto_table_encode(struct sotto_array *x, const struct sotto_table_
     enum text_encoding from;
     NEW(where, e->count);
     TRY(file_read(&bytes, &size, path, (size_t)1 << 30));
-    TRY(table_text(&text, &text_size, &from, (const char *)bytes, size, path, NULL, e->text, true, ctx));
+    TRY(table_text(&text, &text_size, &from, (const char *)bytes, size, path, NULL, e->text, TEXT_SHOWN,
+                   ctx));
     TRY(csv_parse(&c, text, text_size, path, &style));
     size_t skip = e->header || holds_names(&c, e);
     TRY(encoding_place(where, &label, e, header_of(&c, skip), c.columns, path));

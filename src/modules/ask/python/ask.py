@@ -11,6 +11,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .._call import Progress, c_text, ffi, fill, invalid, lib, out_text, struct, table
 from .._certificate import Certificate
 from .._ledger import Ledger, charge, spend_of, unknown_charge
@@ -92,12 +94,21 @@ def _frame(rows: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def _cell(x: Any) -> str:
-    """A value as a table of texts holds it; none: missing. A whole number has no ".0", which NaN gives to a column of whole numbers."""
-    if x is None or x != x:
+    """A value as a table of texts holds it; none, and whatever has no text: missing, as an error would tell of one record before it is charged.
+    A whole number has no ".0", which NaN gives to a column of whole numbers."""
+    try:
+        if x is None or x is np.ma.masked or not bool(x == x):
+            return ""
+        if isinstance(x, np.datetime64):
+            x = x.astype("datetime64[D]")
+        elif hasattr(x, "date"):
+            x = x.date()
+        elif hasattr(x, "item"):
+            x = x.item()
+        text = str(int(x)) if isinstance(x, float) and x.is_integer() and abs(x) < 2**53 else str(x)
+        return text.encode("utf-8", "replace").decode().replace("\0", "?")
+    except Exception:  # of any object
         return ""
-    if hasattr(x, "item"):
-        x = x.item()
-    return str(int(x)) if isinstance(x, float) and x.is_integer() and abs(x) < 2**53 else str(x)
 
 
 def _write(path: str, frame: Any, schema: str) -> None:

@@ -1,5 +1,6 @@
 """Tables: the same bits as the program's; frames by query; no private data is left behind; refusals come before the charge."""
 
+import decimal
 import os
 import subprocess
 import tempfile
@@ -99,3 +100,25 @@ def test_refused(schema, tmp_path):
         Table({"age": [1, 2]}, schema=schema, ledger=ledger, person="none").ask("mean age", epsilon=0.5)
     assert "charged" not in str(e.value)
     assert not list((tmp_path / "temporary").iterdir())
+
+
+class Wordless:
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+@pytest.mark.parametrize("cell", [None, float("nan"), "\udcff", "a\0b", decimal.Decimal("sNaN"), np.zeros(3), Wordless(), pytest.param(10**5000, id="long"), np.ma.masked, np.datetime64("NaT"), "NA"])
+def test_no_cell_is_an_error(schema, tmp_path, cell):
+    """It would tell of that record, and cost nothing."""
+    odd = {**rows, "crp": [cell, *rows["crp"][1:]]}
+    t = Table(odd, schema=schema, person="none", ledger=sotto.Ledger(tmp_path / "l.jsonl", dataset="odd"))
+    r = t.ask("count", "mean crp as crp", epsilon=1)
+    assert r.certificate is not None and len(r.frames["crp"]["value"]) == 1
+
+
+def test_dates_of_frames_are_days():
+    import datetime
+    from sotto.lab import ask
+    assert [ask._cell(d) for d in (np.datetime64("2020-08-14T12:00:00.123456789"), datetime.datetime(2020, 8, 14, 5), datetime.date(2020, 8, 14))] == ["2020-08-14"] * 3
+    pandas = pytest.importorskip("pandas")
+    assert [ask._cell(x) for x in (pandas.Timestamp("2020-08-14 05:00"), pandas.NaT, pandas.NA)] == ["2020-08-14", "", ""]
