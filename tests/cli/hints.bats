@@ -88,7 +88,7 @@ rows() { for ((i = 1; i <= $1; i++)); do printf "%b\n" "${2//%s/$i}"; done; }
   local missed=""
   while IFS= read -r words; do
     case $words in
-      "'encoding: %s' in the schema reads it as that") ;; # src/modules/ask/tests/cli/table_to_answers.bats
+      "'encoding: %s' in the schema reads it as that") ;; # followed where a table goes from the file to answers
       '{encoding=%s} reads it as that' | '{decimal=comma} reads them'* | '{drop_bad_rows} leaves rows of another form out' | '{drop_bad_rows} leaves these rows out') ;;
       '{missing} names the cells that stand for no value'* | 'give {label=first}, {label=last} or {label=COLUMN}') ;;
       "{drop='%s'} leaves the column out"*) ;; # of more than 65,536 values: dropped as one of 60

@@ -70,7 +70,7 @@ six() {
   [[ $stderr == *"column 'Patient' looks as if it named persons"*"--person COLUMN"* ]]
   [[ $stderr == *"column 'Fall' has another value in each of 3000 rows"*"--drop 'Fall'"* ]]
   [[ $stderr == *"is no UTF-8 text, which the schema does not state; --encoding windows-1252 does"* ]]
-  ! grep -q '^encoding' klinik.yaml
+  [ "$(grep -c '^encoding' klinik.yaml)" -eq 0 ]
   grep -qF '{name: "Fall", type: ignore} # taken' klinik.yaml
   grep -qF '{name: "Patient", type: ignore} # taken' klinik.yaml
   grep -qF '{name: "Aufnahme", type: date, between: ["2016-01-01", "2023-12-31"]} # taken' klinik.yaml
