@@ -11,8 +11,9 @@ setup_file() {
   export XDG_DATA_HOME=$PWD/home PATH=$(dirname "$SOTTO"):$PATH
   # what the blocks name lies in the checkout; what they write does not
   for name in examples verifier docs; do ln -s "$(realpath "$ROOT")/$name" $name; done
-  # every block between ```sh and ```, in its order: block-1, block-2, ...
-  awk '/^```sh$/ { n++; open = 1; next } /^```$/ { open = 0 } open { print > ("block-" n) }' "$ROOT/docs/START.md"
+  # every block between ```sh and ``` that is run, in its order: block-1, block-2, ...
+  awk '/^<!-- no-run/ { skip = 1 } /^```sh$/ { n += !skip; open = !skip; skip = 0; next } /^```$/ { open = 0 }
+    open { print > ("block-" n) }' "$ROOT/docs/START.md"
   awk '/^```sh$/ { open = 1; next } /^```$/ { open = 0 } open' "$ROOT/README.md" > table
 }
 
