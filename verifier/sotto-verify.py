@@ -961,12 +961,19 @@ def check_maker(v, c):
     v.check("time", past, f"'{when}' is no time in the past")
 
 
+def query_choices(text):
+    """How many quantiles of a query are chosen: up to four, unless a tree has them. They are numbers behind the column, which may be in quotes."""
+    said = re.match(r'quantile (?:"[^"]*"|(?!"))[^ ]*((?: [0-9][^ ]*)*)', text)
+    chosen = said[1].count(" ") if said and not text.endswith(" with interval") else 0
+    return chosen if chosen <= 4 else 0
+
+
 def check_queries(v, c):
     """Of a table: a row moves a query of one cell by its mass, another one by 2 masses in L1 norm and sqrt 2 in L2. So does a person a
     query "per person", and one cell that counts persons; "count persons by" has so many cells as a person has rows."""
     queries = c["statistic"]["queries"]
     if not isinstance(queries, list) or not queries or not all(
-            isinstance(q, dict) and isinstance(q.get("query"), str) and all(type(q.get(k)) is int and 0 < q[k] <= 2**53 for k in ("cells", "mass"))
+            isinstance(q, dict) and q.keys() <= {"query", "cells", "mass", "choice_scale", "block_scale"} and isinstance(q.get("query"), str) and all(type(q.get(k)) is int and 0 < q[k] <= 2**53 for k in ("cells", "mass"))
             and (type(scale := q.get("choice_scale", 1)) in (int, float) and 0 < scale < math.inf)
             and (type(radius := q.get("block_scale", 1)) is int and 0 < radius <= 2**53 and ("block_scale" not in q or q["cells"] == 1)) for q in queries):
         raise Refused(65, "'statistic.queries' is no list of queries with cells and masses")
@@ -974,6 +981,10 @@ def check_queries(v, c):
     l1 = squares = 0
     block = [q for q in queries if "block_scale" in q]  # as one cell that moves by all of them
     for q in queries:
+        chosen = query_choices(q["query"])
+        fits = "choice_scale" in q and sum(q["query"] == other["query"] for other in queries) == chosen if chosen else "choice_scale" not in q
+        v.check("scales", fits and not ("block_scale" in q and re.search(r"^quantile |^count persons| per person\Z", q["query"])),
+                f"'{q['query']}' has other scales than such a query needs")
         times, persons = 1 + (q["cells"] > 1), q["query"].startswith("count persons")
         once = "block_scale" not in q and "choice_scale" not in q and (q["query"].endswith(" per person") or persons and times == 1)
         l1 += (1 if once else rows) * times * q["mass"]

@@ -259,6 +259,19 @@ sotto_status sotto_any_order_json(char **json, const struct sotto_any_order *any
 
 /* ---- certificates that are read ---- */
 
+static bool knows_members(const struct json *query)
+{
+    static const char *const known[] = {"query", "cells", "mass", "choice_scale", "block_scale"};
+    bool all = true;
+    for (const char *k = json_first_key(query); k; k = json_next_key(query, k)) {
+        size_t i = 0;
+        while (i < sizeof known / sizeof *known && strcmp(known[i], k) != 0)
+            i++;
+        all = all && i < sizeof known / sizeof *known;
+    }
+    return all;
+}
+
 sotto_status certificate_queries_read(struct certificate_query **out, size_t *count,
                                       const struct json *queries, const char *name)
 {
@@ -274,7 +287,7 @@ sotto_status certificate_queries_read(struct certificate_query **out, size_t *co
                           *block = json_member(one, "block_scale");
         const double scale = choice ? json_number(choice) : 0, radius = block ? json_number(block) : 0;
         const char *text = json_text(json_member(one, "query"));
-        if (!text || !(cells >= 1 && cells <= 0x1p32 && cells == floor(cells)) ||
+        if (!text || !knows_members(one) || !(cells >= 1 && cells <= 0x1p32 && cells == floor(cells)) ||
             !(mass >= 1 && mass <= 0x1p53 && mass == floor(mass)) ||
             (choice && !(scale > 0 && isfinite(scale))) ||
             (block && !(radius >= 1 && radius <= 0x1p53 && radius == floor(radius) && cells == 1)))

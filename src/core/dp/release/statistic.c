@@ -3,6 +3,7 @@
 #include "base/choice.h"
 #include "sotto/private/io.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -145,12 +146,44 @@ static bool query_counts_persons(const char *text)
     return strncmp(text, begin, sizeof begin - 1) == 0;
 }
 
-/* At its end, and in no quotes: a quoted text ends in one. */
+/* In no quotes: a quoted text ends in one. */
+static bool query_ends_in(const char *text, const char *end)
+{
+    const size_t length = strlen(text), last = strlen(end);
+    return length > last && strcmp(text + length - last, end) == 0;
+}
+
 static bool query_is_per_person(const char *text)
 {
-    static const char end[] = " per person";
-    const size_t length = strlen(text);
-    return length >= sizeof end && strcmp(text + length - (sizeof end - 1), end) == 0;
+    return query_ends_in(text, " per person");
+}
+
+/* How many quantiles of it are chosen: up to four, unless a tree has them. They are numbers behind the column, which may be in quotes. */
+static size_t query_choices(const char *text)
+{
+    static const char begin[] = "quantile ";
+    size_t n = 0;
+    if (strncmp(text, begin, sizeof begin - 1) != 0 || query_ends_in(text, " with interval"))
+        return 0;
+    text += sizeof begin - 1;
+    text = *text == '"' ? strchr(text + 1, '"') : text;
+    for (text = text ? strchr(text, ' ') : NULL; text && isdigit((unsigned char)text[1]);
+         text = strchr(text + 1, ' '))
+        n++;
+    return n <= 4 ? n : 0;
+}
+
+bool statistic_query_fits(const struct certificate_query *q, const struct certificate_query *queries,
+                          size_t count)
+{
+    const size_t choices = query_choices(q->text);
+    size_t same = 0;
+    for (size_t i = 0; i < count; i++)
+        same += strcmp(queries[i].text, q->text) == 0;
+    if (q->block_scale > 0 && (strncmp(q->text, "quantile ", 9) == 0 || query_counts_persons(q->text) ||
+                               query_is_per_person(q->text)))
+        return false;
+    return choices ? q->choice_scale > 0 && same == choices : !(q->choice_scale > 0);
 }
 
 bool statistic_of_queries(struct sotto_sensitivity *out, const struct certificate_query *queries,

@@ -34,6 +34,10 @@ bool statistic_of_queries(struct sotto_sensitivity *out, const struct certificat
 /** The least scale of a choice by scores that one record moves by 1, so that noise of that mechanism and scale on a cell of the mass
  * dominates it (docs/derivations/ask.md). INFINITY: the noise of no other mechanism does. */
 double statistic_choice_scale(const char *mechanism, double scale, int64_t mass);
+/** Whether one of so many queries has the scales that its text asks for: each chosen quantile one of a choice, and no other query; only a single
+ * cell of records one of a block. */
+bool statistic_query_fits(const struct certificate_query *q, const struct certificate_query *queries,
+                          size_t count);
 /** Whether Laplace noise of that scale, on one cell that moves by all masses of a block, dominates the block's (docs/derivations/ask.md): its
  * masses and scales are equal, and the scale times the number of cells is not below that of the noise. True: there is no block. */
 bool statistic_block_fits(const struct certificate_query *queries, size_t count, const char *mechanism,

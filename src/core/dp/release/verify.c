@@ -305,6 +305,9 @@ static sotto_status check_queries(struct verification *v)
     struct certificate_query *queries = NULL;
     size_t count;
     TRY(certificate_queries_read(&queries, &count, f->queries, v->path));
+    for (size_t i = 0; i < count; i++)
+        verify_check(v, "scales", statistic_query_fits(&queries[i], queries, count),
+                     "'%.60s' has other scales than such a query needs", queries[i].text);
     const bool some = statistic_of_queries(&s, queries, count, f->unit.rows);
     unit_widen(&s, f->unit.rows);
     verify_check(v, "statistic",

@@ -474,6 +474,68 @@ PY
   done
 }
 
+@test "a certificate whose queries lack a member, or have one too many, is refused, on the verifier's page too" {
+  cat > q.yaml <<'YAML'
+schema: sotto.schema/1
+columns:
+  - {name: who, type: person}
+  - {name: "age 7 with", type: number, bounds: [0, 100]}
+  - {name: crp, type: number, bounds: [0, 40], fill: 1}
+YAML
+  sed '1s/age/age 7 with/' t.csv | cut -d, -f1-3 > q.csv
+  export SOTTO_VERIFIER=$verifier SOTTO_RECORD=$PWD/record.jsonl
+  "$SOTTO" ask q.csv 'quantile "age 7 with" .25 .5 as q; median crp with interval; quantile crp .1 .2 .3 .4 .5; mean crp; sum crp' 'count persons where crp > 3; mean crp per person' \
+    --schema q.yaml --quiet --dataset-id q --person who --rows-per-person 2 --epsilon 20 -o a.csv
+  verified a.csv
+  python3 "$root/tests/cli/verify_recorder.py" a.csv > /dev/null
+  cp a.csv.certificate.json kept
+  cat > change.py <<'PY'
+import json, sys
+c = json.load(open("kept"))
+queries = c["statistic"]["queries"]
+q = {}
+for one in queries:
+    q.setdefault(one["query"].replace(" with interval", " tree"), one)
+chosen, tree, mean = q['quantile "age 7 with" 0.25 0.5'], q["quantile crp 0.5 tree"], q["mean crp"]
+match sys.argv[1]:
+    case "no scale":
+        del chosen["choice_scale"]
+    case "one choice less": # of the same cells and norms
+        chosen["query"] = 'quantile "age 7 with" 0.25'
+    case "a tree with a scale":
+        tree["choice_scale"] = 1e99
+    case "a mean with a scale":
+        mean["choice_scale"] = 1e99
+    case "five are a tree":
+        next(one for t, one in q.items() if t.endswith("0.4 0.5"))["choice_scale"] = 1e99
+    case "a person in the block":
+        q["count persons where crp > 3"]["block_scale"] = mean["block_scale"]
+    case "per person in the block":
+        q["mean crp per person"]["block_scale"] = mean["block_scale"]
+    case "no mass":
+        del mean["mass"]
+    case "no cells":
+        del mean["cells"]
+    case "no query":
+        del mean["query"]
+    case "another member":
+        mean["scale"] = 1
+json.dump(c, open("a.csv.certificate.json", "w"))
+PY
+  for change in 'no scale' 'one choice less' 'a tree with a scale' 'a mean with a scale' 'five are a tree' 'a person in the block' 'per person in the block' 'no mass' 'no cells' 'no query' 'another member'; do
+    python3 change.py "$change"
+    run "$SOTTO" verify a.csv.certificate.json --output a.csv
+    [ "$status" -eq 1 ] || [ "$status" -eq 65 ]
+    [[ "$output" == *"has other scales than such a query needs"* || "$output" == *"'statistic.queries' is wrong"* ]]
+    code=$status
+    run -"$code" python3 "$root/tests/cli/verify_recorder.py" a.csv
+    [[ "$output" == *"has other scales than such a query needs"* || "$output" == *"'statistic.queries' is no list"* ]]
+  done
+  browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
+  [ -n "$browser" ] || skip "the page: no chromium or google-chrome on this machine"
+  python3 "$root/tests/cli/verify_page.py" "$browser" "$root/verifier/verify.html" replay 11 record.jsonl
+}
+
 @test "the verifier's page says the same" {
   browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
   [ -n "$browser" ] || skip "no chromium or google-chrome on this machine"
