@@ -6,7 +6,8 @@
     sotto-verify.py --self-test
 
 FILE: a certificate, or a released file with FILE.certificate.json beside it. KEY: a key file, or 64 digits.
-Exit code: 0 consistent, 1 a check failed, 2 not decided (of a ledger: its total), 64 usage, 65 not a certificate, 66 a file is missing.
+Exit code: 0 consistent, 1 a check failed, 2 not decided (of a ledger: its total), 64 usage, 65 not a certificate, 66 a file is missing,
+74 the report cannot be written.
 
 From top to bottom: signatures, accounts, the certificate, the released file, the ledger, the report. What is not checked is
 listed in the report: above all the sensitivity of a trained file, which 'sotto verify' derives from the file's recipe, the
@@ -119,17 +120,31 @@ def normal_cdf(x):
         return Decimal(1) / 2 + total * (-x * x / 2).exp() / (2 * pi(context.prec)).sqrt()
 
 
-def gaussian(t, delta):  # Balle and Wang 2018, theorem 8
-    def curve(e):
-        return normal_cdf(t / 2 - e / t) - e.exp() * normal_cdf(-t / 2 - e / t)
-    return falling_root(curve, delta, t * (t / 2 + (-2 * delta.ln()).sqrt())) if t <= 30 else NEVER
+def gaussian_curve(t, e):
+    """Balle and Wang 2018, theorem 8. Beyond a shift of 30 the second term would need hundreds of digits. It is the density at `near` times
+    the normal tail over its density, which is more than each odd convergent of 1/(far + 1/(far + 2/(far + ...))); 61 steps give 80 digits."""
+    near, far = t / 2 - e / t, t / 2 + e / t
+    if t <= 30:
+        return normal_cdf(near) - e.exp() * normal_cdf(-far)
+    if near > 12:  # the curve is above 1 - 1e-32, and no delta is
+        return Decimal(1)
+    ratio = far
+    for k in range(61, 0, -1):
+        ratio = far + k / ratio
+    return normal_cdf(near) - (-near * near / 2).exp() / ((2 * pi(decimal.getcontext().prec)).sqrt() * ratio)
+
+
+def far_enough(t, delta):
+    return t * (t / 2 + (-2 * delta.ln()).sqrt())
+
+
+def gaussian(t, delta):
+    return falling_root(lambda e: gaussian_curve(t, e), delta, far_enough(t, delta))
 
 
 def gaussian_reaches(t, delta, e):
-    """Whether a Gaussian of that shift is (e, delta); None: not told, as it is too far."""
-    if e >= t * (t / 2 + (-2 * delta.ln()).sqrt()):
-        return True
-    return normal_cdf(t / 2 - e / t) - e.exp() * normal_cdf(-t / 2 - e / t) <= delta if t <= 30 else None
+    """Whether a Gaussian of that shift is (e, delta)."""
+    return e >= far_enough(t, delta) or gaussian_curve(t, e) <= delta
 
 
 def laplace(t, delta):
@@ -579,7 +594,7 @@ def epsilon_of_unit(adjacency, sampling, q, t, steps, delta, rows=1, finer=0, me
     if q == 1 and mechanism == "gaussian":  # no sampling: one Gaussian, whose shift is the root of the sum of squares
         times = rows * (2 if adjacency == "replace-one" else 1)
         shift = times * Decimal(t.numerator) / Decimal(t.denominator) * Decimal(steps).sqrt() * (1 + MARGIN)
-        return gaussian(shift, Decimal(delta)) + MARGIN if shift <= 30 else None
+        return gaussian(shift, Decimal(delta)) + MARGIN
     bounds = [epsilon_of_run(mechanism, adjacency, sampling, q, t, steps, delta, rows, finer)]
     if rows > 1:  # a step takes some of the rows with that probability, and they move the sum by rows t
         bounds.append(epsilon_of_run(mechanism, adjacency, sampling, 1 - (1 - q) ** rows, rows * t, steps, delta, 1, finer))
@@ -693,8 +708,7 @@ def epsilon_together(needs, delta, finer, rows=1):
     if delta == 0 or not needs:
         return pure if pure < NEVER else None
     if {need[0] for need in needs} == {"gaussian"} and rows == 1:
-        e = gaussian(sum(t * t * count for _, t, _, count in needs).sqrt() * (1 + MARGIN), Decimal(delta)) + MARGIN
-        return e if e < NEVER else None
+        return gaussian(sum(t * t * count for _, t, _, count in needs).sqrt() * (1 + MARGIN), Decimal(delta)) + MARGIN
     parts = parts_of(needs, delta)
     e = epsilon_of_parts(parts, delta, rows, finer) if parts else None
     return min((e for e in (e, pure * rows) if e is not None and e < NEVER), default=None)
@@ -1683,8 +1697,7 @@ def check_recorded(line, where):
                 of = (NEVER if step is None else step * line["steps"], None)
             if by_l2 and line["sample_rate"] == 1 and delta > 0:  # a record is replaced by its opposite, or comes or goes
                 t = Decimal(2 if replaced else 1) / Decimal(line["noise_multiplier"]) * Decimal(line["steps"]).sqrt()
-                ok = gaussian_reaches(t, delta, enough * (1 + HAIR))
-                told = ok is not None
+                ok = told = gaussian_reaches(t, delta, enough * (1 + HAIR))
             elif line["delta"] > 0:
                 told = check_composed(line, enough, where)
         elif mechanism == "propose-test-release":
@@ -1740,15 +1753,15 @@ def triple(value):
 @functools.lru_cache(maxsize=None)
 def box_delta(e, m, d, x):
     """The curve of a box at x: formula (1) of docs/derivations/adaptive.md."""
-    def gaussian_curve(y):
+    def curve(y):
         beyond = abs(y) / mu - mu / 2 if mu else NEVER  # in deviations; behind 60 it is off by less than 1e-780
         if beyond > 60:
             return max(Decimal(0), 1 - y.exp())
         if beyond < -60 or mu > 100:  # nothing is hidden
             return Decimal(1)
-        return normal_cdf(mu / 2 - y / mu) - y.exp() * normal_cdf(-mu / 2 - y / mu)
+        return gaussian_curve(mu, y)
     mu, told = m.sqrt(), 1 / (1 + (-e).exp())
-    return d + (1 - d) * (told * gaussian_curve(x - e) + (1 - told) * gaussian_curve(x + e))
+    return d + (1 - d) * (told * curve(x - e) + (1 - told) * curve(x + e))
 
 
 HAIR = Decimal(10) ** -9  # what a box may be too small by, for numbers that were rounded
@@ -2377,6 +2390,8 @@ def self_test():
                                lambda e: (1 - (e - 1).exp()) / (1 + (-one).exp()))):
         expect(name + ": its delta at epsilon", abs(back(found) / small - 1) < Decimal("1e-30"))
     expect("gaussian, sigma 1", abs(gaussian(one, small) - Decimal("4.3771780956812")) < Decimal("1e-12"))
+    near, far = gaussian_curve(Decimal(30), Decimal(577)), gaussian_curve(30 + MARGIN, Decimal(577))
+    expect("gaussian, a shift of 30: both formulas give one curve", abs(near / far - 1) < Decimal("1e-37"))
     pure_part, shift = Decimal("0.6"), Decimal("0.2365")
     expect("box of a run and three pure releases: epsilon 1.576 at 1e-6", abs(box_delta(pure_part, shift * shift, Decimal("1e-9"),
            Decimal("1.5763")) * 10**6 - 1) < Decimal("0.01"))
@@ -2422,4 +2437,10 @@ def main():
 
 if __name__ == "__main__":
     sys.stdout.reconfigure(errors="replace")
-    sys.exit(main())
+    try:
+        code = main()
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader wanted no more; nothing is left to be flushed at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 74
+    sys.exit(code)

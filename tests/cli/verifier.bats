@@ -43,6 +43,7 @@ both() {
   protect logistic2 --vector v.npy --mechanism logistic --epsilon 5 --delta 1e-3 --l1 0.011 --l2 0.01
   protect gaussian --vector v.npy --mechanism gaussian --epsilon 8 --delta 1e-9 --l2 0.01
   protect gaussian2 --vector v.npy --mechanism gaussian --scale 100 --delta 1e-3 --l2 0.1
+  protect far --vector v.npy --mechanism gaussian --epsilon 1000 --delta 1e-5 --l2 0.01 # a shift of 40 deviations
   protect labels --vector y.npy --mechanism randomised-response --epsilon 1 --delta 1e-4 --classes 2 --l1 1
   protect whole --vector w.npy --mechanism discrete-laplace --epsilon 1 --delta 1e-4 --l1 3 --l2 2
   protect knorm --vector v.npy --mechanism knorm --epsilon 1 --delta 1e-5 --l2 0.01
@@ -50,7 +51,7 @@ both() {
   protect flip --vector v.npy --mechanism permute-and-flip --choices 2 --epsilon 1 --delta 1e-3 --l1 0.5
   protect median --table t.npy --statistic median --range 0,1 --mechanism smooth-median --epsilon 1
   protect mean --table t.npy --statistic mean --range 0,1 --mechanism gaussian --epsilon 1 --delta 1e-5
-  for name in laplace laplace2 logistic logistic2 gaussian gaussian2 labels whole knorm choice flip median mean; do
+  for name in laplace laplace2 logistic logistic2 gaussian gaussian2 far labels whole knorm choice flip median mean; do
     both "$name.npy" "$name.jsonl"
     grep -q "epsilon re-derived from mechanism" python.txt
   done
@@ -152,6 +153,16 @@ assert theirs - 1e-5 <= mine <= 1.005 * theirs, (theirs, mine)'
   sed -i '$ s/.$//' laplace.jsonl
   refused 1 "ledger chain" laplace.npy --ledger laplace.jsonl
   [[ "$output" != *consistent* ]]
+}
+
+@test "a reader who wants no more, as head does: no traceback, and exit code 74" {
+  protect laplace --vector v.npy --mechanism laplace --epsilon 1 --l1 0.01
+  for asked in laplace.npy "--total laplace.jsonl" --self-test; do
+    # shellcheck disable=SC2086
+    { sleep 0.2; "$python" "$verifier" $asked 2> said; } | true
+    [ "${PIPESTATUS[0]}" -eq 74 ]
+    [ ! -s said ] || { cat said; false; }
+  done
 }
 
 @test "pure budgets of any decimal" {

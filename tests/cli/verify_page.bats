@@ -38,11 +38,12 @@ asked() { "$python" "$recorder" "$@" > /dev/null 2>&1 || [ "$?" -lt 64 ]; }
   record
   protect laplace --vector v.npy --mechanism laplace --epsilon 1 --l1 0.01
   protect logistic --vector v.npy --mechanism logistic --epsilon 1 --delta 1e-5 --l2 0.01
+  protect far --vector v.npy --mechanism gaussian --epsilon 1000 --delta 1e-5 --l2 0.01 # a shift of 40 deviations
   protect whole --vector w.npy --mechanism discrete-laplace --epsilon 1 --delta 1e-4 --l1 3 --l2 2
   protect mean --table t.npy --statistic mean --range 0,1 --mechanism gaussian --epsilon 1 --delta 1e-5
   protect frequent --table y.npy --statistic most-frequent --mechanism propose-test-release --classes 2 --epsilon 1 --delta 1e-5
   protect seeded --vector v.npy --mechanism laplace --epsilon 1 --l1 0.01 --insecure-noise-seed 3 2> /dev/null
-  for name in frequent seeded; do asked $name.npy --ledger $name.jsonl; done
+  for name in far frequent seeded; do asked $name.npy --ledger $name.jsonl; done
   head_by dp-sgd --batch 8 --epochs 1 --noise logistic
   asked --total dp-sgd.jsonl # not decided: this noise has no curve under clipping by L2
   "$SOTTO" head --features x.npy --labels y.npy --classes 2 --trainer convex --quiet -o unprotected.safetensors > /dev/null
