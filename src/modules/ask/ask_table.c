@@ -1,11 +1,13 @@
 #include "ask/ask_table.h"
 #include "ask/ask_persons.h"
 
+#include "io/text/utf8.h"
 #include "par/par.h"
 
 #include <string.h>
 
 enum { BLOCK = 1 << 20, LONGEST_ROW = 64 << 20, MOST_SUMS = 1 << 20 };
+enum { SPOILT = 0x1a }; /* in the place of a byte that is no text; no person has it, nor a number */
 
 void ask_table_close(struct ask_table *t)
 {
@@ -62,29 +64,40 @@ done:
     return status;
 }
 
+/* Bytes that are no text spoil their own cell alone. */
+static void mend_bytes(char *text, size_t size, enum text_encoding encoding)
+{
+    for (size_t i = 0, bytes; i < size; i += bytes) {
+        bytes = encoding == TEXT_UTF8 ? utf8_next(text + i, size - i) : 1;
+        if (bytes == 0 || !text[i])
+            text[i] = SPOILT, bytes = 1;
+    }
+}
+
 /* ---- the header ---- */
 
 /* Where the columns of the plan stand. */
-static sotto_status place_columns(struct ask_table *t, const struct csv *c)
+static sotto_status place_columns(struct ask_table *t, const char *const *header, size_t columns,
+                                  char separator)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_table_encoding *e = t->plan->schema;
     size_t *where = NULL;
     NEW(where, e->count + 1);
     size_t *label = &where[e->count];
-    TRY(encoding_place_all(where, label, e, e->header ? (const char *const *)c->cells : NULL, c->columns,
-                           t->path));
-    if (t->plan->used[e->count] && *label == c->columns)
+    TRY(encoding_place_all(where, label, e, header, columns, t->path));
+    if (t->plan->used[e->count] && *label == columns)
         FAIL(SOTTO_EFORMAT, "%s: column '%.80s' is missing; a query needs it", t->path, e->label);
     if (t->person) {
-        t->who = e->header ? where[encoding_find(e, t->person)] : e->person_at;
-        if (t->who >= c->columns)
+        t->who = header ? where[encoding_find(e, t->person)] : e->person_at;
+        if (t->who >= columns)
             FAIL(SOTTO_EFORMAT, "%s: column '%.80s' is missing; {person} needs it", t->path, t->person);
     }
     t->where = where;
-    t->columns = c->columns;
-    t->style.separator = c->separator;
-    t->style.empty_row = c->columns == 1; /* its cell is missing */
+    t->columns = columns;
+    t->style.separator = separator;
+    t->style.keep = true;
+    t->style.empty_row = columns == 1; /* its cell is missing */
     where = NULL;
 done:
     base_free(where);
@@ -98,10 +111,21 @@ static sotto_status try_header(struct ask_table *t, const char *text, size_t siz
     const struct csv_style style = {.separator = separator, .detect = !separator};
     struct csv c = {0};
     TRY(parse_text(&c, text, size, t, &style));
-    TRY(place_columns(t, &c));
+    TRY(place_columns(t, (const char *const *)c.cells, c.columns, c.separator));
 done:
     csv_clear(&c);
     return status;
+}
+
+/* Without names the schema alone says which columns there are, and the file's name what divides them. */
+static sotto_status place_by_schema(struct ask_table *t)
+{
+    const struct sotto_table_encoding *e = t->plan->schema;
+    const size_t length = strlen(t->path);
+    const bool tabs = length > 4 && strcmp(t->path + length - 4, ".tsv") == 0;
+    if (t->source.size == t->offset)
+        return status_fail(SOTTO_EFORMAT, "%s: contains no rows; expected at least one", t->path);
+    return place_columns(t, NULL, e->count + (e->label != NULL), tabs ? '\t' : ',');
 }
 
 /* The header alone decides how columns are divided, so that no record does. */
@@ -109,14 +133,11 @@ static sotto_status read_header(struct ask_table *t)
 {
     sotto_status status = SOTTO_OK;
     static const char separators[] = ",;\t|";
-    const size_t size = t->source.size < BLOCK ? t->source.size : BLOCK;
+    const size_t left = t->source.size - t->offset, size = left < BLOCK ? left : BLOCK;
     size_t start = 0, lines = 0;
     char *text = NULL;
     NEW(text, size + 1);
-    TRY(source_read(&t->source, text, 0, size));
-    t->line = 1;
-    if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
-        start = 3;
+    TRY(source_read(&t->source, text, t->offset, size));
     for (; start < size && (text[start] == '\n' || (text[start] == '\r' && text[start + 1] == '\n')); start++)
         t->line += text[start] == '\n';
     size_t bytes = end_of_rows(&lines, text + start, size - start, true);
@@ -125,7 +146,7 @@ static sotto_status read_header(struct ask_table *t)
         (void)try_header(t, text + start, bytes, *s);
     if (!t->where)
         TRY(try_header(t, text + start, bytes, 0));
-    t->offset = start + bytes;
+    t->offset += start + bytes;
     t->line += lines;
 done:
     base_free(text);
@@ -135,12 +156,17 @@ done:
 static sotto_status open_source(struct ask_table *t)
 {
     sotto_status status = SOTTO_OK;
+    char start[3] = {0};
     t->block = t->block ? t->block : BLOCK;
     t->style.ctx = t->ctx;
     TRY(source_open(&t->source, t->path, t->ctx));
     t->opened = true;
-    if (t->plan->schema->header)
-        TRY(read_header(t));
+    t->line = 1;
+    if (t->source.size >= sizeof start)
+        TRY(source_read(&t->source, start, 0, sizeof start));
+    if (memcmp(start, "\xef\xbb\xbf", sizeof start) == 0)
+        t->offset = sizeof start; /* the mark that some programs put before text */
+    TRY(t->plan->schema->header ? read_header(t) : place_by_schema(t));
 done:
     return status;
 }
@@ -158,8 +184,8 @@ struct block {
     size_t size, room, line;
     struct csv c;
     struct ask_mark *marks; /* of each row; NULL: no persons */
-    bool *left_out;
-    size_t *shares; /* (kept rows) of how many rows of its person each is one */
+    bool *left_out;         /* first rows that name nobody, then those beyond the cap */
+    size_t *shares;         /* (kept rows) of how many rows of its person each is one */
 };
 struct summing {
     struct ask_table *t;
@@ -171,8 +197,8 @@ struct summing {
     size_t threads, count, read, kept;
 };
 
-/* Up to the end of the last row in so many bytes, or in twice as many where none ends. A row that is longer than any is cut, for the
- * reader to refuse. */
+/* Up to the end of the last row in so many bytes, or in twice as many where none ends. Where that goes on for too long, a quote is not
+ * closed, and rows end where lines do. */
 static sotto_status fill_block(struct block *b, struct ask_table *t)
 {
     sotto_status status = SOTTO_OK;
@@ -194,7 +220,7 @@ static sotto_status fill_block(struct block *b, struct ask_table *t)
         end = memchr(b->text, '"', bytes) ? end_of_rows(&lines, b->text, bytes, false)
                                           : end_of_plain_rows(&lines, b->text, bytes);
         if (end == 0 && bytes >= LONGEST_ROW)
-            end = bytes;
+            end = end_of_plain_rows(&lines, b->text, bytes);
     }
     b->size = end;
     b->line = t->line;
@@ -204,15 +230,19 @@ done:
     return status;
 }
 
+/* Rows that name no person belong to nobody whose privacy the answers could spend, and are left out. */
 static sotto_status mark_rows(struct block *b, const struct summing *s)
 {
     sotto_status status = SOTTO_OK;
-    const struct ask_table *t = s->t;
+    size_t named = 0;
     NEW(b->marks, b->c.rows);
-    for (size_t i = 0; i < b->c.rows; i++)
-        if (!ask_persons_mark(&b->marks[i], &s->persons, csv_cell(&b->c, i, t->who)))
-            FAIL(SOTTO_EFORMAT, "%s:%zu: column '%s' names no person ('%.20s'); expected one in every row",
-                 t->path, b->c.lines[i], t->person, csv_cell(&b->c, i, t->who));
+    NEW(b->left_out, b->c.rows);
+    for (size_t i = 0; i < b->c.rows; i++) {
+        const char *who = csv_cell(&b->c, i, s->t->who);
+        b->left_out[i] = strchr(who, SPOILT) || !ask_persons_mark(&b->marks[named], &s->persons, who);
+        named += !b->left_out[i];
+    }
+    csv_remove_rows(&b->c, b->left_out);
 done:
     return status;
 }
@@ -226,6 +256,7 @@ static sotto_status cut_block(void *arg, size_t chunk, int thread)
     (void)thread;
     style.columns = s->t->columns;
     style.line = b->line;
+    mend_bytes(b->text, b->size, s->t->plan->schema->text);
     TRY(parse_text(&b->c, b->text, b->size, s->t, &style));
     if (s->t->person)
         TRY(mark_rows(b, s));
@@ -271,7 +302,6 @@ static sotto_status cap_block(struct block *b, struct summing *s)
     const bool some = ask_counts_persons(s->t->plan), parts = ask_is_per_person(s->t->plan);
     size_t kept = 0;
     uint32_t count;
-    NEW(b->left_out, b->c.rows);
     NEW(b->shares, b->c.rows);
     for (size_t i = 0; i < b->c.rows; i++) {
         size_t most = s->t->most;
@@ -322,29 +352,12 @@ static void clear_block(struct block *b)
     b->left_out = NULL;
 }
 
-/* A table whose first block says how it is divided. */
-static sotto_status detect_columns(struct summing *s)
-{
-    sotto_status status = SOTTO_OK;
-    struct csv c = {0};
-    const size_t length = strlen(s->t->path);
-    const bool tabs = length > 4 && strcmp(s->t->path + length - 4, ".tsv") == 0;
-    const struct csv_style style = {.separator = tabs ? '\t' : ',', .ctx = s->t->ctx}; /* no row decides */
-    TRY(parse_text(&c, s->blocks[0].text, s->blocks[0].size, s->t, &style));
-    TRY(place_columns(s->t, &c));
-done:
-    csv_clear(&c);
-    return status;
-}
-
 static sotto_status sum_blocks(struct summing *s)
 {
     sotto_status status = SOTTO_OK;
     struct ask_table *t = s->t;
     for (s->count = 0; s->count < s->threads && t->offset < t->source.size; s->count++)
         TRY(fill_block(&s->blocks[s->count], t));
-    if (!t->where)
-        TRY(detect_columns(s));
     TRY(par_each(s->count, t->ctx, cut_block, s));
     for (size_t k = 0; k < s->count && s->counting; k++)
         TRY(count_rows(&s->blocks[k], s));
@@ -431,12 +444,9 @@ sotto_status ask_table_sum(int64_t *sums, size_t *rows, size_t *persons, struct 
     TRY(make_room(&s, sums));
     if (!t->opened)
         TRY(open_source(t));
-    t->line = t->line ? t->line : 1;
     if (s.counting)
         TRY(sum_all(&s));
     TRY(sum_all(&s));
-    if (!t->where)
-        FAIL(SOTTO_EFORMAT, "%s: contains no rows; expected at least one", t->path);
     for (size_t k = 1; k < s.threads && s.sums[k]; k++)
         for (size_t c = 0; c < t->plan->sums; c++)
             sums[c] += s.sums[k][c];

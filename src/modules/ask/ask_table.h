@@ -19,14 +19,14 @@ struct ask_table {
     size_t who;             /* the person's */
     size_t offset, line;    /* what comes next */
 };
-/** Opens a file and reads its header, which says nothing about a record. A pipe, and a table without a header, wait for
- *  ask_table_sum().
+/** Opens a file and reads its header, which says nothing about a record. A pipe waits for ask_table_sum().
  *  Returns: ENOENT, EIO; EFORMAT: no row of names, or other columns than the schema's; ENOMEM */
 sotto_status ask_table_open(struct ask_table *t);
-/** Out:     sums      (plan->sums), which start as zeros
+/** No row is refused. One that is not of the table's form has missing values; one that names no person is left out.
+ *  Out:     sums      (plan->sums), which start as zeros
  *           *rows     that were counted
  *           *persons  whose rows they are; 0: records
- *  Returns: EIO, EFORMAT, ENOMEM, ESTOPPED */
+ *  Returns: EIO, ENOMEM, ESTOPPED; of a pipe as ask_table_open() */
 sotto_status ask_table_sum(int64_t *sums, size_t *rows, size_t *persons, struct ask_table *t);
 /** Harmless on {0}. */
 void ask_table_close(struct ask_table *t);

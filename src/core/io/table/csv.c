@@ -233,6 +233,7 @@ static sotto_status csv_measure(struct csv *out, struct bad_rows *bad, struct sc
             continue;
         }
         TRY(note_bad_row(bad, start.line));
+        out->rows += s.style.keep;
         s = start;
         skip_line(&s);
     }
@@ -242,11 +243,11 @@ done:
     return status;
 }
 
-static sotto_status csv_judge(const struct csv *c, const struct bad_rows *bad, bool drop)
+static sotto_status csv_judge(const struct csv *c, const struct bad_rows *bad, const struct csv_style *style)
 {
     char lines[400];
     size_t n = bad->shown.count;
-    if (n == 0 || (drop && n <= c->rows))
+    if (n == 0 || style->keep || (style->drop && n <= c->rows))
         return SOTTO_OK;
     line_list_text(lines, &bad->shown);
     if (n == 1)
@@ -262,12 +263,17 @@ static sotto_status csv_cut(struct csv *out, const struct bad_rows *bad, struct 
     size_t rows = 0, skipped = 0, cells;
     while (next_row(&s)) {
         TRY(csv_ask(&s, rows + skipped));
-        if (skipped < bad->shown.count && bad->lines[skipped] == s.line) {
+        const bool is_bad = skipped < bad->shown.count && bad->lines[skipped] == s.line;
+        if (!is_bad || s.style.keep)
+            out->lines[rows] = s.line;
+        if (is_bad) {
+            for (cells = 0; s.style.keep && cells < out->columns; cells++)
+                out->cells[rows * out->columns + cells] = s.end; /* it is empty */
             skip_line(&s);
             skipped++;
+            rows += s.style.keep;
             continue;
         }
-        out->lines[rows] = s.line;
         TRY(take_row(&cells, &s, out->cells + rows * out->columns, NULL));
         rows++;
     }
@@ -336,7 +342,7 @@ static sotto_status parse_owned(struct csv *out, char *text, size_t size, const 
     struct csv c = {.name = name, .text = text, .separator = s.style.separator};
     NEW(scratch, size + 1);
     TRY(csv_measure(&c, &bad, s, scratch));
-    TRY(csv_judge(&c, &bad, s.style.drop));
+    TRY(csv_judge(&c, &bad, &s.style));
     NEW_ROWS(c.cells, c.rows, c.columns);
     NEW(c.lines, c.rows);
     TRY(csv_cut(&c, &bad, s));

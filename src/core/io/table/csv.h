@@ -19,6 +19,7 @@ struct csv_style {
     bool detect;    /* instead: comma, semicolon, tab or bar, whichever the first lines show */
     bool by_header; /* that the first line alone shows, so that no row decides */
     bool drop;      /* rows that are not of the table's form are left out, not refused */
+    bool keep;      /* instead: they have empty cells, `columns` each; no row is refused or lost */
     /* an empty line is a row, not skipped: for tables of one column, whose cell may be empty */
     bool empty_row;
     bool trim;                       /* blanks around cells are not part of them (Adult: ", ") */

@@ -44,7 +44,7 @@ struct sotto_ask {
  *  Out:     *certificate  as saved; sotto_certificate_free()
  *  Returns: EUSAGE   a query, which is named with the character; nothing is read and nothing charged
  *           ECONFIG  the schema
- *           EFORMAT  the header of a file, before the charge; a row, or anything of a pipe: what was charged stays charged
+ *           EFORMAT  the header of a file, before the charge; that of a pipe: what was charged stays charged. No row is refused
  *           others as sotto_dp_release() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ask(struct sotto_certificate **certificate,
                                                   const struct sotto_ask *ask,
