@@ -140,6 +140,22 @@ sotto_status labels_check_first(const int64_t *y, size_t n, size_t classes, cons
         path, (long long)most);
 }
 
+sotto_status labels_majority(struct majority *out, const int64_t *labels, const int64_t *rows, size_t n,
+                             size_t classes)
+{
+    struct sotto_array occurs = {0};
+    TRY_OR_RETURN(sotto_array_make(&occurs, SOTTO_I8, 1, &classes));
+    int64_t *of = occurs.data;
+    for (size_t i = 0; i < n; i++)
+        of[labels[rows ? rows[i] : (int64_t)i]]++;
+    size_t most = 0;
+    for (size_t k = 1; k < classes; k++)
+        most = of[k] > of[most] ? k : most;
+    *out = (struct majority){most, (double)of[most] / (double)n};
+    sotto_array_clear(&occurs);
+    return SOTTO_OK;
+}
+
 /* Replaces x and y by their rows `indices`, which are left in *rows. */
 static sotto_status select_rows(struct head_inputs *in, struct sotto_array *rows, const char *path,
                                 const char *features)

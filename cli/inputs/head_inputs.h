@@ -35,6 +35,14 @@ sotto_status option_labels_from(int64_t *first, const struct options *o);
 /* EINVAL where labels (n) run from 1 to `classes` (0: unknown, to any number above 1) and --labels-from was not given. */
 sotto_status labels_check_first(const int64_t *y, size_t n, size_t classes, const char *path,
                                 const struct options *o);
+/* The most frequent of the labels (of equals the first) of `rows` (n; NULL: all), and its share: what whoever always answers with it has
+ * right. ENOMEM. */
+struct majority {
+    size_t label;
+    double share;
+};
+sotto_status labels_majority(struct majority *out, const int64_t *labels, const int64_t *rows, size_t n,
+                             size_t classes);
 sotto_status head_recipe_read(struct sotto_head_recipe *r, const struct options *o);
 /* EUSAGE: an option was given that the trainer does not use. */
 sotto_status head_recipe_refuse_unused(const struct sotto_head_recipe *r, const struct options *o);

@@ -24,7 +24,8 @@ sotto_status image_provenance_save(const char *output, const struct sotto_datase
  * asked. */
 struct encoder_quality {
     size_t train, test;
-    double knn, linear; /* accuracies: k-NN (k = 20, cosine); a linear head by the default recipe */
+    double knn;                         /* accuracy of k-NN (k = 20, cosine) */
+    struct sotto_answer_quality linear; /* a linear head by the default recipe */
 };
 /** EINVAL: no labels, or one of the parts is empty. x (rows, width). */
 sotto_status encoder_quality_measure(struct encoder_quality *out, const struct sotto_dataset *data,

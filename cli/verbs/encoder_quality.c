@@ -31,8 +31,9 @@ static sotto_status take_part(struct part *p, const struct sotto_dataset *data,
     return SOTTO_OK;
 }
 
-static sotto_status linear_probe(double *accuracy, const struct part *train, const struct part *test,
-                                 size_t width, size_t classes, uint64_t seed, const struct sotto_context *ctx)
+static sotto_status linear_probe(struct sotto_answer_quality *out, const struct part *train,
+                                 const struct part *test, size_t width, size_t classes, uint64_t seed,
+                                 const struct sotto_context *ctx)
 {
     struct sotto_head_recipe recipe;
     struct sotto_head *head = NULL;
@@ -43,15 +44,7 @@ static sotto_status linear_probe(double *accuracy, const struct part *train, con
     TRY(sotto_head_train(&head, train->x.data, train->y.data, train->n, width, classes, &recipe, ctx));
     TRY(sotto_array_make(&logits, SOTTO_F4, 2, (const size_t[]){test->n, classes}));
     TRY(sotto_head_predict(logits.data, head, test->x.data, test->n, width, 1, ctx));
-    size_t hits = 0;
-    for (size_t i = 0; i < test->n; i++) {
-        const float *row = (const float *)logits.data + i * classes;
-        size_t best = 0;
-        for (size_t k = 1; k < classes; k++)
-            best = row[k] > row[best] ? k : best;
-        hits += (int64_t)best == ((const int64_t *)test->y.data)[i];
-    }
-    *accuracy = (double)hits / (double)test->n;
+    TRY(sotto_answer_quality(out, NULL, logits.data, 1, test->y.data, test->n, classes));
 done:
     sotto_array_clear(&logits);
     sotto_head_free(head);

@@ -62,16 +62,17 @@ static void print_result(const struct sotto_array *x, const struct encoder_quali
         printf("{\"schema\": \"sotto.embed/1\", \"rows\": %zu, \"width\": %zu, \"evaluation\": "
                "{\"train_rows\": %zu, "
                "\"test_rows\": %zu, \"knn_accuracy\": %.9g, \"linear_accuracy\": %.9g}}\n",
-               x->shape[0], x->shape[1], q->train, q->test, q->knn, q->linear);
+               x->shape[0], x->shape[1], q->train, q->test, q->knn, q->linear.accuracy.estimate);
     else if (json)
         printf("{\"schema\": \"sotto.embed/1\", \"rows\": %zu, \"width\": %zu, \"evaluation\": null}\n",
                x->shape[0], x->shape[1]);
     else
         printf("%zu embeddings of width %zu\n", x->shape[0], x->shape[1]);
     if (!json && q)
-        printf("accuracy of k-NN (k = 20, cosine) %.4f, of a linear head %.4f; fitted on %zu rows, tested on "
-               "%zu others\n",
-               q->knn, q->linear, q->train, q->test);
+        printf("accuracy of k-NN (k = 20, cosine) %.4f, of a linear head %.4f (balanced %.4f); fitted on %zu "
+               "rows, tested on %zu others, of which class %zu has a share of %.4f\n",
+               q->knn, q->linear.accuracy.estimate, q->linear.balanced.estimate, q->train, q->test,
+               q->linear.majority, q->linear.majority_share);
 }
 
 static int fixed_features(const struct options *o)

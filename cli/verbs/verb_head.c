@@ -22,7 +22,7 @@ static const struct option_row rows[] = {
     OPTION_END};
 
 static void print_result(const struct sotto_head *h, const struct head_inputs *in, double accuracy,
-                         size_t parameters, const char *output, int json)
+                         const struct majority *frequent, size_t parameters, const char *output, int json)
 {
     if (json)
         printf(
@@ -32,10 +32,12 @@ static void print_result(const struct sotto_head *h, const struct head_inputs *i
             in->n, in->d, in->classes, parameters, accuracy, sotto_head_recipe_hash(h),
             sotto_head_data_sha256(h));
     else
-        printf("%s: %zu parameters, trained on %zu records of %zu classes, training accuracy %.4f\n"
-               "recipe %.16s..., data %.16s...\n",
-               output, parameters, in->n, in->classes, accuracy, sotto_head_recipe_hash(h),
-               sotto_head_data_sha256(h));
+        printf(
+            "%s: %zu parameters, trained on %zu records of %zu classes, training accuracy %.4f (who always "
+            "answers class %zu: %.4f)\n"
+            "recipe %.16s..., data %.16s...\n",
+            output, parameters, in->n, in->classes, accuracy, frequent->label, frequent->share,
+            sotto_head_recipe_hash(h), sotto_head_data_sha256(h));
 }
 
 static const char *const private_options[] = {
@@ -198,6 +200,7 @@ static sotto_status train_open(struct sotto_head **h, const struct head_inputs *
     const char *output = option_text(o, "output");
     size_t parameters = 0;
     double accuracy = 0;
+    struct majority frequent;
     struct sotto_canaries *canaries = NULL;
     struct head_inputs trained;
     const struct sotto_head_files files = verb_head_files(o);
@@ -206,11 +209,12 @@ static sotto_status train_open(struct sotto_head **h, const struct head_inputs *
     TRY(sotto_head_train(h, trained.x.data, trained.y.data, trained.n, in->d, in->classes, r, ctx));
     TRY(sotto_head_note_files(*h, &files, ctx));
     TRY(sotto_head_accuracy(&accuracy, *h, in->x.data, in->y.data, in->n, in->d, ctx));
+    TRY(labels_majority(&frequent, in->y.data, NULL, in->n, in->classes));
     TRY(verb_head_save_open(*h, in, o));
     if (canaries)
         TRY(sotto_canaries_ask(canaries, verb_head_answers, *h, ctx));
     sotto_head_parameters(*h, &parameters);
-    print_result(*h, in, accuracy, parameters, output, json);
+    print_result(*h, in, accuracy, &frequent, parameters, output, json);
 done:
     sotto_canaries_free(canaries);
     return status;

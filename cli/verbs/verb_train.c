@@ -67,7 +67,7 @@ static sotto_status read_options(struct sotto_train_options *t, const struct opt
 }
 
 static void print_result(const struct sotto_train_result *r, const struct sotto_network *n, const char *path,
-                         const char *model, int json)
+                         const struct majority *frequent, const char *model, int json)
 {
     char choice[AUTOTUNE_OUTPUT];
     autotune_output(choice, &r->choice, "records", json);
@@ -80,10 +80,10 @@ static void print_result(const struct sotto_train_result *r, const struct sotto_
                r->loss, r->accuracy, r->seconds, r->records_per_second, r->dtype, r->backend, choice,
                sotto_network_sha256(n));
     else
-        printf("%s: %s of %zu parameters, %llu steps, loss %.4f nats and accuracy %.4f over the last epoch, "
-               "%.1f s, %.0f records/s\n%s\n",
+        printf("%s: %s of %zu parameters, %llu steps, loss %.4f nats and accuracy %.4f over the last epoch "
+               "(who always answers class %zu: %.4f), %.1f s, %.0f records/s\n%s\n",
                path, model, sotto_network_parameters(n), (unsigned long long)r->steps, r->loss, r->accuracy,
-               r->seconds, r->records_per_second, choice);
+               frequent->label, frequent->share, r->seconds, r->records_per_second, choice);
 }
 
 static sotto_status verb_train_answers(float *logits, const void *network,
@@ -205,6 +205,7 @@ static sotto_status verb_train_network(const struct options *o, const struct sot
     struct sotto_array chosen = {0};
     struct sotto_network *network = NULL;
     struct sotto_canaries *canaries = NULL;
+    struct majority frequent;
     const char *output = option_text(o, "output");
     char snapshots[4096];
     struct sotto_context together = *ctx;
@@ -235,7 +236,8 @@ static sotto_status verb_train_network(const struct options *o, const struct sot
         TRY(sotto_canaries_ask(canaries, verb_train_answers, network, ctx));
     if (!option_given(o, "checkpoint"))
         sotto_train_forget(checkpoint);
-    print_result(&result, network, output, sotto_network_recipe(network)->model, json);
+    TRY(labels_majority(&frequent, data->labels, chosen.data, chosen.count, sotto_network_classes(network)));
+    print_result(&result, network, output, &frequent, sotto_network_recipe(network)->model, json);
 done:
     sotto_network_free(network);
     sotto_canaries_free(canaries);

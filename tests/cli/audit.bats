@@ -30,6 +30,13 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   run -1 grep -q 'ml.csv' out/report.html out/report.json
 }
 
+@test "accuracy stands beside balanced accuracy and the share of the most frequent class" {
+  awk 'BEGIN { for (i = 0; i < 90; i++) print i < 10 ? 0 : 1 }' > y.csv
+  awk 'BEGIN { for (i = 0; i < 90; i++) print "0," 1 + i / 100 }' > l.csv # class 1, whatever comes
+  run "$SOTTO" audit --member-logits l.csv --nonmember-logits l.csv --member-labels y.csv --nonmember-labels y.csv -o skewed
+  [[ "$output" == *$'\n'"accuracy of the model: 88.9 [80.5, 94.5] % on members, 88.9 [80.5, 94.5] % on non-members (balanced 50 %; who always answers class 1: 88.9 %)"$'\n'* ]] || { echo "$output"; false; }
+}
+
 @test "--json prints exactly one object with the contract's members" {
   logits --json > o.json 2> err.txt
   [ "$(wc -l < o.json)" -eq 1 ]

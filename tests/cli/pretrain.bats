@@ -121,6 +121,8 @@ expect() {
   run "$SOTTO" embed --random keras-simclr --data synthetic-images-n140 --evaluate --quiet --json
   [ "$status" -eq 0 ]
   [[ "$output" == *'"evaluation": {"train_rows": 120, "test_rows": 20, "knn_accuracy": 0.'* ]]
+  run "$SOTTO" embed --encoder scattering --data synthetic-images-n140 --evaluate --quiet
+  [[ "${lines[1]}" =~ \(balanced\ 0\.[0-9]{4}\).*'tested on 20 others, of which class '[0-9]' has a share of 0.'[1-9] ]] || { echo "$output"; false; }
 }
 
 @test "fixed features need no encoder file" {

@@ -27,6 +27,13 @@ teardown() { cd /; rm -rf "$dir"; }
   run "$SOTTO" train "${tiny[@]}"
   [ "$status" -eq 0 ]
   [ "${lines[1]}" = "f32 on dnnl (too short a run to measure)" ]
+  [[ "${lines[0]}" == *" over the last epoch (who always answers class "?": 0."* ]]
+  "$SOTTO" embed --data "$data" --encoder scattering --labels-out y.npy -o x.npy --quiet > said
+  sed -n 's/.*who always answers class \([0-9]\): \(0\.[0-9]*\).*/\1 \2/p' <<< "${lines[0]}" > found
+  python3 -c 'import sys
+y = list(open("y.npy", "rb").read()[-8 * 56::8])
+most = max(range(10), key=y.count)
+print(most, "%.4f" % (y.count(most) / 56))' | diff - found
   run "$SOTTO" train "${tiny[@]}" --dtype f32 --backend ref
   [ "${lines[1]}" = "f32 on ref (as asked)" ]
   run "$SOTTO" train "${tiny[@]}" --json

@@ -134,6 +134,29 @@ static void membership_cell(char out[CELL], const void *of, long row, size_t col
         snprintf(out, CELL, "not measurable");
 }
 
+/* Of the model under attack; accuracy says little where one class is frequent. */
+static void add_accuracy(char **text, size_t *used, const struct sotto_audit_accuracies *a)
+{
+    char line[2 * LINE], cells[2][CELL];
+    size_t most = 0;
+    double balanced = 0;
+    if (!a)
+        return;
+    for (size_t i = 0; i < a->class_count; i++) {
+        balanced += a->by_class[i].accuracy.rate.estimate / (double)a->class_count;
+        most = a->by_class[i].accuracy.n > a->by_class[most].accuracy.n ? i : most;
+    }
+    percent_cell(cells[0], &a->member.rate);
+    percent_cell(cells[1], &a->nonmember.rate);
+    snprintf(
+        line, sizeof line,
+        "\naccuracy of the model: %s on members, %s on non-members (balanced %.3g %%; who always answers "
+        "class %zu: %.3g %%)\n",
+        cells[0], cells[1], 100 * balanced, a->by_class[most].class_number,
+        100 * (double)a->by_class[most].accuracy.n / (double)a->nonmember.n);
+    audit_summary_add(text, used, line);
+}
+
 /* What would make the numbers above mean something else. */
 static void add_checks(char **text, size_t *used, const struct sotto_audit_result *r)
 {
@@ -269,6 +292,7 @@ static void add_membership(char **text, size_t *used, const struct sotto_audit_r
     add_table(text, used, membership_cell, &m, r->attack_count, m.count + 4);
     for (size_t i = 0; i < r->attack_count; i++)
         add_p_values(text, used, &r->attacks[i]);
+    add_accuracy(text, used, r->accuracy);
     add_claim(text, used, r->claim);
     add_one_run(text, used, r);
     add_checks(text, used, r);
