@@ -385,28 +385,29 @@ static const struct action {
     const char *name, *argument; /* argument: NULL for none */
     sotto_status (*run)(const struct options *o, const struct sotto_context *ctx, int json);
     const char *options[24]; /* that mean something to it */
-} actions[] = {{"list", NULL, run_list, {NULL}},
-               {"info", "NAME", run_info, {NULL}},
-               {"import",
-                "PATH",
-                run_import,
-                {"name",   "size", "label",     "labels-from",   "attribute", "part",           "dataset-id",
-                 "schema", "loci", "absent",    "separator",     "encoding",  "decimal",        "missing",
-                 "types",  "drop", "no-header", "drop-bad-rows", "person",    "rows-per-person"}},
-               {"fetch", "NAME", run_fetch, {"size", "label", "attribute", "url", "sha256", "keep", "yes"}},
-               {"verify", "NAME", run_verify, {NULL}},
-               {"loci", "NAME", run_loci, {"output"}},
-               {"check", "[NAME]", run_check, {"features", "labels", "labels-from", "indices", "classes"}},
-               {"schema",
-                "TABLE",
-                run_schema,
-                {"output", "state", "label", "separator", "encoding", "decimal", "missing", "types", "drop",
-                 "no-header", "drop-bad-rows", "person", "rows-per-person"}},
-               {"split",
-                "NAME",
-                run_split,
-                {"parts", "seed", "output", "schema", "one-hot", "fit-on", "fit-table", "dataset-id",
-                 "private-fit", "ledger"}}};
+} actions[] = {
+    {"list", NULL, run_list, {NULL}},
+    {"info", "NAME", run_info, {NULL}},
+    {"import", "PATH", run_import, {"name",           "size",          "label",      "labels-from",
+                                    "attribute",      "part",          "dataset-id", "schema",
+                                    "loci",           "absent",        "separator",  "encoding",
+                                    "decimal",        "missing",       "types",      "drop",
+                                    "no-header",      "drop-bad-rows", "person",     "rows-per-person",
+                                    "drop-bad-images"}},
+    {"fetch", "NAME", run_fetch, {"size", "label", "attribute", "url", "sha256", "keep", "yes"}},
+    {"verify", "NAME", run_verify, {NULL}},
+    {"loci", "NAME", run_loci, {"output"}},
+    {"check", "[NAME]", run_check, {"features", "labels", "labels-from", "indices", "classes"}},
+    {"schema",
+     "TABLE",
+     run_schema,
+     {"output", "state", "label", "separator", "encoding", "decimal", "missing", "types", "drop", "no-header",
+      "drop-bad-rows", "person", "rows-per-person"}},
+    {"split",
+     "NAME",
+     run_split,
+     {"parts", "seed", "output", "schema", "one-hot", "fit-on", "fit-table", "dataset-id", "private-fit",
+      "ledger"}}};
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
 static bool verb_data_has(const struct action *action, const char *option)

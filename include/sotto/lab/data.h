@@ -96,6 +96,10 @@ struct sotto_import_options {
     /** Second label of images: a column of labels.csv. */
     const char *attribute;
     const char *part; /**< of STL-10: "labelled" (default) or "unlabelled" */
+    /** 1: images that are damaged or of a kind that is not read are left out, each named in a warning; at most half of them,
+     *  and not all of a class. What happens to an image depends on that image only, but how many are left is no secret
+     *  then. [0: the set is refused] */
+    int drop_bad_images;
     /** Identity of the records, below 128 bytes, not a registered name (those are public sets); NULL: NAME-<16 random
      *  hexadecimal digits>. */
     const char *dataset_id;

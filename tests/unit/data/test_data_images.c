@@ -72,8 +72,8 @@ TEST(damaged_images_are_refused)
 {
     struct blob b;
     refuse_image(NULL, 0, "is empty");
-    refuse_image((const unsigned char *)"GIF89a..", 8,
-                 "is neither JPEG, PNG nor binary PGM (starts with 4749)");
+    refuse_image((const unsigned char *)"%PDF-1.7", 8,
+                 "is neither JPEG, PNG nor binary PGM (starts with 2550)");
     files_jpeg(&b, 16, 16, 3, 50);
     refuse_image(b.data, b.size / 2, "damaged JPEG: ");
     refuse_image(b.data, b.size - 2, "damaged JPEG: ");
@@ -86,6 +86,24 @@ TEST(damaged_images_are_refused)
     files_png(&b, 16, 16, 1, 50);
     b.data[16] = 0x7f; /* width in the header: 2^31 */
     refuse_image(b.data, b.size, "");
+}
+
+TEST(images_of_other_kinds_are_named)
+{
+    static const struct {
+        unsigned char bytes[13];
+        const char *kind;
+    } kinds[] = {{"GIF89a\1\0\1\0\0\0", "is a GIF image"}, {"RIFF\4\0\0\0WEBP", "is a WebP image"},
+                 {"II*\0\10\0\0\0", "is a TIFF image"},    {"MM\0*\0\0\0\10", "is a TIFF image"},
+                 {"\0\0\0\30ftypheic", "is a HEIF image"}, {"BM\66\0\0\0", "is a BMP image"},
+                 {"II+\0\10\0\0\0", "is a TIFF image"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        refuse_image(kinds[i].bytes, sizeof kinds[i].bytes, kinds[i].kind);
+        assert_non_null(strstr(sotto_error_text(), "expected JPEG or PNG"));
+        assert_non_null(strstr(sotto_error_hint(), "drop_bad_images"));
+    }
+    refuse_image((const unsigned char *)"RIFF\4\0\0\0WAVE", 12, "is neither JPEG, PNG nor binary PGM");
+    refuse_image((const unsigned char *)"RIFF\4\0\0\0WEB", 11, "is neither JPEG, PNG nor binary PGM");
 }
 
 TEST(binary_pgm_is_read)
@@ -244,6 +262,42 @@ TEST(folders_of_images_refuse)
     files_folder(folder);
     files_write_text(folder, "notes.txt", "nothing");
     refuse_path(folder, SOTTO_EFORMAT, "not a layout that can be imported (first of 1 files: notes.txt)");
+    files_remove(folder);
+}
+
+/* Whether an image is left out depends on it alone; size and colours on what is left alone. */
+TEST(bad_images_are_left_out)
+{
+    static const struct sotto_import_options drop = {.drop_bad_images = 1};
+    char folder[64];
+    struct blob b;
+    struct sotto_dataset *d = NULL, *same = NULL;
+    files_folder(folder);
+    put_png(folder, "train/a/1.png", 4, 4, 1, 1);
+    put_png(folder, "train/b/2.png", 4, 4, 1, 2);
+    put_png(folder, "test/a/3.png", 4, 4, 1, 3);
+    put_png(folder, "test/b/4.png", 5, 5, 1, 4);
+    assert_int_equal(sotto_dataset_open_files(&same, folder, &drop, NULL), SOTTO_OK);
+    files_png(&b, 5, 5, 3, 0); /* colour, of another size, and cut behind its header */
+    files_write(folder, "train/a/0.png", b.data, b.size - 20);
+    files_write(folder, "test/b/0.webp", "RIFF\4\0\0\0WEBP", 12);
+    files_write(folder, "test/b/5.png", "", 0);
+    refuse_path(folder, SOTTO_EFORMAT, "test/b/0.webp: is a WebP image");
+    assert_int_equal(sotto_dataset_open_files(&d, folder, &drop, NULL), SOTTO_OK);
+    assert_string_equal(d->sha256, same->sha256);
+    assert_int_equal(d->n, 4);
+    assert_int_equal(d->n_train, 2);
+    assert_int_equal(d->channels, 1);
+    assert_memory_equal(d->labels, same->labels, 4 * sizeof *d->labels);
+    assert_memory_equal(d->images, same->images, 4 * 16);
+    sotto_dataset_free(d);
+    sotto_dataset_free(same);
+    files_write(folder, "train/c/6.webp", "RIFF\4\0\0\0WEBP", 12);
+    assert_int_equal(sotto_dataset_open_files(&d, folder, &drop, NULL), SOTTO_EFORMAT);
+    assert_non_null(strstr(sotto_error_text(), "no image of the class 'c' can be read"));
+    files_write(folder, "train/c/7.webp", "RIFF\4\0\0\0WEBP", 12);
+    assert_int_equal(sotto_dataset_open_files(&d, folder, &drop, NULL), SOTTO_EFORMAT);
+    assert_non_null(strstr(sotto_error_text(), "5 of 9 images cannot be read"));
     files_remove(folder);
 }
 

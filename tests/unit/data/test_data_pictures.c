@@ -77,6 +77,28 @@ TEST(an_attribute_may_be_missing, .before = set_up, .after = tear_down)
     assert_non_null(strstr(sotto_error_text(), "no column 'race'"));
 }
 
+TEST(a_value_that_loses_all_its_images_is_named, .before = set_up, .after = tear_down)
+{
+    static const struct sotto_import_options drop = {.drop_bad_images = 1};
+    struct sotto_dataset *d = NULL;
+    add_image("a.png", 10);
+    add_image("b.png", 20);
+    add_image("c.png", 30);
+    files_write_text(folder, "d.jpg", "cut");
+    files_write_text(folder, "labels.csv",
+                     "path,label,attribute\na.png,1,x\nb.png,0,x\nc.png,0,y\nd.jpg,1,y\n");
+    assert_int_equal(sotto_dataset_open_files(&d, folder, &drop, NULL), SOTTO_OK);
+    assert_int_equal(d->n, 3);
+    check_row(d, 0, 20, 0, 0);
+    check_row(d, 1, 30, 0, 1);
+    check_row(d, 2, 10, 1, 0);
+    sotto_dataset_free(d);
+    files_write_text(folder, "labels.csv",
+                     "path,label,attribute\na.png,1,x\nb.png,0,x\nc.png,0,x\nd.jpg,1,y\n");
+    assert_int_equal(sotto_dataset_open_files(&d, folder, &drop, NULL), SOTTO_EFORMAT);
+    assert_non_null(strstr(sotto_error_text(), "no image of the attribute 'y' can be read"));
+}
+
 TEST(sets_as_published_are_not_read)
 {
     static const struct {

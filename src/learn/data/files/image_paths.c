@@ -8,8 +8,12 @@
 
 bool is_image(const char *name)
 {
-    return name_ends(name, ".png") || name_ends(name, ".jpg") || name_ends(name, ".jpeg") ||
-           name_ends(name, ".pgm");
+    static const char *const endings[] = {".png", ".jpg", ".jpeg", ".pgm",  ".webp", ".bmp",
+                                          ".gif", ".tif", ".tiff", ".heic", ".heif", ".avif"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (name_ends(name, endings[i]))
+            return true;
+    return false;
 }
 
 bool images_any(const struct bundle *b)
@@ -151,6 +155,7 @@ done:
 void images_arrange(struct image_list *l)
 {
     qsort(l->items, l->n, sizeof *l->items, by_split);
+    l->n_train = 0;
     while (l->n_train < l->n && l->items[l->n_train].split == 0)
         l->n_train++;
 }

@@ -22,6 +22,7 @@ struct image_list {
     size_t values; /* 0: no attribute */
     char **value_names;
 };
+/** By the ending; also of kinds that are not read, which image_probe() names. */
 bool is_image(const char *name);
 bool images_any(const struct bundle *b);
 /** EFORMAT: images at different depths, or deeper than split/class. Free with images_clear(). */
@@ -29,7 +30,7 @@ sotto_status images_list(struct image_list *out, const struct bundle *b);
 /** Numbers the distinct class_names by number where they are numbers, else by bytes: label of each image, and
  * *names of *count texts. Sorts the images by them. ENOMEM; what was made is in *names. */
 sotto_status images_number(struct image_list *l, char ***names, size_t *count);
-/** Final order (split, class, entry) and n_train, once all are numbered. */
+/** Final order (split, class, entry) and n_train, once all are numbered, and again once some are left out. */
 void images_arrange(struct image_list *l);
 void images_clear(struct image_list *l);
 

@@ -12,7 +12,8 @@ struct dataset_format {
     /* registered set (or the beginning of its parts' names) that alone has this layout, or NULL */
     const char *set;
     /* which import options mean something */
-    bool takes_size, takes_label, takes_part, takes_attribute, takes_schema, takes_loci, takes_person;
+    bool takes_size, takes_label, takes_part, takes_attribute, takes_schema, takes_loci, takes_person,
+        drops_images;
     /** By names inside, or by content where names say nothing. Cheap. */
     bool (*recognise)(const struct bundle *b);
     /** Fills an empty set; may put a short detail of its own into set.origin. Errors name the file. */

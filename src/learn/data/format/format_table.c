@@ -48,6 +48,11 @@ sotto_status format_read(struct dataset *d, const struct dataset_format **used, 
                                "%s: {separator}, {missing}, {types}, {drop}, {no_header} and {drop_bad_rows} "
                                "cannot be given for the layout '%s'; they describe tables",
                                b->origin, (*f)->name);
+        if (options && options->drop_bad_images && !(*f)->drops_images)
+            return status_fail(
+                SOTTO_EUSAGE,
+                "%s: {drop_bad_images} cannot be given for the layout '%s'; it is for files of images",
+                b->origin, (*f)->name);
         if (options && options->schema && !(*f)->takes_schema)
             return status_fail(SOTTO_EUSAGE,
                                "%s: a schema cannot be given for the layout '%s'; it describes tables",

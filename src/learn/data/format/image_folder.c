@@ -17,5 +17,6 @@ const struct dataset_format format_image_folder = {
     .name = "image-folder",
     .layout = "pictures as split/class/*.{png,jpg}, class/*.{png,jpg}, or *.{png,jpg} without labels",
     .takes_size = true,
+    .drops_images = true,
     .recognise = images_any,
     .read = read_images};

@@ -5,9 +5,10 @@
 #include "data/files/image_paths.h"
 #include "data/format/format.h"
 
-/** Images, labels and attribute as the list says, in its order; options: the size. EINVAL: many sizes and
- * none was asked for; EFORMAT: an image is damaged; the message names it. */
-sotto_status image_set_read(struct dataset *d, const struct bundle *b, const struct image_list *list,
+/** Images, labels and attribute as the list says, in its order; options: the size, and whether images that cannot be
+ * read leave the list. EINVAL: many sizes and none was asked for; EFORMAT: an image is damaged, and the message names
+ * it; or more than half of them, or all of a class, were left out. */
+sotto_status image_set_read(struct dataset *d, const struct bundle *b, struct image_list *list,
                             const struct sotto_import_options *options, const struct sotto_context *ctx);
 
 #endif

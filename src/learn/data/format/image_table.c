@@ -85,6 +85,7 @@ const struct dataset_format format_image_table = {
     .name = "picture-table",
     .layout = "labels.csv (path,label[,attribute][,split]) with pictures (label, attribute: other columns)",
     .takes_size = true,
+    .drops_images = true,
     .takes_label = true,
     .takes_attribute = true,
     .recognise = image_table_recognise,

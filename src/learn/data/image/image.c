@@ -70,6 +70,31 @@ static sotto_status probe_pgm(struct image_info *out, size_t *start, const unsig
     return SOTTO_OK;
 }
 
+/* Images that are known by their first bytes and not decoded. */
+static const char *foreign_kind(const unsigned char *data, size_t size)
+{
+    static const struct {
+        const char *name, *magic;
+        size_t at, bytes;
+    } kinds[] = {{"WebP", "WEBP", 8, 4},  {"GIF", "GIF8", 0, 4},   {"TIFF", "II*\0", 0, 4},
+                 {"TIFF", "MM\0*", 0, 4}, {"TIFF", "II+\0", 0, 4}, {"TIFF", "MM\0+", 0, 4},
+                 {"HEIF", "ftyp", 4, 4},  {"BMP", "BM", 0, 2}};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        if (size >= kinds[k].at + kinds[k].bytes &&
+            memcmp(data + kinds[k].at, kinds[k].magic, kinds[k].bytes) == 0)
+            return kinds[k].name;
+    return NULL;
+}
+
+static sotto_status refuse_foreign(const char *kind)
+{
+    sotto_status status = status_fail(SOTTO_EFORMAT, "is a %s image; expected JPEG or PNG", kind);
+    status_hint(
+        "put a JPEG or PNG in its place ('mogrify -format png FILE', then remove FILE), or import the "
+        "set with {drop_bad_images}, which leaves it out");
+    return status;
+}
+
 sotto_status image_probe(struct image_info *out, const unsigned char *data, size_t size)
 {
     sotto_status status = SOTTO_OK;
@@ -83,6 +108,8 @@ sotto_status image_probe(struct image_info *out, const unsigned char *data, size
         TRY(probe_pgm(&info, &start, data, size));
     else if (size == 0)
         FAIL(SOTTO_EFORMAT, "is empty; expected a JPEG, PNG or binary PGM image");
+    else if (foreign_kind(data, size))
+        TRY(refuse_foreign(foreign_kind(data, size)));
     else
         FAIL(SOTTO_EFORMAT, "is neither JPEG, PNG nor binary PGM (starts with %02x%02x)", data[0],
              size > 1 ? data[1] : 0);
@@ -143,6 +170,31 @@ static void split_planes(uint8_t *planes, const uint8_t *rows, size_t pixels, si
             planes[c * pixels + i] = rows[i * channels + c];
 }
 
+/* *rows: made here, the caller's to free, also on failure. */
+static sotto_status decode(uint8_t **rows, const struct image_info *info, size_t channels,
+                           const unsigned char *data, size_t size)
+{
+    *rows = base_alloc(info->height * info->width, channels);
+    if (!*rows)
+        return status_fail(SOTTO_ENOMEM, "cannot allocate an image of %zux%zu pixels", info->height,
+                           info->width);
+    if (info->kind == IMAGE_JPEG)
+        return decode_jpeg(*rows, info, channels, data, size);
+    if (info->kind == IMAGE_PNG)
+        return decode_png(*rows, info, channels, data, size);
+    return decode_pgm(*rows, info, channels, data, size);
+}
+
+sotto_status image_check(struct image_info *out, const unsigned char *data, size_t size)
+{
+    uint8_t *rows = NULL;
+    sotto_status status = image_probe(out, data, size);
+    if (status == SOTTO_OK)
+        status = decode(&rows, out, out->colour ? 3 : 1, data, size);
+    base_free(rows);
+    return status;
+}
+
 sotto_status image_from_memory(uint8_t *planes, size_t channels, size_t height, size_t width,
                                const unsigned char *data, size_t size)
 {
@@ -150,15 +202,7 @@ sotto_status image_from_memory(uint8_t *planes, size_t channels, size_t height, 
     struct image_info info;
     uint8_t *rows = NULL, *resized = NULL;
     TRY(image_probe(&info, data, size));
-    rows = base_alloc(info.height * info.width, channels);
-    if (!rows)
-        FAIL(SOTTO_ENOMEM, "cannot allocate an image of %zux%zu pixels", info.height, info.width);
-    if (info.kind == IMAGE_JPEG)
-        TRY(decode_jpeg(rows, &info, channels, data, size));
-    else if (info.kind == IMAGE_PNG)
-        TRY(decode_png(rows, &info, channels, data, size));
-    else
-        TRY(decode_pgm(rows, &info, channels, data, size));
+    TRY(decode(&rows, &info, channels, data, size));
     if (info.height != height || info.width != width) {
         resized = base_alloc(height * width, channels);
         if (!resized)

@@ -12,8 +12,11 @@ struct image_info {
     size_t height, width; /* pixels */
     bool colour;          /* false: grey */
 };
-/** Reads the header. EFORMAT: neither JPEG, PNG nor binary PGM, damaged, more than 2^26 pixels, or CMYK. */
+/** Reads the header. EFORMAT: neither JPEG, PNG nor binary PGM, damaged, more than 2^26 pixels, or CMYK; WebP, GIF,
+ * BMP, TIFF and HEIF by name. */
 sotto_status image_probe(struct image_info *out, const unsigned char *data, size_t size);
+/** Likewise, and decodes all of it: an image that passes is decoded by the next function. */
+sotto_status image_check(struct image_info *out, const unsigned char *data, size_t size);
 /** Decodes into planes (C, H, W), resized if the image has another size. channels is 1 or 3; a grey image
  * fills all three. Transparent pixels are laid on black. EFORMAT: damaged or cut, with the decoder's
  * words. */

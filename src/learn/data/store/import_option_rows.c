@@ -9,6 +9,10 @@ const struct sotto_option options_import[] = {
     {"size", INPUT(height, "HxW"), .group = "Import and fetch",
      .help = "size in pixels to which images are resized (default: the most common size); for image folders "
              "and STL-10"},
+    {"drop-bad-images", FLAG(drop_bad_images), .value = "0", .group = "Import and fetch",
+     .help =
+         "images that cannot be read are left out and named, instead of refusing the set; each is judged by "
+         "itself, but the number of records that remain is public; for folders and archives of images"},
     {"label", TEXT(label, "COLUMN"), .group = "Import and fetch",
      .help = "label column of a table: first, last or a name (default: detected); CIFAR-100: fine (default) "
              "or coarse"},
