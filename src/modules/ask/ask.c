@@ -24,28 +24,40 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The person column that is asked for; NULL: records. */
-static const char *person_of(const struct sotto_ask *ask)
-{
-    return ask->person && strcmp(ask->person, "none") == 0 ? NULL : ask->person;
-}
+/* Whose privacy is spent. */
+struct unit {
+    const char *person; /* a column; NULL: records */
+    size_t most;        /* rows of each that count */
+};
 
-static sotto_status check_person(const struct sotto_ask *ask, const struct sotto_table_encoding *e)
+/* As the schema states it, or else as it is asked for. */
+static sotto_status find_unit(struct unit *unit, const struct sotto_ask *ask,
+                              const struct sotto_table_encoding *e)
 {
     sotto_status status = SOTTO_OK;
-    const char *person = person_of(ask);
-    if (e->person && !ask->person)
-        FAIL(SOTTO_EUSAGE,
-             "ask: %s declares the persons of column '%s', but not their unit of privacy; give {person=%s} "
-             "{rows_per_person=M}, or {person=none}",
-             ask->schema, e->person, e->person);
-    if (person && (!e->person || strcmp(person, e->person) != 0))
+    const bool none = ask->person && strcmp(ask->person, "none") == 0;
+    const size_t most = ask->rows_per_person;
+    if (ask->person && !none && (!e->person || strcmp(ask->person, e->person) != 0))
         FAIL(SOTTO_EUSAGE, "ask: %s does not describe column '%s' as the person's; expected 'type: person'",
-             ask->schema, person);
-    if (!person != !ask->rows_per_person)
+             ask->schema, ask->person);
+    if (e->rows_per_person && (none || (most && most != e->rows_per_person)))
         FAIL(SOTTO_EUSAGE,
-             "ask: {person=COLUMN} and {rows_per_person=M}, M at least 1, belong together; give "
-             "both or none");
+             "ask: %s states the unit of privacy: a person of column '%s', of whom %zu rows count; omit "
+             "{person} "
+             "and {rows_per_person}",
+             ask->schema, e->person, e->rows_per_person);
+    if (e->person && !none && !most && !e->rows_per_person)
+        FAIL(SOTTO_EUSAGE,
+             "ask: %s declares the persons of column '%s', but not how many rows of each count; give "
+             "{rows_per_person=M}, or {person=none}",
+             ask->schema, e->person);
+    if (most && (none || !e->person))
+        FAIL(SOTTO_EUSAGE,
+             "ask: {rows_per_person} needs a person; expected 'type: person' in %s, and no "
+             "{person=none}",
+             ask->schema);
+    if (e->person && !none)
+        *unit = (struct unit){e->person, most ? most : e->rows_per_person};
 done:
     return status;
 }
@@ -71,7 +83,7 @@ static sotto_status check_persons(const struct ask_plan *plan, const struct sott
 {
     sotto_status status = SOTTO_OK;
     for (size_t i = 0; i < plan->count; i++)
-        if ((plan->queries[i].persons || plan->queries[i].per_person) && !person_of(ask))
+        if ((plan->queries[i].persons || plan->queries[i].per_person) && !plan->most)
             FAIL(SOTTO_EUSAGE, "ask: '%.60s' is of persons; give {person=COLUMN} and {rows_per_person=M}",
                  plan->queries[i].text);
     if (ask_is_per_person(plan) && ask->table && file_is_pipe(ask->table))
@@ -82,7 +94,7 @@ done:
 }
 
 /* What the queries are asked of. */
-static sotto_status read_plan(struct sotto_table_encoding **e, struct ask_plan *plan,
+static sotto_status read_plan(struct sotto_table_encoding **e, struct ask_plan *plan, struct unit *unit,
                               const struct sotto_ask *ask)
 {
     sotto_status status = SOTTO_OK;
@@ -94,9 +106,9 @@ static sotto_status read_plan(struct sotto_table_encoding **e, struct ask_plan *
              "ask: %s lists columns under from_rows, so their bounds were read off the rows; state them from "
              "other knowledge, and take them off that list",
              ask->schema);
-    TRY(check_person(ask, *e));
+    TRY(find_unit(unit, ask, *e));
     TRY(ask_parse(plan, t.texts, t.count, *e, last_part(ask->schema)));
-    plan->most = person_of(ask) ? ask->rows_per_person : 0;
+    plan->most = unit->most;
     TRY(check_persons(plan, ask));
 done:
     ask_texts_clear(&t);
@@ -153,22 +165,15 @@ done:
     return status;
 }
 
-/* Whose privacy is spent: a person, if rows are capped. */
-static struct sotto_provenance unit_of(const struct sotto_ask *ask)
-{
-    struct sotto_provenance p = {.rows_per_person = person_of(ask) ? ask->rows_per_person : 0};
-    snprintf(p.person, sizeof p.person, "%s", person_of(ask) ? person_of(ask) : "");
-    return p;
-}
-
 /* All that is fixed before the table is read. */
 struct asked {
     struct sotto_table_encoding *schema;
     struct ask_plan plan;
     struct certificate_query *queries; /* (count) */
     size_t count;
-    struct sotto_provenance unit;
-    struct sotto_release release; /* borrows the others */
+    struct unit unit;
+    struct sotto_provenance whose; /* that unit, for the ledger */
+    struct sotto_release release;  /* borrows the others */
 };
 
 static void asked_clear(struct asked *a)
@@ -183,17 +188,19 @@ static sotto_status asked_prepare(struct asked *a, const struct sotto_ask *ask)
     sotto_status status = SOTTO_OK;
     const bool gaussian = ask->target.delta > 0;
     TRY(check_ask(ask));
-    TRY(read_plan(&a->schema, &a->plan, ask));
+    TRY(read_plan(&a->schema, &a->plan, &a->unit, ask));
     ask_share(&a->plan, gaussian, ask->weights);
     NEW(a->queries, ASK_LEVELS * a->plan.count);
     ask_list_queries(a->queries, &a->count, &a->plan, 1, gaussian);
-    a->unit = unit_of(ask);
+    a->whose.rows_per_person = a->unit.most;
+    if (a->unit.person)
+        snprintf(a->whose.person, sizeof a->whose.person, "%s", a->unit.person);
     a->release = (struct sotto_release){
         .mechanism = gaussian ? "gaussian" : "laplace", .target = ask->target, .spend = ask->spend};
     if (ask->max_error)
         TRY(ask_forecast_scale(&a->release.scale, &a->plan, ask->max_error, gaussian));
     statistic_of_queries(&a->release.sensitivity, a->queries, a->count, a->plan.most);
-    a->release.spend.provenance = &a->unit;
+    a->release.spend.provenance = &a->whose;
     a->release.spend.rows_per_person = 0;
 done:
     return status;
@@ -229,14 +236,12 @@ sotto_status sotto_ask(struct sotto_certificate **certificate, const struct sott
     struct vector_release *v = NULL;
     struct sotto_certificate *made = NULL;
     struct held_file held = {0};
-    struct ask_table table = {.plan = &a.plan,
-                              .path = ask->table,
-                              .person = person_of(ask),
-                              .most = ask->rows_per_person,
-                              .ctx = ctx};
+    struct ask_table table = {.plan = &a.plan, .path = ask->table, .ctx = ctx};
     if (!file_exists(ask->table))
         FAIL(SOTTO_ENOENT, "%s: no such file; expected a table as CSV", ask->table);
     TRY(asked_prepare(&a, ask));
+    table.person = a.unit.person;
+    table.most = a.unit.most;
     TRY(file_hold(&held, ask->output, 1 << 16));
     TRY(ask_table_open(&table));
     TRY(vector_release_open(&v, &a.release, a.plan.cells, a.plan.block + a.plan.choices, ctx));

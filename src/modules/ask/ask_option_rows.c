@@ -13,8 +13,9 @@ const struct sotto_option options_ask[] = {
          "sotto.schema/1 of the table: bounds, categories and classes from other knowledge than the rows"},
     {"person", TEXT(person, "COLUMN"), .group = "Table",
      .help =
-         "column of type person in the schema: of each person the first --rows-per-person rows count, and "
-         "the unit of privacy is a person; none: the unit is one record"},
+         "column of type person in the schema, which states it by default: of each person the first "
+         "--rows-per-person rows count, or as many as the schema says, and the unit of privacy is a person; "
+         "none: the unit is one record"},
     {"epsilon", REAL(target.epsilon, "E"), .range = POSITIVE, .group = "Noise",
      .help = "epsilon of all answers together, met with the smallest noise", .aliases = "eps"},
     {"delta", REAL(target.delta, "D"), .value = "0", .range = "[0,1)", .group = "Noise",

@@ -134,8 +134,8 @@ class Table:
         while a query is answered.
     schema: path of a sotto.schema/1, with bounds, categories and classes from other knowledge than the rows.
     ledger: that is charged, or dataset_id: identity of the private records, whose ledger is then used.
-    person, rows_per_person: of each person in this column the first so many rows count, and the unit of privacy is a person; person="none": a record,
-        of a schema that declares persons.
+    person, rows_per_person: of each person in this column the first so many rows count, and the unit of privacy is a person; as the schema says where it
+        states them. person="none": a record, of a schema that declares persons but no rows of each.
 
     >>> schema = folder / "wards.yaml"
     >>> _ = schema.write_text("schema: sotto.schema/1\\ncolumns:\\n  - {name: age, type: number, bounds: [0, 100], fill: 50}\\n"

@@ -101,10 +101,20 @@ PY
   [[ "$output" == *"name the private data set with --dataset-id"* ]]
   run "$SOTTO" ask t.csv 'mean age' "${asked[@]}" --epsilon 1 -o a.csv
   [ "$status" -eq 64 ]
-  [[ "$output" == *"declares the persons of column 'who', but not their unit of privacy; give --person who --rows-per-person M, or --person none"* ]]
+  [[ "$output" == *"declares the persons of column 'who', but not how many rows of each count; give --rows-per-person M, or --person none"* ]]
   run "$SOTTO" ask t.csv 'mean age' "${asked[@]}" --epsilon 1 --person who -o a.csv
   [ "$status" -eq 64 ]
-  [[ "$output" == *"belong together; give both or none"* ]]
+  [[ "$output" == *"but not how many rows of each count"* ]]
+  sed 's/type: person/type: person, rows: 3/' s.yaml > stated.yaml
+  for contradiction in '--person none' '--rows-per-person 2' '--person who --rows-per-person 4' '--person ward'; do
+    # shellcheck disable=SC2086
+    run "$SOTTO" ask t.csv 'mean age' --schema stated.yaml --dataset-id clinic --epsilon 1 $contradiction -o a.csv
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"states the unit of privacy: a person of column 'who', of whom 3 rows count"* || "$contradiction" == *ward ]]
+  done
+  run "$SOTTO" ask t.csv 'mean age' "${asked[@]}" --epsilon 1 --person none --rows-per-person 2 -o a.csv
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"--rows-per-person needs a person"* ]]
   run "$SOTTO" ask t.csv 'mean age' "${asked[@]}" --epsilon 1 --person ward --rows-per-person 2 -o a.csv
   [ "$status" -eq 64 ]
   run "$SOTTO" ask t.csv 'mean age' "${asked[@]}" --person none -o a.csv
@@ -222,6 +232,15 @@ cells() {
   [ "$status" -eq 0 ]
   [[ "$output" == *"unit of privacy: one person (column who, at most 3 rows each)"* ]]
   grep -q '^count,count,1500,1500,1500,0,yes$' a.csv
+  sed 's/type: person/type: person, rows: 3/' s.yaml > stated.yaml
+  for unit in '' '--person who' '--rows-per-person 3'; do # the schema's
+    # shellcheck disable=SC2086
+    run "$SOTTO" ask t.csv 'count; count where out = no' --schema stated.yaml --dataset-id "stated$((++n))" $unit --epsilon 1 -o s.csv
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"unit of privacy: one person (column who, at most 3 rows each)"* ]]
+    grep -q '^count,count,1500,1500,1500,0,yes$' s.csv
+  done
+  "$SOTTO" ask t.csv 'count where out = no' "${schema[@]}" --rows-per-person 3 --epsilon 1 --dataset-id named -o s.csv
   # of every person the first row is a no, and it is kept
   awk -F, '/^count where/ { exit !($3 > 495 && $3 < 505) }' a.csv
   for p in 1 2; do # 3 rows each cost as much as 3 times the noise

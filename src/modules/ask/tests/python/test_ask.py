@@ -63,6 +63,11 @@ def test_table_as_the_program(schema, tmp_path):
         r = t.ask(*queries, epsilon=1, insecure_seed=7)
         assert open(r.to_json(tmp_path / "b.json")).read() == (tmp_path / "a.json").read_text() and dict(r.frames["count"])["value"][0] == 1500 and r.certificate.insecure
     assert "one person" in r.certificate.unit
+    schema.write_text(schema.read_text().replace("type: person", "type: person, rows: 3"))
+    r = Table(rows, schema=schema, dataset_id="stated").ask(*queries, epsilon=1, insecure_seed=7)  # the schema states the unit
+    assert open(r.to_json(tmp_path / "b.json")).read() == (tmp_path / "a.json").read_text() and "at most 3 rows" in r.certificate.unit
+    with pytest.raises(ValueError, match="states the unit of privacy: a person of column 'who'"):
+        Table(rows, schema=schema, dataset_id="stated", person="none").ask("mean age", epsilon=1)
 
 
 def test_cells(schema):

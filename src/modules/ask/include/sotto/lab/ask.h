@@ -26,8 +26,8 @@ struct sotto_ask {
     size_t count;
     const char *queries_file; /**< one a line, behind the others; lines that begin with # say nothing */
     const char *
-        person; /**< column of type person in the schema; the unit of privacy is then a person [NULL: a record] */
-    size_t rows_per_person; /**< of each person the first so many rows count */
+        person; /**< column of type person in the schema, or "none": records [NULL: the schema's, or else records] */
+    size_t rows_per_person; /**< of each person the first so many rows count [0: as the schema says it] */
     struct sotto_dp target; /**< epsilon; delta [0]: Laplace noise; above 0: Gaussian noise */
     int weights;            /**< enum sotto_ask_weights [SOTTO_ASK_EQUAL] */
     const char *
