@@ -131,6 +131,38 @@ refused() { # CODE TEXT command ...
   [ ! -e no.safetensors ]
 }
 
+@test "a file of another kind than its ending says is named" {
+  cp stored.npz two.npy
+  cp alone.npz one.npy
+  cp x-f4.npy is.npz
+  cp x-f4.npy is.csv
+  cp x.csv is.npy
+  cp x-f4.npy is.safetensors
+  printf '\x80\4\x95\0\0\0\0\0\0\0\0\0' | tee pickle.npy > pickle.csv
+  "$SOTTO" head --features x-f4.npy --labels y-i8.npy -o h.safetensors > /dev/null
+  cp h.safetensors head.npy
+  cp h.safetensors head.csv
+  said() { refused 65 "$1" "$SOTTO" inspect "${1%%:*}"; }
+  said "one.npy: is a ZIP archive (an .npz file?); expected a .npy file"
+  said "is.npz: is a .npy file; expected a .npz file (a ZIP archive)"
+  said "is.npy: is text; expected a .npy file"
+  said "is.csv: is a .npy file; expected a table of text"
+  said "is.safetensors: is a .npy file; expected a .safetensors file"
+  said "pickle.npy: is a pickle, which could run code; expected a .npy file"
+  said "head.npy: is a .safetensors file; expected a .npy file"
+  for kind in "is.npy: is text" "is.npz: is a .npy file" "pickle.npy: is a pickle" "pickle.csv: is a pickle" \
+    "two.npy: is a ZIP archive of 2 arrays (x, y); name it .npz and choose one by FILE.npz:NAME"; do
+    refused 65 "$kind" "$SOTTO" head --features "${kind%%:*}" --labels y-i8.npy -o no.safetensors
+  done
+  for kind in "is.csv: is a .npy file" "head.csv: is a .safetensors file" "pickle.csv: is a pickle"; do
+    refused 65 "$kind" "$SOTTO" data import "${kind%%:*}" --name kind
+  done
+  [ ! -e no.safetensors ]
+  head_of --features one.npy --labels y-i8.npy -o one.safetensors # the bytes say what it is, where one array is wanted
+  head_of --features x-f4.npy --labels y-i8.npy -o f4.safetensors
+  cmp one.safetensors f4.safetensors
+}
+
 @test "protect reads them too; whole numbers keep their exactness" {
   protect() { "$SOTTO" protect --vector "$1" --mechanism discrete-laplace --scale 2 --l1 1 --dataset-id a --ledger l.jsonl \
     -o out.npy --insecure-noise-seed 7 "${@:2}" > /dev/null; }

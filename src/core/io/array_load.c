@@ -56,6 +56,8 @@ static sotto_status read_csv(struct sotto_array *out, const struct source *s, bo
     struct csv_style style = {.ctx = s->ctx};
     struct csv table = {0};
     char *text = NULL;
+    if (!quiet)
+        TRY(source_check_text(s));
     if (s->size > (size_t)1 << 30)
         FAIL(SOTTO_EFORMAT, "%s: has more than 1 GiB; save a table of this size as .npy", s->name);
     NEW(text, s->size + 1);

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "io/array/npy.h"
+#include "io/array/npz.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -66,6 +67,35 @@ static sotto_status load_text(const char *header, size_t bytes)
     return status;
 }
 
+TEST(files_of_other_kinds_are_named)
+{
+    static const struct {
+        unsigned char bytes[16];
+        const char *kind;
+    } cases[] = {{"PK\3\4\24\0\0\0\0\0", "is a ZIP archive (an .npz file?); expected"},
+                 {"PK\5\6\0\0\0\0\0\0", "is an empty ZIP archive; expected"},
+                 {"\70\0\0\0\0\0\0\0{\"a\":1}", "is a .safetensors file; expected"},
+                 {"\x80\4\x95\0\0\0\0\0\0\0\0", "is a pickle, which could run code; expected"},
+                 {"\x89HDF\r\n\x1a\n\0\0\0", "is an HDF5 file; expected"},
+                 {"PAR1\x15\4\x15\x10\x15\x14", "is a Parquet file; expected"},
+                 {"\x1f\x8b\10\0\0\0\0\0\0\3", "is a gzip file; expected"},
+                 {"a,b,c\n1,2,3\n4,5\n", "is text; expected"},
+                 {"\0\1\2\3\4\5\6\7\10\11\12", "does not start like"}};
+    struct sotto_array a = {0};
+    struct sotto_tensors t = {0};
+    char said[128];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(npy_from_memory(&a, cases[i].bytes, sizeof cases[i].bytes, "x.npy"), SOTTO_EFORMAT);
+        snprintf(said, sizeof said, "x.npy: %s a .npy file", cases[i].kind);
+        assert_string_equal(sotto_error_text(), said);
+        if (i < 2)
+            continue;
+        assert_int_equal(npz_from_memory(&t, cases[i].bytes, sizeof cases[i].bytes, "x.npz"), SOTTO_EFORMAT);
+        snprintf(said, sizeof said, "x.npz: %s a .npz file (a ZIP archive)", cases[i].kind);
+        assert_string_equal(sotto_error_text(), said);
+    }
+}
+
 TEST(npy_refuses_with_a_reason)
 {
     static const struct {
@@ -78,6 +108,10 @@ TEST(npy_refuses_with_a_reason)
          "allow_pickle=False"},
         {"{'descr': '>u1', 'fortran_order': False, 'shape': (1, 2), }", 2,
          "m.npy: dtype '>u1' is not supported; expected one of b1 u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8"},
+        {"{'descr': '<V2', 'fortran_order': False, 'shape': (1, 2), }", 4,
+         "m.npy: dtype '<V2' is how bfloat16 is saved, which is no type of .npy"},
+        {"{'descr': 'bfloat16', 'fortran_order': False, 'shape': (1, 2), }", 4,
+         "m.npy: dtype 'bfloat16' is how bfloat16 is saved, which is no type of .npy"},
         {"{'descr': '<U5', 'fortran_order': False, 'shape': (1, 2), }", 40,
          "m.npy: dtype '<U5' is not supported; expected one of b1 u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8"},
         {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 2), }", 8,

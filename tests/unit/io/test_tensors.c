@@ -55,8 +55,8 @@ TEST(safetensors_refuse_with_a_reason)
          "\"data_offsets\":[6,10]}}",
          10, "head.safetensors: bytes 4 to 5 of the data do not belong to a tensor"},
         {"{\"a\":{\"dtype\":\"F8_E4M3\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1,
-         "head.safetensors: tensor 'a': its dtype is not one of BOOL U8 U16 U32 U64 I8 I16 I32 I64 F16 BF16 "
-         "F32 F64"},
+         "head.safetensors: tensor 'a': its dtype is F8_E4M3; expected one of BOOL U8 U16 U32 U64 I8 I16 I32 "
+         "I64 F16 BF16 F32 F64"},
         {"{\"a\":{\"dtype\":\"U8\",\"shape\":[-1],\"data_offsets\":[0,2]}}", 2,
          "head.safetensors: tensor 'a': its shape is not a list of at most 8 whole numbers"},
         {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[2,0]}}", 2,
@@ -193,7 +193,7 @@ TEST(npz_refuses_with_a_reason)
     assert_int_equal(size, again_size); /* deterministic */
     assert_memory_equal(data, again, size);
     assert_int_equal(load_npz((const unsigned char *)"NOTAZIP", 7), SOTTO_EFORMAT);
-    assert_string_equal(sotto_error_text(), "a.npz: does not start like a .npz (zip) file");
+    assert_string_equal(sotto_error_text(), "a.npz: is text; expected a .npz file (a ZIP archive)");
     patch(again, size, "w.npy", "w.txt");
     assert_int_equal(load_npz(again, size), SOTTO_EFORMAT);
     assert_string_equal(sotto_error_text(), "a.npz: member 'w.txt' is not a .npy file");

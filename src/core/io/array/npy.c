@@ -118,6 +118,14 @@ static sotto_status parse_descr(struct cursor *c, enum sotto_dtype *out, bool *b
              "%s: dtype '%s' means pickled Python objects, which could run code; save float32 with "
              "allow_pickle=False",
              c->name, shown);
+    if ((length == 3 && memcmp(text + 1, "V2", 2) == 0) ||
+        (length == 8 && memcmp(text, "bfloat16", 8) == 0)) {
+        status =
+            status_fail(SOTTO_EFORMAT, "%s: dtype '%s' is how bfloat16 is saved, which is no type of .npy",
+                        c->name, shown);
+        status_hint("save it as float32, or in a .safetensors file");
+        goto done;
+    }
     for (int d = 0; d < DTYPES; d++)
         if (length == 3 && memcmp(text + 1, sotto_dtype_name((enum sotto_dtype)d), 2) == 0 &&
             strchr(sotto_dtype_size((enum sotto_dtype)d) == 1 ? "|" : "<>", text[0])) {
@@ -184,7 +192,7 @@ static sotto_status read_preamble(const struct source *s, size_t *start, size_t 
         FAIL(SOTTO_EFORMAT, "%s: has %zu bytes; too short for a .npy file", s->name, s->size);
     TRY(source_read(s, b, 0, s->size < sizeof b ? s->size : sizeof b));
     if (memcmp(b, "\x93NUMPY", 6) != 0)
-        FAIL(SOTTO_EFORMAT, "%s: does not start like a .npy file (\\x93NUMPY)", s->name);
+        TRY(source_refuse(s, "a .npy file"));
     if (b[6] < 1 || b[6] > 3 || b[7] != 0)
         FAIL(SOTTO_EFORMAT, "%s: .npy version %u.%u is not supported; expected 1.0, 2.0 or 3.0", s->name,
              b[6], b[7]);

@@ -82,6 +82,7 @@ done:
 
 static sotto_status no_such_member(const struct zip *z, const char *name)
 {
+    const char *file = z->source->name;
     char names[256] = "", shown[80];
     size_t used = 0;
     for (size_t i = 0; i < z->count && used < sizeof names; i++) {
@@ -89,10 +90,14 @@ static sotto_status no_such_member(const struct zip *z, const char *name)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", shown);
     }
     if (name)
-        return status_fail(SOTTO_EFORMAT, "%s: has no array '%s'; it contains %s", z->source->name, name,
-                           names);
-    return status_fail(SOTTO_EFORMAT, "%s: contains %zu arrays (%s); choose one by %s:NAME", z->source->name,
-                       z->count, names, z->source->name);
+        return status_fail(SOTTO_EFORMAT, "%s: has no array '%s'; it contains %s", file, name, names);
+    if (strlen(file) < 4 || strcmp(file + strlen(file) - 4, ".npz") != 0)
+        return status_fail(
+            SOTTO_EFORMAT,
+            "%s: is a ZIP archive of %zu arrays (%s); name it .npz and choose one by FILE.npz:NAME", file,
+            z->count, names);
+    return status_fail(SOTTO_EFORMAT, "%s: contains %zu arrays (%s); choose one by %s:NAME", file, z->count,
+                       names, file);
 }
 
 sotto_status npz_read_member(struct sotto_array *out, const struct source *s, const char *name)

@@ -71,9 +71,15 @@ static sotto_status read_entry(struct entry *e, const struct source *s, const ch
     for (size_t i = 0; text && i < STORED_TYPES; i++)
         if (strcmp(text, stored_types[i].name) == 0)
             e->type = &stored_types[i];
-    if (!e->type)
-        return bad_entry(s, name,
-                         "its dtype is not one of BOOL U8 U16 U32 U64 I8 I16 I32 I64 F16 BF16 F32 F64");
+    if (!e->type) {
+        char shown[24] = "missing", what[128];
+        if (text)
+            utf8_printable(shown, sizeof shown, text, strlen(text));
+        snprintf(what, sizeof what,
+                 "its dtype is %s; expected one of BOOL U8 U16 U32 U64 I8 I16 I32 I64 F16 BF16 F32 F64",
+                 shown);
+        return bad_entry(s, name, what);
+    }
     if (read_sizes(e->shape, SOTTO_MAX_DIMS, &e->ndim, json_member(j, "shape")) != SOTTO_OK)
         return bad_entry(s, name, "its shape is not a list of at most 8 whole numbers");
     if (read_sizes(offsets, 2, &two, json_member(j, "data_offsets")) != SOTTO_OK || two != 2 ||
@@ -182,12 +188,16 @@ static sotto_status read_header(struct json **out, size_t *data_start, const str
     sotto_status status = SOTTO_OK;
     unsigned char prefix[PREFIX];
     char *text = NULL, shown[SOURCE_BYTES];
+    const char *kind;
     uint64_t length = 0;
     if (s->size < PREFIX)
         FAIL(SOTTO_EFORMAT, "%s: has %zu bytes; too short for a .safetensors file", s->name, s->size);
     TRY(source_read(s, prefix, 0, PREFIX));
     for (int i = 0; i < PREFIX; i++)
         length |= (uint64_t)prefix[i] << 8 * i;
+    TRY(source_kind(&kind, s));
+    if (length > s->size - PREFIX && kind) /* another file's first letters */
+        TRY(source_refuse(s, "a .safetensors file"));
     if (length > s->size - PREFIX)
         FAIL(SOTTO_EFORMAT, "%s: header states %s but the file has %zu bytes; the file is cut or damaged",
              s->name, source_bytes(shown, length), s->size);

@@ -192,7 +192,7 @@ sotto_status zip_open(struct zip *out, const struct source *s)
     unsigned char magic[4] = {0}, *bytes = NULL;
     TRY(source_read(s, magic, 0, s->size < 4 ? s->size : 4));
     if (!signed_as(magic, "\x03\x04") && !signed_as(magic, "\x05\x06"))
-        FAIL(SOTTO_EFORMAT, "%s: does not start like a .npz (zip) file", s->name);
+        TRY(source_refuse(s, "a .npz file (a ZIP archive)"));
     TRY(find_directory(&d, s));
     NEW(bytes, d.size + 1);
     NEW(z.members, d.count + 1);

@@ -373,7 +373,11 @@ sotto_status csv_read_file(struct csv *out, const char *path, const struct csv_s
     unsigned char *text;
     size_t size;
     TRY(file_read(&text, &size, path, (size_t)1 << 30));
-    TRY(parse_owned(out, (char *)text, size, path, style));
+    const struct source s = source_memory(text, size, path);
+    if ((status = source_check_text(&s)) != SOTTO_OK)
+        base_free(text);
+    else
+        status = parse_owned(out, (char *)text, size, path, style);
 done:
     return status;
 }

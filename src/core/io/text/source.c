@@ -71,6 +71,65 @@ void source_close(struct source *s)
     s->owned = NULL;
 }
 
+static bool is_text(const unsigned char *b, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if ((b[i] < ' ' && !memchr("\t\r\n", b[i], 3)) || b[i] == 0x7f)
+            return false;
+    return size > 0 && (b[0] < 0x80 || memcmp(b, "\xef\xbb\xbf", size < 3 ? size : 3) == 0);
+}
+
+sotto_status source_kind(const char **out, const struct source *s)
+{
+    static const struct {
+        const char *magic, *name;
+        size_t size;
+    } kinds[] = {{"PK\x03\x04", "a ZIP archive (an .npz file?)", 4},
+                 {"PK\x05\x06", "an empty ZIP archive", 4},
+                 {"\x93NUMPY", "a .npy file", 6},
+                 {"\x89HDF\r\n", "an HDF5 file", 6},
+                 {"MATLAB 5.0", "a MATLAB file", 10},
+                 {"PAR1\x15", "a Parquet file", 5},
+                 {"\x1f\x8b", "a gzip file", 2}};
+    unsigned char b[64];
+    const size_t have = s->size < sizeof b ? s->size : sizeof b;
+    sotto_status status = source_read(s, b, 0, have);
+    *out = NULL;
+    if (status != SOTTO_OK)
+        return status;
+    for (size_t k = 0; !*out && k < sizeof kinds / sizeof *kinds; k++)
+        if (have >= kinds[k].size && memcmp(b, kinds[k].magic, kinds[k].size) == 0)
+            *out = kinds[k].name;
+    if (*out)
+        return SOTTO_OK;
+    if (have > 8 && b[8] == '{' && b[6] == 0 && b[7] == 0) /* behind the length of a header */
+        *out = "a .safetensors file";
+    else if (have > 2 && b[0] == 0x80 && b[1] >= 2 && b[1] <= 5) /* the protocol */
+        *out = "a pickle, which could run code";
+    else if (is_text(b, have))
+        *out = "text";
+    return SOTTO_OK;
+}
+
+sotto_status source_refuse(const struct source *s, const char *expected)
+{
+    const char *kind;
+    sotto_status status = source_kind(&kind, s);
+    if (status != SOTTO_OK)
+        return status;
+    if (kind)
+        return status_fail(SOTTO_EFORMAT, "%s: is %s; expected %s", s->name, kind, expected);
+    return status_fail(SOTTO_EFORMAT, "%s: does not start like %s", s->name, expected);
+}
+
+sotto_status source_check_text(const struct source *s)
+{
+    const char *kind;
+    sotto_status status = source_kind(&kind, s);
+    return status == SOTTO_OK && kind && strcmp(kind, "text") != 0 ? source_refuse(s, "a table of text")
+                                                                   : status;
+}
+
 const char *source_bytes(char out[SOURCE_BYTES], uint64_t bytes)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

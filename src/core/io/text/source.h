@@ -20,6 +20,12 @@ struct source source_memory(const void *data, size_t size, const char *name);
 /** Reads exactly `bytes` at `offset`. EFORMAT when they lie outside the source, EIO, ESTOPPED. */
 sotto_status source_read(const struct source *s, void *out, size_t offset, size_t bytes);
 void source_close(struct source *s);
+/** What the first bytes say that a file is: "a ZIP archive (an .npz file?)", "text"; NULL: nothing that is known. EIO. */
+sotto_status source_kind(const char **out, const struct source *s);
+/** EFORMAT: "x.npy: is a ZIP archive (an .npz file?); expected a .npy file". */
+sotto_status source_refuse(const struct source *s, const char *expected);
+/** The same of what is to be a table and is known to be no text. Not for private records: their first letters would decide. */
+sotto_status source_check_text(const struct source *s);
 
 enum { SOURCE_BYTES = 32 };
 /** "41312 bytes", "1.5 MiB", "8 EiB" into out; returns out. */

@@ -1,6 +1,7 @@
 /* What a table's bytes are: UTF-8, or the text of one byte a character that spreadsheets still write. */
 #include "data/format/csv_table.h"
 
+#include "io/text/source.h"
 #include "io/text/utf8.h"
 
 #include <stdio.h>
@@ -42,10 +43,13 @@ sotto_status table_text(char **out, size_t *out_size, enum text_encoding *from, 
                         enum table_text_use use, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    const struct source s = source_memory(text, size, where);
     const enum text_encoding shown = text_encoding_of(text, size);
     *from = known;
     if (asked && !text_encoding_named(from, asked))
         FAIL(SOTTO_EUSAGE, "{encoding}: '%.20s'; expected utf-8, latin-1 or windows-1252", asked);
+    if (use == TEXT_SHOWN || use == TEXT_OF_OPTIONS)
+        TRY(source_check_text(&s));
     if (size >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0))
         FAIL(SOTTO_EFORMAT, "%s: is UTF-16 text; expected UTF-8: save it as 'CSV UTF-8'", where);
     if (shown == TEXT_UTF8) {
