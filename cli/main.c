@@ -210,7 +210,8 @@ static void handle_signal(int number, void (*handler)(int))
 
 static sotto_status main_work(const struct verb *verb, const struct options *options, int json)
 {
-    struct sotto_context ctx = {.threads = (int)option_count(options, "threads"), .stop = &stop};
+    const int threads = (int)option_count(options, "threads");
+    struct sotto_context ctx = {.threads = threads ? threads : sotto_default_threads(0), .stop = &stop};
     if (cli_writes()) {
         terminal_start(options, verb);
         ctx.progress = terminal_progress;

@@ -7,7 +7,10 @@
 static const struct option_row common_rows[] = {
     OPTION_GROUP("Common"),
     {"json", OPTION_FLAG, NULL, NULL, "exactly one JSON object on stdout; errors as JSON on stderr"},
-    {"threads", OPTION_COUNT, "N", NULL, "number of threads (default: the CPUs that this process may use)"},
+    {"threads", OPTION_COUNT, "N", NULL,
+     "number of threads (default: SOTTO_NUM_THREADS, else OMP_NUM_THREADS, else the CPUs that this process "
+     "may use by "
+     "affinity and quota)"},
     {"progress", OPTION_TEXT, "WHEN", "auto", "progress on stderr: auto, always or never"},
     {"color", OPTION_TEXT, "WHEN", "auto",
      "colour of errors: auto (on a terminal, unless NO_COLOR is set), always or never"},

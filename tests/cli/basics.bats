@@ -61,3 +61,14 @@
   [ "$status" -eq 64 ]
   [ "$output" = "sotto: error: SOTTO_ISA is 'v5'; expected v2, v3, v4 or v4bf16 (unset it for the best level of this machine)" ]
 }
+
+@test "--threads, SOTTO_NUM_THREADS and OMP_NUM_THREADS decide in this order how many threads there are" {
+  cd "$BATS_TEST_TMPDIR"
+  printf '%s\n' 'name: e' 'data: {set: synthetic-images-n600, public: 64, private: 120, heldout: 100}' \
+    'pretrain: {epochs: 1, batch: 32, dtype: f32, backend: dnnl}' 'attack: {names: [loss]}' > e.yaml
+  threads() { env -u SOTTO_NUM_THREADS -u OMP_NUM_THREADS "${@:2}" | grep -q "workers of $1 threads"; }
+  threads 3 OMP_NUM_THREADS=3,2 "$SOTTO" run e.yaml --plan
+  threads 4 OMP_NUM_THREADS=3 SOTTO_NUM_THREADS=4 "$SOTTO" run e.yaml --plan
+  threads 5 OMP_NUM_THREADS=3 SOTTO_NUM_THREADS=4 "$SOTTO" run e.yaml --plan --threads 5
+  threads 1 taskset -c "$(taskset -cp $$ | grep -oE '[0-9]+' | tail -n 1)" "$SOTTO" run e.yaml --plan
+}

@@ -29,6 +29,7 @@
 #include "sotto/private/option.h"
 #include "sotto/private/print.h"
 #include "sotto/private/team.h"
+#include "sotto/private/threads.h"
 #include "sotto/sotto.h"
 
 #endif

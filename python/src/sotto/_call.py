@@ -47,22 +47,19 @@ _running = threading.local()  # .job of a thread that runs a call
 
 # ---- threads ---------------------------------------------------------------------------------------------------------------
 def set_threads(n: int | None) -> None:
-    """Threads of every later call without `threads=`. None: SOTTO_NUM_THREADS, else OMP_NUM_THREADS, else the CPUs of the process."""
+    """Threads of every later call without `threads=`. None: SOTTO_NUM_THREADS, else OMP_NUM_THREADS, else the CPUs that the process may
+    use, by its affinity and the quota of its control group."""
     global _default_threads
     _default_threads = None if n is None else whole(n, "threads", 1)
 
 
 def threads_of(threads: int | None) -> int:
-    """What `threads=` means: 0 stands for the CPUs that the process may use. A forked child has one thread unless told otherwise."""
+    """What `threads=` means. A forked child has one thread unless told otherwise."""
     if threads is not None:
         return whole(threads, "threads", 1)
     if _default_threads is not None:
         return _default_threads
-    for name in ("SOTTO_NUM_THREADS", "OMP_NUM_THREADS"):
-        first = os.environ.get(name, "").split(",")[0].strip()
-        if first.isdigit() and int(first) > 0:
-            return int(first)
-    return 0 if os.getpid() == _home else 1
+    return int(lib.sotto_default_threads(0 if os.getpid() == _home else 1))
 
 
 # ---- errors ----------------------------------------------------------------------------------------------------------------

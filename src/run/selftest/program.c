@@ -21,8 +21,9 @@ enum { WORDS = 64, LINE = 2048, OWN = 6 };
 #define JOB_END "SLURM_JOB_END_TIME="
 
 /* What the user's environment says of these does not reach the program. */
-static const char *const replaced[] = {
-    "XDG_DATA_HOME=", "SOTTO_DATA_DIR=", "SOTTO_CACHE_DIR=", "OMP_NUM_THREADS=", "NO_COLOR=", JOB_END};
+static const char *const replaced[] = {"XDG_DATA_HOME=",    "SOTTO_DATA_DIR=", "SOTTO_CACHE_DIR=",
+                                       "OMP_NUM_THREADS=",  "NO_COLOR=",       JOB_END,
+                                       "SOTTO_NUM_THREADS="};
 
 static bool is_replaced(const char *variable)
 {
