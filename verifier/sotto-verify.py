@@ -10,8 +10,8 @@ Exit code: 0 consistent, 1 a check failed, 2 not decided (of a ledger: its total
 74 the report cannot be written.
 
 From top to bottom: signatures, accounts, the certificate, the released file, the ledger, the report. What is not checked is
-listed in the report: above all the sensitivity of a trained file, which 'sotto verify' derives from the file's recipe, the
-boxes of persons' runs, and the account of a run in a certificate whose noise is not Gaussian, with gradients clipped by L2. Formats: docs/FORMATS.md. Formulas: docs/derivations.
+listed in the report: above all the sensitivity of a trained file, which 'sotto verify' derives from the file's recipe, and the
+account of a run in a certificate whose noise is not Gaussian, with gradients clipped by L2. Formats: docs/FORMATS.md. Formulas: docs/derivations.
 """
 import argparse, ast, calendar, decimal, functools, hashlib, json, math, os, re, struct, sys, time
 from decimal import Decimal
@@ -380,6 +380,95 @@ def step_fixed(g, q, t, x):
     return step_removed(g, q, 2 * t, x)
 
 
+# A person's rows are taken each for itself: k of them with probability Bin(rows, q)(k), which move the sum by at most k t (docs/derivations/person.md).
+LOG_DENSITY = {hockey_stick: lambda z: -z * z / 2, laplace_stick: lambda z: -abs(z), logistic_stick: lambda z: -abs(z) - 2 * math.log1p(math.exp(-abs(z)))}
+MOST_NUMBERS = 200
+
+
+@functools.lru_cache(maxsize=None)
+def numbers_of_rows(q, rows):
+    """{how many rows: probability, from below and from above}: 0, groups of numbers, which count as the largest of them, and all rows for what is far out."""
+    def near(k):
+        return math.lgamma(rows + 1) - math.lgamma(k + 1) - math.lgamma(rows - k + 1) + k * math.log(q / ONE) + (rows - k) * math.log((ONE - q) / ONE)
+    if q >= ONE:
+        return {0: (0, 0), rows: (ONE, ONE)}
+    likely = [k for k in range(1, rows + 1) if near(k) > -75]
+    width = -(-len(likely) // MOST_NUMBERS) or 1
+    groups = [[0]] + [likely[i:i + width] for i in range(0, len(likely), width)]
+    found = {group[-1]: sum(math.comb(rows, k) * q**k * (ONE - q)**(rows - k) >> BITS * (rows - 1) for k in group) for group in groups}
+    found = {k: (low, low + width) for k, low in found.items()}
+    left = max(0, ONE - sum(low for low, _ in found.values()))
+    found[rows] = (found.get(rows, (0, 0))[0], found.get(rows, (0, 0))[1] + left)
+    return found
+
+
+def couples(first, second, log_f, t):
+    """Couples (i, j, share of first[i], share of second[j]) over 2^53: where the likelihood ratio is 1 each has as much of both. Floats find them, and prove
+    nothing: what each of the first has is shared out exactly, and of the second at most all."""
+    def logs(side, c, sign):
+        found = [math.log(w) + log_f(c + sign * k * t) for k, w in side]
+        most = max(found)
+        total = most + math.log(sum(math.exp(x - most) for x in found))
+        return found, total
+    low = high = 0.0
+    end = 60 + t * max(k for k, _ in first + second) + (700 if log_f is not LOG_DENSITY[hockey_stick] else 0)
+
+    def ahead(c):
+        return logs(first, c, 1)[1] > logs(second, c, -1)[1]
+    step = 1.0
+    while low > -end and not ahead(low):
+        low, high, step = max(-end, low - step), low, 2 * step
+    step = 1.0
+    while high < end and ahead(high):
+        low, high, step = high, min(end, high + step), 2 * step
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if ahead(middle) else (low, middle)
+    a, b = ([max(math.exp(x - total), 1e-300) for x in found] for found, total in (logs(first, low, 1), logs(second, low, -1)))
+    i, j, parts, left = 0, 0, [], (list(a), list(b))
+    while i < len(a):
+        if j == len(b) - 1 or left[0][i] < left[1][j]:
+            parts.append((i, j, left[0][i]))
+            left[1][j] -= left[0][i]
+            i += 1
+        else:
+            parts.append((i, j, left[1][j]))
+            left[0][i] = max(left[0][i] - left[1][j], 1e-300)
+            j += 1
+    sums = [sum(m for i, _, m in parts if i == n) for n in range(len(a))], [sum(m for _, j, m in parts if j == n) for n in range(len(b))]
+    rest = [2**53] * len(a), [2**53] * len(b)
+    last = {i: n for n, (i, _, _) in enumerate(parts)}
+    for n, (i, j, m) in enumerate(parts):
+        one = rest[0][i] if last[i] == n else min(rest[0][i], int(m / sums[0][i] * 2**53))
+        other = min(rest[1][j], int(m / sums[1][j] * 2**53))
+        rest[0][i] -= one
+        rest[1][j] -= other
+        yield i, j, one, other
+
+
+def coupled(g, first, second, t):
+    """The most that sum_i first[i] F(c + i t) - sum_j second[j] F(c - j t) can be, never below it."""
+    first, second, value = [one for one in first if one[1] > 0], [one for one in second if one[1] > 0], 0
+    for i, j, one, other in couples([(k, w / ONE) for k, w in first], [(k, w / ONE) for k, w in second], LOG_DENSITY[g], t / ONE):
+        part = (first[i][1] * one >> 53) + 1
+        value += part * g((first[i][0] + second[j][0]) * t, min((second[j][1] * other >> 53 << BITS) // part, ONE << 70)) // ONE + 1
+    return value
+
+
+def rows_removed(rows, g, q, t, x):
+    numbers = numbers_of_rows(q, rows)
+    if x <= numbers[0][1]:
+        return ONE - x
+    return coupled(g, [(k, high) for k, (_, high) in numbers.items() if k], [(0, x - numbers[0][1])], t)
+
+
+def rows_replaced(rows, g, q, t, x):
+    """For x >= 1."""
+    numbers = numbers_of_rows(q, rows)
+    return coupled(g, [(k, high) for k, (_, high) in numbers.items() if k],
+                   [(k, low * (x - ONE if k == 0 else x) >> BITS) for k, (low, _) in numbers.items()], t)
+
+
 STEPS_OF = {("zero-out", "poisson"): step_removed, ("replace-one", "poisson"): step_replaced, ("replace-one", "fixed"): step_fixed}
 
 
@@ -488,9 +577,8 @@ def law_of_steps(one, steps, delta, j):
     return law
 
 
-def epsilon_of_law(law, j, delta, rows):
-    """The least epsilon (of bisections) at which the law's curve is at most delta; NEVER: none. rows: those of a person are replaced one
-    by one, which costs (rows e, delta (1 + e^e + ... + e^((rows-1) e)))."""
+def epsilon_of_law(law, j, delta):
+    """The least epsilon (of bisections) at which the law's curve is at most delta; NEVER: none."""
     r = rung(j, law.level)[1]
     less, inverse, power = (ONE << BITS) // r, [], ONE  # r^-n from below
     for n in range(1, law.low + len(law.masses)):
@@ -503,21 +591,15 @@ def epsilon_of_law(law, j, delta, rows):
         x = fixed_exp(int(e * 2**60) << (BITS - 60))
         least = x - (x >> 200) - 1
         lost = sum(mass * (ONE - (least * y >> BITS)) for mass, y in zip(masses, inverse) if least * y < ONE << BITS)
-        group = ONE
-        for _ in range(rows - 1):
-            group = ONE + (group * (x + (x >> 200) + 1) >> BITS) + 1
-        return (law.infinite + up_shift(lost, BITS)) * group <= delta * 2**MASS * ONE
+        return law.infinite + up_shift(lost, BITS) <= delta * 2**MASS
     delta = Fraction(delta)
     low, high = 0.0, math.ceil((law.low + len(law.masses)) * 2**law.level * math.log1p(j / 2**40)) + 1.0
-    ends = [high * part / 64 for part in range(1 if rows > 1 else 64, 65)]  # by rows, what is infinite counts more the larger epsilon is
-    high = next((e for e in ends if holds(e)), None)
-    if high is None:
+    if not holds(high):
         return NEVER
-    low = high - ends[-1] / 64 if rows > 1 else low
     for _ in range(34):
         middle = (low + high) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)
-    return Decimal(high) * rows
+    return Decimal(high)
 
 
 class Part:
@@ -531,14 +613,16 @@ def from_above(x):
     return -(-x.numerator * ONE // x.denominator)
 
 
-def sampled_part(mechanism, adjacency, sampling, q, t, steps, delta):
-    """Steps that take each record with probability q, or samples of that part, whose noise a record shifts by at most t scales. None: outside
-    of what this program decides. q, t: fractions."""
+def sampled_part(mechanism, adjacency, sampling, q, t, steps, delta, rows=1):
+    """Steps that take each record with probability q, or samples of that part, whose noise a record shifts by at most t scales; or a person, by as many t
+    as rows are in the step. None: outside of what this program decides. q, t: fractions."""
     q, t = from_above(q), from_above(t)  # both only raise the curve
     rate, shift, of = q / ONE, t / ONE, STEPS_OF[adjacency, sampling]
     if not (2.0**-40 <= rate <= 1 and 2.0**-20 <= shift <= 8 and 0 < steps <= MOST_STEPS and 1e-15 <= delta < 1):
         return None
     chain, mirrored, wide = of == step_replaced, of != step_removed, (2 if of == step_fixed else 1) * shift
+    if rows > 1:
+        return part_of_rows(mechanism, mirrored, q, t, steps, delta, rows)
     far = min(11.0, math.sqrt(2 * math.log(max(2.0, steps * rate * 2e4 / delta))))  # deviations
     most = wide * (far + wide) - wide * wide / 2 if mechanism == "gaussian" else wide
     top, bottom = math.log1p(rate * math.expm1(most)), math.log1p(rate * math.expm1(-most))
@@ -546,6 +630,28 @@ def sampled_part(mechanism, adjacency, sampling, q, t, steps, delta):
     spread = rate * math.sqrt(2 * (moment(shift) - (math.exp(-shift**2) if mechanism == "gaussian" else 1)) if chain else moment(wide) - 1)
     top -= bottom if chain else 0
     return Part(steps, functools.partial(of, STICKS[mechanism], q, t), mirrored, top, -top if mirrored else bottom, spread)
+
+
+def part_of_rows(mechanism, replaced, q, t, steps, delta, rows):
+    log_f, shift = LOG_DENSITY[STICKS[mechanism]], t / ONE
+    numbers = [(k, high / ONE) for k, (_, high) in numbers_of_rows(q, rows).items() if high]
+
+    def log_of(c, sign):
+        found = [math.log(w) + log_f(c + sign * k * shift) for k, w in numbers]
+        return max(found) + math.log(sum(math.exp(x - max(found)) for x in found))
+
+    def loss(c):
+        return log_of(c, 1) - (log_of(c, -1) if replaced else log_f(c))
+    fars = [(k, steps * w * 2e4 / delta) for k, w in numbers]
+    far = 60 if mechanism != "gaussian" else 0
+    left = min(-k * shift - max(far, math.sqrt(2 * math.log(max(2.0, tail)))) for k, tail in fars if tail > 1e-6)
+    right = max(11.0, far)
+    points = [left + (right - left) * (n + .5) / 2000 for n in range(2000)]
+    weights = [math.exp(log_of(c, 1)) for c in points]
+    spread = math.sqrt(sum(w * loss(c) ** 2 for c, w in zip(points, weights)) / sum(weights))
+    top = loss(left)
+    curve = functools.partial(rows_replaced if replaced else rows_removed, rows, STICKS[mechanism], q, t)
+    return Part(steps, curve, replaced, top, -top if replaced else loss(right), spread)
 
 
 def single_part(kind, t, other, count, delta):
@@ -576,29 +682,23 @@ def laws_of_parts(parts, delta, finer):
     return laws, j
 
 
-def epsilon_of_parts(parts, delta, rows, finer):
+def epsilon_of_parts(parts, delta, finer):
     """Epsilon of all these steps together, never below the truth; None: not decided."""
     laws, j = laws_of_parts(parts, delta, finer) or ([], 0)
-    return max((epsilon_of_law(law, j, delta, rows) for law in laws), default=None)
-
-
-def epsilon_of_run(mechanism, adjacency, sampling, q, t, steps, delta, rows=1, finer=0):
-    part = sampled_part(mechanism, adjacency, sampling, q, t, steps, delta)
-    return part and epsilon_of_parts([part], delta, rows, finer)
+    return max((epsilon_of_law(law, j, delta) for law in laws), default=None)
 
 
 def epsilon_of_unit(adjacency, sampling, q, t, steps, delta, rows=1, finer=0, mechanism="gaussian"):
-    """Of a record, or of a person with so many rows, all of which a data set's neighbour may change: docs/derivations/person.md."""
+    """Of a record, or of a person with so many rows, all of which a data set's neighbour may change."""
     if rows > 1000 or sampling == "fixed" and rows > 1 or (adjacency, sampling) not in STEPS_OF or delta <= 0:
         return None
     if q == 1 and mechanism == "gaussian":  # no sampling: one Gaussian, whose shift is the root of the sum of squares
         times = rows * (2 if adjacency == "replace-one" else 1)
         shift = times * Decimal(t.numerator) / Decimal(t.denominator) * Decimal(steps).sqrt() * (1 + MARGIN)
         return gaussian(shift, Decimal(delta)) + MARGIN
-    bounds = [epsilon_of_run(mechanism, adjacency, sampling, q, t, steps, delta, rows, finer)]
-    if rows > 1:  # a step takes some of the rows with that probability, and they move the sum by rows t
-        bounds.append(epsilon_of_run(mechanism, adjacency, sampling, 1 - (1 - q) ** rows, rows * t, steps, delta, 1, finer))
-    return min((e for e in bounds if e is not None and e < NEVER), default=None)
+    part = sampled_part(mechanism, adjacency, sampling, q, t, steps, delta, rows)
+    e = part and epsilon_of_parts([part], delta, finer)
+    return e if e is not None and e < NEVER else None
 
 
 def compared(epsilon_at, stated):
@@ -696,22 +796,22 @@ def parts_of(needs, delta):
     singles = [need for need in needs if need[0] not in ("gaussian", "steps")] + ([("gaussian", square.sqrt() * (1 + MARGIN), None, 1)] if square else [])
     for kind, t, other, count in singles:
         parts.append(single_part(kind, t, other, count, delta))
-    for _, (mechanism, sampling), (q, t), count in (need for need in needs if need[0] == "steps"):
-        parts.append(sampled_part(mechanism, "replace-one", sampling, q, t, count, delta))
+    for _, (mechanism, sampling), (q, t, rows), count in (need for need in needs if need[0] == "steps"):
+        parts.append(sampled_part(mechanism, "replace-one", sampling, q, t, count, delta, rows))
     return None if None in parts or len(parts) > 32 else parts
 
 
 @functools.lru_cache(maxsize=None)
-def epsilon_together(needs, delta, finer, rows=1):
-    """Epsilon of all that specs_of() lists, if it was fixed beforehand, for a record that is replaced, or so many one by one; None: not decided."""
+def epsilon_together(needs, delta, finer):
+    """Epsilon of all that specs_of() lists, if it was fixed beforehand, for a record that is replaced; None: not decided."""
     pure = sum((NEVER if kind in ("gaussian", "stated", "steps") else t * count for kind, t, _, count in needs), Decimal(0))
     if delta == 0 or not needs:
         return pure if pure < NEVER else None
-    if {need[0] for need in needs} == {"gaussian"} and rows == 1:
+    if {need[0] for need in needs} == {"gaussian"}:
         return gaussian(sum(t * t * count for _, t, _, count in needs).sqrt() * (1 + MARGIN), Decimal(delta)) + MARGIN
     parts = parts_of(needs, delta)
-    e = epsilon_of_parts(parts, delta, rows, finer) if parts else None
-    return min((e for e in (e, pure * rows) if e is not None and e < NEVER), default=None)
+    e = epsilon_of_parts(parts, delta, finer) if parts else None
+    return min((e for e in (e, pure) if e is not None and e < NEVER), default=None)
 
 
 # ---- documents ----
@@ -1972,7 +2072,7 @@ def as_gaussians(releases, m):
 
 def derived_by_curve(fixed, line, offers, where):
     """True: the boxes are above the curve of sampled steps, as boxes_cover() says; None: not decided."""
-    needs = specs_of(line) if rows_of(line) == 1 and offers else None  # of persons the ledger takes the lesser of two curves
+    needs = specs_of(line) if offers else None
     ok = boxes_cover(merged(needs), tuple(map(tuple, offers))) if needs else None
     if ok is False:
         raise Refused(1, f"{where}: offers less in 'any_order' than its steps need")
@@ -2196,12 +2296,14 @@ def rows_of(line):
     return (line.get("person") or {"rows": 1})["rows"]
 
 
-def specs_of(line, by_row=False):
+def specs_of(line):
     """What a charge releases, as epsilon_together() takes it: [(kind, shift or pure epsilon, step or failure, count)], of sampled steps [("steps",
-    (mechanism, sampling), (rate, shift), count)]. None: this program has no curve of it."""
+    (mechanism, sampling), (rate, shift, rows of a person), count)]. None: this program has no curve of it."""
     if line["event"] == "plan":
         found = []
         for event in line["events"]:
+            if "steps" in event and rows_of(line) > 1:
+                return None  # no plan holds a person's run
             one = specs_of(event | {"event": "reserve"}) if "steps" in event else specs_of(
                 {"event": "release", **json.loads(facts_of(event, sampler="", sensitivity={"l1": event.get("l1"), "l2": event.get("l2")}))})
             if one is None:
@@ -2210,14 +2312,14 @@ def specs_of(line, by_row=False):
         return found
     mechanism = line.get("mechanism")
     if "noise_multiplier" in line:
-        sampling, rows = line.get("sampling", "poisson"), 1 if by_row else rows_of(line)
+        sampling, rows = line.get("sampling", "poisson"), rows_of(line)
         if mechanism != "gaussian" and pure_of_step(line) is None or rows > 1 and sampling != "poisson":
             return None
         shift = shift_of_run(line) if "lattice_exponent" in line else 1 / Fraction(line["noise_multiplier"])
-        q, shift = 1 - (1 - Fraction(line["sample_rate"])) ** rows, shift * rows  # docs/derivations/person.md
+        q = Fraction(line["sample_rate"])
         if mechanism == "gaussian" and q == 1:
-            return [("gaussian", 2 * Decimal(shift.numerator) / shift.denominator, None, line["steps"])]
-        return [("steps", (mechanism, sampling), (q, shift), line["steps"])]
+            return [("gaussian", 2 * rows * Decimal(shift.numerator) / shift.denominator, None, line["steps"])]
+        return [("steps", (mechanism, sampling), (q, shift, rows), line["steps"])]
     if mechanism not in MECHANISMS or mechanism == "propose-test-release" or line["sampler"].startswith(("fixed number", "exact, doubts flat")) or \
             mechanism.startswith("discrete-") and not line.get("value_step", line.get("lattice_exponent")):
         if line.get("adjacency") == "add-remove" or line["epsilon"]["upper"] is None:
@@ -2241,13 +2343,8 @@ def merged(needs):
 
 def epsilon_of_charges(charges, delta, finer):
     """Epsilon of all that these charges release; None: not decided."""
-    needs, rows = [specs_of(line) for line in charges], max(map(rows_of, charges), default=1)
-    if None in needs:
-        return None
-    bounds = [epsilon_together(merged([one for need in needs for one in need]), delta, finer)]
-    if rows > 1 and all("noise_multiplier" in line for line in charges):  # rows of a person one by one, in all runs at once
-        bounds.append(epsilon_together(merged([one for line in charges for one in specs_of(line, True)]), delta, finer, rows))
-    return min((e for e in bounds if e is not None), default=None)
+    needs = [specs_of(line) for line in charges]
+    return None if None in needs else epsilon_together(merged([one for need in needs for one in need]), delta, finer)
 
 
 def named(line):

@@ -46,9 +46,9 @@ static bool ask(struct question *q, const struct composed_release *items, size_t
     memset(q, 0, sizeof *q);
     if (off || count != 1 || n > POINTS)
         return false;
-    const int length = snprintf(q->items, sizeof q->items, "%s %a %a %d %a %d %zu %d", items->mechanism,
+    const int length = snprintf(q->items, sizeof q->items, "%s %a %a %d %a %d %zu %d %zu", items->mechanism,
                                 items->shift.lo, items->shift.hi, (int)items->norm, items->rate,
-                                items->replace_one, items->count, (int)items->sampling);
+                                items->replace_one, items->count, (int)items->sampling, items->rows);
     q->delta = delta;
     q->n = n;
     if (n > 0)

@@ -9,8 +9,8 @@
 
 static struct interval compose(const char *mechanism, double shift, size_t count, double delta)
 {
-    const struct composed_release item = {mechanism, {shift, shift}, SOTTO_NORM_L1,         1,
-                                          false,     count,          SOTTO_SAMPLING_POISSON};
+    const struct composed_release item = {mechanism, {shift, shift}, SOTTO_NORM_L1,          1,
+                                          false,     count,          SOTTO_SAMPLING_POISSON, 0};
     struct interval epsilon;
     assert_int_equal(account_pld(&epsilon, &item, 1, delta, NULL), SOTTO_OK);
     return epsilon;
@@ -136,7 +136,8 @@ TEST(sampled_gaussian)
                                   .delta = 1e-5,
                                   .clipping = SOTTO_NORM_L2,
                                   .adjacency = SOTTO_ADD_REMOVE,
-                                  .sampling = SOTTO_SAMPLING_POISSON};
+                                  .sampling = SOTTO_SAMPLING_POISSON,
+                                  0};
         struct sotto_account a;
         assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
         /* their figures are upper bounds: ours must be as small, and the lower end below theirs */
@@ -162,7 +163,8 @@ TEST(replaced_records)
                                   .delta = 1e-5,
                                   .clipping = SOTTO_NORM_L2,
                                   .adjacency = SOTTO_REPLACE_ONE,
-                                  .sampling = SOTTO_SAMPLING_POISSON};
+                                  .sampling = SOTTO_SAMPLING_POISSON,
+                                  0};
         struct sotto_account a;
         assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
         contains((struct interval){a.epsilon.lower * (1 - 1e-5), a.epsilon.upper * (1 + 1e-5)}, known[i][2],
@@ -176,7 +178,8 @@ TEST(replaced_records)
                                   .delta = 1e-5,
                                   .clipping = SOTTO_NORM_L1,
                                   .adjacency = SOTTO_REPLACE_ONE,
-                                  .sampling = SOTTO_SAMPLING_POISSON};
+                                  .sampling = SOTTO_SAMPLING_POISSON,
+                                  0};
     const struct sotto_sensitivity twice = {.l1 = 2, .l2 = NAN};
     struct sotto_account a, exact;
     assert_int_equal(sotto_account_sampled(&a, &whole, NULL), SOTTO_OK);

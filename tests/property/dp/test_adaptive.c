@@ -207,8 +207,8 @@ struct run {
 
 static void curve_of(double *x, double *delta, size_t n, const struct run *r)
 {
-    struct composed_release steps = {"gaussian", iv(1 / r->noise), SOTTO_NORM_L2,         r->rate,
-                                     true,       r->steps,         SOTTO_SAMPLING_POISSON};
+    struct composed_release steps = {"gaussian", iv(1 / r->noise), SOTTO_NORM_L2,          r->rate,
+                                     true,       r->steps,         SOTTO_SAMPLING_POISSON, 0};
     assert_int_equal(account_pld_deltas(delta, x, n, &steps, 1, NULL), SOTTO_OK);
 }
 

@@ -66,8 +66,8 @@ static void look_at(const struct run *r, struct rng *random, size_t n)
                                       .sample_rate = r->rate,
                                       .clipping = SOTTO_NORM_L2,
                                       .adjacency = SOTTO_ADD_REMOVE};
-    const struct composed_release steps = {"gaussian", iv(1 / r->noise), SOTTO_NORM_L2,         r->rate,
-                                           true,       r->steps,         SOTTO_SAMPLING_POISSON};
+    const struct composed_release steps = {"gaussian", iv(1 / r->noise), SOTTO_NORM_L2,          r->rate,
+                                           true,       r->steps,         SOTTO_SAMPLING_POISSON, 0};
     const struct adaptive left = {.failure = r->failure};
     struct adaptive offer[ADAPTIVE_OFFERS];
     struct part part;

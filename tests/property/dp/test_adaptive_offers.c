@@ -77,7 +77,8 @@ TEST(logistic_noise_clipped_by_l2)
                                              sampled ? e->sample_rate : 1,
                                              sampled,
                                              e->count,
-                                             SOTTO_SAMPLING_POISSON};
+                                             SOTTO_SAMPLING_POISSON,
+                                             0};
         double x[CELLS + 1], reached[CELLS + 1], far = 0;
         spread(x, epsilon);
         assert_int_equal(account_pld_deltas(reached, x, CELLS + 1, &one, 1, NULL), SOTTO_OK);
@@ -125,8 +126,8 @@ TEST(a_smaller_gaussian_beside_a_pure_part)
 {
     static const double pure[] = {0, 0, 0, .3, .15, .45}, mu[] = {.2365, .2365, .2365, .1781, .2102, .1470};
     struct adaptive box[ADAPTIVE_OFFERS];
-    struct composed_release steps = {"gaussian", iv(1 / 6.98), SOTTO_NORM_L2,         .0341,
-                                     true,       586,          SOTTO_SAMPLING_POISSON};
+    struct composed_release steps = {"gaussian", iv(1 / 6.98), SOTTO_NORM_L2,          .0341,
+                                     true,       586,          SOTTO_SAMPLING_POISSON, 0};
     const struct adaptive left = {.6, 0, 1e-7};
     assert_int_equal(offers(box, &run, left), 6);
     double x[CELLS + 1], there[CELLS + 1];

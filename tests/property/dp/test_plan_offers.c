@@ -88,20 +88,13 @@ TEST(runs_of_several_kinds)
           3);
 }
 
-/* Of a person's run only the sum of all rows, one after the other, is known: beside others it has no offer. */
-TEST(a_run_of_persons_has_no_box_beside_others)
+TEST(a_run_of_persons_beside_a_release)
 {
-    struct sotto_event run = steps("gaussian", 9, .02, 30, SOTTO_NORM_L2, SOTTO_SAMPLING_POISSON);
-    struct part parts[2];
-    struct adaptive offers[ADAPTIVE_OFFERS];
-    const struct sotto_event other = noise("laplace", 10, 1, NAN, 1);
-    size_t count;
-    run.group = 3;
-    assert_int_equal(part_make(&parts[0], &run, 0, SOTTO_REPLACE_ONE), SOTTO_OK);
-    assert_int_equal(part_make(&parts[1], &other, 1, SOTTO_REPLACE_ONE), SOTTO_OK);
-    assert_int_equal(adaptive_offers_together(offers, &count, parts, 2, &(struct adaptive){1, 0, 1e-6}, NULL),
-                     SOTTO_OK);
-    assert_int_equal(count, 0);
+    struct list l = {{steps("gaussian", 9, .02, 30, SOTTO_NORM_L2, SOTTO_SAMPLING_POISSON),
+                      noise("laplace", 10, 1, NAN, 1)},
+                     2};
+    l.event[0].group = 3;
+    check(&l, 3);
 }
 
 /* A hundred equal runs are one of a hundred times the steps, and more kinds than a curve is composed of. */

@@ -270,8 +270,8 @@ TEST(closed_forms_lie_inside)
         double k = floor(exp(7 * rng_unit(&r))) + 1, t = exp(2 * rng_unit(&r) - 1) / sqrt(k);
         double delta = exp(-30 * rng_unit(&r) - 2);
         struct interval exact = i % 2 ? m->composed(iv(t), k, delta) : m->epsilon(iv(t * sqrt(k)), delta);
-        const struct composed_release item = {m->name, {t, t},    SOTTO_NORM_L1,         1,
-                                              false,   (size_t)k, SOTTO_SAMPLING_POISSON};
+        const struct composed_release item = {m->name, {t, t},    SOTTO_NORM_L1,          1,
+                                              false,   (size_t)k, SOTTO_SAMPLING_POISSON, 0};
         struct interval e = compose(&item, 1, delta);
         if (i % 2 == 0)
             exact =
@@ -280,8 +280,8 @@ TEST(closed_forms_lie_inside)
             fail_msg("%s t %g k %g delta %g: [%.17g, %.17g] against [%.17g, %.17g]", m->name, t, k, delta,
                      e.lo, e.hi, exact.lo, exact.hi);
         /* negative control: three percent less shift is a claim that does not hold */
-        const struct composed_release less = {m->name,   {t * 0.97, t * 0.97},  SOTTO_NORM_L1, 1, false,
-                                              (size_t)k, SOTTO_SAMPLING_POISSON};
+        const struct composed_release less = {
+            m->name, {t * 0.97, t * 0.97}, SOTTO_NORM_L1, 1, false, (size_t)k, SOTTO_SAMPLING_POISSON, 0};
         assert_true(exact.hi == 0 || compose(&less, 1, delta).hi < exact.lo);
     }
 }
@@ -289,12 +289,12 @@ TEST(closed_forms_lie_inside)
 TEST(order_and_grouping_do_not_matter)
 {
     struct composed_release a[] = {
-        {"gaussian", {0.9, 0.9}, SOTTO_NORM_L2, 0.01, false, 500, SOTTO_SAMPLING_POISSON},
-        {"laplace", {0.05, 0.05}, SOTTO_NORM_L1, 1, false, 7, SOTTO_SAMPLING_POISSON},
-        {"logistic", {0.2, 0.2}, SOTTO_NORM_L1, 0.3, false, 20, SOTTO_SAMPLING_POISSON},
-        {"gaussian", {0.9, 0.9}, SOTTO_NORM_L2, 0.01, false, 300, SOTTO_SAMPLING_POISSON}};
+        {"gaussian", {0.9, 0.9}, SOTTO_NORM_L2, 0.01, false, 500, SOTTO_SAMPLING_POISSON, 0},
+        {"laplace", {0.05, 0.05}, SOTTO_NORM_L1, 1, false, 7, SOTTO_SAMPLING_POISSON, 0},
+        {"logistic", {0.2, 0.2}, SOTTO_NORM_L1, 0.3, false, 20, SOTTO_SAMPLING_POISSON, 0},
+        {"gaussian", {0.9, 0.9}, SOTTO_NORM_L2, 0.01, false, 300, SOTTO_SAMPLING_POISSON, 0}};
     struct composed_release b[] = {
-        a[2], {"gaussian", {0.9, 0.9}, SOTTO_NORM_L2, 0.01, false, 800, SOTTO_SAMPLING_POISSON}, a[1]};
+        a[2], {"gaussian", {0.9, 0.9}, SOTTO_NORM_L2, 0.01, false, 800, SOTTO_SAMPLING_POISSON, 0}, a[1]};
     struct interval one = compose(a, 4, 1e-6), other = compose(b, 3, 1e-6), fewer = compose(a, 3, 1e-6);
     assert_true(one.lo <= other.hi && other.lo <= one.hi);
     assert_true(fabs(one.hi - other.hi) < 1e-4 * one.hi && one.hi - one.lo < 1e-3 * one.hi);
@@ -312,15 +312,16 @@ TEST(epsilon_is_monotone)
                                   .delta = 1e-6,
                                   .clipping = SOTTO_NORM_L2,
                                   .adjacency = SOTTO_ADD_REMOVE,
-                                  .sampling = SOTTO_SAMPLING_POISSON};
+                                  .sampling = SOTTO_SAMPLING_POISSON,
+                                  0};
         struct sotto_account a;
         assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
         assert_true(a.epsilon.lower > last);
         last = a.epsilon.upper;
     }
     for (int i = 0; i < 5; i++) { /* rate 1 at the end */
-        struct composed_release item = {"gaussian", {1, 1}, SOTTO_NORM_L2,         ldexp(1, i - 4),
-                                        false,      10,     SOTTO_SAMPLING_POISSON};
+        struct composed_release item = {"gaussian", {1, 1}, SOTTO_NORM_L2,          ldexp(1, i - 4),
+                                        false,      10,     SOTTO_SAMPLING_POISSON, 0};
         struct interval e = compose(&item, 1, 1e-6);
         assert_true(i == 0 || e.lo > last);
         last = e.hi;
@@ -345,7 +346,8 @@ TEST(extremes)
                                   .delta = cases[i].delta,
                                   .clipping = SOTTO_NORM_L2,
                                   .adjacency = SOTTO_ADD_REMOVE,
-                                  .sampling = SOTTO_SAMPLING_POISSON};
+                                  .sampling = SOTTO_SAMPLING_POISSON,
+                                  0};
         struct sotto_account a;
         assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
         double width = a.epsilon.upper - a.epsilon.lower;
@@ -365,7 +367,8 @@ static void must_meet(double target, double rate, size_t steps, enum sotto_norm 
                               .delta = 1e-5,
                               .clipping = norm,
                               .adjacency = adjacency,
-                              .sampling = SOTTO_SAMPLING_POISSON};
+                              .sampling = SOTTO_SAMPLING_POISSON,
+                              0};
     struct sotto_account a;
     assert_int_equal(sotto_calibrate_sampled(&s.noise_multiplier, &s, target, NULL), SOTTO_OK);
     assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
@@ -405,8 +408,8 @@ TEST(the_clipping_norm_matters)
     assert_string_equal(narrow.accountant, "privacy-loss distribution");
     assert_true(fabs(narrow.epsilon.upper - 0.700614) < 1e-5 && narrow.epsilon.lower == wide.epsilon.lower);
     assert_true(narrow.pure_epsilon >= 1000 * log1p(0.01 * expm1(1)) && narrow.pure_epsilon < 17.04);
-    const struct composed_release vector = {"logistic", {1, 1}, SOTTO_NORM_L2,         1,
-                                            false,      10,     SOTTO_SAMPLING_POISSON};
+    const struct composed_release vector = {"logistic", {1, 1}, SOTTO_NORM_L2,          1,
+                                            false,      10,     SOTTO_SAMPLING_POISSON, 0};
     struct interval none = compose(&vector, 1, 1e-5);
     assert_true(isinf(none.hi) && none.lo > 7.62);
 }

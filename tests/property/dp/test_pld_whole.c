@@ -200,8 +200,8 @@ TEST(single_releases_are_the_curve_itself)
     for (int i = 0; i < 4; i++) {
         const struct mechanism *m = mechanism_at((size_t)(i % 3));
         double t = 0.3 + i, delta = pow(10, -1 - 3 * i);
-        const struct composed_release item = {m->name, {t, t}, SOTTO_NORM_L1,         1,
-                                              false,   1,      SOTTO_SAMPLING_POISSON};
+        const struct composed_release item = {m->name, {t, t}, SOTTO_NORM_L1,          1,
+                                              false,   1,      SOTTO_SAMPLING_POISSON, 0};
         struct interval exact = m->epsilon(iv(t), delta), e;
         assert_int_equal(account_pld(&e, &item, 1, delta, NULL), SOTTO_OK);
         if (!(e.lo <= exact.hi && e.hi >= exact.lo && e.hi - e.lo <= 1e-9))
@@ -210,8 +210,8 @@ TEST(single_releases_are_the_curve_itself)
     }
     /* a sampled step: q delta_0(ln(1 + (e^eps - 1) / q)) */
     const struct mechanism *m = mechanism_find("gaussian");
-    const struct composed_release step = {"gaussian", {1, 1}, SOTTO_NORM_L2,         0.5,
-                                          false,      1,      SOTTO_SAMPLING_POISSON};
+    const struct composed_release step = {"gaussian", {1, 1}, SOTTO_NORM_L2,          0.5,
+                                          false,      1,      SOTTO_SAMPLING_POISSON, 0};
     struct interval e;
     assert_int_equal(account_pld(&e, &step, 1, 1e-5, NULL), SOTTO_OK);
     double inner = log1p(expm1(e.hi) / 0.5);
@@ -225,8 +225,8 @@ TEST(the_largest_loss_is_a_lower_end)
     struct sotto_account a = account("laplace", 0.02, 1, 1, 0, 1e-10, 10);
     double exact = 500 + log1p(-1e-10 * 1024);
     assert_true(fabs(a.epsilon.lower - exact) < 1e-10 && a.epsilon.upper >= exact);
-    const struct composed_release item = {"laplace", {50, 50}, SOTTO_NORM_L1,         1,
-                                          false,     10,       SOTTO_SAMPLING_POISSON};
+    const struct composed_release item = {"laplace", {50, 50}, SOTTO_NORM_L1,          1,
+                                          false,     10,       SOTTO_SAMPLING_POISSON, 0};
     struct interval e; /* where the lower curve ends before the upper one's epsilon */
     assert_int_equal(account_pld(&e, &item, 1, 1e-10, NULL), SOTTO_OK);
     assert_true(e.lo > 499.9999 && e.lo <= exact && e.hi >= exact);

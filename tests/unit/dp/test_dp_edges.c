@@ -24,8 +24,8 @@
 static struct interval together(const char *mechanism, enum sotto_norm norm, double rate)
 {
     const struct composed_release items[] = {
-        {mechanism, {0.5, 0.5}, norm, rate, false, 2, SOTTO_SAMPLING_POISSON},
-        {mechanism, {0.5, 0.5}, norm, rate, false, 3, SOTTO_SAMPLING_POISSON}};
+        {mechanism, {0.5, 0.5}, norm, rate, false, 2, SOTTO_SAMPLING_POISSON, 0},
+        {mechanism, {0.5, 0.5}, norm, rate, false, 3, SOTTO_SAMPLING_POISSON, 0}};
     struct interval e;
     assert_int_equal(account_pld(&e, items, 2, 1e-3, NULL), SOTTO_OK);
     return e;
@@ -97,7 +97,8 @@ TEST(parameters)
                                                             .delta = 1e-5,
                                                             .clipping = SOTTO_NORM_L2,
                                                             .adjacency = SOTTO_ADD_REMOVE,
-                                                            .sampling = SOTTO_SAMPLING_POISSON},
+                                                            .sampling = SOTTO_SAMPLING_POISSON,
+                                                            0},
                                     1e30, NULL),
             SOTTO_EDOMAIN, "is too large; its noise multiplier would be below 1e-9");
     refused(
@@ -116,7 +117,8 @@ TEST(parameters)
                                                                      .delta = 1e-5,
                                                                      .clipping = SOTTO_NORM_L2,
                                                                      .adjacency = SOTTO_ADD_REMOVE,
-                                                                     .sampling = SOTTO_SAMPLING_POISSON},
+                                                                     .sampling = SOTTO_SAMPLING_POISSON,
+                                                                     0},
                                              1, NULL),
                      SOTTO_OK);
     assert_true(x > 0 && x < 7);
@@ -147,7 +149,8 @@ TEST(certified_calibrations)
                                 .delta = 1e-3,
                                 .clipping = SOTTO_NORM_L2,
                                 .adjacency = SOTTO_ADD_REMOVE,
-                                .sampling = SOTTO_SAMPLING_POISSON};
+                                .sampling = SOTTO_SAMPLING_POISSON,
+                                0};
     struct sotto_account a;
     const char *const names[] = {"gaussian", "logistic", "laplace"};
     for (int i = 0; i < 3; i++) {
@@ -299,7 +302,8 @@ static sotto_status both_directions(void) /* nearly all records are sampled: bot
                                                          .delta = 1e-2,
                                                          .clipping = SOTTO_NORM_L2,
                                                          .adjacency = SOTTO_ADD_REMOVE,
-                                                         .sampling = SOTTO_SAMPLING_POISSON},
+                                                         .sampling = SOTTO_SAMPLING_POISSON,
+                                                         0},
                                  NULL);
 }
 

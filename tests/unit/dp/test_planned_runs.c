@@ -268,9 +268,8 @@ TEST(a_run_that_no_plan_holds_says_why)
     struct sotto_dpsgd_request r = request(NULL);
     r.spend.rows_per_person = 3;
     assert_int_equal(dpsgd_as_event(&e, &r, NULL), SOTTO_OK);
-    assert_string_equal(
-        e.why, "no plan can hold it (the steps of a run on persons have no pair of their own, as rows are "
-               "accounted for one after the other; charge that run by itself)");
+    assert_string_equal(e.why, "no plan can hold it (is a run on persons of several rows, which no plan "
+                               "holds; charge that run by itself)");
     r = request(NULL);
     r.sampled.mechanism = "logistic"; /* clipped by L2 */
     assert_int_equal(dpsgd_as_event(&e, &r, NULL), SOTTO_OK);
@@ -338,10 +337,10 @@ TEST(runs_without_a_pair_of_their_own_are_in_no_plan)
     REFUSED(charge_plan("- {mechanism: logistic, noise_multiplier: 4, sample_rate: 0.1, steps: 5}\n", 9, 0),
             SOTTO_EINVAL, "events[0]: of steps by logistic with this clipping only Renyi divergences");
     REFUSED(charge_plan("- {mechanism: gaussian, noise_multiplier: 4, sample_rate: 0.1, steps: 5}\n", 9, 3),
-            SOTTO_EINVAL, "events[0]: the steps of a run on persons have no pair of their own");
+            SOTTO_EINVAL, "events[0]: is a run on persons of several rows, which no plan holds");
     REFUSED(charge_plan(
                 "- {mechanism: gaussian, noise_multiplier: 4, sample_rate: 0.1, steps: 5, group: 2}\n", 9, 0),
-            SOTTO_EINVAL, "persons have no pair of their own");
+            SOTTO_EINVAL, "run on persons of several rows, which no plan holds");
     assert_int_equal(
         charge_plan("- {mechanism: laplace, noise_multiplier: 40, sample_rate: 0.1, steps: 5, "
                     "clipping: l1}\n- {mechanism: gaussian, noise_multiplier: 9, sample_rate: 0.1, "
@@ -583,7 +582,7 @@ TEST(forged_runs_are_refused)
     FORGED(for_noise, "a single release is planned, asked is a run of steps");
     FORGED(seeded, "asked from a seed");
     FORGED(by_renyi, "only Renyi divergences are known");
-    FORGED(of_persons, "persons have no pair of their own");
+    FORGED(of_persons, "run on persons of several rows, which no plan holds");
 }
 
 /* ---- certificates ---- */

@@ -17,7 +17,8 @@ TEST(bad_input_has_one_clear_line)
                               .delta = 1e-5,
                               .clipping = (enum sotto_norm)7,
                               .adjacency = SOTTO_ADD_REMOVE,
-                              .sampling = SOTTO_SAMPLING_POISSON};
+                              .sampling = SOTTO_SAMPLING_POISSON,
+                              0};
     assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(), "clipping 7 is unknown; expected SOTTO_NORM_L1 or SOTTO_NORM_L2");
     s = (struct sotto_sampled){.mechanism = "gaussian",
@@ -27,7 +28,8 @@ TEST(bad_input_has_one_clear_line)
                                .delta = 1e-5,
                                .clipping = SOTTO_NORM_L2,
                                .adjacency = SOTTO_ADD_REMOVE,
-                               .sampling = SOTTO_SAMPLING_POISSON};
+                               .sampling = SOTTO_SAMPLING_POISSON,
+                               0};
     assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_EINVAL);
     assert_true(a.scale == 77);
 }
@@ -35,8 +37,8 @@ TEST(bad_input_has_one_clear_line)
 TEST(memory_that_runs_out_changes_nothing)
 {
     const struct composed_release items[] = {
-        {"gaussian", {0.1, 0.1}, SOTTO_NORM_L2, 0.1, false, 3, SOTTO_SAMPLING_POISSON},
-        {"laplace", {0.1, 0.1}, SOTTO_NORM_L1, 1, false, 2, SOTTO_SAMPLING_POISSON}};
+        {"gaussian", {0.1, 0.1}, SOTTO_NORM_L2, 0.1, false, 3, SOTTO_SAMPLING_POISSON, 0},
+        {"laplace", {0.1, 0.1}, SOTTO_NORM_L1, 1, false, 2, SOTTO_SAMPLING_POISSON, 0}};
     struct interval epsilon = {77, 77};
     long fails = 0;
     for (sotto_status status = SOTTO_ENOMEM; status == SOTTO_ENOMEM; fails++) {
@@ -55,7 +57,8 @@ TEST(memory_that_runs_out_changes_nothing)
                               .delta = 1e-5,
                               .clipping = SOTTO_NORM_L2,
                               .adjacency = SOTTO_ADD_REMOVE,
-                              .sampling = SOTTO_SAMPLING_POISSON};
+                              .sampling = SOTTO_SAMPLING_POISSON,
+                              0};
     base_alloc_fail_after(0);
     assert_int_equal(sotto_calibrate_sampled(&multiplier, &s, 1, NULL), SOTTO_ENOMEM);
     base_alloc_fail_after(-1);
@@ -68,9 +71,14 @@ TEST(absurd_parameters_have_answers)
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             for (int m = 0; m < 2; m++) {
-                const struct composed_release item = {
-                    m ? "laplace" : "gaussian", {shifts[i], shifts[i]}, SOTTO_NORM_L1, rates[j], false, 3,
-                    SOTTO_SAMPLING_POISSON};
+                const struct composed_release item = {m ? "laplace" : "gaussian",
+                                                      {shifts[i], shifts[i]},
+                                                      SOTTO_NORM_L1,
+                                                      rates[j],
+                                                      false,
+                                                      3,
+                                                      SOTTO_SAMPLING_POISSON,
+                                                      0};
                 struct interval e;
                 assert_int_equal(account_pld(&e, &item, 1, 1e-5, NULL), SOTTO_OK);
                 if (!(e.lo >= 0 && e.lo <= e.hi))

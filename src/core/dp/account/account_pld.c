@@ -28,7 +28,7 @@ void account_mark_end(struct pld_part *part, const struct pair_sampled *p)
     }
 }
 
-struct interval sampled_pure(const struct sotto_sampled *s)
+static struct interval pure_of_record(const struct sotto_sampled *s)
 {
     struct interval t = iv_div(iv(1), iv(s->noise_multiplier)), q = iv(s->sample_rate);
     if (s->sampling == SOTTO_SAMPLING_FIXED)
@@ -39,22 +39,61 @@ struct interval sampled_pure(const struct sotto_sampled *s)
     return iv_sub(more, iv_max(iv_log1p(iv_mul(q, iv_expm1(iv_neg(t)))), iv_neg(t)));
 }
 
+struct interval sampled_pure(const struct sotto_sampled *s)
+{
+    return iv_scale(pure_of_record(s), (double)(s->rows_per_person > 1 ? s->rows_per_person : 1));
+}
+
 /* Of a fixed size: below is the pair of two data sets in which all other records point away from the one that
  * is replaced, as does the one in its place. */
-void account_pairs(struct pair_sampled *above, struct pair_sampled *below, const struct composed_release *c,
-                   enum pld_direction way)
+static void item_pairs_make(struct item_pairs *out, const struct composed_release *c, enum pld_direction way)
 {
     bool fixed = c->sampling == SOTTO_SAMPLING_FIXED;
     way = fixed ? PLD_FIXED : c->replace_one ? PLD_REPLACE : way;
-    *above = (struct pair_sampled){mechanism_find(c->mechanism), c->shift.hi, c->rate, way};
-    *below = *above;
-    below->shift = c->shift.lo * (fixed ? 2 : 1);
-    below->direction = fixed ? PLD_REMOVE : way;
+    out->above = (struct pair_sampled){mechanism_find(c->mechanism), c->shift.hi, c->rate, way};
+    out->below = out->above;
+    out->below.shift = c->shift.lo * (fixed ? 2 : 1);
+    out->below.direction = fixed ? PLD_REMOVE : way;
+}
+
+/* Noise with a pure epsilon: the loss where all sampled rows tell alike; else that of a step which none of them was in. */
+static void mark_rows_end(struct pld_part *part, const struct pair_rows *p)
+{
+    double more = 0, less = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        more += p->weight[i].hi * exp(p->rows[i] * p->of.shift);
+        less += p->weight[i].hi * exp(-p->rows[i] * p->of.shift);
+    }
+    const bool pure = p->of.mechanism->pure, replace = p->of.direction == PLD_REPLACE;
+    const double end = log(more) - (replace ? log(less) : 0), none = -log(p->weight[0].hi);
+    part->atom = pure && end < 700 ? end : replace || !(none < 700) ? 0 : none;
+    part->inset = p->of.mechanism->atom > 0 && pure && !replace ? 0 : 1e-3;
+}
+
+enum { MANY_ROWS = 12 };
+
+void account_item_part(struct pld_part *out, struct item_pairs *room, const struct composed_release *item,
+                       enum pld_direction way)
+{
+    item_pairs_make(room, item, way);
+    out->count = (double)item->count;
+    if (item->rows <= 1) {
+        out->upper = pair_of_sampled(&room->above);
+        out->lower = pair_of_sampled(&room->below);
+        account_mark_end(out, &room->above);
+        return;
+    }
+    pair_rows_make(&room->rows_above, &room->above, item->rows, true);
+    pair_rows_make(&room->rows_below, &room->below, item->rows, false);
+    out->upper = pair_of_rows(&room->rows_above);
+    out->lower = pair_of_rows(&room->rows_below);
+    out->slow = room->rows_above.count > MANY_ROWS;
+    mark_rows_end(out, &room->rows_above);
 }
 
 /* The same items in one direction. */
 struct direction {
-    struct pair_sampled *pairs;
+    struct item_pairs *pairs;
     struct pld_part *parts;
     size_t count;
 };
@@ -68,12 +107,9 @@ static void account_pld_direct(struct direction *d, const struct composed_releas
         const struct mechanism *m = mechanism_find(c->mechanism);
         if (!m->tails) /* leaving a release out tells no more */
             continue;
-        struct pair_sampled *up = &d->pairs[2 * d->count], *low = up + 1;
-        struct pld_part *part = &d->parts[d->count++];
-        account_pairs(up, low, c, direction);
-        *part = (struct pld_part){
-            .upper = pair_of_sampled(up), .lower = pair_of_sampled(low), .count = (double)c->count};
-        account_mark_end(part, up);
+        d->parts[d->count] = (struct pld_part){0};
+        account_item_part(&d->parts[d->count], &d->pairs[d->count], c, direction);
+        d->count++;
     }
 }
 
@@ -101,7 +137,7 @@ sotto_status account_pld(struct interval *epsilon, const struct composed_release
     struct interval most = iv(0), other;
     bool bounded = true;
     double accuracy = 1;
-    NEW_ROWS(d.pairs, count, 2);
+    NEW(d.pairs, count);
     NEW(d.parts, count);
     for (size_t i = 0; i < count; i++)
         bounded = bounded && scalar_curve_holds(mechanism_find(items[i].mechanism), items[i].norm);
@@ -130,7 +166,7 @@ sotto_status account_pld_end(double *end, const struct composed_release *items, 
     sotto_status status = SOTTO_OK;
     struct direction d = {0};
     struct interval reached = iv(0), other = iv(0);
-    NEW_ROWS(d.pairs, count, 2);
+    NEW(d.pairs, count);
     NEW(d.parts, count);
     account_pld_direct(&d, items, count, PLD_REMOVE);
     TRY(pld_epsilon(&reached, d.parts, d.count, delta, ROUGH, ctx));
@@ -152,7 +188,7 @@ sotto_status account_pld_deltas(double *delta, const double *epsilon, size_t n,
     sotto_status status = SOTTO_OK;
     struct direction d = {0};
     double *other = NULL;
-    NEW_ROWS(d.pairs, count, 2);
+    NEW(d.pairs, count);
     NEW(d.parts, count);
     NEW(other, n);
     account_pld_direct(&d, items, count, PLD_REMOVE);

@@ -14,6 +14,8 @@ struct composed_release {
     bool replace_one; /* sampled: of a record replaced by another; else of one more or less */
     size_t count;
     enum sotto_sampling sampling; /* fixed: replace_one */
+    size_t
+        rows; /* above 1: of a person with at most so many, each of which is sampled for itself by Poisson */
 };
 
 static inline const char *norm_name(enum sotto_norm norm)
@@ -22,10 +24,14 @@ static inline const char *norm_name(enum sotto_norm norm)
 }
 /** Does the mechanism's scalar curve bound a vector with its change measured in this norm? */
 bool scalar_curve_holds(const struct mechanism *m, enum sotto_norm norm);
-/** The pairs above and below an item of shift `shift`, in one direction of add-remove (`way`), or in the only
- * one that there is. */
-void account_pairs(struct pair_sampled *above, struct pair_sampled *below,
-                   const struct composed_release *item, enum pld_direction way);
+/** Room for the pairs above and below an item. */
+struct item_pairs {
+    struct pair_sampled above, below;
+    struct pair_rows rows_above, rows_below;
+};
+/** The part of an item, in one direction of add-remove (`way`), or in the only one that there is. `room` must outlive it. */
+void account_item_part(struct pld_part *out, struct item_pairs *room, const struct composed_release *item,
+                       enum pld_direction way);
 /** Tells the part where the losses of its pair end, if they end in an atom or crowd together there. */
 void account_mark_end(struct pld_part *part, const struct pair_sampled *p);
 /** Accuracy for pld_epsilon() of releases of one kind, about 1e-6 of epsilon in less than a tenth of a
@@ -46,7 +52,7 @@ sotto_status account_pld_end(double *end, const struct composed_release *items, 
 sotto_status account_pld_deltas(double *delta, const double *epsilon, size_t n,
                                 const struct composed_release *items, size_t count,
                                 const struct sotto_context *ctx);
-/** Pure epsilon of one sampled step clipped by L1, for a pure mechanism. */
+/** Pure epsilon of one sampled step clipped by L1, for a pure mechanism: of a person so many times that of a row. */
 struct interval sampled_pure(const struct sotto_sampled *sampled);
 
 #endif

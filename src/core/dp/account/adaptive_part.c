@@ -2,7 +2,6 @@
 #include "dp/account/adaptive_part.h"
 #include "base/memory.h"
 #include "dp/account/event_levels.h"
-#include "dp/account/row_by_row.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,22 +15,26 @@ static double failure_of(struct interval d, double k)
     return d.hi == 0 ? 0 : iv_neg(iv_expm1(iv_scale(iv_log1p(iv_neg(d)), k))).hi;
 }
 
-/* Noise in a norm that its curve is known for. */
+/* The steps of a run, or noise in a norm that its curve is known for. */
 static bool as_item(struct composed_release *out, const struct part *p)
 {
     const enum sotto_norm norm = p->m && p->m->norm == SHIFT_L2 ? SOTTO_NORM_L2 : SOTTO_NORM_L1;
+    if (part_has_item(p)) {
+        *out = part_item(p);
+        return true;
+    }
     if (p->kind != PART_NOISE || p->m->integer || p->m->by_l2 ||
         !(account_shift(p->m, &p->shifts).hi < INFINITY) || !scalar_curve_holds(p->m, norm) ||
         p->count > 0x1p40)
         return false;
     *out = (struct composed_release){
-        p->m->name, account_shift(p->m, &p->shifts), norm, 1, false, (size_t)p->count, 0};
+        p->m->name, account_shift(p->m, &p->shifts), norm, 1, false, (size_t)p->count, 0, 0};
     return true;
 }
 
 /* The curve of a part, or of some that are fixed beforehand, from above. */
 struct source {
-    enum { BY_RUN, BY_ITEMS, BY_STEPS, BY_RENYI } kind;
+    enum { BY_ITEMS, BY_STEPS, BY_RENYI } kind;
     const struct part *part;              /* but of BY_ITEMS */
     const struct composed_release *items; /* of BY_ITEMS */
     size_t item_count;
@@ -40,8 +43,6 @@ struct source {
 
 static sotto_status source_end(double *end, struct source *s, double delta, const struct sotto_context *ctx)
 {
-    if (s->kind == BY_RUN)
-        return runs_end(end, s->part, 1, delta, ctx);
     if (s->kind == BY_ITEMS)
         return account_pld_end(end, s->items, s->item_count, delta, ctx);
     if (s->kind == BY_STEPS)
@@ -53,8 +54,6 @@ static sotto_status source_end(double *end, struct source *s, double delta, cons
 static sotto_status source_deltas(double *delta, const double *x, size_t n, const struct source *s,
                                   const struct sotto_context *ctx)
 {
-    if (s->kind == BY_RUN)
-        return runs_deltas(delta, x, n, s->part, 1, ctx);
     if (s->kind == BY_ITEMS)
         return account_pld_deltas(delta, x, n, s->items, s->item_count, ctx);
     if (s->kind == BY_STEPS)
@@ -67,16 +66,14 @@ static sotto_status source_deltas(double *delta, const double *x, size_t n, cons
 static bool by_law(struct source *out, struct composed_release *item, const struct part *p)
 {
     *out = (struct source){.kind = BY_ITEMS, .part = p, .items = item, .item_count = 1};
-    if (part_has_item(p))
-        out->kind = BY_RUN;
-    else if (p->kind == PART_NOISE && p->m->integer && p->shifts.steps < INFINITY)
+    if (p->kind == PART_NOISE && p->m->integer && p->shifts.steps < INFINITY)
         out->kind = BY_STEPS;
     return out->kind != BY_ITEMS || as_item(item, p);
 }
 
 static bool law_is_exact(const struct source *s)
 {
-    return s->kind == BY_RUN ||
+    return s->part->kind == PART_SAMPLED ||
            (s->kind == BY_STEPS && s->part->shifts.steps == s->part->shifts.one_coordinate);
 }
 
@@ -187,16 +184,13 @@ static bool is_gaussian(const struct part *p)
     return p->kind == PART_NOISE && p->m->by_l2 && p->m->kind != RELEASE_NONE && p->shifts.l2.hi < INFINITY;
 }
 
-/* Gaussian noise has a curve too, which composes with others, and so have the steps of a run on single records. */
+/* Gaussian noise has a curve too, which composes with others. */
 static bool as_composed(struct composed_release *out, const struct part *p)
 {
-    if (part_has_item(p) && p->rows == 1) {
-        *out = part_item(p);
-        return true;
-    }
     if (!is_gaussian(p) || p->count > 0x1p40)
         return as_item(out, p);
-    *out = (struct composed_release){p->m->name, p->shifts.l2, SOTTO_NORM_L2, 1, false, (size_t)p->count, 0};
+    *out =
+        (struct composed_release){p->m->name, p->shifts.l2, SOTTO_NORM_L2, 1, false, (size_t)p->count, 0, 0};
     return true;
 }
 
@@ -206,7 +200,7 @@ static bool adaptive_part_joins(struct composed_release *last, const struct comp
     const bool same = strcmp(last->mechanism, one->mechanism) == 0 && last->shift.lo == one->shift.lo &&
                       last->shift.hi == one->shift.hi && last->norm == one->norm && last->rate == one->rate &&
                       last->replace_one == one->replace_one && last->sampling == one->sampling &&
-                      one->count <= ((size_t)1 << 40) - last->count;
+                      last->rows == one->rows && one->count <= ((size_t)1 << 40) - last->count;
     last->count += same ? one->count : 0;
     return same;
 }

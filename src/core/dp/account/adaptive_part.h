@@ -11,8 +11,7 @@ enum { ADAPTIVE_OFFERS = SOTTO_MAX_OFFERS };
 /** Boxes, each of which covers all releases of the part by itself: as pure, as Gaussian of that pure epsilon, as the Gaussian
  * that it is, and as Gaussians above its curve with failures of a quarter, a sixteenth and a sixty-fourth of left->failure, what
  * the column has left. Where it has left->pure as well, half of it, a quarter or three quarters stand beside a smaller Gaussian.
- * The curve of a person's run is the smaller of two bounds (row_by_row.h). Where there is none, it is the hull of what Renyi
- * divergences say. One pure release has no use for its curve, which is near that of its epsilon. Which one is taken may depend
+ * Where no curve is known, it is the hull of what Renyi divergences say. One pure release has no use for its curve, which is near that of its epsilon. Which one is taken may depend
  * on everything before the release, on nothing behind it; it is written down and never computed again.
  *
  * *count 0: nothing is known to cover it. ENOMEM, ESTOPPED. */

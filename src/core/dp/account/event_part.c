@@ -20,7 +20,7 @@ struct composed_release part_item(const struct part *p)
     return (struct composed_release){p->m->name,          iv_div(iv(1), iv(s->noise_multiplier)),
                                      s->clipping,         s->sample_rate,
                                      sampled_replaces(s), s->steps,
-                                     s->sampling};
+                                     s->sampling,         p->rows};
 }
 
 bool part_has_item(const struct part *p)

@@ -27,11 +27,11 @@ struct part {
     struct interval pure, failure; /* stated: of one release, randomised response that fails with `failure` */
 };
 
-/** The runs of persons, as steps that a record sees which stands for all rows of a person (person.h). */
+/** The runs of persons, as steps that a record sees which stands for all rows of a person (person.h): for Renyi divergences. */
 struct part part_of_person(const struct part *p);
-/** Sampled steps to compose, of one record. */
+/** Sampled steps to compose, of one record or person. */
 struct composed_release part_item(const struct part *p);
-/** Is its curve that of part_item() of part_of_person(): the scalar curve holds, and no group is left over? */
+/** Is its curve that of part_item(): the scalar curve holds, and no group is left over? */
 bool part_has_item(const struct part *p);
 
 /** Checks an event and makes it a part under `target`; `index` stands in errors. EINVAL, ENOTSUP. */
@@ -70,11 +70,6 @@ sotto_status part_whole_end(double *end, const struct part *part, double delta,
                             const struct sotto_context *ctx);
 sotto_status part_whole_deltas(double *delta, const double *x, size_t n, const struct part *part,
                                const struct sotto_context *ctx);
-/** Epsilon from above where some parts are runs of persons, whose rows are replaced one after the other, failures of stated parts not
- * counted; else INFINITY. ENOMEM. */
-sotto_status parts_row_by_row(double *out, const struct part *parts, size_t n, double delta,
-                              const struct sotto_context *ctx);
-
 /** Epsilon of all parts by their Renyi divergences, at the best order, 0 < delta < 1. Once `ctx` has stopped: any number. */
 double parts_renyi(const struct part *parts, size_t n, double delta, const struct sotto_context *ctx);
 

@@ -6,7 +6,6 @@
 #include "dp/account/account_pld.h"
 #include "dp/account/event_levels.h"
 #include "dp/account/event_part.h"
-#include "dp/account/row_by_row.h"
 #include "dp/mechanism/pure_pair.h"
 
 static const double most_releases = 0x1p40;
@@ -41,7 +40,7 @@ static void curve_points(struct pair_point *out, const void *arg, const double *
 
 /* Room for what the pairs point to. */
 struct ends {
-    struct pair_sampled upper, lower;
+    struct item_pairs pairs;
     struct pair_integer whole_upper, whole_lower;
 };
 
@@ -58,32 +57,18 @@ static void fill_whole(struct pld_part *out, struct ends *ends, const struct int
     out->atom = law->bounded ? iv_scale(step, most).hi : 0;
 }
 
-static void fill_scalar(struct pld_part *out, struct ends *ends)
-{
-    out->upper = pair_of_sampled(&ends->upper);
-    out->lower = pair_of_sampled(&ends->lower);
-    account_mark_end(out, &ends->upper);
-}
-
-static bool fill_sampled(struct pld_part *out, struct ends *ends, const struct part *p,
-                         enum pld_direction direction)
-{
-    const struct part person = part_of_person(p);
-    const struct composed_release steps = part_item(&person);
-    if (!part_has_item(p))
-        return false;
-    account_pairs(&ends->upper, &ends->lower, &steps, direction);
-    fill_scalar(out, ends);
-    return true;
-}
-
 static bool event_pld_fill(struct pld_part *out, struct ends *ends, const struct part *p,
                            enum pld_direction direction)
 {
     struct interval upper, lower;
     *out = (struct pld_part){.count = p->count};
-    if (p->kind == PART_SAMPLED)
-        return fill_sampled(out, ends, p, direction);
+    if (p->kind == PART_SAMPLED && !part_has_item(p))
+        return false;
+    if (p->kind == PART_SAMPLED) {
+        const struct composed_release steps = part_item(p);
+        account_item_part(out, &ends->pairs, &steps, direction);
+        return true;
+    }
     if (p->kind == PART_NOISE && p->m->integer) {
         fill_whole(out, ends, p->m->integer, p->shifts.steps, p->shifts.one_coordinate, p->shifts.step);
         return true;
@@ -102,9 +87,11 @@ static bool event_pld_fill(struct pld_part *out, struct ends *ends, const struct
     lower = iv_min(p->shifts.l1, p->shifts.l2);
     if (!isfinite(upper.hi))
         return false;
-    ends->upper = (struct pair_sampled){p->m, upper.hi, 1, direction};
-    ends->lower = (struct pair_sampled){p->m, lower.lo, 1, direction};
-    fill_scalar(out, ends);
+    ends->pairs.above = (struct pair_sampled){p->m, upper.hi, 1, direction};
+    ends->pairs.below = (struct pair_sampled){p->m, lower.lo, 1, direction};
+    out->upper = pair_of_sampled(&ends->pairs.above);
+    out->lower = pair_of_sampled(&ends->pairs.below);
+    account_mark_end(out, &ends->pairs.above);
     return true;
 }
 
@@ -149,14 +136,14 @@ static sotto_status many_pld(struct interval *out, const struct pld_part *list, 
     size_t scalar = 0, count = 0;
     NEW(levels, n);
     for (size_t i = 0; i < n; i++)
-        if (list[i].upper.arg == &ends[i].upper)
-            levels[scalar++] = (struct level){&ends[i].upper, &ends[i].lower, &list[i]};
+        if (list[i].upper.arg == &ends[i].pairs.above)
+            levels[scalar++] = (struct level){&ends[i].pairs.above, &ends[i].pairs.below, &list[i]};
     TRY(levels_between_nodes(&nodes, levels, scalar));
     NEW(all, nodes.count + n - scalar);
     for (; count < nodes.count; count++)
         all[count] = nodes.parts[count];
     for (size_t i = 0; i < n; i++)
-        if (list[i].upper.arg != &ends[i].upper)
+        if (list[i].upper.arg != &ends[i].pairs.above)
             all[count++] = list[i];
     if (enough > 0)
         TRY(pld_epsilon(out, all, count, delta, ROUGH, ctx));
@@ -166,35 +153,6 @@ done:
     level_nodes_free(&nodes);
     base_free(levels);
     base_free(all);
-    return status;
-}
-
-static bool has_persons(const struct part *parts, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (parts[i].kind == PART_SAMPLED && parts[i].rows > 1)
-            return true;
-    return false;
-}
-
-/* Of a person all of whose rows but one contribute nothing, in the runs alone. */
-static sotto_status lower_of_records(double *lower, const struct part *parts, size_t n, double delta,
-                                     const struct sotto_context *ctx)
-{
-    sotto_status status = SOTTO_OK;
-    struct part *records = NULL;
-    struct interval e;
-    size_t count = 0;
-    NEW(records, n);
-    for (size_t i = 0; i < n; i++)
-        if (parts[i].kind == PART_SAMPLED) {
-            records[count] = parts[i];
-            records[count++].rows = 1;
-        }
-    TRY(parts_pld(&e, records, count, delta, ctx));
-    *lower = e.lo;
-done:
-    base_free(records);
     return status;
 }
 
@@ -226,8 +184,6 @@ sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n,
         if (possible)
             both = iv_max(both, one);
     }
-    if (possible && has_persons(parts, n))
-        TRY(lower_of_records(&both.lo, parts, n, delta, ctx));
     *out = possible ? both : (struct interval){0, INFINITY};
 done:
     base_free(list);
@@ -258,130 +214,4 @@ sotto_status part_whole_deltas(double *delta, const double *x, size_t n, const s
     for (size_t i = 0; i < n; i++)
         delta[i] = account_delta(p->m, &p->shifts, 1, x[i]).hi;
     return SOTTO_OK;
-}
-
-struct records {
-    const struct part *parts;
-    size_t n;
-    const struct sotto_context *ctx;
-};
-
-static sotto_status epsilon_of_records(double *out, double delta, const void *arg)
-{
-    const struct records *r = arg;
-    struct interval e;
-    sotto_status status = parts_pld(&e, r->parts, r->n, delta, r->ctx);
-    *out = e.hi;
-    return status;
-}
-
-/* ---- runs of persons beside other releases: their curve is one more part ---- */
-enum { HULL_CELLS = 512 };
-
-/* Fails with `failure`, else has the pair of a curve that ends at x[HULL_CELLS]. */
-struct hull {
-    double x[HULL_CELLS + 1], delta[HULL_CELLS + 1], failure;
-};
-
-/* On the chord, from above, without the failure. */
-static double on_hull(const struct hull *h, double x)
-{
-    const double step = h->x[1];
-    if (!(x < h->x[HULL_CELLS]))
-        return 0;
-    size_t i = (size_t)fmin(x / step, HULL_CELLS - 1);
-    while (i > 0 && h->x[i] > x)
-        i--;
-    while (i + 2 < HULL_CELLS + 1 && h->x[i + 1] < x)
-        i++;
-    struct interval A = iv_exp(iv(h->x[i])), B = iv_exp(iv(h->x[i + 1])), X = iv_exp(iv(x));
-    struct interval part = iv_div(iv_sub(X, A), iv_sub(B, A));
-    struct interval chord =
-        iv_add(iv(h->delta[i]), iv_mul(part, iv_sub(iv(h->delta[i + 1]), iv(h->delta[i]))));
-    return fmax(iv_div(iv_sub(chord, iv(h->failure)), iv_sub(iv(1), iv(h->failure))).hi, 0);
-}
-
-static void hull_points(struct pair_point *out, const void *arg, const double *epsilon, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        const struct interval d = iv(on_hull(arg, fabs(epsilon[i])));
-        out[i] = (struct pair_point){epsilon[i] >= 0 ? d : iv_mul(iv_exp(iv(epsilon[i])), d), iv(0)};
-    }
-}
-
-static sotto_status make_hull(struct hull *h, bool *found, const struct part *runs, size_t n, double delta,
-                              const struct sotto_context *ctx)
-{
-    sotto_status status = SOTTO_OK;
-    double end;
-    TRY(runs_end(&end, runs, n, delta * 1e-3, ctx));
-    *found = end < 600; /* e^x must be a double */
-    if (!*found)
-        goto done;
-    for (size_t i = 0; i <= HULL_CELLS; i++)
-        h->x[i] = fmax(end, 0x1p-30) * (1 + 1e-3) * (double)i / HULL_CELLS;
-    TRY(runs_deltas(h->delta, h->x, HULL_CELLS + 1, runs, n, ctx));
-    h->failure = h->delta[HULL_CELLS];
-    *found = h->failure < delta;
-done:
-    return status;
-}
-
-/* `others` are not sampled, so there is one direction. */
-static sotto_status beside_others(double *out, const struct part *runs, size_t n, const struct part *others,
-                                  size_t count, double delta, const struct sotto_context *ctx)
-{
-    sotto_status status = SOTTO_OK;
-    struct hull *hull = NULL;
-    struct pld_part *list = NULL;
-    struct ends *ends = NULL;
-    struct interval e = {0, INFINITY};
-    bool possible;
-    NEW(hull, 1);
-    NEW(list, count + 1);
-    NEW(ends, count);
-    TRY(make_hull(hull, &possible, runs, n, delta, ctx));
-    for (size_t i = 0; i < count && possible; i++)
-        possible =
-            others[i].kind != PART_SAMPLED && event_pld_fill(&list[i], &ends[i], &others[i], PLD_REMOVE);
-    list[count] = (struct pld_part){.upper = {hull_points, hull}, .lower = {no_points, hull}, .count = 1};
-    if (possible) {
-        const double rest = iv_div(iv_sub(iv(delta), iv(hull->failure)), iv_sub(iv(1), iv(hull->failure))).lo;
-        TRY(pld_epsilon(&e, list, count + 1, rest, 1, ctx));
-    }
-    *out = e.hi;
-done:
-    base_free(hull);
-    base_free(list);
-    base_free(ends);
-    return status;
-}
-
-sotto_status parts_row_by_row(double *out, const struct part *parts, size_t n, double delta,
-                              const struct sotto_context *ctx)
-{
-    sotto_status status = SOTTO_OK;
-    struct part *runs = NULL, *others = NULL;
-    size_t rows = 1, count = 0, rest = 0;
-    double found = INFINITY;
-    NEW(runs, n);
-    NEW(others, n);
-    for (size_t i = 0; i < n; i++)
-        if (part_has_item(&parts[i]) && parts[i].sampled.sampling == SOTTO_SAMPLING_POISSON) {
-            rows = parts[i].rows > rows ? parts[i].rows : rows;
-            runs[count++] = parts[i];
-        } else {
-            others[rest++] = parts[i];
-        }
-    if (rows > 1 && rest > 0 && n <= LEVELS_MANY)
-        TRY(beside_others(&found, runs, count, others, rest, delta, ctx));
-    for (size_t i = 0; i < count; i++)
-        runs[i].rows = 1;
-    if (rows > 1 && rest == 0)
-        TRY(epsilon_row_by_row(&found, rows, delta, epsilon_of_records, &(struct records){runs, n, ctx}));
-    *out = found;
-done:
-    base_free(runs);
-    base_free(others);
-    return status;
 }

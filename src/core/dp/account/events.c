@@ -10,7 +10,6 @@
 #include "dp/account/event_levels.h"
 #include "dp/account/event_part.h"
 #include "dp/account/person.h"
-#include "dp/account/row_by_row.h"
 #include "dp/mechanism/pure_pair.h"
 #include "num/special.h"
 #include "options/option_tables.h"
@@ -26,13 +25,10 @@ struct total {
     double delta; /* what is left for the losses */
 };
 
-/* One step, of a person by all rows at once, or row by row. */
 static struct interval pure_of_steps(const struct part *p)
 {
-    if (p->sampled.sampling == SOTTO_SAMPLING_FIXED)
-        return iv_scale(sampled_pure(&p->sampled), ldexp(1, p->doublings));
-    const struct part person = part_of_person(p);
-    return iv_min(sampled_pure(&person.sampled), iv_scale(sampled_pure(&p->sampled), (double)p->rows));
+    return iv_scale(sampled_pure(&p->sampled),
+                    p->sampled.sampling == SOTTO_SAMPLING_FIXED ? ldexp(1, p->doublings) : (double)p->rows);
 }
 
 struct interval part_pure(const struct part *p)
@@ -333,7 +329,6 @@ static sotto_status add_pld(struct sotto_account *out, const struct total *t, co
 {
     sotto_status status = SOTTO_OK;
     struct interval e;
-    double row_by_row;
     const double upper = out->epsilon.upper;
     if (t->delta <= 0 || (isfinite(upper) && upper - out->epsilon.lower <= 1e-9 * upper))
         goto done;
@@ -344,9 +339,6 @@ static sotto_status add_pld(struct sotto_account *out, const struct total *t, co
             "follows",
             upper, out->accountant, t->n);
     TRY(parts_pld(&e, t->parts, t->n, t->delta, ctx));
-    TRY(parts_row_by_row(&row_by_row, t->parts, t->n, t->delta, ctx));
-    if (isfinite(row_by_row))
-        account_add_bound(out, ROW_BY_ROW, row_by_row);
     if (isfinite(e.hi))
         account_add_bound(out, "privacy-loss distribution", e.hi);
     else

@@ -8,7 +8,6 @@
 #include "dp/account/account_pld.h"
 #include "dp/account/event_part.h"
 #include "dp/account/person.h"
-#include "dp/account/row_by_row.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -82,14 +81,11 @@ static sotto_status composed_points(struct sotto_privacy_profile *p, const struc
                                     double last, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct part run = {.kind = PART_SAMPLED,
-                       .m = mechanism_find(s->mechanism),
-                       .count = (double)s->steps,
-                       .sampled = *s,
-                       .rows = s->rows_per_person > 1 ? s->rows_per_person : 1};
-    run.sampled.rows_per_person = 0;
+    const struct part run = {
+        .kind = PART_SAMPLED, .m = mechanism_find(s->mechanism), .sampled = *s, .rows = s->rows_per_person};
+    const struct composed_release steps = part_item(&run);
     TRY(profile_spread(p, last));
-    TRY(runs_deltas(p->delta, p->epsilon, p->count, &run, 1, ctx));
+    TRY(account_pld_deltas(p->delta, p->epsilon, p->count, &steps, 1, ctx));
 done:
     return status;
 }
@@ -121,9 +117,8 @@ sotto_status sotto_privacy_profile_sampled(struct sotto_privacy_profile *out,
     struct sotto_sampled s = *sampled;
     struct sotto_account checked;
     s.delta = last_delta;
-    TRY(sotto_account_sampled(&checked, &s, ctx));                  /* all parameters */
-    const double farthest = s.rows_per_person > 1 ? 600 : INFINITY; /* of a hull e^x must be a double */
-    if (checked.epsilon.upper < farthest && scalar_curve_holds(mechanism_find(s.mechanism), s.clipping))
+    TRY(sotto_account_sampled(&checked, &s, ctx)); /* all parameters */
+    if (checked.epsilon.upper < INFINITY && scalar_curve_holds(mechanism_find(s.mechanism), s.clipping))
         TRY(composed_points(&p, &s, checked.epsilon.upper, ctx));
     if (p.count == 0)
         TRY(accounted_points(&p, &s, ctx));

@@ -3,9 +3,9 @@
 #include "dp/account/account_pld.h"
 #include "dp/account/accountant.h"
 #include "dp/account/calibrate_refine.h"
+#include "dp/account/composition.h"
 #include "dp/account/event_part.h"
 #include "dp/account/person.h"
-#include "dp/account/row_by_row.h"
 #include "dp/account/sampled_renyi.h"
 #include "num/special.h"
 #include "options/option_tables.h"
@@ -48,7 +48,7 @@ static sotto_status by_pld(struct interval *epsilon, const struct sotto_sampled 
 {
     struct interval shift = iv_div(iv(1), iv(s->noise_multiplier));
     const struct composed_release all = {s->mechanism,        shift,    s->clipping, s->sample_rate,
-                                         sampled_replaces(s), s->steps, s->sampling};
+                                         sampled_replaces(s), s->steps, s->sampling, s->rows_per_person};
     return account_pld(epsilon, &all, 1, s->delta, ctx);
 }
 
@@ -85,42 +85,36 @@ done:
     return status;
 }
 
-struct record {
-    const struct mechanism *m;
-    const struct sotto_sampled *sampled;
-    const struct sotto_context *ctx;
-};
+enum { TRIALS = 8 };
 
-static sotto_status epsilon_of_record(double *out, double delta, const void *arg)
+/* The rule of groups: the rows of a person are replaced one after the other. Where her curve is known it is never better. The first share
+ * of delta is a guess, the next ones are what the last epsilon leaves. INFINITY: none was found. */
+static double by_rows(const struct mechanism *m, const struct sotto_sampled *sampled)
 {
-    sotto_status status = SOTTO_OK;
-    const struct record *r = arg;
-    struct sotto_sampled s = *r->sampled;
-    struct interval pld;
+    const double rows = (double)sampled->rows_per_person, delta = sampled->delta;
+    struct sotto_sampled s = *sampled;
+    double found = INFINITY;
     s.rows_per_person = 0;
-    s.delta = delta;
-    TRY(by_pld(&pld, &s, r->ctx));
-    *out = fmin(pld.hi, fast_upper(r->m, &s));
-done:
-    return status;
+    s.delta = delta / rows;
+    for (int i = 0; i < TRIALS && isinf(found) && s.delta >= 0x1p-900; i++) {
+        const double epsilon = fast_upper(m, &s);
+        if (!(epsilon * rows < 600))
+            break;
+        const double all = group_delta(iv(epsilon), s.delta, rows).hi;
+        if (all <= delta)
+            found = iv_scale(iv(epsilon), rows).hi;
+        s.delta *= 0.99 * delta / all;
+    }
+    return found;
 }
 
-static sotto_status by_rows(double *out, const struct mechanism *m, const struct sotto_sampled *s,
-                            const struct sotto_context *ctx)
+/* Without privacy-loss distributions, of a person. */
+static double fast_upper_of_person(const struct mechanism *m, const struct sotto_sampled *s)
 {
-    return epsilon_row_by_row(out, s->rows_per_person, s->delta, epsilon_of_record,
-                              &(struct record){m, s, ctx});
-}
-
-/* A person with one row that counts is a record, and reaches what a record reaches. */
-static sotto_status lower_of_record(struct interval *pld, const struct sotto_sampled *s,
-                                    const struct sotto_context *ctx)
-{
-    struct interval record;
-    sotto_status status = by_pld(&record, s, ctx);
-    if (status == SOTTO_OK)
-        pld->lo = fmin(record.lo, pld->hi);
-    return status;
+    const struct sotto_sampled all_rows = unit_steps(s);
+    const double at_once = fmin(renyi_epsilon(m, &all_rows), pure_epsilon(m, s));
+    return s->rows_per_person > 1 && !scalar_curve_holds(m, s->clipping) ? fmin(at_once, by_rows(m, s))
+                                                                         : at_once;
 }
 
 sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto_sampled *sampled,
@@ -133,13 +127,8 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
     TRY(sampled_check(&m, sampled));
     TRY(sotto_options_check(sampled, options_sampled, "noise_multiplier"));
     TRY(context_check(ctx, "account: stopped"));
-    const struct sotto_sampled of_person = unit_steps(sampled), *as = &of_person;
-    TRY(by_pld(&pld, as, ctx));
-    double row_by_row = INFINITY;
-    if (sampled->rows_per_person > 1) {
-        TRY(lower_of_record(&pld, sampled, ctx));
-        TRY(by_rows(&row_by_row, m, sampled, ctx));
-    }
+    const struct sotto_sampled all_rows = unit_steps(sampled);
+    TRY(by_pld(&pld, sampled, ctx));
     struct sotto_account a = {.scale = sampled->noise_multiplier,
                               .delta = sampled->delta,
                               .compose = sampled->steps,
@@ -149,7 +138,7 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
                               .sampling = sampled->sampling,
                               .adjacency = sampled->adjacency,
                               .epsilon = {0, INFINITY},
-                              .pure_epsilon = pure_epsilon(m, as),
+                              .pure_epsilon = pure_epsilon(m, sampled),
                               .zcdp_rho = NAN,
                               .accountant = "none",
                               .standard_deviation = m->standard_deviation * sampled->noise_multiplier};
@@ -157,15 +146,15 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
     if (scalar_curve_holds(m, sampled->clipping))
         account_add_bound(&a, "privacy-loss distribution", pld.hi);
     if (m->by_l2 || m->renyi_ball)
-        account_add_bound(&a, "renyi", renyi_epsilon(m, as));
+        account_add_bound(&a, "renyi", renyi_epsilon(m, &all_rows));
     if (sampled_replaces(sampled) && sampled->sampling == SOTTO_SAMPLING_POISSON &&
         !scalar_curve_holds(m, sampled->clipping))
         snprintf(a.note, sizeof a.note,
                  "a replaced record is bounded as a group of two: no exact pair is known for %s noise on "
                  "sums clipped by %s",
                  m->name, norm_name(sampled->clipping));
-    if (isfinite(row_by_row))
-        account_add_bound(&a, ROW_BY_ROW, row_by_row);
+    if (sampled->rows_per_person > 1 && !scalar_curve_holds(m, sampled->clipping))
+        account_add_bound(&a, "rows one by one", by_rows(m, sampled));
     if (!isnan(a.pure_epsilon))
         account_add_bound(&a, "pure, basic composition", a.pure_epsilon);
     a.epsilon.lower = fmin(pld.lo, a.epsilon.upper);
@@ -228,10 +217,9 @@ static bool sampled_holds(double noise_multiplier, const void *arg)
     const struct search *s = arg;
     struct sotto_sampled trial = s->sampled;
     trial.noise_multiplier = noise_multiplier;
-    trial = unit_steps(&trial);
     if (context_stopped(s->ctx)) /* any answer ends the search, and is not used */
         return true;
-    return fast_upper(s->m, &trial) <= calibration_aim(s->target);
+    return fast_upper_of_person(s->m, &trial) <= calibration_aim(s->target);
 }
 
 /* Is there more than the quick bound? */
@@ -246,13 +234,9 @@ static sotto_status upper_of(double *epsilon, double noise_multiplier, const voi
     const struct search *s = arg;
     struct sotto_sampled trial = s->sampled;
     struct interval pld;
-    double row_by_row = INFINITY;
     trial.noise_multiplier = noise_multiplier;
-    if (trial.rows_per_person > 1)
-        TRY(by_rows(&row_by_row, s->m, &trial, s->ctx));
-    trial = unit_steps(&trial);
     TRY(by_pld(&pld, &trial, s->ctx));
-    *epsilon = fmin(fmin(pld.hi, row_by_row), fast_upper(s->m, &trial));
+    *epsilon = fmin(pld.hi, fast_upper_of_person(s->m, &trial));
 done:
     return status;
 }

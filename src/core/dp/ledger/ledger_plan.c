@@ -46,15 +46,15 @@ done:
     return status;
 }
 
-/* Each step has its pair, of a replaced record; those of a person are known one row after the other only. */
+/* Each step has its pair, of a replaced record. */
 static sotto_status require_run(struct part_memory *known, const struct sotto_event *e, size_t i, size_t rows)
 {
     sotto_status status = SOTTO_OK;
     const struct part *part;
-    REQUIRE(rows <= 1 && e->group <= 1,
-            "events[%zu]: the steps of a run on persons have no pair of their own, as rows are accounted for "
-            "one after the other; charge that run by itself",
-            i);
+    REQUIRE(
+        rows <= 1 && e->group <= 1,
+        "events[%zu]: is a run on persons of several rows, which no plan holds; charge that run by itself",
+        i);
     TRY(part_recall(&part, known, e, i));
     REQUIRE(part_has_item(part),
             "events[%zu]: of steps by %s with this clipping only Renyi divergences are known, so no plan can "

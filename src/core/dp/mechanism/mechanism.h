@@ -84,6 +84,9 @@ struct mechanism {
      * replace-one adjacency. */
     struct interval (*twice)(double t, double y);
     double (*balance)(double t, double log_a, double log_b);
+    /* With tails: the law of the noise, P(Z <= z), and the logarithm of its density but for a constant. */
+    struct interval (*below)(struct interval z);
+    double (*log_density)(double z);
     /* Smallest epsilon of k >= 2 independent scalar pairs; NULL: no exact composition. At most composed_max
      * pairs. */
     struct interval (*composed)(struct interval t, double k, double delta);

@@ -40,6 +40,11 @@ static double mechanism_gaussian_balance(double t, double log_a, double log_b)
     return most + log((a + sqrt(a * a + 4 * b)) / 2);
 }
 
+static double mechanism_gaussian_log_density(double z)
+{
+    return -z * z / 2;
+}
+
 static double mechanism_gaussian_cdf(double x)
 {
     return 0.5 * erfc(-x * 0.70710678118654752440);
@@ -122,6 +127,8 @@ const struct mechanism mechanism_gaussian = {
     .epsilon = mechanism_gaussian_epsilon,
     .delta = mechanism_gaussian_delta,
     .tails = mechanism_gaussian_tails,
+    .below = normal_cdf,
+    .log_density = mechanism_gaussian_log_density,
     .twice = mechanism_gaussian_twice,
     .balance = mechanism_gaussian_balance,
     .renyi = mechanism_gaussian_renyi,

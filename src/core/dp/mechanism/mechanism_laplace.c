@@ -56,6 +56,19 @@ static double mechanism_laplace_shift(double target_epsilon, double target)
     return target_epsilon - 2 * log1p(-target);
 }
 
+static struct interval mechanism_laplace_below(struct interval z)
+{
+    struct interval low = iv_scale(iv_exp(iv_min(z, iv(0))), 0.5),
+                    high = iv_scale(iv_exp(iv_neg(iv_max(z, iv(0)))), 0.5);
+    return (struct interval){z.lo < 0 ? low.lo : iv_sub(iv(1), high).lo,
+                             z.hi < 0 ? low.hi : iv_sub(iv(1), high).hi};
+}
+
+static double mechanism_laplace_log_density(double z)
+{
+    return -fabs(z);
+}
+
 static double mechanism_laplace_cdf(double x)
 {
     return x >= 0 ? 1 - 0.5 * exp(-x) : 0.5 * exp(x);
@@ -77,6 +90,8 @@ const struct mechanism mechanism_laplace = {
     .epsilon = mechanism_laplace_epsilon,
     .delta = mechanism_laplace_delta,
     .tails = mechanism_laplace_tails,
+    .below = mechanism_laplace_below,
+    .log_density = mechanism_laplace_log_density,
     .atom = 0.5,
     .twice = mechanism_laplace_twice,
     .balance = mechanism_laplace_balance,

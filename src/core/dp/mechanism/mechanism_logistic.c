@@ -86,6 +86,16 @@ static double mechanism_logistic_shift(double target_epsilon, double target)
     return target_epsilon + 2 * (log1p(sqrt(target * rest)) - log1p(-target));
 }
 
+static struct interval mechanism_logistic_below(struct interval z)
+{
+    return iv_div(iv(1), iv_add(iv(1), iv_exp(iv_neg(z))));
+}
+
+static double mechanism_logistic_log_density(double z)
+{
+    return -fabs(z) - 2 * log1p(exp(-fabs(z)));
+}
+
 static double mechanism_logistic_cdf(double x)
 {
     return x >= 0 ? 1 / (1 + exp(-x)) : exp(x) / (1 + exp(x));
@@ -107,6 +117,8 @@ const struct mechanism mechanism_logistic = {
     .epsilon = mechanism_logistic_epsilon,
     .delta = mechanism_logistic_delta,
     .tails = mechanism_logistic_tails,
+    .below = mechanism_logistic_below,
+    .log_density = mechanism_logistic_log_density,
     .twice = mechanism_logistic_twice,
     .balance = mechanism_logistic_balance,
     .composed = logistic_composed_epsilon,

@@ -49,6 +49,24 @@ struct pair_point pair_replaced_point(const struct pair_sampled *s, double epsil
 /** The pair of a shift without sampling. */
 struct pair_point pair_plain_point(const struct mechanism *m, double shift, double epsilon);
 
+/** P(L > y), Q(L > y) and the curve of a shift, at a loss of either sign that has no probability of its own. */
+struct tails pair_tails_at(const struct mechanism *m, double shift, double y);
+
+enum { ROWS_NODES = 64 };
+/** The rows of a person, each of them seen as `of` says (but PLD_FIXED): they are in a sample so many at a time with these
+ * probabilities. Many numbers stand together: as the largest of them above the pair, as the smallest below it. */
+struct pair_rows {
+    struct pair_sampled of;
+    bool above;
+    size_t count;
+    double rows[ROWS_NODES]; /* ascending; the first is 0 */
+    struct interval weight[ROWS_NODES], some /* of all but the first */;
+};
+/** above: only values, from above; else values from below, and slopes. */
+void pair_rows_make(struct pair_rows *out, const struct pair_sampled *one, size_t rows, bool above);
+/** `arg` must outlive the pair. */
+struct pair pair_of_rows(const struct pair_rows *arg);
+
 /** The pair of noise on whole steps that moves by `steps`, and its mirror image, which is the same. */
 struct pair_integer {
     const struct integer_law *law;

@@ -30,9 +30,7 @@ static struct interval log_odds(double rate, double epsilon)
     return iv_add(iv_log(rest), more);
 }
 
-/* P(L > y), Q(L > y) and the curve of a shift, at a loss of either sign that has no probability of its
- * own. */
-static struct tails tails_at(const struct mechanism *m, double t, double y)
+struct tails pair_tails_at(const struct mechanism *m, double t, double y)
 {
     struct tails s = m->tails(t, fabs(y));
     if (y >= 0)
@@ -44,7 +42,7 @@ static struct tails tails_at(const struct mechanism *m, double t, double y)
 /* All three fall with y. */
 static struct tails tails_between(const struct mechanism *m, double t, struct interval y)
 {
-    struct tails near = tails_at(m, t, y.lo), far = tails_at(m, t, y.hi);
+    struct tails near = pair_tails_at(m, t, y.lo), far = pair_tails_at(m, t, y.hi);
     return (struct tails){
         {far.alpha.lo, near.alpha.hi}, {far.beta.lo, near.beta.hi}, {far.delta.lo, near.delta.hi}};
 }
@@ -55,11 +53,11 @@ static double pld_replace_above(const struct pair_sampled *p, struct interval lo
     struct interval s = iv(share), rest = iv_sub(iv(1), s), sum = iv(0);
     if (share > 0) {
         double y = iv_sub(log_a, iv_log(s)).lo;
-        sum = iv_mul(s, tails_at(p->mechanism, p->shift, y).delta);
+        sum = iv_mul(s, pair_tails_at(p->mechanism, p->shift, y).delta);
     }
     if (share < 1) {
         double y = iv_sub(iv(epsilon), iv_log(rest)).lo;
-        sum = iv_add(sum, iv_mul(rest, tails_at(p->mechanism, 2 * p->shift, y).delta));
+        sum = iv_add(sum, iv_mul(rest, pair_tails_at(p->mechanism, 2 * p->shift, y).delta));
     }
     return iv_mul(iv(p->rate), sum).hi;
 }
@@ -73,7 +71,7 @@ struct event {
 static struct event event_at(const struct pair_sampled *p, struct interval log_a, double epsilon, double y)
 {
     struct interval both = p->mechanism->twice(p->shift, y), q = iv(p->rate), out = iv_sub(iv(1), q);
-    struct tails t = tails_at(p->mechanism, p->shift, y),
+    struct tails t = pair_tails_at(p->mechanism, p->shift, y),
                  far = tails_between(p->mechanism, 2 * p->shift, both);
     /* q [ s delta_t(y) + (1-s) delta_2t(z) + ((1-s) e^(z - eps) - 1) x F(c - 2 t) ]; the last is nearly 0 */
     struct interval s = iv_exp(iv_sub(log_a, iv(y))), rest = iv_sub(iv(1), s);
