@@ -134,7 +134,7 @@ struct sides {
 };
 
 /* `counts`: the end of the weight by which it stands there. Above the pair, what may weigh nothing is left out of the second side. */
-static void put(struct side *s, double rows, struct interval weight, double counts)
+static void side_put(struct side *s, double rows, struct interval weight, double counts)
 {
     if (!(counts > 0))
         return;
@@ -156,14 +156,14 @@ static void make_sides(struct sides *s, const struct pair_rows *p, bool first, b
     s->first.count = s->second.count = 0;
     s->at_0 = iv_min(first ? none : iv(1), iv_mul(x, second ? none : iv(1)));
     const struct interval more_first = iv_max(iv_neg(rest), iv(0)), more_second = iv_max(rest, iv(0));
-    put(&s->first, 0, more_first, more_first.hi);
-    put(&s->second, 0, more_second, p->above ? more_second.lo : more_second.hi);
+    side_put(&s->first, 0, more_first, more_first.hi);
+    side_put(&s->second, 0, more_second, p->above ? more_second.lo : more_second.hi);
     for (size_t i = 1; i < p->count; i++) {
         const struct interval w = p->weight[i], times_x = iv_mul(x, w);
         if (first)
-            put(&s->first, p->rows[i], w, w.hi);
+            side_put(&s->first, p->rows[i], w, w.hi);
         if (second)
-            put(&s->second, p->rows[i], times_x, p->above ? times_x.lo : times_x.hi);
+            side_put(&s->second, p->rows[i], times_x, p->above ? times_x.lo : times_x.hi);
     }
 }
 
@@ -181,7 +181,7 @@ static double log_densities(double *out, const struct sides *s, const struct sid
 }
 
 /* Falls with c. */
-static double imbalance(const struct sides *s, double c)
+static double side_imbalance(const struct sides *s, double c)
 {
     double terms[ROWS_NODES];
     return log_densities(terms, s, &s->first, c, 1) - log_densities(terms, s, &s->second, c, -1);
@@ -196,19 +196,19 @@ static double most_rows(const struct sides *s)
 static double find_threshold(const struct sides *s, double near)
 {
     const double end = most_rows(s) * s->t + 45 * (s->m->pure ? 16 : 1);
-    double low = fmin(fmax(near, -end), end), high = low, step = 0.125, at_low = imbalance(s, low),
+    double low = fmin(fmax(near, -end), end), high = low, step = 0.125, at_low = side_imbalance(s, low),
            at_high = at_low;
     for (; at_low < 0 && low > -end; step *= 4) {
         high = low;
         at_high = at_low;
         low = fmax(low - step, -end);
-        at_low = imbalance(s, low);
+        at_low = side_imbalance(s, low);
     }
     for (step = 0.125; at_high > 0 && high < end; step *= 4) {
         low = high;
         at_low = at_high;
         high = fmin(high + step, end);
-        at_high = imbalance(s, high);
+        at_high = side_imbalance(s, high);
     }
     if (!(at_low > 0))
         return low;
@@ -219,7 +219,7 @@ static double find_threshold(const struct sides *s, double near)
         c = (low * at_high - high * at_low) / (at_high - at_low);
         if (!(c > low && c < high))
             c = low + (high - low) / 2;
-        const double at = imbalance(s, c);
+        const double at = side_imbalance(s, c);
         if (fabs(at) < 1e-13)
             break;
         if (at > 0) {
@@ -301,8 +301,8 @@ static double most_by_couples(const struct sides *s, double threshold)
 
 /* ---- below ---- */
 
-static struct interval probability(const struct sides *s, const struct side *of, double threshold,
-                                   double sign)
+static struct interval side_probability(const struct sides *s, const struct side *of, double threshold,
+                                        double sign)
 {
     struct interval sum = iv(0);
     for (size_t i = 0; i < of->count; i++)
@@ -331,8 +331,8 @@ static struct pair_point rows_point(const struct pair_rows *p, double epsilon, d
     if (p->above) {
         value = iv(fmin(most_by_couples(&s, *threshold), 1)); /* its upper end alone holds */
     } else {
-        const struct interval P = probability(&s, &s.first, *threshold, 1),
-                              Q = probability(&s, &s.second, *threshold, -1);
+        const struct interval P = side_probability(&s, &s.first, *threshold, 1),
+                              Q = side_probability(&s, &s.second, *threshold, -1);
         value = (struct interval){fabs(epsilon) > farthest ? 0 : fmax(iv_sub(P, Q).lo, 0), 1};
         slope = iv_add(turned ? P : Q, iv_mul(s.at_0, s.m->below(iv(*threshold))));
     }

@@ -36,7 +36,7 @@ static void name_way_out(void)
         status_hint("{drop_bad_images} of an import leaves out images that cannot be read");
 }
 
-static sotto_status probe(struct folder_job *job, size_t i, const struct bytes *bytes)
+static sotto_status probe_image(struct folder_job *job, size_t i, const struct bytes *bytes)
 {
     sotto_status status;
     if (job->why)
@@ -67,7 +67,7 @@ static sotto_status probe_chunk(void *arg, size_t chunk, int thread)
     for (size_t i = chunk * CHUNK; i < end; i++) {
         TRY(context_check(job->ctx, "stopped while reading %s", job->b->origin));
         TRY(bundle_load(&bytes, job->b, job->list->items[i].entry));
-        status = probe(job, i, &bytes);
+        status = probe_image(job, i, &bytes);
         bytes_clear(&bytes);
         if (status != SOTTO_OK)
             goto done;

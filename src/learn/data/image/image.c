@@ -171,8 +171,8 @@ static void split_planes(uint8_t *planes, const uint8_t *rows, size_t pixels, si
 }
 
 /* *rows: made here, the caller's to free, also on failure. */
-static sotto_status decode(uint8_t **rows, const struct image_info *info, size_t channels,
-                           const unsigned char *data, size_t size)
+static sotto_status decode_image(uint8_t **rows, const struct image_info *info, size_t channels,
+                                 const unsigned char *data, size_t size)
 {
     *rows = base_alloc(info->height * info->width, channels);
     if (!*rows)
@@ -190,7 +190,7 @@ sotto_status image_check(struct image_info *out, const unsigned char *data, size
     uint8_t *rows = NULL;
     sotto_status status = image_probe(out, data, size);
     if (status == SOTTO_OK)
-        status = decode(&rows, out, out->colour ? 3 : 1, data, size);
+        status = decode_image(&rows, out, out->colour ? 3 : 1, data, size);
     base_free(rows);
     return status;
 }
@@ -202,7 +202,7 @@ sotto_status image_from_memory(uint8_t *planes, size_t channels, size_t height, 
     struct image_info info;
     uint8_t *rows = NULL, *resized = NULL;
     TRY(image_probe(&info, data, size));
-    TRY(decode(&rows, &info, channels, data, size));
+    TRY(decode_image(&rows, &info, channels, data, size));
     if (info.height != height || info.width != width) {
         resized = base_alloc(height * width, channels);
         if (!resized)
