@@ -403,7 +403,7 @@ def numbers_of_rows(q, rows):
 
 
 def couples(first, second, log_f, t):
-    """Couples (i, j, share of first[i], share of second[j]) over 2^53: where the likelihood ratio is 1 each has as much of both. Floats find them, and prove
+    """Couples (i, j, share of first[i], share of second[j]) over 2^BITS: where the likelihood ratio is 1 each has as much of both. Floats find them, and prove
     nothing: what each of the first has is shared out exactly, and of the second at most all."""
     def logs(side, c, sign):
         found = [math.log(w) + log_f(c + sign * k * t) for k, w in side]
@@ -425,22 +425,34 @@ def couples(first, second, log_f, t):
         middle = (low + high) / 2
         low, high = (middle, high) if ahead(middle) else (low, middle)
     a, b = ([max(math.exp(x - total), 1e-300) for x in found] for found, total in (logs(first, low, 1), logs(second, low, -1)))
-    i, j, parts, left = 0, 0, [], (list(a), list(b))
-    while i < len(a):
-        if j == len(b) - 1 or left[0][i] < left[1][j]:
-            parts.append((i, j, left[0][i]))
-            left[1][j] -= left[0][i]
-            i += 1
-        else:
-            parts.append((i, j, left[1][j]))
-            left[0][i] = max(left[0][i] - left[1][j], 1e-300)
-            j += 1
-    sums = [sum(m for i, _, m in parts if i == n) for n in range(len(a))], [sum(m for _, j, m in parts if j == n) for n in range(len(b))]
-    rest = [2**53] * len(a), [2**53] * len(b)
+    i, j, last_i, last_j, parts, shared = 0, 0, len(a) - 1, len(b) - 1, [], 0.0
+
+    def share(i, j, m):
+        parts.append((i, j, m))
+        a[i], b[j] = max(a[i] - m, 1e-300), max(b[j] - m, 1e-300)
+    while shared < 0.5 and (i < last_i or j < last_j):  # shares rise and fall: a walk from each end to the middle rounds none of them coarsely
+        up = j == last_j or i < last_i and a[i] < b[j]
+        m = a[i] if up else b[j]
+        share(i, j, m)
+        i, j, shared = i + up, j + (not up), shared + m
+    while last_i > i or last_j > j:
+        down = last_j == j or last_i > i and a[last_i] < b[last_j]
+        share(last_i, last_j, a[last_i] if down else b[last_j])
+        last_i, last_j = last_i - down, last_j - (not down)
+    share(i, j, min(a[i], b[j]))
+    sums = [0.0] * len(a), [0.0] * len(b)
+    for i, j, m in parts:
+        sums[0][i] += m
+        sums[1][j] += m
+
+    def over_one(x):
+        n, d = x.as_integer_ratio()
+        return (n << BITS) // d
+    rest = [ONE] * len(a), [ONE] * len(b)
     last = {i: n for n, (i, _, _) in enumerate(parts)}
     for n, (i, j, m) in enumerate(parts):
-        one = rest[0][i] if last[i] == n else min(rest[0][i], int(m / sums[0][i] * 2**53))
-        other = min(rest[1][j], int(m / sums[1][j] * 2**53))
+        one = rest[0][i] if last[i] == n else min(rest[0][i], over_one(m / sums[0][i]))
+        other = min(rest[1][j], over_one(m / sums[1][j]))
         rest[0][i] -= one
         rest[1][j] -= other
         yield i, j, one, other
@@ -450,8 +462,8 @@ def coupled(g, first, second, t):
     """The most that sum_i first[i] F(c + i t) - sum_j second[j] F(c - j t) can be, never below it."""
     first, second, value = [one for one in first if one[1] > 0], [one for one in second if one[1] > 0], 0
     for i, j, one, other in couples([(k, w / ONE) for k, w in first], [(k, w / ONE) for k, w in second], LOG_DENSITY[g], t / ONE):
-        part = (first[i][1] * one >> 53) + 1
-        value += part * g((first[i][0] + second[j][0]) * t, min((second[j][1] * other >> 53 << BITS) // part, ONE << 70)) // ONE + 1
+        part = (first[i][1] * one >> BITS) + 1
+        value += part * g((first[i][0] + second[j][0]) * t, min(second[j][1] * other // part, ONE << 70)) // ONE + 1
     return value
 
 
@@ -616,6 +628,8 @@ def from_above(x):
 def sampled_part(mechanism, adjacency, sampling, q, t, steps, delta, rows=1):
     """Steps that take each record with probability q, or samples of that part, whose noise a record shifts by at most t scales; or a person, by as many t
     as rows are in the step. None: outside of what this program decides. q, t: fractions."""
+    if rows > 1000:
+        return None
     q, t = from_above(q), from_above(t)  # both only raise the curve
     rate, shift, of = q / ONE, t / ONE, STEPS_OF[adjacency, sampling]
     if not (2.0**-40 <= rate <= 1 and 2.0**-20 <= shift <= 8 and 0 < steps <= MOST_STEPS and 1e-15 <= delta < 1):
@@ -690,7 +704,7 @@ def epsilon_of_parts(parts, delta, finer):
 
 def epsilon_of_unit(adjacency, sampling, q, t, steps, delta, rows=1, finer=0, mechanism="gaussian"):
     """Of a record, or of a person with so many rows, all of which a data set's neighbour may change."""
-    if rows > 1000 or sampling == "fixed" and rows > 1 or (adjacency, sampling) not in STEPS_OF or delta <= 0:
+    if sampling == "fixed" and rows > 1 or (adjacency, sampling) not in STEPS_OF or delta <= 0:
         return None
     if q == 1 and mechanism == "gaussian":  # no sampling: one Gaussian, whose shift is the root of the sum of squares
         times = rows * (2 if adjacency == "replace-one" else 1)

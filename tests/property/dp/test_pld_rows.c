@@ -241,3 +241,21 @@ TEST(known_answers_of_ten_rows)
             assert_true(a.epsilon.lower > a.epsilon.upper * (1 - 1e-4)); /* some data sets reach it */
         }
 }
+
+/* By rows one after the other these have .80207. */
+TEST(many_rows_are_as_tight)
+{
+    static const size_t rows[] = {30, 100, 1000};
+    for (size_t i = 0; i < 3; i++) {
+        struct sotto_sampled s = {.mechanism = "gaussian",
+                                  .noise_multiplier = 3 * (double)rows[i],
+                                  .sample_rate = 1. / 12,
+                                  .steps = 12,
+                                  .delta = 1e-6,
+                                  .rows_per_person = rows[i]};
+        struct sotto_account a;
+        assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
+        assert_float_equal(a.epsilon.upper, .8003, 2e-4);
+        assert_true(a.epsilon.lower > a.epsilon.upper * (1 - 1e-4));
+    }
+}

@@ -70,7 +70,7 @@ static void mark_rows_end(struct pld_part *part, const struct pair_rows *p)
     part->inset = p->of.mechanism->atom > 0 && pure && !replace ? 0 : 1e-3;
 }
 
-enum { MANY_ROWS = 12 };
+enum { MANY_ROWS = 24 };
 
 void account_item_part(struct pld_part *out, struct item_pairs *room, const struct composed_release *item,
                        enum pld_direction way)

@@ -52,7 +52,7 @@ struct pair_point pair_plain_point(const struct mechanism *m, double shift, doub
 /** P(L > y), Q(L > y) and the curve of a shift, at a loss of either sign that has no probability of its own. */
 struct tails pair_tails_at(const struct mechanism *m, double shift, double y);
 
-enum { ROWS_NODES = 64 };
+enum { ROWS_NODES = 256 };
 /** The rows of a person, each of them seen as `of` says (but PLD_FIXED): they are in a sample so many at a time with these
  * probabilities. Many numbers stand together: as the largest of them above the pair, as the smallest below it. */
 struct pair_rows {

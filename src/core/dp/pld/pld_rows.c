@@ -14,7 +14,7 @@
 
 enum { MOST_COUPLES = 2 * ROWS_NODES };
 static const double farthest = 700;          /* e^that is a double */
-static const double least_weight = 0x1p-140; /* beside that of the commonest number */
+static const double least_weight = 0x1p-110; /* beside that of the commonest number */
 static const double shares_round = 0x1p-44;  /* more than all roundings of the shares */
 
 /* ---- weights ---- */
@@ -258,26 +258,40 @@ static void add_couple(struct couples *c, size_t first, size_t second, double sh
     c->second_sum[second] += share;
 }
 
-/* All of the first side is shared out; of the second some may be left, which is then not counted. */
+/* All is shared out, but for roundings. Shares rise to a middle and fall again, so there is a walk from each end to the middle: what is
+ * left of a share is then rounded no more coarsely than the share. */
 static void make_couples(struct couples *c, const struct sides *s, double threshold)
 {
-    double a[ROWS_NODES], b[ROWS_NODES];
+    const double least = 1e-300;
+    double a[ROWS_NODES], b[ROWS_NODES], shared = 0;
     const double all_a = log_densities(a, s, &s->first, threshold, 1),
                  all_b = log_densities(b, s, &s->second, threshold, -1);
-    size_t i = 0, j = 0;
+    size_t i = 0, j = 0, last_i = s->first.count - 1, last_j = s->second.count - 1;
     *c = (struct couples){0};
-    for (size_t k = 0; k < s->first.count; k++)
-        a[k] = fmax(exp(a[k] - all_a), 1e-300);
-    for (size_t k = 0; k < s->second.count; k++)
-        b[k] = fmax(exp(b[k] - all_b), 1e-300);
-    while (i < s->first.count)
-        if (j + 1 == s->second.count || a[i] < b[j]) {
-            add_couple(c, i, j, a[i]);
-            b[j] -= a[i++];
-        } else {
-            add_couple(c, i, j, b[j]);
-            a[i] = fmax(a[i] - b[j++], 1e-300);
-        }
+    for (size_t k = 0; k <= last_i; k++)
+        a[k] = fmax(exp(a[k] - all_a), least);
+    for (size_t k = 0; k <= last_j; k++)
+        b[k] = fmax(exp(b[k] - all_b), least);
+    while (shared < 0.5 && (i < last_i || j < last_j)) {
+        const bool up = j == last_j || (i < last_i && a[i] < b[j]);
+        const double share = up ? a[i] : b[j];
+        add_couple(c, i, j, share);
+        shared += share;
+        a[i] = fmax(a[i] - share, least);
+        b[j] = fmax(b[j] - share, least);
+        i += up;
+        j += !up;
+    }
+    while (last_i > i || last_j > j) {
+        const bool down = last_j == j || (last_i > i && a[last_i] < b[last_j]);
+        const double share = down ? a[last_i] : b[last_j];
+        add_couple(c, last_i, last_j, share);
+        a[last_i] = fmax(a[last_i] - share, least);
+        b[last_j] = fmax(b[last_j] - share, least);
+        last_i -= down;
+        last_j -= !down;
+    }
+    add_couple(c, i, j, fmin(a[i], b[j]));
 }
 
 static double most_by_couples(const struct sides *s, double threshold)
