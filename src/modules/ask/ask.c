@@ -78,13 +78,20 @@ done:
     return status;
 }
 
-/* Queries of persons need to know who they are. */
+/* Queries of persons need to know who they are. Rows of one person are no sample. */
 static sotto_status check_persons(const struct ask_plan *plan, const struct sotto_ask *ask)
 {
     sotto_status status = SOTTO_OK;
     for (size_t i = 0; i < plan->count; i++)
         if ((plan->queries[i].persons || plan->queries[i].per_person) && !plan->most)
             FAIL(SOTTO_EUSAGE, "ask: '%.60s' is of persons; give {person=COLUMN} and {rows_per_person=M}",
+                 plan->queries[i].text);
+    for (size_t i = 0; i < plan->count && ask->population && plan->most; i++)
+        if (plan->queries[i].parts > 0 && !plan->queries[i].persons && !plan->queries[i].per_person)
+            FAIL(SOTTO_EUSAGE,
+                 "ask: '%.60s' is of rows, and {population} takes the persons as a sample; expected 'per "
+                 "person' "
+                 "behind a mean, variance or covariance, or 'count persons'",
                  plan->queries[i].text);
     if (ask_is_per_person(plan) && ask->table && file_is_pipe(ask->table))
         FAIL(SOTTO_EUSAGE, "ask: 'per person' reads the table twice, and %s is a pipe; give a file",
@@ -123,6 +130,8 @@ static sotto_status answer_queries(struct sotto_certificate **certificate, struc
     struct ask_release r = {.scale = vector_release_scale(v),
                             .gaussian = ask->target.delta > 0,
                             .raw = ask->raw != 0,
+                            .at_once = ask->simultaneous ? ask_noisy_answers(t->plan) : 0,
+                            .population = ask->population != 0,
                             .seeded = ask->spend.insecure != 0};
     const struct ask_plan *plan = t->plan;
     struct ask_agreed agreed = {0};
@@ -198,7 +207,8 @@ static sotto_status asked_prepare(struct asked *a, const struct sotto_ask *ask)
     a->release = (struct sotto_release){
         .mechanism = gaussian ? "gaussian" : "laplace", .target = ask->target, .spend = ask->spend};
     if (ask->max_error)
-        TRY(ask_forecast_scale(&a->release.scale, &a->plan, ask->max_error, gaussian));
+        TRY(ask_forecast_scale(&a->release.scale, &a->plan, ask->max_error, gaussian,
+                               ask->simultaneous != 0));
     statistic_of_queries(&a->release.sensitivity, a->queries, a->count, a->plan.most);
     a->release.spend.provenance = &a->whose;
     a->release.spend.rows_per_person = 0;
@@ -220,7 +230,8 @@ sotto_status sotto_ask_forecast(char **text, const struct sotto_ask *ask, int js
     TRY(release_plan(&p, &a.release, a.plan.cells + a.plan.block + a.plan.choices, 1u << RELEASE_LATTICE,
                      ctx));
     TRY(ask_forecast_write(text, &a.plan, p.account.scale,
-                           (struct sotto_dp){p.account.epsilon.upper, ask->target.delta}, json));
+                           (struct sotto_dp){p.account.epsilon.upper, ask->target.delta},
+                           ask->simultaneous != 0, json != 0));
 done:
     asked_clear(&a);
     return status;

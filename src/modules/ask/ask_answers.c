@@ -10,30 +10,63 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct ask_answer linear_answer(const double *weights, const struct ask_moments *m, bool gaussian)
+size_t ask_noisy_answers(const struct ask_plan *plan)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct ask_query *q = &plan->queries[i];
+        if (q->parts > 0 && !q->again)
+            count += q->groups * (q->statistic == ASK_QUANTILE ? q->share_count : 1);
+    }
+    return count;
+}
+
+/* How often an interval may miss. */
+static double rare_of(const struct ask_release *r)
+{
+    return 0.05 / (r->at_once ? (double)r->at_once : 1);
+}
+
+/* Of a mean of n numbers in [low, high]. */
+static struct ask_answer add_sampling(struct ask_answer a, double low, double high, double n,
+                                      const struct ask_release *r)
+{
+    double ends[2] = {a.low, a.high};
+    if (!r->population || !(n > 0) || isnan(a.value))
+        return a;
+    ask_add_sampling(ends, a.value, low, high, n, rare_of(r));
+    const double variance = fmax(0, (a.value - low) * (high - a.value)) / n;
+    return (struct ask_answer){a.value, ends[0], ends[1], hypot(a.deviation, sqrt(variance))};
+}
+
+/* A sum over all n rows, or persons, each of which adds a number in [low, high]. */
+static struct ask_answer linear_answer(const double *weights, const struct ask_moments *m, double low,
+                                       double high, double n, const struct ask_release *r)
 {
     const double value = ask_combine(weights, m), deviation = ask_combined_deviation(weights, m),
-                 half = ask_deviations(0.05, gaussian) * deviation;
-    return (struct ask_answer){value, value - half, value + half, deviation};
+                 half = ask_deviations(rare_of(r), r->gaussian) * deviation;
+    return add_sampling((struct ask_answer){value, value - half, value + half, deviation}, n * low, n * high,
+                        n, r);
 }
 
 /* low + (high - low) X / (number of rows), within the bounds. */
 static struct ask_answer mean_answer(const struct encoding_column *c, const struct ask_moments *m,
-                                     bool gaussian)
+                                     const struct ask_release *r)
 {
     static const double x[ASK_POWERS] = {[ASK_X] = 1};
     double ends[2];
     const double width = c->high - c->low, n = m->sums[ASK_ONE], share = fmin(1, fmax(0, m->sums[ASK_X] / n));
     const double moved[ASK_POWERS] = {[ASK_ONE] = -share, [ASK_X] = 1};
-    const bool told = ask_mean_interval(ends, m, x, 0, 1, 0.05, gaussian);
-    return (struct ask_answer){n > 0 ? c->low + width * share : NAN, c->low + width * ends[0],
-                               c->low + width * ends[1],
-                               told ? width * ask_combined_deviation(moved, m) / n : NAN};
+    const bool told = ask_mean_interval(ends, m, x, 0, 1, rare_of(r), r->gaussian);
+    const struct ask_answer a = {n > 0 ? c->low + width * share : NAN, c->low + width * ends[0],
+                                 c->low + width * ends[1],
+                                 told ? width * ask_combined_deviation(moved, m) / n : NAN};
+    return told ? add_sampling(a, c->low, c->high, n, r) : a;
 }
 
 /* From means of products of shares of the bounds, as they are possible. */
 static struct ask_answer second_moment(const struct ask_plan *plan, const struct ask_query *q,
-                                       const struct ask_moments *m, bool gaussian)
+                                       const struct ask_moments *m, const struct ask_release *r)
 {
     const bool pair = q->statistic == ASK_COVARIANCE;
     const double n = m->sums[ASK_ONE], x = m->sums[ASK_X] / n, y = pair ? m->sums[ASK_Y] / n : x;
@@ -43,7 +76,11 @@ static struct ask_answer second_moment(const struct ask_plan *plan, const struct
         const struct encoding_column *column = &plan->schema->columns[q->columns[pair ? j : 0]];
         unit *= column->high - column->low;
     }
-    (void)ask_moment_interval(ends, m, pair, gaussian);
+    const bool told = ask_moment_interval(ends, m, pair, rare_of(r), r->gaussian);
+    if (told &&
+        r->population) /* of products that lie in such an interval, wherever their columns' means are */
+        ask_add_sampling(ends, moment, pair ? -fmax(x * (1 - y), y * (1 - x)) : 0,
+                         fmax(x * y, (1 - x) * (1 - y)), n, rare_of(r));
     struct ask_answer a = {n > 0 ? moment * unit : NAN, ends[0] * unit, ends[1] * unit, NAN};
     if (q->statistic == ASK_DEVIATION)
         a = (struct ask_answer){sqrt(a.value), sqrt(a.low), sqrt(a.high), NAN};
@@ -87,16 +124,17 @@ struct ask_answer ask_answer_of(const struct ask_plan *plan, const struct ask_qu
     ask_moments_of(&m, r->agreed, plan, q, group);
     switch (q->statistic) {
     case ASK_COUNT:
-        return linear_answer(one, &m, r->gaussian);
-    case ASK_SUM:
+        return linear_answer(one, &m, 0, 1, all, r);
+    case ASK_SUM: /* rows without a number, or of another group, add 0 */
         return linear_answer((const double[ASK_POWERS]){[ASK_ONE] = x->low, [ASK_X] = x->high - x->low}, &m,
-                             r->gaussian);
+                             q->single ? x->low : fmin(0, x->low), q->single ? x->high : fmax(0, x->high),
+                             all, r);
     case ASK_MEAN:
-        return mean_answer(x, &m, r->gaussian);
+        return mean_answer(x, &m, r);
     case ASK_CORRELATION:
         return correlation_answer(&m);
     default:
-        return second_moment(plan, q, &m, r->gaussian);
+        return second_moment(plan, q, &m, r);
     }
 }
 
@@ -140,12 +178,20 @@ sotto_status ask_quantiles_of(struct ask_answer *answers, const struct ask_plan 
     NEW(leaves, (size_t)1 << t.levels);
     for (size_t i = 0; i < ask_tree_nodes(&t); i++)
         nodes[i] = r->cells[q->first + group * q->parts + i] / (double)q->mass;
-    const double total = all ? (double)r->rows : NAN,
-                 noise = r->scale * (r->gaussian ? 1 : sqrt(2)) / (double)q->mass;
+    const double total = all ? (double)r->rows
+                             : NAN, /* a sum of Laplace noise has lighter tails than one draw of it: */
+        noise = ask_deviations(rare_of(r), r->gaussian) * r->scale * (r->gaussian ? 1 : sqrt(2)) /
+                (double)q->mass;
     ask_tree_solve(leaves, nodes, &t, total);
+    double rows = 0;
+    for (size_t i = 0; i < (size_t)1 << t.levels; i++)
+        rows += leaves[i];
     for (size_t i = 0; i < q->share_count; i++) {
         double ends[2];
-        ask_tree_interval(ends, leaves, &t, q->shares[i], total, noise, r->gaussian);
+        const double p = q->shares[i], sampling = r->population ? ask_deviations(rare_of(r), true) *
+                                                                      sqrt(fmax(0, rows) * p * (1 - p))
+                                                                : 0;
+        ask_tree_interval(ends, leaves, &t, p, total, noise, sampling);
         answers[i] = (struct ask_answer){ask_tree_quantile(leaves, &t, q->shares[i]), ends[0], ends[1], NAN};
     }
 done:
@@ -202,14 +248,21 @@ static void write_answer(struct atomic_file *f, const struct ask_answer *a, bool
     atomic_write(f, "\n", 1);
 }
 
+static void write_line(struct atomic_file *f, const char *line)
+{
+    atomic_write(f, line, strlen(line));
+}
+
 static void write_header(struct atomic_file *f, const struct ask_plan *plan, const size_t *columns,
-                         size_t count, bool seeded)
+                         size_t count, const struct ask_release *r)
 {
     static const char *const behind[] = {"statistic", "value", "low", "high", "deviation", "public"};
-    if (seeded) {
-        static const char stamp[] = "# " CERTIFICATE_SEEDED "\n";
-        atomic_write(f, stamp, sizeof stamp - 1);
-    }
+    if (r->at_once)
+        write_line(f, "# all intervals hold at once with 95 % probability\n");
+    if (r->population)
+        write_line(f, "# intervals are of noise and of sampling, approximately\n");
+    if (r->seeded)
+        write_line(f, "# " CERTIFICATE_SEEDED "\n");
     csv_write_text(f, "query");
     for (size_t j = 0; j < count; j++) {
         atomic_write(f, ",", 1);
@@ -295,7 +348,7 @@ static sotto_status write_csv(struct answers_file *out, const char *path, const 
     NEW(out->columns, plan->schema->count + 1);
     out->count = number_keys(which, out->columns, plan);
     TRY(atomic_open(&out->f, path));
-    write_header(&out->f, plan, out->columns, out->count, r->seeded);
+    write_header(&out->f, plan, out->columns, out->count, r);
     for (size_t i = 0; i < plan->count; i++)
         TRY(write_query(out, &plan->queries[i], r));
     TRY(atomic_commit(&out->f));

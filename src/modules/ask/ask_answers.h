@@ -9,14 +9,18 @@ struct ask_release {
     const double *cells; /* (plan->cells + plan->block + plan->choices) */
     double scale;        /* of the noise on each of them, in the same units */
     bool gaussian, seeded, raw;
-    size_t rows, persons;            /* public; persons 0: records */
+    size_t at_once;       /* so many intervals hold at once; 0: each by itself */
+    bool population;      /* intervals are of the population that the rows, or persons, are a sample of */
+    size_t rows, persons; /* public; persons 0: records */
     const struct ask_agreed *agreed; /* of ask_agree() */
 };
 /** NAN: nothing can be said. */
 struct ask_answer {
-    double value, low, high; /* low and high: 95 % of the noise alone */
-    double deviation;        /* of the noise */
+    double value, low, high; /* low and high: 95 % */
+    double deviation;        /* of the noise, and of sampling where intervals have it */
 };
+/** How many answers have noise. */
+size_t ask_noisy_answers(const struct ask_plan *plan);
 /** One group of a query; not of a quantile. */
 struct ask_answer ask_answer_of(const struct ask_plan *plan, const struct ask_query *q, size_t group,
                                 const struct ask_release *r);

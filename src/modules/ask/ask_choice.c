@@ -27,11 +27,12 @@ double ask_choice_scale(const struct ask_query *q, double scale, bool gaussian)
 }
 
 /* Each edge that is x ranks off is chosen with probability e^(-x / (2 scale)) at most, and one of them is off by none. */
-double ask_choice_within(const struct ask_query *q, const struct ask_plan *plan, double scale, bool gaussian)
+double ask_choice_within(const struct ask_query *q, const struct ask_plan *plan, double scale, double rare,
+                         bool gaussian)
 {
     const struct ask_tree t = ask_choice_edges(&plan->schema->columns[q->columns[0]]);
     const double least = statistic_choice_scale(gaussian ? "gaussian" : "laplace", scale, q->mass);
-    return 2 * least * log((double)t.edges / 0.05);
+    return 2 * least * log((double)t.edges / rare);
 }
 
 /* An edge is right if the share of all rows lies behind the edge before and up to this one, and else off by as many ranks. One is

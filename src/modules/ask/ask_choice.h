@@ -9,8 +9,9 @@
 struct ask_tree ask_choice_edges(const struct encoding_column *c);
 /** The scale of a choice of that query, in ranks, which noise of this scale on a cell of its mass dominates. */
 double ask_choice_scale(const struct ask_query *q, double scale, bool gaussian);
-/** How many ranks an edge is off at most, with probability .95. */
-double ask_choice_within(const struct ask_query *q, const struct ask_plan *plan, double scale, bool gaussian);
+/** How many ranks an edge is off at most, but for a probability `rare`. */
+double ask_choice_within(const struct ask_query *q, const struct ask_plan *plan, double scale, double rare,
+                         bool gaussian);
 /** How many ranks each edge is off, in parts of 2^-30: one row moves that by at most one rank, and one edge is off by none.
  *  In:      counts  (t->edges) of rows, up to each edge from the one before
  *  Out:     gap     (t->edges) */

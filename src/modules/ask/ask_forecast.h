@@ -17,14 +17,14 @@ enum ask_unit {
 };
 struct ask_forecast {
     enum ask_unit unit;
-    double within; /* 95 % */
+    double within; /* 95 %; at_once: all answers of the plan together */
 };
 /** NAME=E: at what scale of the noise the answers to that query lie within E.
  *  Errors: EUSAGE: no such text, query or number, or the error depends on how many rows there are */
 sotto_status ask_forecast_scale(double *scale, const struct ask_plan *plan, const char *max_error,
-                                bool gaussian);
+                                bool gaussian, bool at_once);
 /** One line for each query, or with json one object. scale: of the noise on each cell. ENOMEM. */
 sotto_status ask_forecast_write(char **text, const struct ask_plan *plan, double scale,
-                                struct sotto_dp target, bool json);
+                                struct sotto_dp target, bool at_once, bool json);
 
 #endif

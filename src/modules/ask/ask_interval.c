@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double alpha = 0.05;
-
 double ask_tail(double a, double b, double t, bool gaussian)
 {
     if (gaussian)
@@ -15,14 +13,14 @@ double ask_tail(double a, double b, double t, bool gaussian)
     return ((small > 0 ? -r * r * exp(-t / small) : 0) + exp(-t / large)) / (1 - r * r);
 }
 
-double ask_half_width(double a, double b, double scale, bool gaussian)
+double ask_half_width(double a, double b, double scale, double rare, bool gaussian)
 {
-    double low = 0, high = 8 * (a + b); /* in scales */
+    double low = 0, high = 4 * (a + b) * (1 - log(rare)); /* in scales */
     if (gaussian)
-        return 1.9599639845400545 * hypot(a, b) * scale;
+        return ask_deviations(rare, true) * hypot(a, b) * scale;
     for (int i = 0; i < 60 && high > 0; i++) {
         const double middle = (low + high) / 2;
-        if (ask_tail(a, b, middle, false) < alpha)
+        if (ask_tail(a, b, middle, false) < rare)
             high = middle;
         else
             low = middle;
@@ -94,25 +92,41 @@ static void set_products(double weights[ASK_POWERS], double s, double t, bool pa
     weights[ASK_ONE] = pair ? s * t : s * s;
 }
 
-bool ask_moment_interval(double out[2], const struct ask_moments *m, bool pair, bool gaussian)
+bool ask_moment_interval(double out[2], const struct ask_moments *m, bool pair, double rare, bool gaussian)
 {
     enum { STEPS = 8 };
     static const double means[2][ASK_POWERS] = {{[ASK_X] = 1}, {[ASK_Y] = 1}};
     double centre[2][2] = {{0}}, ends[2], weights[ASK_POWERS];
     bool told = true;
-    for (int j = 0; j <= pair; j++) /* 1 % for both means together */
-        told = ask_mean_interval(centre[j], m, means[j], 0, 1, pair ? 0.005 : 0.01, gaussian) && told;
+    for (int j = 0; j <= pair; j++) /* 1 % of 5 % for both means together */
+        told = ask_mean_interval(centre[j], m, means[j], 0, 1, rare / (pair ? 10 : 5), gaussian) && told;
     out[0] = pair ? -0.25 : 0, out[1] = 0.25;
     double low = out[1], high = out[0];
-    for (int i = 0; told && i <= STEPS; i++) /* and 4 % at the true ones, wherever these are */
+    for (int i = 0; told && i <= STEPS; i++) /* and 4 % of 5 % at the true ones, wherever these are */
         for (int j = 0; j <= (pair ? STEPS : 0); j++) {
             set_products(weights, centre[0][0] + (centre[0][1] - centre[0][0]) * i / STEPS,
                          centre[1][0] + (centre[1][1] - centre[1][0]) * j / STEPS, pair);
-            told = ask_mean_interval(ends, m, weights, out[0], out[1], 0.04, gaussian) && told;
+            told = ask_mean_interval(ends, m, weights, out[0], out[1], 0.8 * rare, gaussian) && told;
             low = fmin(low, ends[0]);
             high = fmax(high, ends[1]);
         }
     if (told)
         out[0] = low, out[1] = high;
     return told;
+}
+
+/* ---- sampling ---- */
+
+/* All p that |mean - p|^2 <= (half of the noise's interval)^2 + z^2 p (1 - p) / n holds for, between the roots of a quadratic (Wilson 1927). */
+void ask_add_sampling(double ends[2], double mean, double low, double high, double n, double rare)
+{
+    const double z = ask_deviations(rare, true), k = z * z / n, s = (mean - low) / (high - low);
+    if (!(n > 0) || isnan(s))
+        return;
+    for (int side = 0; side < 2; side++) {
+        const double half = (ends[side] - mean) / (high - low), b = s + k / 2,
+                     root = sqrt(fmax(0, b * b - (1 + k) * (s * s - half * half))),
+                     p = (b + (side ? root : -root)) / (1 + k);
+        ends[side] = low + (high - low) * fmin(1, fmax(0, p));
+    }
 }

@@ -1,4 +1,4 @@
-/* ask_interval.h - 95 % intervals: of the noise alone. */
+/* ask_interval.h - intervals: of the noise, and of sampling. */
 #ifndef ASK_ASK_INTERVAL_H
 #define ASK_ASK_INTERVAL_H
 
@@ -6,8 +6,8 @@
 
 /** The probability that |a Z + b W| is at least t, for two draws of the noise at scale 1; a, b >= 0, not both 0. */
 double ask_tail(double a, double b, double t, bool gaussian);
-/** Half the width around a H + b L, two cells whose noise has that scale. */
-double ask_half_width(double a, double b, double scale, bool gaussian);
+/** Half the width around a H + b L, two cells whose noise has that scale, which misses with probability `rare`. */
+double ask_half_width(double a, double b, double scale, double rare, bool gaussian);
 /** A combination of sums, weights (ASK_POWERS), and the deviation of its noise. */
 double ask_combine(const double *weights, const struct ask_moments *m);
 double ask_combined_deviation(const double *weights, const struct ask_moments *m);
@@ -17,7 +17,10 @@ double ask_deviations(double rare, bool gaussian);
  *  False: too few rows to say, and all of [low, high]. */
 bool ask_mean_interval(double out[2], const struct ask_moments *m, const double *weights, double low,
                        double high, double rare, bool gaussian);
-/** 95 % of a variance of shares, or (pair) of a covariance: docs/derivations/ask.md. */
-bool ask_moment_interval(double out[2], const struct ask_moments *m, bool pair, bool gaussian);
+/** Of a variance of shares, or (pair) of a covariance; it misses with probability `rare` at most: docs/derivations/ask.md. */
+bool ask_moment_interval(double out[2], const struct ask_moments *m, bool pair, double rare, bool gaussian);
+/** Makes an interval of noise around a mean of n numbers in [low, high] one of their population too, which they are a sample of. It misses
+ *  with probability `rare`, about, or less often: their variance is at most that of numbers at both ends alone. */
+void ask_add_sampling(double ends[2], double mean, double low, double high, double n, double rare);
 
 #endif

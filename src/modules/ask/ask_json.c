@@ -51,6 +51,8 @@ static struct json *document_json(struct json *rows, const struct ask_plan *plan
         json_put_integer(&j, "persons", (int64_t)r->persons);
     json_put_text(&j, "noise", r->gaussian ? "gaussian" : "laplace");
     json_put_real(&j, "scale", r->scale);
+    json_put_text(&j, "intervals", r->population ? "noise and sampling" : "noise");
+    json_put_boolean(&j, "simultaneous", r->at_once > 0);
     for (size_t i = 0; i < plan->count; i++)
         json_push(&queries, query_json(&plan->queries[i], r));
     json_put(&j, "queries", queries);

@@ -31,6 +31,11 @@ const struct sotto_option options_ask[] = {
     {"raw", FLAG(raw), .value = "0", .group = "Output",
      .help = "each answer from its own noisy cells, counts as they are; without it, answers that agree, and "
              "whole counts"},
+    {"simultaneous", FLAG(simultaneous), .value = "0", .group = "Output",
+     .help = "intervals that hold all at once with 95 % probability, not each by itself"},
+    {"population", FLAG(population), .value = "0", .group = "Output",
+     .help = "intervals of the population that the rows, or persons, are a random sample of, approximately; "
+             "without it, of the noise alone"},
     {"output", TEXT(output, "OUT.csv|.json"), .group = "Output",
      .help = "answers, one row for each cell; .json: sotto.answers/1, with the noisy cells; the certificate "
              "goes to OUT.certificate.json"},

@@ -187,10 +187,18 @@ static sotto_status put_front(struct page *p, const struct json *document,
     page_text(p, summary);
     page_html(p, ".</p>\n");
     page_pair(p, "<p><strong>", text_of(document, "warning"), "</strong></p>\n");
-    page_html(p,
-              "<p>Intervals hold 95 % of the noise alone. They do not include moving numbers into their "
-              "bounds, rows beyond the "
-              "cap of a person, missing values, values that the schema does not list, and sampling.</p>\n");
+    const bool sampling = strcmp(text_of(document, "intervals"), "noise and sampling") == 0;
+    page_html(p, json_says_true(json_member(document, "simultaneous"))
+                     ? "<p>All intervals hold at once with 95 % probability, "
+                     : "<p>Intervals hold 95 % ");
+    page_html(
+        p, sampling
+               ? "of the noise and of sampling, approximately: rows, or persons, are taken as a random sample"
+               : "of the noise alone");
+    page_html(
+        p, ". They do not include moving numbers into their bounds, rows beyond the cap of a person, missing "
+           "values, values that the schema does not list");
+    page_html(p, sampling ? ".</p>\n" : ", and sampling.</p>\n");
     TRY(put_ledger(p, certificate, ctx));
     page_html(p, "</section>\n");
 done:

@@ -101,10 +101,8 @@ static double variance_up_to(size_t leaf, const struct ask_tree *t, double share
 }
 
 void ask_tree_interval(double ends[2], const double *leaves, const struct ask_tree *t, double share,
-                       double total, double deviation, bool gaussian)
+                       double total, double noise, double sampling)
 {
-    /* of one law with such tails; a sum of Laplace noise has lighter ones than one of it */
-    const double z = gaussian ? 1.9599639845400545 : log(20) / sqrt(2);
     double all = 0, sum = 0;
     size_t first = t->edges - 1, last = 0;
     for (size_t k = 0; k < (size_t)1 << t->levels; k++)
@@ -112,7 +110,7 @@ void ask_tree_interval(double ends[2], const double *leaves, const struct ask_tr
     for (size_t i = 0; i < t->edges; i++) {
         sum += leaves[i];
         const double above = sum - share * all,
-                     half = z * deviation * sqrt(variance_up_to(i, t, share, !isnan(total)));
+                     half = hypot(noise * sqrt(variance_up_to(i, t, share, !isnan(total))), sampling);
         if (above + half >= 0 && i < first)
             first = i;
         if (above - half < 0 && i + 1 < t->edges)

@@ -27,11 +27,12 @@ void ask_tree_solve(double *leaves, double *nodes, const struct ask_tree *t, dou
 /** The first edge up to which at least `share` of all lie. Sums that fall, as noisy ones may, count as the largest before. */
 double ask_tree_quantile(const double *leaves, const struct ask_tree *t, double share);
 
-/** Edges between which that quantile lies, 95 % of the noise alone.
- *  In:      total      of all leaves; NAN: not known
- *           deviation  of the noise on one node
- *  Out:     ends       the first and the last of them */
+/** Edges between which that quantile lies.
+ *  In:      total     of all leaves; NAN: not known
+ *           noise     half of an interval for one node
+ *           sampling  half of one for how many of the rows lie below the quantile of their population; 0: of the noise alone
+ *  Out:     ends      the first and the last of them */
 void ask_tree_interval(double ends[2], const double *leaves, const struct ask_tree *t, double share,
-                       double total, double deviation, bool gaussian);
+                       double total, double noise, double sampling);
 
 #endif

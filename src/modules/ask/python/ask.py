@@ -33,7 +33,8 @@ class Answers:
     """What one call of Table.ask() released.
 
     frames: of each query, by its name behind "as" or else its canonical text: a pandas DataFrame, or without pandas a dict of lists. Its columns are
-    those of the keys, then statistic, value, low and high (95 % of the noise alone; NaN: not said), deviation (of the noise) and public.
+    those of the keys, then statistic, value, low and high (95 % of the noise alone unless ask() was told otherwise; NaN: not said), deviation (of the noise)
+    and public.
     certificate: of all answers together."""
 
     def __init__(self, text: str, certificate: Certificate) -> None:
@@ -57,6 +58,7 @@ class Answers:
     def to_csv(self, path: str | os.PathLike[str]) -> str:
         """Writes all answers as a CSV, one row each, with its certificate; returns the path."""
         with open(path, "w", encoding="utf-8", newline="") as f:
+            f.writelines(self._said())
             csv.writer(f, lineterminator="\n").writerows(self._lines())
         return self._certify(path)
 
@@ -67,6 +69,12 @@ class Answers:
     def _certify(self, path: str | os.PathLike[str]) -> str:
         self.certificate.save(f"{os.fspath(path)}.certificate.json", path)
         return os.fspath(path)
+
+    def _said(self) -> list[str]:
+        """Of its intervals, as the program says it."""
+        d = self.to_dict()
+        return ["# all intervals hold at once with 95 % probability\n"] * d["simultaneous"] + [
+            "# intervals are of noise and of sampling, approximately\n"] * (d["intervals"] == "noise and sampling")
 
     def _lines(self) -> list[list[str]]:
         """Of the CSV, as the program writes it, but for a seed's stamp."""
@@ -160,7 +168,8 @@ class Table:
 
         queries: each one or several with ";" between them (`sotto ask --help`, docs/modules/ask.md). epsilon: of all answers together. delta [0]: 0 is
         Laplace noise, above 0 Gaussian noise. weights ["equal"], "squares" or "largest": shares of the queries. max_error: "NAME=E" instead of
-        epsilon. raw: each answer from its own noisy cells. purpose, read_from_data, insecure_seed as of sotto.release().
+        epsilon. raw: each answer from its own noisy cells. simultaneous: all intervals hold at once. population: intervals of the population too, which
+        the rows, or persons, are a sample of. purpose, read_from_data, insecure_seed as of sotto.release().
 
         Raises BudgetExceeded, and InvalidArgument for a query, before the table is read; nothing was charged then. An exception after the charge
         names it."""
@@ -194,4 +203,4 @@ class Table:
 
 
 # The types of keyword arguments: build_options.py makes _ask_options.py of them.
-OPTION_TYPES: dict[str, tuple[Any, ...]] = {"AskOptions": (None, "ask:epsilon|delta|weights|max_error|raw", "spend:purpose|read_from_data|insecure_noise_seed")}
+OPTION_TYPES: dict[str, tuple[Any, ...]] = {"AskOptions": (None, "ask:epsilon|delta|weights|max_error|raw|simultaneous|population", "spend:purpose|read_from_data|insecure_noise_seed")}

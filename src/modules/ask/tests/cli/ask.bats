@@ -440,6 +440,42 @@ assert all(abs((a["high"] - a["low"]) / 2 / within[a["query"]] - 1) < 1e-6 for a
 PY
 }
 
+@test "--simultaneous and --population make wider intervals, and every form of the answers says so" {
+  queries=('count where out = no; mean crp by ward; sum age; variance age; quantile age .25 with interval; count')
+  "$SOTTO" ask t.csv "${queries[@]}" "${schema[@]}" --person none --epsilon 1 --insecure-noise-seed 7 --dataset-id plain -o plain.json
+  for how in --simultaneous --population '--simultaneous --population'; do
+    # shellcheck disable=SC2086
+    "$SOTTO" ask t.csv "${queries[@]}" "${schema[@]}" --person none --epsilon 1 --insecure-noise-seed 7 --dataset-id "d$((++n))" $how --html -o $n.json > /dev/null
+    # shellcheck disable=SC2086
+    "$SOTTO" ask t.csv "${queries[@]}" "${schema[@]}" --person none --epsilon 1 --insecure-noise-seed 7 --dataset-id "c$n" $how -o $n.csv
+  done
+  "$root/tools/check-schema" plain.json 1.json 3.json
+  python3 - <<'PY'
+import json
+docs = [json.load(open(f"{name}.json")) for name in ("plain", "1", "2", "3")]
+assert [(d["simultaneous"], d["intervals"]) for d in docs] == [(False, "noise"), (True, "noise"), (False, "noise and sampling"), (True, "noise and sampling")]
+widths = [[a["high"] - a["low"] for a in d["answers"]] for d in docs]
+for plain, at_once, population, both in zip(*widths):
+    assert plain <= at_once <= both and plain <= population <= both
+assert all(w[0] < min(w[1:3]) and max(w[1:3]) < w[3] for w in list(zip(*widths))[:1]) and widths[3][-1] == 0 # n is public
+# Laplace noise alone: the half width of one answer of 8 at once is ln(160) / ln(20) of the usual one
+raw = [d["answers"][5] for d in docs]
+assert raw[0]["statistic"] == "sum" and abs((raw[1]["high"] - raw[1]["low"]) / (raw[0]["high"] - raw[0]["low"]) - 1.69413) < 1e-4
+assert all(d["queries"] == docs[0]["queries"] and [a["value"] for a in d["answers"]] == [a["value"] for a in docs[0]["answers"]] for d in docs)
+assert "All intervals hold at once with 95 % probability, of the noise alone" in open("1.html").read() and "Intervals hold 95 % of the noise and of sampling, approximately" in open("2.html").read()
+PY
+  [ "$(grep -c '^# ' 3.csv)" -eq 3 ]
+  grep -q '^# all intervals hold at once with 95 % probability$' 1.csv
+  grep -q '^# intervals are of noise and of sampling, approximately$' 2.csv
+  run "$SOTTO" ask t.csv 'mean age' "${asked[@]}" --rows-per-person 2 --epsilon 1 --population -o d.csv
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"'mean age' is of rows, and --population takes the persons as a sample; expected 'per person'"* ]]
+  [ ! -e share/sotto/ledger/clinic.jsonl ]
+  "$SOTTO" ask t.csv 'mean age per person; count persons where age > 50' "${asked[@]}" --rows-per-person 2 --epsilon 1 --population -o d.csv
+  run "$SOTTO" ask t.csv 'count where out = no; sum age' --schema s.yaml --person none --epsilon 1 --simultaneous --dry-run
+  [[ "${lines[0]}" == *"with 95 % probability all answers lie" ]]
+}
+
 @test "weights share the budget, and --max-error finds the smallest epsilon for one query" {
   queries=('count where age >= 50 weight 4 as half' 'histogram age 0:100:50 by ward; mean age')
   for how in equal squares largest; do

@@ -70,6 +70,17 @@ def test_table_as_the_program(schema, tmp_path):
         Table(rows, schema=schema, dataset_id="stated", person="none").ask("mean age", epsilon=1)
 
 
+def test_intervals(schema, tmp_path):
+    widths = []
+    for k, options in enumerate(({}, {"simultaneous": True}, {"population": True}, {"simultaneous": True, "population": True})):
+        r = Table(rows, schema=schema, dataset_id=f"i{k}", person="none").ask("count where age >= 50; mean age by ward", epsilon=1, insecure_seed=7, **options)
+        d, one = r.to_dict(), dict(r.frames["count where age >= 50"])
+        assert (d["simultaneous"], d["intervals"]) == ("simultaneous" in options, "noise and sampling" if "population" in options else "noise")
+        assert [line[0] for line in open(r.to_csv(tmp_path / "a.csv"))].count("#") == len(options)
+        widths.append(one["high"][0] - one["low"][0])
+    assert widths[0] < min(widths[1:3]) and max(widths[1:3]) < widths[3]
+
+
 def test_cells(schema):
     """Missing values, whole numbers as floats, and names of NumPy's and Python's kinds."""
     age = np.array([10.0, np.nan, 90.0, 1e300, -np.inf, 20.0] * 500)

@@ -835,7 +835,7 @@ TEST(intervals_cover_as_they_say)
             for (size_t i = 0; i < DRAWS; i++) {
                 const double h = rows * m + scale * draw_noise(&rng, gaussian),
                              l = rows * (1 - m) + scale * draw_noise(&rng, gaussian),
-                             half = ask_half_width(3, 1, scale, gaussian);
+                             half = ask_half_width(3, 1, scale, 0.05, gaussian);
                 double ends[2];
                 const double x[ASK_POWERS] = {[ASK_X] = 1}, v = scale * scale * (gaussian ? 1 : 2);
                 const struct ask_moments moments = {
@@ -911,7 +911,7 @@ TEST(intervals_of_second_moments_cover)
                                                       .rows = (size_t)rows};
                         assert_int_equal(ask_agree(&agreed, &plan, &r), SOTTO_OK);
                         ask_moments_of(&m, &agreed, &plan, &plan.queries[0], 0);
-                        (void)ask_moment_interval(ends, &m, pair, gaussian);
+                        (void)ask_moment_interval(ends, &m, pair, 0.05, gaussian);
                         covered[half] += ends[0] <= moment && moment <= ends[1];
                         ask_agreed_clear(&agreed);
                     }
@@ -950,7 +950,9 @@ TEST(intervals_of_quantiles_cover)
                     const double value = ask_tree_quantile(leaves, &t, share);
                     for (int half = 0; half <= 1; half++) { /* control: a sixth of the noise */
                         ask_tree_interval(ends, leaves, &t, share, known ? total : NAN,
-                                          scale * (gaussian ? 1 : sqrt(2)) / (half ? 6 : 1), gaussian);
+                                          ask_deviations(0.05, gaussian) * scale * (gaussian ? 1 : sqrt(2)) /
+                                              (half ? 6 : 1),
+                                          0);
                         assert_true(ends[0] <= value && value <= ends[1]);
                         covered[half] += ends[0] <= truth && truth <= ends[1];
                     }
@@ -958,6 +960,133 @@ TEST(intervals_of_quantiles_cover)
                 check_cover(covered, draws, false); /* an edge is more than a point */
                 assert_true((double)covered[1] < 0.9 * (double)draws);
             }
+}
+
+/* All answers of a plan. Returns how many. */
+static size_t answer_all(struct ask_answer *out, const struct ask_plan *plan, struct ask_release r)
+{
+    struct ask_agreed agreed = {0};
+    size_t count = 0;
+    assert_int_equal(ask_agree(&agreed, plan, &r), SOTTO_OK);
+    r.agreed = &agreed;
+    for (size_t i = 0; i < plan->count; i++)
+        for (size_t g = 0; g < plan->queries[i].groups; g++) {
+            if (plan->queries[i].statistic == ASK_QUANTILE)
+                assert_int_equal(ask_quantiles_of(&out[count], plan, &plan->queries[i], g, &r), SOTTO_OK);
+            else
+                out[count] = ask_answer_of(plan, &plan->queries[i], g, &r);
+            count += plan->queries[i].statistic == ASK_QUANTILE ? plan->queries[i].share_count : 1;
+        }
+    ask_agreed_clear(&agreed);
+    return count;
+}
+
+/* One of six kinds of rows. Returns its probability. */
+static double set_row(struct ask_value values[COLUMNS + 1], size_t kind)
+{
+    static const struct {
+        double x, size;
+        size_t key, sex;
+        double p;
+    } kinds[] = {{0, -1, 0, 0, 0.15}, {2, 3, 0, 0, 0.15}, {NAN, 0, 1, 1, 0.1},
+                 {0.5, 3, 1, 0, 0.2}, {2, -1, 1, 1, 0.2}, {1, 1, 1, 1, 0.2}};
+    values[1].number = kinds[kind].x;
+    values[2].number = kinds[kind].size;
+    values[3].code = kinds[kind].key;
+    values[4].code = kinds[kind].sex;
+    return kinds[kind].p;
+}
+
+/* Of noise alone, beside the rows; of noise and sampling, beside their population; each, and all at once. Bounds are 6 deviations of the count
+ * of draws, so each of about 50 comparisons fails falsely with a probability below 1e-8, all together below 1e-6. Controls: intervals of noise
+ * alone miss the population, and those that hold each by itself miss at once. */
+TEST(intervals_cover_at_once_and_the_population)
+{
+    enum { PEOPLE = 400, MOST = 16 };
+    const size_t draws = (size_t)by_effort(400, 2000, 20000);
+    struct rng rng = rng_stream(7, RNG_TEST, 9, 0);
+    struct ask_value values[COLUMNS + 1] = {{0, 0}};
+    struct ask_plan plan;
+    assert_int_equal(
+        parse_one(&plan, "count where key = a; mean \"x\" where key = a; sum Größe; sum \"x\" where key = a; "
+                         "mean \"x\"; variance Größe; covariance \"x\", Größe; quantile Größe .4 "
+                         "with interval; histogram sex"),
+        SOTTO_OK);
+    for (int gaussian = 0; gaussian <= 1; gaussian++) {
+        ask_share(&plan, gaussian, SOTTO_ASK_EQUAL);
+        int64_t *sums = base_alloc(plan.sums, sizeof *sums);
+        double *cells = base_alloc(plan.sums, sizeof *cells);
+        assert_true(sums && cells);
+        struct ask_answer all[MOST], rows[MOST], got[MOST];
+        size_t each[2][2][MOST] = {{{0}}}, together[2][2] = {{0}}, blind = 0, count = 0;
+        const double scale = 5 * 0x1p30;
+        struct ask_release exact = {
+            .cells = cells, .scale = 1, .gaussian = true, .rows = PEOPLE, .raw = true};
+        for (size_t kind = 0; kind < 6; kind++) {
+            memset(sums, 0, plan.sums * sizeof *sums);
+            const double p = set_row(values, kind);
+            ask_add_row(sums, &plan, values, 1);
+            for (size_t c = 0; c < plan.sums; c++)
+                cells[c] += PEOPLE * p * (double)sums[c];
+        }
+        count = answer_all(all, &plan, exact);
+        assert_true(count <= MOST && count == ask_noisy_answers(&plan));
+        for (size_t i = 0; i < draws; i++) {
+            memset(sums, 0, plan.sums * sizeof *sums);
+            for (size_t k = 0; k < PEOPLE; k++) {
+                size_t kind = 0;
+                for (double u = rng_unit(&rng); kind < 5 && (u -= set_row(values, kind)) > 0;)
+                    kind++;
+                (void)set_row(values, kind);
+                ask_add_row(sums, &plan, values, 1);
+            }
+            for (size_t c = 0; c < plan.sums; c++)
+                cells[c] = (double)sums[c];
+            answer_all(rows, &plan, exact);
+            for (size_t q = 0; q < plan.count; q++)
+                for (size_t c = 0; c < plan.queries[q].groups * plan.queries[q].parts; c++)
+                    cells[plan.queries[q].first + c] +=
+                        scale * draw_noise(&rng, gaussian) / sqrt(ask_precision(&plan, &plan.queries[q]));
+            for (int population = 0; population <= 1; population++)
+                for (int at_once = 0; at_once <= 1; at_once++) {
+                    size_t missed = 0;
+                    answer_all(got, &plan,
+                               (struct ask_release){.cells = cells,
+                                                    .scale = scale,
+                                                    .gaussian = gaussian,
+                                                    .rows = PEOPLE,
+                                                    .population = population,
+                                                    .at_once = at_once ? count : 0});
+                    for (size_t k = 0; k < count; k++) {
+                        const double truth = population ? all[k].value : rows[k].value, hair = 1e-9;
+                        const bool in = got[k].low <= truth + hair && truth - hair <= got[k].high;
+                        each[population][at_once][k] += in;
+                        missed += !in;
+                    }
+                    together[population][at_once] += missed == 0;
+                    blind +=
+                        !population && !at_once && got[0].low <= all[0].value && all[0].value <= got[0].high;
+                }
+        }
+        const double slack = 6 * sqrt(0.05 * 0.95 * (double)draws), least = 0.95 * (double)draws - slack;
+        for (int population = 0; population <= 1; population++) {
+            for (size_t k = 0; k < count; k++)
+                if ((double)each[population][0][k] < least)
+                    fail_msg("answer %zu, gaussian %d, population %d: %zu of %zu", k, gaussian, population,
+                             each[population][0][k], draws);
+            assert_true((double)each[population][0][0] <
+                        0.97 * (double)draws + slack); /* of a count, it is exact */
+            if ((double)together[population][1] < least || (double)together[population][0] > least)
+                fail_msg("gaussian %d, population %d: at once %zu and %zu of %zu", gaussian, population,
+                         together[population][1], together[population][0], draws);
+        }
+        if ((double)blind > 0.8 * (double)draws)
+            fail_msg("gaussian %d: intervals of noise alone hold the population in %zu of %zu", gaussian,
+                     blind, draws);
+        base_free(sums);
+        base_free(cells);
+    }
+    ask_plan_clear(&plan);
 }
 
 TEST_GROUP(.set_up = set_up, .tear_down = tear_down)

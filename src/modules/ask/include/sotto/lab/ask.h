@@ -36,6 +36,8 @@ struct sotto_ask {
     const char *
         output; /**< CSV, one row for each cell of an answer, or sotto.answers/1 if it ends in .json; its certificate lies beside it */
     int raw; /**< 1: each answer from its own noisy cells, counts as they are [0: answers that agree, and whole counts, which costs nothing] */
+    int simultaneous; /**< 1: all intervals hold at once with 95 % probability [0: each one] */
+    int population; /**< 1: intervals are of the population too, which rows, or persons, are a sample of; approximately [0: of the noise alone] */
     struct sotto_spend spend; /**< provenance and rows_per_person are not read */
 };
 /** Checks everything that does not need the table, charges the ledger, reads the table, adds the noise and writes
