@@ -77,3 +77,42 @@ teardown() { rm -rf "$dir"; }
   run "$SOTTO" inspect "$dir/x"
   [ "$status" -eq 65 ]
 }
+
+# peak FILE COMMAND...: the command's largest resident memory, in MiB, and what it prints in FILE
+peak() {
+  python3 - "$@" << 'PY'
+import resource, subprocess, sys
+with open(sys.argv[1], "w") as said:
+    subprocess.run(sys.argv[2:], check=True, stdout=said)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+PY
+}
+# large NAME TYPE ROWS COLUMNS: zeros, which take no room on the disk
+large() {
+  printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '$2', 'fortran_order': False, 'shape': ($3, $4), }" > "$1"
+  truncate -s $((128 + $3 * $4 * ${2: -1})) "$1"
+}
+
+@test "memory does not grow with a file" {
+  cd "$BATS_TEST_TMPDIR"
+  large x.npy '<f4' 800000 100
+  few=$(peak small.txt "$SOTTO" inspect "$golden/f4.npy")
+  much=$(peak said.txt "$SOTTO" inspect x.npy)
+  echo "$few MiB, $much MiB"
+  grep -q '(800000, 100)' said.txt
+  [ "$much" -lt $((few + 60)) ] # of 305 MiB
+}
+
+@test "blocks of a large file are numbered as one" {
+  cd "$BATS_TEST_TMPDIR"
+  large b.npy '|b1' 1500000 1
+  printf '\2' | dd of=b.npy bs=1 seek=$((128 + 1400000)) conv=notrunc status=none
+  run "$SOTTO" inspect b.npy
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"b.npy: boolean 1400000 is stored as 2; expected 0 or 1"* ]]
+  large x.npy '>f8' 600000 3
+  printf '\xc0\x08' | dd of=x.npy bs=1 seek=$((128 + 8 * 1700000)) conv=notrunc status=none # -3
+  printf '\x7f\xf8' | dd of=x.npy bs=1 seek=$((128 + 8 * 1799999)) conv=notrunc status=none # NaN
+  run "$SOTTO" inspect x.npy --json
+  [[ "$(tr -d ' \n' <<< "$output")" == *'"shape":[600000,3],"min":-3.0,"max":0.0,"mean":-1.666667592593123e-6,"nan":1,"infinite":0'* ]]
+}

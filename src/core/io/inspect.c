@@ -79,54 +79,68 @@ static struct json *shape_json(int ndim, const size_t *shape)
 }
 
 /* Mean by Welford's running update: no overflow, no cancellation. Statistics are over the finite values. */
-static sotto_status array_json(struct json **out, const char *name, const struct sotto_array *a,
-                               const struct sotto_context *ctx)
+struct tally {
+    double low, high, mean;
+    size_t nans, infinities, finite;
+    const struct sotto_context *ctx;
+};
+
+static sotto_status tally_add(void *arg, const struct sotto_array *a)
 {
     enum { PIECE = 1 << 20 };
     sotto_status status = SOTTO_OK;
-    struct json *j;
-    double low = INFINITY, high = -INFINITY, mean = 0;
-    size_t nans = 0, infinities = 0, finite = 0;
+    struct tally *t = arg;
     for (size_t i = 0; i < a->count; i++) {
         double x = array_value(a, i);
         if (i % PIECE == 0)
-            TRY(context_check(ctx, "inspect: stopped"));
-        nans += isnan(x);
-        infinities += isinf(x) != 0;
+            TRY(context_check(t->ctx, "inspect: stopped"));
+        t->nans += isnan(x);
+        t->infinities += isinf(x) != 0;
         if (!isfinite(x))
             continue;
-        mean += (x - mean) / (double)++finite;
-        low = x < low ? x : low;
-        high = x > high ? x : high;
+        t->mean += (x - t->mean) / (double)++t->finite;
+        t->low = x < t->low ? x : t->low;
+        t->high = x > t->high ? x : t->high;
     }
-    j = json_make_object();
-    if (name)
-        json_put_text(&j, "name", name);
-    json_put_text(&j, "dtype", sotto_dtype_name(a->dtype));
-    json_put(&j, "shape", shape_json(a->ndim, a->shape));
-    json_put_real(&j, "min", finite ? low : NAN);
-    json_put_real(&j, "max", finite ? high : NAN);
-    json_put_real(&j, "mean", finite ? mean : NAN);
-    json_put_integer(&j, "nan", (int64_t)nans);
-    json_put_integer(&j, "infinite", (int64_t)infinities);
-    *out = j;
 done:
     return status;
+}
+
+/* header: dtype and shape. */
+static struct json *array_json(const char *name, const struct sotto_array *header, const struct tally *t)
+{
+    struct json *j = json_make_object();
+    if (name)
+        json_put_text(&j, "name", name);
+    json_put_text(&j, "dtype", sotto_dtype_name(header->dtype));
+    json_put(&j, "shape", shape_json(header->ndim, header->shape));
+    json_put_real(&j, "min", t->finite ? t->low : NAN);
+    json_put_real(&j, "max", t->finite ? t->high : NAN);
+    json_put_real(&j, "mean", t->finite ? t->mean : NAN);
+    json_put_integer(&j, "nan", (int64_t)t->nans);
+    json_put_integer(&j, "infinite", (int64_t)t->infinities);
+    return j;
+}
+
+static struct tally tally_begin(const struct sotto_context *ctx)
+{
+    return (struct tally){.low = INFINITY, .high = -INFINITY, .ctx = ctx};
 }
 
 static sotto_status inspect_npy(struct json **doc, const char *path, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_array a = {0};
-    struct json *arrays = json_make_array(), *one = NULL;
-    TRY(npy_load_asking(&a, path, ctx));
-    TRY(array_json(&one, NULL, &a, ctx));
-    json_push(&arrays, one);
+    struct sotto_array header;
+    struct source s = {.fd = -1};
+    struct tally t = tally_begin(ctx);
+    struct json *arrays = NULL;
+    TRY(source_open(&s, path, ctx));
+    TRY(npy_walk(&header, &s, tally_add, &t));
+    arrays = json_make_array();
+    json_push(&arrays, array_json(NULL, &header, &t));
     json_put(doc, "arrays", arrays);
-    arrays = NULL;
 done:
-    json_free(arrays);
-    sotto_array_clear(&a);
+    source_close(&s);
     return status;
 }
 
@@ -135,11 +149,12 @@ static sotto_status inspect_tensors(struct json **doc, const char *path, enum ki
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors t = {0};
-    struct json *arrays = json_make_array(), *metadata = json_make_object(), *one = NULL;
+    struct json *arrays = json_make_array(), *metadata = json_make_object();
     TRY(kind == KIND_NPZ ? npz_load_asking(&t, path, ctx) : safetensors_load_asking(&t, path, ctx));
     for (size_t i = 0; i < t.count; i++) {
-        TRY(array_json(&one, t.items[i].name, &t.items[i].array, ctx));
-        json_push(&arrays, one);
+        struct tally tally = tally_begin(ctx);
+        TRY(tally_add(&tally, &t.items[i].array));
+        json_push(&arrays, array_json(t.items[i].name, &t.items[i].array, &tally));
     }
     for (size_t i = 0; i < t.metadata_count; i++)
         json_put_text(&metadata, t.metadata[2 * i], t.metadata[2 * i + 1]);

@@ -276,13 +276,13 @@ sotto_status sotto_array_require_finite(const struct sotto_array *a, const char 
                        bad_rows, rows, kind, first_row, first_column, what);
 }
 
-sotto_status array_check_booleans(const struct sotto_array *a, const char *name)
+sotto_status array_check_booleans(const struct sotto_array *a, size_t first, const char *name)
 {
     const uint8_t *bytes = a->data;
     for (size_t i = 0; a->dtype == SOTTO_B1 && i < a->count; i++)
         if (bytes[i] > 1)
-            return status_fail(SOTTO_EFORMAT, "%s: boolean %zu is stored as %u; expected 0 or 1", name, i,
-                               bytes[i]);
+            return status_fail(SOTTO_EFORMAT, "%s: boolean %zu is stored as %u; expected 0 or 1", name,
+                               first + i, bytes[i]);
     return SOTTO_OK;
 }
 

@@ -18,8 +18,8 @@ bool dtype_is_integer(enum sotto_dtype dtype);
 bool array_bytes(size_t *count, size_t *bytes, enum sotto_dtype dtype, int ndim, const size_t *shape);
 /** "(60000, 28, 28) u1" into out; returns out. */
 const char *array_describe(char out[256], enum sotto_dtype dtype, int ndim, const size_t *shape);
-/** Booleans are one byte, 0 or 1; to read anything else is undefined behaviour. */
-sotto_status array_check_booleans(const struct sotto_array *a, const char *name);
+/** Booleans are one byte, 0 or 1; to read anything else is undefined behaviour. first: the number of value 0, of a part. */
+sotto_status array_check_booleans(const struct sotto_array *a, size_t first, const char *name);
 /** Value i as a double (integers beyond 2^53 are rounded). */
 double array_value(const struct sotto_array *a, size_t i);
 

@@ -281,7 +281,7 @@ sotto_status npy_settle(struct sotto_array *a, const struct npy_layout *layout, 
                         const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    TRY(array_check_booleans(a, name));
+    TRY(array_check_booleans(a, 0, name));
     if (layout->big_endian)
         swap_bytes(a);
     if (layout->fortran && a->ndim > 1)
@@ -318,6 +318,35 @@ sotto_status npy_read(struct sotto_array *out, const struct source *s)
     TRY(npy_settle(&a, &layout, s->name, s->ctx));
     *out = a;
     a = (struct sotto_array){0};
+done:
+    sotto_array_clear(&a);
+    return status;
+}
+
+sotto_status npy_walk(struct sotto_array *header, const struct source *s, npy_block each, void *arg)
+{
+    enum { BLOCK = 1 << 20 };
+    sotto_status status = SOTTO_OK;
+    struct sotto_array a = {0};
+    struct npy_layout layout;
+    size_t at = 0;
+    TRY(read_whole_header(header, &layout, &at, s));
+    if (layout.fortran && header->ndim > 1) {
+        TRY(npy_read(&a, s));
+        TRY(each(arg, &a));
+        goto done;
+    }
+    const size_t all = header->count, size = sotto_dtype_size(header->dtype),
+                 most = all < BLOCK ? all : BLOCK;
+    TRY(sotto_array_make(&a, header->dtype, 1, &most));
+    for (size_t first = 0; first < all; first += a.count) {
+        a.count = all - first < most ? all - first : most;
+        TRY(source_read(s, a.data, at + first * size, a.count * size));
+        TRY(array_check_booleans(&a, first, s->name));
+        if (layout.big_endian)
+            swap_bytes(&a);
+        TRY(each(arg, &a));
+    }
 done:
     sotto_array_clear(&a);
     return status;

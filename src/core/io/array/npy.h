@@ -21,6 +21,10 @@ sotto_status npy_settle(struct sotto_array *a, const struct npy_layout *layout, 
                         const struct sotto_context *ctx);
 /** The strict reader behind npy_load(). */
 sotto_status npy_read(struct sotto_array *out, const struct source *s);
+/** The same for files larger than memory: *header has no data, and each() gets the numbers of one block after the other, row-major, in
+ * `count` values of unknown shape. A matrix whose first index is the fastest comes as one block. */
+typedef sotto_status (*npy_block)(void *arg, const struct sotto_array *block);
+sotto_status npy_walk(struct sotto_array *header, const struct source *s, npy_block each, void *arg);
 /** npy_load(), asking ctx every few megabytes. ESTOPPED. */
 sotto_status npy_load_asking(struct sotto_array *out, const char *path, const struct sotto_context *ctx);
 /** sotto_npy_save(), likewise. */

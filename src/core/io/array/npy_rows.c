@@ -85,7 +85,7 @@ sotto_status npy_rows_read(double *out, const struct sotto_rows *r, size_t first
     part.count = count * columns;
     part.data = (unsigned char *)out + part.count * (sizeof *out - size);
     TRY(source_read(&r->source, part.data, r->data_at + first * columns * size, part.count * size));
-    TRY(array_check_booleans(&part, r->name));
+    TRY(array_check_booleans(&part, first * columns, r->name));
     for (size_t i = 0; size < sizeof *out && i < part.count; i++)
         out[i] = array_value(&part, i);
 done:

@@ -157,7 +157,7 @@ static sotto_status read_tensor(struct sotto_tensors *t, const struct source *s,
         TRY(source_read(s, narrow, data_start + e->begin, e->end - e->begin));
         widen_bf16(&a, narrow);
     }
-    TRY(array_check_booleans(&a, s->name));
+    TRY(array_check_booleans(&a, 0, s->name));
     TRY(tensors_push(t, e->name, &a));
 done:
     base_free(narrow);
