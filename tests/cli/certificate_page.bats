@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The page of a certificate, for the person who may sign it: two sheets of paper, the verdict in words, and what is signed.
 # label: effort
+# shards: 2
 
 bats_require_minimum_version 1.5.0
 load ../support/page

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # The stand-alone verifier in Python's standard library, beside 'sotto verify': both say the same of honest bundles.
-# shards: 2
+# shards: 3
 
 load ../support/verifier
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # The stand-alone verifier's own account of sampled steps (DP-SGD) and of whole ledgers, beside that of the program.
-# shards: 2
+# shards: 4
 
 load ../support/verifier
 load ../support/effort

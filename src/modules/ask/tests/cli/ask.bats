@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # sotto ask: what is refused before anything is charged, the charge before the table is read, and answers from it.
+# shards: 3
 
 bats_require_minimum_version 1.5.0
 
