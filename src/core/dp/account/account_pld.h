@@ -14,8 +14,7 @@ struct composed_release {
     bool replace_one; /* sampled: of a record replaced by another; else of one more or less */
     size_t count;
     enum sotto_sampling sampling; /* fixed: replace_one */
-    size_t
-        rows; /* above 1: of a person with at most so many, each of which is sampled for itself by Poisson */
+    size_t rows; /* above 1: of a person with at most so many, each of which is sampled by itself */
 };
 
 static inline const char *norm_name(enum sotto_norm norm)

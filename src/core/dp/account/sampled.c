@@ -153,8 +153,11 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
                  "a replaced record is bounded as a group of two: no exact pair is known for %s noise on "
                  "sums clipped by %s",
                  m->name, norm_name(sampled->clipping));
-    if (sampled->rows_per_person > 1 && !scalar_curve_holds(m, sampled->clipping))
-        account_add_bound(&a, "rows one by one", by_rows(m, sampled));
+    if (sampled->rows_per_person > 1 && !scalar_curve_holds(m, sampled->clipping)) {
+        const double one_by_one = by_rows(m, sampled);
+        if (isfinite(one_by_one))
+            account_add_bound(&a, "rows one by one", one_by_one);
+    }
     if (!isnan(a.pure_epsilon))
         account_add_bound(&a, "pure, basic composition", a.pure_epsilon);
     a.epsilon.lower = fmin(pld.lo, a.epsilon.upper);
