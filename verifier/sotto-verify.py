@@ -958,8 +958,8 @@ def read_certificate(path):
         raise Refused(65, f"schema is '{schema}'; 'person' stands in sotto.certificate/3 and nowhere else")
     if "unit_of_privacy" in c:
         find(c, "unit_of_privacy", TEXT)
-    if "person" in c and (find(c, "person.rows", WHOLE) < 1 or find(c, "person.column", TEXT, NOTHING) == ""):
-        raise Refused(65, "'person' has no row or no name")
+    if "person" in c and (find(c, "person.rows", WHOLE) < 1 or find(c, "person.column", TEXT, NOTHING) == "" or "persons" in c["person"] and ("run" not in c or find(c, "person.persons", WHOLE) < 1)):
+        raise Refused(65, "'person' has no row or no name, or is sampled outside of a run")
     for name, *kinds in (("mechanism", TEXT), ("scale", NUMBER), ("scale_exact", TEXT), ("lattice_exponent", WHOLE),
                          ("dimension", WHOLE), ("sensitivity.l1", NUMBER, NOTHING), ("sensitivity.l2", NUMBER, NOTHING),
                          ("sensitivity.source", TEXT), ("sensitivity.statement", TEXT), ("randomness", TEXT),
@@ -996,12 +996,23 @@ def claimed(c):
     return proved if isinstance(proved, dict) else conditional
 
 
+def rows_sampled(c):
+    """Of a person, each by itself; 1: a record, or a person, is sampled as one."""
+    person = c.get("person") or {"rows": 1}
+    return 1 if "persons" in person else person["rows"]
+
+
+def is_sampled_as_one(line):
+    return "person" not in line or "persons" in line["person"]
+
+
 def unit_of(c):
     """The unit of privacy in words."""
     person = c.get("person")
     if not person:
         return "one record"
     rows = "at most %d row%s each" % (person["rows"], "" if person["rows"] == 1 else "s")
+    rows += ", sampled as one of %d persons" % person["persons"] if "persons" in person else ""
     return f"one person (column {person['column']}, {rows})" if person["column"] else f"one person ({rows}, as stated by the caller)"
 
 
@@ -1029,7 +1040,8 @@ def statement(claim, rests_on, person, words, nouns=False):
 def check_wording(v, c, claim):
     v.check("unit of privacy", c.get("unit_of_privacy", "one record") == unit_of(c), repr(c.get("unit_of_privacy")))
     if c.get("person") and not c["person"]["column"]:
-        v.check("condition", "that a person has at most %d rows, as stated by the caller" % c["person"]["rows"] in (c["condition"] or ""),
+        v.check("condition", "that a person has at most %d rows%s, as stated by the caller" % (c["person"]["rows"], ", all under one number" * ("persons" in c["person"]))
+                in (c["condition"] or ""),
                 "the rows of a person are stated, and epsilon is not conditional on that")
     source, seeded = c["sensitivity"]["source"], not c["randomness"].startswith("operating system")
     v.check("sensitivity", source in SOURCES and c["sensitivity"]["statement"] == SOURCES[source][0],
@@ -1253,7 +1265,7 @@ def steps_by_renyi(adjacency, q, t, steps, delta):
 
 def check_account_of_run(v, c, claim):
     """True: epsilon of all steps that were charged was derived, under each adjacency that the certificate states."""
-    run, rows = c["run"], (c.get("person") or {"rows": 1})["rows"]
+    run, rows = c["run"], rows_sampled(c)
     reason = "its noise is not Gaussian, and its gradients are not clipped by L1" if c["mechanism"] != "gaussian" and run["clipping"] != "l1" else \
         "its noise has no curve here" if c["mechanism"] not in STICKS else "labels were released beside it" if run.get("labels") else \
         "it does not say on which lattice its noise lies" if "lattice_exponent" not in run else "no epsilon is stated" if claim["epsilon"]["upper"] is None else None
@@ -1553,10 +1565,11 @@ def check_facts(v, c, facts, values, expected):
             v.check("noise", recipe["noise"] == c["mechanism"] and bool(steps) == ("run" in c) and
                     (not steps or near(c["scale"], scale)), "the recipe says other noise than the certificate")
         if steps and "run" in c and c.get("records") and "noise" in recipe:
-            records, batch = c["records"], recipe.get("batch") or c["records"]  # without batches: all records in each step
-            taken = math.ceil(recipe["epochs"] * records / batch) if recipe.get("batch") else recipe["steps"]
-            v.check("sample rate", near(c["run"]["sample_rate"], min(1, batch / records)),
-                    f"batches of {batch} out of {records} records, the certificate {c['run']['sample_rate']!r}")
+            units = (c.get("person") or {}).get("persons") or c["records"]  # that steps sample
+            batch = recipe.get("batch") or units  # without batches: all records in each step
+            taken = math.ceil(recipe["epochs"] * units / batch) if recipe.get("batch") else recipe["steps"]
+            v.check("sample rate", near(c["run"]["sample_rate"], min(1, batch / units)),
+                    f"batches of {batch} out of {units}, the certificate {c['run']['sample_rate']!r}")
             v.check("steps in the file", c["run"]["steps"]["used"] == taken and near(c["run"]["max_grad_norm"], recipe["max_grad_norm"]),
                     f"the recipe says {taken} steps clipped to {recipe['max_grad_norm']}, the certificate {c['run']['steps']['used']} clipped to {c['run']['max_grad_norm']}")
             v.done.append("noise, rate and steps agree with the file's recipe")
@@ -1735,6 +1748,8 @@ def check_members(line, where):
     if "person" in line and event in CHARGES + ("planned",):
         if not 1 <= find(line, "person.rows", WHOLE) <= 2**20:
             raise Refused(1, f"{where}: 'person.rows' is out of range")
+        if "persons" in line["person"] and (find(line, "person.persons", WHOLE) < 1 or "noise_multiplier" not in line):
+            raise Refused(1, f"{where}: 'person.persons' is out of range, or of no run")
         find(line, "person.column", TEXT, NOTHING)
     if "followed_by" in line and event in ("release", "reserve", "import", "planned", "budget") and find(line, "followed_by", WHOLE) < 0:
         raise Refused(1, f"{where}: 'followed_by' is below 0")
@@ -1806,11 +1821,11 @@ def check_recorded(line, where):
             replaced, by_l2 = line.get("adjacency") == "replace-one", mechanism == "gaussian"
             if "lattice_exponent" in line and shift_of_run(line) * Fraction(line["noise_multiplier"]) > 1 + Fraction(HAIR):
                 raise Refused(1, f"{where}: its noise multiplier is larger than its noise over its norm")
-            if replaced and "person" not in line:
+            if replaced and is_sampled_as_one(line):
                 step = pure_of_step(line)
                 of = (NEVER if step is None else step * line["steps"], None)
             if by_l2 and line["sample_rate"] == 1 and delta > 0:  # a record is replaced by its opposite, or comes or goes
-                t = Decimal(2 if replaced else 1) / Decimal(line["noise_multiplier"]) * Decimal(line["steps"]).sqrt()
+                t = rows_sampled(line) * Decimal(2 if replaced else 1) / Decimal(line["noise_multiplier"]) * Decimal(line["steps"]).sqrt()
                 ok = told = gaussian_reaches(t, delta, enough * (1 + HAIR))
             elif line["delta"] > 0:
                 told = check_composed(line, enough, where)
@@ -1909,7 +1924,7 @@ def prices(line):
         return [price for event in line["events"] for price in
                 (prices(event | {"event": "reserve"}) if "steps" in event else
                  prices({"event": "release", **json.loads(facts_of(event, sampler="", sensitivity={"l1": event.get("l1"), "l2": event.get("l2")}))}) * event["count"])]
-    if "noise_multiplier" in line and "person" not in line and (step := pure_of_step(line)):
+    if "noise_multiplier" in line and is_sampled_as_one(line) and (step := pure_of_step(line)):
         return [(step * line["steps"], square_of_pure(step) * line["steps"])]
     facts = needed(line)
     if not facts or facts[0][0] == "stated":
@@ -2002,7 +2017,7 @@ def needed(line):
     if line["event"] == "release":
         known = mechanism != "discrete-gaussian" and not line["sampler"].startswith("fixed number")
         return (facts_of(line), 1) if known else None
-    if line.get("sample_rate") == 1 and "person" not in line and mechanism in ("gaussian", "laplace", "logistic") and \
+    if line.get("sample_rate") == 1 and is_sampled_as_one(line) and mechanism in ("gaussian", "laplace", "logistic") and \
             line.get("clipping", "l2") == ("l2" if mechanism == "gaussian" else "l1"):  # all records, in each step: a record is replaced by its opposite
         return ("gaussian" if mechanism == "gaussian" else "pure", 2 / Decimal(line["noise_multiplier"])), steps
     return None
@@ -2306,17 +2321,13 @@ def replace_one(line):
     return pure, rho, epsilon, delta
 
 
-def rows_of(line):
-    return (line.get("person") or {"rows": 1})["rows"]
-
-
 def specs_of(line):
     """What a charge releases, as epsilon_together() takes it: [(kind, shift or pure epsilon, step or failure, count)], of sampled steps [("steps",
     (mechanism, sampling), (rate, shift, rows of a person), count)]. None: this program has no curve of it."""
     if line["event"] == "plan":
         found = []
         for event in line["events"]:
-            if "steps" in event and rows_of(line) > 1:
+            if "steps" in event and rows_sampled(line) > 1:
                 return None  # no plan holds a person's run
             one = specs_of(event | {"event": "reserve"}) if "steps" in event else specs_of(
                 {"event": "release", **json.loads(facts_of(event, sampler="", sensitivity={"l1": event.get("l1"), "l2": event.get("l2")}))})
@@ -2326,7 +2337,7 @@ def specs_of(line):
         return found
     mechanism = line.get("mechanism")
     if "noise_multiplier" in line:
-        sampling, rows = line.get("sampling", "poisson"), rows_of(line)
+        sampling, rows = line.get("sampling", "poisson"), rows_sampled(line)
         if mechanism != "gaussian" and pure_of_step(line) is None or rows > 1 and sampling != "poisson":
             return None
         shift = shift_of_run(line) if "lattice_exponent" in line else 1 / Fraction(line["noise_multiplier"])

@@ -188,6 +188,34 @@ done:
     return status;
 }
 
+/* Whose row each is, of the rows that were chosen. Who is whose is public. */
+static sotto_status load_persons(struct head_inputs *in, const struct options *o, size_t all,
+                                 const struct sotto_array *rows)
+{
+    const char *path = option_text(o, "persons");
+    struct sotto_array persons = {0};
+    sotto_status status = SOTTO_OK;
+    if (in->provenance.rows_per_person)
+        TRY(cli_fail(SOTTO_EUSAGE,
+                     "--persons: the import of these records named their persons (column %s); omit it",
+                     in->provenance.person));
+    TRY(load_whole_numbers(&in->persons, path, "persons"));
+    if (in->persons.count != all)
+        TRY(cli_fail(SOTTO_EINVAL, "%s: has %zu rows, but %s has %zu; expected the person of each", path,
+                     in->persons.count, option_text(o, "features"), all));
+    if (!rows->data)
+        goto done;
+    TRY(sotto_array_make(&persons, SOTTO_I8, 1, &rows->count));
+    for (size_t i = 0; i < rows->count; i++)
+        ((int64_t *)persons.data)[i] = ((const int64_t *)in->persons.data)[((const int64_t *)rows->data)[i]];
+    sotto_array_clear(&in->persons);
+    in->persons = persons;
+    persons = (struct sotto_array){0};
+done:
+    sotto_array_clear(&persons);
+    return status;
+}
+
 /* Whose records they are, as the side files of both arrays say. */
 static sotto_status load_provenance(struct head_inputs *in, const char *features, const char *labels)
 {
@@ -281,11 +309,14 @@ sotto_status head_inputs_load(struct head_inputs *in, const struct options *o, i
                         "%s has %zu rows but %s has %zu labels; expected one of each per record", features,
                         in->n, labels, in->y.count);
     struct sotto_array rows = {0};
+    const size_t all = in->n;
     TRY_OR_RETURN(load_provenance(in, features, labels));
     sotto_status status = SOTTO_OK;
     if (option_given(o, "indices"))
         TRY(select_rows(in, &rows, option_text(o, "indices"), features));
     TRY(select_provenance(in, o, &rows, silent));
+    if (option_given(o, "persons"))
+        TRY(load_persons(in, o, all, &rows));
     TRY(silent ? take_classes(in, o) : count_classes(in, o));
 done:
     sotto_array_clear(&rows);
@@ -296,6 +327,7 @@ void head_inputs_clear(struct head_inputs *in)
 {
     sotto_array_clear(&in->x);
     sotto_array_clear(&in->y);
+    sotto_array_clear(&in->persons);
     sotto_provenance_clear(&in->provenance);
 }
 

@@ -8,12 +8,13 @@
 extern const struct option_row head_data_rows[];
 
 struct head_inputs {
-    struct sotto_array x, y; /* f4 (n, d), i8 (n) */
+    struct sotto_array x, y;    /* f4 (n, d), i8 (n) */
+    struct sotto_array persons; /* i8 (n): whose row each is; no data: not given */
     size_t n, d, classes;
     char classes_by[64];                /* of a silent trainer: who gave the classes */
     struct sotto_provenance provenance; /* of these records, after --indices */
 };
-/* Reads what head_data_rows name; errors carry the file. `silent`: what the records hold is
+/* Reads what head_data_rows name, and --persons of a verb that has it; errors carry the file. `silent`: what the records hold is
  * neither refused nor counted: a label that is none is -1, features need not be finite, classes must be
  * public; a row may be named once. Clear also after a failure. */
 sotto_status head_inputs_load(struct head_inputs *in, const struct options *o, int silent);

@@ -10,6 +10,10 @@ static const struct option_row rows[] = {
     OPTION_ROWS(head_data_rows),
     {"encoder", OPTION_TEXT, "FILE", NULL,
      "encoder that made the features; its SHA-256 is stored in the head"},
+    {"persons", OPTION_TEXT, "FILE", NULL,
+     "person of each row, whole numbers (N), public: for --unit person where no import named the persons; "
+     "epsilon is "
+     "then conditional on them"},
     OPTION_TABLE("head_recipe", NULL),
     OPTION_TABLE("head_privacy", NULL),
     OPTION_GROUP("Noise and guarantee"),
@@ -41,10 +45,10 @@ static void print_result(const struct sotto_head *h, const struct head_inputs *i
 }
 
 static const char *const private_options[] = {
-    "noise",   "max-grad-norm",  "noise-multiplier",    "epsilon",       "max-tpr",        "max-advantage",
-    "delta",   "momentum",       "dataset-id",          "ledger",        "budget-epsilon", "budget-delta",
-    "purpose", "planned",        "insecure-noise-seed", "cross-weight",  "adjacency",      "sampling",
-    "fresh",   "same-people-as", "ledger-move",         "read-from-data"};
+    "noise",   "max-grad-norm",  "noise-multiplier",    "epsilon",        "max-tpr",        "max-advantage",
+    "delta",   "momentum",       "dataset-id",          "ledger",         "budget-epsilon", "budget-delta",
+    "purpose", "planned",        "insecure-noise-seed", "cross-weight",   "adjacency",      "sampling",
+    "fresh",   "same-people-as", "ledger-move",         "read-from-data", "unit",           "persons"};
 
 static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head_recipe *r,
                                  const struct head_inputs *in, const struct options *o)
@@ -59,7 +63,7 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
             r->trainer);
     if (once && !option_given(o, "noise"))
         r->noise = NULL; /* the trainer's own */
-    *p = (struct sotto_head_privacy){.classes_by = in->classes_by};
+    *p = (struct sotto_head_privacy){.classes_by = in->classes_by, .persons = in->persons.data};
     TRY_OR_RETURN(option_members(p, sotto_option_table("head_privacy"), o));
     return option_adjacency(&p->adjacency, o, once || p->sampling == SOTTO_SAMPLING_FIXED);
 }
@@ -235,6 +239,11 @@ static sotto_status verb_head_run(const struct options *o, const struct sotto_co
     TRY(head_inputs_load(&in, o, sotto_head_trainer_silent(recipe.trainer)));
     TRY(shape_by_encoder(&in.provenance, option_text(o, "encoder")));
     TRY(shape_by_rows(&in.provenance, "canaries", option_text(o, "canary-public")));
+    if (in.persons.data && !sotto_head_trainer_reads(recipe.trainer, "rows_per_step"))
+        TRY(cli_fail(
+            SOTTO_EUSAGE,
+            "head: --persons makes no difference to trainer %s; expected --trainer dp-sgd or dp-adam",
+            recipe.trainer));
     if (!sotto_head_trainer_silent(recipe.trainer) && option_given(o, "batch") &&
         option_count(o, "batch") > in.n)
         TRY(cli_fail(SOTTO_EUSAGE, "--batch: %s is out of range; expected at most %zu, the number of records",
@@ -266,7 +275,7 @@ const struct verb verb_head = {
                 "--epsilon 8 --canaries 2000 --canary-kind dirac -o head.safetensors",
     .floor = FLOOR_LEARN,
     .ranks = REFUSED,
-    .own = "features|labels|classes|encoder|sign|canary-public",
+    .own = "features|labels|classes|encoder|persons|sign|canary-public",
     .options = rows,
     .most_used = "features|labels|classes|indices|trainer|hidden|epochs|batch|lr|epsilon|delta|max-grad-norm|"
                  "dataset-id|canaries|output",

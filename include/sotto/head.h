@@ -65,6 +65,8 @@ struct sotto_head_recipe {
     double noise_multiplier;
     /** [0] "dp-sgd": of the privatised gradient, below 1 */
     double momentum;
+    /** [0: all] with persons as units: so many rows of each, drawn anew for every step by `seed`, are in a step */
+    size_t rows_per_step;
 
     /* The trainers on second moments (docs/derivations/moments.md) are linear. They use cross and these:
      *   noise             also "laplace" [the trainer's own]
@@ -126,6 +128,14 @@ struct sotto_head_privacy {
     struct sotto_canaries *canaries;
     /** Instead of target.epsilon and the recipe's noise_multiplier: the smallest noise for it [{0}: none]. */
     struct sotto_risk risk;
+    /** What the steps of "dp-sgd" and "dp-adam" sample and clip: records, each by itself; or persons, whose contribution is the
+     *  mean of the gradients of their rows. Then epsilon is that of a record, whatever rows a person has, `batch` and epochs
+     *  count persons, and max_grad_norm is that of a person. [person where `persons` is given, or where spend.provenance names rows
+     *  of a set that was imported with persons and no canaries are asked for; else record] */
+    enum sotto_unit unit;
+    /** (n) whose row each is: equal numbers are one person, which is public. NULL: sotto_head_release() takes them from the set
+     *  that spend.provenance names. Where no import capped the rows, epsilon is conditional on them. */
+    const int64_t *persons;
 };
 /** Writes a safetensors file (docs/FORMATS.md).
  *

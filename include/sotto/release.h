@@ -93,6 +93,12 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_randomise(struct sotto_certific
  * What is charged is not refunded: a run that stops early, or is interrupted and redraws steps, pays for the steps
  * it reserved, and resuming reserves the rest anew. Short blocks waste less. One stop cannot depend on what a run has shown: a limit of
  * time that was set beforehand (SOTTO_STOP_BY_TIME). Trainers of sotto then charge the steps that they took. */
+/** What steps sample and clip as one. */
+enum sotto_unit {
+    SOTTO_UNIT_AUTO, /**< persons where they are known */
+    SOTTO_UNIT_RECORD,
+    SOTTO_UNIT_PERSON
+};
 struct sotto_dpsgd_request {
     /** steps: how many are reserved; delta: the one that is recorded */
     struct sotto_sampled sampled;
@@ -103,6 +109,10 @@ struct sotto_dpsgd_request {
     struct sotto_spend spend;
     /** In the private data set; samples of a fixed size: must be given. */
     size_t records;
+    /** Of records that are capped by person: steps sample whole persons, out of so many, and clip what all rows of one add
+     * together as one contribution. The account is then that of a record, whatever the cap. [0: each row is sampled and
+     * clipped by itself] */
+    size_t persons;
     /** The run that goes on after an interruption, as sotto_dpsgd_session_run() named it; NULL: a new run. */
     const char *run;
     /** Under replace-input: the hash of the entry, in the same ledger, by which the labels of the same records were
@@ -124,7 +134,7 @@ struct sotto_dpsgd_session;
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out,
                                                          const struct sotto_dpsgd_request *request,
                                                          const struct sotto_context *ctx);
-/** Which of the records 0 .. n-1 are in the next step, as the reservation's sampling says: by coins, or by a draw
+/** Which of the records 0 .. n-1, or of the reservation's persons, are in the next step, as the reservation's sampling says: by coins, or by a draw
  * without replacement; so what is sampled is what is accounted. Samples may be drawn ahead, for all reserved steps if
  * need be: they come in the order of the steps, and neither they nor the noise depend on when they are drawn. Samples
  * that an interruption leaves unused are lost: their steps were charged with the reservation.

@@ -96,6 +96,26 @@ def test_private(records, tmp_path):
     assert not np.array_equal(a.logits(records[0]), b.logits(records[0]))
 
 
+def test_groups(records, tmp_path):
+    x, y = records
+    names = np.array([f"p{i % 40}" for i in range(len(x))])
+    how = dict(classes=3, trainer="dp-sgd", batch=10, noise_multiplier=2.0, delta=1e-3, insecure_seed=5)
+    head = sotto.train_head(x, y, groups=names, ledger=sotto.Ledger(dataset="a"), **how)
+    most = max(np.unique(names, return_counts=True)[1])
+    assert head.certificate.unit == f"one person (at most {most} rows each, sampled as one of 40 persons, as stated by the caller)"
+    honest = sotto.train_head(x, y, groups=names, ledger=sotto.Ledger(dataset="c"), **{**how, "insecure_seed": None})
+    assert honest.certificate.epsilon is not None and not honest.certificate.proved
+    one = sotto.train_head(x[:40], y[:40], ledger=sotto.Ledger(dataset="d"), **{**how, "insecure_seed": None})
+    assert float(honest.certificate.epsilon) == float(one.certificate.epsilon)  # that of 40 records
+    for groups, text in ((names[:-1], "expected the person of each"), ([None] * len(x), "missing"), ([np.nan] * len(x), "missing"), (np.array([1, "a"] * len(x), object)[:len(x)], "one type")):
+        ledger = sotto.Ledger(dataset="e")
+        with pytest.raises(ValueError, match=text):
+            sotto.train_head(x, y, groups=groups, ledger=ledger, **how)
+        assert ledger.entries() == []
+    with pytest.raises(ValueError, match="makes no difference"):
+        sotto.train_head(x, y, groups=names, classes=3, trainer="covariance", epsilon=1, ledger=sotto.Ledger(dataset="f"))
+
+
 def test_answers(records):
     x, y = records
     head = sotto.train_head(x, y, epochs=3)

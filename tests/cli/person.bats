@@ -172,13 +172,13 @@ refused() { # CODE TEXT COMMAND...
     [[ $trainer == dp-sgd || $trainer == dp-adam ]] && steps="--batch 10 --epochs 2" || steps=
     # shellcheck disable=SC2086
     head_of --trainer $trainer $steps --epsilon 0.3 -o $trainer.safetensors --quiet > line
-    grep -q "(0.3, 0\(\.001\)\?)-diff.*unit of privacy: one person (column patient, at most 3 rows each)" line || \
-      grep -q "(0.299.*unit of privacy: one person (column patient, at most 3 rows each)" line || { cat line; false; }
+    grep -q "(0.3, 0\(\.001\)\?)-diff.*unit of privacy: one person (column patient, at most 3 rows each\(, sampled as one of 25 persons\)\?)" line || \
+      grep -q "(0.299.*unit of privacy: one person (column patient, at most 3 rows each\(, sampled as one of 25 persons\)\?)" line || { cat line; false; }
     "$SOTTO" verify $trainer.safetensors --ledger home/sotto/ledger/people.jsonl > /dev/null
   done
   before=$(wc -l < home/sotto/ledger/people.jsonl)
-  refused 64 "Poisson" head_of --trainer dp-sgd --sampling fixed --batch 10 --epochs 2 --noise-multiplier 9 -o x.safetensors || \
-    refused 65 "Poisson" head_of --trainer dp-sgd --sampling fixed --batch 10 --epochs 2 --noise-multiplier 9 -o x.safetensors
+  refused 64 "Poisson" head_of --trainer dp-sgd --unit record --sampling fixed --batch 10 --epochs 2 --noise-multiplier 9 -o x.safetensors || \
+    refused 65 "Poisson" head_of --trainer dp-sgd --unit record --sampling fixed --batch 10 --epochs 2 --noise-multiplier 9 -o x.safetensors
   for more in "--table parts/test-labels.npy --statistic most-frequent --classes 2 --mechanism propose-test-release --delta 1e-5" \
     "--vector parts/test-labels.npy --mechanism randomised-response --classes 2 --l1 1" \
     "--records parts/test-features.npy --mechanism gaussian --delta 1e-3 --clip 1"; do
@@ -232,11 +232,66 @@ facts() { sed -E '/"event":"records"/s/[0-9a-f]{16}/DIGITS/g; s/[0-9a-f]{64}/HAS
   done
 }
 
+@test "persons as units: the noise of a record whatever the rows, and a certificate that says so" {
+  for most in 1 6; do
+    LC_ALL=C awk -v most=$most 'BEGIN { srand(1); print "patient,a,class"; for (i = 0; i < 600; i++) printf "p%d,%g,%s\n", i / most, rand(), i % 2 ? "yes" : "no" }' > people.csv
+    rm -rf home data parts
+    import --person patient --rows-per-person $most > /dev/null
+    parts train=600
+    batch=$((120 / most)) # of persons: the same rate
+    head_of --trainer dp-sgd --batch $batch --epochs 4 --epsilon 1 --delta 1e-4 -o h$most.safetensors --quiet > line
+    grep -qF "unit of privacy: one person (column patient, at most $most row" line
+    grep -qF "sampled as one of $((600 / most)) persons)" line
+    "$SOTTO" verify h$most.safetensors --ledger home/sotto/ledger/people.jsonl > said
+    grep -q "noise, rate and steps agree" said
+    python3 -I "$root/verifier/sotto-verify.py" h$most.safetensors --ledger home/sotto/ledger/people.jsonl > said
+    grep -q "epsilon re-derived from rate, noise and 20 steps" said
+    sed -n 's/.*"noise_multiplier": \([0-9.]*\).*/\1/p' h$most.safetensors.certificate.json >> multipliers
+  done
+  [ "$(sort -u multipliers | wc -l)" = 1 ]
+  # forged: rows by themselves, fewer persons, more persons
+  for change in '/"persons": 100/d; s/"rows": 6,/"rows": 6/; s/, sampled as one of 100 persons//g' 's/"persons": 100/"persons": 99/; s/one of 100 persons/one of 99 persons/' \
+    's/"persons": 100/"persons": 0/; s/one of 100 persons/one of 0 persons/'; do
+    sed "$change" h6.safetensors.certificate.json > f.safetensors.certificate.json
+    cp h6.safetensors f.safetensors
+    run "$SOTTO" verify f.safetensors
+    [ "$status" -ne 0 ]
+    run python3 -I "$root/verifier/sotto-verify.py" f.safetensors
+    [ "$status" -ne 0 ]
+  done
+  # by record: six rows of a person cost more, and the two add up in one ledger
+  head_of --trainer dp-sgd --batch 120 --epochs 4 --noise-multiplier "$(head -1 multipliers)" --delta 1e-4 --unit record -o r.safetensors --quiet > line
+  sed -n 's/.*(\([0-9.]*\), 0.0001)-diff.*/\1/p' line | LC_ALL=C awk '{ exit !($1 > 5) }'
+  "$SOTTO" verify r.safetensors --ledger home/sotto/ledger/people.jsonl > /dev/null
+  # what cannot be
+  refused 65 "trainer dp-gd takes all records" head_of --trainer dp-gd --unit person --epsilon 1 -o x.safetensors || \
+    refused 64 "trainer dp-gd takes all records" head_of --trainer dp-gd --unit person --epsilon 1 -o x.safetensors
+  refused 64 "omit it" head_of --trainer dp-sgd --persons parts/train-labels.npy --epsilon 1 -o x.safetensors
+  refused 64 "makes no difference to trainer dp-gd" head_of --trainer dp-gd --rows-per-step 2 --epsilon 1 -o x.safetensors
+  refused 64 "only a person has rows" head_of --trainer dp-sgd --unit record --rows-per-step 2 --epsilon 1 -o x.safetensors || \
+    refused 65 "only a person has rows" head_of --trainer dp-sgd --unit record --rows-per-step 2 --epsilon 1 -o x.safetensors
+}
+
+@test "persons that are stated: epsilon is conditional on them, and both verifiers ask for that" {
+  LC_ALL=C awk 'BEGIN { srand(1); print "a,class"; for (i = 0; i < 600; i++) printf "%g,%s\n", rand(), i % 2 ? "yes" : "no" }' > people.csv
+  import --person none > /dev/null
+  parts train=600
+  LC_ALL=C awk 'BEGIN { for (i = 0; i < 600; i++) print i % 200 }' > who.csv
+  head_of --trainer dp-sgd --persons who.csv --batch 40 --epochs 4 --epsilon 1 --delta 1e-4 -o h.safetensors --quiet > line
+  grep -qF "only if this is true: A person has at most 3 rows, all under one number in these records." line
+  grep -qF "one person (at most 3 rows each, sampled as one of 200 persons, as stated by the caller)" line
+  "$SOTTO" verify h.safetensors --ledger home/sotto/ledger/people.jsonl > /dev/null
+  python3 -I "$root/verifier/sotto-verify.py" h.safetensors --ledger home/sotto/ledger/people.jsonl > /dev/null
+  head -599 who.csv > short.csv
+  refused 65 "has 599 rows" head_of --trainer dp-sgd --persons short.csv --epsilon 1 -o x.safetensors
+  refused 64 "makes no difference to trainer dp-gd" head_of --trainer dp-gd --persons who.csv --epsilon 1 -o x.safetensors
+}
+
 @test "two runs of epsilon 3 each fit into 4.6 for persons of three rows, and a third does not" {
   LC_ALL=C awk 'BEGIN { srand(1); print "patient,a,class"; for (i = 0; i < 12000; i++) printf "p%d,%g,%s\n", i / 3, rand(), i % 2 ? "yes" : "no" }' > people.csv
   import --person patient --rows-per-person 3 > /dev/null
   parts train=12000
-  run_of() { head_of --trainer dp-sgd --epsilon 3 --budget-epsilon 4.6 --budget-delta 1e-6 -o "$1.safetensors" --quiet; }
+  run_of() { head_of --trainer dp-sgd --unit record --epsilon 3 --budget-epsilon 4.6 --budget-delta 1e-6 -o "$1.safetensors" --quiet; }
   run_of one > /dev/null
   run_of two > /dev/null
   refused 77 "the privacy budget (epsilon 4.6, delta 1e-06) would be exceeded: spent 4.42" run_of three

@@ -252,6 +252,14 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_digests(unsigned char (*ou
                                                               const struct sotto_dataset *d,
                                                               const int64_t *rows, size_t n,
                                                               const struct sotto_context *ctx);
+/** Whose row each record of an imported set is, where the import capped the rows of a person.
+ *  Out:     persons (p->n): equal numbers are one person
+ *  Returns: EINVAL  no rows of a set, or of one that was imported without persons
+ *           EUSAGE  the set is not in the data folder, or is another one by now
+ *           and the errors of sotto_dataset_open() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_persons(int64_t *persons,
+                                                                 const struct sotto_provenance *p,
+                                                                 const struct sotto_context *ctx);
 /** The same digests of arrays; those of an imported table are equal.
  *  In:      x (n, d), y (n) or NULL
  *  Out:     out (n) */

@@ -67,7 +67,7 @@ class Head(Classifier):
 
 
 def train_head(x: Any, y: Any, *, classes: int | None = None, ledger: Ledger | None = None, source: Dataset | None = None,
-               labels_from: int = 0, encoder: Path | None = None, output: Path | None = None, fresh: bool = False,
+               groups: Any = None, labels_from: int = 0, encoder: Path | None = None, output: Path | None = None, fresh: bool = False,
                threads: int | None = None, progress: Progress = None, **options: Unpack[HeadOptions]) -> Head:
     """Trains a softmax head on features x (n, d) with labels y (n).
 
@@ -76,7 +76,8 @@ def train_head(x: Any, y: Any, *, classes: int | None = None, ledger: Ledger | N
         "functional-linear", "taylor" (one noisy release of second moments): private; they need `ledger`, `classes`, and epsilon or noise_multiplier.
     classes: public number of classes; it is never read off private labels. None: that of `source`; of "adam" and "sgd" the largest
         label + 1. ledger: is charged for the whole run before its first step. source: Dataset of the same records in the same order:
-        their identity. labels_from: number of the first class, 0 or 1. encoder: file of the encoder that made x.
+        their identity. groups (n): the person of each record, of "dp-sgd" and "dp-adam": steps sample and clip whole persons, at the epsilon
+        of one record whatever their number of records; epsilon is conditional on that. labels_from: number of the first class, 0 or 1. encoder: file of the encoder that made x.
     output: file to write. A private run keeps its state in OUTPUT.checkpoint, so that the same call continues one that was stopped,
         and is refused before it is charged if the file cannot be written. fresh: True forgets that state. canaries, canary_kind,
         canary_public: records made to be found again (sotto.audit(one_run_guesses=...)); they need `output`.
@@ -127,6 +128,8 @@ def train_head(x: Any, y: Any, *, classes: int | None = None, ledger: Ledger | N
         raise make("EUSAGE", f"trainer {trainer!r} needs public classes, which it does not derive from the labels; give classes=K")
     else:
         classes = int(labels.max(initial=0)) + 1
+    if groups is not None and not lib.sotto_head_trainer_reads(trainer.encode(), b"rows_per_step"):
+        raise make("EUSAGE", f"groups= makes no difference to trainer {trainer!r}; expected dp-sgd or dp-adam")
     path = None if output is None else os.fspath(output)
     shaped = (*shaped_of(x), *(() if encoder is None else _of_encoder(encoder)))
     recipe = recipe_table.set(struct("head_recipe"), recipe_table.take(given))
@@ -134,7 +137,7 @@ def train_head(x: Any, y: Any, *, classes: int | None = None, ledger: Ledger | N
         return _train(a, labels, classes, recipe, given, classes_by=classes_by, source=source, shaped=shaped, encoder=encoder, path=path, fresh=fresh,
                       threads=threads, progress=progress)
     return _train_private(a, labels, classes, recipe, given, classes_by=classes_by, ledger=ledger, source=source, shaped=shaped, encoder=encoder,
-                          path=path, fresh=fresh, threads=threads, progress=progress)
+                          groups=groups, path=path, fresh=fresh, threads=threads, progress=progress)
 
 
 def _of_encoder(path: Path) -> tuple[Shaping, ...]:
@@ -190,11 +193,26 @@ def _describe(head: Head, encoder: Path | None) -> None:
         run(lib.sotto_head_set_encoder_file, head._c, c_text(encoder))
 
 
+def _persons(groups: Any, n: int) -> Array | None:
+    """The person of each record as numbers from 0; groups (n): anything that can be compared."""
+    if groups is None:
+        return None
+    names = np.asarray(groups)
+    if names.ndim != 1 or len(names) != n:
+        raise invalid(f"groups has shape {names.shape}, x has {n} records; expected the person of each")
+    if any(name is None or name != name for name in names.tolist()):
+        raise invalid("groups: a value is missing; expected the person of each record")
+    try:
+        return np.unique(names, return_inverse=True)[1].reshape(n).astype(np.int64)
+    except TypeError as error:
+        raise invalid(f"groups: {error}; expected values of one type") from error
+
+
 def _train_private(x: Array, y: Array, classes: int, recipe: Any, given: dict[str, Any], *, classes_by: str | None, ledger: Ledger,
-                   source: Dataset | None, shaped: tuple[Shaping, ...], encoder: Path | None, path: str | None, fresh: bool,
+                   source: Dataset | None, shaped: tuple[Shaping, ...], encoder: Path | None, groups: Any, path: str | None, fresh: bool,
                    threads: int | None, progress: Progress) -> Head:
     options = table("head_privacy")
-    privacy = options.set(struct("head_privacy", classes_by=classes_by, output=path), options.take(given))
+    privacy = options.set(struct("head_privacy", classes_by=classes_by, output=path, persons=_persons(groups, len(x))), options.take(given))
     noise_once("train_head", "noise_multiplier", recipe.noise_multiplier != 0, *noise_in(privacy))
     if privacy.adjacency == lib.SOTTO_ADD_REMOVE:  # the number of records is public
         privacy.adjacency = lib.SOTTO_ZERO_OUT

@@ -244,12 +244,14 @@ class HeadOptions(TypedDict, total=False):
     noise_multiplier: float | None
     max_grad_norm: float | None
     momentum: float | None
+    rows_per_step: int | None
     epsilon: float | None
     max_tpr: tuple[float, float] | str | None
     max_advantage: float | None
     delta: float | None
     adjacency: Literal['replace-one', 'add-remove', 'zero-out'] | None
     sampling: Literal['poisson', 'fixed'] | None
+    unit: Literal['auto', 'record', 'person'] | None
     purpose: str | PathLike[str] | None
     read_from_data: str | Sequence[str] | None
     planned: str | PathLike[str] | None
@@ -281,6 +283,7 @@ class RecipeOptions(TypedDict, total=False):
     noise_multiplier: float | None
     max_grad_norm: float | None
     momentum: float | None
+    rows_per_step: int | None
 
 
 class NetworkOptions(TypedDict, total=False):

@@ -26,7 +26,8 @@ enum rng_purpose {
     RNG_SMOOTHING_SELECT, /* randomised smoothing: step = row, index = copy; copies that choose a class */
     RNG_SMOOTHING_ESTIMATE, /* other copies, which estimate its probability */
     RNG_SMOOTHING_PREDICT,  /* copies that vote for an answer */
-    RNG_AUGMENT_NOISE /* noise on inputs in training; step = training step, index = place in the batch, or record */
+    RNG_AUGMENT_NOISE, /* noise on inputs in training; step = training step, index = place in the batch, or record */
+    RNG_UNIT_ROWS /* which rows of a person are in a step; step = training step, index = person */
 };
 
 /** One stream: Philox 4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3").

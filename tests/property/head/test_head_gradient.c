@@ -175,8 +175,9 @@ static double norm_of(const double *x, size_t count)
     return sqrt(square);
 }
 
-/* sum (parameters, padded) of rows first .. first + rows - 1 by the product's kernels. */
-static void clipped_sum(double *sum, struct problem *p, size_t first, size_t rows, double norm)
+/* sum (parameters, padded) of rows first .. first + rows - 1 by the product's kernels; units NULL: each by itself. */
+static void clipped_sum_of(double *sum, struct problem *p, size_t first, size_t rows, double norm,
+                           const struct clip_units *units)
 {
     struct clip_layer clip[MAX_LAYERS];
     struct clip_scratch scratch = {numbers(ROWS, NULL, 0), numbers(ROWS * 64, NULL, 0),
@@ -201,7 +202,10 @@ static void clipped_sum(double *sum, struct problem *p, size_t first, size_t row
     }
     /* with norms that were taken before in some chunks, without in others */
     head_clip_kernels_find()->squares(square, inputs[0], rows, p->net.layer[0].in);
-    head_clip_kernels_find()->add(clip, p->net.layers, rows, norm, &scratch);
+    if (units)
+        head_clip_kernels_find()->add_units(clip, p->net.layers, units, norm, &scratch);
+    else
+        head_clip_kernels_find()->add(clip, p->net.layers, rows, norm, &scratch);
     for (size_t l = 0; l < p->net.layers; l++) {
         for (size_t o = 0; o < clip[l].out; o++) {
             for (size_t i = 0; i < clip[l].in; i++)
@@ -216,6 +220,137 @@ static void clipped_sum(double *sum, struct problem *p, size_t first, size_t row
     base_free(scratch.factor);
     base_free(scratch.diff);
     base_free(scratch.row);
+}
+
+static void clipped_sum(double *sum, struct problem *p, size_t first, size_t rows, double norm)
+{
+    clipped_sum_of(sum, p, first, rows, norm, NULL);
+}
+
+static size_t padded_count(const struct problem *p)
+{
+    size_t count = 0;
+    for (size_t l = 0; l < p->net.layers; l++)
+        count += (p->net.layer[l].in + 1) * p->net.layer[l].ld;
+    return count;
+}
+
+/* The mean of the gradients of some rows, scaled to a norm of at most `norm`. */
+static void own_mean(double *mean, struct problem *p, size_t first, size_t end, double norm)
+{
+    const size_t count = padded_count(p);
+    double *own = numbers(count, NULL, 0);
+    memset(mean, 0, count * sizeof *mean);
+    for (size_t r = first; r < end; r++) {
+        own_gradient(own, p, r);
+        for (size_t k = 0; k < count; k++)
+            mean[k] += own[k] / (double)(end - first);
+    }
+    const double length = norm_of(mean, count);
+    for (size_t k = 0; k < count && length > norm; k++)
+        mean[k] *= norm / length;
+    base_free(own);
+}
+
+static const size_t unit_widths[][MAX_LAYERS + 1] = {{5, 3}, {13, 33, 4}, {4, 20, 7, 3}, {50, 20, 9}};
+static const size_t unit_layers[] = {1, 2, 3, 2};
+
+TEST(units_are_clipped_as_one)
+{
+    const size_t ends[] = {3, 4, ROWS};
+    const struct clip_units units = {3, ends};
+    for (size_t i = 0; i < sizeof unit_layers / sizeof *unit_layers; i++) {
+        struct problem p;
+        make(&p, unit_layers[i], unit_widths[i], i + 31);
+        const size_t count = padded_count(&p);
+        double *sum = numbers(count, NULL, 0), *wanted = numbers(count, NULL, 0),
+               *mean = numbers(count, NULL, 0);
+        own_mean(mean, &p, 0, 3, INFINITY);
+        const double norm = 0.9 * norm_of(mean, count); /* the first unit is clipped */
+        for (size_t u = 0; u < 3; u++) {
+            own_mean(mean, &p, u ? ends[u - 1] : 0, ends[u], norm);
+            for (size_t k = 0; k < count; k++)
+                wanted[k] += mean[k];
+            memset(sum, 0, count * sizeof *sum); /* no unit adds more than the norm, in floats too */
+            const size_t first = u ? ends[u - 1] : 0, rows = ends[u] - first;
+            clipped_sum_of(sum, &p, first, rows, norm, &(struct clip_units){1, &rows});
+            assert_true(norm_of(sum, count) <= norm);
+            for (size_t k = 0; k < count; k++)
+                mean[k] -= sum[k];
+            assert_true(norm_of(mean, count) < 1e-5 * norm);
+        }
+        memset(sum, 0, count * sizeof *sum);
+        clipped_sum_of(sum, &p, 0, ROWS, norm, &units);
+        for (size_t k = 0; k < count; k++)
+            wanted[k] -= sum[k];
+        assert_true(norm_of(wanted, count) < 1e-5 * norm);
+        memset(sum, 0, count * sizeof *sum); /* a unit of one row is a record, bit for bit */
+        memset(mean, 0, count * sizeof *mean);
+        clipped_sum_of(sum, &p, 3, 1, norm, &(struct clip_units){1, &(size_t){1}});
+        clipped_sum(mean, &p, 3, 1, norm);
+        assert_memory_equal(sum, mean, count * sizeof *sum);
+        base_free(sum);
+        base_free(wanted);
+        base_free(mean);
+        clear(&p);
+    }
+}
+
+/* Other units, their number and their order change no bit of what a unit adds; its rows that are not finite do not count. */
+TEST(a_unit_adds_the_same_whoever_is_beside_it)
+{
+    struct problem p;
+    make(&p, 2, unit_widths[1], 41);
+    const size_t count = padded_count(&p), in = p.net.layer[0].in;
+    double *alone = numbers(count, NULL, 0), *beside = numbers(count, NULL, 0),
+           *other = numbers(count, NULL, 0);
+    clipped_sum_of(alone, &p, 4, 3, 0.1, &(struct clip_units){1, &(size_t){3}});
+    for (
+        size_t way = 0; way < 3;
+        way++) { /* a neighbour that adds nothing, from behind, from before, and with the last bits of its rows changed */
+        const size_t ends[] = {4, 7}, first = way == 1 ? 4 : 0;
+        for (size_t i = 0; i < 4 * in; i++)
+            p.x[i] = way == 2 ? 1e300 * (double)(i + 1) : NAN;
+        memset(beside, 0, count * sizeof *beside);
+        clipped_sum_of(beside, &p, first, 7 - first, 0.1,
+                       way == 1 ? &(struct clip_units){1, &(size_t){3}} : &(struct clip_units){2, ends});
+        assert_memory_equal(alone, beside, count * sizeof *alone);
+    }
+    memset(beside, 0,
+           count * sizeof *beside); /* rows 3 (of NaN) to 6 as one: the mean of the three that count */
+    clipped_sum_of(beside, &p, 3, 4, 0.1, &(struct clip_units){1, &(size_t){4}});
+    assert_memory_equal(alone, beside, count * sizeof *alone);
+    memset(other, 0, count * sizeof *other); /* control: a row more that counts */
+    for (size_t i = 3 * in; i < 4 * in; i++)
+        p.x[i] = 1;
+    clipped_sum_of(other, &p, 3, 4, 0.1, &(struct clip_units){1, &(size_t){4}});
+    assert_memory_not_equal(alone, other, count * sizeof *alone);
+    base_free(alone);
+    base_free(beside);
+    base_free(other);
+    clear(&p);
+}
+
+/* Two rows that cancel out: their sum may be of any size, and the norms of the two stay within bounds. */
+TEST(rows_that_cancel_out_are_bounded)
+{
+    struct problem p;
+    make(&p, 1, unit_widths[0], 50);
+    const size_t count = padded_count(&p), in = p.net.layer[0].in, pair = 2;
+    double *sum = numbers(count, NULL, 0), *own = numbers(count, NULL, 0);
+    memset(p.net.layer[0].w, 0, (in + 1) * p.net.layer[0].ld * sizeof(double));
+    p.net.layer[0].out = 2, p.y[0] = 0, p.y[1] = 1; /* at zero weights: gradients of opposite signs */
+    for (size_t i = 0; i < in; i++)
+        p.x[i] = 1e6, p.x[in + i] = 1e6 * (1 + 0x1p-20);
+    own_gradient(own, &p, 0);
+    clipped_sum_of(sum, &p, 0, 2, 1, &(struct clip_units){1, &pair});
+    assert_true(norm_of(sum, count) <= 1);
+    assert_true(norm_of(sum, count) <=
+                2 * CLIP_CANCELS * 0x1p-20); /* scaled down, as the two are 10^6 times their sum */
+    assert_true(norm_of(sum, count) > 0);
+    base_free(sum);
+    base_free(own);
+    clear(&p);
 }
 
 TEST(clipped_sums_match_a_loop_over_records)

@@ -7,14 +7,20 @@
 
 void unit_word(char out[UNIT_TEXT], const struct privacy_unit *u)
 {
+    char sampled[64] = "";
+    if (u->persons)
+        snprintf(sampled, sizeof sampled, ", sampled as one of %zu persons", u->persons);
     if (u->rows == 0)
         snprintf(out, UNIT_TEXT, "one record");
-    else if (u->person[0])
-        snprintf(out, UNIT_TEXT, "one person (column %s, at most %zu row%s each)", u->person, u->rows,
-                 u->rows == 1 ? "" : "s");
     else
-        snprintf(out, UNIT_TEXT, "one person (at most %zu row%s each, as stated by the caller)", u->rows,
-                 u->rows == 1 ? "" : "s");
+        snprintf(out, UNIT_TEXT, "one person (%s%s%sat most %zu row%s each%s%s)",
+                 u->person[0] ? "column " : "", u->person, u->person[0] ? ", " : "", u->rows,
+                 u->rows == 1 ? "" : "s", sampled, u->person[0] ? "" : ", as stated by the caller");
+}
+
+size_t unit_rows(const struct privacy_unit *u)
+{
+    return u->persons ? 0 : u->rows;
 }
 
 bool unit_adds_up(const struct privacy_unit *a, const struct privacy_unit *b)

@@ -156,7 +156,7 @@ static bool run_agrees(const struct certificate_claims *f, const struct dpsgd_re
            r->facts.dimension == f->dimension && run->charged == r->charged && last &&
            (int64_t)last->entry == f->entry && strcmp(last->hash, f->hash) == 0 && r->used >= 0 &&
            r->used <= (double)r->charged && r->facts.unit.rows == f->unit.rows &&
-           strcmp(r->facts.unit.person, f->unit.person) == 0 &&
+           r->facts.unit.persons == f->unit.persons && strcmp(r->facts.unit.person, f->unit.person) == 0 &&
            strcmp(r->facts.condition ? r->facts.condition : "", condition) == 0;
 }
 

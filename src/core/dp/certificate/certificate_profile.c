@@ -13,7 +13,7 @@
 static bool has_curve(const struct sotto_certificate *c)
 {
     const struct mechanism *m = mechanism_find(c->account.mechanism);
-    if (!m || c->unit.rows > 1 || c->account.epsilon.upper == INFINITY)
+    if (!m || unit_rows(&c->unit) > 1 || c->account.epsilon.upper == INFINITY)
         return false;
     if (c->run)
         return !c->run->facts.fast && !(c->run->facts.label_scale > 0) &&
@@ -33,7 +33,7 @@ struct sotto_sampled certificate_steps(const struct sotto_certificate *c)
                                   .clipping = f->clipping,
                                   .adjacency = c->account.adjacency == SOTTO_ZERO_OUT ? SOTTO_ADD_REMOVE
                                                                                       : SOTTO_REPLACE_ONE,
-                                  .rows_per_person = c->unit.rows,
+                                  .rows_per_person = unit_rows(&c->unit),
                                   .sampling = f->sampling};
 }
 

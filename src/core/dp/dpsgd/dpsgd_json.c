@@ -11,6 +11,8 @@ static void put_person(struct json **object, const struct privacy_unit *u)
     struct json *person = json_make_object();
     json_put_text(&person, "column", u->person[0] ? u->person : NULL);
     json_put_integer(&person, "rows", (int64_t)u->rows);
+    if (u->persons)
+        json_put_integer(&person, "persons", (int64_t)u->persons);
     json_put(object, "person", person);
 }
 
@@ -32,6 +34,11 @@ sotto_status unit_get(struct privacy_unit *out, const struct json *object, const
     TRY(json_get_size(&u.rows, object, name, "person.rows"));
     if (u.rows == 0 || u.rows > UNIT_ROWS)
         FAIL(SOTTO_EFORMAT, "%s: 'person.rows' is %zu; expected 1 to %d", name, u.rows, UNIT_ROWS);
+    if (json_find(object, "person.persons")) {
+        TRY(json_get_size(&u.persons, object, name, "person.persons"));
+        if (u.persons == 0)
+            FAIL(SOTTO_EFORMAT, "%s: 'person.persons' is 0; expected 1 or more", name);
+    }
     if (json_kind(json_find(object, "person.column")) != JSON_KIND_NULL)
         TRY(json_get_text_into(u.person, sizeof u.person, object, name, "person.column"));
 done:

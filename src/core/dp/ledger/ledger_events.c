@@ -50,8 +50,8 @@ static sotto_status event_of_facts(bool *found, struct sotto_event *e, struct pa
     e->clipping = c->clipping;
     e->sampling = c->sampling;
     e->count = c->steps;
-    if (c->unit.rows > 1 && c->sample_rate > 0)
-        e->group = c->unit.rows; /* each of whose rows is in a step by itself */
+    if (unit_rows(&c->unit) > 1 && c->sample_rate > 0)
+        e->group = unit_rows(&c->unit); /* each of whose rows is in a step by itself */
     if (e->sample_rate > 0 && e->sampling == SOTTO_SAMPLING_POISSON)
         e->adjacency = SOTTO_ADD_REMOVE; /* of the facts, from which the account of a replacement is made */
     if (m->kind == RELEASE_INTEGER && e->value_step == 0)

@@ -11,8 +11,8 @@ static bool same_facts(const struct dpsgd_facts *a, const struct dpsgd_facts *b)
     return strcmp(a->mechanism, b->mechanism) == 0 && a->scale == b->scale &&
            a->max_grad_norm == b->max_grad_norm && a->sample_rate == b->sample_rate &&
            a->dimension == b->dimension && a->clipping == b->clipping && a->inputs_only == b->inputs_only &&
-           a->sampling == b->sampling && a->unit.rows == b->unit.rows && unit_adds_up(&a->unit, &b->unit) &&
-           a->label_scale == b->label_scale &&
+           a->sampling == b->sampling && a->unit.rows == b->unit.rows && a->unit.persons == b->unit.persons &&
+           unit_adds_up(&a->unit, &b->unit) && a->label_scale == b->label_scale &&
            (a->label_scale == 0 || strcmp(a->label_entry, b->label_entry) == 0);
 }
 

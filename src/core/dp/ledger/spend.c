@@ -63,16 +63,18 @@ static sotto_status find_unit(struct privacy_unit *out, char condition[CONDITION
 {
     sotto_status status = SOTTO_OK;
     const size_t length = strlen(condition);
-    *out = (struct privacy_unit){.rows = spend_rows(s)};
+    out->rows = spend_rows(s);
+    out->person[0] = '\0';
     REQUIRE(out->rows <= UNIT_ROWS, "%zu rows per person; expected at most %d", out->rows, UNIT_ROWS);
     REQUIRE(!is_capped(s) || s->rows_per_person == 0 || s->rows_per_person == out->rows,
             "the records hold at most %zu rows of a person (column %s), not %zu; omit {rows_per_person}",
             out->rows, s->provenance->person, s->rows_per_person);
     if (is_capped(s))
         snprintf(out->person, sizeof out->person, "%s", s->provenance->person);
-    else if (out->rows && snprintf(condition + length, CONDITION_TEXT - length,
-                                   "%sthat a person has at most %zu " UNIT_STATED, length ? ", and on " : "",
-                                   out->rows) >= (int)(CONDITION_TEXT - length))
+    else if (out->rows &&
+             snprintf(condition + length, CONDITION_TEXT - length, "%sthat a person has at most %zu %s",
+                      length ? ", and on " : "", out->rows,
+                      out->persons ? UNIT_STATED_WHOLE : UNIT_STATED) >= (int)(CONDITION_TEXT - length))
         FAIL(SOTTO_EINVAL, "condition: too long; expected at most %d characters", CONDITION_TEXT - 1);
 done:
     return status;
@@ -83,7 +85,7 @@ sotto_status spend_check(const char **dataset_id, char condition[CONDITION_TEXT]
 {
     sotto_status status = SOTTO_OK;
     char given[CONDITION_TEXT];
-    struct privacy_unit found;
+    struct privacy_unit found = {.persons = unit ? unit->persons : 0};
     REQUIRE(!s->planned,
             "planned: slots of a plan are for one release by 'sotto protect' and for private training by "
             "'sotto head' or 'sotto train'; omit it, and this is charged by itself");

@@ -13,8 +13,8 @@
 struct sotto_spend spend_complete(const struct sotto_spend *given, const char *dataset_id,
                                   const char *purpose, uint64_t stream);
 /** *dataset_id (borrowed): the identity that is charged, the one that is given or else that of the provenance;
- * condition: what epsilon rests on besides the sensitivity, "" for nothing; unit: of which the caller must make the account,
- * or NULL: it knows only that of a record, and a person is refused.
+ * condition: what epsilon rests on besides the sensitivity, "" for nothing; unit: of which the caller must make the account
+ * (its persons are the caller's, and stay), or NULL: it knows only that of a record, and a person is refused.
  * EINVAL: no identity, or two that differ; a budget that is none; a record that is named twice, or that shaped the columns; a
  * condition that is too long. */
 sotto_status spend_check(const char **dataset_id, char condition[CONDITION_TEXT], struct privacy_unit *unit,

@@ -338,7 +338,7 @@ static bool ledger_line_says(const struct json *entry, const char *key, const ch
 
 static struct privacy_unit unit_of(const struct json *person)
 {
-    struct privacy_unit u = {.rows = size_or(person, "rows", 0)};
+    struct privacy_unit u = {.rows = size_or(person, "rows", 0), .persons = size_or(person, "persons", 0)};
     const char *column = text_of(person, "column");
     if (column)
         snprintf(u.person, sizeof u.person, "%s", column);

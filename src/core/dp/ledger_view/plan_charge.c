@@ -112,7 +112,7 @@ sotto_status sotto_ledger_plan(char **json, char **table, const char *events, do
     struct charge charge = {.lock = {.fd = -1}};
     struct event_list list = {NULL, 0};
     struct sotto_account account;
-    struct privacy_unit unit;
+    struct privacy_unit unit = {0};
     struct charge_entry entry = {
         .event = LEDGER_PLAN, .purpose = spend->purpose, .unit = &unit, .account = &account, .plan = &list};
     delta = spend_delta(delta, 0);

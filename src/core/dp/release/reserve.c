@@ -93,6 +93,9 @@ static sotto_status reserve_check(const struct sotto_dpsgd_request *r)
             "reserve: fixed sampling needs replace-one adjacency; give replace-one, or poisson sampling");
     REQUIRE(r->sampled.sampling == SOTTO_SAMPLING_POISSON || r->records > 0,
             "reserve: fixed sampling needs the number of records");
+    REQUIRE(r->persons <= r->records,
+            "reserve: %zu persons of %zu records; expected a record of each at least", r->persons,
+            r->records);
     REQUIRE(!r->spend.planned || r->sampled.adjacency != SOTTO_REPLACE_INPUT,
             "planned: a run that protects inputs is in no plan; omit it, and the run is charged by itself");
     if (r->spend.planned && r->run)
@@ -104,6 +107,12 @@ static sotto_status reserve_check(const struct sotto_dpsgd_request *r)
             "reserve: labels need inputs_only and the hash of the ledger entry of their release");
 done:
     return status;
+}
+
+/* What steps sample. */
+static size_t reserve_units(const struct sotto_dpsgd_request *r)
+{
+    return r->persons ? r->persons : r->records;
 }
 
 static struct sotto_sensitivity reserve_clipped(const struct dpsgd_facts *f)
@@ -285,7 +294,7 @@ static sotto_status reserve_record(struct sotto_dpsgd_session *s, const struct s
     own.lattice_exponent = s->lattice_exponent;
     own.on_lattice = s->on_lattice;
     entry = entry_of(s, r, &own, &sensitivity, account);
-    ledger_warn_about_delta(r->records, account->delta, ctx);
+    ledger_warn_about_delta(reserve_units(r), account->delta, ctx);
     NEW_TEXT(s->ledger, ledger->path);
     TRY(make_places(s, &charge));
     TRY(reserve_enter(s, &number, &charge, &entry, &r->spend, ctx));
@@ -314,7 +323,7 @@ static struct sotto_sampled steps_of(const struct sotto_dpsgd_session *s, size_t
                                   .clipping = s->facts.clipping,
                                   .sampling = s->facts.sampling,
                                   .adjacency = SOTTO_REPLACE_ONE,
-                                  .rows_per_person = s->facts.unit.rows};
+                                  .rows_per_person = unit_rows(&s->facts.unit)};
 }
 
 static sotto_status settle_at(const struct dpsgd_place *place, const struct ledger_settlement *settlement,
@@ -453,14 +462,18 @@ static sotto_status reserve_ask(struct reserve_asked *out, const struct sotto_dp
                                 const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct privacy_unit unit = {0};
+    struct privacy_unit unit = {.persons = request->persons};
     TRY(reserve_check(request));
     TRY(check_spend(&out->dataset_id, out->condition, &unit, request));
+    REQUIRE(unit.rows > 0 || request->persons == 0,
+            "reserve: %zu persons, but the unit of privacy of these records is one record; give "
+            "{rows_per_person}",
+            request->persons);
     out->facts = facts_of(request, unit);
     out->sampled = request->sampled;
     out->sampled.noise_multiplier = run_multiplier(&out->facts);
     out->sampled.adjacency = SOTTO_REPLACE_ONE;
-    out->sampled.rows_per_person = unit.rows;
+    out->sampled.rows_per_person = unit_rows(&unit);
     TRY(sotto_account_sampled(&out->account, &out->sampled, ctx));
     TRY(account_require_finite(&out->account));
 done:
@@ -524,7 +537,7 @@ static sotto_status reserve_session(struct sotto_dpsgd_session **out,
     spend_state_shapings(shaped, a.dataset_id, &request->spend);
     NEW_TEXT(s->shaped, shaped);
     if (sampled.sampling == SOTTO_SAMPLING_FIXED)
-        TRY(fixed_sample_make(&s->fixed, sampled.sample_rate, request->records));
+        TRY(fixed_sample_make(&s->fixed, sampled.sample_rate, reserve_units(request)));
     TRY(open_streams(s, &request->spend));
     TRY(reserve_record(s, request, &sampled, &a.account, labels, ctx));
     base_trim(); /* what accounting took, some 30 MiB */

@@ -50,7 +50,7 @@ static sotto_status verify_derive(struct sotto_account *a, const struct certific
                                                            strcmp(adjacency, "replace-one") == 0
                                                        ? SOTTO_REPLACE_ONE
                                                        : SOTTO_ADD_REMOVE,
-                                      .rows_per_person = f->unit.rows,
+                                      .rows_per_person = unit_rows(&f->unit),
                                       .sampling = f->run_claims.facts.sampling};
     bool early = strcmp(adjacency, "add-remove") == 0 || !f->claim.other;
     TRY(early ? sotto_account_sampled(a, &all, ctx) : sotto_account_sampled_both(a, &all, ctx));
@@ -90,7 +90,8 @@ static void check_lines(struct verification *v, const struct sotto_account *a, b
         check_text(v, "condition", f->claim.condition, wording.rests_on);
     unit_word(unit, &f->unit);
     if (f->unit.rows && !f->unit.person[0])
-        verify_check(v, "unit of privacy", f->condition && strstr(f->condition, UNIT_STATED),
+        verify_check(v, "unit of privacy",
+                     f->condition && strstr(f->condition, f->unit.persons ? UNIT_STATED_WHOLE : UNIT_STATED),
                      "the rows of a person are stated, and epsilon is not conditional on that");
     if (f->unit_words)
         check_text(v, "unit of privacy", f->unit_words, unit);
@@ -270,8 +271,8 @@ static void check_run(struct verification *v)
     double norm = r->clipping == SOTTO_NORM_L1 ? f->sensitivity.l1 : f->sensitivity.l2;
     bool agrees = strcmp(r->mechanism, f->mechanism) == 0 && r->scale == f->scale &&
                   r->dimension == f->dimension && norm == r->max_grad_norm && r->unit.rows == f->unit.rows &&
-                  strcmp(r->unit.person, f->unit.person) == 0 && same_text(r->condition, f->condition) &&
-                  strcmp(f->source, "clipped") == 0;
+                  r->unit.persons == f->unit.persons && strcmp(r->unit.person, f->unit.person) == 0 &&
+                  same_text(r->condition, f->condition) && strcmp(f->source, "clipped") == 0;
     verify_check(v, "run", agrees, "%s noise of scale %g on %zu values, clipped to %g (%s)", r->mechanism,
                  r->scale, r->dimension, r->max_grad_norm, f->source);
     const double multiplier = run_multiplier(r);

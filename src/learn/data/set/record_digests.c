@@ -111,18 +111,18 @@ done:
     return status;
 }
 
-sotto_status sotto_provenance_digests(unsigned char (*out)[SOTTO_DIGEST], const struct sotto_provenance *p,
-                                      const struct sotto_context *ctx)
+/* The set that the records were taken from, which holds all rows that are named. */
+static sotto_status open_source(struct sotto_dataset **out, const struct sotto_provenance *p,
+                                const char *purpose, const struct sotto_context *ctx)
 {
-    REQUIRE_GIVEN(out, p);
     sotto_status status = SOTTO_OK;
     struct sotto_dataset *d = NULL;
     REQUIRE(p->set[0] && p->rows, "provenance: contains no rows of a data set");
     if (sotto_dataset_open(&d, p->set, ctx) != SOTTO_OK) {
         status = status_fail(SOTTO_EUSAGE,
                              "data set '%s', from which these records were taken, is not in the data folder; "
-                             "it is needed to compare its records with those of other ledgers",
-                             p->set);
+                             "it is needed to %s",
+                             p->set, purpose);
         status_hint("copy its folder here (SOTTO_DATA_DIR)");
         goto done;
     }
@@ -135,7 +135,38 @@ sotto_status sotto_provenance_digests(unsigned char (*out)[SOTTO_DIGEST], const 
         if ((uint64_t)p->rows[i] >= d->n)
             FAIL(SOTTO_EUSAGE, "provenance: row %lld; data set '%s' has rows 0 to %zu", (long long)p->rows[i],
                  p->set, d->n - 1);
+    *out = d;
+    d = NULL;
+done:
+    sotto_dataset_free(d);
+    return status;
+}
+
+sotto_status sotto_provenance_digests(unsigned char (*out)[SOTTO_DIGEST], const struct sotto_provenance *p,
+                                      const struct sotto_context *ctx)
+{
+    REQUIRE_GIVEN(out, p);
+    sotto_status status = SOTTO_OK;
+    struct sotto_dataset *d = NULL;
+    TRY(open_source(&d, p, "compare its records with those of other ledgers", ctx));
     digest_rows(out, d, p->rows, p->n);
+done:
+    sotto_dataset_free(d);
+    return status;
+}
+
+sotto_status sotto_provenance_persons(int64_t *persons, const struct sotto_provenance *p,
+                                      const struct sotto_context *ctx)
+{
+    REQUIRE_GIVEN(persons, p);
+    sotto_status status = SOTTO_OK;
+    struct sotto_dataset *d = NULL;
+    TRY(open_source(&d, p, "know whose row is whose", ctx));
+    REQUIRE(dataset_behind(d) && dataset_behind(d)->persons,
+            "data set '%s' was imported without persons, but these records were taken from it with them",
+            p->set);
+    for (size_t i = 0; i < p->n; i++)
+        persons[i] = dataset_behind(d)->persons[p->rows[i]];
 done:
     sotto_dataset_free(d);
     return status;

@@ -27,6 +27,14 @@ struct clip_scratch {
     double *factor, *diff;
     uint32_t *row;
 };
+/** Rows that are clipped as one, such as those of a person: unit u ends before row end[u], and the next one begins there. */
+struct clip_units {
+    size_t count;
+    const size_t *end;
+};
+/** How much larger than the norm that a unit is clipped to the sum of its rows' norms may be: rows that cancel out are scaled down
+ * to it, so that the rounding of their sum is bounded too. */
+enum { CLIP_CANCELS = 64 };
 
 struct clip_kernels {
     /** square[r] = squared norm of row r of x (rows, count), too small by at most a rounding for every
@@ -36,6 +44,10 @@ struct clip_kernels {
      * gradient that is not finite adds nothing. */
     void (*add)(const struct clip_layer *layer, size_t layers, size_t rows, double norm,
                 const struct clip_scratch *scratch);
+    /** The same of the MEAN of each unit's rows: it is scaled to a norm of at most `norm`, and the rows that are not finite do not
+     * count in it. A unit of one row adds what add() adds. */
+    void (*add_units)(const struct clip_layer *layer, size_t layers, const struct clip_units *units,
+                      double norm, const struct clip_scratch *scratch);
 };
 const struct clip_kernels *head_clip_kernels_find(void);
 
@@ -43,5 +55,8 @@ const struct clip_kernels *head_clip_kernels_find(void);
  * max_grad_norm: a double sum of n vectors of norm C errs by at most (n + 8) 2^-53 n C, in either data
  * set. */
 double head_clip_norm(double max_grad_norm, size_t n);
+/** The same for `units` with at most `rows` rows in a step, all together. The terms of a unit are at most CLIP_CANCELS times its
+ * norm, and a sum of `rows` vectors errs by (rows + 8) 2^-53 of the norms of all. */
+double head_clip_norm_of_units(double max_grad_norm, size_t units, size_t rows);
 
 #endif

@@ -45,6 +45,60 @@ static double factor_of(const struct clip_layer *layer, size_t layers, size_t ro
     return own <= norm ? 1 : norm / own * (1 - 0x1p-50);
 }
 
+INLINE double head_clip_product(const float *a, const float *b, size_t count)
+{
+    vec many[2] = {{0}, {0}};
+    size_t i = 0;
+    for (; i + 2 * LANES <= count; i += 2 * LANES)
+#pragma GCC unroll 2
+        for (size_t j = 0; j < 2; j++)
+            many[j] = v_fma(widened(a + i + j * LANES), widened(b + i + j * LANES), many[j]);
+    double sum = 0;
+    many[0] += many[1];
+    for (int lane = 0; lane < LANES; lane++)
+        sum += many[0][lane];
+    for (; i < count; i++)
+        sum += (double)a[i] * b[i];
+    return sum;
+}
+
+/* <gradient of row a, gradient of row b>, over all layers. */
+static double product_of_rows(const struct clip_layer *layer, size_t layers, size_t a, size_t b)
+{
+    double sum = 0;
+    for (size_t l = 0; l < layers; l++, layer++)
+        sum += (head_clip_product(layer->input + a * layer->stride, layer->input + b * layer->stride,
+                                  layer->in) +
+                1) *
+               head_clip_product(layer->diff + a * layer->ld, layer->diff + b * layer->ld, layer->ld);
+    return sum;
+}
+
+/* Of the unit's mean, over its `rows` rows that are finite. The squared norm of their sum g is the sum of all products <g_i, g_j>. A
+ * product errs by at most 2^-53 |g_i| |g_j| for each of its terms, so all together by as much of the squared sum of the norms, and
+ * as much again for each product; 2^-52 is twice that. */
+static double factor_of_unit(const struct clip_layer *layer, size_t layers, const uint32_t *row, size_t rows,
+                             double norm)
+{
+    double square = 0, norms = 0, terms = 16 + (double)rows * (double)rows;
+    for (size_t l = 0; l < layers; l++)
+        terms += (double)(layer[l].in + layer[l].ld) + 1;
+    for (size_t i = 0; i < rows; i++) {
+        const double own = product_of_rows(layer, layers, row[i], row[i]);
+        square += own;
+        norms += sqrt(own) * (1 + terms * 0x1p-52);
+        for (size_t j = 0; j < i; j++)
+            square += 2 * product_of_rows(layer, layers, row[i], row[j]);
+    }
+    const double sum = sqrt(fmax(square, 0) + terms * 0x1p-52 * norms * norms) * (1 + 0x1p-50);
+    double factor = 1 / (double)rows;
+    if (sum * factor > norm * (1 - 0x1p-50))
+        factor = norm / sum * (1 - 0x1p-49);
+    if (norms * factor > CLIP_CANCELS * norm * (1 - 0x1p-50))
+        factor = CLIP_CANCELS * norm / norms * (1 - 0x1p-49);
+    return factor;
+}
+
 static void squares_of_rows(double *square, const float *x, size_t rows, size_t count)
 {
     for (size_t r = 0; r < rows; r++)
@@ -144,16 +198,11 @@ static void add_products(const struct scaled *s)
     }
 }
 
-static void head_clip_add(const struct clip_layer *layer, size_t layers, size_t rows, double norm,
-                          const struct clip_scratch *scratch)
+/* The first `rows` of scratch, each by its factor. */
+static void add_scaled(const struct clip_layer *layer, size_t layers, size_t rows,
+                       const struct clip_scratch *scratch)
 {
-    struct scaled s = {NULL, scratch->row, scratch->diff, 0};
-    for (size_t r = 0; r < rows; r++) { /* a record that adds nothing may hold infinities: it is left out */
-        double factor = factor_of(layer, layers, r, norm);
-        scratch->factor[s.rows] = factor;
-        scratch->row[s.rows] = (uint32_t)r;
-        s.rows += factor > 0;
-    }
+    struct scaled s = {NULL, scratch->row, scratch->diff, rows};
     for (size_t l = 0; l < layers; l++, layer++) {
         s.layer = layer;
         for (size_t r = 0; r < s.rows; r++)
@@ -164,5 +213,38 @@ static void head_clip_add(const struct clip_layer *layer, size_t layers, size_t 
     }
 }
 
+static void head_clip_add(const struct clip_layer *layer, size_t layers, size_t rows, double norm,
+                          const struct clip_scratch *scratch)
+{
+    size_t kept = 0;
+    for (size_t r = 0; r < rows; r++) { /* a record that adds nothing may hold infinities: it is left out */
+        double factor = factor_of(layer, layers, r, norm);
+        scratch->factor[kept] = factor;
+        scratch->row[kept] = (uint32_t)r;
+        kept += factor > 0;
+    }
+    add_scaled(layer, layers, kept, scratch);
+}
+
+static void head_clip_add_units(const struct clip_layer *layer, size_t layers, const struct clip_units *units,
+                                double norm, const struct clip_scratch *scratch)
+{
+    size_t kept = 0;
+    for (size_t u = 0, r = 0; u < units->count; u++) {
+        const size_t first = kept;
+        for (; r < units->end[u]; r++) {
+            scratch->factor[kept] = factor_of(layer, layers, r, norm);
+            scratch->row[kept] = (uint32_t)r;
+            kept += scratch->factor[kept] > 0;
+        }
+        if (kept - first > 1) {
+            const double factor = factor_of_unit(layer, layers, scratch->row + first, kept - first, norm);
+            for (size_t i = first; i < kept; i++)
+                scratch->factor[i] = factor;
+        }
+    }
+    add_scaled(layer, layers, kept, scratch);
+}
+
 extern const struct clip_kernels ISA_NAME(clip_kernels);
-const struct clip_kernels ISA_NAME(clip_kernels) = {squares_of_rows, head_clip_add};
+const struct clip_kernels ISA_NAME(clip_kernels) = {squares_of_rows, head_clip_add, head_clip_add_units};

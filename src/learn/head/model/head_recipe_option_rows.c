@@ -16,7 +16,7 @@ const struct sotto_option options_head_recipe[] = {
     {"epochs", COUNT(epochs, "N"), .value = "20", .range = "[1,4294967295]", .group = "Head",
      .help = "passes over the records"},
     {"batch", COUNT(batch, "N"), .value = "25", .range = "[1,inf)", .group = "Head",
-     .help = "records per step"},
+     .help = "records per step; with --unit person: persons"},
     {"lr", REAL(lr, "RATE"), .value = "0", .range = "[0,1000]", .group = "Head",
      .help = "learning rate; 0: 0.001, of dp-sgd 0.5 (1 - momentum) / max-grad-norm"},
     {"balance", COUNTS(balance, balance_count, SOTTO_MAX_BALANCE, "WEIGHTS"), .range = "[1,1000000]",
@@ -57,8 +57,13 @@ const struct sotto_option options_head_recipe[] = {
      .help = "noise scale / clipping norm, instead of --epsilon (objective: 1 / epsilon)",
      .aliases = "sigma"},
     {"max-grad-norm", REAL(max_grad_norm, "C"), .value = "1", .range = "[1e-6,1e6]",
-     .group = "Noise and guarantee", .help = "L2 norm to which the gradient of each record is clipped",
-     .aliases = "clip-norm"},
+     .group = "Noise and guarantee",
+     .help = "L2 norm to which the gradient of each record, or person, is clipped", .aliases = "clip-norm"},
     {"momentum", REAL(momentum, "M"), .value = "0", .range = "[0,1)", .group = "Noise and guarantee",
      .help = "momentum of the noisy gradient (dp-sgd)"},
+    {"rows-per-step", COUNT(rows_per_step, "K"), .value = "0", .range = "[0,1024]",
+     .group = "Noise and guarantee",
+     .help =
+         "with --unit person: so many rows of each person, drawn anew for every step, are in a step; 0: all "
+         "(dp-sgd, dp-adam)"},
     OPTIONS_END};

@@ -84,6 +84,7 @@ int sotto_head_trainer_reads(const char *trainer, const char *key)
     sotto_head_defaults(&r);
     r.trainer = t->name;
     r.noise_multiplier = 1;
+    r.rows_per_step = 1;
     if (head_recipe_check(&r) != SOTTO_OK)
         return 1;
     t->text(text, &r, 1, 2);

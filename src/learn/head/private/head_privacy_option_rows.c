@@ -26,4 +26,8 @@ const struct sotto_option options_head_privacy[] = {
      .group = "Noise and guarantee",
      .help = "batches of dp-sgd and dp-adam: poisson, or fixed: constant batch size without replacement "
              "(replace-one adjacency)"},
+    {"unit", CHOICE(unit, "NAME", "auto|record|person"), .value = "auto", .group = "Noise and guarantee",
+     .help =
+         "what dp-sgd and dp-adam sample and clip as one: records, or persons with all of their rows, at the "
+         "epsilon of one record (auto: persons where the import or --persons names them)"},
     OPTIONS_END};

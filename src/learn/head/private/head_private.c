@@ -15,6 +15,7 @@
 #include "head/private/head_checkpoint.h"
 #include "head/private/head_descent.h"
 #include "head/private/head_private.h"
+#include "head/private/head_units.h"
 #include "head/kernel/head_clip.h"
 #include "head/kernel/head_linear.h"
 #include "head/kernel/head_noisy.h"
@@ -25,10 +26,12 @@
 #include <time.h>
 
 enum { CHECKPOINT_SECONDS = 5, OUTPUT_ROOM = 1 << 16 /* of metadata and certificate */ };
-enum { CHUNK = 256 }; /* records with layers in memory at a time */
+enum { CHUNK = 256 }; /* records with layers in memory at a time; more where a unit has more */
 
 struct private_trainer {
-    struct head_plain network; /* weights, layers of CHUNK records */
+    struct head_plain network; /* weights, layers of `chunk` records */
+    size_t chunk;
+    const struct head_units *units; /* persons; NULL: records */
     const struct clip_kernels *kernels;
     const struct noisy_kernels *noisy;
     const struct linear_kernels *one_pass; /* a linear head */
@@ -46,7 +49,9 @@ struct private_trainer {
     double *reference;               /* (count): the sum of an observer's own sample; NULL: none is needed */
     struct sotto_canaries *canaries; /* NULL: none */
     double *record_square;           /* (n): squared norms of the records */
-    double *batch_square;            /* (CHUNK): of those in memory */
+    double *batch_square;            /* (chunk): of those in memory */
+    uint32_t *batch_rows;            /* (chunk): units' rows that are in memory */
+    size_t *batch_end;               /* (chunk): where each unit ends among them */
 };
 
 static size_t head_private_weights(const struct sotto_head_recipe *r, const struct head_data *data)
@@ -79,10 +84,12 @@ static void head_private_layout(struct private_trainer *t, const struct sotto_he
         const struct head_layer *layer = &t->network.net.layer[0];
         head_linear_layout(&t->linear.scratch, a, layer->in, layer->out);
     } else {
-        t->scratch.factor = arena_take(a, CHUNK, sizeof(double));
-        t->scratch.row = arena_take(a, CHUNK, sizeof(uint32_t));
-        t->scratch.diff = arena_take(a, CHUNK * widest, sizeof(double));
-        t->batch_square = arena_take(a, CHUNK, sizeof *t->batch_square);
+        t->scratch.factor = arena_take(a, t->chunk, sizeof(double));
+        t->scratch.row = arena_take(a, t->chunk, sizeof(uint32_t));
+        t->scratch.diff = arena_take(a, t->chunk * widest, sizeof(double));
+        t->batch_square = arena_take(a, t->chunk, sizeof *t->batch_square);
+        t->batch_rows = arena_take(a, t->chunk, sizeof *t->batch_rows);
+        t->batch_end = arena_take(a, t->chunk, sizeof *t->batch_end);
     }
     t->w = arena_take(a, t->count, sizeof *t->w);
     t->vector = arena_take(a, t->count, sizeof *t->vector);
@@ -126,14 +133,18 @@ static void plan_layers(struct private_trainer *t)
 }
 
 static sotto_status head_private_plan(struct private_trainer *t, const struct head_data *data,
-                                      const struct sotto_head_recipe *chunked,
+                                      const struct sotto_head_recipe *recipe, const struct head_units *units,
                                       struct sotto_canaries *canaries)
 {
     sotto_status status = SOTTO_OK;
+    struct sotto_head_recipe own = *recipe, *chunked = &own;
     const struct head_part all = head_part_all(data);
-    *t = (struct private_trainer){.kernels = head_clip_kernels_find(),
+    own.batch = units && units->most > CHUNK ? units->most : CHUNK;
+    *t = (struct private_trainer){.chunk = own.batch,
+                                  .units = units,
+                                  .kernels = head_clip_kernels_find(),
                                   .noisy = head_noisy_kernels_find(),
-                                  .one_pass = chunked->hidden_count ? NULL : head_linear_kernels_find(),
+                                  .one_pass = own.hidden_count || units ? NULL : head_linear_kernels_find(),
                                   .canaries = canaries};
     TRY(head_plain_plan_part(&t->network, &all, chunked)); /* which does not ask whether the cells are bits */
     head_private_layout(t, chunked);
@@ -160,6 +171,12 @@ static void head_private_clear(struct private_trainer *t)
 double head_clip_norm(double max_grad_norm, size_t n)
 {
     return max_grad_norm / (1 + 2 * (double)n * ((double)n + 8) * 0x1p-53) * (1 - 0x1p-48);
+}
+
+double head_clip_norm_of_units(double max_grad_norm, size_t units, size_t rows)
+{
+    return max_grad_norm / (1 + 2 * (double)CLIP_CANCELS * (double)units * ((double)rows + 8) * 0x1p-53) *
+           (1 - 0x1p-48);
 }
 
 /* Weights in double, in file order, to the network's padded floats, a row for each input. */
@@ -210,40 +227,67 @@ static size_t drop_nothing(uint32_t *rows, size_t count, const int64_t *y)
     return kept;
 }
 
-/* The clipped sum over the sample. */
-static void sum_layers(struct private_trainer *t, size_t count, double norm)
+/* The gradients of so many records, each of its own loss, go to the layers; `left`: that follow them in memory. */
+static void gradients_of(struct private_trainer *t, const uint32_t *rows, size_t count, size_t left)
 {
     struct head_plain *network = &t->network;
     const struct head_data *data = network->data;
+    for (size_t r = 0; r < count; r++) {
+        size_t record = rows[r];
+        if (r + AHEAD < count + left)
+            head_private_fetch(data->x + rows[r + AHEAD] * data->d, data->d);
+        t->batch_square[r] = t->record_square[record];
+        memcpy(network->x + r * data->d, data->x + record * data->d, data->d * sizeof *data->x);
+        network->y[r] = data->y[record];
+    }
+    network->kernels->gradients(&network->net, network->x, network->y, count);
+}
+
+/* The clipped sum over the sample. */
+static void sum_layers(struct private_trainer *t, size_t count, double norm)
+{
     memset(t->vector, 0, t->count * sizeof *t->vector);
-    for (size_t start = 0; start < count; start += CHUNK) {
-        size_t rows = count - start < CHUNK ? count - start : CHUNK;
-        for (size_t r = 0; r < rows; r++) {
-            size_t record = t->rows[start + r];
-            if (start + r + AHEAD < count)
-                head_private_fetch(data->x + t->rows[start + r + AHEAD] * data->d, data->d);
-            t->batch_square[r] = t->record_square[record];
-            memcpy(network->x + r * data->d, data->x + record * data->d, data->d * sizeof *data->x);
-            network->y[r] = data->y[record];
-        }
-        network->kernels->gradients(&network->net, network->x, network->y, rows);
-        t->kernels->add(t->clip, network->net.layers, rows, norm, &t->scratch);
+    for (size_t start = 0; start < count; start += t->chunk) {
+        size_t rows = count - start < t->chunk ? count - start : t->chunk;
+        gradients_of(t, t->rows + start, rows, count - start - rows);
+        t->kernels->add(t->clip, t->network.net.layers, rows, norm, &t->scratch);
     }
 }
 
-static void sum_gradients(struct private_trainer *t, size_t count, double norm)
+/* The same of a sample of persons, whose rows are together in memory. */
+static void sum_units(struct private_trainer *t, size_t count, size_t step, double norm)
 {
-    if (t->one_pass)
-        t->one_pass->sum(&t->linear, t->rows, count, norm);
+    const struct head_units *u = t->units;
+    memset(t->vector, 0, t->count * sizeof *t->vector);
+    for (size_t next = 0; next < count;) {
+        size_t rows = 0;
+        struct clip_units units = {0, t->batch_end};
+        for (; next < count && rows + u->most <= t->chunk; next++) {
+            const size_t taken = head_units_rows(t->batch_rows + rows, u, t->rows[next], step);
+            rows += drop_nothing(t->batch_rows + rows, taken, t->network.data->y);
+            t->batch_end[units.count++] = rows;
+        }
+        gradients_of(t, t->batch_rows, rows, 0);
+        t->kernels->add_units(t->clip, t->network.net.layers, &units, norm, &t->scratch);
+    }
+}
+
+/* Over the records, or persons, that were sampled. */
+static void sum_gradients(struct private_trainer *t, size_t count, size_t step, double norm)
+{
+    if (t->units)
+        sum_units(t, count, step, norm);
+    else if (t->one_pass)
+        t->one_pass->sum(&t->linear, t->rows, drop_nothing(t->rows, count, t->network.data->y), norm);
     else
-        sum_layers(t, count, norm);
+        sum_layers(t, drop_nothing(t->rows, count, t->network.data->y), norm);
 }
 
 /* What a step releases, without noise: moments in the centring steps of "dp-gd", gradients else. */
 static void sum_step(struct private_trainer *t, size_t count, size_t step, double norm)
 {
     if (step > t->descent.centring) {
-        sum_gradients(t, count, norm);
+        sum_gradients(t, count, step, norm);
         memset(t->vector + t->weights, 0, (t->count - t->weights) * sizeof *t->vector);
         return;
     }
@@ -258,7 +302,7 @@ static void sum_reference(struct private_trainer *t, double rate, size_t step, d
 {
     const size_t count = canary_own_sample(t->rows, t->canaries, rate, step);
     memcpy(t->reference, t->vector, t->count * sizeof *t->vector);
-    sum_gradients(t, drop_nothing(t->rows, count, t->network.data->y), norm);
+    sum_gradients(t, count, step, norm);
     for (size_t i = 0; i < t->count; i++) {
         const double own = t->vector[i];
         t->vector[i] = t->reference[i];
@@ -328,6 +372,7 @@ static size_t steps_of(const struct sotto_head_recipe *r, size_t n)
 struct head_run {
     struct private_trainer *trainer;
     const struct sotto_head_recipe *recipe;
+    size_t units;           /* that steps sample: records, or persons */
     const char *checkpoint; /* NULL: none */
     struct head_checkpoint state;
     struct checkpoint_lock lock;
@@ -358,10 +403,11 @@ static sotto_status stop_check(struct head_run *r, size_t step, size_t epoch, co
 }
 
 /* A step of noise on the clipped sum, and what an observer sees of it. */
-static sotto_status take_step(struct head_run *r, size_t n, size_t step, double norm,
+static sotto_status take_step(struct head_run *r, size_t step, double norm,
                               struct sotto_dpsgd_session *reserved)
 {
     sotto_status status = SOTTO_OK;
+    const size_t n = r->units;
     struct private_trainer *t = r->trainer;
     const double scale = r->recipe->noise_multiplier * r->recipe->max_grad_norm;
     const struct canary_step seen = {norm, scale, (double)batch_of(r->recipe, n) / (double)n, 1,
@@ -369,7 +415,7 @@ static sotto_status take_step(struct head_run *r, size_t n, size_t step, double 
     size_t count;
     TRY(sotto_dp_sample(reserved, t->rows, &count, n));
     canary_note(t->canaries, t->rows, count);
-    sum_step(t, drop_nothing(t->rows, count, t->network.data->y), step, norm);
+    sum_step(t, count, step, norm);
     canary_add(t->canaries, t->vector, norm);
     if (t->reference)
         sum_reference(t, seen.rate, step, norm);
@@ -379,13 +425,15 @@ done:
     return status;
 }
 
-static sotto_status head_private_descend(struct head_run *r, size_t n, struct sotto_dpsgd_session *reserved,
+static sotto_status head_private_descend(struct head_run *r, struct sotto_dpsgd_session *reserved,
                                          const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct private_trainer *t = r->trainer;
-    size_t steps = steps_of(r->recipe, n);
-    double norm = head_clip_norm(r->recipe->max_grad_norm, n);
+    size_t steps = steps_of(r->recipe, r->units);
+    const double most = r->recipe->max_grad_norm;
+    const double norm =
+        t->units ? head_clip_norm_of_units(most, r->units, t->units->total) : head_clip_norm(most, r->units);
     const size_t first =
         r->state.step + 1; /* is taken whatever the clock says: a charge is of a step at least */
     r->saved = time(NULL);
@@ -393,7 +441,7 @@ static sotto_status head_private_descend(struct head_run *r, size_t n, struct so
         size_t epoch = step * (t->descent.data ? steps : r->recipe->epochs) / (steps + 1);
         if (step > first && (step % 16 == 1 || context_stopped(ctx)))
             TRY(stop_check(r, step - 1, epoch, ctx));
-        TRY(take_step(r, n, step, norm, reserved));
+        TRY(take_step(r, step, norm, reserved));
         if (t->descent.data)
             update_descent(t, r->recipe, step);
         else
@@ -423,9 +471,9 @@ static sotto_status head_private_begin(struct head_run *r, const struct head_dat
     if (!file_exists(r->checkpoint))
         goto done;
     TRY(head_checkpoint_load(&r->state, r->checkpoint));
-    REQUIRE(r->state.step <= steps_of(r->recipe, data->n),
+    REQUIRE(r->state.step <= steps_of(r->recipe, r->units),
             "%s: is at step %zu, beyond the %zu steps of the run; give the options of the interrupted run",
-            r->checkpoint, r->state.step, steps_of(r->recipe, data->n));
+            r->checkpoint, r->state.step, steps_of(r->recipe, r->units));
     if (t->descent.data && r->state.step >= t->descent.centring)
         head_private_centre(t, r->recipe);
     show_weights(t);
@@ -436,13 +484,14 @@ done:
 /* Of steps first + 1 and later. */
 static struct sotto_dpsgd_request head_private_request(const struct sotto_head_recipe *r,
                                                        const struct head_data *data,
-                                                       const struct sotto_head_privacy *p, size_t first)
+                                                       const struct sotto_head_privacy *p, size_t units,
+                                                       size_t first)
 {
-    const size_t steps = steps_of(r, data->n);
+    const size_t steps = steps_of(r, units);
     return (struct sotto_dpsgd_request){
         .sampled = {.mechanism = r->noise,
                     .noise_multiplier = r->noise_multiplier,
-                    .sample_rate = sampling_rate(p->sampling, batch_of(r, data->n), data->n),
+                    .sample_rate = sampling_rate(p->sampling, batch_of(r, units), units),
                     .steps = first < steps ? steps - first : 1, /* 1: for the certificate of what is done */
                     .delta = p->target.delta,
                     .adjacency = p->adjacency,
@@ -451,7 +500,8 @@ static struct sotto_dpsgd_request head_private_request(const struct sotto_head_r
         .dimension = head_private_count(r, data),
         .first_step = first,
         .spend = spend_complete(&p->spend, NULL, "head by DP-SGD", 0),
-        .records = data->n};
+        .records = data->n,
+        .persons = p->persons ? units : 0};
 }
 
 static sotto_status head_private_reserve(struct sotto_dpsgd_session **out, struct head_run *run,
@@ -459,7 +509,7 @@ static sotto_status head_private_reserve(struct sotto_dpsgd_session **out, struc
                                          const struct sotto_context *ctx)
 {
     const size_t first = run->state.step;
-    struct sotto_dpsgd_request request = head_private_request(run->recipe, data, p, first);
+    struct sotto_dpsgd_request request = head_private_request(run->recipe, data, p, run->units, first);
     request.run = run->state.run[0] ? run->state.run : NULL;
     sotto_status status = sotto_dp_reserve(out, &request, ctx);
     if (status == SOTTO_OK)
@@ -469,7 +519,18 @@ static sotto_status head_private_reserve(struct sotto_dpsgd_session **out, struc
                     "head: continues from step %zu of %zu; what the ledger holds of the interrupted run "
                     "stays charged, "
                     "and the remaining steps are charged again",
-                    first, steps_of(run->recipe, data->n));
+                    first, steps_of(run->recipe, run->units));
+    return status;
+}
+
+/* n: records, or persons. */
+static sotto_status check_batch(const struct sotto_head_recipe *r, size_t n,
+                                const struct sotto_head_privacy *p)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(batch_of(r, n) <= n, "batch %zu, the expected size of a sample, is larger than the %zu %s",
+            r->batch, n, p->persons ? "persons" : "records");
+done:
     return status;
 }
 
@@ -482,14 +543,13 @@ static sotto_status head_private_calibrate(struct sotto_head_recipe *r, size_t n
     TRY(risk_require_alone(&p->risk, spend_given(p->target.epsilon) || spend_given(r->noise_multiplier)));
     if (!risk_or_epsilon(&p->risk, p->target.epsilon))
         goto done;
-    REQUIRE(batch_of(r, n) <= n, "batch %zu, the expected size of a sample, is larger than the %zu records",
-            r->batch, n);
+    TRY(check_batch(r, n, p));
     const struct sotto_sampled sampled = {.mechanism = r->noise ? r->noise : "gaussian",
                                           .sample_rate = sampling_rate(p->sampling, batch_of(r, n), n),
                                           .steps = steps_of(r, n),
                                           .delta = p->target.delta,
                                           .adjacency = p->adjacency,
-                                          .rows_per_person = spend_rows(&p->spend),
+                                          .rows_per_person = p->persons ? 0 : spend_rows(&p->spend),
                                           .sampling = p->sampling};
     TRY(calibrate_sampled_for(&r->noise_multiplier, &sampled, p->target.epsilon, &p->risk, ctx));
 done:
@@ -536,17 +596,16 @@ static void export_weights(float *parameters, struct private_trainer *t)
 
 /* The recipe and the spending as they will be charged. */
 static sotto_status head_private_complete(struct sotto_head_recipe *r, struct sotto_head_privacy *p,
-                                          const struct head_data *data, const struct sotto_context *ctx)
+                                          const struct head_data *data, size_t n,
+                                          const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    const size_t n = data->n;
     p->target.delta = spend_delta(p->target.delta, sotto_default_delta(n));
     TRY(spend_require_adjacency(p->adjacency));
     TRY(head_private_calibrate(r, n, p, ctx));
     TRY(head_recipe_check(r));
-    REQUIRE(batch_of(r, n) <= n, "batch %zu, the expected size of a sample, is larger than the %zu records",
-            r->batch, n);
-    add_rounding(r, head_private_count(r, data), n, p);
+    TRY(check_batch(r, n, p));
+    add_rounding(r, head_private_count(r, data), data->n, p);
 done:
     return status;
 }
@@ -558,9 +617,38 @@ sotto_status head_private_event(struct planned_event *out, const struct head_dat
     sotto_status status = SOTTO_OK;
     struct sotto_head_recipe r = *recipe;
     struct sotto_head_privacy own = *privacy;
-    TRY(head_private_complete(&r, &own, data, ctx));
-    const struct sotto_dpsgd_request request = head_private_request(&r, data, &own, 0);
+    own.persons = NULL; /* plans know the rows of a person one by one */
+    TRY(head_private_complete(&r, &own, data, data->n, ctx));
+    const struct sotto_dpsgd_request request = head_private_request(&r, data, &own, data->n, 0);
     TRY(dpsgd_as_event(out, &request, ctx));
+done:
+    return status;
+}
+
+/* Persons as units, where the caller named them; and how many rows each has where no import capped them. */
+static sotto_status take_persons(struct head_units *units, size_t *count, struct sotto_head_privacy *p,
+                                 const struct sotto_head_recipe *r, size_t n)
+{
+    sotto_status status = SOTTO_OK;
+    if (p->unit == SOTTO_UNIT_RECORD)
+        p->persons = NULL;
+    REQUIRE(p->unit != SOTTO_UNIT_PERSON || p->persons,
+            "unit person: whose row is whose is not known; give the persons, or records that were imported "
+            "with them");
+    REQUIRE(p->persons || r->rows_per_step == 0,
+            "rows per step %zu: only a person has rows of which some are drawn; omit it, or give unit person",
+            r->rows_per_step);
+    if (!p->persons)
+        goto done;
+    REQUIRE(!head_descent_is(r),
+            "trainer %s takes all records in each step; unit person needs dp-sgd or dp-adam", r->trainer);
+    REQUIRE(!p->canaries, "canaries are single records, and the unit is a person; omit one of the two");
+    TRY(head_units_make(units, p->persons, n, r->rows_per_step, r->seed));
+    *count = units->count;
+    if (spend_rows(&p->spend) == 0)
+        p->spend.rows_per_person = units->capacity;
+    REQUIRE(units->capacity <= spend_rows(&p->spend),
+            "a person has %zu rows; expected at most %zu, as stated", units->capacity, spend_rows(&p->spend));
 done:
     return status;
 }
@@ -575,27 +663,27 @@ sotto_status head_private_train(struct sotto_head **out, struct sotto_certificat
     struct private_trainer trainer = {0};
     struct head_data data = *records;
     size_t n = data.n, classes = data.classes;
-    struct sotto_head_recipe r = *recipe, chunked;
+    struct sotto_head_recipe r = *recipe;
     struct sotto_head_privacy own = *privacy;
-    struct head_run run = {.trainer = &trainer, .recipe = &r, .checkpoint = privacy->checkpoint};
+    struct head_units units = {0};
+    struct head_run run = {.trainer = &trainer, .recipe = &r, .units = n, .checkpoint = privacy->checkpoint};
     struct held_file held = {0};
     size_t width[HEAD_MAX_LAYERS + 1] = {data.d};
     int64_t *labels = NULL;
     struct sotto_certificate *text = NULL;
     TRY(head_data_silence(&labels, &data));
-    TRY(head_private_complete(&r, &own, &data, ctx));
+    TRY(take_persons(&units, &run.units, &own, &r, n));
+    TRY(head_private_complete(&r, &own, &data, run.units, ctx));
     memcpy(width + 1, r.hidden, r.hidden_count * sizeof *width);
     width[r.hidden_count + 1] = classes;
     TRY(head_create(&h, r.hidden_count + 1, width));
-    chunked = r;
-    chunked.batch = CHUNK;
-    TRY(head_private_plan(&trainer, &data, &chunked, own.canaries));
+    TRY(head_private_plan(&trainer, &data, &r, own.persons ? &units : NULL, own.canaries));
     TRY(canary_begin(own.canaries, trainer.count));
     if (trainer.descent.data)
         r.step_size = head_descent_rate(&r, n, data.d, classes);
     TRY(head_private_begin(&run, &data));
     TRY(head_private_charge(&reserved, &held, &run, &data, &own, ctx));
-    TRY(head_private_descend(&run, n, reserved, ctx));
+    TRY(head_private_descend(&run, reserved, ctx));
     export_weights(h->parameters, &trainer);
     TRY(sotto_dpsgd_session_certificate(&text, reserved));
     certificate_add_classes(text, classes, privacy->classes_by);
@@ -613,6 +701,7 @@ done:
     file_release(&held);
     sotto_dpsgd_session_close(reserved);
     head_private_clear(&trainer);
+    head_units_clear(&units);
     base_free(labels);
     sotto_certificate_free(text);
     sotto_head_free(h);

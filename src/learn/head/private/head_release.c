@@ -14,6 +14,7 @@ struct head_release {
     char checkpoint[CANARY_PATH]; /* where the request leaves it to us */
     struct head_origin origin;
     struct charged_records charged;
+    int64_t *persons; /* of the imported set; NULL: not looked up */
 };
 
 static sotto_status head_release_prepare(struct head_release *r)
@@ -34,6 +35,29 @@ static sotto_status head_release_prepare(struct head_release *r)
         r->privacy.checkpoint = r->checkpoint;
     }
 done:
+    return status;
+}
+
+/* Persons are units where they are known, the trainer can, and nothing else is asked for. */
+static sotto_status head_release_find_persons(struct head_release *r, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_head_privacy *p = &r->request->privacy;
+    const struct sotto_provenance *of = p->spend.provenance;
+    const char *trainer = r->request->recipe ? r->request->recipe->trainer : NULL;
+    const bool can =
+        trainer && sotto_head_trainer_reads(trainer, "rows_per_step") && !r->request->canaries.count;
+    if (p->persons || p->unit == SOTTO_UNIT_RECORD || !of || !of->rows_per_person || !of->set[0] || !of->rows)
+        goto done;
+    if (p->unit == SOTTO_UNIT_AUTO && !can)
+        goto done;
+    NEW(r->persons, of->n);
+    TRY(sotto_provenance_persons(r->persons, of, ctx));
+    r->privacy.persons = r->persons;
+done:
+    if (status != SOTTO_OK && p->unit == SOTTO_UNIT_AUTO)
+        status_hint(
+            "or give {unit=record}: each row is then sampled by itself, and all rows of a person count");
     return status;
 }
 
@@ -91,6 +115,7 @@ sotto_status sotto_head_release(struct sotto_head_release_result *out,
     if (request->fresh && request->canaries.count)
         sotto_canaries_forget(output);
     TRY(head_release_add_canaries(&r));
+    TRY(head_release_find_persons(&r, ctx));
     TRY(head_release_train(out, &r, ctx));
     head_origin_note(out->head, &r.origin);
     if (!output)
@@ -105,5 +130,6 @@ done:
         charge_name_certificate(out->certificate, charge_continues(r.privacy.checkpoint));
     head_origin_clear(&r.origin);
     charged_records_clear(&r.charged);
+    base_free(r.persons);
     return status;
 }

@@ -13,7 +13,7 @@ static sotto_status trainer_dp_sgd_check(struct sotto_head_recipe *r)
     if (!logistic && r->noise && strcmp(r->noise, "gaussian") != 0)
         TRY(choice_unknown(SOTTO_EINVAL, "noise", r->noise, "gaussian or logistic"));
     r->noise = logistic ? "logistic" : "gaussian"; /* static text */
-    TRY(head_recipe_check_ranges(r, "max_grad_norm|noise_multiplier|momentum"));
+    TRY(head_recipe_check_ranges(r, "max_grad_norm|noise_multiplier|momentum|rows_per_step"));
     REQUIRE(r->momentum == 0 || strcmp(r->trainer, "dp-sgd") == 0,
             "momentum cannot be given for trainer %s; expected trainer dp-sgd", r->trainer);
     status = head_recipe_check_batches(r);

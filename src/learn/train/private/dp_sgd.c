@@ -443,7 +443,7 @@ static sotto_status meet_encoder(struct private_run *r, const struct sotto_datas
     struct sotto_provenance shaped = {0};
     const char *given = r->p.spend.dataset_id, *dataset_id;
     char condition[CONDITION_TEXT];
-    struct privacy_unit unit;
+    struct privacy_unit unit = {0};
     if (r->p.spend.provenance)
         TRY(sotto_provenance_copy(&r->whose, r->p.spend.provenance));
     else {

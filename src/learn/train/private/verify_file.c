@@ -153,12 +153,13 @@ static void check_dp_sgd(struct verification *v, const struct dp_sgd_facts *d)
         verify_leave(v, "steps in the file", "sampling rate and steps, as the number of records is unknown");
         return;
     }
-    double rate = sampling_rate(r->sampling, d->batch, f->records);
+    const size_t units = f->unit.persons ? f->unit.persons : f->records;
+    double rate = sampling_rate(r->sampling, d->batch, units);
     if (!steps)
-        steps = (size_t)ceil((double)d->epochs * (double)f->records / (double)d->batch);
+        steps = (size_t)ceil((double)d->epochs * (double)units / (double)d->batch);
     verify_check(v, "steps in the file", verify_file_near(r->sample_rate, rate) && used == (double)steps,
-                 "the recipe says %zu steps of %zu out of %zu records, the certificate %.0f at rate %.9g",
-                 steps, d->batch, f->records, used, r->sample_rate);
+                 "the recipe says %zu steps of %zu out of %zu %s, the certificate %.0f at rate %.9g", steps,
+                 d->batch, units, f->unit.persons ? "persons" : "records", used, r->sample_rate);
     verify_done(v, "noise, rate and steps agree with the file's recipe");
     verify_derived(v, VERIFY_BY_RECIPE);
 }
