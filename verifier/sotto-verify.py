@@ -1567,7 +1567,7 @@ def check_facts(v, c, facts, values, expected):
         if steps and "run" in c and c.get("records") and "noise" in recipe:
             units = (c.get("person") or {}).get("persons") or c["records"]  # that steps sample
             batch = recipe.get("batch") or units  # without batches: all records in each step
-            taken = math.ceil(recipe["epochs"] * units / batch) if recipe.get("batch") else recipe["steps"]
+            taken = recipe["steps"] if recipe.get("steps") else math.ceil(recipe["epochs"] * units / batch)
             v.check("sample rate", near(c["run"]["sample_rate"], min(1, batch / units)),
                     f"batches of {batch} out of {units}, the certificate {c['run']['sample_rate']!r}")
             v.check("steps in the file", c["run"]["steps"]["used"] == taken and near(c["run"]["max_grad_norm"], recipe["max_grad_norm"]),

@@ -171,6 +171,29 @@ static sotto_status account_of_sampled(struct sotto_account *account, const stru
                      : sotto_account_sampled_both(account, &s, ctx);
 }
 
+/* Of a person with several rows: what the same run costs, or needs, where steps sample and clip whole persons. */
+static sotto_status print_as_one(const struct request *q, const struct options *o,
+                                 const struct sotto_context *ctx)
+{
+    char most[SOTTO_NUMBER_TEXT], other[SOTTO_NUMBER_TEXT];
+    struct request one = *q;
+    struct sotto_account a;
+    one.sampled.rows_per_person = 0;
+    TRY_OR_RETURN(account_of_sampled(&a, &one, o, ctx));
+    printf("the same steps on whole persons, each clipped as one (--unit person): ");
+    if (q->release.target.epsilon != 0) {
+        printf("noise multiplier ");
+        print_exactly(a.scale);
+        printf(", ");
+    }
+    printf("epsilon at most %s", sotto_number_text(most, a.epsilon.upper, 10, 1));
+    if (a.has_other)
+        printf(" (%s: at most %s)", sotto_adjacency_name(a.other_adjacency),
+               sotto_number_text(other, a.other_epsilon.upper, 10, 1));
+    putchar('\n');
+    return SOTTO_OK;
+}
+
 /* The textbook formula never stands alone: what the same target needs by the exact curve goes beside it. */
 static sotto_status print_classical(const struct sotto_release *r)
 {
@@ -396,7 +419,8 @@ static sotto_status account_of(const struct options *o, const struct request *q,
                             : account_of_release(account, q, o, ctx));
     if (option_given(o, "read-from-data"))
         TRY_OR_RETURN(sotto_account_condition(account, option_list(o, "read-from-data")));
-    return order ? print_any_order(&any, q, o, json) : print_result(account, q, o, json);
+    TRY_OR_RETURN(order ? print_any_order(&any, q, o, json) : print_result(account, q, o, json));
+    return sampled && !file && !json && q->sampled.rows_per_person > 1 ? print_as_one(q, o, ctx) : SOTTO_OK;
 }
 
 static sotto_status verb_account_run(const struct options *o, const struct sotto_context *ctx, int json)

@@ -48,7 +48,8 @@ struct sotto_head_recipe {
     double bias;
     /** [0.01] weight of half the squared norm of the weights, against the MEAN loss */
     double lambda;
-    /** [500] "convex", "dp-gd": full-batch gradient steps from zero, a fixed number */
+    /** [0: 500] "convex", "dp-gd": full-batch gradient steps from zero, a fixed number; [0: ceil(epochs n / batch)] "dp-sgd",
+     *  "dp-adam": steps, whatever the epochs */
     size_t steps;
     /** [0: the largest that the proof allows; "dp-gd": by its rule] "convex", "convex-sgd", "dp-gd" */
     double step_size;
@@ -65,6 +66,9 @@ struct sotto_head_recipe {
     double noise_multiplier;
     /** [0] "dp-sgd": of the privatised gradient, below 1 */
     double momentum;
+    /** [0: none] "dp-sgd", "dp-adam": decay of the moving average of the weights; that average is then the head. At step t it is at
+     *  most (1 + t) / (10 + t). After noise, so it costs nothing */
+    double average;
     /** [0: all] with persons as units: so many rows of each, drawn anew for every step by `seed`, are in a step */
     size_t rows_per_step;
 

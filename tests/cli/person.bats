@@ -263,6 +263,16 @@ facts() { sed -E '/"event":"records"/s/[0-9a-f]{16}/DIGITS/g; s/[0-9a-f]{64}/HAS
   head_of --trainer dp-sgd --batch 120 --epochs 4 --noise-multiplier "$(head -1 multipliers)" --delta 1e-4 --unit record -o r.safetensors --quiet > line
   sed -n 's/.*(\([0-9.]*\), 0.0001)-diff.*/\1/p' line | LC_ALL=C awk '{ exit !($1 > 5) }'
   "$SOTTO" verify r.safetensors --ledger home/sotto/ledger/people.jsonl > /dev/null
+  # so many steps, and their average
+  head_of --trainer dp-adam --batch 20 --steps 7 --ema 0.9 --rows-per-step 2 --epsilon 1 --delta 1e-4 -o s.safetensors --quiet > /dev/null
+  grep -q '"charged": 7,' s.safetensors.certificate.json
+  "$SOTTO" verify s.safetensors --ledger home/sotto/ledger/people.jsonl > /dev/null
+  python3 -I "$root/verifier/sotto-verify.py" s.safetensors --ledger home/sotto/ledger/people.jsonl > said
+  grep -q "noise, rate and steps agree" said
+  # the calculator says what either way costs
+  "$SOTTO" account --mechanism gaussian --noise-multiplier 5.92 --sample-rate .0341 --steps 586 --delta 1e-6 --rows-per-person 10 > said
+  grep -qF "epsilon at delta 1e-06: at most 7.35" said
+  grep -qF "each clipped as one (--unit person): epsilon at most 0.5789014539 (replace-one: at most 1.193239233)" said
   # what cannot be
   refused 65 "trainer dp-gd takes all records" head_of --trainer dp-gd --unit person --epsilon 1 -o x.safetensors || \
     refused 64 "trainer dp-gd takes all records" head_of --trainer dp-gd --unit person --epsilon 1 -o x.safetensors

@@ -244,6 +244,7 @@ class HeadOptions(TypedDict, total=False):
     noise_multiplier: float | None
     max_grad_norm: float | None
     momentum: float | None
+    ema: float | None
     rows_per_step: int | None
     epsilon: float | None
     max_tpr: tuple[float, float] | str | None
@@ -283,6 +284,7 @@ class RecipeOptions(TypedDict, total=False):
     noise_multiplier: float | None
     max_grad_norm: float | None
     momentum: float | None
+    ema: float | None
     rows_per_step: int | None
 
 

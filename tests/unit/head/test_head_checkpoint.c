@@ -53,6 +53,27 @@ TEST(what_is_saved_comes_back)
     assert_memory_equal(found, arrays, sizeof arrays);
 }
 
+/* A moving average is a part of the state: a run that has none goes on from no state with one, and the other way round. */
+TEST(an_average_comes_back)
+{
+    double average[COUNT] = {7, -8, 9}, there[COUNT] = {0};
+    struct head_checkpoint saved = example(), c = beginning();
+    saved.average = average;
+    assert_int_equal(head_checkpoint_save(path_of("c"), &saved), SOTTO_OK);
+    assert_int_equal(head_checkpoint_load(&c, path_of("c")), SOTTO_EINVAL);
+    assert_true(c.step == 0);
+    c.average = there;
+    assert_int_equal(head_checkpoint_load(&c, path_of("c")), SOTTO_OK);
+    assert_int_equal(c.step, 7);
+    assert_memory_equal(there, average, sizeof there);
+    assert_memory_equal(found, arrays, sizeof arrays);
+    saved.average = NULL;
+    assert_int_equal(head_checkpoint_save(path_of("c"), &saved), SOTTO_OK);
+    c = beginning();
+    c.average = there;
+    assert_int_equal(head_checkpoint_load(&c, path_of("c")), SOTTO_EINVAL);
+}
+
 /* Refused with this code, in one line that names the file, and nothing is taken over. */
 static void refused(const char *path, sotto_status code, const char *words)
 {

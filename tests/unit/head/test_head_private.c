@@ -9,6 +9,7 @@
 #include "support/temporary_folder.h"
 #include "support/certificate_text.h"
 #include "support/verify_json.h"
+#include "support/worse.h"
 
 #include <math.h>
 #include <signal.h>
@@ -109,6 +110,65 @@ TEST(heads_learn_and_are_certified)
         sotto_text_free(report);
         sotto_head_free(h);
         sotto_head_free(again);
+    }
+}
+
+/* The same draws for any number of steps, so heads of 1, 2, ... steps are the weights that a longer run passes through. */
+static void weights_after(float weights[(D + 1) * K], const char *trainer, size_t steps, double average)
+{
+    struct sotto_head_recipe r = recipe_of(trainer);
+    struct sotto_head_privacy p = privacy_of();
+    struct sotto_head *h = NULL;
+    struct sotto_certificate *certificate = NULL;
+    size_t count;
+    unlink(p.spend.ledger);
+    r.steps = steps;
+    r.average = average;
+    p.spend.insecure = 1, p.spend.insecure_seed = 8;
+    assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_OK);
+    const float *now = sotto_head_parameters(h, &count);
+    assert_int_equal(count, (D + 1) * K);
+    memcpy(weights, now, count * sizeof *now);
+    assert_int_equal(sotto_head_get_recipe(h)->steps, steps);
+    sotto_head_free(h);
+    sotto_certificate_free(certificate);
+}
+
+TEST(the_average_of_the_weights_is_the_head)
+{
+    enum { STEPS = 12 };
+    for (size_t way = 0; way < 2; way++) {
+        const char *trainer = way ? "dp-adam" : "dp-sgd";
+        double mean[(D + 1) * K];
+        float now[(D + 1) * K], averaged[(D + 1) * K];
+        struct sotto_head_recipe start = recipe_of(trainer);
+        start.steps = 1, start.lr = 1e-30; /* the initial weights */
+        struct sotto_head_privacy p = privacy_of();
+        struct sotto_head *h = NULL;
+        struct sotto_certificate *certificate = NULL;
+        size_t count;
+        unlink(p.spend.ledger);
+        p.spend.insecure = 1;
+        assert_int_equal(train(&h, &certificate, &start, &p), SOTTO_OK);
+        for (size_t i = 0; i < (D + 1) * K; i++)
+            mean[i] = sotto_head_parameters(h, &count)[i];
+        sotto_head_free(h);
+        sotto_certificate_free(certificate);
+        for (size_t step = 1; step <= STEPS; step++) {
+            const double decay = fmin(
+                0.6, (1.0 + (double)step) / (10.0 + (double)step)); /* .6: from step 13 on it would be less */
+            weights_after(now, trainer, step, 0);
+            for (size_t i = 0; i < (D + 1) * K; i++)
+                mean[i] = decay * mean[i] + (1 - decay) * now[i];
+        }
+        weights_after(averaged, trainer, STEPS, 0.6);
+        double apart = 0, from_last = 0;
+        for (size_t i = 0; i < (D + 1) * K; i++) {
+            apart = worse(apart, fabs(averaged[i] - mean[i]));
+            from_last = fmax(from_last, fabs(averaged[i] - now[i]));
+        }
+        assert_true(apart < 1e-5);
+        assert_true(from_last > 1e-3); /* control: the last weights are others */
     }
 }
 

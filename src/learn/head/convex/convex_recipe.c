@@ -45,10 +45,12 @@ static sotto_status convex_recipe_check(struct sotto_head_recipe *r)
     }
     r->tolerance = 0;
     TRY(check_step(r));
-    if (batches)
+    if (batches) {
         TRY(head_recipe_check_epochs(r));
-    else
+    } else {
+        r->steps = r->steps ? r->steps : HEAD_FULL_STEPS;
         TRY(head_recipe_check_ranges(r, "steps"));
+    }
 done:
     return status;
 }

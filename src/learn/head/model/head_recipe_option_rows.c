@@ -39,8 +39,11 @@ const struct sotto_option options_head_recipe[] = {
     {"lambda", REAL(lambda, "L"), .value = "0.01", .range = "[0,1e9]", .group = "Convex and moment trainers",
      .help = "L2 regularisation: factor of half the squared norm of the weights (convex); ridge of "
              "covariance and functional (chosen from the noise unless given)"},
-    {"steps", COUNT(steps, "N"), .value = "500", .range = "[1,4294967295]",
-     .group = "Convex and moment trainers", .help = "number of full-batch gradient steps (convex, dp-gd)"},
+    {"steps", COUNT(steps, "N"), .value = "0", .range = "[0,4294967295]",
+     .group = "Convex and moment trainers",
+     .help =
+         "number of gradient steps; 0: 500 of convex and dp-gd, all records in each; of dp-sgd and dp-adam "
+         "--epochs x records / --batch, rounded up"},
     {"step-size", REAL(step_size, "ETA"), .value = "0", .range = "[0,inf)",
      .group = "Convex and moment trainers",
      .help = "step size (convex, convex-sgd, dp-gd); 0: the largest that the proof allows; dp-gd: by a "
@@ -61,6 +64,9 @@ const struct sotto_option options_head_recipe[] = {
      .help = "L2 norm to which the gradient of each record, or person, is clipped", .aliases = "clip-norm"},
     {"momentum", REAL(momentum, "M"), .value = "0", .range = "[0,1)", .group = "Noise and guarantee",
      .help = "momentum of the noisy gradient (dp-sgd)"},
+    {"ema", REAL(average, "DECAY"), .value = "0", .range = "[0,1)", .group = "Noise and guarantee",
+     .help = "decay of the exponential moving average of the weights, such as 0.999; the average becomes the "
+             "model; 0: none"},
     {"rows-per-step", COUNT(rows_per_step, "K"), .value = "0", .range = "[0,1024]",
      .group = "Noise and guarantee",
      .help =

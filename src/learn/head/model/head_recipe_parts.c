@@ -53,6 +53,7 @@ void head_recipe_clear_noise(struct sotto_head_recipe *r)
     r->noise = NULL;
     r->max_grad_norm = r->noise_multiplier = r->momentum = 0;
     r->rows_per_step = 0;
+    r->average = 0;
 }
 
 void head_recipe_shortest(char out[32], double x)
@@ -79,23 +80,30 @@ void head_recipe_text_batches(char out[HEAD_RECIPE_TEXT], const struct sotto_hea
                               size_t classes, const char *noise)
 {
     char lr[32], hidden[SOTTO_MAX_HIDDEN * 24 + 1] = "", sigma[32], augment[56] = "", rows[40] = "",
+                                                decay[32], average[48] = "", steps[32] = "",
                                                 balance[HEAD_BALANCE_TEXT];
     size_t used = 0;
     head_recipe_shortest(lr, head_recipe_rate(r));
     head_recipe_shortest(sigma, r->augment_noise);
     head_recipe_text_balance(balance, r);
-    if (r->augment_noise > 0) /* older recipes have none */
+    if (r->average > 0) { /* older recipes have none of these */
+        head_recipe_shortest(decay, r->average);
+        snprintf(average, sizeof average, "\"average\":%s,", decay);
+    }
+    if (r->augment_noise > 0)
         snprintf(augment, sizeof augment, "\"augment_noise\":%s,", sigma);
     for (size_t i = 0; i < r->hidden_count; i++)
         used += (size_t)snprintf(hidden + used, sizeof hidden - used, "%s%zu", i ? "," : "", r->hidden[i]);
     bool adam = strcmp(r->trainer, "adam") == 0 || strcmp(r->trainer, "dp-adam") == 0;
+    if (r->steps)
+        snprintf(steps, sizeof steps, "\"steps\":%zu,", r->steps);
     if (r->rows_per_step)
         snprintf(rows, sizeof rows, "\"rows_per_step\":%zu,", r->rows_per_step);
     snprintf(
         out, HEAD_RECIPE_TEXT,
-        "{%s%s\"batch\":%zu,%s\"classes\":%zu,\"epochs\":%zu,%s\"hidden\":[%s],\"init\":\"glorot-uniform\","
-        "\"inputs\":%zu,\"lr\":%s,%s\"recipe\":1,%s\"seed\":%llu,\"trainer\":\"%s\"}",
-        augment, balance, r->batch, adam ? "\"beta1\":0.9,\"beta2\":0.999," : "", classes, r->epochs,
-        adam ? "\"epsilon\":1e-07," : "", hidden, inputs, lr, noise, rows, (unsigned long long)r->seed,
+        "{%s%s%s\"batch\":%zu,%s\"classes\":%zu,\"epochs\":%zu,%s\"hidden\":[%s],\"init\":\"glorot-uniform\","
+        "\"inputs\":%zu,\"lr\":%s,%s\"recipe\":1,%s\"seed\":%llu,%s\"trainer\":\"%s\"}",
+        augment, average, balance, r->batch, adam ? "\"beta1\":0.9,\"beta2\":0.999," : "", classes, r->epochs,
+        adam ? "\"epsilon\":1e-07," : "", hidden, inputs, lr, noise, rows, (unsigned long long)r->seed, steps,
         r->trainer);
 }

@@ -54,6 +54,8 @@ const struct head_trainer *head_trainer_of(const struct sotto_head_recipe *r);
 sotto_status head_trainer_require_private(const struct sotto_head_recipe *r);
 
 /* Parts of a recipe that trainers share. */
+/** Steps on all records, unless told. */
+enum { HEAD_FULL_STEPS = 500 };
 /** Members ("clip|bias") against the ranges of options_head_recipe. */
 sotto_status head_recipe_check_ranges(const struct sotto_head_recipe *r, const char *members);
 sotto_status head_recipe_check_epochs(const struct sotto_head_recipe *r);

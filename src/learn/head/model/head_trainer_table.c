@@ -85,6 +85,8 @@ int sotto_head_trainer_reads(const char *trainer, const char *key)
     r.trainer = t->name;
     r.noise_multiplier = 1;
     r.rows_per_step = 1;
+    r.average = 0.5;
+    r.steps = 4;
     if (head_recipe_check(&r) != SOTTO_OK)
         return 1;
     t->text(text, &r, 1, 2);

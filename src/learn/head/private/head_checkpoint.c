@@ -8,11 +8,16 @@
 #include <string.h>
 
 static const char schema[] = "sotto.head-checkpoint/2";
-static const char *const names[] = {"weights", "mean", "square"};
+static const char *const names[] = {"weights", "mean", "square", "average"};
 
 static double *array_of(const struct head_checkpoint *c, int i)
 {
-    return i == 0 ? c->weights : i == 1 ? c->mean : c->square;
+    return i == 0 ? c->weights : i == 1 ? c->mean : i == 2 ? c->square : c->average;
+}
+
+static int count_of_arrays(const struct head_checkpoint *c)
+{
+    return c->average ? 4 : 3;
 }
 
 /* Hash of all state that a run continues from: a flipped bit would give another run, unnoticed. */
@@ -25,7 +30,7 @@ static void hash_of(char hex[SHA256_HEX], const struct head_checkpoint *c)
     sha256_update(&sha, c->data, strlen(c->data) + 1);
     sha256_update(&sha, c->run, strlen(c->run) + 1);
     sha256_update(&sha, &step, sizeof step);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < count_of_arrays(c); i++)
         sha256_update(&sha, array_of(c, i), c->count * sizeof(double));
     sha256_hex(&sha, hex);
 }
@@ -43,7 +48,7 @@ sotto_status head_checkpoint_save(const char *path, const struct head_checkpoint
     TRY(tensors_set_metadata(&t, "run", c->run));
     TRY(tensors_set_metadata(&t, "step", step));
     TRY(tensors_set_metadata(&t, "sha256", hex));
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < count_of_arrays(c); i++)
         TRY(tensors_add(&t, names[i], SOTTO_F8, 1, &c->count, array_of(c, i)));
     TRY(safetensors_save(path, &t));
 done:
@@ -67,7 +72,7 @@ static bool take_text(char *to, size_t capacity, const struct sotto_tensors *t, 
 /* What the file says, with borrowed arrays, if it is what was saved. */
 static sotto_status read_state(struct head_checkpoint *c, const struct sotto_tensors *t, const char *path)
 {
-    const struct sotto_array *a[3];
+    const struct sotto_array *a[4] = {NULL};
     char hex[SHA256_HEX], saved[SHA256_HEX], at[32];
     int64_t step;
     if (!take_text(c->recipe, sizeof c->recipe, t, "recipe_hash") ||
@@ -75,14 +80,17 @@ static sotto_status read_state(struct head_checkpoint *c, const struct sotto_ten
         !take_text(c->run, sizeof c->run, t, "run") || !take_text(at, sizeof at, t, "step") ||
         !take_text(saved, sizeof saved, t, "sha256") || !number_whole(&step, at, strlen(at)))
         return head_checkpoint_damaged(path);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         a[i] = tensors_find(t, names[i]);
+        if (i == 3 && !a[i]) /* a run without an average */
+            break;
         if (!a[i] || a[i]->dtype != SOTTO_F8 || a[i]->count != a[0]->count)
             return head_checkpoint_damaged(path);
     }
     c->step = (size_t)step;
     c->count = a[0]->count;
     c->weights = a[0]->data, c->mean = a[1]->data, c->square = a[2]->data;
+    c->average = a[3] ? a[3]->data : NULL;
     hash_of(hex, c);
     return strcmp(hex, saved) == 0 ? SOTTO_OK : head_checkpoint_damaged(path);
 }
@@ -109,10 +117,11 @@ sotto_status head_checkpoint_load(struct head_checkpoint *c, const char *path)
              "%s: is not a checkpoint of a head; expected schema %s (give {fresh} to start again)", path,
              schema);
     TRY(read_state(&saved, &t, path));
-    TRY(head_checkpoint_require(strcmp(saved.recipe, c->recipe) == 0 && saved.count == c->count, path,
-                                "another recipe, noise or shape"));
+    TRY(head_checkpoint_require(strcmp(saved.recipe, c->recipe) == 0 && saved.count == c->count &&
+                                    !saved.average == !c->average,
+                                path, "another recipe, noise or shape"));
     TRY(head_checkpoint_require(strcmp(saved.data, c->data) == 0, path, "other records"));
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < count_of_arrays(c); i++)
         memcpy(array_of(c, i), array_of(&saved, i), c->count * sizeof(double));
     memcpy(c->run, saved.run, sizeof c->run);
     c->step = saved.step;

@@ -12,6 +12,7 @@ struct head_checkpoint {
     size_t step;  /* steps that are in the weights */
     size_t count;
     double *weights, *mean, *square; /* (count) each, borrowed */
+    double *average;                 /* (count), or NULL: the run has none */
 };
 sotto_status head_checkpoint_save(const char *path, const struct head_checkpoint *c);
 /** Fills run, step and the three arrays. EINVAL: made by another recipe or of other records; EFORMAT: damaged, by as

@@ -45,6 +45,7 @@ struct private_trainer {
     double *w;                       /* (count): what is trained, in double */
     double *vector;                  /* (count): the sum, then the privatised mean gradient */
     double *mean, *square;           /* (count): momentum, or Adam's moments; "dp-gd": square sums weights */
+    double *average;                 /* (count): moving average of w; NULL: none */
     uint32_t *rows;                  /* (n): the sample of a step */
     double *reference;               /* (count): the sum of an observer's own sample; NULL: none is needed */
     struct sotto_canaries *canaries; /* NULL: none */
@@ -95,6 +96,8 @@ static void head_private_layout(struct private_trainer *t, const struct sotto_he
     t->vector = arena_take(a, t->count, sizeof *t->vector);
     t->mean = arena_take(a, t->count, sizeof *t->mean);
     t->square = arena_take(a, t->count, sizeof *t->square);
+    if (r->average > 0)
+        t->average = arena_take(a, t->count, sizeof *t->average);
     t->rows = arena_take(a, data->n, sizeof *t->rows);
     if (canary_is_gradient(t->canaries))
         t->reference = arena_take(a, t->count, sizeof *t->reference);
@@ -351,6 +354,14 @@ static void head_private_update(struct private_trainer *t, const struct sotto_he
     show_weights(t);
 }
 
+/* The weights that a step left, into their average; short runs weigh their beginning less. */
+static void take_average(struct private_trainer *t, double most, size_t step)
+{
+    const double decay = fmin(most, (1 + (double)step) / (10 + (double)step));
+    for (size_t i = 0; t->average && i < t->count; i++)
+        t->average[i] = decay * t->average[i] + (1 - decay) * t->w[i];
+}
+
 static sotto_status check_weights(const struct private_trainer *t, size_t epoch)
 {
     return t->noisy->within(t->w, t->count, 0x1p126) ? SOTTO_OK : head_diverged(epoch, t->network.recipe);
@@ -363,8 +374,8 @@ static size_t batch_of(const struct sotto_head_recipe *r, size_t n)
 
 static size_t steps_of(const struct sotto_head_recipe *r, size_t n)
 {
-    if (head_descent_is(r))
-        return r->steps;
+    if (r->steps || head_descent_is(r))
+        return r->steps ? r->steps : HEAD_FULL_STEPS;
     return (size_t)ceil((double)r->epochs * (double)n / (double)r->batch);
 }
 
@@ -446,6 +457,7 @@ static sotto_status head_private_descend(struct head_run *r, struct sotto_dpsgd_
             update_descent(t, r->recipe, step);
         else
             head_private_update(t, r->recipe, step);
+        take_average(t, r->recipe->average, step);
         if (step % 16 == 0 || step == steps)
             context_progress(ctx, "head", step, steps, "steps");
         TRY(check_weights(t, epoch));
@@ -460,9 +472,11 @@ static sotto_status head_private_begin(struct head_run *r, const struct head_dat
 {
     sotto_status status = SOTTO_OK;
     struct private_trainer *t = r->trainer;
-    r->state =
-        (struct head_checkpoint){.count = t->count, .weights = t->w, .mean = t->mean, .square = t->square};
+    r->state = (struct head_checkpoint){
+        .count = t->count, .weights = t->w, .mean = t->mean, .square = t->square, .average = t->average};
     head_private_initialise(t);
+    if (t->average)
+        memcpy(t->average, t->w, t->count * sizeof *t->w);
     if (!r->checkpoint)
         goto done;
     head_recipe_hash(r->state.recipe, r->recipe, data->d, data->classes);
@@ -575,8 +589,8 @@ static sotto_status head_private_charge(struct sotto_dpsgd_session **out, struct
     struct held_file checkpoint = {0};
     if (p->output)
         TRY(file_hold(held, p->output, count * sizeof(float) + OUTPUT_ROOM));
-    if (p->checkpoint) /* weights and two moments */
-        TRY(file_hold(&checkpoint, p->checkpoint, 3 * count * sizeof(double) + OUTPUT_ROOM));
+    if (p->checkpoint) /* weights, two moments, an average */
+        TRY(file_hold(&checkpoint, p->checkpoint, 4 * count * sizeof(double) + OUTPUT_ROOM));
     TRY(head_private_reserve(out, run, data, p, ctx));
 done:
     file_release(&checkpoint);
@@ -585,6 +599,10 @@ done:
 
 static void export_weights(float *parameters, struct private_trainer *t)
 {
+    if (t->average) {
+        memcpy(t->w, t->average, t->count * sizeof *t->w);
+        show_weights(t);
+    }
     if (!t->descent.data) {
         head_plain_export(&t->network, parameters);
         return;

@@ -11,6 +11,10 @@ sotto_status head_private_parse(struct sotto_head_recipe *r, const struct json *
     TRY(json_get_real(&r->max_grad_norm, doc, name, "max_grad_norm"));
     TRY(json_get_real(&r->noise_multiplier, doc, name, "noise_multiplier"));
     TRY(json_get_real(&r->momentum, doc, name, "momentum"));
+    if (json_member(doc, "steps"))
+        TRY(json_get_size(&r->steps, doc, name, "steps"));
+    if (json_member(doc, "average"))
+        TRY(json_get_real(&r->average, doc, name, "average"));
     if (json_member(doc, "rows_per_step"))
         TRY(json_get_size(&r->rows_per_step, doc, name, "rows_per_step"));
 done:

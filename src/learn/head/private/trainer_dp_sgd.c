@@ -13,10 +13,14 @@ static sotto_status trainer_dp_sgd_check(struct sotto_head_recipe *r)
     if (!logistic && r->noise && strcmp(r->noise, "gaussian") != 0)
         TRY(choice_unknown(SOTTO_EINVAL, "noise", r->noise, "gaussian or logistic"));
     r->noise = logistic ? "logistic" : "gaussian"; /* static text */
-    TRY(head_recipe_check_ranges(r, "max_grad_norm|noise_multiplier|momentum|rows_per_step"));
+    TRY(head_recipe_check_ranges(r, "max_grad_norm|noise_multiplier|momentum|average|rows_per_step"));
     REQUIRE(r->momentum == 0 || strcmp(r->trainer, "dp-sgd") == 0,
             "momentum cannot be given for trainer %s; expected trainer dp-sgd", r->trainer);
+    const size_t steps = r->steps;
+    if (steps)
+        TRY(head_recipe_check_ranges(r, "steps"));
     status = head_recipe_check_batches(r);
+    r->steps = steps;
 done:
     return status;
 }
@@ -66,6 +70,7 @@ static sotto_status check_descent(struct sotto_head_recipe *r)
     r->noise = "gaussian";
     REQUIRE(r->hidden_count == 0, "trainer dp-gd supports linear heads only (got %zu hidden layers)",
             r->hidden_count);
+    r->steps = r->steps ? r->steps : HEAD_FULL_STEPS;
     TRY(head_recipe_check_ranges(r, "clip|steps|step_size|max_grad_norm|noise_multiplier"));
     REQUIRE(r->steps >= 4, "steps must be at least 4 for trainer dp-gd (got %zu)", r->steps);
     r->bias = r->lambda = r->tolerance = r->cross = r->lr = r->momentum = 0;

@@ -195,7 +195,7 @@ static sotto_status check_head(struct verification *v, const struct sotto_tensor
                                                .noise_multiplier = r->noise_multiplier,
                                                .max_grad_norm = r->max_grad_norm,
                                                .batch = r->batch ? r->batch : f->records, /* dp-gd: all */
-                                               .steps = r->batch ? 0 : r->steps,
+                                               .steps = r->steps,
                                                .epochs = r->epochs});
     } else if (!released) {
         snprintf(what, sizeof what, "trainer %s adds no noise", r->trainer);
