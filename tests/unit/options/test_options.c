@@ -40,8 +40,7 @@ TEST(defaults_are_those_of_the_structs)
     sotto_pretrain_defaults(&e);
     assert_string_equal(h.trainer, "adam");
     assert_true(h.epochs == 20 && h.batch == 25 && h.lr == 0 && h.seed == 1 && h.clip == 1 && h.bias == 1);
-    assert_true(h.lambda == 0.01 && h.steps == 0 && h.step_size == 0 && h.tolerance == 0.01 &&
-                h.cross == 1);
+    assert_true(h.lambda == 0.01 && h.steps == 0 && h.step_size == 0 && h.tolerance == 0.01 && h.cross == 1);
     assert_true(h.max_grad_norm == 1 && h.noise_multiplier == 0 && h.momentum == 0 && h.hidden_count == 0);
     assert_string_equal(h.noise, "gaussian");
     assert_true(t.epochs == 20 && t.batch == 64 && t.lr == 1e-3 && t.seed == 1 && !t.flip &&
