@@ -22,7 +22,8 @@ static const struct {
                        {"ledger-move", true},    {"budget-epsilon", true},
                        {"budget-delta", true},   {"purpose", true},
                        {"encoder-by", false},    {"planned", true},
-                       {"read-from-data", true}, {"insecure-noise-seed", true}};
+                       {"read-from-data", true}, {"insecure-noise-seed", true},
+                       {"unit", false},          {"rows-per-step", false}};
 enum { OPTIONS = sizeof private_options / sizeof *private_options };
 
 /* What both kinds of certificate take. */

@@ -198,9 +198,21 @@ refused() { # CODE TEXT COMMAND...
   table 1 > people.csv
   import --person patient --rows-per-person 2 > /dev/null
   parts train=40,test=30
-  "$SOTTO" train --data people --classes names.txt --dp-sgd --model mlp --hidden 4 --batch 10 --epochs 1 --epsilon 0.3 --dtype f32 --backend dnnl -o n.safetensors --quiet > line
+  train() { "$SOTTO" train --data people --classes names.txt --dp-sgd --model mlp --hidden 4 --batch 10 --epochs 1 --epsilon 0.3 --dtype f32 --backend dnnl -o n.safetensors --quiet "$@" > line; }
+  train --unit record
   grep -q "unit of privacy: one person (column patient, at most 2 rows each)" line
   "$SOTTO" verify n.safetensors --ledger home/sotto/ledger/people.jsonl > /dev/null
+  for how in "" "--unit person --rows-per-step 1 --ema 0.9"; do
+    # shellcheck disable=SC2086
+    train $how
+    grep -q "unit of privacy: one person (column patient, at most 2 rows each, sampled as one of 40 persons)" line
+    "$SOTTO" verify n.safetensors --ledger home/sotto/ledger/people.jsonl > said
+    grep -q "noise, rate and steps agree" said
+    python3 -I "$root/verifier/sotto-verify.py" n.safetensors --ledger home/sotto/ledger/people.jsonl > said
+    grep -q "epsilon re-derived from rate" said
+  done
+  refused 64 "cannot be combined with --certify-inputs" "$SOTTO" train --data people --certify-inputs --unit person -o x.safetensors
+  refused 64 "plain training makes no certificate" "$SOTTO" train --data people --rows-per-step 2 -o x.safetensors
   rm -rf home parts/*.provenance.json
   head_of --trainer covariance --epsilon 1 --dataset-id others --rows-per-person 2 -o s.safetensors --quiet > line
   grep -q "proved: none; conditional: .*; only if this is true: A person has at most 2 rows in these records." line

@@ -167,6 +167,14 @@ struct sotto_train_privacy {
     size_t reserve;  /**< [0: all] steps for each entry of the ledger; short blocks lose less at a stop */
     /** [0: none] decay of the moving average of the weights; that average is then the result. */
     double average;
+    /** What steps sample and clip: records, or persons, as in struct sotto_head_privacy. A person's contribution is the mean of the
+     *  gradients of rows_per_step rows, each in `views` views. [person where `persons` is given, or where sotto_train_release()
+     *  finds them and no canaries are asked for; else record] */
+    enum sotto_unit unit;
+    const int64_t *persons; /**< (n) whose row each of the chosen rows is; NULL: as there */
+    /** [0: as many as any person has] rows of each person in a step, drawn anew for every step by the options' seed; a person with
+     *  fewer rows has some of them in it twice */
+    size_t rows_per_step;
     /** [0: labels are public] Training on noisy inputs: labels are released too, once a record, by randomised response of
      *  this epsilon, which the certificate counts. */
     double label_epsilon;

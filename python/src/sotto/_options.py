@@ -340,6 +340,8 @@ class NetworkOptions(TypedDict, total=False):
     micro_batch: int | None
     adjacency: Literal['replace-one', 'add-remove', 'zero-out'] | None
     sampling: Literal['poisson', 'fixed'] | None
+    unit: Literal['auto', 'record', 'person'] | None
+    rows_per_step: int | None
     epsilon: float | None
     max_tpr: tuple[float, float] | str | None
     max_advantage: float | None

@@ -55,8 +55,28 @@ done:
     return status;
 }
 
+sotto_status charged_records_find_persons(const int64_t **persons, struct charged_records *c,
+                                          enum sotto_unit unit, bool can, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_provenance *of = c->spend.provenance;
+    *persons = NULL;
+    if (unit == SOTTO_UNIT_RECORD || (unit == SOTTO_UNIT_AUTO && !can) || !of || !of->rows_per_person ||
+        !of->set[0] || !of->rows)
+        goto done;
+    NEW(c->persons, of->n);
+    TRY(sotto_provenance_persons(c->persons, of, ctx));
+    *persons = c->persons;
+done:
+    if (status != SOTTO_OK && unit == SOTTO_UNIT_AUTO)
+        status_hint(
+            "or give {unit=record}: each row is then sampled by itself, and all rows of a person count");
+    return status;
+}
+
 void charged_records_clear(struct charged_records *c)
 {
+    base_free(c->persons);
     sotto_canaries_free(c->canaries);
     base_free(c->digests);
     base_free(c->purpose);

@@ -162,7 +162,7 @@ TEST(bad_requests_have_one_line)
         const char *trainer, *says;
         size_t per_step, stated, batch;
         int known;
-    } cases[] = {{"dp-sgd", "whose row is whose is not known", 0, 0, 30, 0},
+    } cases[] = {{"dp-sgd", "the person of each row is not known", 0, 0, 30, 0},
                  {"dp-gd", "trainer dp-gd takes all records in each step", 0, 0, 30, 1},
                  {"dp-sgd", "a person has 3 rows; expected at most 2", 0, 2, 30, 1},
                  {"dp-sgd", "is larger than the 300 persons", 0, 0, 301, 1}};

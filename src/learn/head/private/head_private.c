@@ -650,23 +650,14 @@ static sotto_status take_persons(struct head_units *units, size_t *count, struct
     sotto_status status = SOTTO_OK;
     if (p->unit == SOTTO_UNIT_RECORD)
         p->persons = NULL;
-    REQUIRE(p->unit != SOTTO_UNIT_PERSON || p->persons,
-            "unit person: whose row is whose is not known; give the persons, or records that were imported "
-            "with them");
-    REQUIRE(p->persons || r->rows_per_step == 0,
-            "rows per step %zu: only a person has rows of which some are drawn; omit it, or give unit person",
-            r->rows_per_step);
+    TRY(head_units_require(p->unit, p->persons, r->rows_per_step, p->canaries));
     if (!p->persons)
         goto done;
     REQUIRE(!head_descent_is(r),
             "trainer %s takes all records in each step; unit person needs dp-sgd or dp-adam", r->trainer);
-    REQUIRE(!p->canaries, "canaries are single records, and the unit is a person; omit one of the two");
     TRY(head_units_make(units, p->persons, n, r->rows_per_step, r->seed));
     *count = units->count;
-    if (spend_rows(&p->spend) == 0)
-        p->spend.rows_per_person = units->capacity;
-    REQUIRE(units->capacity <= spend_rows(&p->spend),
-            "a person has %zu rows; expected at most %zu, as stated", units->capacity, spend_rows(&p->spend));
+    TRY(head_units_cap(units, &p->spend));
 done:
     return status;
 }

@@ -14,7 +14,6 @@ struct head_release {
     char checkpoint[CANARY_PATH]; /* where the request leaves it to us */
     struct head_origin origin;
     struct charged_records charged;
-    int64_t *persons; /* of the imported set; NULL: not looked up */
 };
 
 static sotto_status head_release_prepare(struct head_release *r)
@@ -41,24 +40,13 @@ done:
 /* Persons are units where they are known, the trainer can, and nothing else is asked for. */
 static sotto_status head_release_find_persons(struct head_release *r, const struct sotto_context *ctx)
 {
-    sotto_status status = SOTTO_OK;
-    const struct sotto_head_privacy *p = &r->request->privacy;
-    const struct sotto_provenance *of = p->spend.provenance;
-    const char *trainer = r->request->recipe ? r->request->recipe->trainer : NULL;
-    const bool can =
-        trainer && sotto_head_trainer_reads(trainer, "rows_per_step") && !r->request->canaries.count;
-    if (p->persons || p->unit == SOTTO_UNIT_RECORD || !of || !of->rows_per_person || !of->set[0] || !of->rows)
-        goto done;
-    if (p->unit == SOTTO_UNIT_AUTO && !can)
-        goto done;
-    NEW(r->persons, of->n);
-    TRY(sotto_provenance_persons(r->persons, of, ctx));
-    r->privacy.persons = r->persons;
-done:
-    if (status != SOTTO_OK && p->unit == SOTTO_UNIT_AUTO)
-        status_hint(
-            "or give {unit=record}: each row is then sampled by itself, and all rows of a person count");
-    return status;
+    const struct sotto_head_recipe *recipe = r->request->recipe;
+    const bool can = recipe && recipe->trainer &&
+                     sotto_head_trainer_reads(recipe->trainer, "rows_per_step") &&
+                     !r->request->canaries.count;
+    if (r->privacy.persons)
+        return SOTTO_OK;
+    return charged_records_find_persons(&r->privacy.persons, &r->charged, r->privacy.unit, can, ctx);
 }
 
 /* Of the recipe's seed, which is no secret: whom they displace. */
@@ -130,6 +118,5 @@ done:
         charge_name_certificate(out->certificate, charge_continues(r.privacy.checkpoint));
     head_origin_clear(&r.origin);
     charged_records_clear(&r.charged);
-    base_free(r.persons);
     return status;
 }

@@ -1,7 +1,7 @@
 #include "head/private/head_units.h"
 
 #include "base/memory.h"
-#include "base/status.h"
+#include "dp/mechanism/require.h"
 #include "rng/rng.h"
 
 #include <stdlib.h>
@@ -59,6 +59,33 @@ done:
     if (status != SOTTO_OK)
         head_units_clear(u);
     base_free(all);
+    return status;
+}
+
+sotto_status head_units_require(enum sotto_unit unit, const int64_t *persons, size_t per_step,
+                                const void *canaries)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(unit != SOTTO_UNIT_PERSON || persons, "unit person: the person of each row is not known; give "
+                                                  "the persons, or records that were imported with "
+                                                  "them");
+    REQUIRE(persons || per_step == 0,
+            "rows per step %zu: only a person has rows of which some are drawn; omit it, or give unit person",
+            per_step);
+    REQUIRE(!persons || !canaries,
+            "canaries are single records, and the unit is a person; omit one of the two");
+done:
+    return status;
+}
+
+sotto_status head_units_cap(const struct head_units *u, struct sotto_spend *spend)
+{
+    sotto_status status = SOTTO_OK;
+    if (spend_rows(spend) == 0)
+        spend->rows_per_person = u->capacity;
+    REQUIRE(u->capacity <= spend_rows(spend), "a person has %zu rows; expected at most %zu, as stated",
+            u->capacity, spend_rows(spend));
+done:
     return status;
 }
 

@@ -2,7 +2,8 @@
 #ifndef HEAD_PRIVATE_HEAD_UNITS_H
 #define HEAD_PRIVATE_HEAD_UNITS_H
 
-#include "sotto/base.h"
+#include "dp/ledger/spend.h"
+#include "sotto/release.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +26,11 @@ struct head_units {
 sotto_status head_units_make(struct head_units *u, const int64_t *persons, size_t n, size_t per_step,
                              uint64_t seed);
 void head_units_clear(struct head_units *u);
+/** EINVAL: persons are asked for, and nobody names them; rows of a person, and the unit is a record; canaries, which are records. */
+sotto_status head_units_require(enum sotto_unit unit, const int64_t *persons, size_t per_step,
+                                const void *canaries);
+/** The cap on a person's rows, where nothing states one. EINVAL: a person has more rows than the cap. */
+sotto_status head_units_cap(const struct head_units *u, struct sotto_spend *spend);
 /** The rows of a person that are in a step: a function of public numbers. rows: room for u->most. Returns how many. */
 size_t head_units_rows(uint32_t *rows, const struct head_units *u, size_t person, size_t step);
 

@@ -13,6 +13,7 @@
 #include "dp/release/charge_hint.h"
 #include "dp/release/dpsgd_ranks.h"
 #include "dp/release/dpsgd_session.h"
+#include "head/private/head_units.h"
 #include "nn/loop/example_sums.h"
 #include "nn/loop/same_run.h"
 #include "nn/model/model.h"
@@ -39,9 +40,11 @@ struct private_run {
     struct dp_sgd_shares shares; /* of gradients and of their count, for a quantile */
     struct dp_sgd_fault fault;
     struct example_sums *sums;
-    uint32_t *sample;  /* (n): the records of this step, by their place in t.rows */
-    int64_t *rows;     /* (n): the same, in t.data */
-    double *sum;       /* (dimension): parameters, then a quantile's count */
+    struct head_units persons; /* count 0: units are records */
+    size_t units, shown;       /* that steps sample; rows of each in a step: 1, or p.rows_per_step */
+    uint32_t *sample;          /* (units): those of this step: records by their place in t.rows, or persons */
+    int64_t *rows;             /* (units, shown): the rows of each, in t.data */
+    double *sum;               /* (dimension): parameters, then a quantile's count */
     double *reference; /* (dimension): the same of an observer's own sample; NULL: no canary is a gradient */
     double *others;    /* (dimension): of another rank, on rank 0 */
     size_t parameters, top,
@@ -58,13 +61,14 @@ enum { OUTPUT_ROOM = 1 << 16 /* of metadata and certificate */ };
 
 /* From `step` on. Sums are on the lattice of the noise, so the account does not depend on the dimension. */
 static struct sotto_dpsgd_request dp_sgd_request(const struct sotto_train_privacy *p, size_t batch, size_t n,
-                                                 size_t dimension, uint64_t step, const char *dataset_id)
+                                                 size_t units, size_t dimension, uint64_t step,
+                                                 const char *dataset_id)
 {
     const size_t left =
         step < p->steps ? p->steps - (size_t)step : 1; /* 1: for the certificate of what is done */
     return (struct sotto_dpsgd_request){.sampled = {.mechanism = p->noise,
                                                     .noise_multiplier = p->noise_multiplier,
-                                                    .sample_rate = sampling_rate(p->sampling, batch, n),
+                                                    .sample_rate = sampling_rate(p->sampling, batch, units),
                                                     .steps = left < p->reserve ? left : p->reserve,
                                                     .delta = p->target.delta,
                                                     .adjacency = p->adjacency,
@@ -75,6 +79,7 @@ static struct sotto_dpsgd_request dp_sgd_request(const struct sotto_train_privac
                                         .spend =
                                             spend_complete(&p->spend, dataset_id, "network by DP-SGD", step),
                                         .records = n,
+                                        .persons = p->persons ? units : 0,
                                         .on_lattice = 1};
 }
 
@@ -85,8 +90,8 @@ static sotto_status dp_sgd_reserve(struct private_run *r, uint64_t step)
         TRY(team_agree(r->t.team, context_check(r->t.ctx, "train: stopped before a charge")));
     /* the old one stays until then: should this fail, it tells what was charged */
     struct sotto_dpsgd_session *next;
-    struct sotto_dpsgd_request request =
-        dp_sgd_request(&r->p, r->t.options.batch, r->t.n, r->dimension, step, r->t.data->dataset_id);
+    struct sotto_dpsgd_request request = dp_sgd_request(&r->p, r->t.options.batch, r->t.n, r->units,
+                                                        r->dimension, step, r->t.data->dataset_id);
     request.run = r->state.run[0] ? r->state.run : NULL;
     TRY(dpsgd_ranks_reserve(&next, &request, r->t.team, r->t.ctx));
     sotto_dpsgd_session_close(r->reserved);
@@ -113,14 +118,31 @@ static struct sotto_canaries *dp_sgd_observed(const struct private_run *r)
     return sotto_team_rank(r->t.team) == 0 ? r->p.canaries : NULL;
 }
 
-/* The first of the sample and their rows, without those that count as nothing: their part in a sum is 0, and they have no class. */
-static size_t keep_counted(struct private_run *r, size_t drawn)
+/* The rows of a unit that are in a step and count, in t.data. Which are asked is public. */
+static size_t rows_of_unit(int64_t *rows, const struct private_run *r, uint32_t unit, uint64_t step)
+{
+    uint32_t place[UNIT_ROWS_IN_STEP] = {unit};
+    const size_t asked = r->persons.count ? head_units_rows(place, &r->persons, unit, (size_t)step) : 1;
+    size_t kept = 0;
+    for (size_t i = 0; i < asked; i++) {
+        rows[kept] = r->t.rows[place[i]];
+        kept += r->records.labels[rows[kept]] != SILENT_NOTHING;
+    }
+    return kept;
+}
+
+/* The first of the sample and their rows, without those that count as nothing: their part in a sum is 0, and they have no class. A
+ * person with fewer rows than are shown has the first of them again. */
+static size_t keep_counted(struct private_run *r, size_t drawn, uint64_t step)
 {
     size_t kept = 0;
     for (size_t i = 0; i < drawn; i++) {
+        int64_t *rows = r->rows + kept * r->shown;
+        const size_t own = rows_of_unit(rows, r, r->sample[i], step);
+        for (size_t k = own; own && k < r->shown; k++)
+            rows[k] = rows[k - own];
         r->sample[kept] = r->sample[i];
-        r->rows[kept] = r->t.rows[r->sample[i]];
-        kept += r->records.labels[r->rows[kept]] != SILENT_NOTHING;
+        kept += own > 0;
     }
     return kept;
 }
@@ -132,10 +154,10 @@ static sotto_status dp_sgd_draw(const int64_t **rows, size_t *n, void *state, ui
     if (sotto_dpsgd_session_used(r->reserved) == r->p.reserve)
         TRY(dp_sgd_reserve(r, step));
     size_t drawn;
-    TRY(dpsgd_ranks_sample(r->reserved, r->sample, &drawn, r->t.n));
+    TRY(dpsgd_ranks_sample(r->reserved, r->sample, &drawn, r->units));
     canary_note(dp_sgd_observed(r), r->sample, drawn);
     *rows = r->rows;
-    *n = keep_counted(r, drawn);
+    *n = keep_counted(r, drawn, step);
 done:
     return status;
 }
@@ -150,19 +172,19 @@ static struct record_view view_of(const struct private_run *r, int64_t row, size
 
 enum { BLOCK = 64 };
 
-/* Input and labels: the views of a record lie side by side. */
+/* Input and labels: the views of a record lie side by side, and so do the records of a person. */
 static void dp_sgd_fill(float *input, int64_t *labels, void *state, size_t first, size_t count, uint64_t step)
 {
     const struct private_run *r = state;
     const struct supervised *t = &r->t;
-    const size_t views = r->p.views, all = count * views,
+    const size_t views = r->p.views, all = count * r->shown * views,
                  values = t->config.input.channels * t->config.input.height * t->config.input.width;
     const bool moves = t->options.flip || t->options.crop;
     int64_t rows[BLOCK];
     struct record_view view[BLOCK];
     for (size_t i = 0; i < all; i++) {
         const size_t k = i % BLOCK;
-        rows[k] = r->rows[first + i / views];
+        rows[k] = r->rows[first * r->shown + i / views];
         labels[i] = t->data->labels[rows[k]];
         if (moves)
             view[k] = view_of(r, rows[k], i % views, step);
@@ -196,7 +218,7 @@ static sotto_status sum_reference(struct private_run *r, const struct nn_clip *c
                                   uint64_t step)
 {
     struct example_counts counts;
-    const size_t n = keep_counted(r, canary_own_sample(r->sample, r->p.canaries, rate, step));
+    const size_t n = keep_counted(r, canary_own_sample(r->sample, r->p.canaries, rate, step), step);
     sotto_status status = example_sums_take(r->reference, &counts, r->sums, r->sample, n, clip, step);
     TRY(team_agree(r->t.team, status));
     TRY(gather_reference(r));
@@ -219,7 +241,7 @@ static sotto_status dp_sgd_gradient(struct training_batch *out, void *state, con
                                  .gamma = 0.01};
     const struct canary_step seen = {.amount = floor(clip.bound) * unit,
                                      .scale = r->p.noise_multiplier * (quantile ? 1 : r->p.max_grad_norm),
-                                     .rate = sampling_rate(r->p.sampling, r->t.options.batch, r->t.n),
+                                     .rate = sampling_rate(r->p.sampling, r->t.options.batch, r->units),
                                      .unit = unit,
                                      .logistic = strcmp(r->p.noise, "logistic") == 0};
     struct example_counts counts;
@@ -256,18 +278,19 @@ static sotto_status dp_sgd_plan(struct private_run *r)
 {
     sotto_status status = SOTTO_OK;
     struct supervised *t = &r->t;
-    const size_t timed = (r->p.part ? r->p.part : 1 + 63 / r->p.views) * r->p.views; /* rows, by autotune() */
+    const size_t views = r->p.views * r->shown;                            /* of a unit */
+    const size_t timed = (r->p.part ? r->p.part : 1 + 63 / views) * views; /* rows, by autotune() */
     TRY(dp_sgd_describe(r->text, &r->p));
-    supervised_change(t, r->p.steps, timed, r->p.views, r->text);
+    supervised_change(t, r->p.steps, timed, views, r->text);
     TRY(supervised_plan(t));
     t->input.threads = 1; /* parts are filled side by side */
     r->ctx = *t->ctx;
     const struct example_sums_config sums = {.backend = r->fault.backend ? r->fault.backend
                                                                          : autotune_backend(&t->choice),
                                              .dtype = autotune_dtype(&t->choice),
-                                             .views = r->p.views,
-                                             .slots = t->n,
-                                             .rate = sampling_rate(r->p.sampling, t->options.batch, t->n),
+                                             .views = views,
+                                             .slots = r->units,
+                                             .rate = sampling_rate(r->p.sampling, t->options.batch, r->units),
                                              .part = r->p.part,
                                              .rank = sotto_team_rank(t->team),
                                              .ranks = sotto_team_size(t->team),
@@ -286,8 +309,8 @@ static sotto_status dp_sgd_plan(struct private_run *r)
     r->dimension = r->parameters + (size_t)dp_sgd_follows_quantile(&r->p);
     r->shares = dp_sgd_shares_of(r->p.noise_multiplier, t->options.batch);
     r->state.clip = r->p.max_grad_norm;
-    NEW(r->sample, t->n);
-    NEW(r->rows, t->n);
+    NEW(r->sample, r->units);
+    NEW(r->rows, r->units * r->shown);
     NEW(r->sum, r->dimension);
     if (canary_is_gradient(r->p.canaries))
         NEW(r->reference, r->dimension);
@@ -337,6 +360,7 @@ static void dp_sgd_clear(struct private_run *r)
     supervised_clear(&r->t);
     silent_records_clear(&r->records);
     sotto_provenance_clear(&r->whose);
+    head_units_clear(&r->persons);
     base_free(r->sample);
     base_free(r->rows);
     base_free(r->sum);
@@ -484,6 +508,26 @@ done:
     return status;
 }
 
+/* Persons as units, where the caller named them. */
+static sotto_status take_persons(struct private_run *r)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_train_privacy *p = &r->p;
+    r->units = r->t.n;
+    r->shown = 1;
+    if (p->unit == SOTTO_UNIT_RECORD)
+        p->persons = NULL;
+    TRY(head_units_require(p->unit, p->persons, p->rows_per_step, p->canaries));
+    if (!p->persons)
+        goto done;
+    TRY(head_units_make(&r->persons, p->persons, r->t.n, p->rows_per_step, r->t.options.seed));
+    TRY(head_units_cap(&r->persons, &p->spend));
+    r->units = r->persons.count;
+    r->shown = p->rows_per_step = r->persons.most;
+done:
+    return status;
+}
+
 sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate **certificate,
                           struct sotto_train_result *result, const struct sotto_dataset *data,
                           const int64_t *rows, size_t n, const struct sotto_train_options *options,
@@ -515,7 +559,8 @@ sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate *
     TRY(supervised_resolve(&r.t, &r.records.data, rows ? rows : all, n, &o, ctx));
     r.t.team = team;
     TRY(supervised_rows_once(&r.t));
-    TRY(dp_sgd_resolve(&r.p, &r.t.options, n, ctx));
+    TRY(take_persons(&r));
+    TRY(dp_sgd_resolve(&r.p, &r.t.options, r.units, ctx));
     if (r.t.encoder)
         TRY(stand_on_encoder(&r, data, &o));
     TRY(team_agree(team, dp_sgd_prepare(&r)));
@@ -547,8 +592,9 @@ sotto_status dp_sgd_event(struct planned_event *out, size_t n, const struct sott
     TRY(train_options_resolve(&o, options));
     TRY(train_options_check(&o));
     TRY(train_privacy_resolve(&p, privacy));
+    p.persons = NULL; /* plans know the rows of a person one by one */
     TRY(dp_sgd_resolve(&p, &o, n, ctx));
-    const struct sotto_dpsgd_request request = dp_sgd_request(&p, o.batch, n, 1, 0, NULL);
+    const struct sotto_dpsgd_request request = dp_sgd_request(&p, o.batch, n, n, 1, 0, NULL);
     TRY(dpsgd_as_event(out, &request, ctx));
 done:
     return status;

@@ -66,7 +66,7 @@ static sotto_status dp_sgd_options_calibrate(struct sotto_train_privacy *p, doub
                                           .steps = p->steps,
                                           .delta = p->target.delta,
                                           .adjacency = p->adjacency,
-                                          .rows_per_person = spend_rows(&p->spend),
+                                          .rows_per_person = p->persons ? 0 : spend_rows(&p->spend),
                                           .sampling = p->sampling};
     TRY(calibrate_sampled_for(&p->noise_multiplier, &sampled, p->target.epsilon, &p->risk, ctx));
     p->noise_multiplier *= 1 + 1e-9;
@@ -90,8 +90,8 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
             p->max_grad_norm);
     REQUIRE(p->views == 1 || o->flip || o->crop,
             "views: %zu views without flip or crop are all the same; give flip or crop, or 1 view", p->views);
-    REQUIRE(o->batch <= n, "batch %zu, the expected size of a sample, is larger than the %zu records",
-            o->batch, n);
+    REQUIRE(o->batch <= n, "batch %zu, the expected size of a sample, is larger than the %zu %s", o->batch, n,
+            p->persons ? "persons" : "records");
     REQUIRE(n <= UINT32_MAX, "%zu records are too many; expected at most %u", n, UINT32_MAX);
     REQUIRE(!o->metrics, "metrics: private training writes no losses and accuracies, which would reveal "
                          "records; omit metrics");

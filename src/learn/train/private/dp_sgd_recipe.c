@@ -21,6 +21,9 @@ sotto_status dp_sgd_describe(char out[DP_SGD_TEXT], const struct sotto_train_pri
                  sotto_sampling_name(p->sampling), p->noise, p->noise_multiplier, p->max_grad_norm,
                  p->clipping, dp_sgd_follows_quantile(p) ? p->quantile : 0.0, p->views, p->steps, p->average,
                  p->target.delta, p->spend.insecure != 0);
+    if (length > 0 && length < DP_SGD_TEXT && p->persons)
+        length +=
+            snprintf(out + length, DP_SGD_TEXT - (size_t)length, "rows_per_step=%zu\n", p->rows_per_step);
     return length > 0 && length < DP_SGD_TEXT ? SOTTO_OK
                                               : status_fail(SOTTO_EINVAL, "the recipe is too long");
 }

@@ -207,6 +207,8 @@ static sotto_status check_asked(const struct noisy_run *r, const struct sotto_tr
             "a risk is that of one release, and labels would be another one; give a target epsilon");
     REQUIRE(o->augment_noise == 0,
             "augment_noise is for plain training; certified inputs have noise of their own");
+    REQUIRE(r->p.unit != SOTTO_UNIT_PERSON && !r->p.rows_per_step,
+            "unit person: training on noisy inputs releases each record; omit it, or train by DP-SGD");
     REQUIRE(!r->p.canaries,
             "canaries: training on noisy inputs has no place for them; omit canaries, or train by DP-SGD");
     REQUIRE(!o->snapshot_every, "snapshot_every: a certificate for inputs is for the file of the last model; "

@@ -30,6 +30,13 @@ const struct sotto_option options_train_privacy[] = {
      .help = "adjacency: replace-one, or zero-out (one record has no effect; alias add-remove)"},
     {"sampling", CHOICE(sampling, "NAME", "poisson|fixed"), .value = "poisson", .group = "DP-SGD",
      .help = "batches: poisson, or fixed: constant batch size without replacement (replace-one adjacency)"},
+    {"unit", CHOICE(unit, "NAME", "auto|record|person"), .value = "auto", .group = "DP-SGD",
+     .help = "what steps sample and clip as one: records, or persons with all of their rows, at the epsilon "
+             "of one "
+             "record (auto: persons where the import names them)"},
+    {"rows-per-step", COUNT(rows_per_step, "K"), .value = "0", .range = "[0,1024]", .group = "DP-SGD",
+     .help =
+         "with --unit person: so many rows of each person, drawn anew for every step, are in a step; 0: all"},
     {"epsilon", REAL(target.epsilon, "E"), .value = "auto", .range = "(0,inf)",
      .group = "Guarantee (DP-SGD, certified inputs)", .help = "target epsilon, met with the smallest noise",
      .aliases = "eps", .old_names = "target-epsilon"},

@@ -94,6 +94,9 @@ sotto_status sotto_train_release(struct sotto_train_release_result *out,
     if (request->fresh && writes && request->canaries.count)
         sotto_canaries_forget(output);
     TRY(train_release_add_canaries(&r, team));
+    if (!r.privacy.persons && !request->noisy_inputs)
+        TRY(charged_records_find_persons(&r.privacy.persons, &r.charged, r.privacy.unit,
+                                         !request->canaries.count, &alone));
     TRY(train_release_train(out, &r, ctx));
     if (!output || !writes)
         goto done;
