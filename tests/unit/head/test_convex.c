@@ -226,7 +226,7 @@ TEST(what_cannot_be_proved_is_refused)
     expect(SOTTO_EINVAL, "clip must be", r, N);
     r = good, r.bias = NAN;
     expect(SOTTO_EINVAL, "bias must be", r, N);
-    r = good, r.steps = SOTTO_NONE;
+    r = good, r.steps = (size_t)1 << 32;
     expect(SOTTO_EINVAL, "steps must be", r, N);
     r = good, r.step_size = good.step_size * 1.001;
     expect(SOTTO_EINVAL, "is out of range; expected above 0 and at most 2 / (beta + lambda)", r, N);
