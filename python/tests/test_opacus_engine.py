@@ -60,6 +60,72 @@ def train(module, optimizer, loader, epochs=2):
     return seen
 
 
+# ---- persons
+def test_persons_of_one_record_are_records(tmp_path):
+    weights = []
+    for k, groups in enumerate((None, [f"p{i:03}" for i in range(N)])):
+        engine = sotto.opacus.PrivacyEngine(sotto.Ledger(tmp_path / f"{k}.jsonl", dataset=f"d{k}"), insecure_seed=3)
+        torch.manual_seed(1)
+        data = records()
+        module, optimizer, loader = begin(engine, data, torch.nn.Linear(5, 2), groups=groups)
+        seen = train(module, optimizer, loader)
+        weights.append((seen, [p.detach().clone() for p in module.parameters()]))
+    assert weights[0][0] == weights[1][0]
+    assert all(torch.allclose(a, b, atol=1e-6) for a, b in zip(weights[0][1], weights[1][1]))
+
+
+def test_persons(tmp_path):
+    """Whole persons in each batch, the account of a record, the divisor of persons, and the mean of a person's gradients."""
+    ledger = sotto.Ledger(tmp_path / "l.jsonl", dataset="persons")
+    engine, groups = sotto.opacus.PrivacyEngine(ledger), np.arange(N) % 60
+    data = records()
+    data.tensors[0][7] = math.inf  # one record of person 7: the other three count
+    module, optimizer, loader = begin(engine, data, groups=groups, noise_multiplier=2.0)
+    assert optimizer.expected_batch_size == 10
+    for batch in loader:
+        rows = batch[2].tolist()
+        people = [int(groups[r]) for r in rows]
+        assert all(people.count(p) == 4 for p in people) and people == sorted(people)
+        optimizer.zero_grad()
+        cross_entropy(module(batch[0]), batch[1]).backward()
+        per_record = [p.grad_sample.detach().to(torch.float64).reshape(len(rows), -1) for p in module.parameters()] if rows else []
+        optimizer.clip_and_accumulate()
+        if rows:
+            g = torch.cat(per_record, 1)
+            fine = g.isfinite().all(1)
+            total = torch.zeros(g.shape[1], dtype=torch.float64)
+            for p in sorted(set(people)):
+                own = g[[i for i, q in enumerate(people) if q == p and fine[i]]].mean(0)
+                total += own * min(1.0, 1.0 / float(own.norm()))
+            found = torch.cat([p.summed_grad.reshape(-1) for p in module.parameters()]) * loader.training.lattice
+            assert torch.allclose(found, total, atol=1e-6)
+        optimizer.add_noise()
+        optimizer.scale_grad()
+        optimizer.original_optimizer.step()
+    c = engine.certificate()
+    assert c.unit == "one person (at most 4 rows each, sampled as one of 60 persons, as stated by the caller)"
+    one_record = sotto.account.dpsgd(noise_multiplier=2, sample_rate=1 / 6, steps=12, delta=1e-5)
+    assert float(c.epsilon) == pytest.approx(float(one_record.epsilon), rel=1e-9) and not c.proved
+
+
+def test_persons_are_refused_by_name(ledger, tmp_path):
+    groups = np.arange(N) % 60
+    for options, text in (({"groups": groups[1:]}, "expected the person of each"), ({"groups": groups, "poisson_sampling": False}, "groups with poisson_sampling"),):
+        with pytest.raises(sotto.SottoError, match=text):
+            begin(sotto.opacus.PrivacyEngine(ledger), **options)
+    engine = sotto.opacus.PrivacyEngine(ledger)
+    module, optimizer, loader = begin(engine, groups=groups)
+    with pytest.raises(sotto.SottoError, match="clipped as one"), sotto.opacus.BatchMemoryManager(data_loader=loader, max_physical_batch_size=3,
+                                                                                                  optimizer=optimizer) as parts:
+        for batch in parts:
+            one(module, optimizer, batch)
+    tight = sotto.Ledger(tmp_path / "tight.jsonl", dataset="tight", rows_per_person=3)
+    module, optimizer, loader = begin(sotto.opacus.PrivacyEngine(tight), groups=groups)
+    with pytest.raises(sotto.SottoError, match="a person has 4 records"):
+        next(iter(loader))
+    assert ledger.entries()[1:] == [] and tight.entries() == []
+
+
 # ---- what is charged
 @pytest.mark.parametrize("workers", [0, 2])
 def test_training(ledger, workers):

@@ -193,7 +193,7 @@ def _describe(head: Head, encoder: Path | None) -> None:
         run(lib.sotto_head_set_encoder_file, head._c, c_text(encoder))
 
 
-def _persons(groups: Any, n: int) -> Array | None:
+def persons_of(groups: Any, n: int) -> Array | None:
     """The person of each record as numbers from 0; groups (n): anything that can be compared."""
     if groups is None:
         return None
@@ -212,7 +212,7 @@ def _train_private(x: Array, y: Array, classes: int, recipe: Any, given: dict[st
                    source: Dataset | None, shaped: tuple[Shaping, ...], encoder: Path | None, groups: Any, path: str | None, fresh: bool,
                    threads: int | None, progress: Progress) -> Head:
     options = table("head_privacy")
-    privacy = options.set(struct("head_privacy", classes_by=classes_by, output=path, persons=_persons(groups, len(x))), options.take(given))
+    privacy = options.set(struct("head_privacy", classes_by=classes_by, output=path, persons=persons_of(groups, len(x))), options.take(given))
     noise_once("train_head", "noise_multiplier", recipe.noise_multiplier != 0, *noise_in(privacy))
     if privacy.adjacency == lib.SOTTO_ADD_REMOVE:  # the number of records is public
         privacy.adjacency = lib.SOTTO_ZERO_OUT

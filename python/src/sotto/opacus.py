@@ -31,6 +31,7 @@ from . import account
 from ._call import Array, c_text, fill, invalid, pointer, run, struct, text_of, whole
 from ._opacus_canaries import Canaries
 from ._certificate import Certificate
+from ._head import persons_of
 from ._ledger import Ledger, charge, spend_of, unknown_charge
 from ._records import Interval
 from ._sotto import ffi, lib
@@ -130,9 +131,14 @@ class _Training:
     batch is ever chosen."""
 
     def __init__(self, engine: PrivacyEngine, *, noise_multiplier: float, max_grad_norm: float, loader: Any, steps: int | None,
-                 epochs: int | None, delta: float | None, disjoint: bool, mode: str) -> None:
+                 epochs: int | None, delta: float | None, disjoint: bool, mode: str, groups: Any = None) -> None:
         self.engine, self.noise_multiplier, self.max_grad_norm, self.delta, self.mode = engine, noise_multiplier, max_grad_norm, delta, mode
         self.records, self.per_epoch, self.disjoint = len(loader.dataset), len(loader), disjoint
+        numbers = persons_of(groups, self.records)
+        self.people = None if numbers is None else [np.flatnonzero(numbers == k).tolist() for k in range(int(numbers.max(initial=-1)) + 1)]
+        self.units = self.records if self.people is None else len(self.people)  # that steps sample
+        if self.people is not None and (disjoint or engine._canaries is not None):
+            raise _refused("groups with " + ("poisson_sampling=False" if disjoint else "canaries"), "Poisson samples of persons, without canaries")
         if (steps is None) == (epochs is None):
             raise invalid("make_private() needs epochs= or steps=, one of them: what is charged before the first step")
         if disjoint and epochs is None:
@@ -166,9 +172,10 @@ class _Training:
             self.canaries.begin(self.dimension, rate)
         sampled = struct("sampled", mechanism="gaussian", noise_multiplier=self.noise_multiplier, sample_rate=rate,
                          steps=self.steps - self.first, adjacency=self.engine._adjacency,
-                         delta=lib.sotto_default_delta(self.records) if self.delta is None else self.delta)
+                         delta=lib.sotto_default_delta(self.units) if self.delta is None else self.delta)
         request = struct("dpsgd_request", sampled=sampled, max_grad_norm=self.max_grad_norm, dimension=self.dimension * (self.per_epoch if self.disjoint else 1),
-                         first_step=self.first, records=self.records, run=self.run_name, on_lattice=1)
+                         first_step=self.first, records=self.records, persons=0 if self.people is None else self.units, run=self.run_name,
+                         on_lattice=1)
         out = ffi.new("struct sotto_dpsgd_session **")
         condition = (f"that a record's gradient by Opacus {opacus.__version__} ({self.mode}, {_dtypes(parameters)}) does not depend on the records "
                      "beside it, rounding included, and on the first weights of the module, which do not depend on these records")
@@ -205,9 +212,10 @@ class _Training:
     def sample(self, k: int) -> list[int]:
         """The Poisson sample of step `k`, counted from the first of this reservation."""
         while k - self.done >= len(self.batches):
-            rows, count = np.empty(max(self.records, 1), np.uint32), ffi.new("size_t *")
-            run(lib.sotto_dp_sample, self.session, pointer(rows, "uint32_t *"), count, self.records)
-            self.batches.append(rows[:count[0]].tolist())
+            units, count = np.empty(max(self.units, 1), np.uint32), ffi.new("size_t *")
+            run(lib.sotto_dp_sample, self.session, pointer(units, "uint32_t *"), count, self.units)
+            drawn = units[:count[0]].tolist()
+            self.batches.append(drawn if self.people is None else _Persons(self.people[p] for p in drawn))
         return self.batches[k - self.done]
 
     def begin_epoch(self) -> None:
@@ -242,6 +250,9 @@ class _Training:
         if self.rows + rows > len(batch):
             raise make("EUSAGE", f"{at}: {self.rows + rows} gradients for a batch of {len(batch)} records; each batch is one step, without "
                                  "accumulation (sotto.opacus.BatchMemoryManager splits large batches)")
+        if self.people is not None and rows != len(batch):
+            raise make("EUSAGE", f"{at}: {rows} gradients for a batch of {len(batch)} records; with groups the rows of a person are clipped as one, so "
+                                 "a batch is one call of optimizer.step(), without BatchMemoryManager")
         self.rows += rows
         self.stepped += 1
         return batch[self.rows - rows:self.rows]
@@ -352,6 +363,9 @@ class _Optimizer(DPOptimizer):
         for p in self.params:
             _check_processed_flag(p.grad_sample)
         rows = t.check(self, len(grads[0]))
+        batch = t.batches[0]
+        if isinstance(batch, _Persons):
+            grads = _means(grads, batch.ends)
         norm = _norm(grads)
         factor = (t.bound / norm).clamp(max=1.0) / t.lattice
         factor = torch.where(norm.isfinite(), factor, 0.0)  # a gradient that is not finite counts as nothing
@@ -384,6 +398,30 @@ class BatchMemoryManager(opacus.utils.batch_memory_manager.BatchMemoryManager):
         parts = opacus.utils.batch_memory_manager.BatchSplittingSampler(sampler=loader.batch_sampler, max_batch_size=self.max_physical_batch_size,
                                                                         optimizer=signals)
         return _Loader(loader.training, parts, loader)
+
+
+class _Persons(list[int]):
+    """The rows of a sample of persons, one person after the other."""
+
+    def __init__(self, people: Any) -> None:
+        self.ends: list[int] = []  # where each person's rows end
+        for rows in people:
+            self += rows
+            self.ends.append(len(self))
+
+
+def _means(grads: list[Any], ends: list[int]) -> list[Any]:
+    """The mean gradient of each person, in doubles, over the rows that are finite: a function of that person's rows alone. Where none is, not a number."""
+    counts = _norm(grads).isfinite()
+    made: list[Any] = []
+    for g in grads:
+        flat = g.detach().reshape(len(g), math.prod(g.shape[1:]))
+        means, begin = torch.empty(len(ends), flat.shape[1], dtype=torch.float64, device=g.device), 0
+        for k, end in enumerate(ends):
+            means[k] = flat[begin:end][counts[begin:end].to(g.device)].to(torch.float64).mean(0)
+            begin = end
+        made.append(means.view(len(ends), *g.shape[1:]))
+    return made
 
 
 _CHUNK = 1 << 18  # values that are doubles at a time, in the processor's cache
@@ -473,9 +511,12 @@ class PrivacyEngine(opacus.PrivacyEngine):
     def make_private(self, *, module: Any, optimizer: Any, data_loader: Any, noise_multiplier: float, max_grad_norm: float,  # type: ignore[override]
                      epochs: int | None = None, steps: int | None = None, delta: float | None = None, poisson_sampling: bool = True,
                      clipping: str = "flat", grad_sample_mode: str = "hooks", noise_generator: Any = None, rand_on_empty: bool = False,
-                     **options: Any) -> Any:
+                     groups: Any = None, **options: Any) -> Any:
         """As in Opacus, and: epochs or steps, how many are charged; delta, of the certificate (None: 1 / (10 n), rounded down to a
         power of ten).
+
+        groups (n of the data set): the person of each record. Steps then sample persons, with all of their records, and clip the mean of a
+        person's gradients: the cost is that of one record, whatever a person has, and epsilon is conditional on the groups.
 
         poisson_sampling=False: batches are those of the loader. Each record is in at most one of an epoch, so an epoch is one release
         without amplification; the loader must shuffle or take records in order. Returns module, optimizer, loader."""
@@ -496,7 +537,7 @@ class PrivacyEngine(opacus.PrivacyEngine):
         if self._canaries is not None and data_loader.dataset is not self._canaries.dataset:
             raise invalid("data_loader gives other records than those with the canaries; give it canaries.dataset")
         self._training = _Training(self, noise_multiplier=noise_multiplier, max_grad_norm=max_grad_norm, loader=data_loader, steps=steps,
-                                   epochs=epochs, delta=delta, disjoint=not poisson_sampling, mode=grad_sample_mode)
+                                   epochs=epochs, delta=delta, disjoint=not poisson_sampling, mode=grad_sample_mode, groups=groups)
         if self._ledger is None:
             warnings.warn("PrivacyEngine has no ledger=: nothing is charged, so nobody adds up what is trained on these records, and there is no "
                           "certificate", PrivacyLeakWarning, stacklevel=2)
@@ -541,10 +582,10 @@ class PrivacyEngine(opacus.PrivacyEngine):
                            loss_reduction: str = "mean", **_: Any) -> Any:
         if isinstance(optimizer, DPOptimizer):
             optimizer = optimizer.original_optimizer
-        made = _Optimizer(optimizer, noise_multiplier=noise_multiplier, max_grad_norm=max_grad_norm, expected_batch_size=expected_batch_size,
-                          loss_reduction=loss_reduction)
         t = self._training
         assert t is not None
+        made = _Optimizer(optimizer, noise_multiplier=noise_multiplier, max_grad_norm=max_grad_norm, loss_reduction=loss_reduction,
+                          expected_batch_size=expected_batch_size if t.people is None else max(t.units // t.per_epoch, 1))
         made.training, t.optimizer = t, made
         if self._resume is not None:
             t.run_name, t.first = self._resume
@@ -556,14 +597,24 @@ class PrivacyEngine(opacus.PrivacyEngine):
             given = dict(self._given)
             if self._canaries is not None:
                 given["purpose"] = self._canaries.purpose(given.get("purpose"))
-            fill(request, spend=fill(spend_of(self._ledger, given), condition=condition))
+            fill(request, spend=self._capped(fill(spend_of(self._ledger, given), condition=condition)))
             return charge(self._ledger, finish, lib.sotto_dp_reserve, out, request, threads=self._threads)
         seed = self._given.get("insecure_seed")
         with tempfile.TemporaryDirectory() as folder:  # as a public set: one that is registered nowhere
-            fill(request, spend=struct("spend", dataset_id="no ledger", ledger=os.path.join(folder, "none.jsonl"), condition=condition,
-                                       source=struct("source_records", public_set=1), insecure=int(seed is not None), insecure_seed=seed))
+            fill(request, spend=self._capped(struct("spend", dataset_id="no ledger", ledger=os.path.join(folder, "none.jsonl"), condition=condition,
+                                                    source=struct("source_records", public_set=1), insecure=int(seed is not None), insecure_seed=seed)))
             run(lib.sotto_dp_reserve, out, request, threads=self._threads)
             return finish()
+
+    def _capped(self, spend: Any) -> Any:
+        """How many records a person has at most, where the groups say it."""
+        t = self._training
+        if t is None or t.people is None:
+            return spend
+        most = max(map(len, t.people), default=1)
+        if 0 < spend.rows_per_person < most:
+            raise invalid(f"groups: a person has {most} records, but the ledger's rows_per_person is {spend.rows_per_person}")
+        return fill(spend, rows_per_person=spend.rows_per_person or most)
 
     def certificate(self) -> Certificate:
         """Of all steps that were charged, whatever became of them. Save it with the released file."""
