@@ -1,5 +1,6 @@
 #include "verbs/autotune_output.h"
 #include "verbs/pretrain_plan.h"
+#include "verbs/pretrain_private.h"
 #include "verbs/pretrain_run.h"
 
 #include <stdbool.h>
@@ -13,6 +14,7 @@ static const struct option_row rows[] = {
     INDICES_ROW,
     SPLIT_ROW,
     OPTION_TABLE("pretrain", NULL),
+    OPTION_ROWS(pretrain_private_rows),
     OPTION_GROUP("Speed"),
     {"plan", OPTION_FLAG, NULL, NULL,
      "estimate of the time here and on several ranks, from a few timed steps; nothing is trained"},
@@ -119,22 +121,26 @@ static sotto_status verb_pretrain_train(const struct options *o, const struct so
 
 static sotto_status verb_pretrain_run(const struct options *o, const struct sotto_context *ctx, int json)
 {
-    return pretrain_run(o, ctx, json, verb_pretrain_train);
+    TRY_OR_RETURN(pretrain_private_check(o));
+    return option_flag(o, "dp-sgd") ? image_training(o, NULL, ctx, json, pretrain_private)
+                                    : pretrain_run(o, ctx, json, verb_pretrain_train);
 }
 
 const struct verb verb_pretrain = {
     .name = "pretrain",
-    .summary =
-        "pre-train a self-supervised encoder on PUBLIC images; the same command continues an interrupted run",
+    .summary = "pre-train a self-supervised encoder on public images, or privately; the same command "
+               "continues an interrupted run",
     .arguments = "",
     .examples = "  sotto pretrain --data fashion-mnist --split train --epochs 10 -o encoder.safetensors\n"
                 "  sotto pretrain --data cifar10 --indices public.npy --method simclr --batch 256 --seed 1 "
                 "-o encoder.safetensors\n"
-                "  sotto pretrain --data cifar10 --method rotation --epochs 20 -o encoder.safetensors",
+                "  sotto pretrain --data cifar10 --method rotation --epochs 20 -o encoder.safetensors\n"
+                "  sotto pretrain --data scans --dp-sgd --encoder resnet8 --epsilon 3 --batch 1000 -o "
+                "encoder.safetensors",
     .floor = FLOOR_LEARN,
     .ranks = TOGETHER,
-    .own = "plan|isa",
+    .own = "plan|isa|dp-sgd|sign",
     .options = rows,
-    .most_used =
-        "data|indices|split|method|encoder|epochs|batch|lr|augmentation|seed|dtype|plan|fresh|metrics|output",
+    .most_used = "data|indices|split|method|encoder|epochs|batch|lr|augmentation|seed|plan|fresh|dp-sgd|"
+                 "epsilon|output",
     .run = verb_pretrain_run};

@@ -175,6 +175,10 @@ struct sotto_train_privacy {
     /** [0: as many as any person has] rows of each person in a step, drawn anew for every step by the options' seed; a person with
      *  fewer rows has some of them in it twice */
     size_t rows_per_step;
+    /** [NULL: the labels] "rotation" (Gidaris et al. 2018): no label is read; each image is seen in its four quarter turns, and the
+     *  network learns by how much it was turned. What an image adds is the mean of the four gradients, clipped as one. The network
+     *  has 4 answers and serves as an encoder. */
+    const char *objective;
     /** [0: labels are public] Training on noisy inputs: labels are released too, once a record, by randomised response of
      *  this epsilon, which the certificate counts. */
     double label_epsilon;

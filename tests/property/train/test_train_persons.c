@@ -146,6 +146,61 @@ TEST(rows_of_a_person_cost_nothing)
     assert_true(epsilon[2] > 2 * epsilon[0]);
 }
 
+/* An image in its four turns is a person with four labelled rows, bit for bit; and the labels of the set are not read. */
+TEST(rotation_is_training_on_turned_images)
+{
+    const size_t n = 24, c = 3, side = 32, pixels = c * side * side; /* what an encoder takes as it is */
+    struct rng random = rng_stream(9, RNG_TEST, 0, 0);
+    uint8_t *plain = base_alloc(n * pixels, 1);
+    for (size_t i = 0; i < n * pixels; i++)
+        plain[i] = (uint8_t)rng_u32(&random);
+    uint8_t *turned = base_alloc(4 * n * pixels, 1);
+    int64_t *turn = base_alloc(4 * n, sizeof *turn), *whose = base_alloc(4 * n, sizeof *whose);
+    for (size_t i = 0; i < 4 * n; i++) {
+        turn[i] = (int64_t)(i % 4), whose[i] = (int64_t)(i / 4);
+        for (size_t k = 0; k < c; k++)
+            for (size_t y = 0; y < side; y++)
+                for (size_t x = 0; x < side; x++) { /* as numpy.rot90, turn times */
+                    const size_t from[4][2] = {
+                        {y, x}, {x, side - 1 - y}, {side - 1 - y, side - 1 - x}, {side - 1 - x, y}};
+                    turned[i * pixels + (k * side + y) * side + x] =
+                        plain[i / 4 * pixels + (k * side + from[i % 4][0]) * side + from[i % 4][1]];
+                }
+    }
+    struct sotto_dataset labelled = blobs, bare;
+    labelled.features = NULL, labelled.columns = 0;
+    labelled.images = turned, labelled.channels = c, labelled.height = labelled.width = side;
+    labelled.n = labelled.n_train = 4 * n, labelled.classes = 4, labelled.labels = turn;
+    bare = labelled;
+    bare.images = plain, bare.n = bare.n_train = n;
+    bare.labels = NULL, bare.classes = 0;
+    struct request r = on_blobs();
+    size_t count;
+    r.o.model = "cnn", r.o.hidden_count = 2, r.o.hidden[0] = 4, r.o.hidden[1] = 8;
+    r.o.batch = 6, r.p.steps = 5, r.p.spend.insecure = 1;
+    r.data = &labelled, r.p.persons = whose;
+    unlink(r.p.spend.ledger);
+    double *by_labels = weights_of(&r, &count);
+    r.data = &bare, r.p.persons = NULL, r.p.objective = "rotation";
+    unlink(r.p.spend.ledger);
+    double *by_turns = weights_of(&r, &count);
+    assert_true(distance(by_labels, by_turns, count) == 0);
+    int64_t other[24] = {0};
+    bare.labels = other, bare.classes = 1; /* labels are not read */
+    double *again = weights_of(&r, &count);
+    assert_true(distance(again, by_turns, count) == 0);
+    r.p.objective = "jigsaw";
+    struct sotto_network *network = NULL;
+    struct sotto_certificate *certificate = NULL;
+    assert_int_equal(train(&network, &certificate, &r, &machine.context), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "expected rotation"));
+    r = on_blobs(), r.p.objective = "rotation";
+    assert_int_equal(train(&network, &certificate, &r, &machine.context), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "needs square images"));
+    base_free(by_labels), base_free(by_turns), base_free(again);
+    base_free(turned), base_free(turn), base_free(whose), base_free(plain);
+}
+
 TEST(bad_requests_have_one_line)
 {
     static const struct {

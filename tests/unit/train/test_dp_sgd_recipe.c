@@ -34,6 +34,7 @@ TEST(what_is_written_is_read)
         p.quantile = 0.3;
         p.views = 1 + i;
         p.average = i == 3 ? 0.99 : 0;
+        p.objective = i == 2 ? "rotation" : NULL;
         assert_int_equal(dp_sgd_resolve(&p, &o, RECORDS, NULL), SOTTO_OK);
         assert_int_equal(dp_sgd_describe(text, &p), SOTTO_OK);
         assert_int_equal(dp_sgd_parse(&read, text, "file", &o), SOTTO_OK);
@@ -41,6 +42,7 @@ TEST(what_is_written_is_read)
         assert_string_equal(text, again);
         assert_int_equal(read.steps, p.steps);
         assert_ptr_equal(read.clipping, p.clipping); /* static: the file may go */
+        assert_ptr_equal(read.objective, p.objective);
     }
 }
 
@@ -78,6 +80,7 @@ TEST(what_does_not_read_is_named)
     refuse("", "file: private_recipe has no 'trainer'");
     refuse("trainer=pate\n", "trainer 'pate' is unknown");
     refuse_line("steps", "", "private_recipe has no 'steps'");
+    refuse_line("insecure", "insecure=0\nobjective=jigsaw\n", "objective 'jigsaw' is unknown; expected rotation");
     refuse_line("steps", "steps=-1\n", "steps=-1 is not a whole number");
     refuse_line("noise_multiplier", "noise_multiplier=much\n", "noise_multiplier=much is not a number");
     refuse_line("noise_multiplier", "noise_multiplier=nan\n", "noise_multiplier must be finite");

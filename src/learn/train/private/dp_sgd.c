@@ -17,6 +17,7 @@
 #include "nn/loop/example_sums.h"
 #include "nn/loop/same_run.h"
 #include "nn/model/model.h"
+#include "ssl/encoder.h"
 #include "par/crowding.h"
 #include "par/par.h"
 #include "train/private/public_encoder.h"
@@ -42,6 +43,7 @@ struct private_run {
     struct example_sums *sums;
     struct head_units persons; /* count 0: units are records */
     size_t units, shown;       /* that steps sample; rows of each in a step: 1, or p.rows_per_step */
+    size_t turns;              /* of each row: 1, or the four of objective "rotation" */
     uint32_t *sample;          /* (units): those of this step: records by their place in t.rows, or persons */
     int64_t *rows;             /* (units, shown): the rows of each, in t.data */
     double *sum;               /* (dimension): parameters, then a quantile's count */
@@ -172,25 +174,45 @@ static struct record_view view_of(const struct private_run *r, int64_t row, size
 
 enum { BLOCK = 64 };
 
-/* Input and labels: the views of a record lie side by side, and so do the records of a person. */
+/* A square image (size, size, channels) by so many quarter turns, anti-clockwise. */
+static void turn_image(float *image, size_t channels, size_t size, size_t turns)
+{
+    const size_t last = size - 1;
+    for (; turns > 0; turns--)
+        for (size_t y = 0; y < size / 2; y++)
+            for (size_t x = 0; x < (size + 1) / 2; x++) {
+                const size_t at[4] = {y * size + x, x * size + last - y, (last - y) * size + last - x,
+                                      (last - x) * size + y};
+                for (size_t c = 0; c < channels; c++) {
+                    const float first = image[at[0] * channels + c];
+                    for (size_t k = 0; k < 3; k++)
+                        image[at[k] * channels + c] = image[at[k + 1] * channels + c];
+                    image[at[3] * channels + c] = first;
+                }
+            }
+}
+
+/* Input and labels: the views of a record lie side by side, after each of its turns, and so do the records of a person. */
 static void dp_sgd_fill(float *input, int64_t *labels, void *state, size_t first, size_t count, uint64_t step)
 {
     const struct private_run *r = state;
     const struct supervised *t = &r->t;
-    const size_t views = r->p.views, all = count * r->shown * views,
+    const size_t views = r->p.views, each = views * r->turns, all = count * r->shown * each,
                  values = t->config.input.channels * t->config.input.height * t->config.input.width;
     const bool moves = t->options.flip || t->options.crop;
     int64_t rows[BLOCK];
     struct record_view view[BLOCK];
     for (size_t i = 0; i < all; i++) {
         const size_t k = i % BLOCK;
-        rows[k] = r->rows[first * r->shown + i / views];
-        labels[i] = t->data->labels[rows[k]];
+        rows[k] = r->rows[first * r->shown + i / each];
+        labels[i] = r->turns > 1 ? (int64_t)(i / views % r->turns) : t->data->labels[rows[k]];
         if (moves)
             view[k] = view_of(r, rows[k], i % views, step);
         if (k + 1 == BLOCK || i + 1 == all)
             record_input_fill(input + (i - k) * values, &t->input, rows, k + 1, moves ? view : NULL);
     }
+    for (size_t i = 0; i < all && r->turns > 1; i++)
+        turn_image(input + i * values, t->config.input.channels, t->config.input.height, (size_t)labels[i]);
 }
 
 /* The sum over all ranks, on rank 0: of whole numbers, so any order gives the same bits. */
@@ -278,7 +300,7 @@ static sotto_status dp_sgd_plan(struct private_run *r)
 {
     sotto_status status = SOTTO_OK;
     struct supervised *t = &r->t;
-    const size_t views = r->p.views * r->shown;                            /* of a unit */
+    const size_t views = r->p.views * r->turns * r->shown;                 /* of a unit */
     const size_t timed = (r->p.part ? r->p.part : 1 + 63 / views) * views; /* rows, by autotune() */
     TRY(dp_sgd_describe(r->text, &r->p));
     supervised_change(t, r->p.steps, timed, views, r->text);
@@ -515,6 +537,9 @@ static sotto_status take_persons(struct private_run *r)
     struct sotto_train_privacy *p = &r->p;
     r->units = r->t.n;
     r->shown = 1;
+    r->turns = dp_sgd_turns(p);
+    REQUIRE(r->turns == 1 || (r->t.data->images && r->t.config.input.height == r->t.config.input.width),
+            "objective rotation needs square images (data set '%s')", r->t.data->name);
     if (p->unit == SOTTO_UNIT_RECORD)
         p->persons = NULL;
     TRY(head_units_require(p->unit, p->persons, p->rows_per_step, p->canaries));
@@ -558,6 +583,8 @@ sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate *
     TRY(silent_records_make(&r.records, data, &r.p));
     TRY(supervised_resolve(&r.t, &r.records.data, rows ? rows : all, n, &o, ctx));
     r.t.team = team;
+    if (r.p.objective && !r.t.encoder && r.t.data->images) /* what an encoder takes */
+        TRY(encoder_input(&r.t.config.input, r.t.data));
     TRY(supervised_rows_once(&r.t));
     TRY(take_persons(&r));
     TRY(dp_sgd_resolve(&r.p, &r.t.options, r.units, ctx));

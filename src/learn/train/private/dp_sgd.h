@@ -68,5 +68,7 @@ sotto_status dp_sgd_describe_charge(char out[SAME_RUN_RECIPE], const char *recip
                                     const struct sotto_train_privacy *p);
 enum nn_clipping dp_sgd_clipping(const struct sotto_train_privacy *p);
 int dp_sgd_follows_quantile(const struct sotto_train_privacy *p);
+/** Quarter turns of an image that a step sees: 4 of objective "rotation", else 1. */
+size_t dp_sgd_turns(const struct sotto_train_privacy *p);
 
 #endif

@@ -56,6 +56,11 @@ int dp_sgd_follows_quantile(const struct sotto_train_privacy *p)
     return p->clipping == clippings[3];
 }
 
+size_t dp_sgd_turns(const struct sotto_train_privacy *p)
+{
+    return p->objective ? 4 : 1;
+}
+
 /* The smallest noise for the target; sums are on the lattice, and what the account rounds is below the last 1e-9. */
 static sotto_status dp_sgd_options_calibrate(struct sotto_train_privacy *p, double rate,
                                              const struct sotto_context *ctx)
@@ -80,6 +85,9 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
     sotto_status status = SOTTO_OK;
     TRY(one_of(&p->noise, "noise", noises, 2, "gaussian or logistic"));
     TRY(one_of(&p->clipping, "clipping", clippings, 4, "flat, automatic, layers or quantile"));
+    if (p->objective && strcmp(p->objective, "rotation") != 0)
+        TRY(choice_unknown(SOTTO_EINVAL, "objective", p->objective, "rotation"));
+    p->objective = p->objective ? "rotation" : NULL; /* static text */
     TRY(spend_require_adjacency(p->adjacency));
     REQUIRE((unsigned)p->sampling <= SOTTO_SAMPLING_FIXED,
             "sampling %d is unknown; expected SOTTO_SAMPLING_POISSON or SOTTO_SAMPLING_FIXED",

@@ -21,6 +21,8 @@ sotto_status dp_sgd_describe(char out[DP_SGD_TEXT], const struct sotto_train_pri
                  sotto_sampling_name(p->sampling), p->noise, p->noise_multiplier, p->max_grad_norm,
                  p->clipping, dp_sgd_follows_quantile(p) ? p->quantile : 0.0, p->views, p->steps, p->average,
                  p->target.delta, p->spend.insecure != 0);
+    if (length > 0 && length < DP_SGD_TEXT && p->objective)
+        length += snprintf(out + length, DP_SGD_TEXT - (size_t)length, "objective=%s\n", p->objective);
     if (length > 0 && length < DP_SGD_TEXT && p->persons)
         length +=
             snprintf(out + length, DP_SGD_TEXT - (size_t)length, "rows_per_step=%zu\n", p->rows_per_step);
@@ -99,7 +101,7 @@ sotto_status dp_sgd_parse(struct sotto_train_privacy *out, const char *text, con
     sotto_status status = SOTTO_OK;
     const struct lines l = {text, where};
     struct sotto_train_privacy p;
-    char trainer[WORD], sampling[WORD], noise[WORD], clipping[WORD];
+    char trainer[WORD], sampling[WORD], noise[WORD], clipping[WORD], objective[WORD] = "";
     sotto_train_privacy_defaults(&p);
     TRY(read_word(trainer, &l, "trainer"));
     if (strcmp(trainer, "dp-sgd") != 0)
@@ -113,6 +115,9 @@ sotto_status dp_sgd_parse(struct sotto_train_privacy *out, const char *text, con
     TRY(read_real(&p.average, &l, "average"));
     TRY(read_size(&p.views, &l, "views"));
     TRY(read_size(&p.steps, &l, "steps"));
+    if (strstr(text, "\nobjective="))
+        TRY(read_word(objective, &l, "objective"));
+    p.objective = objective[0] ? objective : NULL;
     p.noise = noise;
     p.clipping = clipping;
     if (strcmp(clipping, "quantile") == 0)

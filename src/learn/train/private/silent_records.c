@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "head/model/head_model.h"
+#include "train/private/dp_sgd.h"
 
 #include <stdbool.h>
 
@@ -22,7 +23,15 @@ sotto_status silent_records_make(struct silent_records *out, const struct sotto_
                                  const struct sotto_train_privacy *p)
 {
     sotto_status status = SOTTO_OK;
-    size_t classes = p->classes ? p->classes : data->classes;
+    const size_t turns = dp_sgd_turns(p);
+    size_t classes = turns > 1 ? turns : p->classes ? p->classes : data->classes;
+    if (turns > 1) { /* labels are not read: all records count */
+        *out = (struct silent_records){.data = *data};
+        NEW(out->labels, data->n);
+        out->data.labels = out->labels;
+        out->data.classes = turns;
+        goto done;
+    }
     if (!p->classes && read_off_records(data))
         FAIL(SOTTO_EUSAGE,
              "data set '%s': its classes were derived from its records, so they are not public; give "
@@ -48,5 +57,5 @@ void silent_records_clear(struct silent_records *s)
 
 const char *silent_records_classes_by(const struct silent_records *s, const struct sotto_train_privacy *p)
 {
-    return p->classes ? p->classes_by : s->data.classes_by;
+    return dp_sgd_turns(p) > 1 ? "objective rotation" : p->classes ? p->classes_by : s->data.classes_by;
 }
