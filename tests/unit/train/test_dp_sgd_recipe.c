@@ -80,7 +80,8 @@ TEST(what_does_not_read_is_named)
     refuse("", "file: private_recipe has no 'trainer'");
     refuse("trainer=pate\n", "trainer 'pate' is unknown");
     refuse_line("steps", "", "private_recipe has no 'steps'");
-    refuse_line("insecure", "insecure=0\nobjective=jigsaw\n", "objective 'jigsaw' is unknown; expected rotation");
+    refuse_line("insecure", "insecure=0\nobjective=jigsaw\n",
+                "objective 'jigsaw' is unknown; expected rotation");
     refuse_line("steps", "steps=-1\n", "steps=-1 is not a whole number");
     refuse_line("noise_multiplier", "noise_multiplier=much\n", "noise_multiplier=much is not a number");
     refuse_line("noise_multiplier", "noise_multiplier=nan\n", "noise_multiplier must be finite");
