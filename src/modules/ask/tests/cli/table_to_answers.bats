@@ -33,7 +33,7 @@ six() {
   sotto verify head.safetensors.certificate.json
   [ "$status" -eq 0 ]
   [[ $output == *"conditional  nothing"* ]]
-  [[ $output == *"one person (column Patient, at most 3 rows each)"* ]]
+  [[ $output == *"one person (column Patient, at most 3 rows each, sampled as one of "*" persons)"* ]]
   sotto ask klinik.csv "mean CRP by Station; histogram Alter 0:110:10; count" --schema klinik.yaml --person Patient --rows-per-person 3 --epsilon 1 --dataset-id klinik-2020 -o answers.csv
   [ "$status" -eq 0 ]
 }
