@@ -31,7 +31,8 @@ enum { CHUNK = 256 }; /* records with layers in memory at a time; more where a u
 struct private_trainer {
     struct head_plain network; /* weights, layers of `chunk` records */
     size_t chunk;
-    const struct head_units *units; /* persons; NULL: records */
+    struct sotto_head_recipe chunked; /* the run's, with `chunk` as its batch: the network's own */
+    const struct head_units *units;   /* persons; NULL: records */
     const struct clip_kernels *kernels;
     const struct noisy_kernels *noisy;
     const struct linear_kernels *one_pass; /* a linear head */
@@ -140,19 +141,22 @@ static sotto_status head_private_plan(struct private_trainer *t, const struct he
                                       struct sotto_canaries *canaries)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_head_recipe own = *recipe, *chunked = &own;
     const struct head_part all = head_part_all(data);
-    own.batch = units && units->most > CHUNK ? units->most : CHUNK;
-    *t = (struct private_trainer){.chunk = own.batch,
+    const size_t chunk = units && units->most > CHUNK ? units->most : CHUNK;
+    *t = (struct private_trainer){.chunk = chunk,
+                                  .chunked = *recipe,
                                   .units = units,
                                   .kernels = head_clip_kernels_find(),
                                   .noisy = head_noisy_kernels_find(),
-                                  .one_pass = own.hidden_count || units ? NULL : head_linear_kernels_find(),
+                                  .one_pass =
+                                      recipe->hidden_count || units ? NULL : head_linear_kernels_find(),
                                   .canaries = canaries};
-    TRY(head_plain_plan_part(&t->network, &all, chunked)); /* which does not ask whether the cells are bits */
-    head_private_layout(t, chunked);
+    t->chunked.batch = chunk;
+    TRY(head_plain_plan_part(&t->network, &all,
+                             &t->chunked)); /* which does not ask whether the cells are bits */
+    head_private_layout(t, &t->chunked);
     TRY(arena_reserve(&t->memory, "private head trainer"));
-    head_private_layout(t, chunked);
+    head_private_layout(t, &t->chunked);
     if (t->one_pass)
         plan_one_pass(t);
     else
