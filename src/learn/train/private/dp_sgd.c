@@ -123,9 +123,11 @@ static struct sotto_canaries *dp_sgd_observed(const struct private_run *r)
 /* The rows of a unit that are in a step and count, in t.data. Which are asked is public. */
 static size_t rows_of_unit(int64_t *rows, const struct private_run *r, uint32_t unit, uint64_t step)
 {
-    uint32_t place[UNIT_ROWS_IN_STEP] = {unit};
-    const size_t asked = r->persons.count ? head_units_rows(place, &r->persons, unit, (size_t)step) : 1;
-    size_t kept = 0;
+    uint32_t place[UNIT_ROWS_IN_STEP]; /* of a record the first alone */
+    size_t asked = 1, kept = 0;
+    place[0] = unit;
+    if (r->persons.count)
+        asked = head_units_rows(place, &r->persons, unit, (size_t)step);
     for (size_t i = 0; i < asked; i++) {
         rows[kept] = r->t.rows[place[i]];
         kept += r->records.labels[rows[kept]] != SILENT_NOTHING;
